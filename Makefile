@@ -1,0 +1,43 @@
+# Each target is one line that reads like its name. `make run` and `make test` install what they need.
+PYTHON ?= python3
+SIZE ?= quick
+BIN := .venv/bin
+INSTALLED := .venv/installed
+
+run: $(INSTALLED)
+	$(BIN)/python -m rungs run --size $(SIZE)
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+test-slow: $(INSTALLED)
+	$(BIN)/python -m pytest -m slow
+
+lab: $(INSTALLED)
+	$(BIN)/jupyter lab --ip=127.0.0.1 notebooks
+
+bench: $(INSTALLED)
+	$(BIN)/python -m rungs run --size full --only 07
+
+record: $(INSTALLED)
+	$(BIN)/python -m rungs record
+
+check: $(INSTALLED)
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files '*.hpp' '*.cpp')
+
+lock: $(INSTALLED)
+	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
+
+clean:
+	rm -rf .venv data/run figures/run
+
+# torch goes first and alone: installed, it satisfies whatever asks for it later.
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Rungs needs Python 3.11 or newer; name one with make PYTHON=..."'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev]'
+	touch $@
+
+.PHONY: run test test-slow lab bench record check lock clean

@@ -1,0 +1,85 @@
+// A game: a position, its legal actions, what came before it, and whether and why it is over.
+//
+// The game ends as python-chess's `outcome(claim_draw=True)` says of the position reached: a draw
+// is claimed for a repetition or 50 moves that has happened, not for one that a move could bring.
+#pragma once
+#include "key.hpp"
+#include "movegen.hpp"
+#include "play.hpp"
+
+namespace rungs::chess {
+
+enum class Reason : std::int8_t {
+  ONGOING,
+  CHECKMATE,
+  STALEMATE,
+  INSUFFICIENT_MATERIAL,
+  FIFTY_MOVES,
+  THREEFOLD_REPETITION,
+};
+
+constexpr int kFiftyMoves = 100;  // plies
+
+struct Game {
+  Position position;
+  LegalActions legal;
+  std::uint64_t past[kFiftyMoves];  // keys of the positions since the last irreversible ply
+  std::uint64_t now;                // this position's key
+  std::uint8_t num_past;
+  std::uint8_t repetitions;  // how often this position stood before
+  Reason reason;
+
+  bool over() const { return reason != Reason::ONGOING; }
+};
+
+// Neither side can mate by any series of legal moves: bare kings, one knight, or bishops that all
+// stand on one colour.
+inline bool insufficient_material(const Position& p) {
+  if (p.piece[PAWN] | p.piece[ROOK] | p.piece[QUEEN]) return false;
+  const Bitboard knights = p.piece[KNIGHT], bishops = p.piece[BISHOP];
+  if (knights) return !bishops && count(knights) == 1;
+  return !(bishops & kDarkSquares) || !(bishops & ~kDarkSquares);
+}
+
+namespace detail {
+
+// Finds all that `game` knows of its new position.
+inline void examine(Game& game) {
+  Position& p = game.position;
+  const Generated found = generate(p, game.legal);
+  if (!found.en_passant) p.en_passant = kNoFile;
+  game.now = key(p);
+  game.repetitions = 0;
+  for (int i = 0; i < game.num_past; ++i) game.repetitions += game.past[i] == game.now;
+
+  if (!found.any && found.check)
+    game.reason = Reason::CHECKMATE;
+  else if (insufficient_material(p))
+    game.reason = Reason::INSUFFICIENT_MATERIAL;
+  else if (!found.any)
+    game.reason = Reason::STALEMATE;
+  else if (p.halfmove >= kFiftyMoves)
+    game.reason = Reason::FIFTY_MOVES;
+  else if (game.repetitions >= 2)
+    game.reason = Reason::THREEFOLD_REPETITION;
+  else
+    game.reason = Reason::ONGOING;
+}
+
+}  // namespace detail
+
+inline void start(Game& game, const Position& position) {
+  game.position = position;
+  game.num_past = 0;
+  detail::examine(game);
+}
+
+// Plays a legal action in a game that isn't over.
+inline void advance(Game& game, Action action) {
+  game.past[game.num_past++] = game.now;
+  play(game.position, action);
+  if (game.position.halfmove == 0) game.num_past = 0;
+  detail::examine(game);
+}
+
+}  // namespace rungs::chess

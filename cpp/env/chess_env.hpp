@@ -1,0 +1,87 @@
+// One chess environment: what reinforcement learning adds to a game.
+#pragma once
+#include "../chess/game.hpp"
+#include "mask.hpp"
+#include "observation.hpp"
+#include "random.hpp"
+
+namespace rungs::env {
+
+enum class Opponent : std::int32_t { NONE, RANDOM };
+
+struct ChessConfig {
+  std::uint64_t seed;
+  Opponent opponent;
+  MaskFormat mask;
+};
+
+// Where one environment writes its outputs; the caller owns the memory.
+struct ChessOutputs {
+  std::int8_t* observation;        // kObservationSize
+  std::uint8_t* mask;              // mask_bytes(config.mask)
+  float* reward;                   // +1, 0, -1 from the agent's side
+  bool* terminated;                //
+  std::int8_t* reason;             // chess::Reason of the episode that this step ended
+  std::int8_t* player;             // side to move: 0 White, 1 Black
+  std::int8_t* final_observation;  // the last observation of an episode that this step ended
+};
+
+struct ChessEnv {
+  chess::Game game;
+  std::uint32_t board;    // this environment's number among all, whoever steps it
+  std::uint32_t episode;  // counts from 0
+  std::uint32_t ply;      // of the episode, both sides counted
+
+  // Starts the current episode.
+  void begin(const ChessConfig& config) {
+    ply = 0;
+    chess::start(game, chess::start_position());
+    if (config.opponent == Opponent::RANDOM && agent_is_black()) reply(config);
+  }
+
+  // Plays a legal action (and the opponent's reply), writes every output, and where that ends the
+  // episode begins the next one in the same step.
+  void step(const ChessConfig& config, chess::Action action, const ChessOutputs& out) {
+    advance(action);
+    float sign = 1;  // whoever mates has just moved
+    if (config.opponent == Opponent::RANDOM && !game.over()) {
+      reply(config);
+      sign = -1;
+    }
+    const bool over = game.over();
+    *out.reward = game.reason == chess::Reason::CHECKMATE ? sign : 0;
+    *out.terminated = over;
+    *out.reason = static_cast<std::int8_t>(game.reason);
+    if (over) {
+      observe(game, out.final_observation);
+      ++episode;
+      begin(config);
+    }
+    write(config, out);
+  }
+
+  // Writes observation, mask and player of the position at hand.
+  void write(const ChessConfig& config, const ChessOutputs& out) const {
+    observe(game, out.observation);
+    write_mask(game.legal, config.mask, out.mask);
+    *out.player = static_cast<std::int8_t>(game.position.black);
+  }
+
+ private:
+  // Colours alternate by episode, and neighbours have opposite ones, so that any batch is balanced.
+  bool agent_is_black() const { return (board + episode) & 1; }
+
+  void advance(chess::Action action) {
+    chess::advance(game, action);
+    ++ply;
+  }
+
+  void reply(const ChessConfig& config) {
+    const std::uint32_t bits = philox(config.seed, board, episode, ply, Stream::OPPONENT);
+    const auto moves = static_cast<std::uint32_t>(chess::count(game.legal));
+    advance(nth_action(game.legal, static_cast<int>(below(bits, moves))));
+  }
+};
+static_assert(sizeof(ChessEnv) <= 1536, "a board with its history fits in 1.5 KB");
+
+}  // namespace rungs::env

@@ -1,0 +1,35 @@
+// The legal-action mask, in two formats: 4672 bytes of 0 or 1, or the 73 planes' bits as they are.
+#pragma once
+#include "../chess/action.hpp"
+#include "observation.hpp"
+
+namespace rungs::env {
+
+enum class MaskFormat : std::int32_t { BOOL, BITS };
+
+constexpr std::int64_t mask_bytes(MaskFormat format) {
+  return format == MaskFormat::BOOL ? chess::kActions : sizeof(chess::LegalActions);
+}
+
+inline void write_mask(const chess::LegalActions& legal, MaskFormat format, std::uint8_t* out) {
+  if (format == MaskFormat::BITS)
+    __builtin_memcpy(out, &legal, sizeof legal);
+  else
+    for (int plane = 0; plane < chess::kPlanes; ++plane)
+      write_bytes_of_bits(legal.plane[plane], out + 64 * plane);
+}
+
+// The `rank`-th legal action in order of action id, from 0.
+inline chess::Action nth_action(const chess::LegalActions& legal, int rank) {
+  int plane = 0;
+  for (;; ++plane) {
+    const int here = chess::count(legal.plane[plane]);
+    if (rank < here) break;
+    rank -= here;
+  }
+  chess::Bitboard from = legal.plane[plane];
+  while (rank-- > 0) from &= from - 1;
+  return 64 * plane + chess::lowest(from);
+}
+
+}  // namespace rungs::env

@@ -1,0 +1,59 @@
+"""C++ compiled ahead of time by g++: the control for `rungs.jit`, from the same header."""
+
+import ctypes
+import functools
+import hashlib
+import subprocess
+
+from rungs import cache, headers
+from rungs.errors import CompilerError
+from rungs.machine.cpu import cpu_features
+
+COMPILER = "g++"
+FLAGS = "-O3 -march=native -std=c++20 -shared -fPIC"
+
+_ADDRESS, _INTEGER = ctypes.c_size_t, ctypes.c_int64
+_SIGNATURES = {
+    "rungs_chess_batch_bytes": (_INTEGER, ()),
+    "rungs_chess_env_bytes": (_INTEGER, ()),
+    "rungs_chess_serial_reset": (None, (_ADDRESS, _INTEGER)),
+    "rungs_chess_serial_step": (_INTEGER, (_ADDRESS, _ADDRESS)),
+    "rungs_chess_fen": (None, (_ADDRESS, _INTEGER, _ADDRESS)),
+    "rungs_chess_perft": (_INTEGER, (_ADDRESS, _INTEGER, _ADDRESS)),
+}
+
+
+@functools.cache
+def load():
+    """The functions of `cpp/rungs/api.hpp` from a shared library, built if it isn't there yet.
+
+    Raises:
+        CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
+    """
+    identity = repr((headers.fingerprint(), COMPILER, version(), FLAGS, cpu_features()))
+    name = f"aot-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
+    path = cache.directory() / name
+    with cache.build(path) as unfinished:
+        if unfinished:
+            source = ["-x", "c++", str(headers.CPP / headers.API)]
+            _run([COMPILER, *FLAGS.split(), *source, "-o", str(unfinished)])
+    library = ctypes.CDLL(str(path))
+    for function, (result, arguments) in _SIGNATURES.items():
+        getattr(library, function).restype = result
+        getattr(library, function).argtypes = arguments
+    return library
+
+
+def version() -> str:
+    """The compiler's version line."""
+    return _run([COMPILER, "--version"]).splitlines()[0]
+
+
+def _run(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise CompilerError(f"{command[0]} is not installed") from None
+    if done.returncode:
+        raise CompilerError(f"{command[0]} failed: {done.stderr}")
+    return done.stdout

@@ -1,0 +1,1 @@
+"""Chess: the environment's contract (`vector_env`) and one module per rung."""

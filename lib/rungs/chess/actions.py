@@ -1,0 +1,54 @@
+"""The 4672 actions of `cpp/chess/action.hpp`, for Python: action = 64 * plane + from-square.
+
+Squares are numbered from a1 = 0 to h8 = 63 and seen from the mover: the board is flipped for Black.
+"""
+
+import chess
+
+NUM_PLANES = 73
+NUM_ACTIONS = 64 * NUM_PLANES
+
+_COMPASS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+_JUMPS = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
+_UNDERPROMOTIONS = (chess.KNIGHT, chess.BISHOP, chess.ROOK)
+
+# Per plane: files to the east, ranks to the north, and the piece it promotes to.
+_PLANES = (
+    [(x * k, y * k, None) for k in range(1, 8) for x, y in _COMPASS]
+    + [(x, y, None) for x, y in _JUMPS]
+    + [(x, 1, piece) for piece in _UNDERPROMOTIONS for x in (-1, 0, 1)]
+)
+
+
+def _target(action: int) -> int | None:
+    """The square an action leads to, or None where that is off the board."""
+    x, y, _ = _PLANES[action // 64]
+    file, rank = action % 8 + x, action % 64 // 8 + y
+    return 8 * rank + file if 0 <= file < 8 and 0 <= rank < 8 else None
+
+
+# (from, to, piece an underpromotion makes) -> action, for every action that stays on the board.
+_ACTION_OF = {
+    (action % 64, _target(action), _PLANES[action // 64][2]): action
+    for action in range(NUM_ACTIONS)
+    if _target(action) is not None
+}
+
+
+def action_of(move: chess.Move, black: bool) -> int:
+    """The action id of a move of either side."""
+    view = 56 if black else 0
+    piece = move.promotion if move.promotion != chess.QUEEN else None
+    return _ACTION_OF[move.from_square ^ view, move.to_square ^ view, piece]
+
+
+def move_of(action: int, board: chess.Board) -> chess.Move | None:
+    """The move an action means on `board`, legal or not; None where it leaves the board."""
+    if not 0 <= action < NUM_ACTIONS or _target(action) is None:
+        return None
+    view = 0 if board.turn else 56
+    origin, target = action % 64 ^ view, _target(action) ^ view
+    promotion = _PLANES[action // 64][2]
+    if promotion is None and board.piece_type_at(origin) == chess.PAWN and _target(action) >= 56:
+        promotion = chess.QUEEN
+    return chess.Move(origin, target, promotion)

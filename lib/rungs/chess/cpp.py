@@ -1,0 +1,43 @@
+"""The C++ rung: our own bitboards, one thread, compiled by Cling as it is loaded."""
+
+import ctypes
+
+import chess
+import numpy as np
+
+from rungs import jit
+from rungs.chess.actions import move_of
+from rungs.chess.native import Boards
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.errors import IllegalActionError
+
+
+class CppChessEnv(ChessVectorEnv):
+    """See `ChessVectorEnv` for arguments and outputs.
+
+    Args:
+        num_envs: number of boards.
+        api: the compiled functions; by default `rungs.jit.load()`. `rungs.aot.load()` gives the
+            same header compiled ahead of time, as a control.
+    """
+
+    def __init__(self, num_envs: int, *, api=None, **settings):
+        super().__init__(num_envs, **settings)
+        self._api = api or jit.load()
+        self._boards = Boards(self._api, self._buffers, self.opponent, self.mask)
+
+    def _reset(self, episode: int | None) -> None:
+        self._boards.batch.seed = self._seed
+        self._api.rungs_chess_serial_reset(self._boards.address, -1 if episode is None else episode)
+
+    def _step(self, actions: np.ndarray) -> None:
+        illegal = self._api.rungs_chess_serial_step(self._boards.address, actions.ctypes.data)
+        if illegal >= 0:
+            fen, action = self._fen(illegal), int(actions[illegal])
+            move = move_of(action, chess.Board(fen))
+            raise IllegalActionError(illegal, action, move and move.uci(), fen)
+
+    def _fen(self, board: int) -> str:
+        text = ctypes.create_string_buffer(128)
+        self._api.rungs_chess_fen(self._boards.address, board, ctypes.addressof(text))
+        return text.value.decode()

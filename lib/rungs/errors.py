@@ -1,0 +1,39 @@
+"""The errors that Rungs raises, all of them `RungsError`."""
+
+import gymnasium.error
+
+
+class RungsError(Exception):
+    """Anything Rungs itself has to say."""
+
+
+class ConfigurationError(RungsError, ValueError):
+    """An argument has a wrong value, type, shape or dtype; the message names it."""
+
+
+class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
+    """An action is not legal on its board. Nothing was changed on any board.
+
+    Attributes:
+        board: index of the board in the batch.
+        action: the action id that was given.
+        uci: the move it stands for, as UCI writes it, or None where it leaves the board.
+        fen: the position it is illegal in.
+    """
+
+    def __init__(self, board: int, action: int, uci: str | None, fen: str):
+        self.board, self.action, self.uci, self.fen = board, action, uci, fen
+        move = uci or "a move off the board"
+        super().__init__(f"board {board}: action {action} ({move}) is illegal in {fen}")
+
+
+class InvalidFenError(RungsError, ValueError):
+    """A FEN is malformed, or its position is impossible; the message says why."""
+
+
+class CompilerError(RungsError, RuntimeError):
+    """C++ could not be compiled or loaded; the message holds what the compiler said."""
+
+
+class NotebookError(RungsError, RuntimeError):
+    """A notebook of the chain failed; the message names notebook, cell and error."""

@@ -1,0 +1,105 @@
+"""C++ compiled as it is loaded: the only module that knows cppyy.
+
+Cling, the C++ interpreter beneath cppyy, is Clang: given `-O3 -march=native` it makes the same kind
+of code as a compiler run ahead of time. It takes flags only before its first import and only with a
+precompiled header made with the same flags, so this module must be the first to import cppyy.
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from rungs import cache, headers
+from rungs.errors import CompilerError
+from rungs.machine.cpu import cpu_features
+
+FLAGS = "-O3 -march=native -std=c++20"
+
+# The headers as they were when this process compiled them: C++ can't be redefined in one process.
+_loaded: str | None = None
+
+
+def load():
+    """The functions of `cpp/rungs/api.hpp`, compiled; each releases the interpreter lock.
+
+    The first call in a process takes about a second, the first on a machine a few more for the
+    precompiled header.
+
+    Raises:
+        CompilerError: the headers do not compile, or have changed since this process loaded them.
+    """
+    global _loaded
+    version = headers.fingerprint()
+    if _loaded is None:
+        _compile()
+        _loaded = version
+    if version != _loaded:
+        raise CompilerError(
+            "the headers in cpp/ have changed since this process compiled them, and C++ can't be "
+            "redefined: restart the kernel"
+        )
+    return _functions()
+
+
+def _compile() -> None:
+    cppyy = _cppyy()
+    cppyy.add_include_path(str(headers.CPP))
+    try:
+        cppyy.include(headers.API)
+    except ImportError as error:
+        raise CompilerError(f"Cling could not compile {headers.API}: {error}") from error
+
+
+@functools.cache
+def _functions():
+    import cppyy
+
+    class Functions:
+        """cppyy's functions, looked up once each."""
+
+        def __getattr__(self, name: str):
+            function = getattr(cppyy.gbl, name)
+            function.__release_gil__ = True
+            setattr(self, name, function)
+            return function
+
+    return Functions()
+
+
+def _cppyy():
+    if "cppyy" in sys.modules and os.environ.get("EXTRA_CLING_ARGS") != FLAGS:
+        raise CompilerError(
+            "cppyy was imported before Rungs could set its compiler flags: import rungs first"
+        )
+    os.environ["EXTRA_CLING_ARGS"] = FLAGS
+    os.environ["CLING_STANDARD_PCH"] = str(_precompiled_header())
+    import cppyy
+
+    return cppyy
+
+
+def _precompiled_header() -> Path:
+    """Cling's standard header, precompiled with our flags; built in a process of its own, once."""
+    backend = importlib.util.find_spec("cppyy_backend").submodule_search_locations[0]
+    # The header names the files it was made from, and cppyy asks their folder's date.
+    made_from = (backend, os.stat(os.path.join(backend, "include")).st_mtime_ns)
+    version = importlib.metadata.version("cppyy-cling")
+    identity = repr((FLAGS, cpu_features(), version, made_from))
+    path = cache.directory() / f"cling-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.pch"
+    with cache.build(path) as unfinished:
+        if unfinished:
+            environment = os.environ | {"CLING_STANDARD_PCH": str(unfinished)}
+            build = subprocess.run(
+                [sys.executable, "-c", "import cppyy"],
+                env=environment,
+                capture_output=True,
+                text=True,
+            )
+            if build.returncode or not unfinished.exists():
+                raise CompilerError(f"cppyy could not precompile its header: {build.stderr}")
+    return path

@@ -1,0 +1,37 @@
+"""The processor, as the system describes it."""
+
+import functools
+import os
+import platform
+from pathlib import Path
+
+
+@functools.cache
+def _cpuinfo() -> dict[str, str]:
+    """The first processor of /proc/cpuinfo; empty where the system has none."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return {}
+    lines = (line.partition(":") for line in text.split("\n\n")[0].splitlines())
+    return {key.strip(): value.strip() for key, _, value in lines}
+
+
+def cpu_name() -> str:
+    """The processor's name."""
+    return _cpuinfo().get("model name") or platform.processor() or platform.machine()
+
+
+def cpu_features() -> str:
+    """The processor's instruction-set extensions: code made for one set may not run on another."""
+    return _cpuinfo().get("flags", platform.machine())
+
+
+def usable_cores() -> int:
+    """Cores this process may run on: the affinity mask, cut to the control group's quota."""
+    cores = len(os.sched_getaffinity(0))
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+    except OSError:
+        return cores
+    return cores if quota == "max" else max(1, min(cores, int(quota) // int(period)))

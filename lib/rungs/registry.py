@@ -1,0 +1,54 @@
+"""The factory: every environment and the rungs it climbs, in the order of the ladder."""
+
+import dataclasses
+import importlib
+
+from rungs.errors import ConfigurationError
+
+
+@dataclasses.dataclass(frozen=True)
+class Rung:
+    """One way to run an environment: its name, what it is, and the class that does it."""
+
+    name: str
+    implementation: str
+    module: str
+    vector_env: str
+
+
+_RUNGS = {
+    "chess": (
+        Rung("python", "Python, python-chess", "rungs.chess.python", "PythonChessEnv"),
+        Rung("cpp", "C++, one thread", "rungs.chess.cpp", "CppChessEnv"),
+    ),
+}
+
+
+def rungs_of(env_id: str) -> tuple[Rung, ...]:
+    """The rungs of an environment, slowest first.
+
+    Raises:
+        ConfigurationError: there is no environment `env_id`.
+    """
+    if env_id not in _RUNGS:
+        raise ConfigurationError(f"no environment {env_id!r}; there are: {', '.join(_RUNGS)}")
+    return _RUNGS[env_id]
+
+
+def make(env_id: str, rung: str, num_envs: int, **settings):
+    """Makes a vector environment: `make("chess", rung="cpp", num_envs=512, seed=0)`.
+
+    Args:
+        env_id: "chess".
+        rung: which implementation steps it; the outputs are the same on all.
+        num_envs: number of boards, at least 1.
+        **settings: the environment's own, see `rungs.chess.vector_env.ChessVectorEnv`.
+
+    Raises:
+        ConfigurationError: an unknown environment or rung, or a wrong setting.
+    """
+    rungs = {candidate.name: candidate for candidate in rungs_of(env_id)}
+    if rung not in rungs:
+        raise ConfigurationError(f"{env_id} has no rung {rung!r}; there are: {', '.join(rungs)}")
+    module = importlib.import_module(rungs[rung].module)
+    return getattr(module, rungs[rung].vector_env)(num_envs, **settings)
