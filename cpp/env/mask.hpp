@@ -1,7 +1,7 @@
 // The legal-action mask, in two formats: 4672 bytes of 0 or 1, or the 73 planes' bits as they are.
 #pragma once
 #include "../chess/action.hpp"
-#include "observation.hpp"
+#include "bytes.hpp"
 
 namespace rungs::env {
 
@@ -16,7 +16,7 @@ inline void write_mask(const chess::LegalActions& legal, MaskFormat format, std:
     __builtin_memcpy(out, &legal, sizeof legal);
   else
     for (int plane = 0; plane < chess::kPlanes; ++plane)
-      write_bytes_of_bits(legal.plane[plane], out + 64 * plane);
+      store(where(legal.plane[plane]) & 1, out + 64 * plane);
 }
 
 // The `rank`-th legal action in order of action id, from 0.

@@ -1,0 +1,1 @@
+"""Timing that can be believed: equality first, then interleaved repeats, medians and spread."""

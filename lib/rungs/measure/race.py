@@ -1,0 +1,100 @@
+"""Rungs against each other on the same games.
+
+All racers play the very same actions, found beforehand by a pilot. They take turns, a segment of
+the games each, so that whatever else the machine does falls on all of them alike; and after each
+segment they must stand where the pilot stands, or there is no time to report.
+"""
+
+import time
+
+import numpy as np
+import pandas as pd
+from gymnasium.vector import VectorEnv
+
+from rungs.chess.policy import random_actions
+from rungs.errors import RungsError
+
+
+class SamenessError(RungsError, AssertionError):
+    """Two rungs that should be the same environment gave different outputs."""
+
+
+def race(
+    racers: dict[str, VectorEnv],
+    pilot: VectorEnv,
+    *,
+    seed: int,
+    steps: int,
+    repeats: int,
+    warmup: int,
+) -> pd.DataFrame:
+    """Times `step` of each racer over the same random games.
+
+    Args:
+        racers: environments by name, with equal settings.
+        pilot: one more of the same; it finds the actions, and what the racers must arrive at.
+        seed: of the games and of the random actions.
+        steps: steps per segment.
+        repeats: segments timed.
+        warmup: segments played first, untimed, so that boards are at all stages of their games.
+
+    Returns:
+        A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
+
+    Raises:
+        SamenessError: a racer's outputs differ from the pilot's after a segment.
+    """
+    rng = np.random.default_rng(seed)
+    _, info = pilot.reset(seed=seed)
+    for env in racers.values():
+        env.reset(seed=seed)
+    rows = []
+    for segment in range(warmup + repeats):
+        actions = np.empty((steps, pilot.num_envs), np.int64)
+        for row in actions:
+            row[:] = random_actions(info["action_mask"], rng)
+            outcome = pilot.step(row)
+            info = outcome[-1]
+        for name, env in racers.items():
+            seconds, reached = _play(env, actions)
+            _check_same(name, env, reached, pilot, outcome)
+            if segment >= warmup:
+                repeat = segment - warmup
+                rows.append((name, repeat, actions.size, seconds))
+    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+
+
+def _play(env: VectorEnv, actions: np.ndarray) -> tuple[float, tuple]:
+    start = time.perf_counter()
+    for row in actions:
+        outcome = env.step(row)
+    return time.perf_counter() - start, outcome
+
+
+def _check_same(name: str, env: VectorEnv, reached: tuple, pilot: VectorEnv, expected: tuple):
+    names = ("observation", "reward", "terminated", "truncated")
+    pairs = [*zip(names, reached[:4], expected[:4], strict=True)]
+    pairs += [(key, reached[4][key], expected[4][key]) for key in ("action_mask", "player", "reason")]
+    for output, ours, theirs in pairs:
+        if not np.array_equal(ours, theirs):
+            raise SamenessError(f"{name}: {output} differs from the pilot's")
+    if env.fens() != pilot.fens():
+        raise SamenessError(f"{name}: positions differ from the pilot's")
+
+
+def output_floor(env: VectorEnv, repeats: int = 50) -> float:
+    """Seconds to do nothing but overwrite what one `step` writes: a bound no rung can beat.
+
+    Returns:
+        The median over `repeats` of writing observation, mask, reward, flags and codes of a batch.
+    """
+    observation, info = env.reset()
+    arrays = [np.empty_like(observation), np.empty_like(info["action_mask"])]
+    arrays += [np.empty(env.num_envs, np.float32)] + [np.empty(env.num_envs, np.int8)] * 4
+    seconds = []
+    for repeat in range(repeats):
+        start = time.perf_counter()
+        for array in arrays:
+            array.fill(repeat % 2)
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds))
