@@ -1,0 +1,27 @@
+"""Tools that parts of the course can use and the rest does without: what is here, what is not."""
+
+import shutil
+
+import pandas as pd
+
+_TOOLS = (
+    ("valgrind", "valgrind", "exact instruction counts where there are no hardware counters"),
+    ("PAPI", "papi_avail", "hardware counters"),
+    ("Chromium", "chromium", "checking the HTML pages as a reader sees them"),
+    ("NVIDIA driver", "nvidia-smi", "the rungs on a GPU"),
+)
+_INSTALL = {
+    "valgrind": "apt-get install valgrind",
+    "PAPI": "apt-get install papi-tools",
+    "Chromium": "apt-get install chromium",
+    "NVIDIA driver": "comes with the card",
+}
+
+
+def optional_tools() -> pd.DataFrame:
+    """A row per tool: `tool`, `used for`, `here` (its path, or "no"), `to get it`."""
+    rows = [
+        (tool, purpose, shutil.which(program) or "no", _INSTALL[tool])
+        for tool, program, purpose in _TOOLS
+    ]
+    return pd.DataFrame(rows, columns=["tool", "used for", "here", "to get it"])

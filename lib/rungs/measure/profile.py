@@ -1,0 +1,62 @@
+"""Where a Python rung's time goes, by what the code is doing."""
+
+import cProfile
+import pstats
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from gymnasium.vector import VectorEnv
+
+from rungs.chess.policy import random_actions
+
+
+def profile_steps(env: VectorEnv, *, seed: int, steps: int) -> pd.DataFrame:
+    """Profiles `steps` random steps.
+
+    Args:
+        env: a chess environment in Python.
+        seed: of games and actions.
+        steps: steps profiled.
+
+    Returns:
+        A row per function: `file`, `line`, `name`, `calls`, `own_seconds` (without callees) and
+        `total_seconds` (with them), most total first.
+    """
+    rng = np.random.default_rng(seed)
+    _, info = env.reset(seed=seed)
+    profiler = cProfile.Profile()
+    for _ in range(steps):
+        actions = random_actions(info["action_mask"], rng)
+        profiler.enable()
+        *_, info = env.step(actions)
+        profiler.disable()
+    rows = [
+        (Path(file).name, line, name, calls, own, total)
+        for (file, line, name), (_, calls, own, total, _) in pstats.Stats(profiler).stats.items()
+    ]
+    columns = ["file", "line", "name", "calls", "own_seconds", "total_seconds"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.sort_values("total_seconds", ascending=False, ignore_index=True)
+
+
+def share_of_step(profile: pd.DataFrame, parts: dict[str, str]) -> pd.DataFrame:
+    """The share of a step's time that named functions take, callees included.
+
+    Args:
+        profile: of `profile_steps`.
+        parts: a function's name by what it does; no one may call another of them.
+
+    Returns:
+        A row per part: `part`, `share`, largest first; the last is everything else.
+
+    Raises:
+        KeyError: a function was never called.
+    """
+    totals = profile.groupby("name")["total_seconds"].sum()
+    whole = totals["_step"]
+    shares = {part: totals[name] / whole for part, name in parts.items()}
+    frame = pd.DataFrame({"part": shares.keys(), "share": shares.values()})
+    frame = frame.sort_values("share", ascending=False, ignore_index=True)
+    frame.loc[len(frame)] = ("everything else", 1 - frame["share"].sum())
+    return frame

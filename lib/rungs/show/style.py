@@ -1,0 +1,32 @@
+"""How all figures look: one size, one palette that reads without colour vision, light grid."""
+
+import matplotlib.pyplot as plt
+
+# Okabe and Ito's colours, told apart by people of any colour vision and by their lightness.
+BLUE, ORANGE, GREEN, GREY, BLACK = "#0072B2", "#E69F00", "#009E73", "#999999", "#000000"
+
+
+def axes(width: float = 7.0, height: float = 4.0, **settings):
+    """A figure and its axes (or array of axes, with `nrows` or `ncols`) in the common style."""
+    figure, result = plt.subplots(figsize=(width, height), layout="constrained", **settings)
+    for each in figure.axes:
+        each.spines[["top", "right"]].set_visible(False)
+        each.set_axisbelow(True)
+    plt.close(figure)  # shown where a cell returns it, and only there
+    return figure, result
+
+
+def speed(value: float) -> str:
+    """A rate in plies per second, as a person would say it: "9.3 k/s", "4.85 M/s"."""
+    for scale, suffix in ((1e9, " G/s"), (1e6, " M/s"), (1e3, " k/s")):
+        if value >= scale:
+            return f"{value / scale:.3g}{suffix}"
+    return f"{value:.3g}/s"
+
+
+def duration(seconds: float) -> str:
+    """A time with the unit that suits it: "43 ms", "110 µs"."""
+    for scale, suffix in ((1, " s"), (1e-3, " ms"), (1e-6, " µs")):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g}{suffix}"
+    return f"{seconds / 1e-9:.3g} ns"

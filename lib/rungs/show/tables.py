@@ -1,0 +1,29 @@
+"""Tables for people, from saved data."""
+
+import pandas as pd
+
+from rungs.registry import rungs_of
+from rungs.show.style import duration, speed
+
+
+def ladder(frame: pd.DataFrame) -> pd.DataFrame:
+    """The ladder as a reader sees it, from `rungs.measure.ladder.ladder_table`'s numbers."""
+    implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
+    return pd.DataFrame(
+        {
+            "Version": range(1, len(frame) + 1),
+            "Rung": frame["rung"],
+            "Implementation": frame["rung"].map(implementations),
+            "Time of a step": frame["seconds"].map(duration),
+            "Plies": frame["plies_per_second"].map(speed),
+            "Absolute speed-up": frame["absolute_speedup"].map("{:,.4g}×".format),
+            "Relative speed-up": frame["relative_speedup"].map("{:,.4g}×".format),
+            "Training, estimated": frame["training_speedup"].map("{:.3g}×".format),
+        }
+    )
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """A table as GitHub's Markdown."""
+    rows = [table.columns, ["---"] * len(table.columns), *table.itertuples(index=False)]
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
