@@ -74,7 +74,9 @@ def _play(env: VectorEnv, actions: np.ndarray) -> tuple[float, tuple]:
 def _check_same(name: str, env: VectorEnv, reached: tuple, pilot: VectorEnv, expected: tuple):
     names = ("observation", "reward", "terminated", "truncated")
     pairs = [*zip(names, reached[:4], expected[:4], strict=True)]
-    pairs += [(key, reached[4][key], expected[4][key]) for key in ("action_mask", "player", "reason")]
+    pairs += [
+        (key, reached[4][key], expected[4][key]) for key in ("action_mask", "player", "reason")
+    ]
     for output, ours, theirs in pairs:
         if not np.array_equal(ours, theirs):
             raise SamenessError(f"{name}: {output} differs from the pilot's")

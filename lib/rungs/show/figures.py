@@ -13,7 +13,8 @@ def _bars(axes, names, values, texts, color) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     for i, (value, text) in enumerate(zip(values, texts, strict=True)):
-        axes.annotate(text, (value, i), (4, 0), textcoords="offset points", va="center")
+        label = axes.annotate(text, (value, i), (4, 0), textcoords="offset points", va="center")
+        label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
     axes.margins(x=0.18)
 
 
@@ -33,18 +34,10 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
     axes.set_xscale("log")
     axes.set_xlim(speeds.min() / 4, max(speeds.max(), floor or 0) * 4)
     if floor:
-        axes.axvline(floor, color=style.BLACK, linestyle="--")
-        label = f"only writing\nthe outputs\n{style.speed(floor)}"
-        axes.annotate(
-            label,
-            (floor, len(table) - 0.5),
-            (-5, 2),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize="small",
-        )
-        axes.set_ylim(len(table) + 0.1, -0.6)
+        axes.axvline(floor, color=style.BLACK, linestyle="--", zorder=0)
+        label = f"bound: only writing the outputs, {style.speed(floor)} "
+        axes.text(floor, len(table) - 0.1, label, ha="right", va="center", fontsize="small")
+        axes.set_ylim(len(table) + 0.3, -0.6)
     axes.grid(axis="x", color="#DDDDDD")
     axes.set_xlabel("plies per second (logarithmic)")
     axes.set_title("The ladder: the same games, rung by rung")
@@ -57,7 +50,7 @@ def batch_parts(frame: pd.DataFrame, title: str):
     share = medians / medians.sum()
     figure, axes = style.axes(height=2.2)
     left = 0.0
-    colors = {"infer": style.GREY, "generate": style.ORANGE, "update": style.BLUE}
+    colors = {"infer": style.GREY, "generate": style.ORANGE, "update": style.SKY}
     for part, seconds in medians.items():
         axes.barh(0, seconds * 1e3, left=left, color=colors[part], edgecolor="white")
         text = f"{part}\n{style.duration(seconds)}\n{share[part]:.0%}"

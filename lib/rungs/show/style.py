@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 
 # Okabe and Ito's colours, told apart by people of any colour vision and by their lightness.
-BLUE, ORANGE, GREEN, GREY, BLACK = "#0072B2", "#E69F00", "#009E73", "#999999", "#000000"
+BLUE, SKY, ORANGE, GREY, BLACK = "#0072B2", "#56B4E9", "#E69F00", "#BBBBBB", "#000000"
 
 
 def axes(width: float = 7.0, height: float = 4.0, **settings):

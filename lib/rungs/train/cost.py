@@ -39,7 +39,7 @@ def time_batches(env: VectorEnv, *, seed: int, repeats: int, warmup: int = 2) ->
         positions = torch.from_numpy(observation).clone()
         mask = torch.from_numpy(info["action_mask"]).clone()
         with torch.no_grad():
-            actions = network(positions, mask)[0].exp().multinomial(1).squeeze(1)
+            actions = _sample(network(positions, mask)[0])
         inferred = time.perf_counter()
         observation, reward, _, _, info = env.step(actions)
         generated = time.perf_counter()
@@ -50,6 +50,13 @@ def time_batches(env: VectorEnv, *, seed: int, repeats: int, warmup: int = 2) ->
             rows.append((batch, "generate", generated - inferred))
             rows.append((batch, "update", updated - generated))
     return pd.DataFrame(rows, columns=["batch", "part", "seconds"])
+
+
+def _sample(log_probability: torch.Tensor) -> torch.Tensor:
+    """One action per row, where the row's cumulative probability passes a uniform number."""
+    cumulative = log_probability.exp().cumsum(1, dtype=torch.float64)
+    drawn = torch.rand(len(cumulative), 1, dtype=torch.float64) * cumulative[:, -1:]
+    return torch.searchsorted(cumulative, drawn, right=True).squeeze(1)
 
 
 def _update(network, optimizer, positions, mask, actions, reward) -> None:
