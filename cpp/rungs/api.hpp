@@ -30,10 +30,12 @@ void rungs_chess_fen(std::uintptr_t batch, std::int64_t i, std::uintptr_t out) {
   std::memcpy(reinterpret_cast<char*>(out), fen.c_str(), fen.size() + 1);
 }
 
-// Perft of the FEN at `fen`. Where that is refused, writes why to `out` and returns -1.
+// Perft of the FEN at `fen`. Where that is refused, writes why to `out`, of at most 255 characters,
+// and returns -1.
 std::int64_t rungs_chess_perft(std::uintptr_t fen, std::int64_t depth, std::uintptr_t out) {
   rungs::chess::Position position;
-  const std::string why = rungs::chess::parse_fen(reinterpret_cast<const char*>(fen), position);
+  const std::string why =
+      rungs::chess::parse_fen(reinterpret_cast<const char*>(fen), position).substr(0, 255);
   std::memcpy(reinterpret_cast<char*>(out), why.c_str(), why.size() + 1);
   if (!why.empty()) return -1;
   return static_cast<std::int64_t>(rungs::chess::perft(position, static_cast<int>(depth)));

@@ -1,13 +1,13 @@
 """Where compiled things are kept between runs: outside the source tree, in the user's cache."""
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import filelock
 import platformdirs
+
+from rungs.atomic import written
 
 
 def directory() -> Path:
@@ -27,7 +27,5 @@ def build(path: Path) -> Iterator[Path | None]:
         if path.exists():
             yield None
             return
-        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-            unfinished = Path(scratch) / path.name
+        with written(path) as unfinished:
             yield unfinished
-            os.replace(unfinished, path)

@@ -1,0 +1,20 @@
+"""Files that are there whole or not at all."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Yields a path to write to, in the folder of `path` (made if missing), then moved to `path`.
+
+    Where the block raises, or the process is killed, `path` stays as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".unfinished-") as folder:
+        unfinished = Path(folder) / path.name
+        yield unfinished
+        os.replace(unfinished, path)

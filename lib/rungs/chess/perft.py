@@ -1,0 +1,85 @@
+"""Perft: the leaves of the legal-move tree, by either rung, and published counts of them."""
+
+import ctypes
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import chess
+
+from rungs import jit
+from rungs.errors import ConfigurationError, InvalidFenError
+
+
+@dataclasses.dataclass(frozen=True)
+class PerftCase:
+    """A line of an EPD file: a position and its published leaf count by depth."""
+
+    where: str
+    fen: str
+    leaves: dict[int, int]
+
+
+def read_epd(path: Path) -> Iterator[PerftCase]:
+    """The cases of a file with lines like `FEN ;D1 20 ;D2 400`; `#` starts a comment.
+
+    Raises:
+        ConfigurationError: the file can't be read, or a line is not of that form; it is named.
+    """
+    try:
+        lines = Path(path).read_text().splitlines()
+    except OSError as error:
+        raise ConfigurationError(f"can't read {path}: {error.strerror}") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fen, *counts = (field.strip() for field in line.split(";"))
+        try:
+            pairs = [count.removeprefix("D").split() for count in counts]
+            leaves = {int(depth): int(nodes) for depth, nodes in pairs}
+        except ValueError:
+            leaves = {}
+        if not leaves:
+            raise ConfigurationError(f"{path}:{number}: not a line like 'FEN ;D1 20 ;D2 400'")
+        yield PerftCase(f"{path}:{number}", fen, leaves)
+
+
+def perft_cpp(fen: str, depth: int) -> int:
+    """Leaves at `depth` plies from `fen` (6 fields, or an EPD's 4), by our own move generator.
+
+    Raises:
+        InvalidFenError: the FEN is malformed or its position impossible; the message says why.
+    """
+    if "\0" in fen:
+        raise InvalidFenError(f"{fen!r} holds a NUL")
+    text = ctypes.create_string_buffer(fen.encode())
+    why = ctypes.create_string_buffer(256)
+    nodes = jit.load().rungs_chess_perft(ctypes.addressof(text), depth, ctypes.addressof(why))
+    if nodes < 0:
+        raise InvalidFenError(f"{fen!r}: {why.value.decode(errors='replace')}")
+    return nodes
+
+
+def perft_python(fen: str, depth: int) -> int:
+    """The same by python-chess."""
+    try:
+        board = chess.Board(fen if len(fen.split()) == 6 else f"{fen} 0 1", chess960=True)
+    except ValueError as error:
+        raise InvalidFenError(f"{fen!r}: {error}") from None
+    return _perft(board, depth)
+
+
+def _perft(board: chess.Board, depth: int) -> int:
+    if depth == 0:
+        return 1
+    if depth == 1:
+        return board.legal_moves.count()
+    nodes = 0
+    for move in board.legal_moves:
+        board.push(move)
+        nodes += _perft(board, depth - 1)
+        board.pop()
+    return nodes
+
+
+PERFT: dict[str, Callable[[str, int], int]] = {"cpp": perft_cpp, "python": perft_python}

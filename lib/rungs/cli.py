@@ -1,0 +1,119 @@
+"""`python -m rungs …`: run the course, count perft, record results."""
+
+import argparse
+import ast
+import sys
+import time
+from pathlib import Path
+
+from rungs.errors import ConfigurationError, NotebookError, RungsError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command; returns the exit status: 0, 1 (it failed), 2 (wrong use), 130 (Ctrl-C)."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except NotebookError as error:
+        print(f"rungs: {error}", file=sys.stderr)
+        return 1
+    except RungsError as error:
+        print(f"rungs: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("rungs: interrupted", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m rungs")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="run the notebooks, each in a process of its own")
+    run.add_argument("--size", help="smoke, quick (the default) or full")
+    run.add_argument("--only", metavar="01,03", help="numbers of the notebooks to run")
+    run.add_argument("--out", type=Path, help="the run's folder (default: data/run)")
+    run.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    run.add_argument(
+        "-p",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a value for the notebooks' parameters cells; may be given several times",
+    )
+    run.set_defaults(command=_run)
+
+    perft = commands.add_parser("perft", help="count move-tree leaves against published counts")
+    perft.add_argument("--epd", type=Path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
+    perft.add_argument("--depth", type=int, required=True, help="the deepest count to compare")
+    perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
+    perft.set_defaults(command=_perft)
+
+    record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
+    record.set_defaults(command=_record)
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    from rungs.course import chain
+
+    out = options.out or chain.OUT
+    if options.resume:
+        if options.size or options.only or options.parameters:
+            raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+        chain.resume(out=out)
+    else:
+        chain.run(
+            size=options.size or "quick",
+            only=options.only.split(",") if options.only else None,
+            parameters=dict(map(_parameter, options.parameters)),
+            out=out,
+        )
+    return 0
+
+
+def _parameter(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise ConfigurationError(f"-p {text!r} is not NAME=VALUE")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _perft(options: argparse.Namespace) -> int:
+    from rungs.chess.perft import PERFT, read_epd
+
+    if options.depth < 1:
+        raise ConfigurationError(f"--depth {options.depth} is not at least 1")
+    count = PERFT[options.rung]
+    total, start, wrong = 0, time.perf_counter(), []
+    for case in read_epd(options.epd):
+        depths = [depth for depth in case.leaves if depth <= options.depth]
+        if not depths:
+            raise ConfigurationError(f"{case.where}: no count for depth {options.depth} or less")
+        depth = max(depths)
+        began = time.perf_counter()
+        nodes = count(case.fen, depth)
+        seconds = time.perf_counter() - began
+        total += nodes
+        print(f"{case.fen}  depth {depth}: {nodes:,} nodes, {nodes / seconds:,.0f} nodes/s")
+        if nodes != case.leaves[depth]:
+            wrong.append(case)
+            print(
+                f"rungs: {case.where}: {case.fen}: depth {depth} has {case.leaves[depth]:,} "
+                f"leaves, not {nodes:,}",
+                file=sys.stderr,
+            )
+    seconds = time.perf_counter() - start
+    print(f"{total:,} nodes in {seconds:.1f} s, {total / seconds:,.0f} nodes/s")
+    return 1 if wrong else 0
+
+
+def _record(options: argparse.Namespace) -> int:
+    from rungs.course.record import record
+
+    print(f"Recorded in {record()}")
+    return 0

@@ -1,0 +1,146 @@
+"""The chain: every notebook in order, each in a kernel process of its own."""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rungs.atomic import written
+from rungs.course import manifest as manifests
+from rungs.course.notebook import declared_parameters, execute, write_html
+from rungs.errors import ConfigurationError, NotebookError
+
+NOTEBOOKS = manifests.ROOT / "notebooks"
+OUT = manifests.ROOT / "data" / "run"
+FIGURES = manifests.ROOT / "figures" / "run"
+
+_INDEX = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Rungs</title>
+<h1>Rungs</h1>
+<ul>
+{links}
+</ul>
+</html>
+"""
+
+# The longest a cell may take, in seconds, at each size.
+CELL_SECONDS = {"smoke": 120, "quick": 600, "full": 7200}
+
+
+def run(
+    *,
+    size: str = "quick",
+    only: list[str] | None = None,
+    parameters: dict | None = None,
+    out: Path = OUT,
+    notebooks: Path = NOTEBOOKS,
+    cell_seconds: int | None = None,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Runs notebooks from the first to the last, in place of any earlier run in `out`.
+
+    Args:
+        size: "smoke", "quick" or "full".
+        only: numbers of the notebooks to run, such as ["01", "03"]; by default all.
+        parameters: further values for the notebooks' parameters cells.
+        out: the run's folder: results, executed notebooks, pages, manifest.
+        notebooks: the folder they are in.
+        cell_seconds: the longest a cell may take, by default as suits the size.
+        say: where progress goes, line by line.
+
+    Raises:
+        ConfigurationError: an unknown size, notebook or parameter; nothing was run or removed.
+        NotebookError: a notebook failed; what was done before stays, and `resume` goes on there.
+    """
+    if size not in CELL_SECONDS:
+        raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
+    chosen = _select(notebooks, only)
+    figures = FIGURES if out == OUT else out / "figures"
+    values = {"size": size, "seed": 0, "out": str(out.resolve()), "figures": str(figures.resolve())}
+    values |= parameters or {}
+    for notebook in chosen:
+        _check_parameters(notebook, values)
+    for folder in (out / "results", out / "notebooks", out / "html", figures):
+        shutil.rmtree(folder, ignore_errors=True)
+    settings = {
+        "size": size,
+        "only": only,
+        "parameters": values,
+        "notebooks": str(notebooks.resolve()),
+        "cell_seconds": cell_seconds or CELL_SECONDS[size],
+    }
+    manifest = manifests.new(settings, chosen)
+    manifests.write(manifest, out)
+    _run_rest(manifest, chosen, out, say)
+
+
+def resume(*, out: Path = OUT, say: Callable[[str], None] = print) -> None:
+    """Goes on with the run in `out` where it stopped, with its own settings.
+
+    Raises:
+        ConfigurationError: there is no run, or its sources have changed since.
+        NotebookError: as in `run`.
+    """
+    manifest = manifests.read(out)
+    settings = manifest["settings"]
+    chosen = _select(Path(settings["notebooks"]), settings["only"])
+    manifests.check_unchanged(manifest, chosen)
+    _run_rest(manifest, chosen, out, say)
+
+
+def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
+    settings = manifest["settings"]
+    for number, notebook in enumerate(chosen, start=1):
+        entry = manifest["notebooks"][notebook.stem]
+        label = f"[{number}/{len(chosen)}] {notebook.stem}"
+        if entry["status"] == "done":
+            say(f"{label}: done before, {entry['seconds']:.1f} s")
+            continue
+        say(f"{label} …")
+        start = time.perf_counter()
+        try:
+            executed = out / "notebooks" / notebook.name
+            execute(notebook, executed, settings["parameters"], settings["cell_seconds"])
+            write_html(executed, out / "html" / f"{notebook.stem}.html")
+        except NotebookError:
+            entry["status"] = "failed"
+            raise
+        else:
+            entry["status"] = "done"
+        finally:
+            entry["seconds"] = time.perf_counter() - start
+            manifests.write(manifest, out)
+        say(f"{label}: {entry['seconds']:.1f} s")
+    _write_index(chosen, out)
+    say(f"Read {out / 'html' / 'index.html'}")
+    say(f"Results in {out / 'results'}, figures in {settings['parameters']['figures']}")
+
+
+def _select(folder: Path, only: list[str] | None) -> list[Path]:
+    by_number = {
+        path.name.split("_")[0]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+    }
+    unknown = sorted(set(only or ()) - set(by_number))
+    if unknown:
+        raise ConfigurationError(
+            f"no notebook {', '.join(unknown)}; there are: {', '.join(by_number)}"
+        )
+    return [path for number, path in by_number.items() if only is None or number in only]
+
+
+def _check_parameters(notebook: Path, values: dict) -> None:
+    known = declared_parameters(notebook)
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ConfigurationError(
+            f"{notebook.name} has no parameter {', '.join(unknown)}; "
+            f"it has: {', '.join(sorted(known))}"
+        )
+
+
+def _write_index(chosen: list[Path], out: Path) -> None:
+    links = "\n".join(f'<li><a href="{n.stem}.html">{n.stem}</a></li>' for n in chosen)
+    with written(out / "html" / "index.html") as unfinished:
+        unfinished.write_text(_INDEX.format(links=links))

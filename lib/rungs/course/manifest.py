@@ -1,0 +1,81 @@
+"""What a run was made from and how far it came: `manifest.json` in the run's folder."""
+
+import hashlib
+import importlib.metadata
+import json
+from pathlib import Path
+
+from rungs.atomic import written
+from rungs.errors import ConfigurationError
+from rungs.machine.describe import describe
+from rungs.measure.results import commit, now
+
+ROOT = Path(__file__).resolve().parents[3]
+_SOURCES = ("lib/**/*.py", "cpp/**/*.hpp", "pyproject.toml")
+_NAME = "manifest.json"
+
+
+def new(settings: dict, notebooks: list[Path]) -> dict:
+    """A manifest for a run that starts now.
+
+    Args:
+        settings: size, parameters and the like; a resumed run takes them from here.
+        notebooks: all of the run, in order.
+    """
+    packages = sorted(d.name for d in importlib.metadata.distributions())
+    return {
+        "settings": settings,
+        "started": now(),
+        "commit": commit(),
+        "machine": describe(),
+        "versions": {name: importlib.metadata.version(name) for name in packages},
+        "sources": fingerprints(notebooks),
+        "notebooks": {notebook.stem: {"status": "to do"} for notebook in notebooks},
+    }
+
+
+def fingerprints(notebooks: list[Path]) -> dict[str, str]:
+    """A hash of every file that results depend on."""
+    files = [file for pattern in _SOURCES for file in ROOT.glob(pattern)]
+    named = {str(file.relative_to(ROOT)): file for file in files}
+    named |= {notebook.name: notebook for notebook in notebooks}
+    return {
+        name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in sorted(named.items())
+    }
+
+
+def write(manifest: dict, out: Path) -> None:
+    """Writes a run's manifest, whole or not at all."""
+    with written(out / _NAME) as unfinished:
+        unfinished.write_text(json.dumps(manifest, indent=1))
+
+
+def read(out: Path) -> dict:
+    """The manifest of the run in `out`.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    try:
+        return json.loads((out / _NAME).read_text())
+    except FileNotFoundError:
+        raise ConfigurationError(f"there is no run in {out}") from None
+
+
+def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
+    """Refuses to mix results of two versions of the sources.
+
+    Raises:
+        ConfigurationError: a source changed, came or went since the run; the message names it.
+    """
+    before, after = manifest["sources"], fingerprints(notebooks)
+    changed = sorted(name for name in before | after if before.get(name) != after.get(name))
+    if changed:
+        raise ConfigurationError(
+            f"can't resume: sources changed since the run began: {', '.join(changed)}"
+        )
+
+
+def is_complete(manifest: dict) -> bool:
+    """Whether every notebook of the run is done."""
+    return all(entry["status"] == "done" for entry in manifest["notebooks"].values())

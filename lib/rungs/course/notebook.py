@@ -1,0 +1,97 @@
+"""One notebook: its parameters, its execution in a kernel of its own, its page to read."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbconvert
+import nbformat
+import papermill
+from ipykernel.kernelspec import write_kernel_spec
+from nbclient.exceptions import CellControlSignal, DeadKernelError
+from papermill.exceptions import PapermillExecutionError
+
+from rungs.atomic import written
+from rungs.errors import NotebookError
+
+
+def declared_parameters(notebook: Path) -> set[str]:
+    """The names that the notebook's `parameters` cell assigns."""
+    return set(papermill.inspect_notebook(str(notebook)))
+
+
+def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int) -> None:
+    """Runs a notebook in a new kernel process of this very interpreter.
+
+    Args:
+        notebook: what to run.
+        executed: where the notebook with its outputs goes, whole or not at all; where it fails, it
+            is kept up to the failure beside that, as `<name>.failed.ipynb`.
+        parameters: values for its `parameters` cell.
+        cell_seconds: the longest any cell may take.
+
+    Raises:
+        NotebookError: a cell failed or took too long, or the kernel died.
+    """
+    failed = executed.with_suffix(".failed.ipynb")
+    failed.unlink(missing_ok=True)
+    with written(executed) as unfinished, _own_kernel():
+        try:
+            papermill.execute_notebook(
+                notebook,
+                unfinished,
+                parameters,
+                kernel_name="python3",
+                execution_timeout=cell_seconds,
+                progress_bar=False,
+                cwd=notebook.parent,
+            )
+        except (PapermillExecutionError, CellControlSignal, DeadKernelError) as error:
+            os.replace(unfinished, failed)
+            where = _cell_reached(failed)
+            raise NotebookError(
+                f"{notebook.name}, {where}: {_reason(error, cell_seconds)}"
+            ) from error
+
+
+def write_html(executed: Path, page: Path) -> None:
+    """Writes an executed notebook as an HTML page."""
+    text, _ = nbconvert.HTMLExporter().from_filename(str(executed))
+    with written(page) as unfinished:
+        unfinished.write_text(text)
+
+
+@contextlib.contextmanager
+def _own_kernel() -> Iterator[None]:
+    """Makes "python3" mean this interpreter, whatever kernels are installed for the user."""
+    before = os.environ.get("JUPYTER_PATH")
+    with tempfile.TemporaryDirectory() as folder:
+        write_kernel_spec(Path(folder) / "kernels" / "python3")
+        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [folder, before]))
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["JUPYTER_PATH"]
+            else:
+                os.environ["JUPYTER_PATH"] = before
+
+
+def _cell_reached(partial: Path) -> str:
+    """The first code cell that was not completed, as a reader finds it."""
+    code = [cell for cell in nbformat.read(partial, as_version=4).cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, start=1):
+        if cell.metadata.get("papermill", {}).get("status") != "completed":
+            line = next(iter(cell.source.splitlines()), "")
+            return f"code cell {number} (`{line}` …)"
+    return "after its last cell"
+
+
+def _reason(error: Exception, cell_seconds: int) -> str:
+    if isinstance(error, PapermillExecutionError):
+        return f"{error.ename}: {error.evalue}"
+    if isinstance(error, DeadKernelError):
+        return "the kernel died"
+    return f"the cell took longer than {cell_seconds} s"

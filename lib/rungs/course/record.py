@@ -1,0 +1,36 @@
+"""Keeping a run's results as this machine's recorded ones."""
+
+import shutil
+from pathlib import Path
+
+from rungs.atomic import written
+from rungs.course import manifest as manifests
+from rungs.course.chain import OUT
+from rungs.errors import ConfigurationError
+from rungs.machine.describe import slug
+from rungs.measure import results
+from rungs.show.readme import write_ladder
+
+
+def record(out: Path = OUT, root: Path = manifests.ROOT) -> Path:
+    """Copies the results of the run in `out` to `data/recorded/<machine>/` and into the README.
+
+    Returns:
+        The folder they went to.
+
+    Raises:
+        ConfigurationError: the run is not complete, or a result does not say where it comes from.
+    """
+    manifest = manifests.read(out)
+    if not manifests.is_complete(manifest):
+        raise ConfigurationError(f"the run in {out} is not complete; finish it with --resume")
+    files = sorted((out / "results").glob("*.csv"))
+    for file in files:
+        results.load(file)
+    folder = Path("data") / "recorded" / slug()
+    for file in files:
+        with written(root / folder / file.name) as unfinished:
+            shutil.copyfile(file, unfinished)
+    if (root / folder / "07_ladder.csv").exists():
+        write_ladder(root, folder)
+    return root / folder

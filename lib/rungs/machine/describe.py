@@ -1,0 +1,30 @@
+"""This machine in a few words, to stand beside every number measured on it."""
+
+import os
+import platform
+import re
+
+from rungs.machine.cpu import cpu_features, cpu_name, usable_cores
+
+
+def describe() -> dict:
+    """What the machine is; a fact the system does not tell is None.
+
+    Returns:
+        `machine` (the processor's name), `cores` this process may use, `all_cores`,
+        `memory_bytes`, `virtual` (whether a hypervisor says it is there), `system`, `python`.
+    """
+    return {
+        "machine": cpu_name(),
+        "cores": usable_cores(),
+        "all_cores": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "virtual": "hypervisor" in cpu_features().split() if cpu_features() else None,
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def slug() -> str:
+    """The machine's name as a folder of `data/recorded/`, e.g. "amd-epyc-2-cores"."""
+    return re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {usable_cores()} cores".lower()).strip("-")
