@@ -12,9 +12,13 @@ import papermill
 from ipykernel.kernelspec import write_kernel_spec
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
 
 from rungs.atomic import written
 from rungs.errors import NotebookError
+
+# Kernels listen on loopback; without this each prints a warning that others there could listen too.
+_ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
 
 
 def declared_parameters(notebook: Path) -> set[str]:
@@ -46,6 +50,7 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
                 kernel_name="python3",
                 execution_timeout=cell_seconds,
                 progress_bar=False,
+                config=_ENCRYPTED,
                 cwd=notebook.parent,
             )
         except (PapermillExecutionError, CellControlSignal, DeadKernelError) as error:

@@ -1,0 +1,49 @@
+"""Action ids, both ways."""
+
+import random
+
+import chess
+
+from rungs.chess.actions import NUM_ACTIONS, action_of, move_of
+
+
+def test_every_move_of_random_games_has_its_own_action():
+    rng = random.Random(0)
+    for _ in range(20):
+        board = chess.Board()
+        while not board.is_game_over():
+            moves = list(board.legal_moves)
+            actions = [action_of(move, not board.turn) for move in moves]
+            assert len(set(actions)) == len(moves)
+            assert [move_of(action, board) for action in actions] == moves
+            board.push(rng.choice(moves))
+
+
+def test_the_drawing_in_the_header():
+    board = chess.Board()
+    assert action_of(chess.Move.from_uci("e2e4"), False) == 64 * 8 + 12
+    assert action_of(chess.Move.from_uci("e7e5"), True) == 64 * 8 + 12
+    assert action_of(chess.Move.from_uci("g1f3"), False) == 64 * 63 + 6
+    assert action_of(chess.Move.from_uci("e1g1"), False) == 64 * 10 + 4
+    assert action_of(chess.Move.from_uci("a7b8n"), False) == 64 * 66 + 48
+    assert action_of(chess.Move.from_uci("a7a8q"), False) == 48
+    assert move_of(64 * 6, board) is None
+    assert move_of(-1, board) is None
+    assert move_of(NUM_ACTIONS, board) is None
+
+
+def test_how_many_actions_stay_on_the_board():
+    def reach(piece):
+        """Moves of a piece from every square of an empty board, as python-chess has them."""
+        total = 0
+        for square in chess.SQUARES:
+            board = chess.Board(None)
+            board.set_piece_at(square, chess.Piece(piece, chess.WHITE))
+            total += len(board.attacks(square))
+        return total
+
+    # An underpromotion's plane is geometry alone: one step north, from anywhere it stays inside.
+    steps = sum(0 <= square % 8 + x < 8 for square in range(56) for x in (-1, 0, 1))
+    board = chess.Board(None)
+    inside = sum(move_of(action, board) is not None for action in range(NUM_ACTIONS))
+    assert inside == reach(chess.QUEEN) + reach(chess.KNIGHT) + 3 * steps

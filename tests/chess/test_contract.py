@@ -1,0 +1,154 @@
+"""What an environment takes and gives, on every rung."""
+
+import chess
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+import rungs
+from rungs.chess.actions import action_of
+from rungs.chess.policy import random_actions
+from rungs.chess.reason import Reason
+
+RUNGS = [rung.name for rung in rungs.rungs_of("chess")]
+
+
+@pytest.fixture(params=RUNGS)
+def make(request):
+    return lambda num_envs=3, **settings: rungs.make("chess", request.param, num_envs, **settings)
+
+
+def actions_for(env, moves):
+    """One action per board, given as UCI from White's or Black's side."""
+    boards = [chess.Board(fen) for fen in env.fens()]
+    return np.array(
+        [
+            action_of(chess.Move.from_uci(move), not board.turn)
+            for move, board in zip(moves, boards, strict=True)
+        ]
+    )
+
+
+def test_spaces_shapes_and_dtypes(make):
+    env = make(3)
+    assert isinstance(env, VectorEnv)
+    assert env.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
+    assert env.action_space == gymnasium.spaces.MultiDiscrete([4672] * 3)
+    observation, info = env.reset(seed=0)
+    assert env.observation_space.contains(observation)
+    assert info["action_mask"].shape == (3, 4672)
+    assert info["action_mask"].dtype == np.bool_
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    observation, reward, terminated, truncated, info = env.step(actions)
+    assert env.observation_space.contains(observation)
+    for array, dtype in ((reward, "f4"), (terminated, "?"), (truncated, "?")):
+        assert array.shape == (3,)
+        assert array.dtype == dtype
+    assert info["reason"].dtype == info["player"].dtype == np.int8
+
+
+def test_the_start(make):
+    env = make(1)
+    observation, info = env.reset()
+    back = [4, 2, 3, 5, 6, 3, 2, 4]
+    board = back + [1] * 8 + [0] * 32 + [-1] * 8 + [-x for x in back]
+    assert observation[0].tolist() == [*board, 1, 1, 1, 1, -1, 0, 0, 0]
+    assert info["action_mask"].sum() == 20
+    assert env.fens() == ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]
+
+
+def test_black_sees_the_board_from_its_own_side(make):
+    env = make(1)
+    env.reset()
+    observation, *_, info = env.step(actions_for(env, ["e2e4"]))
+    assert info["player"][0] == observation[0, 71] == 1
+    assert observation[0, :16].tolist() == [4, 2, 3, 5, 6, 3, 2, 4] + [1] * 8
+    assert observation[0, 36] == -1  # e4, seen from Black: the fifth rank
+    assert observation[0, 52] == 0
+
+
+def test_fools_mate(make):
+    env = make(2)
+    env.reset()
+    for move in ("f2f3", "e7e5", "g2g4"):
+        _, _, terminated, _, info = env.step(actions_for(env, [move] * 2))
+        assert not terminated.any()
+        assert "final_obs" not in info
+    other = actions_for(env, ["d8h4", "a7a6"])
+    observation, reward, terminated, truncated, info = env.step(other)
+    assert terminated.tolist() == [True, False]
+    assert not truncated.any()
+    assert reward.tolist() == [1, 0]
+    assert info["reason"].tolist() == [Reason.CHECKMATE, Reason.ONGOING]
+    # The final observation is the mated side's; the board itself has begun its next episode.
+    assert info["_final_obs"].tolist() == [True, False]
+    assert info["final_obs"][0, 71] == 0
+    assert info["final_obs"][0, 28 + 3] == -5  # the queen on h4, seen from White
+    assert info["final_info"]["reason"][0] == Reason.CHECKMATE
+    assert env.fens()[0].startswith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w")
+    assert info["player"].tolist() == [0, 0]
+    assert observation[0, 69] == 0
+
+
+def test_arrays_are_the_environments_own_and_torch_shares_them(make):
+    env = make(2)
+    observation, info = env.reset()
+    tensor = torch.from_numpy(observation)
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    after, *_, later = env.step(actions)
+    assert after is observation
+    assert later["action_mask"] is info["action_mask"]
+    np.testing.assert_array_equal(tensor.numpy(), after)
+    assert tensor.data_ptr() == after.ctypes.data
+
+
+def test_bits_are_the_bools_packed(make):
+    env, bits = make(5, mask="bool"), make(5, mask="bits")
+    (_, info), (_, packed) = env.reset(seed=1), bits.reset(seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        unpacked = np.unpackbits(
+            packed["action_mask"].view(np.uint8), axis=1, bitorder="little"
+        ).astype(np.bool_)
+        np.testing.assert_array_equal(info["action_mask"], unpacked)
+        actions = random_actions(packed["action_mask"], rng)
+        (*_, info), (*_, packed) = env.step(actions), bits.step(actions)
+
+
+def test_reset_with_a_seed_repeats_and_without_one_goes_on(make):
+    env = make(8, opponent="random")
+    first = env.reset(seed=3)[0].copy()
+    second = env.reset()[0].copy()
+    np.testing.assert_array_equal(env.reset(seed=3)[0], first)
+    np.testing.assert_array_equal(env.reset()[0], second)
+    assert (first != second).any()
+
+
+def test_colours_alternate_by_episode_and_board(make):
+    env = make(4, opponent="random")
+    _, info = env.reset()
+    assert info["player"].tolist() == [0, 1, 0, 1]
+    _, info = env.reset()
+    assert info["player"].tolist() == [1, 0, 1, 0]
+
+
+def test_it_works_in_gymnasiums_wrappers(make):
+    env = gymnasium.wrappers.vector.RecordEpisodeStatistics(make(2))
+    _, info = env.reset()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        *_, info = env.step(actions_for(env.unwrapped, [move] * 2))
+    assert info["episode"]["l"].tolist() == [4, 4]
+    assert info["episode"]["r"].tolist() == [1, 1]
+
+
+def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):
+    env = make(2)
+    _, info = env.reset()
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    env.step(actions.astype(np.int32))
+    env.reset(seed=0)
+    env.step(actions.tolist())
+    env.reset(seed=0)
+    env.step(torch.from_numpy(actions))

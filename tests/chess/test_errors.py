@@ -1,0 +1,136 @@
+"""Bad input gets a typed error that names it, and nothing is lost or changed."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import rungs
+from rungs.chess.policy import random_actions
+from rungs.errors import ConfigurationError, IllegalActionError
+
+RUNGS = [rung.name for rung in rungs.rungs_of("chess")]
+
+
+@pytest.fixture(params=RUNGS)
+def rung(request):
+    return request.param
+
+
+def begun(rung, num_envs, steps=6, **settings):
+    env = rungs.make("chess", rung, num_envs, **settings)
+    _, info = env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(steps):
+        *_, info = env.step(random_actions(info["action_mask"], rng))
+    return env, random_actions(info["action_mask"], rng)
+
+
+def snapshot(env):
+    fields = vars(env._buffers)
+    return [fields[name].tobytes() for name in sorted(fields)] + env.fens()
+
+
+@pytest.mark.parametrize("board", range(9))
+def test_an_illegal_action_on_any_board_changes_nothing(rung, board):
+    env, actions = begun(rung, 9)
+    before = snapshot(env)
+    fen = env.fens()[board]
+    bad = actions.copy()
+    bad[board] = 64 * 6  # a1 to the west: off the board
+    with pytest.raises(IllegalActionError) as caught:
+        env.step(bad)
+    assert (caught.value.board, caught.value.action) == (board, 384)
+    assert caught.value.fen == fen
+    assert f"board {board}" in str(caught.value)
+    assert fen in str(caught.value)
+    assert snapshot(env) == before
+    env.step(actions)
+
+
+def test_the_move_is_named_as_uci(rung):
+    env = rungs.make("chess", rung, 1)
+    env.reset()
+    with pytest.raises(IllegalActionError, match=r"e2e5.*rnbqkbnr/") as caught:
+        env.step([64 * 16 + 12])  # three squares north from e2
+    assert caught.value.uci == "e2e5"
+
+
+@pytest.mark.parametrize("action", [-1, 4672, 2**40, -(2**63), 2**63 - 1])
+def test_an_action_out_of_range_is_illegal(rung, action):
+    env, _ = begun(rung, 1)
+    before = snapshot(env)
+    with pytest.raises(IllegalActionError, match=str(action)):
+        env.step(np.array([action]))
+    assert snapshot(env) == before
+
+
+@pytest.mark.parametrize(
+    ("actions", "named"),
+    [
+        (np.zeros(3, np.int64), r"\(3,\)"),
+        (np.zeros((2, 1), np.int64), r"\(2, 1\)"),
+        (np.int64(0), r"\(\)"),
+        (np.zeros(2), "float64"),
+        (np.zeros(2, np.bool_), "bool"),
+        (np.zeros(2, np.uint64), "uint64"),
+        (np.array([None, None]), "object"),
+        (["e2e4", "e2e4"], "<U4"),
+    ],
+)
+def test_actions_of_a_wrong_shape_or_dtype(rung, actions, named):
+    env, _ = begun(rung, 2)
+    before = snapshot(env)
+    with pytest.raises(ConfigurationError, match=named):
+        env.step(actions)
+    assert snapshot(env) == before
+
+
+@pytest.mark.parametrize("num_envs", [0, -1, 1.5, True, "3", None, 2**40])
+def test_a_wrong_number_of_boards(rung, num_envs):
+    with pytest.raises(ConfigurationError, match="num_envs"):
+        rungs.make("chess", rung, num_envs)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"seed": -1},
+        {"seed": 2**64},
+        {"seed": 0.5},
+        {"seed": None},
+        {"opponent": "kasparov"},
+        {"mask": "float"},
+        {"obs": "pixels"},
+    ],
+)
+def test_a_wrong_setting_is_named(rung, setting):
+    with pytest.raises(ConfigurationError, match=next(iter(setting))):
+        rungs.make("chess", rung, 1, **setting)
+
+
+def test_unknown_environment_and_rung():
+    with pytest.raises(ConfigurationError, match=r"checkers.*chess"):
+        rungs.make("checkers", "python", 1)
+    with pytest.raises(ConfigurationError, match=r"fortran.*python, cpp"):
+        rungs.make("chess", "fortran", 1)
+
+
+def test_a_wrong_reset(rung):
+    env = rungs.make("chess", rung, 1)
+    with pytest.raises(ConfigurationError, match="seed"):
+        env.reset(seed=-1)
+    with pytest.raises(ConfigurationError, match="start"):
+        env.reset(options={"start": "here"})
+
+
+def test_step_before_reset_and_anything_after_close(rung):
+    env = rungs.make("chess", rung, 1)
+    for call in (lambda: env.step([0]), env.fens):
+        with pytest.raises(gymnasium.error.ResetNeeded):
+            call()
+    env.reset()
+    env.close()
+    env.close()
+    for call in (env.reset, lambda: env.step([0]), env.fens):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+            call()

@@ -1,0 +1,87 @@
+"""The promise: every rung is the same environment, bit for bit."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs.chess.policy import random_actions
+from rungs.chess.reason import Reason
+from tests import lockstep
+
+# num_envs, steps, opponent, mask, policy
+GAMES = [
+    (1, 2000, None, "bool", "uniform"),
+    (1, 2000, None, "bits", "shuffling"),
+    (1, 1000, "random", "bool", "rare"),
+    (7, 1000, None, "bits", "uniform"),
+    (7, 1200, None, "bits", "shuffling"),
+    (7, 800, "random", "bool", "uniform"),
+    (64, 500, None, "bool", "rare"),
+    (64, 400, None, "bits", "uniform"),
+    (64, 250, "random", "bits", "uniform"),
+]
+
+
+def pair(num_envs, opponent, mask):
+    return [
+        rungs.make("chess", rung, num_envs, opponent=opponent, mask=mask)
+        for rung in ("cpp", "python")
+    ]
+
+
+def test_the_games_below_are_at_least_100_000_plies():
+    plies = [n * steps * (2 if opponent else 1) for n, steps, opponent, _, _ in GAMES]
+    assert sum(plies) >= 100_000
+
+
+@pytest.mark.parametrize(("num_envs", "steps", "opponent", "mask", "policy"), GAMES)
+def test_cpp_is_python(num_envs, steps, opponent, mask, policy):
+    ours, theirs = pair(num_envs, opponent, mask)
+    lockstep.play(ours, theirs, seed=num_envs, steps=steps, policy=policy)
+
+
+def test_these_games_end_in_every_way():
+    reasons = Counter()
+    for num_envs, steps, opponent, mask, policy in GAMES:
+        # The same games again, on the fast rung alone.
+        twice = [
+            rungs.make("chess", "cpp", num_envs, opponent=opponent, mask=mask) for _ in range(2)
+        ]
+        reasons += lockstep.play(*twice, seed=num_envs, steps=steps, policy=policy, fens=False)
+    assert set(reasons) == {int(reason) for reason in Reason} - {Reason.ONGOING}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", lockstep.POLICIES)
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_cpp_is_python_for_two_million_plies(policy, opponent):
+    ours, theirs = pair(64, opponent, "bits")
+    plies_per_step = 64 * (2 if opponent else 1)
+    steps = -(-2_000_000 // (2 * len(lockstep.POLICIES) * plies_per_step))
+    lockstep.play(ours, theirs, seed=2024, steps=steps, policy=policy)
+
+
+def games(num_envs, seed, steps=60):
+    """The observations of boards whose actions depend on the board alone, not on the batch."""
+    env = rungs.make("chess", "cpp", num_envs, seed=seed, opponent="random")
+    observation, info = env.reset()
+    rngs = [np.random.default_rng(board) for board in range(num_envs)]
+    seen = [observation.copy()]
+    for _ in range(steps):
+        rows = zip(info["action_mask"], rngs, strict=True)
+        actions = np.concatenate([random_actions(row[None], rng) for row, rng in rows])
+        observation, *_, info = env.step(actions)
+        seen.append(observation.copy())
+    return np.array(seen)
+
+
+def test_the_same_seed_gives_the_same_games_and_another_seed_others():
+    first, again, other = games(4, seed=5), games(4, seed=5), games(4, seed=6)
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_a_board_does_not_depend_on_how_many_there_are():
+    np.testing.assert_array_equal(games(7, seed=1), games(64, seed=1)[:, :7])
