@@ -92,6 +92,8 @@ def resume(*, out: Path = OUT, say: Callable[[str], None] = print) -> None:
 
 def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
     settings = manifest["settings"]
+    for leftover in out.rglob(".unfinished-*"):  # of a run that was killed
+        shutil.rmtree(leftover)
     for number, notebook in enumerate(chosen, start=1):
         entry = manifest["notebooks"][notebook.stem]
         label = f"[{number}/{len(chosen)}] {notebook.stem}"

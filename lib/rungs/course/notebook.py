@@ -85,13 +85,18 @@ def _own_kernel() -> Iterator[None]:
 
 
 def _cell_reached(partial: Path) -> str:
-    """The first code cell that was not completed, as a reader finds it."""
-    code = [cell for cell in nbformat.read(partial, as_version=4).cells if cell.cell_type == "code"]
-    for number, cell in enumerate(code, start=1):
-        if cell.metadata.get("papermill", {}).get("status") != "completed":
-            line = next(iter(cell.source.splitlines()), "")
-            return f"code cell {number} (`{line}` …)"
-    return "after its last cell"
+    """The last code cell that was begun, as a reader of the notebook finds it."""
+    cells = nbformat.read(partial, as_version=4).cells
+    code = [
+        cell
+        for cell in cells
+        if cell.cell_type == "code" and "injected-parameters" not in cell.metadata.get("tags", [])
+    ]
+    begun = [cell for cell in code if cell.metadata["papermill"]["status"] != "pending"]
+    if not begun:
+        return "before its first cell"
+    line = next(iter(begun[-1].source.splitlines()), "")
+    return f"code cell {code.index(begun[-1]) + 1} (`{line}` …)"
 
 
 def _reason(error: Exception, cell_seconds: int) -> str:
