@@ -21,6 +21,7 @@
 //       plane = 64 + 3 * piece + way                   0 1 2   way: north-west, north, north-east
 //       piece: 0 knight, 1 bishop, 2 rook                P
 #pragma once
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -129,14 +130,17 @@ inline Action from_uci(const Position& p, std::string_view uci) {
     if (piece == std::string_view::npos || up != 1 || across < -1 || across > 1) return -1;
     return 64 * (kUnderpromotionPlane + 3 * static_cast<int>(piece) + across + 1) + square[0];
   }
-  // The queen's and the knight's planes each have their own step, but a delta alone does not say
-  // whether the board's edge was crossed: the file tells.
-  for (int plane = 0; plane < kUnderpromotionPlane; ++plane) {
-    const Action a = 64 * plane + square[0];
-    if (to_square(a) != square[1]) continue;
-    const int reach = plane < kKnightPlane ? plane / 8 + 1 : 2;
-    if (across <= reach && -across <= reach) return a;
+  const int file_steps = across < 0 ? -across : across, rank_steps = up < 0 ? -up : up;
+  const int distance = std::max(file_steps, rank_steps);
+  if (across == 0 || up == 0 || file_steps == rank_steps) {
+    if (distance == 0) return -1;
+    constexpr int kCompass[3][3] = {{SW, S, SE}, {W, -1, E}, {NW, N, NE}};
+    const int direction = kCompass[up / distance + 1][across / distance + 1];
+    return 64 * (8 * (distance - 1) + direction) + square[0];
   }
+  for (int plane = kKnightPlane; plane < kUnderpromotionPlane; ++plane)
+    if (distance == 2 && to_square(64 * plane + square[0]) == square[1])
+      return 64 * plane + square[0];
   return -1;
 }
 

@@ -1,0 +1,107 @@
+"""The house rules that a machine can check."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+BIN = Path(sys.executable).parent
+
+
+def tracked(*patterns):
+    command = ["git", "-C", str(ROOT), "ls-files", "--", *patterns]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in done.stdout.splitlines()]
+
+
+def pins():
+    extras = PROJECT["optional-dependencies"]
+    return PROJECT["dependencies"] + extras["course"] + extras["dev"]
+
+
+def succeeds(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_there_are_notebooks():
+    assert len(NOTEBOOKS) == len(tracked("notebooks/*.ipynb")) >= 4
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+class TestNotebook:
+    def cells(self, path):
+        return [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+
+    def parameters(self, path):
+        return [cell for cell in self.cells(path) if "parameters" in cell.metadata.get("tags", [])]
+
+    def test_no_outputs_are_committed(self, path):
+        succeeds(BIN / "nbstripout", "--verify", path)
+
+    def test_one_parameters_cell_of_plain_literals(self, path):
+        (cell,) = self.parameters(path)
+        for statement in ast.parse(cell.source).body:
+            assert isinstance(statement, ast.Assign), cell.source
+            ast.literal_eval(statement.value)
+
+    def test_every_parameter_is_read(self, path):
+        (cell,) = self.parameters(path)
+        names = {statement.targets[0].id for statement in ast.parse(cell.source).body}
+        assert {"size", "seed", "out", "figures"} <= names
+        read = {
+            node.id
+            for other in self.cells(path)
+            for node in ast.walk(ast.parse(other.source))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+        assert names <= read
+
+    def test_it_has_the_headings_of_the_course(self, path):
+        text = "\n".join(
+            c.source for c in nbformat.read(path, 4).cells if c.cell_type == "markdown"
+        )
+        headings = ("What you'll do", "What you'll learn", "What you'll need")
+        for heading in (*headings, "## Summary", "## Exercises"):
+            assert heading in text
+
+
+def test_python_is_formatted_and_linted():
+    succeeds(BIN / "ruff", "check", ".")
+    succeeds(BIN / "ruff", "format", "--check", ".")
+
+
+def test_cpp_is_formatted():
+    succeeds(BIN / "clang-format", "--dry-run", "--Werror", *tracked("*.hpp", "*.cpp"))
+
+
+def test_all_dependencies_are_pinned():
+    assert all(re.fullmatch(r"[\w-]+==[\w.]+", pin) for pin in pins())
+
+
+def test_conda_users_get_the_same_pins():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    assert sorted(pip) == sorted([*pins(), "--editable ."])
+
+
+def test_the_lock_holds_the_pins():
+    locked = set((ROOT / "constraints.txt").read_text().lower().splitlines())
+    assert {pin.lower() for pin in pins()} <= locked
+
+
+def test_nothing_names_this_machine_or_a_registry():
+    # Spelt apart, so that this file doesn't name them either.
+    words = [str(Path.home()), str(ROOT), "pypi" + ".org", "pythonhosted" + ".org"]
+    for path in tracked("*.py", "*.md", "*.toml", "*.yml", "*.txt", "*.ipynb", "*.csv", "Makefile"):
+        text = path.read_text()
+        assert not [word for word in words if word in text], path
