@@ -14,7 +14,7 @@ test-slow: $(INSTALLED)
 	$(BIN)/python -m pytest -m slow
 
 lab: $(INSTALLED)
-	$(BIN)/jupyter lab --ip=127.0.0.1 notebooks
+	$(BIN)/jupyter lab --allow-root --ip=127.0.0.1 notebooks
 
 bench: $(INSTALLED)
 	$(BIN)/python -m rungs run --size full --only 07
@@ -34,7 +34,8 @@ clean:
 
 # torch goes first and alone: installed, it satisfies whatever asks for it later.
 $(INSTALLED): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Rungs needs Python 3.11 or newer; name one with make PYTHON=..."'
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Rungs needs Python 3.11 or newer: make PYTHON=...")'
+	@command -v g++ >/dev/null || { echo "Rungs needs g++"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev]'

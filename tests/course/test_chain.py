@@ -124,6 +124,15 @@ def test_refusals_leave_the_last_run_alone(folder, out, settings, named):
     assert (out / "results/log.txt").exists()
 
 
+def test_a_folder_that_holds_no_run_is_not_cleared(folder, out):
+    tiny.write(folder, "01_a", NOTE.format("a"))
+    (out / "notebooks").mkdir(parents=True)
+    (out / "notebooks" / "mine.ipynb").write_text("precious")
+    with pytest.raises(ConfigurationError, match="holds no run"):
+        chain.run(out=out, notebooks=folder)
+    assert (out / "notebooks" / "mine.ipynb").read_text() == "precious"
+
+
 def test_a_new_run_replaces_the_last(folder, out):
     tiny.write(folder, "01_a", NOTE.format("a"))
     for _ in range(2):

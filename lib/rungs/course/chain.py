@@ -51,7 +51,8 @@ def run(
         say: where progress goes, line by line.
 
     Raises:
-        ConfigurationError: an unknown size, notebook or parameter; nothing was run or removed.
+        ConfigurationError: an unknown size, notebook or parameter, or `out` holds something else
+            than a run; nothing was run or removed.
         NotebookError: a notebook failed; what was done before stays, and `resume` goes on there.
     """
     if size not in CELL_SECONDS:
@@ -62,8 +63,7 @@ def run(
     values |= parameters or {}
     for notebook in chosen:
         _check_parameters(notebook, values)
-    for folder in (out / "results", out / "notebooks", out / "html", figures):
-        shutil.rmtree(folder, ignore_errors=True)
+    _clear(out, [out / "results", out / "notebooks", out / "html", figures])
     settings = {
         "size": size,
         "only": only,
@@ -88,6 +88,15 @@ def resume(*, out: Path = OUT, say: Callable[[str], None] = print) -> None:
     chosen = _select(Path(settings["notebooks"]), settings["only"])
     manifests.check_unchanged(manifest, chosen)
     _run_rest(manifest, chosen, out, say)
+
+
+def _clear(out: Path, folders: list[Path]) -> None:
+    """Removes an earlier run, and nothing that isn't one."""
+    foreign = [folder for folder in folders if folder.exists()]
+    if foreign and not manifests.exists(out):
+        raise ConfigurationError(f"{foreign[0]} is there, but {out} holds no run to replace")
+    for folder in foreign:
+        shutil.rmtree(folder)
 
 
 def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:

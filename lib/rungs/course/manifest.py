@@ -50,6 +50,11 @@ def write(manifest: dict, out: Path) -> None:
         unfinished.write_text(json.dumps(manifest, indent=1))
 
 
+def exists(out: Path) -> bool:
+    """Whether there is a run in `out`."""
+    return (out / _NAME).exists()
+
+
 def read(out: Path) -> dict:
     """The manifest of the run in `out`.
 

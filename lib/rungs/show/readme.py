@@ -10,13 +10,14 @@ from rungs.show.save import save_figure
 _SECTION = re.compile(r"(<!-- ladder -->\n).*(<!-- /ladder -->)", re.DOTALL)
 
 
-def ladder_section(recorded: Path) -> str:
+def ladder_section(root: Path, recorded: Path) -> str:
     """The Markdown for one machine's recorded ladder.
 
     Args:
-        recorded: a folder of `data/recorded/`, holding `07_ladder.csv`.
+        root: the repository.
+        recorded: a folder of `data/recorded/`, relative to `root`, holding `07_ladder.csv`.
     """
-    frame = results.load(recorded / "07_ladder.csv")
+    frame = results.load(root / recorded / "07_ladder.csv")
     facts = frame.attrs["provenance"]
     table = tables.markdown(tables.ladder(frame))
     return (
@@ -39,5 +40,5 @@ def write_ladder(root: Path, recorded: Path) -> None:
     save_figure(figures.ladder(frame, floor), root / "figures" / "ladder.png")
     readme = root / "README.md"
     text = readme.read_text()
-    section = ladder_section(root / recorded).replace(f"{root.as_posix()}/", "")
+    section = ladder_section(root, recorded)
     readme.write_text(_SECTION.sub(lambda match: match[1] + section + match[2], text))

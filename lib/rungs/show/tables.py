@@ -16,8 +16,8 @@ def ladder(frame: pd.DataFrame) -> pd.DataFrame:
             "Implementation": frame["rung"].map(implementations),
             "Time of a step": frame["seconds"].map(duration),
             "Plies": frame["plies_per_second"].map(speed),
-            "Absolute speed-up": frame["absolute_speedup"].map("{:,.4g}×".format),
-            "Relative speed-up": frame["relative_speedup"].map("{:,.4g}×".format),
+            "Absolute speed-up": frame["absolute_speedup"].map("{:,.3g}×".format),
+            "Relative speed-up": frame["relative_speedup"].map("{:,.3g}×".format),
             "Training, estimated": frame["training_speedup"].map("{:.3g}×".format),
         }
     )
