@@ -29,7 +29,7 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
     figure, axes = style.axes(height=height)
     speeds = table["plies_per_second"]
     gains = table["absolute_speedup"]
-    texts = [f"{style.speed(s)}  ({g:,.3g}×)" for s, g in zip(speeds, gains, strict=True)]
+    texts = [f"{style.speed(s)}  ({style.ratio(g)})" for s, g in zip(speeds, gains, strict=True)]
     _bars(axes, table["rung"], speeds, texts, style.BLUE)
     axes.set_xscale("log")
     axes.set_xlim(speeds.min() / 4, max(speeds.max(), floor or 0) * 4)

@@ -24,6 +24,11 @@ def speed(value: float) -> str:
     return f"{value:.3g}/s"
 
 
+def ratio(value: float) -> str:
+    """A factor: "1.49×", "774×", "12,300×"."""
+    return f"{value:.3g}×" if value < 1000 else f"{value:,.0f}×"
+
+
 def duration(seconds: float) -> str:
     """A time with the unit that suits it: "43 ms", "110 µs"."""
     for scale, suffix in ((1, " s"), (1e-3, " ms"), (1e-6, " µs")):

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rungs.registry import rungs_of
-from rungs.show.style import duration, speed
+from rungs.show.style import duration, ratio, speed
 
 
 def ladder(frame: pd.DataFrame) -> pd.DataFrame:
@@ -16,9 +16,9 @@ def ladder(frame: pd.DataFrame) -> pd.DataFrame:
             "Implementation": frame["rung"].map(implementations),
             "Time of a step": frame["seconds"].map(duration),
             "Plies": frame["plies_per_second"].map(speed),
-            "Absolute speed-up": frame["absolute_speedup"].map("{:,.3g}×".format),
-            "Relative speed-up": frame["relative_speedup"].map("{:,.3g}×".format),
-            "Training, estimated": frame["training_speedup"].map("{:.3g}×".format),
+            "Absolute speed-up": frame["absolute_speedup"].map(ratio),
+            "Relative speed-up": frame["relative_speedup"].map(ratio),
+            "Training, estimated": frame["training_speedup"].map(ratio),
         }
     )
 
