@@ -62,10 +62,10 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
 
 
 def write_html(executed: Path, page: Path) -> None:
-    """Writes an executed notebook as an HTML page."""
+    """Writes an executed notebook as an HTML page, whose links lead to the other pages."""
     text, _ = nbconvert.HTMLExporter().from_filename(str(executed))
     with written(page) as unfinished:
-        unfinished.write_text(text)
+        unfinished.write_text(text.replace('.ipynb">', '.html">'))
 
 
 @contextlib.contextmanager

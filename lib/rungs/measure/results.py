@@ -42,12 +42,11 @@ def commit() -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def save(frame: pd.DataFrame, path: Path, parameters: dict) -> Path:
+def save(frame: pd.DataFrame, path: Path, parameters: dict) -> None:
     """Writes a table with its provenance to `path`, whole or not at all."""
     lines = [f"# {key}: {value}\n" for key, value in provenance(parameters).items()]
     with written(Path(path)) as unfinished:
         unfinished.write_text("".join(lines) + frame.to_csv(index=False))
-    return Path(path)
 
 
 def load(path: Path) -> pd.DataFrame:

@@ -5,8 +5,7 @@ from pathlib import Path
 from rungs.atomic import written
 
 
-def save_figure(figure, path: Path) -> Path:
+def save_figure(figure, path: Path) -> None:
     """Writes a Matplotlib figure as PNG, whole or not at all."""
     with written(Path(path)) as unfinished:
         figure.savefig(unfinished, dpi=150)
-    return Path(path)
