@@ -5,6 +5,9 @@ import os
 import platform
 from pathlib import Path
 
+# Of the control group this process sees as the root, as in a container.
+CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
 
 @functools.cache
 def _cpuinfo() -> dict[str, str]:
@@ -31,7 +34,7 @@ def usable_cores() -> int:
     """Cores this process may run on: the affinity mask, cut to the control group's quota."""
     cores = len(os.sched_getaffinity(0))
     try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        quota, period = CPU_QUOTA.read_text().split()
     except OSError:
         return cores
     return cores if quota == "max" else max(1, min(cores, int(quota) // int(period)))

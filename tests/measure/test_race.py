@@ -1,0 +1,41 @@
+"""No time is reported for rungs that are not the same."""
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs.measure.race import SamenessError, output_floor, race
+
+SETTINGS = {"seed": 1, "steps": 5, "repeats": 3, "warmup": 1}
+
+
+def boards():
+    return rungs.make("chess", "cpp", 4)
+
+
+def test_a_row_per_racer_and_repeat():
+    frame = race({"a": boards(), "b": boards()}, boards(), **SETTINGS)
+    assert sorted(zip(frame["racer"], frame["repeat"], strict=True)) == [
+        (racer, repeat) for racer in "ab" for repeat in range(3)
+    ]
+    assert (frame["plies"] == 20).all()
+    assert (frame["seconds"] > 0).all()
+
+
+@pytest.mark.parametrize("output", ["observation", "mask", "reward", "player"])
+def test_a_single_wrong_bit_stops_the_race(output):
+    liar = boards()
+    step = liar.step
+
+    def lie(actions):
+        result = step(actions)
+        getattr(liar._buffers, output).view(np.uint8).flat[-1] ^= 1
+        return result
+
+    liar.step = lie
+    with pytest.raises(SamenessError, match="liar"):
+        race({"honest": boards(), "liar": liar}, boards(), **SETTINGS)
+
+
+def test_writing_the_outputs_takes_time():
+    assert output_floor(boards()) > 0
