@@ -67,6 +67,7 @@ constexpr PlaneDeltas kPlaneDelta = plane_deltas();
 
 constexpr int to_square(Action a) { return from_square(a) + detail::kPlaneDelta.of[plane_of(a)]; }
 
+// The piece on an occupied square.
 inline Piece piece_on(const Position& p, int square) {
   int type = PAWN;
   for (int t = KNIGHT; t <= KING; ++t)

@@ -27,7 +27,7 @@ inline Lanes sliders(const Position& p, Bitboard side) {
   return (straight & kOrthogonal) | (diagonal & ~kOrthogonal);
 }
 
-// Every square `side`'s pieces attack. Their pawns advance south.
+// Every square their pieces attack. Their pawns advance south.
 inline Bitboard attacked_by_them(const Position& p, Bitboard theirs, Bitboard empty) {
   constexpr Lanes kPawnLanes = {0, 0, 0, kAll, 0, kAll, 0, 0};
   const Lanes near =

@@ -91,11 +91,11 @@ def resume(*, out: Path = OUT, say: Callable[[str], None] = print) -> None:
 
 
 def _clear(out: Path, folders: list[Path]) -> None:
-    """Removes an earlier run, and nothing that isn't one."""
-    foreign = [folder for folder in folders if folder.exists()]
-    if foreign and not manifests.exists(out):
-        raise ConfigurationError(f"{foreign[0]} is there, but {out} holds no run to replace")
-    for folder in foreign:
+    """Removes an earlier run, and in a folder that isn't the course's own nothing else."""
+    present = [folder for folder in folders if folder.exists()]
+    if present and out != OUT and not manifests.exists(out):
+        raise ConfigurationError(f"{present[0]} is there, but {out} holds no run to replace")
+    for folder in present:
         shutil.rmtree(folder)
 
 
