@@ -99,5 +99,5 @@ def play(ours, theirs, *, seed, steps, policy="uniform", fens=True):
         assert_same_info(info, other_info)
         if fens:
             assert ours.fens() == theirs.fens()
-        reasons.update(info["reason"][flags[1]].tolist())
+        reasons.update(info["reason"][flags[1] | flags[2]].tolist())
     return reasons

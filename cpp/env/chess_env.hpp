@@ -9,10 +9,14 @@ namespace rungs::env {
 
 enum class Opponent : std::int32_t { NONE, RANDOM };
 
+// The reason where an episode is truncated, after those by which a game ends.
+constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEFOLD_REPETITION) + 1;
+
 struct ChessConfig {
   std::uint64_t seed;
   Opponent opponent;
   MaskFormat mask;
+  std::uint32_t max_plies;  // an episode is truncated once it has this many; 0: never
 };
 
 // Where one environment writes its outputs; the caller owns the memory.
@@ -20,8 +24,9 @@ struct ChessOutputs {
   std::int8_t* observation;        // kObservationSize
   std::uint8_t* mask;              // mask_bytes(config.mask)
   float* reward;                   // +1, 0, -1 from the agent's side
-  bool* terminated;                //
-  std::int8_t* reason;             // chess::Reason of the episode that this step ended
+  bool* terminated;                // the game is over
+  bool* truncated;                 // it isn't, but has reached config.max_plies
+  std::int8_t* reason;             // why this step ended an episode: chess::Reason, or kMaxPlies
   std::int8_t* player;             // side to move: 0 White, 1 Black
   std::int8_t* final_observation;  // the last observation of an episode that this step ended
 };
@@ -50,9 +55,11 @@ struct ChessEnv {
     }
     const bool over = game.over();
     *out.reward = game.reason == chess::Reason::CHECKMATE ? sign : 0;
+    const bool truncated = !over && config.max_plies && ply >= config.max_plies;
     *out.terminated = over;
-    *out.reason = static_cast<std::int8_t>(game.reason);
-    if (over) {
+    *out.truncated = truncated;
+    *out.reason = truncated ? kMaxPlies : static_cast<std::int8_t>(game.reason);
+    if (over || truncated) {
       observe(game, out.final_observation);
       ++episode;
       begin(config);

@@ -14,6 +14,7 @@ struct ChessBatch {
   std::uint8_t* mask;
   float* reward;
   bool* terminated;
+  bool* truncated;
   std::int8_t* reason;
   std::int8_t* player;
   std::int8_t* final_observation;
@@ -23,6 +24,7 @@ struct ChessBatch {
             mask + i * env::mask_bytes(config.mask),
             reward + i,
             terminated + i,
+            truncated + i,
             reason + i,
             player + i,
             final_observation + i * env::kObservationSize};

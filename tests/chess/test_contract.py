@@ -92,6 +92,27 @@ def test_fools_mate(make):
     assert observation[0, 69] == 0
 
 
+def test_an_episode_is_truncated_after_max_plies(make):
+    env = make(1, max_plies=3)
+    env.reset()
+    for move in ("e2e4", "e7e5"):
+        *_, truncated, _ = env.step(actions_for(env, [move]))
+        assert not truncated.any()
+    _, reward, terminated, truncated, info = env.step(actions_for(env, ["g1f3"]))
+    assert (reward[0], terminated[0], truncated[0]) == (0, False, True)
+    assert info["reason"][0] == Reason.MAX_PLIES
+    assert info["final_obs"][0, 71] == 1
+    assert env.fens()[0].endswith("w KQkq - 0 1")
+
+
+def test_a_mate_on_the_last_ply_is_not_truncated(make):
+    env = make(1, max_plies=4)
+    env.reset()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        _, reward, terminated, truncated, _ = env.step(actions_for(env, [move]))
+    assert (reward[0], terminated[0], truncated[0]) == (1, True, False)
+
+
 def test_arrays_are_the_environments_own_and_torch_shares_them(make):
     env = make(2)
     observation, info = env.reset()

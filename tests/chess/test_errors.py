@@ -101,6 +101,8 @@ def test_a_wrong_number_of_boards(rung, num_envs):
         {"opponent": "kasparov"},
         {"mask": "float"},
         {"obs": "pixels"},
+        {"max_plies": 0},
+        {"max_plies": "many"},
     ],
 )
 def test_a_wrong_setting_is_named(rung, setting):

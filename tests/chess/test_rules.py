@@ -20,7 +20,7 @@ TERMINATIONS = {
 @pytest.mark.parametrize("seed", range(30))
 def test_a_game_ends_as_python_chess_says_of_the_position_reached(seed):
     rng = random.Random(seed)
-    env = ChessBoardEnv(0, None, "bool")
+    env = ChessBoardEnv(0, None, "bool", None)
     while not env.reason:
         moves = list(env.legal.values())
         quiet = [move for move in moves if not env.board.is_zeroing(move)]

@@ -10,45 +10,42 @@ from rungs.chess.policy import random_actions
 from rungs.chess.reason import Reason
 from tests import lockstep
 
-# num_envs, steps, opponent, mask, policy
+# num_envs, steps, opponent, mask, policy, max_plies
 GAMES = [
-    (1, 2000, None, "bool", "uniform"),
-    (1, 2000, None, "bits", "shuffling"),
-    (1, 1000, "random", "bool", "rare"),
-    (7, 1000, None, "bits", "uniform"),
-    (7, 1200, None, "bits", "shuffling"),
-    (7, 800, "random", "bool", "uniform"),
-    (64, 500, None, "bool", "rare"),
-    (64, 400, None, "bits", "uniform"),
-    (64, 250, "random", "bits", "uniform"),
+    (1, 2000, None, "bool", "uniform", None),
+    (1, 2000, None, "bits", "shuffling", None),
+    (1, 1000, "random", "bool", "rare", None),
+    (7, 1000, None, "bits", "uniform", None),
+    (7, 1200, None, "bits", "shuffling", None),
+    (7, 800, "random", "bool", "uniform", None),
+    (7, 400, "random", "bool", "uniform", 37),
+    (64, 500, None, "bool", "rare", None),
+    (64, 400, None, "bits", "uniform", None),
+    (64, 250, "random", "bits", "uniform", None),
 ]
 
 
-def pair(num_envs, opponent, mask):
-    return [
-        rungs.make("chess", rung, num_envs, opponent=opponent, mask=mask)
-        for rung in ("cpp", "python")
-    ]
+def pair(num_envs, **settings):
+    return [rungs.make("chess", rung, num_envs, **settings) for rung in ("cpp", "python")]
 
 
 def test_the_games_below_are_at_least_100_000_plies():
-    plies = [n * steps * (2 if opponent else 1) for n, steps, opponent, _, _ in GAMES]
+    plies = [n * steps * (2 if opponent else 1) for n, steps, opponent, *_ in GAMES]
     assert sum(plies) >= 100_000
 
 
-@pytest.mark.parametrize(("num_envs", "steps", "opponent", "mask", "policy"), GAMES)
-def test_cpp_is_python(num_envs, steps, opponent, mask, policy):
-    ours, theirs = pair(num_envs, opponent, mask)
+@pytest.mark.parametrize(("num_envs", "steps", "opponent", "mask", "policy", "max_plies"), GAMES)
+def test_cpp_is_python(num_envs, steps, opponent, mask, policy, max_plies):
+    ours, theirs = pair(num_envs, opponent=opponent, mask=mask, max_plies=max_plies)
     lockstep.play(ours, theirs, seed=num_envs, steps=steps, policy=policy)
 
 
 def test_these_games_end_in_every_way():
     reasons = Counter()
-    for num_envs, steps, opponent, mask, policy in GAMES:
+    for num_envs, steps, opponent, mask, policy, max_plies in GAMES:
         # The same games again, on the fast rung alone.
-        twice = [
-            rungs.make("chess", "cpp", num_envs, opponent=opponent, mask=mask) for _ in range(2)
-        ]
+        settings = {"opponent": opponent, "mask": mask, "max_plies": max_plies}
+        twice = [rungs.make("chess", "cpp", num_envs, **settings) for _ in range(2)]
         reasons += lockstep.play(*twice, seed=num_envs, steps=steps, policy=policy, fens=False)
     assert set(reasons) == {int(reason) for reason in Reason} - {Reason.ONGOING}
 
@@ -57,7 +54,7 @@ def test_these_games_end_in_every_way():
 @pytest.mark.parametrize("policy", lockstep.POLICIES)
 @pytest.mark.parametrize("opponent", [None, "random"])
 def test_cpp_is_python_for_two_million_plies(policy, opponent):
-    ours, theirs = pair(64, opponent, "bits")
+    ours, theirs = pair(64, opponent=opponent, mask="bits")
     plies_per_step = 64 * (2 if opponent else 1)
     steps = -(-2_000_000 // (2 * len(lockstep.POLICIES) * plies_per_step))
     lockstep.play(ours, theirs, seed=2024, steps=steps, policy=policy)

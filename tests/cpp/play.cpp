@@ -36,9 +36,9 @@ struct Fenced {
 void play(env::MaskFormat format, env::Opponent opponent, int steps) {
   std::vector<env::ChessEnv> envs(kBoards);
   Fenced observation(kBoards * env::kObservationSize), mask(kBoards * env::mask_bytes(format)),
-      reward(kBoards * sizeof(float)), terminated(kBoards), reason(kBoards), player(kBoards),
-      final_observation(kBoards * env::kObservationSize);
-  const ChessBatch batch{{1, opponent, format},
+      reward(kBoards * sizeof(float)), terminated(kBoards), truncated(kBoards), reason(kBoards),
+      player(kBoards), final_observation(kBoards * env::kObservationSize);
+  const ChessBatch batch{{1, opponent, format, 40},
                          kBoards,
                          0,
                          envs.data(),
@@ -46,6 +46,7 @@ void play(env::MaskFormat format, env::Opponent opponent, int steps) {
                          mask.as<std::uint8_t>(),
                          reward.as<float>(),
                          terminated.as<bool>(),
+                         truncated.as<bool>(),
                          reason.as<std::int8_t>(),
                          player.as<std::int8_t>(),
                          final_observation.as<std::int8_t>()};
@@ -66,8 +67,8 @@ void play(env::MaskFormat format, env::Opponent opponent, int steps) {
     actions[bad] = good;
     if (serial::step(batch, actions.data()) != -1) fail("a legal action was refused");
 
-    for (const Fenced* buffer :
-         {&observation, &mask, &reward, &terminated, &reason, &player, &final_observation})
+    for (const Fenced* buffer : {&observation, &mask, &reward, &terminated, &truncated, &reason,
+                                 &player, &final_observation})
       buffer->check();
     for (std::int64_t i = 0; i < kBoards; ++i)
       for (int action = 0; action < chess::kActions; ++action) {

@@ -20,10 +20,11 @@ class ChessBoardEnv:
         number: this board's number among all.
         opponent: None or "random".
         mask: "bool" or "bits".
+        max_plies: plies after which an episode is truncated, or None.
     """
 
-    def __init__(self, number: int, opponent: str | None, mask: str):
-        self.number, self.opponent, self.mask = number, opponent, mask
+    def __init__(self, number: int, opponent: str | None, mask: str, max_plies: int | None):
+        self.number, self.opponent, self.mask, self.max_plies = number, opponent, mask, max_plies
         self.seed = self.episode = 0
         self._start()
 
@@ -45,9 +46,12 @@ class ChessBoardEnv:
             self._reply()
             sign = -1.0
         out.reward[i] = sign if self.reason == Reason.CHECKMATE else 0.0
-        out.terminated[i] = self.reason != Reason.ONGOING
-        out.reason[i] = self.reason
-        if self.reason:
+        over = self.reason != Reason.ONGOING
+        truncated = not over and self.max_plies is not None and self.ply >= self.max_plies
+        out.terminated[i] = over
+        out.truncated[i] = truncated
+        out.reason[i] = Reason.MAX_PLIES if truncated else self.reason
+        if over or truncated:
             self._observe(out.final_observation[i])
             self.episode += 1
             self._start()

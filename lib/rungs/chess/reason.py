@@ -4,7 +4,7 @@ import enum
 
 
 class Reason(enum.IntEnum):
-    """The codes of `info["reason"]`, as in `cpp/chess/game.hpp`."""
+    """The codes of `info["reason"]`, as in `cpp/chess/game.hpp` and `cpp/env/chess_env.hpp`."""
 
     ONGOING = 0
     CHECKMATE = 1
@@ -12,3 +12,4 @@ class Reason(enum.IntEnum):
     INSUFFICIENT_MATERIAL = 3
     FIFTY_MOVES = 4
     THREEFOLD_REPETITION = 5
+    MAX_PLIES = 6

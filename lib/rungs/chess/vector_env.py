@@ -43,6 +43,8 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             The agent is White where board number + episode number is even.
         obs: "board".
         mask: "bool", (N, 4672) bool, or "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`.
+        max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
+            and isn't over, is truncated. None: never.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -58,12 +60,16 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         opponent: str | None = None,
         obs: str = "board",
         mask: str = "bool",
+        max_plies: int | None = None,
     ):
         self.num_envs = _integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = _integer("seed", seed, 0, 2**64 - 1)
         self.opponent = _choice("opponent", opponent, OPPONENTS)
         self.obs = _choice("obs", obs, ("board",))
         self.mask = _choice("mask", mask, tuple(MASKS))
+        self.max_plies = max_plies
+        if max_plies is not None:
+            self.max_plies = _integer("max_plies", max_plies, 1, 2**32 - 1)
         self.single_observation_space = gymnasium.spaces.Box(
             -128, 127, (OBSERVATION_SIZE,), np.int8
         )
@@ -71,6 +77,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._buffers = Buffers.allocate(self.num_envs, self.mask)
+        self._ended = np.zeros(self.num_envs, np.bool_)
         self._begun = False
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -116,9 +123,10 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self._step(self._checked(actions))
         out = self._buffers
         info = self._info()
-        if out.terminated.any():
+        ended = np.logical_or(out.terminated, out.truncated, out=self._ended)
+        if ended.any():
             info["final_obs"] = out.final_observation
-            info["_final_obs"] = info["_final_info"] = out.terminated
+            info["_final_obs"] = info["_final_info"] = ended
             info["final_info"] = {"reason": out.reason}
         return out.observation, out.reward, out.terminated, out.truncated, info
 
