@@ -35,5 +35,9 @@ class CompilerError(RungsError, RuntimeError):
     """C++ could not be compiled or loaded; the message holds what the compiler said."""
 
 
+class SamenessError(RungsError, AssertionError):
+    """Two rungs that should be the same environment gave different outputs."""
+
+
 class NotebookError(RungsError, RuntimeError):
     """A notebook of the chain failed; the message names notebook, cell and error."""

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs.measure.race import SamenessError, output_floor, race
+from rungs.errors import SamenessError
+from rungs.measure.race import output_floor, race
 
 SETTINGS = {"seed": 1, "steps": 5, "repeats": 3, "warmup": 1}
 

@@ -12,11 +12,7 @@ import pandas as pd
 from gymnasium.vector import VectorEnv
 
 from rungs.chess.policy import random_actions
-from rungs.errors import RungsError
-
-
-class SamenessError(RungsError, AssertionError):
-    """Two rungs that should be the same environment gave different outputs."""
+from rungs.errors import SamenessError
 
 
 def race(
