@@ -51,8 +51,8 @@ def test_self_play_writes_only_its_buffers(compiled):
 
 
 @pytest.mark.slow
-def test_invariants_deeper(compiled):
-    run(compiled("invariants"), DATA / "random.epd", 3)
+def test_invariants_of_many_positions(compiled):
+    run(compiled("invariants"), DATA / "random.epd", 2)
 
 
 @pytest.mark.slow
