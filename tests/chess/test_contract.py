@@ -8,7 +8,6 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 import rungs
-from rungs.chess.actions import action_of
 from rungs.chess.policy import random_actions
 from rungs.chess.reason import Reason
 
@@ -21,14 +20,8 @@ def make(request):
 
 
 def actions_for(env, moves):
-    """One action per board, given as UCI from White's or Black's side."""
-    boards = [chess.Board(fen) for fen in env.fens()]
-    return np.array(
-        [
-            action_of(chess.Move.from_uci(move), not board.turn)
-            for move, board in zip(moves, boards, strict=True)
-        ]
-    )
+    """One action per board, given as UCI."""
+    return np.array([env.legal_moves(board)[move] for board, move in enumerate(moves)])
 
 
 def test_spaces_shapes_and_dtypes(make):
@@ -111,6 +104,19 @@ def test_a_mate_on_the_last_ply_is_not_truncated(make):
     for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
         _, reward, terminated, truncated, _ = env.step(actions_for(env, [move]))
     assert (reward[0], terminated[0], truncated[0]) == (1, True, False)
+
+
+@pytest.mark.parametrize("mask", ["bool", "bits"])
+def test_legal_moves_are_python_chess_s_in_order_of_action(make, mask):
+    env = make(4, mask=mask)
+    _, info = env.reset()
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        for board, fen in enumerate(env.fens()):
+            moves = env.legal_moves(board)
+            assert set(moves) == {move.uci() for move in chess.Board(fen).legal_moves}
+            assert list(moves.values()) == sorted(moves.values())
+        *_, info = env.step(random_actions(info["action_mask"], rng))
 
 
 def test_arrays_are_the_environments_own_and_torch_shares_them(make):

@@ -110,6 +110,13 @@ def test_a_wrong_setting_is_named(rung, setting):
         rungs.make("chess", rung, 1, **setting)
 
 
+@pytest.mark.parametrize("board", [-1, 2, 0.5])
+def test_a_wrong_board_is_named(rung, board):
+    env, _ = begun(rung, 2)
+    with pytest.raises(ConfigurationError, match="board"):
+        env.legal_moves(board)
+
+
 def test_unknown_environment_and_rung():
     with pytest.raises(ConfigurationError, match=r"checkers.*chess"):
         rungs.make("checkers", "python", 1)
@@ -127,7 +134,7 @@ def test_a_wrong_reset(rung):
 
 def test_step_before_reset_and_anything_after_close(rung):
     env = rungs.make("chess", rung, 1)
-    for call in (lambda: env.step([0]), env.fens):
+    for call in (lambda: env.step([0]), env.fens, lambda: env.legal_moves(0)):
         with pytest.raises(gymnasium.error.ResetNeeded):
             call()
     env.reset()

@@ -3,12 +3,13 @@
 import abc
 import operator
 
+import chess
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rungs.chess.actions import NUM_ACTIONS
+from rungs.chess.actions import NUM_ACTIONS, move_of
 from rungs.chess.buffers import MASKS, OBSERVATION_SIZE, Buffers
 from rungs.errors import ConfigurationError
 
@@ -117,9 +118,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             ConfigurationError: actions have a wrong shape or dtype.
             gymnasium.error.ResetNeeded: no reset came before.
         """
-        self._check_open()
-        if not self._begun:
-            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        self._check_begun("step")
         self._step(self._checked(actions))
         out = self._buffers
         info = self._info()
@@ -132,10 +131,23 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
 
     def fens(self) -> list[str]:
         """The position of every board as a FEN."""
-        self._check_open()
-        if not self._begun:
-            raise gymnasium.error.ResetNeeded("call reset() before fens()")
+        self._check_begun("fens")
         return [self._fen(board) for board in range(self.num_envs)]
+
+    def legal_moves(self, board: int) -> dict[str, int]:
+        """The legal moves of one board as UCI writes them, each with its action, in their order.
+
+        Args:
+            board: its index in the batch.
+        """
+        self._check_begun("legal_moves")
+        index = _integer("board", board, 0, self.num_envs - 1)
+        position = chess.Board(self._fen(index))
+        bits = self._buffers.mask[index]
+        if self.mask == "bits":
+            bits = np.unpackbits(bits.view(np.uint8), bitorder="little")
+        actions = np.flatnonzero(bits).tolist()
+        return {move_of(action, position).uci(): action for action in actions}
 
     @abc.abstractmethod
     def _reset(self, episode: int | None) -> None:
@@ -156,6 +168,11 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
     def _check_open(self) -> None:
         if self.closed:
             raise gymnasium.error.ClosedEnvironmentError("the environment is closed")
+
+    def _check_begun(self, method: str) -> None:
+        self._check_open()
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded(f"call reset() before {method}()")
 
     def _checked(self, actions) -> np.ndarray:
         actions = np.asarray(actions)

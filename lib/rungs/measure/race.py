@@ -44,19 +44,24 @@ def race(
     _, info = pilot.reset(seed=seed)
     for env in racers.values():
         env.reset(seed=seed)
-    rows = []
+    seconds = {name: [] for name in racers}
+    order = list(racers.items())
     for segment in range(warmup + repeats):
         actions = np.empty((steps, pilot.num_envs), np.int64)
         for row in actions:
             row[:] = random_actions(info["action_mask"], rng)
             outcome = pilot.step(row)
             info = outcome[-1]
-        for name, env in racers.items():
-            seconds, reached = _play(env, actions)
+        order.reverse()  # none is always the one after another
+        for name, env in order:
+            taken, reached = _play(env, actions)
             _check_same(name, env, reached, pilot, outcome)
-            if segment >= warmup:
-                repeat = segment - warmup
-                rows.append((name, repeat, actions.size, seconds))
+            seconds[name].append(taken)
+    rows = [
+        (name, repeat, actions.size, taken)
+        for name in racers
+        for repeat, taken in enumerate(seconds[name][warmup:])
+    ]
     return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
 
 
