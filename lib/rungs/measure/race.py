@@ -46,7 +46,7 @@ def race(
         env.reset(seed=seed)
     seconds = {name: [] for name in racers}
     order = list(racers.items())
-    for segment in range(warmup + repeats):
+    for _ in range(warmup + repeats):
         actions = np.empty((steps, pilot.num_envs), np.int64)
         for row in actions:
             row[:] = random_actions(info["action_mask"], rng)
