@@ -17,6 +17,9 @@ struct ChessConfig {
   Opponent opponent;
   MaskFormat mask;
   std::uint32_t max_plies;  // an episode is truncated once it has this many; 0: never
+  std::uint32_t opening_least, opening_most;  // random plies before an episode begins
+  std::uint32_t num_starts;
+  const chess::Position* starts;
 };
 
 // Where one environment writes its outputs; the caller owns the memory.
@@ -35,13 +38,20 @@ struct ChessEnv {
   chess::Game game;
   std::uint32_t board;    // this environment's number among all, whoever steps it
   std::uint32_t episode;  // counts from 0
-  std::uint32_t ply;      // of the episode, both sides counted
+  std::uint32_t ply;      // of the episode after its opening, both sides counted
 
   // Starts the current episode.
   void begin(const ChessConfig& config) {
     ply = 0;
-    chess::start(game, chess::start_position());
-    if (config.opponent == Opponent::RANDOM && agent_is_black()) reply(config);
+    chess::start(game, config.starts[draw(config, Stream::START, config.num_starts)]);
+    const std::uint32_t opening =
+        config.opening_least +
+        draw(config, Stream::OPENING_LENGTH, config.opening_most - config.opening_least + 1);
+    while (ply < opening && begin_with_random_ply(config, Stream::OPENING)) {
+    }
+    ply = 0;
+    if (config.opponent == Opponent::RANDOM && game.position.black != agent_is_black())
+      begin_with_random_ply(config, Stream::OPPONENT);
   }
 
   // Plays a legal action (and the opponent's reply), writes every output, and where that ends the
@@ -50,7 +60,7 @@ struct ChessEnv {
     advance(action);
     float sign = 1;  // whoever mates has just moved
     if (config.opponent == Opponent::RANDOM && !game.over()) {
-      reply(config);
+      random_ply(config, Stream::OPPONENT);
       sign = -1;
     }
     const bool over = game.over();
@@ -83,10 +93,24 @@ struct ChessEnv {
     ++ply;
   }
 
-  void reply(const ChessConfig& config) {
-    const std::uint32_t bits = philox(config.seed, board, episode, ply, Stream::OPPONENT);
+  // An integer in [0, n), a function of where it is drawn alone.
+  std::uint32_t draw(const ChessConfig& config, Stream stream, std::uint32_t n) const {
+    return below(philox(config.seed, board, episode, ply, stream), n);
+  }
+
+  void random_ply(const ChessConfig& config, Stream stream) {
     const auto moves = static_cast<std::uint32_t>(chess::count(game.legal));
-    advance(nth_action(game.legal, static_cast<int>(below(bits, moves))));
+    advance(nth_action(game.legal, static_cast<int>(draw(config, stream, moves))));
+  }
+
+  // Plays a random ply unless it would end the game before the agent's first; says whether it did.
+  bool begin_with_random_ply(const ChessConfig& config, Stream stream) {
+    const chess::Game before = game;
+    random_ply(config, stream);
+    if (!game.over()) return true;
+    game = before;
+    --ply;
+    return false;
   }
 };
 static_assert(sizeof(ChessEnv) <= 1536, "a board with its history fits in 1.5 KB");

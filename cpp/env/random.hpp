@@ -7,7 +7,7 @@
 namespace rungs::env {
 
 // What a number is drawn for: the last word of the counter, so that uses never share numbers.
-enum class Stream : std::uint32_t { OPPONENT };
+enum class Stream : std::uint32_t { OPPONENT, START, OPENING_LENGTH, OPENING };
 
 // The first of Philox's four output words for counter (board, episode, ply, stream), key = seed.
 inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32_t episode,
@@ -26,8 +26,8 @@ inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32
   return c[0];
 }
 
-// An integer in [0, n), from 32 random bits, by Lemire's multiplication. For n < 2^8, as the legal
-// moves of a position are, no integer is preferred by more than 2^-24.
+// An integer in [0, n), from 32 random bits, by Lemire's multiplication. No integer is preferred by
+// more than n / 2^32, which for the legal moves of a position is below 2^-24.
 inline std::uint32_t below(std::uint32_t bits, std::uint32_t n) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(bits) * n >> 32);
 }

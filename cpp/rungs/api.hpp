@@ -30,15 +30,19 @@ void rungs_chess_fen(std::uintptr_t batch, std::int64_t i, std::uintptr_t out) {
   std::memcpy(reinterpret_cast<char*>(out), fen.c_str(), fen.size() + 1);
 }
 
-// Perft of the FEN at `fen`. Where that is refused, writes why to `out`, of at most 255 characters,
-// and returns -1.
-std::int64_t rungs_chess_perft(std::uintptr_t fen, std::int64_t depth, std::uintptr_t out) {
-  rungs::chess::Position position;
-  const std::string why =
-      rungs::chess::parse_fen(reinterpret_cast<const char*>(fen), position).substr(0, 255);
-  std::memcpy(reinterpret_cast<char*>(out), why.c_str(), why.size() + 1);
-  if (!why.empty()) return -1;
-  return static_cast<std::int64_t>(rungs::chess::perft(position, static_cast<int>(depth)));
+// Sets the position at `position` from the text at `fen`, or writes why not to `why`, of at most
+// 255 characters; "" where it is set.
+void rungs_chess_parse_fen(std::uintptr_t fen, std::uintptr_t position, std::uintptr_t why) {
+  const std::string reason =
+      rungs::chess::parse_fen(reinterpret_cast<const char*>(fen),
+                              *reinterpret_cast<rungs::chess::Position*>(position))
+          .substr(0, 255);
+  std::memcpy(reinterpret_cast<char*>(why), reason.c_str(), reason.size() + 1);
+}
+
+std::int64_t rungs_chess_perft(std::uintptr_t position, std::int64_t depth) {
+  const auto& root = *reinterpret_cast<const rungs::chess::Position*>(position);
+  return static_cast<std::int64_t>(rungs::chess::perft(root, static_cast<int>(depth)));
 }
 
 }  // extern "C"

@@ -19,7 +19,8 @@ _SIGNATURES = {
     "rungs_chess_serial_reset": (None, (_ADDRESS, _INTEGER)),
     "rungs_chess_serial_step": (_INTEGER, (_ADDRESS, _ADDRESS)),
     "rungs_chess_fen": (None, (_ADDRESS, _INTEGER, _ADDRESS)),
-    "rungs_chess_perft": (_INTEGER, (_ADDRESS, _INTEGER, _ADDRESS)),
+    "rungs_chess_parse_fen": (None, (_ADDRESS, _ADDRESS, _ADDRESS)),
+    "rungs_chess_perft": (_INTEGER, (_ADDRESS, _INTEGER)),
 }
 
 

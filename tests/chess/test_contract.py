@@ -1,5 +1,7 @@
 """What an environment takes and gives, on every rung."""
 
+from collections import Counter
+
 import chess
 import gymnasium
 import numpy as np
@@ -104,6 +106,52 @@ def test_a_mate_on_the_last_ply_is_not_truncated(make):
     for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
         _, reward, terminated, truncated, _ = env.step(actions_for(env, [move]))
     assert (reward[0], terminated[0], truncated[0]) == (1, True, False)
+
+
+def test_episodes_start_from_any_of_the_given_positions(make):
+    starts = ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "r3k3/8/8/8/8/8/8/4K3 b q - 7 9"]
+    env = make(200, start_fens=starts)
+    env.reset(seed=4)
+    fens = env.fens()
+    # 100 expected; five standard deviations are 35.
+    assert 65 < fens.count(starts[0]) == 200 - fens.count(starts[1]) < 135
+    first = fens
+    env.reset()
+    assert env.fens() != first
+    env.reset(seed=4)
+    assert env.fens() == first
+
+
+def test_openings_are_as_long_as_asked_for(make):
+    env = make(300, opening_plies=(2, 4))
+    _, info = env.reset()
+    boards = [chess.Board(fen) for fen in env.fens()]
+    lengths = Counter(board.ply() for board in boards)
+    assert set(lengths) == {2, 3, 4}
+    # 100 expected of each; five standard deviations are 41.
+    assert all(abs(count - 100) < 41 for count in lengths.values())
+    assert len({board.board_fen() for board in boards}) > 200
+    assert info["player"].tolist() == [int(not board.turn) for board in boards]
+
+
+def test_an_opening_keeps_the_agents_colours(make):
+    env = make(20, opening_plies=(0, 5), opponent="random")
+    _, info = env.reset()
+    assert info["player"].tolist() == [0, 1] * 10
+
+
+@pytest.mark.parametrize("opening", [(0, 0), (3, 3)])
+def test_no_random_ply_ends_a_game_before_the_agents_first(make, opening):
+    # White's only move takes the queen, and bare kings are a draw.
+    fen = "8/8/8/4k3/8/8/1q6/K7 w - - 0 1"
+    env = make(2, start_fens=[fen], opening_plies=opening, opponent="random")
+    _, info = env.reset()
+    assert env.fens() == [fen, fen]
+    assert info["player"].tolist() == [0, 0]
+    *_, terminated, _, info = env.step(actions_for(env, ["a1b2", "a1b2"]))
+    assert terminated.all()
+    assert (info["reason"] == Reason.INSUFFICIENT_MATERIAL).all()
+    assert env.fens() == [fen, fen]
 
 
 @pytest.mark.parametrize("mask", ["bool", "bits"])

@@ -6,7 +6,7 @@ import pytest
 
 import rungs
 from rungs.chess.policy import random_actions
-from rungs.errors import ConfigurationError, IllegalActionError
+from rungs.errors import ConfigurationError, IllegalActionError, InvalidFenError
 
 RUNGS = [rung.name for rung in rungs.rungs_of("chess")]
 
@@ -103,11 +103,35 @@ def test_a_wrong_number_of_boards(rung, num_envs):
         {"obs": "pixels"},
         {"max_plies": 0},
         {"max_plies": "many"},
+        {"opening_plies": 3},
+        {"opening_plies": (3, 2)},
+        {"opening_plies": (-1, 2)},
+        {"opening_plies": (0, 1.5)},
+        {"start_fens": []},
+        {"start_fens": "8/8/8/4k3/8/8/1q6/K7 w - - 0 1"},
     ],
 )
 def test_a_wrong_setting_is_named(rung, setting):
     with pytest.raises(ConfigurationError, match=next(iter(setting))):
         rungs.make("chess", rung, 1, **setting)
+
+
+@pytest.mark.parametrize(
+    ("fen", "why"),
+    [
+        ("nonsense", "nonsense"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "KING"),
+        ("4k3/8/8/8/8/8/8/4K3 w K - 0 1", "BAD_CASTLING_RIGHTS"),
+        ("r1k1r2q/p1ppp1pp/8/8/8/8/P1PPP1PP/R1K1R2Q w KQkq - 0 1", "BAD_CASTLING_RIGHTS"),
+        ("8/8/8/4k3/8/8/8/K7 w - - 0 1", "over"),
+        ("4k3/8/8/8/8/8/8/R3K3 w Q - 100 90", "over"),
+        ("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1", "over"),
+        (None, "None"),
+    ],
+)
+def test_a_wrong_start_is_named(rung, fen, why):
+    with pytest.raises(InvalidFenError, match=why):
+        rungs.make("chess", rung, 1, start_fens=["4k3/8/8/8/8/8/8/4K2R w K - 0 1", fen])
 
 
 @pytest.mark.parametrize("board", [-1, 2, 0.5])

@@ -7,6 +7,7 @@ import pytest
 
 from rungs.chess.board_env import ChessBoardEnv
 from rungs.chess.reason import Reason
+from rungs.chess.settings import ChessSettings
 
 TERMINATIONS = {
     Reason.CHECKMATE: chess.Termination.CHECKMATE,
@@ -20,7 +21,7 @@ TERMINATIONS = {
 @pytest.mark.parametrize("seed", range(30))
 def test_a_game_ends_as_python_chess_says_of_the_position_reached(seed):
     rng = random.Random(seed)
-    env = ChessBoardEnv(0, None, "bool", None)
+    env = ChessBoardEnv(0, ChessSettings())
     while not env.reason:
         moves = list(env.legal.values())
         quiet = [move for move in moves if not env.board.is_zeroing(move)]

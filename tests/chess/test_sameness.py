@@ -1,11 +1,13 @@
 """The promise: every rung is the same environment, bit for bit."""
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rungs
+from rungs.chess.perft import read_epd
 from rungs.chess.policy import random_actions
 from rungs.chess.reason import Reason
 from tests import lockstep
@@ -48,6 +50,45 @@ def test_these_games_end_in_every_way():
         twice = [rungs.make("chess", "cpp", num_envs, **settings) for _ in range(2)]
         reasons += lockstep.play(*twice, seed=num_envs, steps=steps, policy=policy, fens=False)
     assert set(reasons) == {int(reason) for reason in Reason} - {Reason.ONGOING}
+
+
+# Positions in which something rare is near.
+ADVERSARIAL = (
+    "8/PPPPPPPP/8/2k5/5K2/8/pppppppp/8 w - - 0 1",  # promotion races
+    "1n1n1n1n/P1P1P1P1/8/8/8/2k5/4K3/8 w - - 0 1",  # captures that promote
+    "8/8/8/K2Pp2r/8/8/8/4k3 w - e6 0 1",  # an en-passant capture that would bare the king
+    "8/8/8/8/k2Pp2R/8/8/4K3 b - d3 0 1",
+    "4k3/8/8/2KPp3/8/8/8/8 w - e6 0 1",  # an en-passant capture that answers nothing
+    "8/8/8/1k6/3Pp3/8/8/4KQ2 b - d3 0 1",  # pinned along a diagonal
+    "r3k2r/8/8/8/4r3/8/8/R3K2R w KQkq - 0 1",  # in check: no castling
+    "r3k2r/8/5r2/8/8/8/8/R3K2R w KQkq - 0 1",  # the king would pass an attacked square
+    "r3k2r/8/1r6/8/8/8/8/R3K2R w KQkq - 0 1",  # only the rook passes one
+    "r3k2r/p6p/8/8/8/8/P6P/R3K2R b KQkq - 20 40",  # rights lost by captures and moves
+    "8/8/4k3/8/8/4K3/4P3/8 w - - 90 120",  # near 50 moves, with a pawn to spare
+    "7k/8/8/8/8/8/8/KQ6 w - - 96 120",  # a mate on the last ply comes before the draw
+    "8/2k5/8/8/8/5K2/5B2/5b2 w - - 0 1",  # bishops, one capture from a draw
+    "4k3/8/8/8/8/8/8/NN2K3 w - - 0 1",
+    "R6k/8/8/8/8/8/8/4K2R b - - 10 30",
+)
+
+
+@pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.parametrize("policy", lockstep.POLICIES)
+def test_cpp_is_python_from_adversarial_starts(policy, opponent):
+    settings = {"start_fens": ADVERSARIAL, "opening_plies": (0, 3), "max_plies": 120}
+    ours, theirs = pair(32, mask="bits", opponent=opponent, **settings)
+    reasons = lockstep.play(ours, theirs, seed=8, steps=150, policy=policy)
+    assert len(reasons) >= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", lockstep.POLICIES)
+def test_cpp_is_python_from_all_published_positions(policy):
+    cases = read_epd(Path(__file__).parents[1] / "data" / "random.epd")
+    starts = [f"{case.fen} 0 1" for case in cases]
+    settings = {"start_fens": starts, "opening_plies": (0, 40), "max_plies": 60}
+    ours, theirs = pair(64, mask="bits", **settings)
+    lockstep.play(ours, theirs, seed=9, steps=1500, policy=policy)
 
 
 @pytest.mark.slow

@@ -38,7 +38,8 @@ void play(env::MaskFormat format, env::Opponent opponent, int steps) {
   Fenced observation(kBoards * env::kObservationSize), mask(kBoards * env::mask_bytes(format)),
       reward(kBoards * sizeof(float)), terminated(kBoards), truncated(kBoards), reason(kBoards),
       player(kBoards), final_observation(kBoards * env::kObservationSize);
-  const ChessBatch batch{{1, opponent, format, 40},
+  const chess::Position start = chess::start_position();
+  const ChessBatch batch{{1, opponent, format, 40, 0, 9, 1, &start},
                          kBoards,
                          0,
                          envs.data(),

@@ -11,6 +11,7 @@ from rungs.chess.actions import NUM_PLANES, action_of, move_of
 from rungs.chess.buffers import Buffers
 from rungs.chess.random import Stream, below, philox
 from rungs.chess.reason import Reason
+from rungs.chess.settings import ChessSettings
 
 
 class ChessBoardEnv:
@@ -18,13 +19,11 @@ class ChessBoardEnv:
 
     Args:
         number: this board's number among all.
-        opponent: None or "random".
-        mask: "bool" or "bits".
-        max_plies: plies after which an episode is truncated, or None.
+        settings: the environment's.
     """
 
-    def __init__(self, number: int, opponent: str | None, mask: str, max_plies: int | None):
-        self.number, self.opponent, self.mask, self.max_plies = number, opponent, mask, max_plies
+    def __init__(self, number: int, settings: ChessSettings):
+        self.number, self.settings = number, settings
         self.seed = self.episode = 0
         self._start()
 
@@ -42,12 +41,13 @@ class ChessBoardEnv:
         """Plays a legal action and the opponent's reply; writes row `i` of every output."""
         self._advance(self.legal[action])
         sign = 1.0  # whoever mates has just moved
-        if self.opponent == "random" and not self.reason:
-            self._reply()
+        if self.settings.opponent == "random" and not self.reason:
+            self._random_ply(Stream.OPPONENT)
             sign = -1.0
         out.reward[i] = sign if self.reason == Reason.CHECKMATE else 0.0
         over = self.reason != Reason.ONGOING
-        truncated = not over and self.max_plies is not None and self.ply >= self.max_plies
+        most = self.settings.max_plies
+        truncated = not over and most is not None and self.ply >= most
         out.terminated[i] = over
         out.truncated[i] = truncated
         out.reason[i] = Reason.MAX_PLIES if truncated else self.reason
@@ -68,22 +68,42 @@ class ChessBoardEnv:
         return move_of(action, self.board)
 
     def _start(self) -> None:
-        self.board = chess.Board()
+        settings = self.settings
         self.ply = 0
+        starts = settings.start_fens
+        self.board = chess.Board(starts[self._draw(Stream.START, len(starts))])
         self._examine()
+        least, most = settings.opening_plies
+        opening = least + self._draw(Stream.OPENING_LENGTH, most - least + 1)
+        while self.ply < opening and self._begin_with_random_ply(Stream.OPENING):
+            pass
+        self.ply = 0
         # Colours alternate by episode, and neighbouring boards have opposite ones.
-        if self.opponent == "random" and (self.number + self.episode) % 2:
-            self._reply()
+        agent_is_white = (self.number + self.episode) % 2 == 0
+        if settings.opponent == "random" and self.board.turn != agent_is_white:
+            self._begin_with_random_ply(Stream.OPPONENT)
 
     def _advance(self, move: chess.Move) -> None:
         self.board.push(move)
         self.ply += 1
         self._examine()
 
-    def _reply(self) -> None:
-        bits = philox(self.seed, self.number, self.episode, self.ply, Stream.OPPONENT)
+    def _draw(self, stream: Stream, n: int) -> int:
+        return below(philox(self.seed, self.number, self.episode, self.ply, stream), n)
+
+    def _random_ply(self, stream: Stream) -> None:
         actions = sorted(self.legal)
-        self._advance(self.legal[actions[below(bits, len(actions))]])
+        self._advance(self.legal[actions[self._draw(stream, len(actions))]])
+
+    def _begin_with_random_ply(self, stream: Stream) -> bool:
+        """Plays a random ply unless it would end the game; says whether it did."""
+        self._random_ply(stream)
+        if not self.reason:
+            return True
+        self.board.pop()
+        self.ply -= 1
+        self._examine()
+        return False
 
     def _examine(self) -> None:
         board = self.board
@@ -123,7 +143,7 @@ class ChessBoardEnv:
         out[71] = not us
 
     def _write_mask(self, out: np.ndarray) -> None:
-        if self.mask == "bool":
+        if self.settings.mask == "bool":
             out.fill(False)
             out[list(self.legal)] = True
         else:

@@ -24,7 +24,7 @@ class CppChessEnv(ChessVectorEnv):
     def __init__(self, num_envs: int, *, api=None, **settings):
         super().__init__(num_envs, **settings)
         self._api = api or jit.load()
-        self._boards = Boards(self._api, self._buffers, self.opponent, self.mask, self.max_plies)
+        self._boards = Boards(self._api, self._buffers, self.settings)
 
     def _reset(self, episode: int | None) -> None:
         self._boards.batch.seed = self._seed

@@ -1,6 +1,5 @@
 """Perft: the leaves of the legal-move tree, by either rung, and published counts of them."""
 
-import ctypes
 import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import chess
 
 from rungs import jit
+from rungs.chess.native import parse_fen
 from rungs.errors import ConfigurationError, InvalidFenError
 
 
@@ -50,14 +50,8 @@ def perft_cpp(fen: str, depth: int) -> int:
     Raises:
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
     """
-    if "\0" in fen:
-        raise InvalidFenError(f"{fen!r} holds a NUL")
-    text = ctypes.create_string_buffer(fen.encode())
-    why = ctypes.create_string_buffer(256)
-    nodes = jit.load().rungs_chess_perft(ctypes.addressof(text), depth, ctypes.addressof(why))
-    if nodes < 0:
-        raise InvalidFenError(f"{fen!r}: {why.value.decode(errors='replace')}")
-    return nodes
+    api = jit.load()
+    return api.rungs_chess_perft(parse_fen(api, fen).ctypes.data, depth)
 
 
 def perft_python(fen: str, depth: int) -> int:

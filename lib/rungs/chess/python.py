@@ -12,9 +12,7 @@ class PythonChessEnv(ChessVectorEnv):
 
     def __init__(self, num_envs: int, **settings):
         super().__init__(num_envs, **settings)
-        self._envs = [
-            ChessBoardEnv(i, self.opponent, self.mask, self.max_plies) for i in range(self.num_envs)
-        ]
+        self._envs = [ChessBoardEnv(i, self.settings) for i in range(self.num_envs)]
 
     def _reset(self, episode: int | None) -> None:
         for i, env in enumerate(self._envs):

@@ -7,6 +7,9 @@ class Stream(enum.IntEnum):
     """What a number is drawn for."""
 
     OPPONENT = 0
+    START = 1
+    OPENING_LENGTH = 2
+    OPENING = 3
 
 
 def philox(seed: int, board: int, episode: int, ply: int, stream: Stream) -> int:

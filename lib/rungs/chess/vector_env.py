@@ -1,7 +1,7 @@
 """The contract of the chess environment: what every rung takes, gives and refuses."""
 
 import abc
-import operator
+from collections.abc import Sequence
 
 import chess
 import gymnasium
@@ -10,10 +10,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from rungs.chess.actions import NUM_ACTIONS, move_of
-from rungs.chess.buffers import MASKS, OBSERVATION_SIZE, Buffers
+from rungs.chess.buffers import OBSERVATION_SIZE, Buffers
+from rungs.chess.settings import ChessSettings, integer
 from rungs.errors import ConfigurationError
-
-OPPONENTS = (None, "random")
 
 
 class ChessVectorEnv(VectorEnv, abc.ABC):
@@ -46,9 +45,14 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         mask: "bool", (N, 4672) bool, or "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`.
         max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
             and isn't over, is truncated. None: never.
+        start_fens: positions that episodes start from, one chosen at random each time.
+        opening_plies: how many random plies are played before an episode begins, (least, most),
+            all numbers between equally likely. They count for repetition, not for `max_plies`.
+            No ply before the agent's first ends the game: where one would, it is left out.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
+        InvalidFenError: a start is malformed, impossible, or a game that is over.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 (gymnasium's name)
@@ -62,22 +66,19 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         obs: str = "board",
         mask: str = "bool",
         max_plies: int | None = None,
+        start_fens: Sequence[str] = (chess.STARTING_FEN,),
+        opening_plies: tuple[int, int] = (0, 0),
     ):
-        self.num_envs = _integer("num_envs", num_envs, 1, 2**31 - 1)
-        self._seed = _integer("seed", seed, 0, 2**64 - 1)
-        self.opponent = _choice("opponent", opponent, OPPONENTS)
-        self.obs = _choice("obs", obs, ("board",))
-        self.mask = _choice("mask", mask, tuple(MASKS))
-        self.max_plies = max_plies
-        if max_plies is not None:
-            self.max_plies = _integer("max_plies", max_plies, 1, 2**32 - 1)
+        self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        self._seed = integer("seed", seed, 0, 2**64 - 1)
+        self.settings = ChessSettings(opponent, obs, mask, max_plies, start_fens, opening_plies)
         self.single_observation_space = gymnasium.spaces.Box(
             -128, 127, (OBSERVATION_SIZE,), np.int8
         )
         self.single_action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._buffers = Buffers.allocate(self.num_envs, self.mask)
+        self._buffers = Buffers.allocate(self.num_envs, mask)
         self._ended = np.zeros(self.num_envs, np.bool_)
         self._begun = False
 
@@ -96,7 +97,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         if options:
             raise ConfigurationError(f"unknown reset options: {', '.join(map(str, options))}")
         if seed is not None:
-            self._seed = _integer("seed", seed, 0, 2**64 - 1)
+            self._seed = integer("seed", seed, 0, 2**64 - 1)
         first_episode = seed is not None or not self._begun
         self._buffers.reason.fill(0)
         self._reset(0 if first_episode else None)
@@ -141,10 +142,10 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             board: its index in the batch.
         """
         self._check_begun("legal_moves")
-        index = _integer("board", board, 0, self.num_envs - 1)
+        index = integer("board", board, 0, self.num_envs - 1)
         position = chess.Board(self._fen(index))
         bits = self._buffers.mask[index]
-        if self.mask == "bits":
+        if self.settings.mask == "bits":
             bits = np.unpackbits(bits.view(np.uint8), bitorder="little")
         actions = np.flatnonzero(bits).tolist()
         return {move_of(action, position).uci(): action for action in actions}
@@ -181,19 +182,3 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         if not np.issubdtype(actions.dtype, np.integer) or actions.dtype == np.uint64:
             raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
         return np.ascontiguousarray(actions, np.int64)
-
-
-def _integer(name: str, value, least: int, most: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ConfigurationError(f"{name}={value!r} is not an integer") from None
-    if isinstance(value, (bool, np.bool_)) or not least <= number <= most:
-        raise ConfigurationError(f"{name}={value!r} is not from {least} to {most}")
-    return number
-
-
-def _choice(name: str, value, choices: tuple):
-    if value not in choices:
-        raise ConfigurationError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
-    return value
