@@ -99,7 +99,8 @@ def _perft(options: argparse.Namespace) -> int:
         nodes = count(case.fen, depth)
         seconds = time.perf_counter() - began
         total += nodes
-        print(f"{case.fen}  depth {depth}: {nodes:,} nodes, {nodes / seconds:,.0f} nodes/s")
+        rate = nodes / seconds
+        print(f"{case.fen}  depth {depth}: {nodes:,} nodes, {rate:,.0f} nodes/s", flush=True)
         if nodes != case.leaves[depth]:
             wrong.append(case)
             print(
