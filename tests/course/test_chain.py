@@ -179,7 +179,7 @@ while not os.path.exists({str(go_on)!r}):
     assert not list(Path(out).rglob(".unfinished-*"))
 
 
-def _wait_for(condition, seconds=30):
+def _wait_for(condition, seconds=90):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
