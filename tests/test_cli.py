@@ -45,7 +45,10 @@ def test_a_wrong_count_names_the_fen(epd, capsys):
     ("line", "named"),
     [
         ("nonsense", "x.epd:1"),
-        ("8/8/8/8/8/8/8/8 w - - ;D1 0", "one king"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - ;1 5", "x.epd:1"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - ;D-1 5", "x.epd:1"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - ;D1 5 ;D1 6", "x.epd:1"),
+        ("# nothing but a comment", "x.epd holds no position"),
         ("4k3/8/8/8/8/8/8/4K3 w - - ;D9 1", "x.epd:1"),
         ("4k3/8/8/8/8/8/8/4K3 w - - ;D1 x", "x.epd:1"),
     ],
@@ -56,12 +59,37 @@ def test_a_bad_line_is_named(epd, line, named, capsys):
     assert named in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("rung", "why"), [("cpp", "one king"), ("python", "KING")])
+def test_an_impossible_position_is_named_on_either_rung(epd, rung, why, capsys):
+    epd.write_text("# no kings\n8/8/8/8/8/8/8/8 w - - ;D1 0")
+    assert cli.main(["perft", "--epd", str(epd), "--depth", "1", "--rung", rung]) == 2
+    error = capsys.readouterr().err
+    assert "x.epd:2" in error
+    assert why in error
+
+
+@pytest.mark.parametrize("rung", ["cpp", "python"])
+def test_a_depth_beyond_the_stack_is_refused_not_crashed_on(epd, rung):
+    epd.write_text("4k3/8/8/8/8/8/8/4K3 w - - ;D999999 5")
+    done = rungs("perft", "--epd", epd, "--depth", 999999, "--rung", rung)
+    assert done.returncode == 2
+    assert "999999" in done.stderr
+
+
+def test_a_file_that_is_not_text_is_named(epd, capsys):
+    epd.write_bytes(b"\xff\xfe")
+    assert cli.main(["perft", "--epd", str(epd), "--depth", "1"]) == 2
+    assert "x.epd:1" in capsys.readouterr().err
+
+
 def test_wrong_use_is_one_clear_line(tmp_path, capsys):
     for arguments, named in (
         (["perft", "--epd", str(tmp_path / "none"), "--depth", "1"], "none"),
         (["perft", "--epd", str(tmp_path), "--depth", "0"], "--depth 0"),
         (["run", "--size", "huge", "--out", str(tmp_path)], "huge"),
         (["run", "--only", "42", "--out", str(tmp_path)], "42"),
+        (["run", "--only", "", "--out", str(tmp_path)], "no notebook"),
+        (["run", "-p", "boards={[]: 1}", "--out", str(tmp_path)], "boards"),
         (["run", "-p", "boards", "--out", str(tmp_path)], "NAME=VALUE"),
         (["run", "-p", "boards=3", "--out", str(tmp_path)], "boards"),
         (["run", "--resume", "--out", str(tmp_path)], "no run"),

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from rungs.errors import ConfigurationError, NotebookError, RungsError
+from rungs.errors import ConfigurationError, InvalidFenError, NotebookError, RungsError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,13 +60,13 @@ def _run(options: argparse.Namespace) -> int:
 
     out = options.out or chain.OUT
     if options.resume:
-        if options.size or options.only or options.parameters:
+        if options.size or options.only is not None or options.parameters:
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")
         chain.resume(out=out)
     else:
         chain.run(
             size=options.size or "quick",
-            only=options.only.split(",") if options.only else None,
+            only=options.only.split(",") if options.only is not None else None,
             parameters=dict(map(_parameter, options.parameters)),
             out=out,
         )
@@ -79,7 +79,7 @@ def _parameter(text: str) -> tuple[str, object]:
         raise ConfigurationError(f"-p {text!r} is not NAME=VALUE")
     try:
         return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError):
         return name, value
 
 
@@ -89,14 +89,20 @@ def _perft(options: argparse.Namespace) -> int:
     if options.depth < 1:
         raise ConfigurationError(f"--depth {options.depth} is not at least 1")
     count = PERFT[options.rung]
+    cases = list(read_epd(options.epd))
+    if not cases:
+        raise ConfigurationError(f"{options.epd} holds no position")
     total, start, wrong = 0, time.perf_counter(), []
-    for case in read_epd(options.epd):
+    for case in cases:
         depths = [depth for depth in case.leaves if depth <= options.depth]
         if not depths:
             raise ConfigurationError(f"{case.where}: no count for depth {options.depth} or less")
         depth = max(depths)
         began = time.perf_counter()
-        nodes = count(case.fen, depth)
+        try:
+            nodes = count(case.fen, depth)
+        except InvalidFenError as error:
+            raise InvalidFenError(f"{case.where}: {error}") from None
         seconds = time.perf_counter() - began
         total += nodes
         rate = nodes / seconds

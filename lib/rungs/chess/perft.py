@@ -1,6 +1,7 @@
 """Perft: the leaves of the legal-move tree, by either rung, and published counts of them."""
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,7 +9,16 @@ import chess
 
 from rungs import jit
 from rungs.chess.native import parse_fen
+from rungs.chess.settings import integer
 from rungs.errors import ConfigurationError, InvalidFenError
+
+# Deeper than anyone counts, shallower than the stack.
+_DEEPEST = 64
+
+_COUNT = re.compile(r"D([1-9]\d*) +(\d+)", re.ASCII)
+
+# No game leads to such a check, but all the rules still say how to go on.
+_PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,22 +34,20 @@ def read_epd(path: Path) -> Iterator[PerftCase]:
     """The cases of a file with lines like `FEN ;D1 20 ;D2 400`; `#` starts a comment.
 
     Raises:
-        ConfigurationError: the file can't be read, or a line is not of that form; it is named.
+        ConfigurationError: the file can't be read, or a line is not of that form or gives a depth
+            twice; it is named.
     """
     try:
-        lines = Path(path).read_text().splitlines()
+        lines = Path(path).read_text(errors="replace").splitlines()
     except OSError as error:
         raise ConfigurationError(f"can't read {path}: {error.strerror}") from None
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.startswith("#"):
             continue
         fen, *counts = (field.strip() for field in line.split(";"))
-        try:
-            pairs = [count.removeprefix("D").split() for count in counts]
-            leaves = {int(depth): int(nodes) for depth, nodes in pairs}
-        except ValueError:
-            leaves = {}
-        if not leaves:
+        found = [match for match in map(_COUNT.fullmatch, counts) if match]
+        leaves = {int(match[1]): int(match[2]) for match in found}
+        if not leaves or len(leaves) < len(counts):
             raise ConfigurationError(f"{path}:{number}: not a line like 'FEN ;D1 20 ;D2 400'")
         yield PerftCase(f"{path}:{number}", fen, leaves)
 
@@ -48,18 +56,24 @@ def perft_cpp(fen: str, depth: int) -> int:
     """Leaves at `depth` plies from `fen` (6 fields, or an EPD's 4), by our own move generator.
 
     Raises:
+        ConfigurationError: `depth` is not from 0 to 64.
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
     """
+    depth = integer("depth", depth, 0, _DEEPEST)
     api = jit.load()
     return api.rungs_chess_perft(parse_fen(api, fen).ctypes.data, depth)
 
 
 def perft_python(fen: str, depth: int) -> int:
     """The same by python-chess."""
+    depth = integer("depth", depth, 0, _DEEPEST)
     try:
         board = chess.Board(fen if len(fen.split()) == 6 else f"{fen} 0 1", chess960=True)
     except ValueError as error:
         raise InvalidFenError(f"{fen!r}: {error}") from None
+    wrong = board.status() & ~_PLAYABLE
+    if wrong:
+        raise InvalidFenError(f"{fen!r} is impossible: {wrong.name}")
     return _perft(board, depth)
 
 

@@ -14,12 +14,15 @@ def describe() -> dict:
         `machine` (the processor's name), `cores` this process may use, `all_cores`,
         `memory_bytes`, `virtual` (whether a hypervisor says it is there), `system`, `python`.
     """
+    features = cpu_features()
+    # Without a list of features there's the architecture, which says nothing about a hypervisor.
+    listed = features != platform.machine()
     return {
         "machine": cpu_name(),
         "cores": usable_cores(),
         "all_cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "virtual": "hypervisor" in cpu_features().split() if cpu_features() else None,
+        "virtual": "hypervisor" in features.split() if listed else None,
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
     }

@@ -6,6 +6,7 @@ table follows.
 
 import datetime
 import importlib.metadata
+import itertools
 import subprocess
 from pathlib import Path
 
@@ -20,11 +21,20 @@ _PACKAGES = ("rungs", "numpy", "torch", "cppyy", "chess", "gymnasium")
 
 
 def provenance(parameters: dict) -> dict:
-    """All that a number depends on: parameters, machine, versions, commit and date."""
-    versions = {name: importlib.metadata.version(name) for name in _PACKAGES}
-    return (
-        parameters | describe() | versions | {"g++": _compiler(), "commit": commit(), "date": now()}
-    )
+    """All that a number depends on: parameters, machine, versions, commit and date.
+
+    Raises:
+        ConfigurationError: a parameter has the name of one of our facts, or a line break in its
+            value, which would pass for the table; it is named.
+    """
+    facts = describe() | {name: importlib.metadata.version(name) for name in _PACKAGES}
+    facts |= {"g++": _compiler(), "commit": commit(), "date": now()}
+    for name, value in parameters.items():
+        if name in facts:
+            raise ConfigurationError(f"parameter {name}={value!r} has the name of a machine's fact")
+        if len(str(value).splitlines()) > 1:
+            raise ConfigurationError(f"parameter {name}={value!r} is not one line")
+    return parameters | facts
 
 
 def now() -> str:
@@ -59,11 +69,13 @@ def load(path: Path) -> pd.DataFrame:
         ConfigurationError: the file names no provenance.
     """
     with open(path) as file:
-        head = [line[2:].rstrip("\n") for line in file if line.startswith("# ")]
-    if not head:
+        # Only at the top: further down a "#" is a value's own, as in the mate Qh7#.
+        head = list(itertools.takewhile(lambda line: line.startswith("# "), file))
+    if not head or not all(": " in line for line in head):
         raise ConfigurationError(f"{path} does not say where its numbers come from")
-    frame = pd.read_csv(path, comment="#")
-    frame.attrs["provenance"] = dict(line.split(": ", 1) for line in head)
+    frame = pd.read_csv(path, skiprows=len(head))
+    facts = (line.removeprefix("# ").rstrip("\n") for line in head)
+    frame.attrs["provenance"] = dict(fact.split(": ", 1) for fact in facts)
     return frame
 
 
