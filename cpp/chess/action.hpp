@@ -41,10 +41,20 @@ constexpr int kUnderpromotionPlane = 64;
 struct LegalActions {
   Bitboard plane[kPlanes];
 
+  void set(int first, Lanes planes) { __builtin_memcpy(plane + first, &planes, sizeof planes); }
+  void set_last(Bitboard last) { plane[kPlanes - 1] = last; }
+  void add(Action a) { plane[a >> 6] |= bit(a & 63); }
+
   bool contains(std::int64_t action) const {
     return action >= 0 && action < kActions && (plane[action >> 6] >> (action & 63) & 1);
   }
 };
+
+inline int count(const LegalActions& legal) {
+  int total = 0;
+  for (const Bitboard plane : legal.plane) total += count(plane);
+  return total;
+}
 
 constexpr int plane_of(Action a) { return a >> 6; }
 constexpr int from_square(Action a) { return a & 63; }
@@ -75,12 +85,11 @@ inline Piece piece_on(const Position& p, int square) {
   return static_cast<Piece>(type);
 }
 
-// What stands on the target square after the action.
-inline Piece placed_piece(const Position& p, Action a) {
-  if (plane_of(a) >= kUnderpromotionPlane)
-    return static_cast<Piece>(KNIGHT + (plane_of(a) - kUnderpromotionPlane) / 3);
-  const Piece moved = piece_on(p, from_square(a));
-  return moved == PAWN && to_square(a) >= 56 ? QUEEN : moved;
+// What a pawn turns into that reaches the last rank by `a`.
+constexpr Piece promoted_piece(Action a) {
+  return plane_of(a) < kUnderpromotionPlane
+             ? QUEEN
+             : static_cast<Piece>(KNIGHT + (plane_of(a) - kUnderpromotionPlane) / 3);
 }
 
 // The rook's file where `a` castles, else -1. The king never lands on its own rook otherwise, nor
@@ -109,8 +118,8 @@ inline std::string to_uci(const Position& p, Action a) {
     uci += static_cast<char>('a' + square % 8);
     uci += static_cast<char>('1' + square / 8);
   }
-  const Piece placed = placed_piece(p, a);
-  if (placed != piece_on(p, from_square(a))) uci += "pnbrqk"[placed];
+  if ((p.piece[PAWN] & bit(from_square(a))) && to_square(a) >= 56)
+    uci += "pnbrqk"[promoted_piece(a)];
   return uci;
 }
 

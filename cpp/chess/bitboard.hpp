@@ -18,7 +18,7 @@ namespace rungs::chess {
 using Bitboard = std::uint64_t;
 
 constexpr Bitboard kRank1 = 0x00000000000000FFULL;
-constexpr Bitboard kRank3 = kRank1 << 16;
+constexpr Bitboard kRank2 = kRank1 << 8;
 constexpr Bitboard kRank7 = kRank1 << 48;
 constexpr Bitboard kRank8 = kRank1 << 56;
 constexpr Bitboard kFileA = 0x0101010101010101ULL;

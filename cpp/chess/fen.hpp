@@ -143,7 +143,7 @@ inline std::string parse_fen(std::string_view fen, Position& position) {
   Position other = p;
   turn(other);
   const Bitboard king = other.piece[KING] & other.own;
-  if (king & detail::attacked_by_them(other, other.theirs(), ~other.occupied()))
+  if (detail::attacked(other, king, other.theirs(), other.occupied()))
     return "the side that is not to move is in check";
 
   LegalActions legal;

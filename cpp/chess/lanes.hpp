@@ -11,6 +11,10 @@
 #pragma once
 #include "bitboard.hpp"
 
+#ifdef __AVX512VPOPCNTDQ__
+#include <immintrin.h>
+#endif
+
 #pragma GCC diagnostic ignored \
     "-Wpsabi"  // Lanes never cross a function boundary that isn't inlined
 
@@ -18,7 +22,8 @@ namespace rungs::chess {
 
 using Lanes = std::uint64_t __attribute__((vector_size(64)));
 
-enum Direction { N, NE, E, SE, S, SW, W, NW };
+// Lanes by name. Plain integers, as only they index a vector in a template.
+constexpr int N = 0, NE = 1, E = 2, SE = 3, S = 4, SW = 5, W = 6, NW = 7;
 
 // Moving a piece in direction d rotates its bitboard left by kStep[d]; what comes round the edge of
 // the board is cut off by kInside[d].
@@ -64,11 +69,23 @@ inline Lanes nonempty(Lanes x) { return (Lanes)(x != 0); }
 
 inline Lanes opposite(Lanes x) { return __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3); }
 
-// The union of all lanes.
-inline Bitboard merge(Lanes x) {
+// The union of all lanes, in each of them.
+inline Lanes spread(Lanes x) {
   x |= __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
-  x |= __builtin_shufflevector(x, x, 2, 3, 0, 1, 2, 3, 0, 1);
-  return x[0] | x[1];
+  x |= __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
+  return x | __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+}
+
+inline Bitboard merge(Lanes x) { return spread(x)[0]; }
+
+// The number of squares in each lane. No compiler of today finds the vector instruction by itself.
+inline Lanes counts(Lanes x) {
+#ifdef __AVX512VPOPCNTDQ__
+  return (Lanes)_mm512_popcnt_epi64((__m512i)x);
+#else
+  for (int lane = 0; lane < 8; ++lane) x[lane] = count(x[lane]);
+  return x;
+#endif
 }
 
 }  // namespace rungs::chess

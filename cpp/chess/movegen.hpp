@@ -20,28 +20,34 @@ struct Generated {
 
 namespace detail {
 
-// Rooks and queens in the four straight lanes, bishops and queens in the four diagonal ones.
-inline Lanes sliders(const Position& p, Bitboard side) {
-  const Lanes straight = everywhere((p.piece[ROOK] | p.piece[QUEEN]) & side);
-  const Lanes diagonal = everywhere((p.piece[BISHOP] | p.piece[QUEEN]) & side);
-  return (straight & kOrthogonal) | (diagonal & ~kOrthogonal);
+constexpr Lanes kNorth = {kAll, 0, 0, 0, 0, 0, 0, 0};
+constexpr Lanes kNorthEastWest = {0, kAll, 0, 0, 0, 0, 0, kAll};
+constexpr Lanes kSouthEastWest = {0, 0, 0, kAll, 0, kAll, 0, 0};
+
+// Rooks and queens in the four straight lanes, bishops and queens in the four diagonal ones; of
+// both sides.
+inline Lanes sliders(const Position& p) {
+  return (everywhere(p.piece[ROOK]) & kOrthogonal) | (everywhere(p.piece[BISHOP]) & ~kOrthogonal) |
+         everywhere(p.piece[QUEEN]);
 }
 
-// Every square their pieces attack. Their pawns advance south.
-inline Bitboard attacked_by_them(const Position& p, Bitboard theirs, Bitboard empty) {
-  constexpr Lanes kPawnLanes = {0, 0, 0, kAll, 0, kAll, 0, 0};
-  const Lanes near =
-      everywhere(p.piece[KING] & theirs) | (everywhere(p.piece[PAWN] & theirs) & kPawnLanes);
-  return merge(step(fill(sliders(p, theirs), empty) | near) |
-               jump(everywhere(p.piece[KNIGHT] & theirs)));
+// The squares that their sliders attack, by the way they go, where only `empty` squares let
+// through.
+inline Lanes slider_attacks(const Position& p, Bitboard theirs, Bitboard empty) {
+  return step(fill(sliders(p) & everywhere(theirs), empty));
 }
 
-// The attackers of `king` along each lane, given what is `occupied`; knights are apart.
-inline Lanes line_attackers(const Position& p, Bitboard king, Bitboard theirs, Bitboard occupied) {
-  constexpr Lanes kPawnLanes = {0, kAll, 0, 0, 0, 0, 0, kAll};
-  const Lanes rays = step(fill(everywhere(king), ~occupied));
-  const Lanes pawns = step(everywhere(king)) & everywhere(p.piece[PAWN] & theirs) & kPawnLanes;
-  return (rays & sliders(p, theirs)) | pawns;
+// The squares that their pawns, which advance south, their knights and their king attack.
+inline Lanes near_attacks(const Position& p, Bitboard theirs) {
+  const Lanes pawns_and_king =
+      everywhere(p.piece[KING] & theirs) | (everywhere(p.piece[PAWN] & theirs) & kSouthEastWest);
+  return step(pawns_and_king) | jump(everywhere(p.piece[KNIGHT] & theirs));
+}
+
+// Whether they attack `square`, given what is `occupied`.
+inline bool attacked(const Position& p, Bitboard square, Bitboard theirs, Bitboard occupied) {
+  const Lanes all = slider_attacks(p, theirs, ~occupied) | near_attacks(p, theirs);
+  return merge(all & everywhere(square)) != 0;
 }
 
 // The pawns that may capture en passant. Two pawns leave one rank, which no pin describes, so the
@@ -54,9 +60,7 @@ inline Bitboard en_passant_capturers(const Position& p, Bitboard king) {
   while (candidates) {
     const Bitboard from = bit(pop(candidates));
     const Bitboard occupied = p.occupied() ^ from ^ target ^ captured;
-    const Lanes lines = line_attackers(p, king, theirs, occupied);
-    const Lanes knights = jump(everywhere(king)) & everywhere(p.piece[KNIGHT] & theirs);
-    if (!merge(lines | knights)) capturers |= from;
+    if (!attacked(p, king, theirs, occupied)) capturers |= from;
   }
   return capturers;
 }
@@ -64,8 +68,9 @@ inline Bitboard en_passant_capturers(const Position& p, Bitboard king) {
 // Adds castling with the rook on `rook_file`. The king goes to the g or c file and the rook beside
 // it, wherever they stood (Chess960): all squares they cross must be free but for themselves, and
 // none that the king crosses may be attacked. Returns whether it is legal.
-inline bool add_castling(const Position& p, Bitboard king, Bitboard attacked, int rook_file,
-                         LegalActions& legal) {
+template <class Actions>
+inline bool add_castling(const Position& p, Bitboard king, Bitboard attacks, int rook_file,
+                         Actions& legal) {
   const int king_file = lowest(king);
   const int king_to = rook_file > king_file ? 6 : 2, rook_to = rook_file > king_file ? 5 : 3;
   const auto span = [](int a, int b) {
@@ -73,69 +78,65 @@ inline bool add_castling(const Position& p, Bitboard king, Bitboard attacked, in
   };
   const Bitboard king_path = span(king_file, king_to), rook = bit(rook_file);
   const Bitboard others = p.occupied() & ~king & ~rook;
-  if (((king_path | span(rook_file, rook_to)) & others) || (king_path & attacked)) return false;
-  // A rook that leaves the corner's side of the king may have been its shield on the first rank.
-  const Lanes lines = line_attackers(p, bit(king_to), p.theirs(), others | bit(rook_to));
-  if (lines[E] | lines[W]) return false;
+  if (((king_path | span(rook_file, rook_to)) & others) || (king_path & attacks)) return false;
+  // A rook that doesn't come from a corner may have been the king's shield on the first rank.
+  if (rook_file % 7 && attacked(p, bit(king_to), p.theirs(), others | bit(rook_to))) return false;
   const Action a = castling_action(king_file, rook_file);
-  legal.plane[plane_of(a)] |= bit(from_square(a));
+  legal.add(a);
   return true;
 }
 
 }  // namespace detail
 
-// Writes all legal actions of `p` to `legal`.
-inline Generated generate(const Position& p, LegalActions& legal) {
+// Puts all legal actions of `p` into `legal`, by `set` eight planes at a time.
+template <class Actions>
+inline Generated generate(const Position& p, Actions& legal) {
   using namespace detail;
   const Bitboard occupied = p.occupied(), own = p.own, theirs = occupied & ~own;
-  const Bitboard king = p.piece[KING] & own, pawns = p.piece[PAWN] & own;
+  const Bitboard king = p.piece[KING] & own;
 
-  // The king may not step back along the line of its attacker: it is no shield to itself.
-  const Bitboard attacked = attacked_by_them(p, theirs, ~occupied | king);
+  const Lanes slides = slider_attacks(p, theirs, ~occupied);
+  Lanes attacks = spread(slides | near_attacks(p, theirs));
 
-  // Checks: rays from the king up to and including the first piece in each direction.
+  // Pins: the first of our pieces that the king sees in a lane, met by a slider coming along it.
   const Lanes rays = step(fill(everywhere(king), ~occupied));
-  const Lanes line_checkers = line_attackers(p, king, theirs, occupied);
-  const Bitboard knight_checkers =
-      merge(jump(everywhere(king)) & everywhere(p.piece[KNIGHT] & theirs));
-  const Bitboard checkers = merge(line_checkers) | knight_checkers;
-  const Bitboard answer = !checkers ? kAll
-                          : count(checkers) > 1
-                              ? 0
-                              : merge(rays & nonempty(line_checkers)) | knight_checkers;
+  const Lanes pins = rays & everywhere(own) & opposite(slides);
+  const Lanes free = ~spread(pins) | pins | opposite(pins);
 
-  // Pins: the first piece is ours, and behind it one of theirs that slides along this lane.
-  const Lanes shields = rays & everywhere(own);
-  const Lanes behind = step(fill(shields, ~occupied));
-  const Lanes pins = shields & nonempty(behind & sliders(p, theirs));
-  const Bitboard pinned = merge(pins);
-  const Lanes free = everywhere(~pinned) | pins | opposite(pins);
-
-  // Queen planes: all sliders one square further in all directions, seven times. A plane is where
-  // they came from, so each target set is rotated back by the way it went.
-  const Lanes landing = everywhere(~own & answer);
-  Lanes any = {};
-  Lanes front = sliders(p, own) & free;
-  Lanes planes[7];
-  for (int distance = 1; distance <= 7; ++distance) {
-    front = step(front) & everywhere(~own);
-    planes[distance - 1] = rotate(front & landing, -(kStepLanes * distance) & 63);
-    any |= planes[distance - 1];
-    front &= everywhere(~theirs);
+  // In check, other pieces than the king must capture the checker or step between.
+  Bitboard answer = kAll;
+  const bool check = attacks[0] & king;
+  if (check) {
+    // The king is no shield to the square behind it.
+    const Lanes lines = nonempty(slides & everywhere(king));
+    attacks |= spread(step(everywhere(king)) & lines);
+    const Bitboard knights = merge(jump(everywhere(king))) & p.piece[KNIGHT] & theirs;
+    const Lanes pawns =
+        step(everywhere(king)) & everywhere(p.piece[PAWN] & theirs) & kNorthEastWest;
+    const Lanes sources = (rays & opposite(lines)) | pawns;
+    const Bitboard checkers = (merge(sources) & theirs) | knights;
+    answer = count(checkers) > 1 ? 0 : merge(sources) | knights;
   }
 
-  // The king, on the planes of distance 1.
-  const Lanes king_targets = step(everywhere(king)) & everywhere(~own & ~attacked);
-  const Lanes king_moves = everywhere(king) & nonempty(king_targets);
-
-  // Pawns: one and two squares north, captures north-east and north-west.
-  const Lanes pawn_sources = everywhere(pawns) & free;
-  constexpr Lanes kPush = {kAll, 0, 0, 0, 0, 0, 0, 0};
-  constexpr Lanes kCapture = {0, kAll, 0, 0, 0, 0, 0, kAll};
-  const Lanes pawn_reach =
-      step(pawn_sources) & ((everywhere(~occupied) & kPush) | (everywhere(theirs) & kCapture));
-  Lanes pawn_moves = rotate(pawn_reach & everywhere(answer), -kStepLanes & 63);
-  const Bitboard doubles = (pawn_reach[N] & kRank3) << 8 & ~occupied & answer;
+  // Every kind of move is asked of the square it comes from: what would it meet at distance k?
+  // So no distance waits for another, and what is found is the plane.
+  const Lanes landing = everywhere(~own & answer);
+  const Lanes reached = landing & kInside, passing = everywhere(~occupied) & kInside;
+  const Lanes safe = everywhere(~own) & ~attacks & kInside;
+  const auto back = [](Lanes squares, int distance) {
+    return rotate(squares, -(kStepLanes * distance) & 63);
+  };
+  Lanes planes[7];
+  Lanes sources = sliders(p) & everywhere(own) & free;
+  for (int distance = 1; distance <= 7; ++distance) {
+    planes[distance - 1] = sources & back(reached, distance);
+    sources &= back(passing, distance);
+  }
+  // Pawns go north onto empty squares and capture beside; they are on planes of distance 1 and 2.
+  const Lanes pawns = everywhere(p.piece[PAWN] & own) & free;
+  const Lanes ahead = back(passing, 1);
+  Lanes pawn_moves = pawns & back(reached, 1) & ((kNorth & ahead) | (kNorthEastWest & ~ahead));
+  planes[1] |= pawns & kNorth & everywhere(kRank2) & ahead & back(passing, 2) & back(reached, 2);
 
   Bitboard en_passant = 0;
   if (p.en_passant != kNoFile) {
@@ -143,32 +144,29 @@ inline Generated generate(const Position& p, LegalActions& legal) {
     const Bitboard target = bit(p.en_passant_square());
     pawn_moves |= Lanes{0, en_passant & target >> 9, 0, 0, 0, 0, 0, en_passant & target >> 7};
   }
-  planes[0] |= king_moves | pawn_moves;
-  planes[1] |= Lanes{doubles >> 16, 0, 0, 0, 0, 0, 0, 0};
+  planes[0] |= (everywhere(king) & back(safe, 1)) | pawn_moves;
 
-  const Lanes knights =
-      rotate(jump(everywhere(p.piece[KNIGHT] & own & ~pinned)) & landing, -kJumpLanes & 63);
-  any |= planes[0] | planes[1] | knights;
+  // A pinned knight can't stay on its line.
+  const Lanes knights = everywhere(p.piece[KNIGHT] & own) & ~spread(pins) &
+                        rotate(landing & kJumpInside, -kJumpLanes & 63);
 
-  for (int i = 0; i < 7; ++i) __builtin_memcpy(legal.plane + 8 * i, &planes[i], sizeof(Lanes));
-  __builtin_memcpy(legal.plane + kKnightPlane, &knights, sizeof(Lanes));
-  for (int piece = 0; piece < 3; ++piece) {
-    Bitboard* under = legal.plane + kUnderpromotionPlane + 3 * piece;
-    under[0] = pawn_moves[NW] & kRank7;
-    under[1] = pawn_moves[N] & kRank7;
-    under[2] = pawn_moves[NE] & kRank7;
+  Lanes any = knights;
+  for (int i = 0; i < 7; ++i) {
+    any |= planes[i];
+    legal.set(8 * i, planes[i]);
   }
-  bool castling = false;
-  if (p.castling[0] && !checkers)
-    for (Bitboard rooks = p.castling[0]; rooks;)
-      castling |= add_castling(p, king, attacked, pop(rooks), legal);
-  return {merge(any) != 0 || castling, checkers != 0, en_passant != 0};
-}
+  legal.set(kKnightPlane, knights);
+  const Lanes promoting = pawn_moves & everywhere(kRank7);
+  const Lanes under = __builtin_shufflevector(promoting, promoting, NW, N, NE, NW, N, NE, NW, N);
+  legal.set(kUnderpromotionPlane, under);
+  legal.set_last(promoting[NE]);
 
-inline int count(const LegalActions& legal) {
-  int total = 0;
-  for (const Bitboard plane : legal.plane) total += count(plane);
-  return total;
+  bool castling = false;
+  // A king castles only with a rook that it sees.
+  if (p.castling[0] && !check)
+    for (Bitboard rooks = p.castling[0] & (rays[E] | rays[W]); rooks;)
+      castling |= add_castling(p, king, attacks[0], pop(rooks), legal);
+  return {merge(any) != 0 || castling, check, en_passant != 0};
 }
 
 }  // namespace rungs::chess

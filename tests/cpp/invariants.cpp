@@ -23,8 +23,8 @@ using namespace rungs::chess;
 // The position that each key was seen for, without its clocks.
 std::unordered_map<std::uint64_t, Position> seen;
 
-Bitboard attacked(const Position& p) {
-  return detail::attacked_by_them(p, p.theirs(), ~p.occupied());
+bool king_attacked(const Position& p) {
+  return detail::attacked(p, p.piece[KING] & p.own, p.theirs(), p.occupied());
 }
 
 void check(const Game& game) {
@@ -43,14 +43,15 @@ void check(const Game& game) {
   const Generated found = generate(p, legal);
   CHECK(!std::memcmp(&legal, &game.legal, sizeof legal));
   CHECK(found.any == (count(legal) > 0));
-  CHECK(found.check == ((p.piece[KING] & p.own & attacked(p)) != 0));
+  CHECK(count_actions(p) == static_cast<std::uint64_t>(count(legal)));
+  CHECK(found.check == king_attacked(p));
   CHECK(found.en_passant == (p.en_passant != kNoFile));
   CHECK(game.over() || found.any);
 
   // Whoever has just moved isn't in check.
   Position other = p;
   turn(other);
-  CHECK(!(other.piece[KING] & other.own & attacked(other)));
+  CHECK(!king_attacked(other));
 
   // Castling rights only with king and rook on their first rank.
   for (const Position* side : {&p, static_cast<const Position*>(&other)}) {
