@@ -1,6 +1,7 @@
 # Each target is one line that reads like its name. `make run` and `make test` install what they need.
 PYTHON ?= python3
 SIZE ?= quick
+FUZZ_SECONDS ?= 20
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
@@ -25,6 +26,7 @@ record: $(INSTALLED)
 check: $(INSTALLED)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files '*.hpp' '*.cpp')
+	tests/cpp/fuzz.sh fen $(FUZZ_SECONDS) && tests/cpp/fuzz.sh actions $(FUZZ_SECONDS)
 
 lock: $(INSTALLED)
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt

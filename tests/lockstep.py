@@ -2,25 +2,23 @@
 
 from collections import Counter
 
+import chess
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.policy import random_actions
 
 
 def uniform(mask, observation, rng):
-    """Any legal action."""
+    """Any action that the mask allows."""
     return random_actions(mask, rng)
 
 
 def shuffling(mask, observation, rng):
     """Mostly moves back and forth: repetitions, and games that reach 50 moves."""
     words = _words(mask)
-    pawns = np.zeros(len(words), np.uint64)
-    for square in range(64):
-        own_pawn = (observation[:, square] == 1).astype(np.uint64)
-        pawns |= own_pawn << np.uint64(square)
-    quiet = words & ~pawns[:, None]
+    quiet = words & ~_own(observation, chess.PAWN)[:, None]
     keep = quiet.any(axis=1) & (rng.random(len(words)) < 0.97)
     return random_actions(np.where(keep[:, None], quiet, words), rng)
 
@@ -30,10 +28,9 @@ def rare(mask, observation, rng):
     words = _words(mask)
     wanted = words.copy()
     wanted[:, :64] = 0
-    king = np.uint64(1 << 4)
-    on_e1 = observation[:, 4] == 6
+    king = _own(observation, chess.KING) & np.uint64(chess.BB_E1)
     for two_squares in (8 + 2, 8 + 6):  # the king's two squares east or west
-        wanted[:, two_squares] = np.where(on_e1, words[:, two_squares] & king, 0)
+        wanted[:, two_squares] = words[:, two_squares] & king
     return random_actions(np.where(wanted.any(axis=1)[:, None], wanted, words), rng)
 
 
@@ -45,6 +42,17 @@ def _words(mask):
         assert mask.shape[1] == NUM_ACTIONS
         return np.packbits(mask, axis=1, bitorder="little").view(np.uint64)
     return mask
+
+
+def _own(observation, kind):
+    """(N,) uint64, the squares of the mover's pieces of a kind."""
+    if observation.dtype == np.uint64:
+        return observation[:, kind - 1]
+    if observation.ndim == 2:
+        squares = observation[:, :64] == kind
+    else:
+        squares = observation[:, kind - 1].reshape(-1, 64) == 1
+    return np.packbits(squares, axis=1, bitorder="little").view(np.uint64)[:, 0]
 
 
 def assert_same(name, ours, theirs):
@@ -99,5 +107,11 @@ def play(ours, theirs, *, seed, steps, policy="uniform", fens=True):
         assert_same_info(info, other_info)
         if fens:
             assert ours.fens() == theirs.fens()
-        reasons.update(info["reason"][flags[1] | flags[2]].tolist())
+        ended = flags[1] | flags[2]
+        reasons.update(info["reason"][ended].tolist())
+        if ours.metadata["autoreset_mode"] == AutoresetMode.DISABLED and ended.any():
+            observation, info = ours.reset(options={"reset_mask": ended})
+            other, other_info = theirs.reset(options={"reset_mask": ended})
+            assert_same("observation", observation, other)
+            assert_same_info(info, other_info)
     return reasons

@@ -44,6 +44,9 @@ struct LegalActions {
   void set(int first, Lanes planes) { __builtin_memcpy(plane + first, &planes, sizeof planes); }
   void set_last(Bitboard last) { plane[kPlanes - 1] = last; }
   void add(Action a) { plane[a >> 6] |= bit(a & 63); }
+  void fill(bool legal) {
+    for (Bitboard& each : plane) each = legal ? kAll : 0;
+  }
 
   bool contains(std::int64_t action) const {
     return action >= 0 && action < kActions && (plane[action >> 6] >> (action & 63) & 1);

@@ -16,11 +16,15 @@ constexpr std::string_view kLetters = "pnbrqk";
 
 inline std::string parse_board(std::string_view text, Position& p) {
   int rank = 7, file = 0;
+  bool after_digit = false;
   for (const char c : text) {
+    const bool digit = c >= '1' && c <= '8';
+    if (digit && after_digit) return "empty squares are counted in two digits";
+    after_digit = digit;
     if (c == '/') {
       if (file != 8 || rank == 0) return "the board does not have 8 ranks of 8 squares";
       --rank, file = 0;
-    } else if (c >= '1' && c <= '8') {
+    } else if (digit) {
       file += c - '0';
     } else {
       const auto type = kLetters.find(static_cast<char>(c | 32));

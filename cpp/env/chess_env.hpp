@@ -7,7 +7,12 @@
 
 namespace rungs::env {
 
-enum class Opponent : std::int32_t { NONE, RANDOM };
+// Who plays the other side: nobody (self-play), the environment at random, or whom the caller asks.
+enum class Opponent : std::int32_t { NONE, RANDOM, CALLER };
+
+// When an episode that ended gives way to the next: at once, in the next step instead of an action,
+// or when the caller says so.
+enum class Autoreset : std::int32_t { SAME_STEP, NEXT_STEP, DISABLED };
 
 // The reason where an episode is truncated, after those by which a game ends.
 constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEFOLD_REPETITION) + 1;
@@ -15,23 +20,26 @@ constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEF
 struct ChessConfig {
   std::uint64_t seed;
   Opponent opponent;
+  ObservationFormat observation;
   MaskFormat mask;
+  Autoreset autoreset;
   std::uint32_t max_plies;  // an episode is truncated once it has this many; 0: never
   std::uint32_t opening_least, opening_most;  // random plies before an episode begins
   std::uint32_t num_starts;
   const chess::Position* starts;
 };
 
-// Where one environment writes its outputs; the caller owns the memory.
-struct ChessOutputs {
-  std::int8_t* observation;        // kObservationSize
-  std::uint8_t* mask;              // mask_bytes(config.mask)
-  float* reward;                   // +1, 0, -1 from the agent's side
-  bool* terminated;                // the game is over
-  bool* truncated;                 // it isn't, but has reached config.max_plies
-  std::int8_t* reason;             // why this step ended an episode: chess::Reason, or kMaxPlies
-  std::int8_t* player;             // side to move: 0 White, 1 Black
-  std::int8_t* final_observation;  // the last observation of an episode that this step ended
+// One environment's rows of the arrays that the caller owns.
+struct ChessRows {
+  History* history;         // null where observations don't show any
+  void* observation;        // observation_bytes(config.observation)
+  std::uint8_t* mask;       // mask_bytes(config.mask): the actions that `step` takes next
+  float* reward;            // +1, 0, -1 from the agent's side
+  bool* terminated;         // the game is over
+  bool* truncated;          // it isn't, but has reached config.max_plies
+  std::int8_t* reason;      // why this step ended an episode: chess::Reason, or kMaxPlies
+  std::int8_t* player;      // side to move: 0 White, 1 Black
+  void* final_observation;  // with SAME_STEP, the last observation of an episode that ended
 };
 
 struct ChessEnv {
@@ -39,58 +47,100 @@ struct ChessEnv {
   std::uint32_t board;    // this environment's number among all, whoever steps it
   std::uint32_t episode;  // counts from 0
   std::uint32_t ply;      // of the episode after its opening, both sides counted
+  std::uint32_t ended;    // 1 where the episode has, and the next has not begun
 
   // Starts the current episode.
-  void begin(const ChessConfig& config) {
-    ply = 0;
+  void begin(const ChessConfig& config, const ChessRows& rows) {
+    ply = ended = 0;
     chess::start(game, config.starts[draw(config, Stream::START, config.num_starts)]);
+    if (rows.history) {
+      rows.history->clear();
+      rows.history->add(game);
+    }
     const std::uint32_t opening =
         config.opening_least +
         draw(config, Stream::OPENING_LENGTH, config.opening_most - config.opening_least + 1);
-    while (ply < opening && begin_with_random_ply(config, Stream::OPENING)) {
+    while (ply < opening && begin_with(random_action(config, Stream::OPENING), rows)) {
     }
     ply = 0;
     if (config.opponent == Opponent::RANDOM && game.position.black != agent_is_black())
-      begin_with_random_ply(config, Stream::OPPONENT);
+      begin_with(random_action(config, Stream::OPPONENT), rows);
   }
 
-  // Plays a legal action (and the opponent's reply), writes every output, and where that ends the
-  // episode begins the next one in the same step.
-  void step(const ChessConfig& config, chess::Action action, const ChessOutputs& out) {
-    advance(action);
-    float sign = 1;  // whoever mates has just moved
-    if (config.opponent == Opponent::RANDOM && !game.over()) {
-      random_ply(config, Stream::OPPONENT);
-      sign = -1;
+  // Plays a ply before the agent's first, unless it would end the game; says whether it did.
+  bool begin_with(chess::Action action, const ChessRows& rows) {
+    const chess::Game before = game;
+    chess::advance(game, action);
+    if (game.over()) {
+      game = before;
+      return false;
     }
-    const bool over = game.over();
-    *out.reward = game.reason == chess::Reason::CHECKMATE ? sign : 0;
-    const bool truncated = !over && config.max_plies && ply >= config.max_plies;
-    *out.terminated = over;
-    *out.truncated = truncated;
-    *out.reason = truncated ? kMaxPlies : static_cast<std::int8_t>(game.reason);
-    if (over || truncated) {
-      observe(game, out.final_observation);
-      ++episode;
-      begin(config);
-    }
-    write(config, out);
+    ++ply;
+    if (rows.history) rows.history->add(game);
+    return true;
+  }
+
+  // Plays an action that the mask allows, and the opponent's reply (`reply`, where the caller plays
+  // it), and writes every output. An episode that ends gives way to the next as config.autoreset
+  // says.
+  void step(const ChessConfig& config, chess::Action action, chess::Action reply,
+            const ChessRows& rows) {
+    *rows.reward = 0;
+    *rows.terminated = *rows.truncated = false;
+    *rows.reason = 0;
+    if (ended)
+      begin_next(config, rows);
+    else
+      play(config, action, reply, rows);
+    write(config, rows);
+  }
+
+  void begin_next(const ChessConfig& config, const ChessRows& rows) {
+    ++episode;
+    begin(config, rows);
   }
 
   // Writes observation, mask and player of the position at hand.
-  void write(const ChessConfig& config, const ChessOutputs& out) const {
-    observe(game, out.observation);
-    write_mask(game.legal, config.mask, out.mask);
-    *out.player = static_cast<std::int8_t>(game.position.black);
+  void write(const ChessConfig& config, const ChessRows& rows) const {
+    observe(game, rows.history, config.observation, rows.observation);
+    write_mask(game.legal, config.mask, rows.mask);
+    *rows.player = static_cast<std::int8_t>(game.position.black);
   }
 
  private:
   // Colours alternate by episode, and neighbours have opposite ones, so that any batch is balanced.
   bool agent_is_black() const { return (board + episode) & 1; }
 
-  void advance(chess::Action action) {
+  void play(const ChessConfig& config, chess::Action action, chess::Action reply,
+            const ChessRows& rows) {
+    advance(action, rows);
+    float sign = 1;  // whoever mates has just moved
+    if (config.opponent != Opponent::NONE && !game.over()) {
+      if (config.opponent == Opponent::RANDOM) reply = random_action(config, Stream::OPPONENT);
+      advance(reply, rows);
+      sign = -1;
+    }
+    const bool over = game.over(), truncated = !over && config.max_plies && ply >= config.max_plies;
+    if (!over && !truncated) return;
+
+    *rows.reward = game.reason == chess::Reason::CHECKMATE ? sign : 0;
+    *rows.terminated = over;
+    *rows.truncated = truncated;
+    *rows.reason = truncated ? kMaxPlies : static_cast<std::int8_t>(game.reason);
+    if (config.autoreset == Autoreset::SAME_STEP) {
+      observe(game, rows.history, config.observation, rows.final_observation);
+      begin_next(config, rows);
+    } else {
+      // What `step` takes next: anything, as it will be ignored, or nothing before a reset.
+      ended = 1;
+      game.legal.fill(config.autoreset == Autoreset::NEXT_STEP);
+    }
+  }
+
+  void advance(chess::Action action, const ChessRows& rows) {
     chess::advance(game, action);
     ++ply;
+    if (rows.history) rows.history->add(game);
   }
 
   // An integer in [0, n), a function of where it is drawn alone.
@@ -98,21 +148,11 @@ struct ChessEnv {
     return below(philox(config.seed, board, episode, ply, stream), n);
   }
 
-  void random_ply(const ChessConfig& config, Stream stream) {
-    const auto moves = static_cast<std::uint32_t>(chess::count(game.legal));
-    advance(nth_action(game.legal, static_cast<int>(draw(config, stream, moves))));
-  }
-
-  // Plays a random ply unless it would end the game before the agent's first; says whether it did.
-  bool begin_with_random_ply(const ChessConfig& config, Stream stream) {
-    const chess::Game before = game;
-    random_ply(config, stream);
-    if (!game.over()) return true;
-    game = before;
-    --ply;
-    return false;
+  chess::Action random_action(const ChessConfig& config, Stream stream) const {
+    const auto actions = static_cast<std::uint32_t>(chess::count(game.legal));
+    return nth_action(game.legal, static_cast<int>(draw(config, stream, actions)));
   }
 };
-static_assert(sizeof(ChessEnv) <= 1536, "a board with its history fits in 1.5 KB");
+static_assert(sizeof(ChessEnv) <= 1536, "a board with its repetition history fits in 1.5 KB");
 
 }  // namespace rungs::env

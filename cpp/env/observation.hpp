@@ -1,4 +1,5 @@
-// What the agent sees: 72 int8, from the side to move.
+// What the agent sees, from the side to move: AlphaZero's planes (planes.hpp), or the board as
+// 72 int8.
 //
 //   0..63   squares a1..h8 with the mover's own side at the bottom (the board is flipped for
 //           Black): own pawn, knight, bishop, rook, queen, king 1..6, theirs -1..-6, empty 0
@@ -8,14 +9,24 @@
 //   70      how often the position stood before in this game, 0..2
 //   71      side to move: 0 White, 1 Black
 #pragma once
-#include "../chess/game.hpp"
-#include "bytes.hpp"
+#include "planes.hpp"
 
 namespace rungs::env {
 
-constexpr int kObservationSize = 72;
+enum class ObservationFormat : std::int32_t { BOARD, PLANES, BITPLANES };
 
-inline void observe(const chess::Game& game, std::int8_t* out) {
+constexpr std::int64_t observation_bytes(ObservationFormat format) {
+  switch (format) {
+    case ObservationFormat::PLANES:
+      return kObservationPlanes * 64 * sizeof(float);
+    case ObservationFormat::BITPLANES:
+      return kObservationPlanes * sizeof(std::uint64_t);
+    default:
+      return 72;
+  }
+}
+
+inline void write_board(const chess::Game& game, std::int8_t* out) {
   using namespace chess;
   const Position& p = game.position;
   const Bitboard theirs = p.theirs();
@@ -32,6 +43,19 @@ inline void observe(const chess::Game& game, std::int8_t* out) {
   out[69] = static_cast<std::int8_t>(p.halfmove < 127 ? p.halfmove : 127);
   out[70] = static_cast<std::int8_t>(game.repetitions);
   out[71] = static_cast<std::int8_t>(p.black);
+}
+
+// `history` is not looked at for BOARD, and may be null.
+inline void observe(const chess::Game& game, const History* history, ObservationFormat format,
+                    void* out) {
+  switch (format) {
+    case ObservationFormat::PLANES:
+      return write_planes(game, *history, static_cast<float*>(out));
+    case ObservationFormat::BITPLANES:
+      return write_bitplanes(game, *history, static_cast<std::uint64_t*>(out));
+    default:
+      return write_board(game, static_cast<std::int8_t*>(out));
+  }
 }
 
 }  // namespace rungs::env

@@ -14,13 +14,31 @@ extern "C" {
 std::int64_t rungs_chess_batch_bytes() { return sizeof(rungs::ChessBatch); }
 std::int64_t rungs_chess_env_bytes() { return sizeof(rungs::env::ChessEnv); }
 
-void rungs_chess_serial_reset(std::uintptr_t batch, std::int64_t episode) {
-  rungs::serial::reset(*reinterpret_cast<const rungs::ChessBatch*>(batch), episode);
+std::int64_t rungs_chess_history_bytes() { return sizeof(rungs::env::History); }
+
+void rungs_chess_serial_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode) {
+  rungs::serial::reset(*reinterpret_cast<const rungs::ChessBatch*>(batch),
+                       reinterpret_cast<const bool*>(which), episode);
 }
 
-std::int64_t rungs_chess_serial_step(std::uintptr_t batch, std::uintptr_t actions) {
+std::int64_t rungs_chess_serial_step(std::uintptr_t batch, std::uintptr_t actions,
+                                     std::uintptr_t replies) {
   return rungs::serial::step(*reinterpret_cast<const rungs::ChessBatch*>(batch),
-                             reinterpret_cast<const std::int64_t*>(actions));
+                             reinterpret_cast<const std::int64_t*>(actions),
+                             reinterpret_cast<const std::int64_t*>(replies));
+}
+
+void rungs_chess_serial_begin_with(std::uintptr_t batch, std::uintptr_t replies) {
+  rungs::serial::begin_with(*reinterpret_cast<const rungs::ChessBatch*>(batch),
+                            reinterpret_cast<const std::int64_t*>(replies));
+}
+
+void rungs_chess_serial_write(std::uintptr_t batch) {
+  rungs::serial::write(*reinterpret_cast<const rungs::ChessBatch*>(batch));
+}
+
+std::int64_t rungs_chess_episode(std::uintptr_t batch, std::int64_t i) {
+  return reinterpret_cast<const rungs::ChessBatch*>(batch)->env[i].episode;
 }
 
 // Writes the FEN of board `i`, of at most 127 characters.

@@ -10,24 +10,27 @@ struct ChessBatch {
   std::int64_t num_envs;
   std::int64_t first_board;  // the number of the batch's first board among all
   env::ChessEnv* env;
-  std::int8_t* observation;
+  env::History* history;  // null where observations don't show any
+  std::uint8_t* observation;
   std::uint8_t* mask;
   float* reward;
   bool* terminated;
   bool* truncated;
   std::int8_t* reason;
   std::int8_t* player;
-  std::int8_t* final_observation;
+  std::uint8_t* final_observation;
 
-  env::ChessOutputs outputs(std::int64_t i) const {
-    return {observation + i * env::kObservationSize,
+  env::ChessRows rows(std::int64_t i) const {
+    const std::int64_t bytes = env::observation_bytes(config.observation);
+    return {history ? history + i : nullptr,
+            observation + i * bytes,
             mask + i * env::mask_bytes(config.mask),
             reward + i,
             terminated + i,
             truncated + i,
             reason + i,
             player + i,
-            final_observation + i * env::kObservationSize};
+            final_observation + i * bytes};
   }
 };
 

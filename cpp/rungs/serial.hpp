@@ -4,14 +4,16 @@
 
 namespace rungs::serial {
 
-// Begins `episode` on every board, or each board's next one where `episode` is -1.
-inline void reset(const ChessBatch& batch, std::int64_t episode) {
+// Begins an episode on the boards that `which` marks (null: on all): number `episode`, or each
+// board's next one where `episode` is -1.
+inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i) {
+    if (which && !which[i]) continue;
     env::ChessEnv& env = batch.env[i];
     env.board = static_cast<std::uint32_t>(batch.first_board + i);
     env.episode = episode < 0 ? env.episode + 1 : static_cast<std::uint32_t>(episode);
-    env.begin(batch.config);
-    env.write(batch.config, batch.outputs(i));
+    env.begin(batch.config, batch.rows(i));
+    env.write(batch.config, batch.rows(i));
   }
 }
 
@@ -22,14 +24,31 @@ inline std::int64_t find_illegal(const ChessBatch& batch, const std::int64_t* ac
   return -1;
 }
 
-// One step of every board. Unless every action is legal nothing is changed and the first board
-// whose action is not is returned; otherwise -1.
-inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
+// One step of every board; `replies` are the opponent's actions where the caller plays it, else
+// null. Unless every action is legal nothing is changed and the first board whose action is not is
+// returned; otherwise -1.
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
+                         const std::int64_t* replies) {
   const std::int64_t illegal = find_illegal(batch, actions);
   if (illegal >= 0) return illegal;
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    batch.env[i].step(batch.config, static_cast<chess::Action>(actions[i]), batch.outputs(i));
+    batch.env[i].step(batch.config, static_cast<chess::Action>(actions[i]),
+                      replies ? static_cast<chess::Action>(replies[i]) : 0, batch.rows(i));
   return -1;
+}
+
+// Plays the opponent's first ply of an episode on the boards where `replies` holds one, and not -1.
+inline void begin_with(const ChessBatch& batch, const std::int64_t* replies) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) {
+    if (replies[i] < 0) continue;
+    batch.env[i].begin_with(static_cast<chess::Action>(replies[i]), batch.rows(i));
+    batch.env[i].write(batch.config, batch.rows(i));
+  }
+}
+
+// Writes observation, mask and player of every board as it stands.
+inline void write(const ChessBatch& batch) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.env[i].write(batch.config, batch.rows(i));
 }
 
 }  // namespace rungs::serial

@@ -31,6 +31,22 @@ class InvalidFenError(RungsError, ValueError):
     """A FEN is malformed, or its position is impossible; the message says why."""
 
 
+class InvalidStateError(RungsError, ValueError):
+    """Bytes are no state of this environment: corrupt, of other settings, or of another rung."""
+
+
+class EngineError(RungsError, RuntimeError):
+    """A UCI engine could not be started, died, or did not answer in time. Nothing was changed.
+
+    Attributes:
+        board: index of the board that it was to move on, or None where it could not be started.
+    """
+
+    def __init__(self, message: str, board: int | None = None):
+        self.board = board
+        super().__init__(message if board is None else f"board {board}: {message}")
+
+
 class CompilerError(RungsError, RuntimeError):
     """C++ could not be compiled or loaded; the message holds what the compiler said."""
 

@@ -3,8 +3,10 @@
 import random
 
 import chess
+import pytest
 
-from rungs.chess.actions import NUM_ACTIONS, action_of, move_of
+from rungs.chess.actions import NUM_ACTIONS, action_of, from_uci, move_of, to_uci
+from rungs.errors import ConfigurationError, InvalidFenError
 
 
 def test_every_move_of_random_games_has_its_own_action():
@@ -47,3 +49,32 @@ def test_how_many_actions_stay_on_the_board():
     board = chess.Board(None)
     inside = sum(move_of(action, board) is not None for action in range(NUM_ACTIONS))
     assert inside == reach(chess.QUEEN) + reach(chess.KNIGHT) + 3 * steps
+
+
+def test_uci_there_and_back():
+    rng = random.Random(1)
+    board = chess.Board()
+    while not board.is_game_over():
+        for move in board.legal_moves:
+            action = from_uci(move.uci(), board.fen())
+            assert action == action_of(move, not board.turn)
+            assert to_uci(action, board.fen()) == move.uci()
+        board.push(rng.choice(list(board.legal_moves)))
+
+
+@pytest.mark.parametrize("uci", ["e2e5", "e7e5", "e2", "", "0000", "e2e4q", "what", None, 5])
+def test_what_is_no_legal_uci_move_is_named(uci):
+    with pytest.raises(ConfigurationError, match=repr(uci)):
+        from_uci(uci, chess.STARTING_FEN)
+
+
+@pytest.mark.parametrize("action", [0, -1, NUM_ACTIONS, 384])
+def test_an_illegal_action_has_no_uci(action):
+    with pytest.raises(ConfigurationError, match=str(action)):
+        to_uci(action, chess.STARTING_FEN)
+
+
+def test_a_wrong_fen_is_named():
+    for call in (lambda: to_uci(524, "nowhere"), lambda: from_uci("e2e4", None)):
+        with pytest.raises(InvalidFenError, match=r"nowhere|None"):
+            call()

@@ -13,18 +13,18 @@ from rungs.chess.policy import random_actions
 from rungs.chess.reason import Reason
 from tests import lockstep
 
-# num_envs, steps, opponent, mask, policy, max_plies
+# num_envs, steps, policy, settings
 GAMES = [
-    (1, 2000, None, "bool", "uniform", None),
-    (1, 2000, None, "bits", "shuffling", None),
-    (1, 1000, "random", "bool", "rare", None),
-    (7, 1000, None, "bits", "uniform", None),
-    (7, 1200, None, "bits", "shuffling", None),
-    (7, 800, "random", "bool", "uniform", None),
-    (7, 400, "random", "bool", "uniform", 37),
-    (64, 500, None, "bool", "rare", None),
-    (64, 400, None, "bits", "uniform", None),
-    (64, 250, "random", "bits", "uniform", None),
+    (1, 2000, "uniform", {}),
+    (1, 2000, "shuffling", {"mask": "bits", "obs": "planes"}),
+    (1, 1000, "rare", {"opponent": "random"}),
+    (7, 1000, "uniform", {"mask": "bits", "autoreset_mode": "NEXT_STEP"}),
+    (7, 1200, "shuffling", {"mask": "bits", "obs": "bitplanes"}),
+    (7, 800, "uniform", {"opponent": "random", "autoreset_mode": "DISABLED"}),
+    (7, 400, "uniform", {"opponent": "random", "max_plies": 37, "autoreset_mode": "NEXT_STEP"}),
+    (64, 500, "rare", {}),
+    (64, 400, "uniform", {"mask": "bits"}),
+    (64, 250, "uniform", {"mask": "bits", "opponent": "random", "obs": "bitplanes"}),
 ]
 
 
@@ -33,21 +33,20 @@ def pair(num_envs, **settings):
 
 
 def test_the_games_below_are_at_least_100_000_plies():
-    plies = [n * steps * (2 if opponent else 1) for n, steps, opponent, *_ in GAMES]
+    plies = [n * steps * (2 if "opponent" in settings else 1) for n, steps, _, settings in GAMES]
     assert sum(plies) >= 100_000
 
 
-@pytest.mark.parametrize(("num_envs", "steps", "opponent", "mask", "policy", "max_plies"), GAMES)
-def test_cpp_is_python(num_envs, steps, opponent, mask, policy, max_plies):
-    ours, theirs = pair(num_envs, opponent=opponent, mask=mask, max_plies=max_plies)
+@pytest.mark.parametrize(("num_envs", "steps", "policy", "settings"), GAMES)
+def test_cpp_is_python(num_envs, steps, policy, settings):
+    ours, theirs = pair(num_envs, **settings)
     lockstep.play(ours, theirs, seed=num_envs, steps=steps, policy=policy)
 
 
 def test_these_games_end_in_every_way():
     reasons = Counter()
-    for num_envs, steps, opponent, mask, policy, max_plies in GAMES:
+    for num_envs, steps, policy, settings in GAMES:
         # The same games again, on the fast rung alone.
-        settings = {"opponent": opponent, "mask": mask, "max_plies": max_plies}
         twice = [rungs.make("chess", "cpp", num_envs, **settings) for _ in range(2)]
         reasons += lockstep.play(*twice, seed=num_envs, steps=steps, policy=policy, fens=False)
     assert set(reasons) == {int(reason) for reason in Reason} - {Reason.ONGOING}
@@ -82,25 +81,39 @@ def test_cpp_is_python_from_adversarial_starts(policy, opponent):
     assert len(reasons) >= 4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", lockstep.POLICIES)
-def test_cpp_is_python_from_all_published_positions(policy):
+def published_starts():
     cases = read_epd(Path(__file__).parents[1] / "data" / "random.epd")
     fens = [f"{case.fen} 0 1" for case in cases]
     starts = [fen for fen in fens if not chess.Board(fen).is_game_over()]
     assert len(starts) > 1400
-    settings = {"start_fens": starts, "opening_plies": (0, 40), "max_plies": 60}
-    ours, theirs = pair(64, mask="bits", **settings)
-    lockstep.play(ours, theirs, seed=9, steps=1500, policy=policy)
+    return starts
+
+
+# Ten million plies (a few steps only begin an episode), from where, how, and with which outputs.
+TEN_MILLION = {
+    "from the start": {"obs": "bitplanes"},
+    "against random": {"opponent": "random", "autoreset_mode": "NEXT_STEP"},
+    "from published positions": {"start_fens": published_starts, "opening_plies": (0, 40)},
+    "from adversarial starts": {
+        "start_fens": lambda: ADVERSARIAL,
+        "opening_plies": (0, 6),
+        "max_plies": 300,
+        "obs": "bitplanes",
+        "autoreset_mode": "DISABLED",
+    },
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", lockstep.POLICIES)
-@pytest.mark.parametrize("opponent", [None, "random"])
-def test_cpp_is_python_for_two_million_plies(policy, opponent):
-    ours, theirs = pair(64, opponent=opponent, mask="bits")
-    plies_per_step = 64 * (2 if opponent else 1)
-    steps = -(-2_000_000 // (2 * len(lockstep.POLICIES) * plies_per_step))
+@pytest.mark.parametrize("games", TEN_MILLION)
+def test_cpp_is_python_for_ten_million_plies(games, policy):
+    settings = dict(TEN_MILLION[games], mask="bits")
+    if "start_fens" in settings:
+        settings["start_fens"] = settings["start_fens"]()
+    ours, theirs = pair(64, **settings)
+    plies_per_step = 64 * (2 if "opponent" in settings else 1)
+    steps = -(-10_500_000 // (len(TEN_MILLION) * len(lockstep.POLICIES) * plies_per_step))
     lockstep.play(ours, theirs, seed=2024, steps=steps, policy=policy)
 
 

@@ -1,94 +1,68 @@
-// Random self-play through the serial rung, each output buffer between two fences of canary bytes.
-//   play STEPS: steps of 7 boards, with each mask format and each opponent.
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <vector>
-
-#include "rungs/serial.hpp"
+// Random self-play through the serial rung.
+//   play STEPS: steps of 7 boards, in every format and mode.
+#include "boards.hpp"
 
 using namespace rungs;
 
 constexpr std::int64_t kBoards = 7;
-constexpr std::size_t kFence = 64;
-constexpr std::uint8_t kCanary = 0xA5;
 
-[[noreturn]] void fail(const char* what) {
-  std::printf("%s\n", what);
-  std::exit(1);
-}
-
-// `size` bytes on the heap, so that the address sanitizer watches their ends too.
-struct Fenced {
-  explicit Fenced(std::size_t size) : bytes(size + 2 * kFence, kCanary) {}
-  template <class T>
-  T* as() {
-    return reinterpret_cast<T*>(bytes.data() + kFence);
-  }
-  void check() const {
-    for (std::size_t i = 0; i < kFence; ++i)
-      if (bytes[i] != kCanary || bytes[bytes.size() - 1 - i] != kCanary)
-        fail("a step wrote outside its buffer");
-  }
-  std::vector<std::uint8_t> bytes;
-};
-
-void play(env::MaskFormat format, env::Opponent opponent, int steps) {
-  std::vector<env::ChessEnv> envs(kBoards);
-  Fenced observation(kBoards * env::kObservationSize), mask(kBoards * env::mask_bytes(format)),
-      reward(kBoards * sizeof(float)), terminated(kBoards), truncated(kBoards), reason(kBoards),
-      player(kBoards), final_observation(kBoards * env::kObservationSize);
-  const chess::Position start = chess::start_position();
-  const ChessBatch batch{{1, opponent, format, 40, 0, 9, 1, &start},
-                         kBoards,
-                         0,
-                         envs.data(),
-                         observation.as<std::int8_t>(),
-                         mask.as<std::uint8_t>(),
-                         reward.as<float>(),
-                         terminated.as<bool>(),
-                         truncated.as<bool>(),
-                         reason.as<std::int8_t>(),
-                         player.as<std::int8_t>(),
-                         final_observation.as<std::int8_t>()};
-  std::vector<std::int64_t> actions(kBoards);
-  serial::reset(batch, 0);
+void play(const env::ChessConfig& config, int steps) {
+  Boards boards(kBoards, config);
+  const ChessBatch& batch = boards.batch;
+  std::vector<std::int64_t> actions(kBoards), replies(kBoards);
+  serial::reset(batch, nullptr, 0);
   for (int step = 0; step < steps; ++step) {
     for (std::int64_t i = 0; i < kBoards; ++i) {
-      const chess::LegalActions& legal = envs[i].game.legal;
-      if (envs[i].game.over()) fail("an episode began at its end");
+      const env::ChessEnv& env = boards.envs[i];
+      const chess::LegalActions& legal = env.game.legal;
+      if (env.game.over() && !env.ended) fail("an episode began at its end");
       const std::uint32_t bits = env::philox(2, i, 0, step, env::Stream::OPPONENT);
       actions[i] = env::nth_action(legal, env::below(bits, chess::count(legal)));
       if (!legal.contains(actions[i])) fail("nth_action is not legal");
+      // The first of the caller's legal replies.
+      chess::Game next = env.game;
+      replies[i] = 0;
+      if (!env.ended && (chess::advance(next, actions[i]), !next.over()))
+        replies[i] = env::nth_action(next.legal, 0);
     }
     // A board's illegal action is found, and nothing has moved.
     const std::int64_t bad = step % kBoards, good = actions[bad];
-    actions[bad] = 64 * chess::W;  // from a1 to the west
-    if (serial::step(batch, actions.data()) != bad) fail("an illegal action was not found");
+    actions[bad] = 64 * chess::kPlanes;
+    if (serial::step(batch, actions.data(), replies.data()) != bad)
+      fail("an illegal action passed");
     actions[bad] = good;
-    if (serial::step(batch, actions.data()) != -1) fail("a legal action was refused");
+    if (serial::step(batch, actions.data(), replies.data()) != -1) fail("a legal one was refused");
 
-    for (const Fenced* buffer : {&observation, &mask, &reward, &terminated, &truncated, &reason,
-                                 &player, &final_observation})
-      buffer->check();
-    for (std::int64_t i = 0; i < kBoards; ++i)
+    boards.check_fences();
+    bool ended[kBoards];
+    for (std::int64_t i = 0; i < kBoards; ++i) {
+      ended[i] = boards.envs[i].ended;
       for (int action = 0; action < chess::kActions; ++action) {
-        const std::uint8_t* row = batch.mask + i * env::mask_bytes(format);
+        const std::uint8_t* row = batch.mask + i * env::mask_bytes(config.mask);
         const bool set =
-            format == env::MaskFormat::BOOL ? row[action] : row[action / 8] >> action % 8 & 1;
-        if (set != envs[i].game.legal.contains(action)) fail("the mask is not the legal actions");
+            config.mask == env::MaskFormat::BOOL ? row[action] : row[action / 8] >> action % 8 & 1;
+        if (set != boards.envs[i].game.legal.contains(action))
+          fail("the mask is not what is taken");
       }
+    }
+    if (config.autoreset == env::Autoreset::DISABLED) serial::reset(batch, ended, -1);
   }
 }
 
 int main(int, char** arguments) {
+  using env::Autoreset, env::MaskFormat, env::ObservationFormat, env::Opponent;
   const int steps = std::atoi(arguments[1]);
   // Random123's published answer for the digits of pi.
   if (env::philox(0x299F31D0A4093822, 0x243F6A88, 0x85A308D3, 0x13198A2E,
                   static_cast<env::Stream>(0x03707344)) != 0xD16CFE09)
     fail("Philox");
-  for (const auto format : {env::MaskFormat::BOOL, env::MaskFormat::BITS})
-    for (const auto opponent : {env::Opponent::NONE, env::Opponent::RANDOM})
-      play(format, opponent, steps);
+  const chess::Position start = chess::start_position();
+  for (const auto mask : {MaskFormat::BOOL, MaskFormat::BITS})
+    for (const auto opponent : {Opponent::NONE, Opponent::RANDOM, Opponent::CALLER})
+      play({1, opponent, ObservationFormat::BOARD, mask, Autoreset::SAME_STEP, 40, 0, 9, 1, &start},
+           steps);
+  for (const auto observation : {ObservationFormat::PLANES, ObservationFormat::BITPLANES})
+    for (const auto reset : {Autoreset::SAME_STEP, Autoreset::NEXT_STEP, Autoreset::DISABLED})
+      play({1, Opponent::RANDOM, observation, MaskFormat::BITS, reset, 40, 0, 9, 1, &start}, steps);
   std::printf("played\n");
 }

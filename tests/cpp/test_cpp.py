@@ -1,8 +1,10 @@
 """The C++ by itself, under the address and undefined-behaviour sanitizers."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rungs import headers
@@ -10,7 +12,7 @@ from rungs.chess.perft import read_epd
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data"
-FLAGS = ["-std=c++20", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+FLAGS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
 
 # With all of the processor's instructions, and with those that any x86-64 has.
@@ -25,14 +27,15 @@ def compiled(request, tmp_path_factory):
     def program(name):
         binary = folder / name
         if not binary.exists():
-            machine = f"-march={request.param}"
-            source = str(HERE / f"{name}.cpp")
-            include = f"-I{headers.CPP}"
-            command = ["g++", *FLAGS, *WARNINGS, machine, include, source, "-o", str(binary)]
-            subprocess.run(command, check=True)
+            compile(name, binary, *FLAGS, f"-march={request.param}", "-DREPLAY")
         return str(binary)
 
     return program
+
+
+def compile(name, binary, *flags):
+    command = ["g++", "-std=c++20", *flags, *WARNINGS, f"-I{headers.CPP}"]
+    subprocess.run([*command, str(HERE / f"{name}.cpp"), "-o", str(binary)], check=True)
 
 
 def run(*command):
@@ -48,6 +51,33 @@ def test_invariants_at_every_node(compiled):
 
 def test_self_play_writes_only_its_buffers(compiled):
     assert run(compiled("play"), 300) == "played\n"
+
+
+def test_any_text_is_refused_or_a_position(compiled, tmp_path):
+    fens = [case.fen for case in read_epd(DATA / "tricky.epd")]
+    for i, fen in enumerate(fens):
+        (tmp_path / str(i)).write_text(fen)
+    run(compiled("fuzz_fen"), 300, *tmp_path.iterdir())
+
+
+def test_any_bytes_are_safe_actions(compiled, tmp_path):
+    rng = np.random.default_rng(0)
+    for settings in range(256):
+        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(300))
+    run(compiled("fuzz_actions"), 1, *tmp_path.iterdir())
+
+
+def test_nothing_is_allocated_in_a_step(tmp_path):
+    wrapped = ",".join(f"--wrap={name}" for name in ("malloc", "calloc", "realloc"))
+    compile("allocation", tmp_path / "allocation", "-O2", "-march=native", f"-Wl,{wrapped}")
+    assert run(tmp_path / "allocation", 500) == "nothing allocated\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("clang++"), reason="libFuzzer needs clang++")
+@pytest.mark.parametrize("target", ["fen", "actions"])
+def test_the_fuzzer_finds_nothing(target):
+    assert run(HERE / "fuzz.sh", target, 120).endswith("no fault\n")
 
 
 @pytest.mark.slow

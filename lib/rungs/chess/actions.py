@@ -5,6 +5,8 @@ Squares are numbered from a1 = 0 to h8 = 63 and seen from the mover: the board i
 
 import chess
 
+from rungs.errors import ConfigurationError, InvalidFenError
+
 NUM_PLANES = 73
 NUM_ACTIONS = 64 * NUM_PLANES
 
@@ -52,3 +54,43 @@ def move_of(action: int, board: chess.Board) -> chess.Move | None:
     if promotion is None and board.piece_type_at(origin) == chess.PAWN and _target(action) >= 56:
         promotion = chess.QUEEN
     return chess.Move(origin, target, promotion)
+
+
+def to_uci(action: int, fen: str) -> str:
+    """An action as UCI writes it: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
+
+    Raises:
+        ConfigurationError: the action is illegal in that position.
+        InvalidFenError: the FEN is malformed.
+    """
+    board = _board(fen)
+    move = move_of(action, board)
+    if move is None or move not in board.legal_moves:
+        raise ConfigurationError(f"action {action} is illegal in {fen}")
+    return move.uci()
+
+
+def from_uci(uci: str, fen: str) -> int:
+    """The action that UCI's `uci` is: `from_uci("e2e4", chess.STARTING_FEN)` is 524.
+
+    Raises:
+        ConfigurationError: it is not a move, or illegal in that position.
+        InvalidFenError: the FEN is malformed.
+    """
+    board = _board(fen)
+    try:
+        move = board.parse_uci(uci)
+    except (ValueError, TypeError) as error:
+        raise ConfigurationError(f"{uci!r}: {error}") from None
+    if not move:
+        raise ConfigurationError(f"{uci!r} is no move")
+    return action_of(move, not board.turn)
+
+
+def _board(fen: str) -> chess.Board:
+    if not isinstance(fen, str):
+        raise InvalidFenError(f"{fen!r} is not a FEN")
+    try:
+        return chess.Board(fen)
+    except ValueError as error:
+        raise InvalidFenError(f"{fen!r}: {error}") from None

@@ -4,14 +4,19 @@ Written as a careful practitioner would, on the library's own rules: the legal m
 once a ply and serve the end-of-game test, the mask and the check of the next action.
 """
 
+import collections
+
 import chess
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
-from rungs.chess.actions import NUM_PLANES, action_of, move_of
+from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of, move_of
 from rungs.chess.buffers import Buffers
+from rungs.chess.observation import HISTORY
 from rungs.chess.random import Stream, below, philox
 from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
+from rungs.chess.unpack import unpack_planes
 
 
 class ChessBoardEnv:
@@ -25,6 +30,7 @@ class ChessBoardEnv:
     def __init__(self, number: int, settings: ChessSettings):
         self.number, self.settings = number, settings
         self.seed = self.episode = 0
+        self._past = collections.deque(maxlen=HISTORY)
         self._start()
 
     def begin(self, seed: int, episode: int | None) -> None:
@@ -33,33 +39,36 @@ class ChessBoardEnv:
         self.episode = self.episode + 1 if episode is None else episode
         self._start()
 
-    def is_legal(self, action: int) -> bool:
-        """Whether an action may be played."""
+    def takes(self, action: int) -> bool:
+        """Whether `step` takes an action: a legal one, or any that it will ignore."""
+        if self.ended:
+            return 0 <= action < NUM_ACTIONS
         return action in self.legal
 
-    def step(self, action: int, out: Buffers, i: int) -> None:
-        """Plays a legal action and the opponent's reply; writes row `i` of every output."""
-        self._advance(self.legal[action])
-        sign = 1.0  # whoever mates has just moved
-        if self.settings.opponent == "random" and not self.reason:
-            self._random_ply(Stream.OPPONENT)
-            sign = -1.0
-        out.reward[i] = sign if self.reason == Reason.CHECKMATE else 0.0
-        over = self.reason != Reason.ONGOING
-        most = self.settings.max_plies
-        truncated = not over and most is not None and self.ply >= most
-        out.terminated[i] = over
-        out.truncated[i] = truncated
-        out.reason[i] = Reason.MAX_PLIES if truncated else self.reason
-        if over or truncated:
-            self._observe(out.final_observation[i])
+    def step(self, action: int, reply: int | None, out: Buffers, i: int) -> None:
+        """Plays an action and the opponent's reply; writes row `i` of every output."""
+        out.reward[i] = out.terminated[i] = out.truncated[i] = out.reason[i] = 0
+        if self.ended:
             self.episode += 1
             self._start()
+        else:
+            self._play(action, reply, out, i)
         self.write(out, i)
+
+    def begin_with(self, action: int) -> bool:
+        """Plays a ply before the agent's first unless it would end the game; says whether."""
+        self._push(self.legal[action])
+        if not self.reason:
+            self._remember()
+            return True
+        self.board.pop()
+        self.ply -= 1
+        self._examine()
+        return False
 
     def write(self, out: Buffers, i: int) -> None:
         """Writes observation, mask and player of the position at hand to row `i`."""
-        self._observe(out.observation[i])
+        self._observe(out.observation, i)
         self._write_mask(out.mask[i])
         out.player[i] = not self.board.turn
 
@@ -67,43 +76,86 @@ class ChessBoardEnv:
         """The move an action means here, legal or not."""
         return move_of(action, self.board)
 
+    def dump(self) -> list:
+        """All there is to know, as JSON takes it."""
+        moves = [move.uci() for move in self.board.move_stack]
+        return [self.episode, self.ply, self.ended, self.board.root().fen(), moves]
+
+    def load(self, seed: int, saved: list) -> None:
+        """Takes what `dump` gave."""
+        self.seed = seed
+        self.episode, ply, ended, fen, moves = saved
+        self._set_up(fen)
+        for move in moves:
+            self._advance(chess.Move.from_uci(move))
+        self.ply, self.ended = ply, ended
+
+    def _play(self, action: int, reply: int | None, out: Buffers, i: int) -> None:
+        self._advance(self.legal[action])
+        sign = 1.0  # whoever mates has just moved
+        if self.settings.opponent is not None and not self.reason:
+            random = self.settings.opponent == "random"
+            self._advance(self.legal[self._random_action(Stream.OPPONENT) if random else reply])
+            sign = -1.0
+        most = self.settings.max_plies
+        truncated = not self.reason and most is not None and self.ply >= most
+        if not self.reason and not truncated:
+            return
+        out.reward[i] = sign if self.reason == Reason.CHECKMATE else 0.0
+        out.terminated[i] = not truncated
+        out.truncated[i] = truncated
+        out.reason[i] = Reason.MAX_PLIES if truncated else self.reason
+        if self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
+            self._observe(out.final_observation, i)
+            self.episode += 1
+            self._start()
+        else:
+            self.ended = True
+
+    def _set_up(self, fen: str) -> None:
+        self.ply, self.ended = 0, False
+        self.board = chess.Board(fen)
+        self._past.clear()
+        self._examine()
+        self._remember()
+
     def _start(self) -> None:
         settings = self.settings
         self.ply = 0
         starts = settings.start_fens
-        self.board = chess.Board(starts[self._draw(Stream.START, len(starts))])
-        self._examine()
+        self._set_up(starts[self._draw(Stream.START, len(starts))])
         least, most = settings.opening_plies
         opening = least + self._draw(Stream.OPENING_LENGTH, most - least + 1)
-        while self.ply < opening and self._begin_with_random_ply(Stream.OPENING):
+        while self.ply < opening and self.begin_with(self._random_action(Stream.OPENING)):
             pass
         self.ply = 0
         # Colours alternate by episode, and neighbouring boards have opposite ones.
         agent_is_white = (self.number + self.episode) % 2 == 0
         if settings.opponent == "random" and self.board.turn != agent_is_white:
-            self._begin_with_random_ply(Stream.OPPONENT)
+            self.begin_with(self._random_action(Stream.OPPONENT))
 
     def _advance(self, move: chess.Move) -> None:
+        self._push(move)
+        self._remember()
+
+    def _push(self, move: chess.Move) -> None:
         self.board.push(move)
         self.ply += 1
         self._examine()
 
+    def _remember(self) -> None:
+        """Keeps the pieces for observations that show history."""
+        if self.settings.obs == "board":
+            return
+        kinds, mask = chess.PIECE_TYPES, self.board.pieces_mask
+        pieces = {side: [mask(kind, side) for kind in kinds] for side in chess.COLORS}
+        self._past.append((pieces, self.repetitions))
+
     def _draw(self, stream: Stream, n: int) -> int:
         return below(philox(self.seed, self.number, self.episode, self.ply, stream), n)
 
-    def _random_ply(self, stream: Stream) -> None:
-        actions = sorted(self.legal)
-        self._advance(self.legal[actions[self._draw(stream, len(actions))]])
-
-    def _begin_with_random_ply(self, stream: Stream) -> bool:
-        """Plays a random ply unless it would end the game; says whether it did."""
-        self._random_ply(stream)
-        if not self.reason:
-            return True
-        self.board.pop()
-        self.ply -= 1
-        self._examine()
-        return False
+    def _random_action(self, stream: Stream) -> int:
+        return sorted(self.legal)[self._draw(stream, len(self.legal))]
 
     def _examine(self) -> None:
         board = self.board
@@ -127,7 +179,31 @@ class ChessBoardEnv:
             return Reason.THREEFOLD_REPETITION
         return Reason.ONGOING
 
-    def _observe(self, out: np.ndarray) -> None:
+    def _observe(self, out: np.ndarray, i: int) -> None:
+        if self.settings.obs == "board":
+            self._write_board(out[i])
+        elif self.settings.obs == "bitplanes":
+            out[i] = self._bitplanes()
+        else:
+            out[i] = unpack_planes(np.array(self._bitplanes(), np.uint64))
+
+    def _bitplanes(self) -> list[int]:
+        board, us = self.board, self.board.turn
+        words = []
+        for pieces, repetitions in reversed(self._past):
+            for side in (us, not us):
+                words += pieces[side] if us else map(chess.flip_vertical, pieces[side])
+            words += [chess.BB_ALL * (repetitions >= 1), chess.BB_ALL * (repetitions >= 2)]
+        words += [0] * (14 * (HISTORY - len(self._past)))
+        words += [chess.BB_ALL * (not us), board.fullmove_number]
+        for side in (us, not us):
+            words += [
+                chess.BB_ALL * board.has_kingside_castling_rights(side),
+                chess.BB_ALL * board.has_queenside_castling_rights(side),
+            ]
+        return [*words, board.halfmove_clock]
+
+    def _write_board(self, out: np.ndarray) -> None:
         board, us = self.board, self.board.turn
         view = 0 if us else 56
         out.fill(0)
@@ -143,7 +219,11 @@ class ChessBoardEnv:
         out[71] = not us
 
     def _write_mask(self, out: np.ndarray) -> None:
-        if self.settings.mask == "bool":
+        """The actions that `step` takes next."""
+        if self.ended:
+            anything = self.settings.autoreset_mode == AutoresetMode.NEXT_STEP
+            out[:] = np.iinfo(np.uint64).max * anything if out.dtype == np.uint64 else anything
+        elif self.settings.mask == "bool":
             out.fill(False)
             out[list(self.legal)] = True
         else:

@@ -5,8 +5,9 @@ import dataclasses
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES
+from rungs.chess.observation import OBSERVATIONS
 
-OBSERVATION_SIZE = 72
+# Shape and dtype of one board's mask, in the order of `rungs::env::MaskFormat`.
 MASKS = {"bool": ((NUM_ACTIONS,), np.bool_), "bits": ((NUM_PLANES,), np.uint64)}
 
 
@@ -15,14 +16,14 @@ class Buffers:
     """One array per output, allocated once; every step overwrites them.
 
     Attributes:
-        observation: (N, 72) int8, see `cpp/env/observation.hpp`.
+        observation: (N, ...), a format of `rungs.chess.observation.OBSERVATIONS`.
         mask: (N, 4672) bool or (N, 73) uint64.
         reward: (N,) float32.
         terminated: (N,) bool.
         truncated: (N,) bool.
         reason: (N,) int8, a `rungs.chess.reason.Reason`; 0 where no episode ended.
         player: (N,) int8, the side to move: 0 White, 1 Black.
-        final_observation: (N, 72) int8, the last observation of each board's last episode.
+        final_observation: like it, the last observation of each board's last episode.
     """
 
     observation: np.ndarray
@@ -35,16 +36,26 @@ class Buffers:
     final_observation: np.ndarray
 
     @classmethod
-    def allocate(cls, num_envs: int, mask: str) -> "Buffers":
-        """Zeroed arrays for `num_envs` boards with masks in format `mask`."""
+    def allocate(cls, num_envs: int, obs: str, mask: str) -> "Buffers":
+        """Zeroed arrays for `num_envs` boards with observations and masks in these formats."""
+        shape, dtype = OBSERVATIONS[obs]
         mask_shape, mask_dtype = MASKS[mask]
         return cls(
-            observation=np.zeros((num_envs, OBSERVATION_SIZE), np.int8),
+            observation=np.zeros((num_envs, *shape), dtype),
             mask=np.zeros((num_envs, *mask_shape), mask_dtype),
             reward=np.zeros(num_envs, np.float32),
             terminated=np.zeros(num_envs, np.bool_),
             truncated=np.zeros(num_envs, np.bool_),
             reason=np.zeros(num_envs, np.int8),
             player=np.zeros(num_envs, np.int8),
-            final_observation=np.zeros((num_envs, OBSERVATION_SIZE), np.int8),
+            final_observation=np.zeros((num_envs, *shape), dtype),
         )
+
+    def save(self) -> dict[str, np.ndarray]:
+        """Copies of all arrays, for `restore`."""
+        return {name: array.copy() for name, array in vars(self).items()}
+
+    def restore(self, saved: dict[str, np.ndarray]) -> None:
+        """Puts back what `save` copied."""
+        for name, array in saved.items():
+            getattr(self, name)[:] = array

@@ -26,18 +26,40 @@ class CppChessEnv(ChessVectorEnv):
         self._api = api or jit.load()
         self._boards = Boards(self._api, self._buffers, self.settings)
 
-    def _reset(self, episode: int | None) -> None:
+    def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
         self._boards.batch.seed = self._seed
-        self._api.rungs_chess_serial_reset(self._boards.address, -1 if episode is None else episode)
+        marks = 0 if which is None else which.ctypes.data
+        number = -1 if episode is None else episode
+        self._api.rungs_chess_serial_reset(self._boards.address, marks, number)
 
-    def _step(self, actions: np.ndarray) -> None:
-        illegal = self._api.rungs_chess_serial_step(self._boards.address, actions.ctypes.data)
+    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> None:
+        answers = 0 if replies is None else replies.ctypes.data
+        illegal = self._api.rungs_chess_serial_step(
+            self._boards.address, actions.ctypes.data, answers
+        )
         if illegal >= 0:
             fen, action = self._fen(illegal), int(actions[illegal])
             move = move_of(action, chess.Board(fen))
             raise IllegalActionError(illegal, action, move and move.uci(), fen)
 
+    def _begin_with(self, replies: np.ndarray) -> None:
+        self._api.rungs_chess_serial_begin_with(self._boards.address, replies.ctypes.data)
+
     def _fen(self, board: int) -> str:
         text = ctypes.create_string_buffer(128)
         self._api.rungs_chess_fen(self._boards.address, board, ctypes.addressof(text))
         return text.value.decode()
+
+    def _episode(self, board: int) -> int:
+        return self._api.rungs_chess_episode(self._boards.address, board)
+
+    def _layout(self) -> str:
+        return self._boards.layout()
+
+    def _dump(self) -> bytes:
+        return self._boards.dump()
+
+    def _load(self, payload: bytes) -> None:
+        self._boards.load(payload)
+        self._boards.batch.seed = self._seed
+        self._api.rungs_chess_serial_write(self._boards.address)

@@ -6,10 +6,17 @@ NumPy owns all the memory, boards included; C++ is told the addresses and never 
 import ctypes
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from rungs.chess.buffers import MASKS, Buffers
-from rungs.chess.settings import OPPONENTS, ChessSettings
-from rungs.errors import CompilerError, InvalidFenError
+from rungs.chess.engine import UciEngine
+from rungs.chess.observation import OBSERVATIONS
+from rungs.chess.settings import ChessSettings
+from rungs.errors import CompilerError, InvalidFenError, InvalidStateError
+
+# In the order of the enumerations in cpp/env/chess_env.hpp.
+_OPPONENTS = (type(None), str, UciEngine)
+_AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
 
 class ChessBatch(ctypes.Structure):
@@ -18,7 +25,9 @@ class ChessBatch(ctypes.Structure):
     _fields_ = (
         ("seed", ctypes.c_uint64),
         ("opponent", ctypes.c_int32),
+        ("observation_format", ctypes.c_int32),
         ("mask_format", ctypes.c_int32),
+        ("autoreset", ctypes.c_int32),
         ("max_plies", ctypes.c_uint32),
         ("opening_least", ctypes.c_uint32),
         ("opening_most", ctypes.c_uint32),
@@ -27,6 +36,7 @@ class ChessBatch(ctypes.Structure):
         ("num_envs", ctypes.c_int64),
         ("first_board", ctypes.c_int64),
         ("env", ctypes.c_void_p),
+        ("history", ctypes.c_void_p),
         ("observation", ctypes.c_void_p),
         ("mask", ctypes.c_void_p),
         ("reward", ctypes.c_void_p),
@@ -71,11 +81,15 @@ class Boards:
         self._buffers = buffers
         # Words of 8 bytes: NumPy aligns an array to its dtype, and the boards need no more.
         self._env = np.zeros((num_envs, api.rungs_chess_env_bytes() // 8), np.uint64)
+        shown = num_envs if settings.obs != "board" else 0
+        self._history = np.zeros((shown, api.rungs_chess_history_bytes() // 8), np.uint64)
         self._starts = np.stack([parse_fen(api, fen) for fen in settings.start_fens])
         outputs = ("observation", "mask", "reward", "terminated", "truncated", "reason", "player")
         self.batch = ChessBatch(
-            opponent=OPPONENTS.index(settings.opponent),
+            opponent=_OPPONENTS.index(type(settings.opponent)),
+            observation_format=tuple(OBSERVATIONS).index(settings.obs),
             mask_format=tuple(MASKS).index(settings.mask),
+            autoreset=_AUTORESET_MODES.index(settings.autoreset_mode),
             max_plies=settings.max_plies or 0,
             opening_least=settings.opening_plies[0],
             opening_most=settings.opening_plies[1],
@@ -83,7 +97,29 @@ class Boards:
             starts=self._starts.ctypes.data,
             num_envs=num_envs,
             env=self._env.ctypes.data,
+            history=self._history.ctypes.data if shown else None,
             final_observation=buffers.final_observation.ctypes.data,
             **{name: getattr(buffers, name).ctypes.data for name in outputs},
         )
         self.address = ctypes.addressof(self.batch)
+
+    def layout(self) -> str:
+        """What `dump` writes."""
+        env, history = self._env.strides[0], self._history.strides[0] if self._history.size else 0
+        return f"C++, {env} bytes a board, {history} of history"
+
+    def dump(self) -> bytes:
+        """The state of all boards."""
+        return self._env.tobytes() + self._history.tobytes()
+
+    def load(self, payload: bytes) -> None:
+        """Takes what `dump` gave.
+
+        Raises:
+            InvalidStateError: it is not as long as that.
+        """
+        if len(payload) != self._env.nbytes + self._history.nbytes:
+            raise InvalidStateError(f"the state holds {len(payload)} bytes of boards")
+        words = np.frombuffer(payload, np.uint64)
+        self._env.flat = words[: self._env.size]
+        self._history.flat = words[self._env.size :]

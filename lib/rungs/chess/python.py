@@ -1,5 +1,7 @@
 """The first rung: python-chess, one board after the other."""
 
+import json
+
 import numpy as np
 
 from rungs.chess.board_env import ChessBoardEnv
@@ -14,19 +16,41 @@ class PythonChessEnv(ChessVectorEnv):
         super().__init__(num_envs, **settings)
         self._envs = [ChessBoardEnv(i, self.settings) for i in range(self.num_envs)]
 
-    def _reset(self, episode: int | None) -> None:
+    def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
         for i, env in enumerate(self._envs):
-            env.begin(self._seed, episode)
-            env.write(self._buffers, i)
+            if which is None or which[i]:
+                env.begin(self._seed, episode)
+                env.write(self._buffers, i)
 
-    def _step(self, actions: np.ndarray) -> None:
+    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> None:
         chosen = actions.tolist()
         for i, (env, action) in enumerate(zip(self._envs, chosen, strict=True)):
-            if not env.is_legal(action):
+            if not env.takes(action):
                 move = env.move_of(action)
                 raise IllegalActionError(i, action, move and move.uci(), env.board.fen())
-        for i, (env, action) in enumerate(zip(self._envs, chosen, strict=True)):
-            env.step(action, self._buffers, i)
+        answers = [None] * self.num_envs if replies is None else replies.tolist()
+        for i, env in enumerate(self._envs):
+            env.step(chosen[i], answers[i], self._buffers, i)
+
+    def _begin_with(self, replies: np.ndarray) -> None:
+        for i, (env, reply) in enumerate(zip(self._envs, replies.tolist(), strict=True)):
+            if reply >= 0:
+                env.begin_with(reply)
+                env.write(self._buffers, i)
 
     def _fen(self, board: int) -> str:
         return self._envs[board].board.fen()
+
+    def _episode(self, board: int) -> int:
+        return self._envs[board].episode
+
+    def _layout(self) -> str:
+        return "Python, moves"
+
+    def _dump(self) -> bytes:
+        return json.dumps([env.dump() for env in self._envs]).encode()
+
+    def _load(self, payload: bytes) -> None:
+        for i, (env, saved) in enumerate(zip(self._envs, json.loads(payload), strict=True)):
+            env.load(self._seed, saved)
+            env.write(self._buffers, i)

@@ -4,11 +4,13 @@ import dataclasses
 import operator
 
 import chess
+from gymnasium.vector import AutoresetMode
 
 from rungs.chess.buffers import MASKS
+from rungs.chess.engine import UciEngine
+from rungs.chess.observation import OBSERVATIONS
 from rungs.errors import ConfigurationError, InvalidFenError
 
-OPPONENTS = (None, "random")
 MOST_PLIES = 2**31 - 1
 
 # No game leads to such a check, but all the rules still say how to go on.
@@ -24,17 +26,20 @@ class ChessSettings:
         InvalidFenError: a start is malformed, impossible, or a game that is over.
     """
 
-    opponent: str | None = None
+    opponent: str | UciEngine | None = None
     obs: str = "board"
     mask: str = "bool"
+    autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP
     max_plies: int | None = None
     start_fens: tuple[str, ...] = (chess.STARTING_FEN,)
     opening_plies: tuple[int, int] = (0, 0)
 
     def __post_init__(self):
-        _choice("opponent", self.opponent, OPPONENTS)
-        _choice("obs", self.obs, ("board",))
+        if not isinstance(self.opponent, UciEngine):
+            _choice("opponent", self.opponent, (None, "random"), " or a UciEngine")
+        _choice("obs", self.obs, tuple(OBSERVATIONS))
         _choice("mask", self.mask, tuple(MASKS))
+        object.__setattr__(self, "autoreset_mode", _autoreset_mode(self.autoreset_mode))
         if self.max_plies is not None:
             integer("max_plies", self.max_plies, 1, MOST_PLIES)
         if isinstance(self.start_fens, str) or not self.start_fens:
@@ -62,9 +67,19 @@ def integer(name: str, value, least: int, most: int) -> int:
     return number
 
 
-def _choice(name: str, value, choices: tuple) -> None:
+def _choice(name: str, value, choices: tuple, other: str = "") -> None:
     if value not in choices:
-        raise ConfigurationError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
+        listed = ", ".join(map(repr, choices)) + other
+        raise ConfigurationError(f"{name}={value!r} is not one of {listed}")
+
+
+def _autoreset_mode(value) -> AutoresetMode:
+    """A mode, or gymnasium's name or value of one: "SAME_STEP", "SameStep"."""
+    for mode in AutoresetMode:
+        if value in (mode, mode.name, mode.value):
+            return mode
+    names = ", ".join(mode.name for mode in AutoresetMode)
+    raise ConfigurationError(f"autoreset_mode={value!r} is not one of {names}")
 
 
 def _start(fen: str) -> str:

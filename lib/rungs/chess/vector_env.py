@@ -1,6 +1,8 @@
 """The contract of the chess environment: what every rung takes, gives and refuses."""
 
 import abc
+import contextlib
+import dataclasses
 from collections.abc import Sequence
 
 import chess
@@ -9,28 +11,29 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rungs.chess.actions import NUM_ACTIONS, move_of
-from rungs.chess.buffers import OBSERVATION_SIZE, Buffers
+from rungs.chess import state
+from rungs.chess.actions import NUM_ACTIONS, action_of, move_of
+from rungs.chess.buffers import Buffers
+from rungs.chess.engine import EngineProcess, UciEngine
+from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings, integer
-from rungs.errors import ConfigurationError
+from rungs.chess.unpack import unpack_mask
+from rungs.errors import ConfigurationError, IllegalActionError
 
 
 class ChessVectorEnv(VectorEnv, abc.ABC):
     """A batch of chess games for reinforcement learning.
 
     An action is one of AlphaZero's 4672, from the mover's point of view (`cpp/chess/action.hpp`).
-    An observation is 72 int8, from the same point of view (`cpp/env/observation.hpp`). Both `reset`
-    and `step` put into `info`:
+    An observation is from the same point of view. Both `reset` and `step` put into `info`:
 
-    - `action_mask`: the legal actions, in the format asked for with `mask`;
+    - `action_mask`: the actions that `step` will take next, in the format asked for with `mask`;
     - `player`: (N,) int8, the side to move, 0 White, 1 Black;
     - `reason`: (N,) int8, why the episode that this step ended did so (`rungs.chess.reason`).
 
     A game ends by checkmate, stalemate, insufficient material, 50 moves or threefold repetition, as
     python-chess's `outcome(claim_draw=True)` says of the position reached. `reward` is +1 for the
-    agent's mate, -1 for its opponent's, else 0. Autoreset is gymnasium's SAME_STEP: a board whose
-    episode ended is already at its next one, and where any did, `info` has `final_obs` and
-    `final_info`, whose rows count where `_final_obs` is set.
+    agent's mate, -1 for its opponent's, else 0.
 
     The arrays returned are the environment's own: the next `step` or `reset` overwrites them. Copy
     what you keep.
@@ -39,10 +42,20 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         num_envs: number of boards, at least 1.
         seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply).
         opponent: None, and one step is one ply of self-play; or "random", and one step is the
-            agent's ply and the reply, chosen uniformly among the legal actions in order of id.
-            The agent is White where board number + episode number is even.
-        obs: "board".
-        mask: "bool", (N, 4672) bool, or "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`.
+            agent's ply and the reply, chosen uniformly among the legal actions in order of id; or a
+            `rungs.chess.engine.UciEngine`, and it replies. The agent is White where board number +
+            episode number is even.
+        obs: "board", (N, 72) int8 (`cpp/env/observation.hpp`); "planes", (N, 119, 8, 8) float32,
+            AlphaZero's with eight positions of history (`cpp/env/planes.hpp`); or "bitplanes",
+            (N, 119) uint64, the same for `rungs.chess.unpack.unpack_planes`.
+        mask: "bool", (N, 4672) bool, or "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`
+            (`rungs.chess.unpack.unpack_mask`).
+        autoreset_mode: gymnasium's, by member, name or value. SAME_STEP: a board whose episode
+            ended is already at its next one, and where any did, `info` has `final_obs` and
+            `final_info`, whose rows count where `_final_obs` is set. NEXT_STEP: it stays, its mask
+            allows anything, and the next step ignores its action, begins the next episode and gives
+            reward 0. DISABLED: it stays, its mask allows nothing, and `step` refuses until
+            `reset(options={"reset_mask": ...})`.
         max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
             and isn't over, is truncated. None: never.
         start_fens: positions that episodes start from, one chosen at random each time.
@@ -55,53 +68,61 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         InvalidFenError: a start is malformed, impossible, or a game that is over.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 (gymnasium's name)
-
     def __init__(
         self,
         num_envs: int,
         *,
         seed: int = 0,
-        opponent: str | None = None,
+        opponent: str | UciEngine | None = None,
         obs: str = "board",
         mask: str = "bool",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         max_plies: int | None = None,
         start_fens: Sequence[str] = (chess.STARTING_FEN,),
         opening_plies: tuple[int, int] = (0, 0),
     ):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
-        self.settings = ChessSettings(opponent, obs, mask, max_plies, start_fens, opening_plies)
-        self.single_observation_space = gymnasium.spaces.Box(
-            -128, 127, (OBSERVATION_SIZE,), np.int8
+        self.settings = ChessSettings(
+            opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies
         )
+        self.metadata = {"autoreset_mode": self.settings.autoreset_mode}
+        self.single_observation_space = _observation_space(obs)
         self.single_action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._buffers = Buffers.allocate(self.num_envs, mask)
-        self._ended = np.zeros(self.num_envs, np.bool_)
+        self._buffers = Buffers.allocate(self.num_envs, obs, mask)
+        self._ended = np.zeros(self.num_envs, np.bool_)  # boards whose episode the last step ended
         self._begun = False
+        self._engine = EngineProcess(opponent) if isinstance(opponent, UciEngine) else None
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
-        """Begins an episode on every board.
+        """Begins an episode on every board, or on some.
 
         Args:
             seed: begins episode 0 of this seed. Without it, the first reset begins episode 0 of the
                 constructor's seed and later ones begin each board's next episode.
-            options: none are known.
+            options: {"reset_mask": (N,) bool} begins the next episode on the boards it marks and
+                leaves the others as they are.
 
         Returns:
-            observation (N, 72) int8, and info.
+            observation (as `obs` says) and info.
+
+        Raises:
+            ConfigurationError: a wrong seed or option.
+            EngineError: the engine failed to open a game; no board has changed.
         """
         self._check_open()
-        if options:
-            raise ConfigurationError(f"unknown reset options: {', '.join(map(str, options))}")
-        if seed is not None:
-            self._seed = integer("seed", seed, 0, 2**64 - 1)
-        first_episode = seed is not None or not self._begun
-        self._buffers.reason.fill(0)
-        self._reset(0 if first_episode else None)
-        self._begun = True
+        which = self._reset_mask(seed, options or {})
+        first = seed is not None or not self._begun
+        seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
+        with self._unchanged_on_engine_error():
+            self._seed = seed
+            self._buffers.reason.fill(0)
+            self._reset(which, 0 if first else None)
+            self._begun = True
+            self._ended[:] = False if which is None else self._ended & ~which
+            self._engine_opens(np.ones(self.num_envs, np.bool_) if which is None else which)
         return self._buffers.observation, self._info()
 
     def step(self, actions):
@@ -111,22 +132,34 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             actions: (N,) integers, an array or anything NumPy sees as one without a copy.
 
         Returns:
-            observation (N, 72) int8, reward (N,) float32, terminated (N,) bool, truncated (N,)
+            observation (as `obs` says), reward (N,) float32, terminated (N,) bool, truncated (N,)
             bool, and info.
 
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
             ConfigurationError: actions have a wrong shape or dtype.
-            gymnasium.error.ResetNeeded: no reset came before.
+            EngineError: the engine failed to reply; no board has changed.
+            gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
         self._check_begun("step")
-        self._step(self._checked(actions))
+        actions = self._checked(actions)
+        mode = self.settings.autoreset_mode
+        if mode == AutoresetMode.DISABLED and self._ended.any():
+            boards = ", ".join(map(str, np.flatnonzero(self._ended)))
+            raise gymnasium.error.ResetNeeded(
+                f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
+            )
         out = self._buffers
+        with self._unchanged_on_engine_error():
+            replies = self._engine_replies(actions) if self._engine else None
+            before = self._ended.copy() if self._engine else None
+            self._step(actions, replies)
+            np.logical_or(out.terminated, out.truncated, out=self._ended)
+            self._engine_opens(self._ended if mode == AutoresetMode.SAME_STEP else before)
         info = self._info()
-        ended = np.logical_or(out.terminated, out.truncated, out=self._ended)
-        if ended.any():
+        if mode == AutoresetMode.SAME_STEP and self._ended.any():
             info["final_obs"] = out.final_observation
-            info["_final_obs"] = info["_final_info"] = ended
+            info["_final_obs"] = info["_final_info"] = self._ended
             info["final_info"] = {"reason": out.reason}
         return out.observation, out.reward, out.terminated, out.truncated, info
 
@@ -138,33 +171,170 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
     def legal_moves(self, board: int) -> dict[str, int]:
         """The legal moves of one board as UCI writes them, each with its action, in their order.
 
+        None where the board's episode has ended and the next has not begun.
+
         Args:
             board: its index in the batch.
         """
         self._check_begun("legal_moves")
         index = integer("board", board, 0, self.num_envs - 1)
+        if self._stays_ended[index]:
+            return {}
         position = chess.Board(self._fen(index))
         bits = self._buffers.mask[index]
         if self.settings.mask == "bits":
-            bits = np.unpackbits(bits.view(np.uint8), bitorder="little")
+            bits = unpack_mask(bits)
         actions = np.flatnonzero(bits).tolist()
         return {move_of(action, position).uci(): action for action in actions}
 
-    @abc.abstractmethod
-    def _reset(self, episode: int | None) -> None:
-        """Begins `episode` on every board, or each board's next; fills the buffers."""
+    def get_state(self) -> bytes:
+        """All that decides what comes next, to go on from it with `set_state` on the same rung."""
+        self._check_begun("get_state")
+        ended = np.flatnonzero(self._stays_ended).tolist()
+        return state.pack(self._identity() | {"seed": self._seed, "ended": ended}, self._dump())
+
+    def set_state(self, saved: bytes):
+        """Goes on from what `get_state` returned, in this environment or one made like it.
+
+        Only `obs` and `mask` may differ, but observations with history need a state with history.
+
+        Returns:
+            observation and info, as `reset` does.
+
+        Raises:
+            InvalidStateError: `saved` is corrupt or of another rung, version, number of boards or
+                setting; nothing has changed.
+        """
+        self._check_open()
+        identity, payload = state.unpack(saved, self._identity())
+        self._seed = identity["seed"]
+        self._ended[:] = False
+        self._ended[identity["ended"]] = True
+        self._buffers.reason.fill(0)
+        self._load(payload)
+        self._begun = True
+        return self._buffers.observation, self._info()
+
+    def close_extras(self, **kwargs) -> None:
+        """Stops the engine, if there is one (called by `close`)."""
+        if self._engine:
+            self._engine.close()
 
     @abc.abstractmethod
-    def _step(self, actions: np.ndarray) -> None:
-        """Plays (N,) int64 `actions` and fills the buffers, or raises and changes nothing."""
+    def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
+        """Begins `episode`, or each board's next, where `which` is set; fills the buffers."""
+
+    @abc.abstractmethod
+    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> None:
+        """Plays (N,) int64 `actions` and fills the buffers, or raises and changes nothing.
+
+        `replies` are the opponent's actions where an engine plays it.
+        """
+
+    @abc.abstractmethod
+    def _begin_with(self, replies: np.ndarray) -> None:
+        """Plays an engine's first plies, (N,) int64, -1 for none, unless they end a game."""
 
     @abc.abstractmethod
     def _fen(self, board: int) -> str:
         """The position of one board."""
 
+    @abc.abstractmethod
+    def _episode(self, board: int) -> int:
+        """The number of a board's episode."""
+
+    @abc.abstractmethod
+    def _layout(self) -> str:
+        """What `_dump` writes, in words that change when it does."""
+
+    @abc.abstractmethod
+    def _dump(self) -> bytes:
+        """The state of all boards."""
+
+    @abc.abstractmethod
+    def _load(self, payload: bytes) -> None:
+        """Takes what `_dump` gave; fills observations, masks and players."""
+
     def _info(self) -> dict:
         out = self._buffers
         return {"action_mask": out.mask, "player": out.player, "reason": out.reason}
+
+    def _identity(self) -> dict:
+        settings = dataclasses.asdict(self.settings)
+        del settings["obs"], settings["mask"]
+        settings["autoreset_mode"] = self.settings.autoreset_mode.name
+        return {"env": "chess", "layout": self._layout(), "num_envs": self.num_envs} | settings
+
+    @property
+    def _stays_ended(self) -> np.ndarray:
+        """(N,) bool: boards that have ended and not begun again."""
+        same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
+        return np.zeros_like(self._ended) if same_step else self._ended
+
+    def _reset_mask(self, seed: int | None, options: dict) -> np.ndarray | None:
+        unknown = ", ".join(str(name) for name in options if name != "reset_mask")
+        if unknown:
+            raise ConfigurationError(f"unknown reset options: {unknown}")
+        which = options.get("reset_mask")
+        if which is None:
+            return None
+        if not isinstance(which, np.ndarray) or which.dtype != np.bool_:
+            raise ConfigurationError("reset_mask is not an array of bool")
+        if which.shape != (self.num_envs,):
+            raise ConfigurationError(f"reset_mask has shape {which.shape}, not ({self.num_envs},)")
+        if seed is not None or not self._begun:
+            raise ConfigurationError("reset_mask begins next episodes: first reset without it")
+        return np.ascontiguousarray(which)
+
+    def _engine_replies(self, actions: np.ndarray) -> np.ndarray:
+        """What the engine answers to each action; -1 where it has nothing to answer."""
+        positions = {}
+        for i, action in enumerate(actions.tolist()):
+            if self._stays_ended[i]:
+                continue
+            position = chess.Board(self._fen(i))
+            move = move_of(action, position)
+            if move is None or move not in position.legal_moves:
+                raise IllegalActionError(i, action, move and move.uci(), position.fen())
+            position.push(move)
+            positions[i] = position
+        return self._ask_engine(positions)
+
+    def _engine_opens(self, begun: np.ndarray) -> None:
+        """Where an episode has just begun and the engine is White, lets it play its first ply."""
+        if not self._engine:
+            return
+        positions = {}
+        for i in np.flatnonzero(begun).tolist():
+            position = chess.Board(self._fen(i))
+            agent_is_black = (i + self._episode(i)) % 2 == 1
+            if (not position.turn) != agent_is_black:
+                positions[i] = position
+        self._begin_with(self._ask_engine(positions))
+
+    def _ask_engine(self, positions: dict[int, chess.Board]) -> np.ndarray:
+        replies = np.full(self.num_envs, -1)
+        for i, position in positions.items():
+            if any(position.legal_moves):
+                move = self._engine.reply(position, i)
+                replies[i] = action_of(move, not position.turn)
+        return replies
+
+    @contextlib.contextmanager
+    def _unchanged_on_engine_error(self):
+        """Puts everything back where an engine fails half-way through."""
+        if not self._engine:
+            yield
+            return
+        saved = (self._seed, self._begun, self._ended.copy(), self._buffers.save())
+        boards = self._dump()
+        try:
+            yield
+        except BaseException:
+            self._load(boards)
+            self._seed, self._begun, self._ended, buffers = saved
+            self._buffers.restore(buffers)
+            raise
 
     def _check_open(self) -> None:
         if self.closed:
@@ -182,3 +352,10 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         if not np.issubdtype(actions.dtype, np.integer) or actions.dtype == np.uint64:
             raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
         return np.ascontiguousarray(actions, np.int64)
+
+
+def _observation_space(obs: str) -> gymnasium.spaces.Box:
+    shape, dtype = OBSERVATIONS[obs]
+    if obs == "planes":
+        return gymnasium.spaces.Box(0, np.inf, shape, dtype)
+    return gymnasium.spaces.Box(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype)

@@ -1,0 +1,155 @@
+"""A UCI engine, such as Stockfish, as the opponent."""
+
+import asyncio
+import contextlib
+import ctypes
+import dataclasses
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import weakref
+from collections.abc import Mapping
+
+import chess
+import chess.engine
+
+from rungs.errors import ConfigurationError, EngineError
+
+_SET_PARENT_DEATH_SIGNAL = 1
+_prctl = ctypes.CDLL(None).prctl
+
+
+@dataclasses.dataclass(frozen=True)
+class UciEngine:
+    """Which engine plays, and how well.
+
+    It is told the position alone, with its memory cleared, so its reply is a function of that: the
+    same on every rung and in every run, unless its own options make it random.
+
+    Attributes:
+        path: the program.
+        depth: how many plies it looks ahead, at least 1.
+        timeout: seconds it may take to start, and for each move.
+        options: its own, by name, e.g. {"Skill Level": 0, "Hash": 1}.
+
+    Raises:
+        ConfigurationError: there is no such program, or a value is wrong; the message names it.
+    """
+
+    path: str
+    depth: int = 1
+    timeout: float = 10.0
+    options: Mapping[str, str | int | bool] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self):
+        if not isinstance(self.path, str | os.PathLike) or not shutil.which(self.path):
+            raise ConfigurationError(f"engine path={self.path!r} is no program")
+        object.__setattr__(self, "path", os.fspath(self.path))
+        if type(self.depth) is not int or self.depth < 1:
+            raise ConfigurationError(f"engine depth={self.depth!r} is not an integer above 0")
+        if not isinstance(self.timeout, int | float) or not self.timeout > 0:
+            raise ConfigurationError(f"engine timeout={self.timeout!r} is not a number above 0")
+
+
+class EngineProcess:
+    """An engine at work: started when first asked, and again after it failed.
+
+    It dies with `close`, with this object, and with the process that made it.
+    """
+
+    def __init__(self, engine: UciEngine):
+        self.engine = engine
+        self._loop = self._thread = self._protocol = self._kill = None
+
+    def reply(self, position: chess.Board, board: int) -> chess.Move:
+        """Its move in `position`.
+
+        Args:
+            board: the index to name in an error.
+
+        Raises:
+            EngineError: it could not be started, died, took too long or made no legal move. It is
+                stopped.
+        """
+        limit = chess.engine.Limit(depth=self.engine.depth)
+        with self._failing_as(board, position.fen()):
+            if self._protocol is None:
+                self._start()
+            # A new game each time: what it remembers of others must not change its move.
+            play = self._protocol.play(position, limit, game=object())
+            move = self._wait(play).move
+            if move is None:
+                raise chess.engine.EngineError("it made no move")
+            return move
+
+    def close(self) -> None:
+        """Stops it; may be called twice."""
+        if self._kill:
+            self._kill()
+            self._thread.join()
+        self._loop = self._thread = self._protocol = self._kill = None
+
+    def _start(self) -> None:
+        # In a thread of its own, as a notebook's already runs an event loop.
+        self._loop = asyncio.new_event_loop()
+        self._kill = weakref.finalize(self, _stop, self._loop, processes := [])
+        self._thread = threading.Thread(target=_run, args=(self._loop,), daemon=True)
+        self._thread.start()
+        self._protocol = self._wait(_open(self.engine, processes))
+
+    def _wait(self, coroutine):
+        timed = asyncio.wait_for(coroutine, self.engine.timeout)
+        return asyncio.run_coroutine_threadsafe(timed, self._loop).result()
+
+    @contextlib.contextmanager
+    def _failing_as(self, board: int, fen: str):
+        try:
+            yield
+        except TimeoutError:
+            why = f"did not answer within {self.engine.timeout} s"
+        except (OSError, chess.engine.EngineError) as error:
+            why = f"failed: {error}"
+        except BaseException:  # Ctrl-C leaves it thinking about a move that nobody waits for
+            self.close()
+            raise
+        else:
+            return
+        self.close()
+        raise EngineError(f"engine {self.engine.path} {why} (in {fen})", board) from None
+
+
+async def _open(engine: UciEngine, processes: list):
+    # The process is known to `_stop` from its first moment, even where it never says "uciok".
+    transport, protocol = await chess.engine.UciProtocol.popen(
+        engine.path, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent
+    )
+    processes.append((transport, protocol))
+    await protocol.initialize()
+    await protocol.configure(dict(engine.options))
+    return protocol
+
+
+def _die_with_parent() -> None:
+    _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
+
+
+def _stop(loop: asyncio.AbstractEventLoop, processes: list) -> None:
+    # Killed here, as at the end of Python nothing waits for the loop's thread to do it.
+    for transport, _ in processes:
+        with contextlib.suppress(ProcessLookupError):
+            transport.kill()
+    asyncio.run_coroutine_threadsafe(_shut_down(loop, processes), loop)
+
+
+async def _shut_down(loop: asyncio.AbstractEventLoop, processes: list) -> None:
+    for transport, protocol in processes:
+        transport.close()
+        await protocol.returncode
+    loop.stop()

@@ -1,0 +1,258 @@
+"""An engine as the opponent: what it plays, and what happens when it fails."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import chess
+import numpy as np
+import pytest
+
+import rungs
+from rungs.chess.engine import UciEngine
+from rungs.chess.policy import random_actions
+from rungs.errors import ConfigurationError, EngineError, IllegalActionError
+from tests import lockstep
+from tests.chess.test_errors import snapshot
+
+RUNGS = [rung.name for rung in rungs.rungs_of("chess")]
+STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
+needs_stockfish = pytest.mark.skipif(not STOCKFISH, reason="stockfish is not installed")
+
+
+@pytest.fixture(params=RUNGS)
+def rung(request):
+    return request.param
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """Writes a program that is the fake engine with its failure, and says which are running."""
+
+    class Fake:
+        program = tmp_path / "engine"
+
+        def __call__(self, *failure, **settings):
+            command = " ".join([sys.executable, str(Path(__file__).with_name("uci.py")), *failure])
+            self.program.write_text(f"#!/bin/sh\nRUNGS_TEST={tmp_path} exec {command}\n")
+            self.program.chmod(0o755)
+            return UciEngine(self.program, **settings)
+
+        def running(self):
+            mark = f"RUNGS_TEST={tmp_path}".encode()
+            return [pid for pid in os.listdir("/proc") if pid.isdigit() and marked(pid, mark)]
+
+        def all_gone(self, seconds=5):
+            deadline = time.monotonic() + seconds
+            while self.running() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            return not self.running()
+
+    return Fake()
+
+
+def marked(pid, mark):
+    try:
+        return mark in Path("/proc", pid, "environ").read_bytes()
+    except OSError:  # gone meanwhile, or somebody else's
+        return False
+
+
+def first_move(board):
+    return min(move.uci() for move in board.legal_moves)
+
+
+def test_one_step_is_the_agents_ply_and_the_engines(rung, fake):
+    env = rungs.make("chess", rung, 3, opponent=fake())
+    _, info = env.reset()
+    # On board 1 the agent is Black, and the engine has opened.
+    expected = [chess.Board(), chess.Board(), chess.Board()]
+    expected[1].push_uci(first_move(expected[1]))
+    assert env.fens() == [board.fen() for board in expected]
+    assert info["player"].tolist() == [0, 1, 0]
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        actions = random_actions(info["action_mask"], rng)
+        for i, board in enumerate(expected):
+            moves = {action: move for move, action in env.legal_moves(i).items()}
+            board.push_uci(moves[actions[i]])
+            board.push_uci(first_move(board))
+        *_, info = env.step(actions)
+        assert env.fens() == [board.fen() for board in expected]
+    env.close()
+    assert fake.all_gone()
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
+def test_both_rungs_play_the_same_games(fake, mode):
+    settings = {"autoreset_mode": mode, "max_plies": 40, "opening_plies": (0, 4), "obs": "planes"}
+    pair = [rungs.make("chess", name, 4, opponent=fake(), **settings) for name in RUNGS]
+    reasons = lockstep.play(*pair, seed=1, steps=60)
+    assert sum(reasons.values()) >= 8
+    for env in pair:
+        env.close()
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "expected"),
+    [
+        ("6k1/5ppp/8/8/8/8/8/R6K w - - 0 1", "a1a8", 1),
+        ("7k/8/8/8/8/r7/1r5P/7K w - - 0 1", "h2h3", -1),  # the engine's a3a1 mates
+        ("7k/8/8/8/8/r7/1r6/7K w - - 0 1", "h1g1", -1),
+    ],
+)
+def test_the_agent_may_mate_or_be_mated(rung, fake, fen, move, expected):
+    env = rungs.make("chess", rung, 1, opponent=fake(), start_fens=[fen])
+    env.reset()
+    _, reward, terminated, _, _ = env.step([env.legal_moves(0)[move]])
+    assert (reward[0], terminated[0]) == (expected, True)
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("failure", "why"),
+    [
+        ("crash", "failed"),
+        ("hang", "0.5 s"),
+        ("illegal", "failed"),
+        ("nonsense", "failed"),
+        ("none", "no move"),
+    ],
+)
+def test_a_failing_engine_names_the_board_and_changes_nothing(rung, fake, failure, why):
+    env = rungs.make(
+        "chess", rung, 3, opponent=fake(failure, "7", timeout=0.5 if failure == "hang" else 10)
+    )
+    _, info = env.reset()  # board 1: move 1
+    rng = np.random.default_rng(0)
+    *_, info = env.step(random_actions(info["action_mask"], rng))  # moves 2 to 4
+    actions = random_actions(info["action_mask"], rng)
+    before, fens = snapshot(env), env.fens()
+    with pytest.raises(EngineError, match="board 2") as caught:
+        env.step(actions)  # moves 5 to 7
+    assert caught.value.board == 2
+    assert why in str(caught.value)
+    assert str(fake.program) in str(caught.value)
+    assert snapshot(env) == before
+    assert fake.all_gone()
+    # It is started again when needed, and the game goes on.
+    env.step(actions)
+    assert env.fens() != fens
+    env.close()
+    assert fake.all_gone()
+
+
+def test_a_failure_to_open_changes_nothing(rung, fake):
+    env = rungs.make("chess", rung, 2, opponent=fake("crash", "4"), max_plies=2)
+    env.reset()  # board 1: move 1
+    before = snapshot(env)
+    with pytest.raises(EngineError, match="board 0"):  # replies 2 and 3, then it opens on board 0
+        env.step([env.legal_moves(i)[move] for i, move in enumerate(("e2e4", "e7e5"))])
+    assert snapshot(env) == before
+    env.close()
+
+
+def test_a_failed_first_reset_can_be_tried_again(rung, fake):
+    env = rungs.make("chess", rung, 2, opponent=fake("crash", "1"), seed=3)
+    with pytest.raises(EngineError, match="board 1"):
+        env.reset()
+    fake()
+    env.reset()
+    other = rungs.make("chess", rung, 2, opponent=fake(), seed=3)
+    other.reset()
+    assert env.fens() == other.fens()
+    env.close()
+    other.close()
+
+
+def test_a_mute_engine_is_given_up(rung, fake):
+    env = rungs.make("chess", rung, 2, opponent=fake("mute", timeout=0.5))
+    with pytest.raises(EngineError, match=r"board 1.*did not answer within 0.5 s"):
+        env.reset()
+    assert fake.all_gone()
+
+
+def test_an_illegal_action_is_refused_before_the_engine_is_asked(rung, fake):
+    env = rungs.make("chess", rung, 3, opponent=fake("crash", "2"))
+    env.reset()
+    before = snapshot(env)
+    with pytest.raises(IllegalActionError, match="board 2"):
+        env.step([env.legal_moves(i)[move] for i, move in ((0, "e2e4"), (1, "e7e5"))] + [384])
+    assert snapshot(env) == before
+    env.close()
+
+
+SCRIPT = """
+import os, signal, sys, rungs
+from rungs.chess.engine import UciEngine
+env = rungs.make("chess", "python", 2, opponent=UciEngine(sys.argv[1]))
+env.reset()
+if sys.argv[2] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[2] == "raises":
+    1 / 0
+"""
+
+
+@pytest.mark.parametrize("how", ["exits", "raises", "killed"])
+def test_no_engine_outlives_its_environment(fake, how):
+    engine = fake()
+    done = subprocess.run([sys.executable, "-c", SCRIPT, engine.path, how], timeout=60)
+    assert done.returncode == {"exits": 0, "raises": 1, "killed": -signal.SIGKILL}[how]
+    assert fake.all_gone()
+
+
+def test_a_forgotten_environment_stops_its_engine(rung, fake):
+    env = rungs.make("chess", rung, 2, opponent=fake())
+    env.reset()
+    assert len(fake.running()) == 1
+    del env
+    assert fake.all_gone()
+
+
+def test_it_works_where_an_event_loop_runs(rung, fake):
+    """As in a notebook."""
+    import asyncio
+
+    async def cell():
+        env = rungs.make("chess", rung, 2, opponent=fake())
+        env.reset()
+        env.close()
+
+    asyncio.run(cell())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"path": "no-such-engine"}, "no-such-engine"),
+        ({"path": None}, "None"),
+        ({"path": sys.executable, "depth": 0}, "depth=0"),
+        ({"path": sys.executable, "depth": 1.5}, "depth=1.5"),
+        ({"path": sys.executable, "timeout": 0}, "timeout=0"),
+    ],
+)
+def test_a_wrong_engine_is_named(wrong, named):
+    with pytest.raises(ConfigurationError, match=named):
+        UciEngine(**wrong)
+
+
+def test_an_unknown_option_is_named(rung, fake):
+    env = rungs.make("chess", rung, 2, opponent=fake(options={"Colour": "blue"}))
+    with pytest.raises(EngineError, match="Colour"):
+        env.reset()
+    assert fake.all_gone()
+
+
+@needs_stockfish
+def test_stockfish_plays_the_same_on_every_rung():
+    engine = UciEngine(STOCKFISH, depth=2, options={"Hash": 1})
+    pair = [rungs.make("chess", name, 3, opponent=engine, max_plies=60) for name in RUNGS]
+    reasons = lockstep.play(*pair, seed=3, steps=40)
+    assert sum(reasons.values()) >= 3
+    for env in pair:
+        env.close()

@@ -1,0 +1,50 @@
+"""A small UCI engine for tests: plays the first legal move, and fails as asked.
+
+Usage: uci.py FAILURE [NUMBER]: what to do instead at the NUMBER-th move (from 1).
+"""
+
+import sys
+import time
+
+import chess
+
+
+def fail(how):
+    if how == "crash":
+        sys.exit(3)
+    if how == "hang":
+        time.sleep(3600)
+    say({"illegal": "bestmove a1a1", "nonsense": "bestmove what", "none": "bestmove (none)"}[how])
+
+
+def say(line):
+    print(line, flush=True)
+
+
+def main(failure="", number=1):
+    if failure == "mute":
+        time.sleep(3600)
+    moves = 0
+    for line in sys.stdin:
+        word, *rest = line.split()
+        if word == "uci":
+            say("option name Hash type spin default 16 min 1 max 64")
+            say("uciok")
+        elif word == "isready":
+            say("readyok")
+        elif word == "position":
+            at = rest.index("moves") if "moves" in rest else len(rest)
+            board = chess.Board() if rest[0] == "startpos" else chess.Board(" ".join(rest[1:at]))
+            for move in rest[at + 1 :]:
+                board.push_uci(move)
+        elif word == "go":
+            moves += 1
+            if failure and moves == int(number):
+                fail(failure)
+            else:
+                say(f"bestmove {min(move.uci() for move in board.legal_moves)}")
+        elif word == "quit":
+            return
+
+
+main(*sys.argv[1:])

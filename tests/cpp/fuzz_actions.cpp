@@ -1,0 +1,52 @@
+// Any bytes, taken as settings and actions of two boards: illegal actions change nothing, legal
+// ones leave positions of which everything holds, and nothing is written outside the outputs.
+#include "boards.hpp"
+#include "fuzz.hpp"
+#include "invariants.hpp"
+
+using namespace rungs;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::uint8_t settings = data[0];
+  const chess::Position start = chess::start_position();
+  const env::ChessConfig config{
+      data[1],
+      static_cast<env::Opponent>(settings % 2),
+      static_cast<env::ObservationFormat>(settings / 2 % 3),
+      static_cast<env::MaskFormat>(settings / 6 % 2),
+      static_cast<env::Autoreset>(settings / 12 % 3),
+      settings / 36u % 2 * 20,
+      0,
+      settings / 72u * 10,
+      1,
+      &start,
+  };
+  Boards boards(2, config);
+  serial::reset(boards.batch, nullptr, 0);
+  for (std::size_t at = 2; at + 2 <= size; at += 2) {
+    std::int64_t actions[2];
+    for (int i = 0; i < 2; ++i) {
+      // Mostly one of the legal actions, else any number near them.
+      const chess::LegalActions& legal = boards.envs[i].game.legal;
+      const int number = chess::count(legal);
+      const std::int64_t byte = data[at + i];
+      actions[i] = byte < 250 && number ? env::nth_action(legal, byte % number) : byte * 20 - 100;
+    }
+    const std::vector<env::ChessEnv> before = boards.envs;
+    const std::int64_t illegal = serial::step(boards.batch, actions, nullptr);
+    boards.check_fences();
+    if (illegal >= 0) {
+      if (before[illegal].game.legal.contains(actions[illegal])) fail("a legal action was refused");
+      if (std::memcmp(before.data(), boards.envs.data(), 2 * sizeof(env::ChessEnv)))
+        fail("an illegal action changed a board");
+    }
+    bool ended[2];
+    for (int i = 0; i < 2; ++i) {
+      ended[i] = boards.envs[i].ended;
+      if (!ended[i]) chess::check(boards.envs[i].game);
+    }
+    if (config.autoreset == env::Autoreset::DISABLED) serial::reset(boards.batch, ended, -1);
+  }
+  return 0;
+}
