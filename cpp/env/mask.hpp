@@ -16,7 +16,7 @@ inline void write_mask(const chess::LegalActions& legal, MaskFormat format, std:
     __builtin_memcpy(out, &legal, sizeof legal);
   else
     for (int plane = 0; plane < chess::kPlanes; ++plane)
-      store(where(legal.plane[plane]) & 1, out + 64 * plane);
+      store(where(legal.plane[plane]) & kOnes, out + 64 * plane);
 }
 
 // The `rank`-th legal action in order of action id, from 0.

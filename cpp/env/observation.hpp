@@ -29,12 +29,10 @@ constexpr std::int64_t observation_bytes(ObservationFormat format) {
 inline void write_board(const chess::Game& game, std::int8_t* out) {
   using namespace chess;
   const Position& p = game.position;
-  const Bitboard theirs = p.theirs();
-  Bytes board = {};
-  for (int type = PAWN; type <= KING; ++type)
-    board |= where(p.piece[type]) & static_cast<std::uint8_t>(type + 1);
-  const Bytes negate = where(theirs);  // -x is ~x + 1
-  store((board ^ negate) - negate, out);
+  // A piece of ours is type + 1, and one of theirs -(type + 1), which is ~type.
+  Lanes board = {};
+  for (int type = KNIGHT; type <= KING; ++type) board |= where(p.piece[type]) & kOnes * type;
+  store((board ^ where(p.theirs())) + (where(p.own) & kOnes), out);
   for (int side = 0; side < 2; ++side) {
     out[64 + 2 * side] = p.short_castling(side) != 0;
     out[65 + 2 * side] = p.long_castling(side) != 0;

@@ -41,7 +41,7 @@ def load():
     with cache.build(path) as unfinished:
         if unfinished:
             source = ["-x", "c++", str(headers.CPP / headers.API)]
-            _run([COMPILER, *FLAGS.split(), *source, "-o", str(unfinished)])
+            run([COMPILER, *FLAGS.split(), *source, "-o", str(unfinished)])
     library = ctypes.CDLL(str(path))
     for function, (result, arguments) in _SIGNATURES.items():
         getattr(library, function).restype = result
@@ -51,10 +51,11 @@ def load():
 
 def version() -> str:
     """The compiler's version line."""
-    return _run([COMPILER, "--version"]).splitlines()[0]
+    return run([COMPILER, "--version"]).splitlines()[0]
 
 
-def _run(command: list[str]) -> str:
+def run(command: list[str]) -> str:
+    """What a compiler or a tool beside it says; CompilerError where it is missing or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:

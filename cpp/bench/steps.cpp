@@ -1,0 +1,52 @@
+// The serial rung without Python, for tools that watch a whole process, such as callgrind.
+//   steps BOARDS STEPS BITS: random self-play; BITS 1 for masks of bits, 0 of bools.
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "../rungs/api.hpp"
+
+int main(int argc, char** arguments) {
+  if (argc != 4) return 2;
+  using namespace rungs;
+  const std::int64_t boards = std::atoll(arguments[1]), steps = std::atoll(arguments[2]);
+  const auto mask = std::atoi(arguments[3]) ? env::MaskFormat::BITS : env::MaskFormat::BOOL;
+  const auto observation = env::ObservationFormat::BOARD;
+  const chess::Position start = chess::start_position();
+  std::vector<env::ChessEnv> envs(boards);
+  std::vector<std::uint8_t> observations(2 * boards * env::observation_bytes(observation));
+  std::vector<std::uint8_t> masks(boards * env::mask_bytes(mask)), flags(2 * boards);
+  std::vector<float> rewards(boards);
+  std::vector<std::int8_t> codes(2 * boards);
+  std::vector<std::int64_t> actions(boards);
+  const ChessBatch batch{
+      {0, env::Opponent::NONE, observation, mask, env::Autoreset::SAME_STEP, 0, 0, 0, 1, &start},
+      boards,
+      0,
+      envs.data(),
+      nullptr,
+      observations.data(),
+      masks.data(),
+      rewards.data(),
+      reinterpret_cast<bool*>(flags.data()),
+      reinterpret_cast<bool*>(flags.data() + boards),
+      codes.data(),
+      codes.data() + boards,
+      observations.data() + boards * env::observation_bytes(observation)};
+  const auto address = reinterpret_cast<std::uintptr_t>(&batch);
+  // Called by address, so that it stays a function that a tool can find by name.
+  std::int64_t (*volatile step)(std::uintptr_t, std::uintptr_t, std::uintptr_t) =
+      rungs_chess_serial_step;
+  rungs_chess_serial_reset(address, 0, 0);
+  for (std::int64_t s = 0; s < steps; ++s) {
+    for (std::int64_t i = 0; i < boards; ++i) {
+      const chess::LegalActions& legal = envs[i].game.legal;
+      const auto bits = env::philox(1, static_cast<std::uint32_t>(i), 0,
+                                    static_cast<std::uint32_t>(s), env::Stream::OPPONENT);
+      actions[i] = env::nth_action(
+          legal,
+          static_cast<int>(env::below(bits, static_cast<std::uint32_t>(chess::count(legal)))));
+    }
+    if (step(address, reinterpret_cast<std::uintptr_t>(actions.data()), 0) >= 0) return 1;
+  }
+}

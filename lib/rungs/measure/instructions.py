@@ -1,0 +1,82 @@
+"""Instructions per ply, counted exactly by callgrind, by the header they come from."""
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+from rungs import aot, headers
+
+# Valgrind 3.19 knows no AVX-512, so what is counted is the build for processors with AVX2.
+MACHINE = "x86-64-v3"
+_FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g"]
+
+
+def have_callgrind() -> bool:
+    """Whether valgrind is installed."""
+    return shutil.which("valgrind") is not None
+
+
+def instructions_by_header(*, boards: int, steps: int, mask: str) -> pd.DataFrame:
+    """Counts the instructions of `step` in random self-play on the serial rung.
+
+    The count is that of `cpp/bench/steps.cpp`, compiled for AVX2 by g++.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards, from the start of a game.
+        mask: "bool" or "bits".
+
+    Returns:
+        A row per header: `header` ("chess/movegen.hpp"), `instructions` per ply, most first.
+
+    Raises:
+        CompilerError: g++ or valgrind failed; the message holds what it said.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        program, counts = Path(folder) / "steps", Path(folder) / "counts"
+        source = str(headers.CPP / "bench" / "steps.cpp")
+        aot.run([aot.COMPILER, *_FLAGS, source, "-o", str(program)])
+        aot.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                "--collect-atstart=no",
+                "--toggle-collect=rungs_chess_serial_step",
+                f"--callgrind-out-file={counts}",
+                *map(str, (program, boards, steps, int(mask == "bits"))),
+            ]
+        )
+        totals = _by_file(counts.read_text())
+    rows = [(_short(file), total / (boards * steps)) for file, total in totals.items()]
+    frame = pd.DataFrame(rows, columns=["header", "instructions"])
+    frame = frame.groupby("header", as_index=False)["instructions"].sum()
+    return frame.sort_values("instructions", ascending=False, ignore_index=True)
+
+
+def _by_file(text: str) -> dict[str, int]:
+    """Instructions by source file, inlined code included where it was written."""
+    names, totals = {}, {}
+    file, skip = "", False
+    for line in text.splitlines():
+        if match := re.match(r"(fl|fi|fe)=\((\d+)\)(?: (.*))?", line):
+            _, number, name = match.groups()
+            file = names.setdefault(number, name)
+        elif match := re.match(r"(?:cfi|cfl)=\((\d+)\) (.*)", line):
+            names.setdefault(*match.groups())
+        elif line.startswith("calls="):
+            skip = True  # the next line is what the callee took, which is counted there
+        elif re.match(r"[\d+*-]", line):
+            if not skip:
+                totals[file] = totals.get(file, 0) + int(line.split()[1])
+            skip = False
+    return totals
+
+
+def _short(file: str) -> str:
+    """A header as the project calls it, and anything else as "the C++ library"."""
+    root = f"{headers.CPP}/"
+    resolved = str(Path(file).resolve())
+    return resolved.removeprefix(root) if resolved.startswith(root) else "the C++ library"
