@@ -1,7 +1,6 @@
 """An engine as the opponent: what it plays, and what happens when it fails."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,11 +15,12 @@ import rungs
 from rungs.chess.engine import UciEngine
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, EngineError, IllegalActionError
+from rungs.machine import optional
 from tests import lockstep
 from tests.chess.test_errors import snapshot
 
 RUNGS = [rung.name for rung in rungs.rungs_of("chess")]
-STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
+STOCKFISH = optional.find("stockfish")
 needs_stockfish = pytest.mark.skipif(not STOCKFISH, reason="stockfish is not installed")
 
 

@@ -22,7 +22,7 @@ _PLANES = (
 )
 
 
-def _target(action: int) -> int | None:
+def target_of(action: int) -> int | None:
     """The square an action leads to, or None where that is off the board."""
     x, y, _ = _PLANES[action // 64]
     file, rank = action % 8 + x, action % 64 // 8 + y
@@ -31,9 +31,9 @@ def _target(action: int) -> int | None:
 
 # (from, to, piece an underpromotion makes) -> action, for every action that stays on the board.
 _ACTION_OF = {
-    (action % 64, _target(action), _PLANES[action // 64][2]): action
+    (action % 64, target_of(action), _PLANES[action // 64][2]): action
     for action in range(NUM_ACTIONS)
-    if _target(action) is not None
+    if target_of(action) is not None
 }
 
 
@@ -46,12 +46,12 @@ def action_of(move: chess.Move, black: bool) -> int:
 
 def move_of(action: int, board: chess.Board) -> chess.Move | None:
     """The move an action means on `board`, legal or not; None where it leaves the board."""
-    if not 0 <= action < NUM_ACTIONS or _target(action) is None:
+    if not 0 <= action < NUM_ACTIONS or target_of(action) is None:
         return None
     view = 0 if board.turn else 56
-    origin, target = action % 64 ^ view, _target(action) ^ view
+    origin, target = action % 64 ^ view, target_of(action) ^ view
     promotion = _PLANES[action // 64][2]
-    if promotion is None and board.piece_type_at(origin) == chess.PAWN and _target(action) >= 56:
+    if promotion is None and board.piece_type_at(origin) == chess.PAWN and target_of(action) >= 56:
         promotion = chess.QUEEN
     return chess.Move(origin, target, promotion)
 

@@ -1,13 +1,13 @@
 """Instructions per ply, counted exactly by callgrind, by the header they come from."""
 
 import re
-import shutil
 import tempfile
 from pathlib import Path
 
 import pandas as pd
 
 from rungs import aot, headers
+from rungs.machine import optional
 
 # Valgrind 3.19 knows no AVX-512, so what is counted is the build for processors with AVX2.
 MACHINE = "x86-64-v3"
@@ -16,7 +16,7 @@ _FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g"]
 
 def have_callgrind() -> bool:
     """Whether valgrind is installed."""
-    return shutil.which("valgrind") is not None
+    return optional.find("valgrind") is not None
 
 
 def instructions_by_header(*, boards: int, steps: int, mask: str) -> pd.DataFrame:

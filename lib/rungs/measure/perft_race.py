@@ -1,7 +1,6 @@
 """Move generators against each other: perft, counted in bulk at the leaves by all of them."""
 
 import contextlib
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -20,9 +19,10 @@ POSITIONS = {
 Counter = Callable[[str, int], int]
 
 
-def find_stockfish() -> str | None:
-    """The path of Stockfish, where it is installed."""
-    return shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
+def engine_name(program: str) -> str:
+    """What a UCI engine calls itself, with its version."""
+    done = subprocess.run([program], input="uci\nquit\n", capture_output=True, text=True)
+    return next(line for line in done.stdout.splitlines() if line.startswith("id name"))[8:]
 
 
 @contextlib.contextmanager
@@ -32,19 +32,21 @@ def stockfish(program: str) -> Iterator[Counter]:
     Raises:
         EngineError: it stopped before it answered.
     """
-    command = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
-    with subprocess.Popen([program], **command) as engine:
+    # Without buffers, nothing written is left over when the program is gone.
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    with subprocess.Popen([program], **pipes) as engine:
 
         def ask(text: str, answer: str) -> str:
-            engine.stdin.write(f"{text}\n")
+            with contextlib.suppress(BrokenPipeError):
+                engine.stdin.write(f"{text}\n".encode())
             for line in engine.stdout:
-                if line.startswith(answer):
-                    return line
+                if line.startswith(answer.encode()):
+                    return line.decode()
             raise EngineError(f"{program} stopped when asked {text!r}")
 
         def perft(fen: str, depth: int) -> int:
-            engine.stdin.write(f"position fen {fen}\n")
-            return int(ask(f"go perft {depth}", "Nodes searched").split()[-1])
+            answer = ask(f"position fen {fen}\ngo perft {depth}", "Nodes searched")
+            return int(answer.split()[-1])
 
         ask("uci", "uciok")
         ask("isready", "readyok")

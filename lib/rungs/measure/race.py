@@ -85,19 +85,21 @@ def _check_same(name: str, env: VectorEnv, reached: tuple, pilot: VectorEnv, exp
         raise SamenessError(f"{name}: positions differ from the pilot's")
 
 
-def output_floor(env: VectorEnv, repeats: int = 50) -> float:
-    """Seconds to do nothing but overwrite what one `step` writes: a bound no rung can beat.
+def output_floor(env: VectorEnv, repeats: int = 50) -> tuple[int, float]:
+    """What it takes to do nothing but overwrite what one `step` writes: a bound no rung can beat.
 
     Returns:
-        The median over `repeats` of writing observation, mask, reward, flags and codes of a batch.
+        The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write
+        them, the median over `repeats`.
     """
     observation, info = env.reset()
     arrays = [np.empty_like(observation), np.empty_like(info["action_mask"])]
-    arrays += [np.empty(env.num_envs, np.float32)] + [np.empty(env.num_envs, np.int8)] * 4
+    arrays += [np.empty(env.num_envs, np.float32)]
+    arrays += [np.empty(env.num_envs, np.int8) for _ in range(4)]
     seconds = []
     for repeat in range(repeats):
         start = time.perf_counter()
         for array in arrays:
             array.fill(repeat % 2)
         seconds.append(time.perf_counter() - start)
-    return float(np.median(seconds))
+    return sum(array.nbytes for array in arrays), float(np.median(seconds))

@@ -93,26 +93,52 @@ def compilers(frame: pd.DataFrame):
     return figure
 
 
-def bitboards(boards: dict[str, int]):
-    """Bitboards side by side, rank 8 on top.
+def floor(parts: pd.DataFrame):
+    """What a step's time is made of, beside what it can't go below.
 
     Args:
-        boards: 64-bit sets of squares by title.
+        parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
     """
-    figure, axes = style.axes(2.1 * len(boards), 2.5, ncols=len(boards), squeeze=False)
-    for each, (title, bits) in zip(axes[0], boards.items(), strict=True):
-        for square in range(64):
-            corner = (square % 8, square // 8)
-            dark = (square % 8 + square // 8) % 2 == 0
-            shade = "#D9D9D9" if dark else "#F5F5F5"
-            each.add_patch(matplotlib.patches.Rectangle(corner, 1, 1, color=shade))
-            if int(bits) >> square & 1:
-                centre = (corner[0] + 0.5, corner[1] + 0.5)
-                each.add_patch(matplotlib.patches.Circle(centre, 0.33, color=style.BLUE))
-        each.set(xlim=(0, 8), ylim=(0, 8), aspect="equal")
-        each.set_xticks(np.arange(8) + 0.5, "abcdefgh", fontsize=7)
-        each.set_yticks(np.arange(8) + 0.5, range(1, 9), fontsize=7)
-        each.tick_params(length=0)
-        each.set_title(title, fontsize=9)
-        each.spines[:].set_visible(False)
+    figure, axes = style.axes(height=2.8)
+    for i, row in enumerate(parts.itertuples()):
+        left = 0.0
+        rest = max(row.step - row.rules - row.writing, 0)
+        pieces = ((row.rules, style.SKY), (row.writing, style.ORANGE), (rest, style.GREY))
+        for value, color in pieces:
+            axes.barh(i, value, left=left, color=color, edgecolor="white")
+            if value > 0.06 * parts["step"].max():
+                axes.text(left + value / 2, i, f"{value:.0f}", ha="center", va="center")
+            left += value
+    axes.set_yticks(range(len(parts)), [f"{mask} mask" for mask in parts["mask"]])
+    axes.invert_yaxis()
+    axes.set_xlabel("nanoseconds per ply")
+    names = ("play and generate (perft)", "write the outputs (floor)", "everything else")
+    colors = (style.SKY, style.ORANGE, style.GREY)
+    handles = [
+        matplotlib.patches.Patch(color=color, label=name)
+        for color, name in zip(colors, names, strict=True)
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    axes.set_title("What a step is made of")
+    return figure
+
+
+def perft(frame: pd.DataFrame):
+    """A race of move generators: every repeat, and medians.
+
+    Args:
+        frame: of `rungs.measure.perft_race.perft_race`.
+    """
+    figure, axes = style.axes(height=1.4 + 0.45 * len(frame.groupby(["position", "racer"])))
+    rates = frame.assign(rate=frame["leaves"] / frame["seconds"] / 1e6)
+    colors = dict(zip(frame["racer"].drop_duplicates(), (style.BLUE, style.ORANGE), strict=False))
+    groups = list(rates.groupby(["position", "racer"], sort=False)["rate"])
+    for i, ((_, racer), rate) in enumerate(groups):
+        axes.barh(i, rate.median(), color=colors[racer], alpha=0.5)
+        axes.plot(rate, np.full(len(rate), i), "o", color=colors[racer], markersize=4)
+    names = [f"{racer}, {position}" for (position, racer), _ in groups]
+    axes.set_yticks(range(len(groups)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("million leaves per second (dots: repeats, bars: medians)")
+    axes.set_title("Perft, one thread")
     return figure
