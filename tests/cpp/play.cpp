@@ -1,6 +1,9 @@
 // Random self-play through the serial rung.
-//   play STEPS: steps of 7 boards, in every format and mode.
+//   play STEPS [FILE.epd]: steps of 7 boards, in every format and mode, from the file's positions.
+#include <fstream>
+
 #include "boards.hpp"
+#include "chess/fen.hpp"
 
 using namespace rungs;
 
@@ -49,20 +52,39 @@ void play(const env::ChessConfig& config, int steps) {
   }
 }
 
-int main(int, char** arguments) {
+std::vector<chess::Position> read_starts(const char* path) {
+  std::vector<chess::Position> starts;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    chess::Position position;
+    chess::Game game;
+    if (!chess::parse_fen(line.substr(0, line.find(" ;")), position).empty()) continue;
+    chess::start(game, position);
+    if (!game.over()) starts.push_back(position);
+  }
+  if (starts.empty()) fail("no position to start from");
+  return starts;
+}
+
+int main(int argc, char** arguments) {
   using env::Autoreset, env::MaskFormat, env::ObservationFormat, env::Opponent;
   const int steps = std::atoi(arguments[1]);
   // Random123's published answer for the digits of pi.
   if (env::philox(0x299F31D0A4093822, 0x243F6A88, 0x85A308D3, 0x13198A2E,
                   static_cast<env::Stream>(0x03707344)) != 0xD16CFE09)
     fail("Philox");
-  const chess::Position start = chess::start_position();
+  const std::vector<chess::Position> starts =
+      argc > 2 ? read_starts(arguments[2]) : std::vector{chess::start_position()};
+  const auto number = static_cast<std::uint32_t>(starts.size());
   for (const auto mask : {MaskFormat::BOOL, MaskFormat::BITS})
     for (const auto opponent : {Opponent::NONE, Opponent::RANDOM, Opponent::CALLER})
-      play({1, opponent, ObservationFormat::BOARD, mask, Autoreset::SAME_STEP, 40, 0, 9, 1, &start},
+      play({1, opponent, ObservationFormat::BOARD, mask, Autoreset::SAME_STEP, 40, 0, 9, number,
+            starts.data()},
            steps);
   for (const auto observation : {ObservationFormat::PLANES, ObservationFormat::BITPLANES})
     for (const auto reset : {Autoreset::SAME_STEP, Autoreset::NEXT_STEP, Autoreset::DISABLED})
-      play({1, Opponent::RANDOM, observation, MaskFormat::BITS, reset, 40, 0, 9, 1, &start}, steps);
+      play({1, Opponent::RANDOM, observation, MaskFormat::BITS, reset, 40, 0, 9, number,
+            starts.data()},
+           steps);
   std::printf("played\n");
 }

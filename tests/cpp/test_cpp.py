@@ -50,7 +50,8 @@ def test_invariants_at_every_node(compiled):
 
 
 def test_self_play_writes_only_its_buffers(compiled):
-    assert run(compiled("play"), 300) == "played\n"
+    assert run(compiled("play"), 200) == "played\n"
+    assert run(compiled("play"), 200, DATA / "tricky.epd") == "played\n"
 
 
 def test_any_text_is_refused_or_a_position(compiled, tmp_path):
@@ -88,3 +89,4 @@ def test_invariants_of_many_positions(compiled):
 @pytest.mark.slow
 def test_self_play_longer(compiled):
     run(compiled("play"), 20_000)
+    run(compiled("play"), 20_000, DATA / "random.epd")
