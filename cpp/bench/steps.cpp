@@ -47,6 +47,6 @@ int main(int argc, char** arguments) {
           legal,
           static_cast<int>(env::below(bits, static_cast<std::uint32_t>(chess::count(legal)))));
     }
-    if (step(address, reinterpret_cast<std::uintptr_t>(actions.data()), 0) >= 0) return 1;
+    if (step(address, reinterpret_cast<std::uintptr_t>(actions.data()), 0) < 0) return 1;
   }
 }

@@ -82,17 +82,19 @@ struct ChessEnv {
 
   // Plays an action that the mask allows, and the opponent's reply (`reply`, where the caller plays
   // it), and writes every output. An episode that ends gives way to the next as config.autoreset
-  // says.
-  void step(const ChessConfig& config, chess::Action action, chess::Action reply,
+  // says. Returns whether one has.
+  bool step(const ChessConfig& config, chess::Action action, chess::Action reply,
             const ChessRows& rows) {
     *rows.reward = 0;
     *rows.terminated = *rows.truncated = false;
     *rows.reason = 0;
+    bool ends = false;
     if (ended)
       begin_next(config, rows);
     else
-      play(config, action, reply, rows);
+      ends = play(config, action, reply, rows);
     write(config, rows);
+    return ends;
   }
 
   void begin_next(const ChessConfig& config, const ChessRows& rows) {
@@ -111,7 +113,7 @@ struct ChessEnv {
   // Colours alternate by episode, and neighbours have opposite ones, so that any batch is balanced.
   bool agent_is_black() const { return (board + episode) & 1; }
 
-  void play(const ChessConfig& config, chess::Action action, chess::Action reply,
+  bool play(const ChessConfig& config, chess::Action action, chess::Action reply,
             const ChessRows& rows) {
     advance(action, rows);
     float sign = 1;  // whoever mates has just moved
@@ -121,7 +123,7 @@ struct ChessEnv {
       sign = -1;
     }
     const bool over = game.over(), truncated = !over && config.max_plies && ply >= config.max_plies;
-    if (!over && !truncated) return;
+    if (!over && !truncated) return false;
 
     *rows.reward = game.reason == chess::Reason::CHECKMATE ? sign : 0;
     *rows.terminated = over;
@@ -135,6 +137,7 @@ struct ChessEnv {
       ended = 1;
       game.legal.fill(config.autoreset == Autoreset::NEXT_STEP);
     }
+    return true;
   }
 
   void advance(chess::Action action, const ChessRows& rows) {

@@ -25,16 +25,17 @@ inline std::int64_t find_illegal(const ChessBatch& batch, const std::int64_t* ac
 }
 
 // One step of every board; `replies` are the opponent's actions where the caller plays it, else
-// null. Unless every action is legal nothing is changed and the first board whose action is not is
-// returned; otherwise -1.
+// null. Returns how many episodes ended. Unless every action is legal nothing is changed, and for
+// the first board `i` whose action is not, -1 - i is returned.
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
                          const std::int64_t* replies) {
   const std::int64_t illegal = find_illegal(batch, actions);
-  if (illegal >= 0) return illegal;
+  if (illegal >= 0) return -1 - illegal;
+  std::int64_t ended = 0;
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    batch.env[i].step(batch.config, static_cast<chess::Action>(actions[i]),
-                      replies ? static_cast<chess::Action>(replies[i]) : 0, batch.rows(i));
-  return -1;
+    ended += batch.env[i].step(batch.config, static_cast<chess::Action>(actions[i]),
+                               replies ? static_cast<chess::Action>(replies[i]) : 0, batch.rows(i));
+  return ended;
 }
 
 // Plays the opponent's first ply of an episode on the boards where `replies` holds one, and not -1.

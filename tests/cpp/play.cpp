@@ -31,10 +31,10 @@ void play(const env::ChessConfig& config, int steps) {
     // A board's illegal action is found, and nothing has moved.
     const std::int64_t bad = step % kBoards, good = actions[bad];
     actions[bad] = 64 * chess::kPlanes;
-    if (serial::step(batch, actions.data(), replies.data()) != bad)
+    if (serial::step(batch, actions.data(), replies.data()) != -1 - bad)
       fail("an illegal action passed");
     actions[bad] = good;
-    if (serial::step(batch, actions.data(), replies.data()) != -1) fail("a legal one was refused");
+    if (serial::step(batch, actions.data(), replies.data()) < 0) fail("a legal one was refused");
 
     boards.check_fences();
     bool ended[kBoards];

@@ -45,15 +45,20 @@ class ChessBoardEnv:
             return 0 <= action < NUM_ACTIONS
         return action in self.legal
 
-    def step(self, action: int, reply: int | None, out: Buffers, i: int) -> None:
-        """Plays an action and the opponent's reply; writes row `i` of every output."""
+    def step(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
+        """Plays an action and the opponent's reply; writes row `i` of every output.
+
+        Returns whether the episode ended.
+        """
         out.reward[i] = out.terminated[i] = out.truncated[i] = out.reason[i] = 0
+        ends = False
         if self.ended:
             self.episode += 1
             self._start()
         else:
-            self._play(action, reply, out, i)
+            ends = self._play(action, reply, out, i)
         self.write(out, i)
+        return ends
 
     def begin_with(self, action: int) -> bool:
         """Plays a ply before the agent's first unless it would end the game; says whether."""
@@ -90,7 +95,7 @@ class ChessBoardEnv:
             self._advance(chess.Move.from_uci(move))
         self.ply, self.ended = ply, ended
 
-    def _play(self, action: int, reply: int | None, out: Buffers, i: int) -> None:
+    def _play(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
         self._advance(self.legal[action])
         sign = 1.0  # whoever mates has just moved
         if self.settings.opponent is not None and not self.reason:
@@ -100,7 +105,7 @@ class ChessBoardEnv:
         most = self.settings.max_plies
         truncated = not self.reason and most is not None and self.ply >= most
         if not self.reason and not truncated:
-            return
+            return False
         out.reward[i] = sign if self.reason == Reason.CHECKMATE else 0.0
         out.terminated[i] = not truncated
         out.truncated[i] = truncated
@@ -111,6 +116,7 @@ class ChessBoardEnv:
             self._start()
         else:
             self.ended = True
+        return True
 
     def _set_up(self, fen: str) -> None:
         self.ply, self.ended = 0, False

@@ -25,6 +25,9 @@ class CppChessEnv(ChessVectorEnv):
         super().__init__(num_envs, **settings)
         self._api = api or jit.load()
         self._boards = Boards(self._api, self._buffers, self.settings)
+        # Asked for once: these take longer to find than a board takes to step.
+        self._serial_step = self._api.rungs_chess_serial_step
+        self._actions_address = self._actions.ctypes.data
 
     def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
         self._boards.batch.seed = self._seed
@@ -32,15 +35,15 @@ class CppChessEnv(ChessVectorEnv):
         number = -1 if episode is None else episode
         self._api.rungs_chess_serial_reset(self._boards.address, marks, number)
 
-    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> None:
+    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
         answers = 0 if replies is None else replies.ctypes.data
-        illegal = self._api.rungs_chess_serial_step(
-            self._boards.address, actions.ctypes.data, answers
-        )
-        if illegal >= 0:
-            fen, action = self._fen(illegal), int(actions[illegal])
+        ended = self._serial_step(self._boards.address, self._actions_address, answers)
+        if ended < 0:
+            board = -1 - ended
+            fen, action = self._fen(board), int(actions[board])
             move = move_of(action, chess.Board(fen))
-            raise IllegalActionError(illegal, action, move and move.uci(), fen)
+            raise IllegalActionError(board, action, move and move.uci(), fen)
+        return ended
 
     def _begin_with(self, replies: np.ndarray) -> None:
         self._api.rungs_chess_serial_begin_with(self._boards.address, replies.ctypes.data)

@@ -22,15 +22,16 @@ class PythonChessEnv(ChessVectorEnv):
                 env.begin(self._seed, episode)
                 env.write(self._buffers, i)
 
-    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> None:
+    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
         chosen = actions.tolist()
         for i, (env, action) in enumerate(zip(self._envs, chosen, strict=True)):
             if not env.takes(action):
                 move = env.move_of(action)
                 raise IllegalActionError(i, action, move and move.uci(), env.board.fen())
         answers = [None] * self.num_envs if replies is None else replies.tolist()
-        for i, env in enumerate(self._envs):
-            env.step(chosen[i], answers[i], self._buffers, i)
+        return sum(
+            env.step(chosen[i], answers[i], self._buffers, i) for i, env in enumerate(self._envs)
+        )
 
     def _begin_with(self, replies: np.ndarray) -> None:
         for i, (env, reply) in enumerate(zip(self._envs, replies.tolist(), strict=True)):

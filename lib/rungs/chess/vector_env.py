@@ -92,7 +92,9 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._buffers = Buffers.allocate(self.num_envs, obs, mask)
+        self._actions = np.zeros(self.num_envs, np.int64)
         self._ended = np.zeros(self.num_envs, np.bool_)  # boards whose episode the last step ended
+        self._num_ended = 0
         self._begun = False
         self._engine = EngineProcess(opponent) if isinstance(opponent, UciEngine) else None
 
@@ -122,6 +124,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             self._reset(which, 0 if first else None)
             self._begun = True
             self._ended[:] = False if which is None else self._ended & ~which
+            self._num_ended = int(self._ended.sum())
             self._engine_opens(np.ones(self.num_envs, np.bool_) if which is None else which)
         return self._buffers.observation, self._info()
 
@@ -142,22 +145,19 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
         self._check_begun("step")
-        actions = self._checked(actions)
+        self._take(actions)
         mode = self.settings.autoreset_mode
-        if mode == AutoresetMode.DISABLED and self._ended.any():
+        if mode == AutoresetMode.DISABLED and self._num_ended:
             boards = ", ".join(map(str, np.flatnonzero(self._ended)))
             raise gymnasium.error.ResetNeeded(
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
             )
-        out = self._buffers
-        with self._unchanged_on_engine_error():
-            replies = self._engine_replies(actions) if self._engine else None
-            before = self._ended.copy() if self._engine else None
-            self._step(actions, replies)
-            np.logical_or(out.terminated, out.truncated, out=self._ended)
-            self._engine_opens(self._ended if mode == AutoresetMode.SAME_STEP else before)
-        info = self._info()
-        if mode == AutoresetMode.SAME_STEP and self._ended.any():
+        if self._engine:
+            self._step_against_engine()
+        else:
+            self._play(None)
+        out, info = self._buffers, self._info()
+        if mode == AutoresetMode.SAME_STEP and self._num_ended:
             info["final_obs"] = out.final_observation
             info["_final_obs"] = info["_final_info"] = self._ended
             info["final_info"] = {"reason": out.reason}
@@ -210,6 +210,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self._seed = identity["seed"]
         self._ended[:] = False
         self._ended[identity["ended"]] = True
+        self._num_ended = len(identity["ended"])
         self._buffers.reason.fill(0)
         self._load(payload)
         self._begun = True
@@ -225,10 +226,11 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         """Begins `episode`, or each board's next, where `which` is set; fills the buffers."""
 
     @abc.abstractmethod
-    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> None:
+    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
         """Plays (N,) int64 `actions` and fills the buffers, or raises and changes nothing.
 
-        `replies` are the opponent's actions where an engine plays it.
+        `actions` are `self._actions`, always at the same address; `replies` are the opponent's
+        where an engine plays it. Returns how many episodes ended.
         """
 
     @abc.abstractmethod
@@ -286,6 +288,29 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             raise ConfigurationError("reset_mask begins next episodes: first reset without it")
         return np.ascontiguousarray(which)
 
+    def _take(self, actions) -> None:
+        """Copies `actions` to where every step finds them, if they are integers of our shape."""
+        actions = np.asarray(actions)
+        if actions.shape != self._actions.shape:
+            raise ConfigurationError(f"actions have shape {actions.shape}, not ({self.num_envs},)")
+        if actions.dtype.kind not in "iu" or actions.dtype == np.uint64:
+            raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
+        self._actions[:] = actions
+
+    def _play(self, replies: np.ndarray | None) -> None:
+        before, self._num_ended = self._num_ended, self._step(self._actions, replies)
+        if before or self._num_ended:
+            out = self._buffers
+            np.logical_or(out.terminated, out.truncated, out=self._ended)
+
+    def _step_against_engine(self) -> None:
+        with self._unchanged_on_engine_error():
+            replies = self._engine_replies(self._actions)
+            ended_before = self._ended.copy()
+            self._play(replies)
+            same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
+            self._engine_opens(self._ended if same_step else ended_before)
+
     def _engine_replies(self, actions: np.ndarray) -> np.ndarray:
         """What the engine answers to each action; -1 where it has nothing to answer."""
         positions = {}
@@ -326,13 +351,16 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         if not self._engine:
             yield
             return
-        saved = (self._seed, self._begun, self._ended.copy(), self._buffers.save())
+        names = ("_seed", "_begun", "_num_ended")
+        saved = {name: getattr(self, name) for name in names}
+        ended, buffers = self._ended.copy(), self._buffers.save()
         boards = self._dump()
         try:
             yield
         except BaseException:
             self._load(boards)
-            self._seed, self._begun, self._ended, buffers = saved
+            vars(self).update(saved)
+            self._ended[:] = ended
             self._buffers.restore(buffers)
             raise
 
@@ -344,14 +372,6 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self._check_open()
         if not self._begun:
             raise gymnasium.error.ResetNeeded(f"call reset() before {method}()")
-
-    def _checked(self, actions) -> np.ndarray:
-        actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,):
-            raise ConfigurationError(f"actions have shape {actions.shape}, not ({self.num_envs},)")
-        if not np.issubdtype(actions.dtype, np.integer) or actions.dtype == np.uint64:
-            raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
-        return np.ascontiguousarray(actions, np.int64)
 
 
 def _observation_space(obs: str) -> gymnasium.spaces.Box:
