@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from rungs.machine import cpu
+from rungs.machine import cpu, optional
 from rungs.machine.describe import describe, slug
 from rungs.machine.optional import optional_tools
 
@@ -33,4 +33,5 @@ def test_the_machine_is_described():
 
 def test_a_missing_tool_is_said_to_be_missing(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(optional, "GAMES", str(tmp_path))
     assert (optional_tools()["here"] == "no").all()

@@ -1,6 +1,5 @@
 """Tools that parts of the course can use and the rest does without: what is here, what is not."""
 
-import os
 import shutil
 
 import pandas as pd
@@ -14,7 +13,7 @@ _TOOLS = (
     ("NVIDIA driver", "nvidia-smi", "the rungs on a GPU"),
 )
 # Debian puts games where root's PATH doesn't look.
-_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/games"
+GAMES = "/usr/games"
 _INSTALL = {
     "valgrind": "apt-get install valgrind",
     "PAPI": "apt-get install papi-tools",
@@ -27,7 +26,7 @@ _INSTALL = {
 
 def find(program: str) -> str | None:
     """The path of a program, where it is installed."""
-    return shutil.which(program, path=_PATH)
+    return shutil.which(program) or shutil.which(program, path=GAMES)
 
 
 def optional_tools() -> pd.DataFrame:
