@@ -6,6 +6,7 @@
 
 #include "../chess/fen.hpp"
 #include "../chess/perft.hpp"
+#include "openmp.hpp"
 #include "serial.hpp"
 
 extern "C" {
@@ -31,6 +32,34 @@ std::int64_t rungs_chess_serial_step(std::uintptr_t batch, std::uintptr_t action
 void rungs_chess_serial_begin_with(std::uintptr_t batch, std::uintptr_t replies) {
   rungs::serial::begin_with(*reinterpret_cast<const rungs::ChessBatch*>(batch),
                             reinterpret_cast<const std::int64_t*>(replies));
+}
+
+// The version of OpenMP these functions were compiled for, 0 where the compiler ignored it.
+std::int64_t rungs_openmp_version() {
+#ifdef _OPENMP
+  return _OPENMP;
+#else
+  return 0;
+#endif
+}
+
+std::int64_t rungs_openmp_team_size(std::int64_t threads) {
+  return rungs::openmp::team_size(static_cast<std::int32_t>(threads));
+}
+
+void rungs_chess_openmp_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,
+                              std::uintptr_t team) {
+  rungs::openmp::reset(*reinterpret_cast<const rungs::ChessBatch*>(batch),
+                       reinterpret_cast<const bool*>(which), episode,
+                       *reinterpret_cast<const rungs::openmp::Team*>(team));
+}
+
+std::int64_t rungs_chess_openmp_step(std::uintptr_t batch, std::uintptr_t actions,
+                                     std::uintptr_t replies, std::uintptr_t team) {
+  return rungs::openmp::step(*reinterpret_cast<const rungs::ChessBatch*>(batch),
+                             reinterpret_cast<const std::int64_t*>(actions),
+                             reinterpret_cast<const std::int64_t*>(replies),
+                             *reinterpret_cast<const rungs::openmp::Team*>(team));
 }
 
 void rungs_chess_serial_write(std::uintptr_t batch) {

@@ -32,6 +32,29 @@ struct ChessBatch {
             player + i,
             final_observation + i * bytes};
   }
+
+  // What a rung does to board `i`; boards know nothing of each other, so in any order at any time.
+
+  // Begins episode number `episode`, or the next one where that is -1.
+  void reset(std::int64_t i, std::int64_t episode) const {
+    env[i].board = static_cast<std::uint32_t>(first_board + i);
+    env[i].episode = episode < 0 ? env[i].episode + 1 : static_cast<std::uint32_t>(episode);
+    env[i].begin(config, rows(i));
+    write(i);
+  }
+
+  bool takes(std::int64_t i, std::int64_t action) const {
+    return env[i].game.legal.contains(action);
+  }
+
+  // Plays its action, and the caller's reply where there are `replies`; returns whether an episode
+  // ended.
+  bool step(std::int64_t i, const std::int64_t* actions, const std::int64_t* replies) const {
+    return env[i].step(config, static_cast<chess::Action>(actions[i]),
+                       replies ? static_cast<chess::Action>(replies[i]) : 0, rows(i));
+  }
+
+  void write(std::int64_t i) const { env[i].write(config, rows(i)); }
 };
 
 }  // namespace rungs

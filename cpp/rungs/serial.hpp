@@ -7,21 +7,8 @@ namespace rungs::serial {
 // Begins an episode on the boards that `which` marks (null: on all): number `episode`, or each
 // board's next one where `episode` is -1.
 inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) {
-    if (which && !which[i]) continue;
-    env::ChessEnv& env = batch.env[i];
-    env.board = static_cast<std::uint32_t>(batch.first_board + i);
-    env.episode = episode < 0 ? env.episode + 1 : static_cast<std::uint32_t>(episode);
-    env.begin(batch.config, batch.rows(i));
-    env.write(batch.config, batch.rows(i));
-  }
-}
-
-// The first board whose action is illegal, or -1.
-inline std::int64_t find_illegal(const ChessBatch& batch, const std::int64_t* actions) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    if (!batch.env[i].game.legal.contains(actions[i])) return i;
-  return -1;
+    if (!which || which[i]) batch.reset(i, episode);
 }
 
 // One step of every board; `replies` are the opponent's actions where the caller plays it, else
@@ -29,12 +16,10 @@ inline std::int64_t find_illegal(const ChessBatch& batch, const std::int64_t* ac
 // the first board `i` whose action is not, -1 - i is returned.
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
                          const std::int64_t* replies) {
-  const std::int64_t illegal = find_illegal(batch, actions);
-  if (illegal >= 0) return -1 - illegal;
-  std::int64_t ended = 0;
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    ended += batch.env[i].step(batch.config, static_cast<chess::Action>(actions[i]),
-                               replies ? static_cast<chess::Action>(replies[i]) : 0, batch.rows(i));
+    if (!batch.takes(i, actions[i])) return -1 - i;
+  std::int64_t ended = 0;
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += batch.step(i, actions, replies);
   return ended;
 }
 
@@ -43,13 +28,13 @@ inline void begin_with(const ChessBatch& batch, const std::int64_t* replies) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i) {
     if (replies[i] < 0) continue;
     batch.env[i].begin_with(static_cast<chess::Action>(replies[i]), batch.rows(i));
-    batch.env[i].write(batch.config, batch.rows(i));
+    batch.write(i);
   }
 }
 
 // Writes observation, mask and player of every board as it stands.
 inline void write(const ChessBatch& batch) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.env[i].write(batch.config, batch.rows(i));
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.write(i);
 }
 
 }  // namespace rungs::serial

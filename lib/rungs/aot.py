@@ -10,7 +10,7 @@ from rungs.errors import CompilerError
 from rungs.machine.cpu import cpu_features
 
 COMPILER = "g++"
-FLAGS = "-O3 -march=native -std=c++20 -shared -fPIC"
+FLAGS = "-O3 -march=native -std=c++20 -fopenmp -shared -fPIC"
 
 _ADDRESS, _INTEGER = ctypes.c_size_t, ctypes.c_int64
 _SIGNATURES = {
@@ -21,6 +21,10 @@ _SIGNATURES = {
     "rungs_chess_serial_step": (_INTEGER, (_ADDRESS, _ADDRESS, _ADDRESS)),
     "rungs_chess_serial_begin_with": (None, (_ADDRESS, _ADDRESS)),
     "rungs_chess_serial_write": (None, (_ADDRESS,)),
+    "rungs_openmp_version": (_INTEGER, ()),
+    "rungs_openmp_team_size": (_INTEGER, (_INTEGER,)),
+    "rungs_chess_openmp_reset": (None, (_ADDRESS, _ADDRESS, _INTEGER, _ADDRESS)),
+    "rungs_chess_openmp_step": (_INTEGER, (_ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS)),
     "rungs_chess_episode": (_INTEGER, (_ADDRESS, _INTEGER)),
     "rungs_chess_fen": (None, (_ADDRESS, _INTEGER, _ADDRESS)),
     "rungs_chess_parse_fen": (None, (_ADDRESS, _ADDRESS, _ADDRESS)),

@@ -11,6 +11,22 @@ class ConfigurationError(RungsError, ValueError):
     """An argument has a wrong value, type, shape or dtype; the message names it."""
 
 
+class OversubscriptionWarning(RuntimeWarning):
+    """More threads or processes are asked for than there are cores to run them."""
+
+
+class WorkerDiedError(RungsError, RuntimeError):
+    """A worker process ended without being asked to, or raised; the message names it.
+
+    Attributes:
+        worker: its number.
+    """
+
+    def __init__(self, worker: int, why: str):
+        self.worker = worker
+        super().__init__(f"worker {worker} {why}")
+
+
 class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
     """An action is not legal on its board. Nothing was changed on any board.
 

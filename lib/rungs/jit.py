@@ -2,7 +2,8 @@
 
 Cling, the C++ interpreter beneath cppyy, is Clang: given `-O3 -march=native` it makes the same kind
 of code as a compiler run ahead of time. It takes flags only before its first import and only with a
-precompiled header made with the same flags, so this module must be the first to import cppyy.
+precompiled header made with the same flags, so this module must be the first to import cppyy. The
+OpenMP runtime that its code calls comes with the package intel-openmp.
 """
 
 import functools
@@ -18,7 +19,7 @@ from rungs import cache, headers
 from rungs.errors import CompilerError
 from rungs.machine.cpu import cpu_features
 
-FLAGS = "-O3 -march=native -std=c++20"
+FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
 
 # The headers as they were when this process compiled them: C++ can't be redefined in one process.
 _loaded: str | None = None
@@ -48,11 +49,15 @@ def load():
 
 def _compile() -> None:
     cppyy = _cppyy()
+    cppyy.load_library(str(_openmp_runtime()))
     cppyy.add_include_path(str(headers.CPP))
     try:
         cppyy.include(headers.API)
     except ImportError as error:
         raise CompilerError(f"Cling could not compile {headers.API}: {error}") from error
+    # Cling ignores -fopenmp in silence where its precompiled header was made without.
+    if not _functions().rungs_openmp_version():
+        raise CompilerError("Cling compiled without OpenMP")
 
 
 @functools.cache
@@ -81,6 +86,13 @@ def _cppyy():
     import cppyy
 
     return cppyy
+
+
+def _openmp_runtime() -> Path:
+    """The library of intel-openmp, which is Clang's OpenMP runtime."""
+    package = importlib.metadata.distribution("intel-openmp")
+    (library,) = [file for file in package.files if file.name == "libiomp5.so"]
+    return Path(package.locate_file(library)).resolve()
 
 
 def _precompiled_header() -> Path:

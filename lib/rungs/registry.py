@@ -19,7 +19,14 @@ class Rung:
 _RUNGS = {
     "chess": (
         Rung("python", "Python, python-chess", "rungs.chess.python", "PythonChessEnv"),
+        Rung(
+            "multiprocessing",
+            "Python, a process per core",
+            "rungs.chess.multiprocess",
+            "MultiprocessChessEnv",
+        ),
         Rung("cpp", "C++, one thread", "rungs.chess.cpp", "CppChessEnv"),
+        Rung("openmp", "C++, OpenMP threads", "rungs.chess.openmp", "OpenmpChessEnv"),
     ),
 }
 

@@ -51,11 +51,24 @@ class Buffers:
             final_observation=np.zeros((num_envs, *shape), dtype),
         )
 
+    def empty(self, num_envs: int | None = None) -> "Buffers":
+        """Zeroed arrays of the same kinds, for as many boards or for `num_envs`."""
+        return Buffers(
+            **{
+                name: np.zeros((num_envs or len(array), *array.shape[1:]), array.dtype)
+                for name, array in vars(self).items()
+            }
+        )
+
+    def rows(self, share: slice) -> "Buffers":
+        """Views of some boards' rows."""
+        return Buffers(**{name: array[share] for name, array in vars(self).items()})
+
     def save(self) -> dict[str, np.ndarray]:
         """Copies of all arrays, for `restore`."""
         return {name: array.copy() for name, array in vars(self).items()}
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
-        """Puts back what `save` copied."""
+        """Puts in what `save` copied, or arrays like it."""
         for name, array in saved.items():
             getattr(self, name)[:] = array

@@ -72,9 +72,10 @@ class Boards:
         api: the compiled functions of `cpp/rungs/api.hpp`, from `rungs.jit` or `rungs.aot`.
         buffers: where the outputs go; kept alive here.
         settings: the environment's.
+        first_board: the number of the first board among all.
     """
 
-    def __init__(self, api, buffers: Buffers, settings: ChessSettings):
+    def __init__(self, api, buffers: Buffers, settings: ChessSettings, first_board: int):
         if api.rungs_chess_batch_bytes() != ctypes.sizeof(ChessBatch):
             raise CompilerError("cpp/rungs/batch.hpp and rungs/chess/native.py differ")
         num_envs = len(buffers.reward)
@@ -96,6 +97,7 @@ class Boards:
             num_starts=len(self._starts),
             starts=self._starts.ctypes.data,
             num_envs=num_envs,
+            first_board=first_board,
             env=self._env.ctypes.data,
             history=self._history.ctypes.data if shown else None,
             final_observation=buffers.final_observation.ctypes.data,

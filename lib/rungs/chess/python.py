@@ -12,9 +12,12 @@ from rungs.errors import IllegalActionError
 class PythonChessEnv(ChessVectorEnv):
     """A loop over boards, in Python. See `ChessVectorEnv` for arguments and outputs."""
 
+    LAYOUT = "Python, moves"
+
     def __init__(self, num_envs: int, **settings):
         super().__init__(num_envs, **settings)
-        self._envs = [ChessBoardEnv(i, self.settings) for i in range(self.num_envs)]
+        numbers = range(self.first_board, self.first_board + self.num_envs)
+        self._envs = [ChessBoardEnv(number, self.settings) for number in numbers]
 
     def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
         for i, env in enumerate(self._envs):
@@ -24,10 +27,10 @@ class PythonChessEnv(ChessVectorEnv):
 
     def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
         chosen = actions.tolist()
-        for i, (env, action) in enumerate(zip(self._envs, chosen, strict=True)):
+        for env, action in zip(self._envs, chosen, strict=True):
             if not env.takes(action):
                 move = env.move_of(action)
-                raise IllegalActionError(i, action, move and move.uci(), env.board.fen())
+                raise IllegalActionError(env.number, action, move and move.uci(), env.board.fen())
         answers = [None] * self.num_envs if replies is None else replies.tolist()
         return sum(
             env.step(chosen[i], answers[i], self._buffers, i) for i, env in enumerate(self._envs)
@@ -46,7 +49,7 @@ class PythonChessEnv(ChessVectorEnv):
         return self._envs[board].episode
 
     def _layout(self) -> str:
-        return "Python, moves"
+        return self.LAYOUT
 
     def _dump(self) -> bytes:
         return json.dumps([env.dump() for env in self._envs]).encode()

@@ -36,9 +36,9 @@ class ChessSettings:
 
     def __post_init__(self):
         if not isinstance(self.opponent, UciEngine):
-            _choice("opponent", self.opponent, (None, "random"), " or a UciEngine")
-        _choice("obs", self.obs, tuple(OBSERVATIONS))
-        _choice("mask", self.mask, tuple(MASKS))
+            choice("opponent", self.opponent, (None, "random"), " or a UciEngine")
+        choice("obs", self.obs, tuple(OBSERVATIONS))
+        choice("mask", self.mask, tuple(MASKS))
         object.__setattr__(self, "autoreset_mode", _autoreset_mode(self.autoreset_mode))
         if self.max_plies is not None:
             integer("max_plies", self.max_plies, 1, MOST_PLIES)
@@ -67,7 +67,8 @@ def integer(name: str, value, least: int, most: int) -> int:
     return number
 
 
-def _choice(name: str, value, choices: tuple, other: str = "") -> None:
+def choice(name: str, value, choices: tuple, other: str = "") -> None:
+    """Anything but one of `choices` is a ConfigurationError, which names them and `other`."""
     if value not in choices:
         listed = ", ".join(map(repr, choices)) + other
         raise ConfigurationError(f"{name}={value!r} is not one of {listed}")

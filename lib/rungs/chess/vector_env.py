@@ -41,6 +41,8 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
     Args:
         num_envs: number of boards, at least 1.
         seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply).
+        first_board: the number of this batch's first board, where it is part of a larger one: its
+            boards play the same as theirs. Errors name boards by these numbers.
         opponent: None, and one step is one ply of self-play; or "random", and one step is the
             agent's ply and the reply, chosen uniformly among the legal actions in order of id; or a
             `rungs.chess.engine.UciEngine`, and it replies. The agent is White where board number +
@@ -73,6 +75,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         num_envs: int,
         *,
         seed: int = 0,
+        first_board: int = 0,
         opponent: str | UciEngine | None = None,
         obs: str = "board",
         mask: str = "bool",
@@ -83,6 +86,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
     ):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
+        self.first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings = ChessSettings(
             opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies
         )
@@ -265,7 +269,12 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         settings = dataclasses.asdict(self.settings)
         del settings["obs"], settings["mask"]
         settings["autoreset_mode"] = self.settings.autoreset_mode.name
-        return {"env": "chess", "layout": self._layout(), "num_envs": self.num_envs} | settings
+        return {
+            "env": "chess",
+            "layout": self._layout(),
+            "num_envs": self.num_envs,
+            "first_board": self.first_board,
+        } | settings
 
     @property
     def _stays_ended(self) -> np.ndarray:
@@ -320,7 +329,9 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             position = chess.Board(self._fen(i))
             move = move_of(action, position)
             if move is None or move not in position.legal_moves:
-                raise IllegalActionError(i, action, move and move.uci(), position.fen())
+                raise IllegalActionError(
+                    self.first_board + i, action, move and move.uci(), position.fen()
+                )
             position.push(move)
             positions[i] = position
         return self._ask_engine(positions)
@@ -332,7 +343,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         positions = {}
         for i in np.flatnonzero(begun).tolist():
             position = chess.Board(self._fen(i))
-            agent_is_black = (i + self._episode(i)) % 2 == 1
+            agent_is_black = (self.first_board + i + self._episode(i)) % 2 == 1
             if (not position.turn) != agent_is_black:
                 positions[i] = position
         self._begin_with(self._ask_engine(positions))
@@ -341,7 +352,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         replies = np.full(self.num_envs, -1)
         for i, position in positions.items():
             if any(position.legal_moves):
-                move = self._engine.reply(position, i)
+                move = self._engine.reply(position, self.first_board + i)
                 replies[i] = action_of(move, not position.turn)
         return replies
 

@@ -3,7 +3,10 @@
 import functools
 import os
 import platform
+import warnings
 from pathlib import Path
+
+from rungs.errors import OversubscriptionWarning
 
 # Of the control group this process sees as the root, as in a container.
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
@@ -38,3 +41,11 @@ def usable_cores() -> int:
     except OSError:
         return cores
     return cores if quota == "max" else max(1, min(cores, int(quota) // int(period)))
+
+
+@functools.cache
+def warn_of_oversubscription(what: str, number: int) -> None:
+    """Warns, once per process, where `number` threads or processes are more than usable cores."""
+    cores = usable_cores()
+    if number > cores:
+        warnings.warn(f"{number} {what} on {cores} cores", OversubscriptionWarning, stacklevel=4)

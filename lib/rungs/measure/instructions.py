@@ -11,7 +11,7 @@ from rungs.machine import optional
 
 # Valgrind 3.19 knows no AVX-512, so what is counted is the build for processors with AVX2.
 MACHINE = "x86-64-v3"
-_FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g"]
+_FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g", "-fopenmp"]
 
 
 def have_callgrind() -> bool:

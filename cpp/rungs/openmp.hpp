@@ -1,0 +1,100 @@
+// The OpenMP rung: a team of threads that share the boards out as the schedule says.
+//
+// Which thread steps a board changes nothing but time. What it costs is sharing: the outputs of
+// neighbouring boards lie side by side, some a byte each, and two cores that write to one cache
+// line take it from each other. So boards are dealt out in runs of whole lines (see `Team::chunk`).
+//
+// Only pragmas are used, none of the functions of <omp.h>: PyTorch brings an OpenMP of its own into
+// the process, and a function of that name could be the other one's.
+#pragma once
+#include "serial.hpp"
+
+namespace rungs::openmp {
+
+enum class Schedule : std::int32_t { STATIC, DYNAMIC, GUIDED };
+
+struct Team {
+  std::int32_t threads;
+  Schedule schedule;
+  std::int64_t chunk;  // boards dealt out at a time; 0: one even run per thread
+};
+
+// Boards below which another thread costs more than it brings.
+constexpr std::int64_t kBoardsPerThread = 16;
+
+// How many threads really run where `threads` are asked for.
+inline std::int32_t team_size(std::int32_t threads) {
+  std::int32_t size = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : size)
+  size += 1;
+  return size;
+}
+
+namespace detail {
+
+// The threads worth waking for `boards`.
+inline std::int32_t useful_threads(const Team& team, std::int64_t boards) {
+  const std::int64_t useful = boards / kBoardsPerThread;
+  if (useful < 2) return 1;
+  return useful < team.threads ? static_cast<std::int32_t>(useful) : team.threads;
+}
+
+// Within a parallel region: calls `body(i)` for this thread's share of the boards. Threads don't
+// wait for each other at the end.
+template <class Body>
+inline void share(const Team& team, std::int32_t threads, std::int64_t boards, Body body) {
+  const std::int64_t chunk = team.chunk ? team.chunk : (boards + threads - 1) / threads;
+  switch (team.schedule) {
+    case Schedule::STATIC:
+#pragma omp for schedule(static, chunk) nowait
+      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      break;
+    case Schedule::DYNAMIC:
+#pragma omp for schedule(dynamic, chunk) nowait
+      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      break;
+    case Schedule::GUIDED:
+#pragma omp for schedule(guided, chunk) nowait
+      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      break;
+  }
+}
+
+}  // namespace detail
+
+inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
+                  const Team& team) {
+  const std::int32_t threads = detail::useful_threads(team, batch.num_envs);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  detail::share(team, threads, batch.num_envs, [&](std::int64_t i) {
+    if (!which || which[i]) batch.reset(i, episode);
+  });
+}
+
+// As serial::step.
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
+                         const std::int64_t* replies, const Team& team) {
+  const std::int64_t boards = batch.num_envs;
+  const std::int32_t threads = detail::useful_threads(team, boards);
+  if (threads == 1) return serial::step(batch, actions, replies);
+  std::int64_t illegal = boards, ended = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : ended)
+  {
+    std::int64_t first = boards;
+    detail::share(team, threads, boards, [&](std::int64_t i) {
+      if (!batch.takes(i, actions[i]) && i < first) first = i;
+    });
+    if (first < boards) {
+#pragma omp critical
+      if (first < illegal) illegal = first;
+    }
+    // All threads meet, and all go on or none does.
+#pragma omp barrier
+    if (illegal == boards)
+      detail::share(team, threads, boards,
+                    [&](std::int64_t i) { ended += batch.step(i, actions, replies); });
+  }
+  return illegal < boards ? -1 - illegal : ended;
+}
+
+}  // namespace rungs::openmp

@@ -1,0 +1,28 @@
+"""Ctrl-C that waits until a step is whole."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Puts Ctrl-C off to the end of the block; a second one doesn't wait."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python interrupts the main thread alone
+        return
+    pressed = []
+
+    def note(*_):
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(True)
+
+    handler = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)

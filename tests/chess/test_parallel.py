@@ -1,0 +1,297 @@
+"""The parallel rungs: the same games whoever steps which board, and clear words when one dies."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+
+import rungs
+from rungs.chess.policy import random_actions
+from rungs.errors import ConfigurationError, OversubscriptionWarning, WorkerDiedError
+from rungs.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs.workers import Workers
+from tests import lockstep
+
+CORES = usable_cores()
+
+
+@pytest.fixture(autouse=True)
+def no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OversubscriptionWarning)
+        yield
+
+
+class Sleeper:
+    """Served by workers."""
+
+    def sleep(self, seconds):
+        time.sleep(seconds)
+
+
+def press_ctrl_c(delay):
+    timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def step_for_ever(env, info):
+    rng = np.random.default_rng(0)
+    while True:
+        *_, info = env.step(random_actions(info["action_mask"], rng))
+
+
+def boards_for(threads):
+    """1, threads ± 1, powers of two ± 1."""
+    near = {1, threads - 1, threads, threads + 1}
+    for power in (16, 32, 64, 256):
+        near |= {power - 1, power, power + 1}
+    return sorted(near - {0})
+
+
+@pytest.mark.parametrize("threads", range(1, 2 * CORES + 1))
+def test_openmp_is_cpp_for_any_number_of_threads_and_boards(threads):
+    for num_envs in boards_for(threads):
+        ours = rungs.make("chess", "openmp", num_envs, threads=threads, opponent="random")
+        theirs = rungs.make("chess", "cpp", num_envs, opponent="random")
+        lockstep.play(ours, theirs, seed=num_envs, steps=60)
+
+
+@pytest.mark.parametrize("schedule", ["static", "dynamic", "guided"])
+@pytest.mark.parametrize("chunk", [None, 1, 7, 64, 1000])
+def test_openmp_is_cpp_for_any_schedule(schedule, chunk):
+    team = {"threads": 3, "schedule": schedule, "chunk": chunk}
+    settings = {"obs": "bitplanes", "mask": "bits", "autoreset_mode": "DISABLED", "max_plies": 50}
+    ours = rungs.make("chess", "openmp", 130, **team, **settings)
+    theirs = rungs.make("chess", "cpp", 130, **settings)
+    lockstep.play(ours, theirs, seed=2, steps=120)
+
+
+def test_all_threads_find_the_first_illegal_action():
+    env = rungs.make("chess", "openmp", 200, threads=3)
+    _, info = env.reset()
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    before = env.fens()
+    for first, second in ((0, 199), (70, 150), (198, 199)):
+        bad = actions.copy()
+        bad[[first, second]] = 384
+        with pytest.raises(rungs.errors.IllegalActionError, match=f"board {first}:"):
+            env.step(bad)
+        assert env.fens() == before
+
+
+@pytest.mark.parametrize("transport", ["queue", "shared"])
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_multiprocessing_is_cpp(workers, transport):
+    for num_envs, settings in (
+        (1, {}),
+        (4, {"opponent": "random", "mask": "bits", "obs": "bitplanes"}),
+        (7, {"autoreset_mode": "NEXT_STEP", "max_plies": 60, "opening_plies": (0, 9)}),
+    ):
+        team = {"workers": workers, "transport": transport}
+        ours = rungs.make("chess", "multiprocessing", num_envs, **team, **settings)
+        theirs = rungs.make("chess", "cpp", num_envs, **settings)
+        lockstep.play(ours, theirs, seed=num_envs, steps=200)
+        ours.close()
+
+
+def test_a_part_of_a_batch_plays_as_in_the_whole():
+    whole = rungs.make("chess", "python", 5, opponent="random", seed=4)
+    part = rungs.make("chess", "python", 2, opponent="random", seed=4, first_board=3)
+    whole.reset()
+    part.reset()
+    for _ in range(30):
+        legal = [min(whole.legal_moves(board).values()) for board in range(5)]
+        assert part.fens() == whole.fens()[3:]
+        whole.step(legal)
+        part.step(legal[3:])
+
+
+@pytest.mark.parametrize(
+    ("rung", "setting"),
+    [
+        ("openmp", {"threads": 0}),
+        ("openmp", {"threads": 1.5}),
+        ("openmp", {"threads": 10**6}),
+        ("openmp", {"schedule": "auto"}),
+        ("openmp", {"chunk": 0}),
+        ("openmp", {"first_board": -1}),
+        ("multiprocessing", {"workers": 0}),
+        ("multiprocessing", {"workers": "many"}),
+        ("multiprocessing", {"transport": "pigeon"}),
+        ("cpp", {"first_board": 2**31}),
+    ],
+)
+def test_a_wrong_setting_is_named(rung, setting):
+    with pytest.raises(ConfigurationError, match=next(iter(setting))):
+        rungs.make("chess", rung, 4, **setting)
+
+
+def test_oversubscription_warns_once():
+    warn_of_oversubscription.cache_clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            rungs.make("chess", "openmp", 4, threads=CORES + 1)
+            rungs.make("chess", "openmp", 4, threads=CORES)
+    (warning,) = caught
+    assert warning.category is OversubscriptionWarning
+    assert f"{CORES + 1} threads on {CORES} cores" in str(warning.message)
+    assert warning.filename == __file__
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids, seconds=5):
+    deadline = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not any(map(alive, pids))
+
+
+def shared_things():
+    return {path.name for path in Path("/dev/shm").iterdir()}
+
+
+@pytest.fixture
+def workers():
+    env = rungs.make("chess", "multiprocessing", 6, workers=3, transport="shared")
+    env.reset()
+    yield env
+    env.close()
+
+
+@pytest.mark.parametrize("transport", ["queue", "shared"])
+def test_a_killed_worker_is_named_within_seconds(transport):
+    before = shared_things()
+    env = rungs.make("chess", "multiprocessing", 6, workers=3, transport=transport)
+    _, info = env.reset()
+    pids = env._pool.pids
+    os.kill(pids[1], signal.SIGKILL)
+    start = time.monotonic()
+    with pytest.raises(WorkerDiedError, match=rf"worker 1 \(process {pids[1]}\) died: SIGKILL"):
+        env.step(random_actions(info["action_mask"], np.random.default_rng(0)))
+    assert time.monotonic() - start < 5
+    assert gone(pids)
+    with pytest.raises(WorkerDiedError, match="worker 1"):
+        env.reset()
+    env.close()
+    env.close()
+    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+        env.reset()
+    del env
+    assert shared_things() <= before
+
+
+@pytest.mark.parametrize("transport", ["queue", "shared"])
+@pytest.mark.parametrize("delay", [0.0, 0.003, 0.01, 0.05, 0.2])
+def test_a_worker_killed_at_any_moment_is_named(transport, delay):
+    env = rungs.make("chess", "multiprocessing", 64, workers=2, transport=transport)
+    _, info = env.reset()
+    pids = env._pool.pids
+    threading.Timer(delay, os.kill, (pids[0], signal.SIGKILL)).start()
+    start = time.monotonic()
+    with pytest.raises(WorkerDiedError, match="worker 0"):
+        step_for_ever(env, info)
+    assert time.monotonic() - start < 5
+    assert gone(pids)
+
+
+def test_a_worker_that_raises_is_named_with_its_traceback(workers):
+    pids = workers._pool.pids
+    with pytest.raises(WorkerDiedError, match=r"(?s)worker 2 raised.*IndexError"):
+        workers._pool.call_one(2, "fen", 99)
+    assert gone(pids)
+
+
+def test_closing_and_forgetting_leave_nothing():
+    before = shared_things()
+    for forget in (False, True):
+        env = rungs.make("chess", "multiprocessing", 4, workers=2, transport="shared")
+        env.reset()
+        pids = env._pool.pids
+        assert all(map(alive, pids))
+        if not forget:
+            env.close()
+        del env
+        assert gone(pids)
+    assert shared_things() <= before
+
+
+PARENT = """
+import os, signal, sys, time
+import rungs
+if __name__ == "__main__":
+    env = rungs.make("chess", "multiprocessing", 4, workers=2, transport="shared")
+    env.reset()
+    print(*env._pool.pids, flush=True)
+    if sys.argv[1] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if sys.argv[1] == "raises":
+        1 / 0
+"""
+
+
+@pytest.mark.parametrize("how", ["exits", "raises", "killed"])
+def test_no_worker_outlives_its_parent(tmp_path, how):
+    before = shared_things()
+    script = tmp_path / "script.py"
+    script.write_text(PARENT)
+    command = [sys.executable, str(script), how]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    pids = done.stdout.split()
+    assert len(pids) == 2, done.stderr
+    assert gone(pids)
+    assert shared_things() <= before
+
+
+@pytest.mark.parametrize("moment", [0.0005, 0.002, 0.005, 0.02, 0.1])
+def test_ctrl_c_leaves_a_usable_environment(moment):
+    env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
+    twin = rungs.make("chess", "cpp", 300, max_plies=9)
+    _, info = env.reset(seed=1)
+    timer = press_ctrl_c(moment)
+    with pytest.raises(KeyboardInterrupt):
+        step_for_ever(env, info)
+    timer.join()
+    lockstep.play(env, twin, seed=3, steps=3)
+    env.close()
+
+
+def test_ctrl_c_twice_gives_up_on_workers_that_hang():
+    pool = Workers(Sleeper, [(), ()])
+    pids = pool.pids
+    press_ctrl_c(0.2)
+    press_ctrl_c(0.6)
+    with pytest.raises(KeyboardInterrupt):
+        pool.call("sleep", [(60,), (0,)])
+    assert gone(pids)
+    with pytest.raises(WorkerDiedError):
+        pool.call("sleep", [(0,), (0,)])
+
+
+def test_states_go_from_one_process_to_many_and_back():
+    one = rungs.make("chess", "python", 5, opponent="random")
+    many = rungs.make("chess", "multiprocessing", 5, workers=2, opponent="random")
+    _, info = one.reset(seed=2)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        *_, info = one.step(random_actions(info["action_mask"], rng))
+    observation, _ = many.set_state(one.get_state())
+    lockstep.assert_same("observation", observation, one._buffers.observation)
+    assert many.fens() == one.fens()
+    assert many.get_state() == one.get_state()
+    many.close()
