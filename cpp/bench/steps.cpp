@@ -15,7 +15,7 @@ int main(int argc, char** arguments) {
   const chess::Position start = chess::start_position();
   std::vector<env::ChessEnv> envs(boards);
   std::vector<std::uint8_t> observations(2 * boards * env::observation_bytes(observation));
-  std::vector<std::uint8_t> masks(boards * env::mask_bytes(mask)), flags(2 * boards);
+  std::vector<std::uint8_t> masks(boards * env::mask_bytes(mask)), flags(3 * boards);
   std::vector<float> rewards(boards);
   std::vector<std::int8_t> codes(2 * boards);
   std::vector<std::int64_t> actions(boards);
@@ -30,12 +30,13 @@ int main(int argc, char** arguments) {
       rewards.data(),
       reinterpret_cast<bool*>(flags.data()),
       reinterpret_cast<bool*>(flags.data() + boards),
+      reinterpret_cast<bool*>(flags.data() + 2 * boards),
       codes.data(),
       codes.data() + boards,
       observations.data() + boards * env::observation_bytes(observation)};
   const auto address = reinterpret_cast<std::uintptr_t>(&batch);
   // Called by address, so that it stays a function that a tool can find by name.
-  std::int64_t (*volatile step)(std::uintptr_t, std::uintptr_t, std::uintptr_t) =
+  std::int64_t (*volatile step)(std::uintptr_t, const std::int64_t*, std::uintptr_t) =
       rungs_chess_serial_step;
   rungs_chess_serial_reset(address, 0, 0);
   for (std::int64_t s = 0; s < steps; ++s) {
@@ -47,6 +48,6 @@ int main(int argc, char** arguments) {
           legal,
           static_cast<int>(env::below(bits, static_cast<std::uint32_t>(chess::count(legal)))));
     }
-    if (step(address, reinterpret_cast<std::uintptr_t>(actions.data()), 0) < 0) return 1;
+    if (step(address, actions.data(), 0) < 0) return 1;
   }
 }

@@ -37,7 +37,8 @@ struct ChessRows {
   float* reward;            // +1, 0, -1 from the agent's side
   bool* terminated;         // the game is over
   bool* truncated;          // it isn't, but has reached config.max_plies
-  std::int8_t* reason;      // why this step ended an episode: chess::Reason, or kMaxPlies
+  bool* ended;              // either: this step ended an episode
+  std::int8_t* reason;      // why: chess::Reason, or kMaxPlies
   std::int8_t* player;      // side to move: 0 White, 1 Black
   void* final_observation;  // with SAME_STEP, the last observation of an episode that ended
 };
@@ -86,7 +87,7 @@ struct ChessEnv {
   bool step(const ChessConfig& config, chess::Action action, chess::Action reply,
             const ChessRows& rows) {
     *rows.reward = 0;
-    *rows.terminated = *rows.truncated = false;
+    *rows.terminated = *rows.truncated = *rows.ended = false;
     *rows.reason = 0;
     bool ends = false;
     if (ended)
@@ -128,6 +129,7 @@ struct ChessEnv {
     *rows.reward = game.reason == chess::Reason::CHECKMATE ? sign : 0;
     *rows.terminated = over;
     *rows.truncated = truncated;
+    *rows.ended = true;
     *rows.reason = truncated ? kMaxPlies : static_cast<std::int8_t>(game.reason);
     if (config.autoreset == Autoreset::SAME_STEP) {
       observe(game, rows.history, config.observation, rows.final_observation);

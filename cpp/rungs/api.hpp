@@ -22,10 +22,10 @@ void rungs_chess_serial_reset(std::uintptr_t batch, std::uintptr_t which, std::i
                        reinterpret_cast<const bool*>(which), episode);
 }
 
-std::int64_t rungs_chess_serial_step(std::uintptr_t batch, std::uintptr_t actions,
+// `actions` is another array each time, and a pointer to one is found faster than its address.
+std::int64_t rungs_chess_serial_step(std::uintptr_t batch, const std::int64_t* actions,
                                      std::uintptr_t replies) {
-  return rungs::serial::step(*reinterpret_cast<const rungs::ChessBatch*>(batch),
-                             reinterpret_cast<const std::int64_t*>(actions),
+  return rungs::serial::step(*reinterpret_cast<const rungs::ChessBatch*>(batch), actions,
                              reinterpret_cast<const std::int64_t*>(replies));
 }
 
@@ -54,12 +54,24 @@ void rungs_chess_openmp_reset(std::uintptr_t batch, std::uintptr_t which, std::i
                        *reinterpret_cast<const rungs::openmp::Team*>(team));
 }
 
-std::int64_t rungs_chess_openmp_step(std::uintptr_t batch, std::uintptr_t actions,
+std::int64_t rungs_chess_openmp_step(std::uintptr_t batch, const std::int64_t* actions,
                                      std::uintptr_t replies, std::uintptr_t team) {
-  return rungs::openmp::step(*reinterpret_cast<const rungs::ChessBatch*>(batch),
-                             reinterpret_cast<const std::int64_t*>(actions),
+  return rungs::openmp::step(*reinterpret_cast<const rungs::ChessBatch*>(batch), actions,
                              reinterpret_cast<const std::int64_t*>(replies),
                              *reinterpret_cast<const rungs::openmp::Team*>(team));
+}
+
+std::int64_t rungs_chess_openmp_first_illegal(std::uintptr_t batch, const std::int64_t* actions,
+                                              std::uintptr_t team) {
+  return rungs::openmp::first_illegal(*reinterpret_cast<const rungs::ChessBatch*>(batch), actions,
+                                      *reinterpret_cast<const rungs::openmp::Team*>(team));
+}
+
+std::int64_t rungs_chess_openmp_step_legal(std::uintptr_t batch, const std::int64_t* actions,
+                                           std::uintptr_t replies, std::uintptr_t team) {
+  return rungs::openmp::step_legal(*reinterpret_cast<const rungs::ChessBatch*>(batch), actions,
+                                   reinterpret_cast<const std::int64_t*>(replies),
+                                   *reinterpret_cast<const rungs::openmp::Team*>(team));
 }
 
 void rungs_chess_serial_write(std::uintptr_t batch) {

@@ -16,6 +16,7 @@ struct ChessBatch {
   float* reward;
   bool* terminated;
   bool* truncated;
+  bool* ended;
   std::int8_t* reason;
   std::int8_t* player;
   std::uint8_t* final_observation;
@@ -28,6 +29,7 @@ struct ChessBatch {
             reward + i,
             terminated + i,
             truncated + i,
+            ended + i,
             reason + i,
             player + i,
             final_observation + i * bytes};

@@ -20,7 +20,7 @@ struct Team {
 };
 
 // Boards below which another thread costs more than it brings.
-constexpr std::int64_t kBoardsPerThread = 16;
+constexpr std::int64_t kBoardsPerThread = 32;
 
 // How many threads really run where `threads` are asked for.
 inline std::int32_t team_size(std::int32_t threads) {
@@ -71,7 +71,31 @@ inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episo
   });
 }
 
-// As serial::step.
+// The first board whose action is illegal, or the number of boards.
+inline std::int64_t first_illegal(const ChessBatch& batch, const std::int64_t* actions,
+                                  const Team& team) {
+  const std::int64_t boards = batch.num_envs;
+  const std::int32_t threads = detail::useful_threads(team, boards);
+  std::int64_t first = boards;
+#pragma omp parallel num_threads(threads) if (threads > 1) reduction(min : first)
+  detail::share(team, threads, boards, [&](std::int64_t i) {
+    if (!batch.takes(i, actions[i]) && i < first) first = i;
+  });
+  return first;
+}
+
+// Plays actions that are all legal; returns how many episodes ended.
+inline std::int64_t step_legal(const ChessBatch& batch, const std::int64_t* actions,
+                               const std::int64_t* replies, const Team& team) {
+  const std::int32_t threads = detail::useful_threads(team, batch.num_envs);
+  std::int64_t ended = 0;
+#pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
+  detail::share(team, threads, batch.num_envs,
+                [&](std::int64_t i) { ended += batch.step(i, actions, replies); });
+  return ended;
+}
+
+// As serial::step. One team does both: to wake it twice takes longer than to wait at a barrier.
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
                          const std::int64_t* replies, const Team& team) {
   const std::int64_t boards = batch.num_envs;
@@ -88,8 +112,8 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
 #pragma omp critical
       if (first < illegal) illegal = first;
     }
-    // All threads meet, and all go on or none does.
 #pragma omp barrier
+    // All threads go on, or none does.
     if (illegal == boards)
       detail::share(team, threads, boards,
                     [&](std::int64_t i) { ended += batch.step(i, actions, replies); });

@@ -1,5 +1,5 @@
 """Rungs: reinforcement-learning environments that are the same, bit for bit, on every rung."""
 
-from rungs.registry import make, rungs_of
+from rungs.registry import make, make_async, rungs_of
 
-__all__ = ["make", "rungs_of"]
+__all__ = ["make", "make_async", "rungs_of"]

@@ -13,18 +13,28 @@ COMPILER = "g++"
 FLAGS = "-O3 -march=native -std=c++20 -fopenmp -shared -fPIC"
 
 _ADDRESS, _INTEGER = ctypes.c_size_t, ctypes.c_int64
+
+
+class _Array:
+    """An argument that is an array, given by its address."""
+
+    @staticmethod
+    def from_param(array):
+        return ctypes.c_size_t(ctypes.addressof(ctypes.c_char.from_buffer(array)))
+
+
 _SIGNATURES = {
     "rungs_chess_batch_bytes": (_INTEGER, ()),
     "rungs_chess_env_bytes": (_INTEGER, ()),
     "rungs_chess_history_bytes": (_INTEGER, ()),
     "rungs_chess_serial_reset": (None, (_ADDRESS, _ADDRESS, _INTEGER)),
-    "rungs_chess_serial_step": (_INTEGER, (_ADDRESS, _ADDRESS, _ADDRESS)),
+    "rungs_chess_serial_step": (_INTEGER, (_ADDRESS, _Array, _ADDRESS)),
     "rungs_chess_serial_begin_with": (None, (_ADDRESS, _ADDRESS)),
     "rungs_chess_serial_write": (None, (_ADDRESS,)),
     "rungs_openmp_version": (_INTEGER, ()),
     "rungs_openmp_team_size": (_INTEGER, (_INTEGER,)),
     "rungs_chess_openmp_reset": (None, (_ADDRESS, _ADDRESS, _INTEGER, _ADDRESS)),
-    "rungs_chess_openmp_step": (_INTEGER, (_ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS)),
+    "rungs_chess_openmp_step": (_INTEGER, (_ADDRESS, _Array, _ADDRESS, _ADDRESS)),
     "rungs_chess_episode": (_INTEGER, (_ADDRESS, _INTEGER)),
     "rungs_chess_fen": (None, (_ADDRESS, _INTEGER, _ADDRESS)),
     "rungs_chess_parse_fen": (None, (_ADDRESS, _ADDRESS, _ADDRESS)),

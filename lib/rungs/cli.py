@@ -1,4 +1,4 @@
-"""`python -m rungs …`: run the course, count perft, record results."""
+"""`python -m rungs …`: run the course, count perft, start MPI ranks, record results."""
 
 import argparse
 import ast
@@ -6,7 +6,13 @@ import sys
 import time
 from pathlib import Path
 
-from rungs.errors import ConfigurationError, InvalidFenError, NotebookError, RungsError
+from rungs.errors import (
+    ConfigurationError,
+    InvalidFenError,
+    NotebookError,
+    RungsError,
+    WorkerDiedError,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -14,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return options.command(options)
-    except NotebookError as error:
+    except (NotebookError, WorkerDiedError) as error:
         print(f"rungs: {error}", file=sys.stderr)
         return 1
     except RungsError as error:
@@ -49,6 +55,13 @@ def _parser() -> argparse.ArgumentParser:
     perft.add_argument("--depth", type=int, required=True, help="the deepest count to compare")
     perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
     perft.set_defaults(command=_perft)
+
+    mpi = commands.add_parser("mpi", help="run a script on several MPI ranks")
+    mpi.add_argument("-n", dest="ranks", type=int, required=True, help="how many")
+    mpi.add_argument("--hosts", default="", help="where, separated by commas (default: here)")
+    mpi.add_argument("script")
+    mpi.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script is called with")
+    mpi.set_defaults(command=_mpi)
 
     record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
     record.set_defaults(command=_record)
@@ -117,6 +130,13 @@ def _perft(options: argparse.Namespace) -> int:
     seconds = time.perf_counter() - start
     print(f"{total:,} nodes in {seconds:.1f} s, {total / seconds:,.0f} nodes/s")
     return 1 if wrong else 0
+
+
+def _mpi(options: argparse.Namespace) -> int:
+    from rungs.mpi import launch
+
+    launch(options.ranks, options.script, options.arguments, hosts=options.hosts)
+    return 0
 
 
 def _record(options: argparse.Namespace) -> int:

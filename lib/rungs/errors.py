@@ -63,6 +63,10 @@ class EngineError(RungsError, RuntimeError):
         super().__init__(message if board is None else f"board {board}: {message}")
 
 
+class UnavailableError(RungsError, RuntimeError):
+    """Something this machine or installation lacks; the message says what, and how to get it."""
+
+
 class CompilerError(RungsError, RuntimeError):
     """C++ could not be compiled or loaded; the message holds what the compiler said."""
 

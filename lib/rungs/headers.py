@@ -5,6 +5,7 @@ from pathlib import Path
 
 CPP = Path(__file__).resolve().parents[2] / "cpp"
 API = "rungs/api.hpp"
+MPI_API = "rungs/mpi_api.hpp"
 
 
 def fingerprint() -> str:

@@ -6,6 +6,7 @@ precompiled header made with the same flags, so this module must be the first to
 OpenMP runtime that its code calls comes with the package intel-openmp.
 """
 
+import ctypes
 import functools
 import hashlib
 import importlib.metadata
@@ -16,7 +17,7 @@ import sys
 from pathlib import Path
 
 from rungs import cache, headers
-from rungs.errors import CompilerError
+from rungs.errors import CompilerError, UnavailableError
 from rungs.machine.cpu import cpu_features
 
 FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
@@ -47,17 +48,48 @@ def load():
     return _functions()
 
 
+@functools.cache
+def load_mpi():
+    """The functions of `load`, and those of `cpp/rungs/mpi_api.hpp`. Initialises MPI.
+
+    Raises:
+        UnavailableError: there is no mpi4py, no MPI library, or no `mpi.h` that belongs to it.
+        CompilerError: as `load`.
+    """
+    functions = load()
+    try:
+        from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
+    except (ImportError, RuntimeError) as error:
+        raise UnavailableError(f"no MPI ({error}): pip install 'rungs[mpi]'") from None
+    import cppyy
+
+    mapped = Path("/proc/self/maps").read_text().split()
+    library = Path(next(path for path in mapped if Path(path).name.startswith("libmpi.so")))
+    include = library.parents[1] / "include"
+    if not (include / "mpi.h").exists():
+        raise UnavailableError(f"no mpi.h in {include}, beside {library}: pip install 'rungs[mpi]'")
+    # mpi4py keeps the library's names to itself; Cling needs them too.
+    ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+    cppyy.add_include_path(str(include))
+    _include(cppyy, headers.MPI_API)
+    return functions
+
+
 def _compile() -> None:
     cppyy = _cppyy()
     cppyy.load_library(str(_openmp_runtime()))
     cppyy.add_include_path(str(headers.CPP))
-    try:
-        cppyy.include(headers.API)
-    except ImportError as error:
-        raise CompilerError(f"Cling could not compile {headers.API}: {error}") from error
+    _include(cppyy, headers.API)
     # Cling ignores -fopenmp in silence where its precompiled header was made without.
     if not _functions().rungs_openmp_version():
         raise CompilerError("Cling compiled without OpenMP")
+
+
+def _include(cppyy, header: str) -> None:
+    try:
+        cppyy.include(header)
+    except ImportError as error:
+        raise CompilerError(f"Cling could not compile {header}: {error}") from error
 
 
 @functools.cache
@@ -89,7 +121,13 @@ def _cppyy():
 
 
 def _openmp_runtime() -> Path:
-    """The library of intel-openmp, which is Clang's OpenMP runtime."""
+    """The library of intel-openmp, which is Clang's OpenMP runtime, and how its threads wait.
+
+    Between two steps they keep awake, as a step may be shorter than a thread takes to wake, unless
+    there are more threads than cores; after a millisecond they leave the cores to whoever learns.
+    """
+    os.environ.setdefault("KMP_USE_YIELD", "2")
+    os.environ.setdefault("KMP_BLOCKTIME", "1")
     package = importlib.metadata.distribution("intel-openmp")
     (library,) = [file for file in package.files if file.name == "libiomp5.so"]
     return Path(package.locate_file(library)).resolve()

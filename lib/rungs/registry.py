@@ -27,6 +27,7 @@ _RUNGS = {
         ),
         Rung("cpp", "C++, one thread", "rungs.chess.cpp", "CppChessEnv"),
         Rung("openmp", "C++, OpenMP threads", "rungs.chess.openmp", "OpenmpChessEnv"),
+        Rung("mpi", "C++, MPI ranks with OpenMP threads", "rungs.chess.mpi", "MpiChessEnv"),
     ),
 }
 
@@ -59,3 +60,16 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
         raise ConfigurationError(f"{env_id} has no rung {rung!r}; there are: {', '.join(rungs)}")
     module = importlib.import_module(rungs[rung].module)
     return getattr(module, rungs[rung].vector_env)(num_envs, **settings)
+
+
+def make_async(env_id: str, num_envs: int, **settings):
+    """Makes an environment with `send` and `recv`: see `rungs.chess.async_env.AsyncChessEnv`.
+
+    Raises:
+        ConfigurationError: an unknown environment or a wrong setting.
+    """
+    if env_id != "chess":
+        raise ConfigurationError(f"no asynchronous environment {env_id!r}; there is: chess")
+    from rungs.chess.async_env import AsyncChessEnv
+
+    return AsyncChessEnv(num_envs, **settings)

@@ -40,6 +40,7 @@ struct Boards {
         reward(n * sizeof(float)),
         terminated(n),
         truncated(n),
+        ended(n),
         reason(n),
         player(n),
         final_observation(n * env::observation_bytes(config.observation)),
@@ -53,20 +54,21 @@ struct Boards {
               reward.as<float>(),
               terminated.as<bool>(),
               truncated.as<bool>(),
+              ended.as<bool>(),
               reason.as<std::int8_t>(),
               player.as<std::int8_t>(),
               final_observation.as<std::uint8_t>()} {}
   Boards(const Boards&) = delete;
 
   void check_fences() const {
-    for (const Fenced* each : {&observation, &mask, &reward, &terminated, &truncated, &reason,
-                               &player, &final_observation})
+    for (const Fenced* each : {&observation, &mask, &reward, &terminated, &truncated, &ended,
+                               &reason, &player, &final_observation})
       each->check();
   }
 
   std::vector<env::ChessEnv> envs;
   std::vector<env::History> histories;
-  Fenced observation, mask, reward, terminated, truncated, reason, player, final_observation;
+  Fenced observation, mask, reward, terminated, truncated, ended, reason, player, final_observation;
   ChessBatch batch;
 };
 

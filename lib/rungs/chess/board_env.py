@@ -50,7 +50,7 @@ class ChessBoardEnv:
 
         Returns whether the episode ended.
         """
-        out.reward[i] = out.terminated[i] = out.truncated[i] = out.reason[i] = 0
+        out.reward[i] = out.terminated[i] = out.truncated[i] = out.ended[i] = out.reason[i] = 0
         ends = False
         if self.ended:
             self.episode += 1
@@ -109,6 +109,7 @@ class ChessBoardEnv:
         out.reward[i] = sign if self.reason == Reason.CHECKMATE else 0.0
         out.terminated[i] = not truncated
         out.truncated[i] = truncated
+        out.ended[i] = True
         out.reason[i] = Reason.MAX_PLIES if truncated else self.reason
         if self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
             self._observe(out.final_observation, i)

@@ -21,6 +21,7 @@ class Buffers:
         reward: (N,) float32.
         terminated: (N,) bool.
         truncated: (N,) bool.
+        ended: (N,) bool, either: boards whose episode the last step ended.
         reason: (N,) int8, a `rungs.chess.reason.Reason`; 0 where no episode ended.
         player: (N,) int8, the side to move: 0 White, 1 Black.
         final_observation: like it, the last observation of each board's last episode.
@@ -31,6 +32,7 @@ class Buffers:
     reward: np.ndarray
     terminated: np.ndarray
     truncated: np.ndarray
+    ended: np.ndarray
     reason: np.ndarray
     player: np.ndarray
     final_observation: np.ndarray
@@ -46,6 +48,7 @@ class Buffers:
             reward=np.zeros(num_envs, np.float32),
             terminated=np.zeros(num_envs, np.bool_),
             truncated=np.zeros(num_envs, np.bool_),
+            ended=np.zeros(num_envs, np.bool_),
             reason=np.zeros(num_envs, np.int8),
             player=np.zeros(num_envs, np.int8),
             final_observation=np.zeros((num_envs, *shape), dtype),

@@ -24,10 +24,12 @@ class CppChessEnv(ChessVectorEnv):
     def __init__(self, num_envs: int, *, api=None, **settings):
         super().__init__(num_envs, **settings)
         self._api = api or jit.load()
-        self._boards = Boards(self._api, self._buffers, self.settings, self.first_board)
-        # Asked for once: these take longer to find than a board takes to step.
+        self._boards = self._own_boards()
+        # Looked up once: a board is stepped in less time.
         self._serial_step = self._api.rungs_chess_serial_step
-        self._actions_address = self._actions.ctypes.data
+
+    def _own_boards(self) -> Boards:
+        return Boards(self._api, self._buffers, self.settings, self.first_board)
 
     def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
         self._boards.batch.seed = self._seed
@@ -35,7 +37,7 @@ class CppChessEnv(ChessVectorEnv):
         self._reset_boards(marks, -1 if episode is None else episode)
 
     def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
-        ended = self._step_boards(0 if replies is None else replies.ctypes.data)
+        ended = self._step_boards(actions, 0 if replies is None else replies.ctypes.data)
         if ended < 0:
             board = -1 - ended
             fen, action = self._fen(board), int(actions[board])
@@ -46,8 +48,8 @@ class CppChessEnv(ChessVectorEnv):
     def _reset_boards(self, marks: int, episode: int) -> None:
         self._api.rungs_chess_serial_reset(self._boards.address, marks, episode)
 
-    def _step_boards(self, replies: int) -> int:
-        return self._serial_step(self._boards.address, self._actions_address, replies)
+    def _step_boards(self, actions: np.ndarray, replies: int) -> int:
+        return self._serial_step(self._boards.address, actions, replies)
 
     def _begin_with(self, replies: np.ndarray) -> None:
         self._api.rungs_chess_serial_begin_with(self._boards.address, replies.ctypes.data)

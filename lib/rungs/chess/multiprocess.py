@@ -154,6 +154,7 @@ class _Share:
     def reset(self, seed: int, which, episode: int | None):
         self._env._seed = seed
         self._env._buffers.reason.fill(0)
+        self._env._buffers.ended[slice(None) if which is None else which] = False
         self._env._reset(which, episode)
         return None, self._rows()
 

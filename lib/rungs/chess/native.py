@@ -42,6 +42,7 @@ class ChessBatch(ctypes.Structure):
         ("reward", ctypes.c_void_p),
         ("terminated", ctypes.c_void_p),
         ("truncated", ctypes.c_void_p),
+        ("ended", ctypes.c_void_p),
         ("reason", ctypes.c_void_p),
         ("player", ctypes.c_void_p),
         ("final_observation", ctypes.c_void_p),
@@ -85,7 +86,6 @@ class Boards:
         shown = num_envs if settings.obs != "board" else 0
         self._history = np.zeros((shown, api.rungs_chess_history_bytes() // 8), np.uint64)
         self._starts = np.stack([parse_fen(api, fen) for fen in settings.start_fens])
-        outputs = ("observation", "mask", "reward", "terminated", "truncated", "reason", "player")
         self.batch = ChessBatch(
             opponent=_OPPONENTS.index(type(settings.opponent)),
             observation_format=tuple(OBSERVATIONS).index(settings.obs),
@@ -100,8 +100,7 @@ class Boards:
             first_board=first_board,
             env=self._env.ctypes.data,
             history=self._history.ctypes.data if shown else None,
-            final_observation=buffers.final_observation.ctypes.data,
-            **{name: getattr(buffers, name).ctypes.data for name in outputs},
+            **{name: array.ctypes.data for name, array in vars(buffers).items()},
         )
         self.address = ctypes.addressof(self.batch)
 

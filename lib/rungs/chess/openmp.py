@@ -2,6 +2,8 @@
 
 import ctypes
 
+import numpy as np
+
 from rungs.chess.cpp import CppChessEnv
 from rungs.chess.settings import choice, integer
 from rungs.errors import CompilerError
@@ -67,7 +69,5 @@ class OpenmpChessEnv(CppChessEnv):
     def _reset_boards(self, marks: int, episode: int) -> None:
         self._api.rungs_chess_openmp_reset(self._boards.address, marks, episode, self._team_address)
 
-    def _step_boards(self, replies: int) -> int:
-        return self._openmp_step(
-            self._boards.address, self._actions_address, replies, self._team_address
-        )
+    def _step_boards(self, actions: np.ndarray, replies: int) -> int:
+        return self._openmp_step(self._boards.address, actions, replies, self._team_address)

@@ -96,8 +96,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._buffers = Buffers.allocate(self.num_envs, obs, mask)
-        self._actions = np.zeros(self.num_envs, np.int64)
-        self._ended = np.zeros(self.num_envs, np.bool_)  # boards whose episode the last step ended
+        self._ended = self._buffers.ended
         self._num_ended = 0
         self._begun = False
         self._engine = EngineProcess(opponent) if isinstance(opponent, UciEngine) else None
@@ -149,7 +148,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
         self._check_begun("step")
-        self._take(actions)
+        actions = self.checked(actions)
         mode = self.settings.autoreset_mode
         if mode == AutoresetMode.DISABLED and self._num_ended:
             boards = ", ".join(map(str, np.flatnonzero(self._ended)))
@@ -157,15 +156,30 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
             )
         if self._engine:
-            self._step_against_engine()
+            self._step_against_engine(actions)
         else:
-            self._play(None)
+            self._num_ended = self._step(actions, None)
         out, info = self._buffers, self._info()
         if mode == AutoresetMode.SAME_STEP and self._num_ended:
             info["final_obs"] = out.final_observation
             info["_final_obs"] = info["_final_info"] = self._ended
             info["final_info"] = {"reason": out.reason}
         return out.observation, out.reward, out.terminated, out.truncated, info
+
+    def checked(self, actions) -> np.ndarray:
+        """`actions` as (N,) int64, copied only where they are of another kind.
+
+        Raises:
+            ConfigurationError: they have a wrong shape or dtype.
+        """
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,):
+            raise ConfigurationError(f"actions have shape {actions.shape}, not ({self.num_envs},)")
+        if actions.dtype == np.int64 and actions.flags.carray:
+            return actions
+        if actions.dtype.kind not in "iu" or actions.dtype == np.uint64:
+            raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
+        return np.array(actions, np.int64, order="C")
 
     def fens(self) -> list[str]:
         """The position of every board as a FEN."""
@@ -212,11 +226,11 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self._check_open()
         identity, payload = state.unpack(saved, self._identity())
         self._seed = identity["seed"]
+        self._load(payload)
+        self._buffers.reason.fill(0)
         self._ended[:] = False
         self._ended[identity["ended"]] = True
         self._num_ended = len(identity["ended"])
-        self._buffers.reason.fill(0)
-        self._load(payload)
         self._begun = True
         return self._buffers.observation, self._info()
 
@@ -233,8 +247,8 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
     def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
         """Plays (N,) int64 `actions` and fills the buffers, or raises and changes nothing.
 
-        `actions` are `self._actions`, always at the same address; `replies` are the opponent's
-        where an engine plays it. Returns how many episodes ended.
+        `replies` are the opponent's actions where an engine plays it. Returns how many episodes
+        ended.
         """
 
     @abc.abstractmethod
@@ -297,26 +311,11 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             raise ConfigurationError("reset_mask begins next episodes: first reset without it")
         return np.ascontiguousarray(which)
 
-    def _take(self, actions) -> None:
-        """Copies `actions` to where every step finds them, if they are integers of our shape."""
-        actions = np.asarray(actions)
-        if actions.shape != self._actions.shape:
-            raise ConfigurationError(f"actions have shape {actions.shape}, not ({self.num_envs},)")
-        if actions.dtype.kind not in "iu" or actions.dtype == np.uint64:
-            raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
-        self._actions[:] = actions
-
-    def _play(self, replies: np.ndarray | None) -> None:
-        before, self._num_ended = self._num_ended, self._step(self._actions, replies)
-        if before or self._num_ended:
-            out = self._buffers
-            np.logical_or(out.terminated, out.truncated, out=self._ended)
-
-    def _step_against_engine(self) -> None:
+    def _step_against_engine(self, actions: np.ndarray) -> None:
         with self._unchanged_on_engine_error():
-            replies = self._engine_replies(self._actions)
+            replies = self._engine_replies(actions)
             ended_before = self._ended.copy()
-            self._play(replies)
+            self._num_ended = self._step(actions, replies)
             same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
             self._engine_opens(self._ended if same_step else ended_before)
 
@@ -364,14 +363,13 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             return
         names = ("_seed", "_begun", "_num_ended")
         saved = {name: getattr(self, name) for name in names}
-        ended, buffers = self._ended.copy(), self._buffers.save()
+        buffers = self._buffers.save()
         boards = self._dump()
         try:
             yield
         except BaseException:
             self._load(boards)
             vars(self).update(saved)
-            self._ended[:] = ended
             self._buffers.restore(buffers)
             raise
 

@@ -1,0 +1,37 @@
+"""What `python -m rungs mpi` runs on every rank: a script, whose failure ends all of them."""
+
+import atexit
+import os
+import runpy
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+
+def main() -> None:
+    """`python -m rungs.mpi_rank FOLDER SCRIPT ARGUMENTS...`.
+
+    FOLDER is told who we are, as a file named by host, rank and process id, and that we are done,
+    as that file's end.
+    """
+    folder, *sys.argv = sys.argv[1:]
+    from mpi4py import MPI
+
+    rank = MPI.COMM_WORLD.rank
+    note = Path(folder) / f"{socket.gethostname()} {rank} {os.getpid()}"
+    note.touch()
+    atexit.register(note.unlink)
+    sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit:
+        raise
+    except BaseException:
+        # In one piece, as another rank's failure may end us before the next line.
+        sys.stderr.write(traceback.format_exc())
+        sys.stderr.flush()
+        MPI.COMM_WORLD.Abort(1)
+
+
+main()
