@@ -1,12 +1,14 @@
 // The MPI rung: every rank steps its share of the boards, with threads inside.
 //
 // Rank 0 leads: it tells the others what to do, deals out the actions and gathers the outputs. Or
-// each rank goes its own way with its own boards (`Ranks::gather` false), and all they tell each
+// each rank goes its own way with its own boards (`Ranks::gather` 0), and all they tell each
 // other is whether an action was illegal, so that all of them step or none does.
 #pragma once
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 // Threads are started through these functions, compiled already: Cling gets the lock of an OpenMP
 // reduction wrong in all the code but the first that it compiles with one.
@@ -29,7 +31,7 @@ struct Ranks {
   std::int64_t communicator;  // Fortran's number for it, which all implementations translate
   const std::int32_t* boards;
   const std::int32_t* first;
-  std::int64_t gather;
+  std::int64_t gather;    // 0: not at all; 1: by messages; 2: all arrays are rank 0's
   std::int64_t* actions;  // rank 0: of all boards; others: of their own. Likewise:
   std::int64_t* replies;
   bool* which;
@@ -43,6 +45,19 @@ struct Ranks {
 };
 
 namespace detail {
+
+// Waits awake for a millisecond, as the next step may come at once; then mostly asleep, to leave
+// the core to whoever learns meanwhile.
+inline void wait_politely(MPI_Request& request) {
+  using std::chrono::steady_clock;
+  const auto awake_until = steady_clock::now() + std::chrono::milliseconds(1);
+  for (int done = 0;;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done) return;
+    if (steady_clock::now() > awake_until)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
 
 template <class T>
 std::uintptr_t address(const T& object) {
@@ -100,17 +115,18 @@ inline void reset(const Ranks& ranks, ChessBatch& batch, const openmp::Team& tea
   batch.config.seed = order.seed;
   // What a step left behind is not gathered again.
   for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.reason[i] = 0;
-  if (ranks.gather && order.partial) scatter(ranks, ranks.which, MPI_BYTE);
+  if (ranks.gather == 1 && order.partial) scatter(ranks, ranks.which, MPI_BYTE);
   rungs_chess_openmp_reset(address(batch), address(order.partial ? ranks.which : nullptr),
                            order.episode, address(team));
-  if (ranks.gather) gather_outputs(ranks, batch);
+  if (ranks.gather == 1) gather_outputs(ranks, batch);
+  if (ranks.gather == 2) MPI_Barrier(ranks.comm());
 }
 
 // As serial::step, for the boards of all ranks. Without gathering, the count of ended episodes is
 // of this rank's boards.
 inline std::int64_t step(const Ranks& ranks, const ChessBatch& batch, const openmp::Team& team,
                          const Order& order) {
-  if (ranks.gather) {
+  if (ranks.gather == 1) {
     scatter(ranks, ranks.actions, MPI_INT64_T);
     if (order.partial) scatter(ranks, ranks.replies, MPI_INT64_T);
   }
@@ -123,8 +139,9 @@ inline std::int64_t step(const Ranks& ranks, const ChessBatch& batch, const open
   std::int64_t ended = rungs_chess_openmp_step_legal(
       address(batch), ranks.actions, address(order.partial ? ranks.replies : nullptr),
       address(team));
+  if (ranks.gather == 1) gather_outputs(ranks, batch);
   if (ranks.gather) {
-    gather_outputs(ranks, batch);
+    // Rank 0 hears of all only when all have written.
     MPI_Allreduce(MPI_IN_PLACE, &ended, 1, MPI_INT64_T, MPI_SUM, ranks.comm());
   }
   return ended;
@@ -148,7 +165,11 @@ inline std::int64_t carry_out(const Ranks& ranks, ChessBatch& batch, const openm
 // On rank 0, and on all ranks where nothing is gathered: does what is ordered, with the others.
 inline std::int64_t lead(const Ranks& ranks, ChessBatch& batch, const openmp::Team& team,
                          Order order) {
-  if (ranks.gather) MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, ranks.comm());
+  if (ranks.gather) {
+    MPI_Request request;
+    MPI_Ibcast(&order, sizeof order, MPI_BYTE, 0, ranks.comm(), &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
   return detail::carry_out(ranks, batch, team, order);
 }
 
@@ -156,7 +177,9 @@ inline std::int64_t lead(const Ranks& ranks, ChessBatch& batch, const openmp::Te
 inline void follow(const Ranks& ranks, ChessBatch& batch, const openmp::Team& team) {
   for (;;) {
     Order order;
-    MPI_Bcast(&order, sizeof order, MPI_BYTE, 0, ranks.comm());
+    MPI_Request request;
+    MPI_Ibcast(&order, sizeof order, MPI_BYTE, 0, ranks.comm(), &request);
+    detail::wait_politely(request);
     if (order.task == Task::CALL) return;
     detail::carry_out(ranks, batch, team, order);
   }

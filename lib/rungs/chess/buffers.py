@@ -63,6 +63,18 @@ class Buffers:
             }
         )
 
+    def memory_bytes(self) -> int:
+        """The size of memory that `within` needs."""
+        return sum(_whole_lines(array.nbytes) for array in vars(self).values())
+
+    def within(self, memory) -> "Buffers":
+        """Arrays like these, one after the other in `memory`, each on cache lines of its own."""
+        arrays, at = {}, 0
+        for name, array in vars(self).items():
+            arrays[name] = np.frombuffer(memory, array.dtype, array.size, at).reshape(array.shape)
+            at += _whole_lines(array.nbytes)
+        return Buffers(**arrays)
+
     def rows(self, share: slice) -> "Buffers":
         """Views of some boards' rows."""
         return Buffers(**{name: array[share] for name, array in vars(self).items()})
@@ -75,3 +87,7 @@ class Buffers:
         """Puts in what `save` copied, or arrays like it."""
         for name, array in saved.items():
             getattr(self, name)[:] = array
+
+
+def _whole_lines(num_bytes: int) -> int:
+    return -(-num_bytes // 64) * 64

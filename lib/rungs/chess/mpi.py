@@ -8,6 +8,7 @@ import numpy as np
 
 from rungs import jit
 from rungs.chess.actions import move_of
+from rungs.chess.buffers import Buffers
 from rungs.chess.native import Boards
 from rungs.chess.openmp import OpenmpChessEnv
 from rungs.chess.settings import integer
@@ -53,6 +54,9 @@ class MpiChessEnv(OpenmpChessEnv):
             sys.exit()  # a rank other than 0, when rank 0 is done
         observation, info = env.reset()
 
+    Ranks on one machine write to its memory; from others, outputs are sent to it. That memory lasts
+    as long as MPI does.
+
     Without, each rank has its own share as an environment of its own, and all call `reset` and
     `step` at the same time. An illegal action on any rank is raised on all of them.
 
@@ -80,22 +84,23 @@ class MpiChessEnv(OpenmpChessEnv):
         ends = _ends(num_envs, self.ranks)
         self._first = np.array([0, *ends[:-1]], np.int32)
         self._counts = np.array(ends, np.int32) - self._first
+        neighbours = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
+        self._shared = self.gather and neighbours.size == self.ranks
         if threads is None:
-            neighbours = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
             threads = max(1, usable_cores() // neighbours.size)
-            neighbours.Free()
+        neighbours.Free()
         whole = self.gather and self.rank == 0
         first_board = settings.pop("first_board", 0) + int(self._first[self.rank])
         boards = num_envs if whole else int(self._counts[self.rank])
         super().__init__(boards, threads=threads, first_board=first_board, api=api, **settings)
-        self._actions = np.zeros(self.num_envs, np.int64)
-        self._replies = np.zeros(self.num_envs, np.int64)
-        self._which = np.zeros(self.num_envs, np.bool_)
+        self._actions = self._dealt_out(np.int64)
+        self._replies = self._dealt_out(np.int64)
+        self._which = self._dealt_out(np.bool_)
         self._ranks = _Ranks(
             self._comm.py2f(),
             self._counts.ctypes.data,
             self._first.ctypes.data,
-            self.gather,
+            self.gather + self._shared,
             self._actions.ctypes.data,
             self._replies.ctypes.data,
             self._which.ctypes.data,
@@ -136,6 +141,34 @@ class MpiChessEnv(OpenmpChessEnv):
         """Lets the other ranks go (called by `close`)."""
         super().close_extras(**kwargs)
         self._dismiss()
+
+    def _allocate(self, obs: str, mask: str) -> Buffers:
+        """Rank 0's memory, where all ranks see it: then nothing need be sent."""
+        if not self._shared:
+            return super()._allocate(obs, mask)
+        like = Buffers.allocate(int(self._counts.sum()), obs, mask)
+        return like.within(self._rank_0_memory(like.memory_bytes())).rows(self._share())
+
+    def _dealt_out(self, dtype) -> np.ndarray:
+        """An entry per board, from rank 0 to all others."""
+        if not self._shared:
+            return np.zeros(self.num_envs, dtype)
+        boards, itemsize = int(self._counts.sum()), np.dtype(dtype).itemsize
+        memory = self._rank_0_memory(boards * itemsize)
+        return np.frombuffer(memory, dtype, boards)[self._share()]
+
+    def _rank_0_memory(self, size: int) -> memoryview:
+        from mpi4py import MPI
+
+        own = size if self.rank == 0 else 0
+        window = MPI.Win.Allocate_shared(own, 1, comm=self._comm)
+        memory, _ = window.Shared_query(0)
+        return memory
+
+    def _share(self) -> slice:
+        """The boards of the batch that this rank sees: rank 0 all, any other its own."""
+        first = int(self._first[self.rank])
+        return slice(None) if self.rank == 0 else slice(first, first + self._counts[self.rank])
 
     def _own_boards(self) -> Boards:
         own = slice(0, int(self._counts[self.rank]))

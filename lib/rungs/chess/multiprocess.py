@@ -6,7 +6,6 @@ import chess
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, move_of
-from rungs.chess.buffers import Buffers
 from rungs.chess.python import PythonChessEnv
 from rungs.chess.settings import choice, integer
 from rungs.chess.vector_env import ChessVectorEnv
@@ -54,8 +53,8 @@ class MultiprocessChessEnv(ChessVectorEnv):
         self._shares = [slice(first, end) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
         # What workers report, apart from what the caller gets and may write to.
         shared = transport == "shared"
-        memory = _shared_memory(self._buffers) if shared else None
-        self._reported = _buffers_in(memory, self._buffers) if shared else self._buffers.empty()
+        memory = CONTEXT.RawArray("B", self._buffers.memory_bytes()) if shared else None
+        self._reported = self._buffers.within(memory) if shared else self._buffers.empty()
         common = (settings, self.num_envs, memory)
         self._pool = Workers(_Share, [(share, *common) for share in self._shares])
 
@@ -148,7 +147,7 @@ class _Share:
         )
         self._memory = memory
         if memory is not None:
-            whole = _buffers_in(memory, self._env._buffers.empty(num_envs))
+            whole = self._env._buffers.empty(num_envs).within(memory)
             self._env._buffers = whole.rows(share)
 
     def reset(self, seed: int, which, episode: int | None):
@@ -183,19 +182,3 @@ class _Share:
     def _rows(self) -> dict | None:
         """What goes through the pipe: all outputs, or nothing where they are seen anyway."""
         return vars(self._env._buffers) if self._memory is None else None
-
-
-def _shared_memory(like: Buffers):
-    """Memory as large as `like`, for other processes; it has no name that could outlive them."""
-    size = sum(array.nbytes + 64 for array in vars(like).values())
-    return CONTEXT.RawArray("B", size)
-
-
-def _buffers_in(memory, like: Buffers) -> Buffers:
-    """Arrays as in `like`, one after the other in `memory`, each on a cache line of its own."""
-    arrays, at = {}, 0
-    for name, array in vars(like).items():
-        part = np.frombuffer(memory, array.dtype, array.size, at)
-        arrays[name] = part.reshape(array.shape)
-        at += -(-array.nbytes // 64) * 64
-    return Buffers(**arrays)

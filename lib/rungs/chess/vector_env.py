@@ -95,7 +95,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self.single_action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._buffers = Buffers.allocate(self.num_envs, obs, mask)
+        self._buffers = self._allocate(obs, mask)
         self._ended = self._buffers.ended
         self._num_ended = 0
         self._begun = False
@@ -274,6 +274,10 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
     @abc.abstractmethod
     def _load(self, payload: bytes) -> None:
         """Takes what `_dump` gave; fills observations, masks and players."""
+
+    def _allocate(self, obs: str, mask: str) -> Buffers:
+        """The outputs' memory."""
+        return Buffers.allocate(self.num_envs, obs, mask)
 
     def _info(self) -> dict:
         out = self._buffers
