@@ -21,10 +21,11 @@ import sys
 import rungs
 from tests import lockstep
 
-num_envs, opponent, obs, mode, threads = int(sys.argv[1]), *sys.argv[2:]
+num_envs, opponent, obs, mode, threads, transport = int(sys.argv[1]), *sys.argv[2:]
 settings = {"opponent": None if opponent == "none" else opponent, "obs": obs, "mask": "bits"}
 settings |= {"autoreset_mode": mode, "max_plies": 70}
-env = rungs.make("chess", "mpi", num_envs, threads=int(threads), **settings)
+team = {"threads": int(threads), "transport": transport}
+env = rungs.make("chess", "mpi", num_envs, **team, **settings)
 if env.serve():
     sys.exit()
 other = rungs.make("chess", "cpp", num_envs, **settings)
@@ -116,12 +117,13 @@ def script(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("transport", ["shared", "messages"])
 @pytest.mark.parametrize(
     "settings",
     [("7", "none", "board", "SAME_STEP", "1"), ("70", "random", "bitplanes", "DISABLED", "2")],
 )
-def test_any_number_of_ranks_is_cpp(script, capfd, ranks, settings):
-    launch(ranks, script(SAME), settings)
+def test_any_number_of_ranks_is_cpp(script, capfd, ranks, settings, transport):
+    launch(ranks, script(SAME), [*settings, transport])
     assert int(capfd.readouterr().out.split("episodes:")[1]) > 5
 
 

@@ -11,7 +11,7 @@ from rungs.chess.actions import move_of
 from rungs.chess.buffers import Buffers
 from rungs.chess.native import Boards
 from rungs.chess.openmp import OpenmpChessEnv
-from rungs.chess.settings import integer
+from rungs.chess.settings import choice, integer
 from rungs.errors import ConfigurationError, IllegalActionError
 from rungs.machine.cpu import usable_cores
 
@@ -63,6 +63,8 @@ class MpiChessEnv(OpenmpChessEnv):
     Args:
         num_envs: number of boards on all ranks together, at least one each.
         gather: whether rank 0 has all boards, or each rank its own.
+        transport: how boards are gathered: "shared" memory, or "messages"; by default shared where
+            all ranks are on one machine.
         threads: per rank; by default this machine's usable cores shared among its ranks.
 
     Raises:
@@ -71,7 +73,13 @@ class MpiChessEnv(OpenmpChessEnv):
     """
 
     def __init__(
-        self, num_envs: int, *, gather: bool = True, threads: int | None = None, **settings
+        self,
+        num_envs: int,
+        *,
+        gather: bool = True,
+        transport: str | None = None,
+        threads: int | None = None,
+        **settings,
     ):
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         api = jit.load_mpi()
@@ -85,7 +93,9 @@ class MpiChessEnv(OpenmpChessEnv):
         self._first = np.array([0, *ends[:-1]], np.int32)
         self._counts = np.array(ends, np.int32) - self._first
         neighbours = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
-        self._shared = self.gather and neighbours.size == self.ranks
+        together = neighbours.size == self.ranks
+        choice("transport", transport, (None, "messages", *(["shared"] if together else [])))
+        self._shared = self.gather and together and transport != "messages"
         if threads is None:
             threads = max(1, usable_cores() // neighbours.size)
         neighbours.Free()
