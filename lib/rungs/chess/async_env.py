@@ -93,10 +93,14 @@ class AsyncChessEnv:
         self._pending[self._turn] = self._thread.submit(half.step, own)
         self._turn, self._received = 1 - self._turn, False
 
-    def fens(self) -> list[str]:
-        """The positions of all boards, once no step is in flight."""
+    def wait(self) -> None:
+        """Waits until no step is in flight."""
         self._check_begun()
         self._finish()
+
+    def fens(self) -> list[str]:
+        """The positions of all boards, once no step is in flight."""
+        self.wait()
         return [fen for half in self.halves for fen in half.fens()]
 
     def close(self) -> None:

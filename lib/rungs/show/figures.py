@@ -142,3 +142,53 @@ def perft(frame: pd.DataFrame):
     axes.set_xlabel("million leaves per second (dots: repeats, bars: medians)")
     axes.set_title("Perft, one thread")
     return figure
+
+
+def gains(frame: pd.DataFrame, baseline: str, ideal: int | None = None):
+    """How many times as fast as `baseline` each racer is, over the number of boards.
+
+    Args:
+        frame: of `rungs.measure.parallel.gains`.
+        baseline: the racer that is 1.
+        ideal: a gain drawn as the bound.
+    """
+    figure, axes = style.axes(height=3.6)
+    colors = (style.BLUE, style.ORANGE, style.SKY, style.GREY, style.BLACK)
+    markers = ("o", "s", "^", "D", "v")
+    for (racer, rows), color, marker in zip(
+        frame.groupby("racer", sort=False), colors, markers, strict=False
+    ):
+        axes.plot(rows["num_envs"], rows["gain"], marker=marker, color=color, label=racer)
+        axes.fill_between(rows["num_envs"], rows["low"], rows["high"], color=color, alpha=0.2)
+    axes.axhline(1, color=style.BLACK, linewidth=1)
+    if ideal:
+        axes.axhline(ideal, color=style.BLACK, linestyle="--", linewidth=1)
+        axes.text(frame["num_envs"].min(), ideal, f" ideal, {ideal}×", va="bottom")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(0, None)
+    axes.set_xlabel("boards")
+    axes.set_ylabel(f"times as fast as {baseline}")
+    axes.legend(frameon=False)
+    axes.grid(color="#DDDDDD")
+    return figure
+
+
+def timelines(frames: dict[str, pd.DataFrame], seconds: float):
+    """What ran when, one row of bars per kind of work.
+
+    Args:
+        frames: of `rungs.measure.parallel.timeline`, by title.
+        seconds: how much of it to show.
+    """
+    figure, axes = style.axes(height=1.0 + 1.2 * len(frames), nrows=len(frames), squeeze=False)
+    for each, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
+        shown = frame[frame["end"] < seconds]
+        for row in shown.itertuples():
+            color = style.ORANGE if row.half else style.BLUE
+            at = 0 if row.work == "infer" else 1
+            each.barh(at, row.end - row.start, left=row.start, color=color, edgecolor="white")
+        each.set_yticks([0, 1], ["infer", "simulate"])
+        each.set_xlim(0, seconds)
+        each.set_title(f"{title} (blue: first half of the boards, orange: second)", fontsize=9)
+    axes[-1, 0].set_xlabel("seconds")
+    return figure
