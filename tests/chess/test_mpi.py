@@ -23,13 +23,13 @@ from tests import lockstep
 
 num_envs, opponent, obs, mode, threads, transport = int(sys.argv[1]), *sys.argv[2:]
 settings = {"opponent": None if opponent == "none" else opponent, "obs": obs, "mask": "bits"}
-settings |= {"autoreset_mode": mode, "max_plies": 70}
+settings |= {"autoreset_mode": mode, "max_plies": 40}
 team = {"threads": int(threads), "transport": transport}
 env = rungs.make("chess", "mpi", num_envs, **team, **settings)
 if env.serve():
     sys.exit()
 other = rungs.make("chess", "cpp", num_envs, **settings)
-reasons = lockstep.play(env, other, seed=5, steps=150)
+reasons = lockstep.play(env, other, seed=5, steps=80)
 state = env.get_state()
 env.step([min(env.legal_moves(board).values(), default=0) for board in range(num_envs)])
 env.set_state(state)
