@@ -1,7 +1,6 @@
 """Starting MPI ranks, and saying which one it was where one dies."""
 
 import contextlib
-import ctypes
 import os
 import re
 import select
@@ -16,9 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
-
-_SET_PARENT_DEATH_SIGNAL = 1
-_prctl = ctypes.CDLL(None).prctl
+from rungs.parent_death import signalled_at_parents_death
 
 
 def launch(ranks: int, script: str, arguments: Sequence[str] = (), *, hosts: str = "") -> None:
@@ -48,7 +45,7 @@ def launch(ranks: int, script: str, arguments: Sequence[str] = (), *, hosts: str
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=signalled_at_parents_death(signal.SIGTERM),
         ) as job:
             said, died = [], []
             watch = threading.Thread(target=_watch, args=(Path(folder), job, died))
@@ -80,10 +77,6 @@ def _mpiexec() -> str:
     if not found:
         raise UnavailableError("there is no mpiexec: pip install 'rungs[mpi]'")
     return found
-
-
-def _die_with_parent() -> None:
-    _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
 
 
 def _copy(stream, to, said: list) -> None:

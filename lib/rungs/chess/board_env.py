@@ -10,7 +10,7 @@ import chess
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of, move_of
+from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
 from rungs.chess.buffers import Buffers
 from rungs.chess.observation import HISTORY
 from rungs.chess.random import Stream, below, philox
@@ -76,10 +76,6 @@ class ChessBoardEnv:
         self._observe(out.observation, i)
         self._write_mask(out.mask[i])
         out.player[i] = not self.board.turn
-
-    def move_of(self, action: int) -> chess.Move | None:
-        """The move an action means here, legal or not."""
-        return move_of(action, self.board)
 
     def dump(self) -> list:
         """All there is to know, as JSON takes it."""

@@ -2,14 +2,11 @@
 
 import ctypes
 
-import chess
 import numpy as np
 
 from rungs import jit
-from rungs.chess.actions import move_of
 from rungs.chess.native import Boards
 from rungs.chess.vector_env import ChessVectorEnv
-from rungs.errors import IllegalActionError
 
 
 class CppChessEnv(ChessVectorEnv):
@@ -40,9 +37,7 @@ class CppChessEnv(ChessVectorEnv):
         ended = self._step_boards(actions, 0 if replies is None else replies.ctypes.data)
         if ended < 0:
             board = -1 - ended
-            fen, action = self._fen(board), int(actions[board])
-            move = move_of(action, chess.Board(fen))
-            raise IllegalActionError(self.first_board + board, action, move and move.uci(), fen)
+            raise self._illegal(board, int(actions[board]), self._fen(board))
         return ended
 
     def _reset_boards(self, marks: int, episode: int) -> None:

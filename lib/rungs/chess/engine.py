@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ctypes
 import dataclasses
 import os
 import shutil
@@ -16,9 +15,7 @@ import chess
 import chess.engine
 
 from rungs.errors import ConfigurationError, EngineError
-
-_SET_PARENT_DEATH_SIGNAL = 1
-_prctl = ctypes.CDLL(None).prctl
+from rungs.parent_death import signalled_at_parents_death
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,16 +120,14 @@ class EngineProcess:
 async def _open(engine: UciEngine, processes: list):
     # The process is known to `_stop` from its first moment, even where it never says "uciok".
     transport, protocol = await chess.engine.UciProtocol.popen(
-        engine.path, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent
+        engine.path,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=signalled_at_parents_death(signal.SIGKILL),
     )
     processes.append((transport, protocol))
     await protocol.initialize()
     await protocol.configure(dict(engine.options))
     return protocol
-
-
-def _die_with_parent() -> None:
-    _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

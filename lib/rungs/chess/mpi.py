@@ -3,15 +3,13 @@
 import ctypes
 import weakref
 
-import chess
 import numpy as np
 
 from rungs import jit
-from rungs.chess.actions import move_of
 from rungs.chess.buffers import Buffers
 from rungs.chess.native import Boards
 from rungs.chess.openmp import OpenmpChessEnv
-from rungs.chess.settings import choice, integer
+from rungs.chess.settings import choice, integer, share_ends
 from rungs.errors import ConfigurationError, IllegalActionError
 from rungs.machine.cpu import usable_cores
 
@@ -89,7 +87,11 @@ class MpiChessEnv(OpenmpChessEnv):
         self._comm = MPI.COMM_WORLD.Dup()
         self.rank, self.ranks = self._comm.rank, self._comm.size
         self.gather = bool(gather)
-        ends = _ends(num_envs, self.ranks)
+        if num_envs < self.ranks:
+            raise ConfigurationError(
+                f"num_envs={num_envs} is less than one board for each of {self.ranks} ranks"
+            )
+        ends = share_ends(num_envs, self.ranks)
         self._first = np.array([0, *ends[:-1]], np.int32)
         self._counts = np.array(ends, np.int32) - self._first
         neighbours = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
@@ -196,7 +198,7 @@ class MpiChessEnv(OpenmpChessEnv):
             self._replies[:] = replies
         ended = self._command(_STEP, partial=replies is not None)
         if ended < 0:
-            raise self._illegal(-1 - ended)
+            raise self._illegal_anywhere(-1 - ended)
         return ended
 
     def _begin_with(self, replies: np.ndarray) -> None:
@@ -272,7 +274,7 @@ class MpiChessEnv(OpenmpChessEnv):
         out = self._buffers.rows(slice(0, int(self._counts[self.rank])))
         return {"observation": out.observation, "mask": out.mask, "player": out.player}
 
-    def _illegal(self, board: int) -> IllegalActionError:
+    def _illegal_anywhere(self, board: int) -> IllegalActionError:
         """The error for a board of all ranks'; where ranks keep to themselves, its owner tells."""
         index = self._own(board)
         if self.gather:
@@ -280,18 +282,7 @@ class MpiChessEnv(OpenmpChessEnv):
         else:
             mine = None if index is None else (self._own_fen(board), int(self._actions[index]))
             fen, action = next(filter(None, self._comm.allgather(mine)))
-        move = move_of(action, chess.Board(fen))
-        number = board + self.first_board - int(self._first[self.rank])
-        return IllegalActionError(number, action, move and move.uci(), fen)
-
-
-def _ends(num_envs: int, ranks: int) -> list[int]:
-    """Where each rank's share ends."""
-    if num_envs < ranks:
-        raise ConfigurationError(
-            f"num_envs={num_envs} is less than one board for each of {ranks} ranks"
-        )
-    return [num_envs * (rank + 1) // ranks for rank in range(ranks)]
+        return self._illegal(board - int(self._first[self.rank]), action, fen)
 
 
 def _dismiss(comm, lead, addresses: tuple) -> None:

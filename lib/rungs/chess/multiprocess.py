@@ -2,14 +2,12 @@
 
 import json
 
-import chess
 import numpy as np
 
-from rungs.chess.actions import NUM_ACTIONS, move_of
+from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.python import PythonChessEnv
-from rungs.chess.settings import choice, integer
+from rungs.chess.settings import choice, integer, share_ends
 from rungs.chess.vector_env import ChessVectorEnv
-from rungs.errors import IllegalActionError
 from rungs.interrupt import uninterrupted
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs.workers import CONTEXT, Workers
@@ -49,7 +47,7 @@ class MultiprocessChessEnv(ChessVectorEnv):
         super().__init__(num_envs, **settings)
         warn_of_oversubscription("workers", self.workers)
         count = min(self.workers, self.num_envs)
-        ends = [self.num_envs * (worker + 1) // count for worker in range(count)]
+        ends = share_ends(self.num_envs, count)
         self._shares = [slice(first, end) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
         # What workers report, apart from what the caller gets and may write to.
         shared = transport == "shared"
@@ -132,9 +130,7 @@ class MultiprocessChessEnv(ChessVectorEnv):
             legal[inside] = bits & np.uint64(1)
         if not legal.all():
             board = int(np.argmin(legal))
-            fen, action = self._fen(board), int(actions[board])
-            move = move_of(action, chess.Board(fen))
-            raise IllegalActionError(self.first_board + board, action, move and move.uci(), fen)
+            raise self._illegal(board, int(actions[board]), self._fen(board))
 
 
 class _Share:

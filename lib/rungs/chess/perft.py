@@ -9,16 +9,13 @@ import chess
 
 from rungs import jit
 from rungs.chess.native import parse_fen
-from rungs.chess.settings import integer
+from rungs.chess.settings import PLAYABLE, integer
 from rungs.errors import ConfigurationError, InvalidFenError
 
 # Deeper than anyone counts, shallower than the stack.
 _DEEPEST = 64
 
 _COUNT = re.compile(r"D([1-9]\d*) +(\d+)", re.ASCII)
-
-# No game leads to such a check, but all the rules still say how to go on.
-_PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +68,7 @@ def perft_python(fen: str, depth: int) -> int:
         board = chess.Board(fen if len(fen.split()) == 6 else f"{fen} 0 1", chess960=True)
     except ValueError as error:
         raise InvalidFenError(f"{fen!r}: {error}") from None
-    wrong = board.status() & ~_PLAYABLE
+    wrong = board.status() & ~PLAYABLE
     if wrong:
         raise InvalidFenError(f"{fen!r} is impossible: {wrong.name}")
     return _perft(board, depth)

@@ -6,7 +6,6 @@ import numpy as np
 
 from rungs.chess.board_env import ChessBoardEnv
 from rungs.chess.vector_env import ChessVectorEnv
-from rungs.errors import IllegalActionError
 
 
 class PythonChessEnv(ChessVectorEnv):
@@ -27,10 +26,9 @@ class PythonChessEnv(ChessVectorEnv):
 
     def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
         chosen = actions.tolist()
-        for env, action in zip(self._envs, chosen, strict=True):
+        for i, (env, action) in enumerate(zip(self._envs, chosen, strict=True)):
             if not env.takes(action):
-                move = env.move_of(action)
-                raise IllegalActionError(env.number, action, move and move.uci(), env.board.fen())
+                raise self._illegal(i, action, self._fen(i))
         answers = [None] * self.num_envs if replies is None else replies.tolist()
         return sum(
             env.step(chosen[i], answers[i], self._buffers, i) for i, env in enumerate(self._envs)

@@ -14,7 +14,7 @@ from rungs.errors import ConfigurationError, InvalidFenError
 MOST_PLIES = 2**31 - 1
 
 # No game leads to such a check, but all the rules still say how to go on.
-_PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
+PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +74,11 @@ def choice(name: str, value, choices: tuple, other: str = "") -> None:
         raise ConfigurationError(f"{name}={value!r} is not one of {listed}")
 
 
+def share_ends(num_envs: int, shares: int) -> list[int]:
+    """Where each of `shares` even runs of boards ends."""
+    return [num_envs * (share + 1) // shares for share in range(shares)]
+
+
 def _autoreset_mode(value) -> AutoresetMode:
     """A mode, or gymnasium's name or value of one: "SAME_STEP", "SameStep"."""
     for mode in AutoresetMode:
@@ -89,7 +94,7 @@ def _start(fen: str) -> str:
         board = chess.Board(fen)
     except (ValueError, TypeError, AttributeError) as error:
         raise InvalidFenError(f"start_fens: {fen!r}: {error}") from None
-    wrong = board.status() & ~_PLAYABLE
+    wrong = board.status() & ~PLAYABLE
     if wrong:
         raise InvalidFenError(f"start_fens: {fen!r} is impossible: {wrong.name}")
     if board.is_game_over() or board.halfmove_clock >= 100:

@@ -275,6 +275,11 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
     def _load(self, payload: bytes) -> None:
         """Takes what `_dump` gave; fills observations, masks and players."""
 
+    def _illegal(self, board: int, action: int, fen: str) -> IllegalActionError:
+        """The error that names an illegal action on one board of the batch."""
+        move = move_of(action, chess.Board(fen))
+        return IllegalActionError(self.first_board + board, action, move and move.uci(), fen)
+
     def _allocate(self, obs: str, mask: str) -> Buffers:
         """The outputs' memory."""
         return Buffers.allocate(self.num_envs, obs, mask)
@@ -332,9 +337,7 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             position = chess.Board(self._fen(i))
             move = move_of(action, position)
             if move is None or move not in position.legal_moves:
-                raise IllegalActionError(
-                    self.first_board + i, action, move and move.uci(), position.fen()
-                )
+                raise self._illegal(i, action, position.fen())
             position.push(move)
             positions[i] = position
         return self._ask_engine(positions)

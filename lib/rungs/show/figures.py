@@ -73,6 +73,22 @@ def profile(frame: pd.DataFrame, title: str):
     return figure
 
 
+def _repeats(axes, groups, names) -> None:
+    """A row per group, first on top: a bar for the median, a dot per repeat, a colour per racer.
+
+    Args:
+        groups: ((what was raced, racer), rates of all repeats), of at most two racers.
+        names: one per group.
+    """
+    racers = dict.fromkeys(racer for (_, racer), _ in groups)
+    colors = dict(zip(racers, (style.BLUE, style.ORANGE), strict=False))
+    for i, ((_, racer), rate) in enumerate(groups):
+        axes.barh(i, rate.median(), color=colors[racer], alpha=0.5)
+        axes.plot(rate, np.full(len(rate), i), "o", color=colors[racer], markersize=4)
+    axes.set_yticks(range(len(groups)), names)
+    axes.invert_yaxis()
+
+
 def compilers(frame: pd.DataFrame):
     """The race of the same header compiled by Cling and by g++: every repeat, and medians.
 
@@ -82,12 +98,7 @@ def compilers(frame: pd.DataFrame):
     figure, axes = style.axes(height=3.2)
     rates = frame.assign(rate=frame["plies"] / frame["seconds"] / 1e6)
     groups = list(rates.groupby(["mask", "racer"], sort=False)["rate"])
-    for i, ((_, racer), rate) in enumerate(groups):
-        color = style.BLUE if racer == "Cling" else style.ORANGE
-        axes.barh(i, rate.median(), color=color, alpha=0.5)
-        axes.plot(rate, np.full(len(rate), i), "o", color=color, markersize=4)
-    axes.set_yticks(range(len(groups)), [f"{racer}, {mask} mask" for (mask, racer), _ in groups])
-    axes.invert_yaxis()
+    _repeats(axes, groups, [f"{racer}, {mask} mask" for (mask, racer), _ in groups])
     axes.set_xlabel("million plies per second (dots: repeats, bars: medians)")
     axes.set_title("One header, two compilers")
     return figure
@@ -131,14 +142,8 @@ def perft(frame: pd.DataFrame):
     """
     figure, axes = style.axes(height=1.4 + 0.45 * len(frame.groupby(["position", "racer"])))
     rates = frame.assign(rate=frame["leaves"] / frame["seconds"] / 1e6)
-    colors = dict(zip(frame["racer"].drop_duplicates(), (style.BLUE, style.ORANGE), strict=False))
     groups = list(rates.groupby(["position", "racer"], sort=False)["rate"])
-    for i, ((_, racer), rate) in enumerate(groups):
-        axes.barh(i, rate.median(), color=colors[racer], alpha=0.5)
-        axes.plot(rate, np.full(len(rate), i), "o", color=colors[racer], markersize=4)
-    names = [f"{racer}, {position}" for (position, racer), _ in groups]
-    axes.set_yticks(range(len(groups)), names)
-    axes.invert_yaxis()
+    _repeats(axes, groups, [f"{racer}, {position}" for (position, racer), _ in groups])
     axes.set_xlabel("million leaves per second (dots: repeats, bars: medians)")
     axes.set_title("Perft, one thread")
     return figure
