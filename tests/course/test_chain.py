@@ -96,6 +96,19 @@ def test_a_failing_cell_stops_the_chain_and_resume_goes_on_there(folder, out, tm
     assert (out / "results/log.txt").read_text() == "a quick 0\nc quick 0\n"
 
 
+def test_what_is_unavailable_is_said_and_the_rest_goes_on(folder, out):
+    missing = "from rungs.errors import UnavailableError\nraise UnavailableError('no such card')"
+    tiny.write(folder, "01_a", missing)
+    tiny.write(folder, "02_b", NOTE.format("b"))
+    said = []
+    chain.run(out=out, notebooks=folder, say=said.append)
+    assert statuses(out) == {"01_a": "unavailable", "02_b": "done"}
+    assert "[1/2] 01_a: unavailable here: no such card" in said
+    assert "no such card" in (out / "html/01_a.html").read_text()
+    chain.resume(out=out, say=said.append)
+    assert said.count("[1/2] 01_a: unavailable here: no such card") == 2
+
+
 def test_resume_refuses_changed_sources_and_no_run(folder, out):
     with pytest.raises(ConfigurationError, match="no run"):
         chain.resume(out=out)

@@ -11,6 +11,9 @@ from rungs.chess.observation import OBSERVATIONS
 MASKS = {"bool": ((NUM_ACTIONS,), np.bool_), "bits": ((NUM_PLANES,), np.uint64)}
 
 
+CACHE_LINE = 64  # bytes
+
+
 @dataclasses.dataclass(frozen=True)
 class Buffers:
     """One array per output, allocated once; every step overwrites them.
@@ -39,10 +42,13 @@ class Buffers:
 
     @classmethod
     def allocate(cls, num_envs: int, obs: str, mask: str) -> "Buffers":
-        """Zeroed arrays for `num_envs` boards with observations and masks in these formats."""
+        """Zeroed arrays for `num_envs` boards with observations and masks in these formats.
+
+        They begin on cache lines, so that a `bool` mask is written in whole lines.
+        """
         shape, dtype = OBSERVATIONS[obs]
         mask_shape, mask_dtype = MASKS[mask]
-        return cls(
+        like = cls(
             observation=np.zeros((num_envs, *shape), dtype),
             mask=np.zeros((num_envs, *mask_shape), mask_dtype),
             reward=np.zeros(num_envs, np.float32),
@@ -53,6 +59,7 @@ class Buffers:
             player=np.zeros(num_envs, np.int8),
             final_observation=np.zeros((num_envs, *shape), dtype),
         )
+        return like.within(zeroed_lines(like.memory_bytes()))
 
     def empty(self, num_envs: int | None = None) -> "Buffers":
         """Zeroed arrays of the same kinds, for as many boards or for `num_envs`."""
@@ -89,5 +96,12 @@ class Buffers:
             getattr(self, name)[:] = array
 
 
+def zeroed_lines(num_bytes: int) -> np.ndarray:
+    """Memory that begins on a cache line, (num_bytes,) uint8."""
+    memory = np.zeros(num_bytes + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + num_bytes]
+
+
 def _whole_lines(num_bytes: int) -> int:
-    return -(-num_bytes // 64) * 64
+    return -(-num_bytes // CACHE_LINE) * CACHE_LINE

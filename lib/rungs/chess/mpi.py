@@ -149,6 +149,11 @@ class MpiChessEnv(OpenmpChessEnv):
             method, *arguments = call
             self._comm.gather(getattr(self, method)(*arguments))
 
+    def fens(self) -> list[str]:
+        """The position of every board as a FEN, from all ranks at once."""
+        self._check_begun("fens")
+        return [fen for part in self._everywhere("_own_fens") for fen in part]
+
     def close_extras(self, **kwargs) -> None:
         """Lets the other ranks go (called by `close`)."""
         super().close_extras(**kwargs)
@@ -252,6 +257,9 @@ class MpiChessEnv(OpenmpChessEnv):
     def _own_fen(self, board: int) -> str | None:
         index = self._own(board)
         return None if index is None else super()._fen(index)
+
+    def _own_fens(self) -> list[str]:
+        return [OpenmpChessEnv._fen(self, index) for index in range(self._counts[self.rank])]
 
     def _own_episode(self, board: int) -> int | None:
         index = self._own(board)

@@ -8,7 +8,7 @@ import ctypes
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.buffers import MASKS, Buffers
+from rungs.chess.buffers import MASKS, Buffers, zeroed_lines
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
@@ -81,8 +81,8 @@ class Boards:
             raise CompilerError("cpp/rungs/batch.hpp and rungs/chess/native.py differ")
         num_envs = len(buffers.reward)
         self._buffers = buffers
-        # Words of 8 bytes: NumPy aligns an array to its dtype, and the boards need no more.
-        self._env = np.zeros((num_envs, api.rungs_chess_env_bytes() // 8), np.uint64)
+        memory = zeroed_lines(num_envs * api.rungs_chess_env_bytes())
+        self._env = memory.view(np.uint64).reshape(num_envs, -1)
         shown = num_envs if settings.obs != "board" else 0
         self._history = np.zeros((shown, api.rungs_chess_history_bytes() // 8), np.uint64)
         self._starts = np.stack([parse_fen(api, fen) for fen in settings.start_fens])

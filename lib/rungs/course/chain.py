@@ -8,7 +8,7 @@ from pathlib import Path
 from rungs.atomic import written
 from rungs.course import manifest as manifests
 from rungs.course.notebook import declared_parameters, execute, write_html
-from rungs.errors import ConfigurationError, NotebookError
+from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 
 NOTEBOOKS = manifests.ROOT / "notebooks"
 OUT = manifests.ROOT / "data" / "run"
@@ -40,6 +40,9 @@ def run(
     say: Callable[[str], None] = print,
 ) -> None:
     """Runs notebooks from the first to the last, in place of any earlier run in `out`.
+
+    One that finds what it is about unavailable here, and says so by `UnavailableError`, ends there;
+    the others go on.
 
     Args:
         size: "smoke", "quick" or "full".
@@ -112,21 +115,30 @@ def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
         say(f"{label} …")
         start = time.perf_counter()
         try:
-            executed = out / "notebooks" / notebook.name
-            execute(notebook, executed, settings["parameters"], settings["cell_seconds"])
-            write_html(executed, out / "html" / f"{notebook.stem}.html")
+            entry["status"], lacks = _run_one(notebook, settings, out)
         except NotebookError:
             entry["status"] = "failed"
             raise
-        else:
-            entry["status"] = "done"
         finally:
             entry["seconds"] = time.perf_counter() - start
             manifests.write(manifest, out)
-        say(f"{label}: {entry['seconds']:.1f} s")
+        say(
+            f"{label}: unavailable here: {lacks}" if lacks else f"{label}: {entry['seconds']:.1f} s"
+        )
     _write_index(chosen, out)
     say(f"Read {out / 'html' / 'index.html'}")
     say(f"Results in {out / 'results'}, figures in {settings['parameters']['figures']}")
+
+
+def _run_one(notebook: Path, settings: dict, out: Path) -> tuple[str, str]:
+    """The notebook's status, and what this machine lacks for it, if anything."""
+    executed, lacks = out / "notebooks" / notebook.name, ""
+    try:
+        execute(notebook, executed, settings["parameters"], settings["cell_seconds"])
+    except UnavailableError as error:
+        lacks = str(error)
+    write_html(executed, out / "html" / f"{notebook.stem}.html")
+    return "unavailable" if lacks else "done", lacks
 
 
 def _select(folder: Path, only: list[str] | None) -> list[Path]:

@@ -15,7 +15,7 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from rungs.atomic import written
-from rungs.errors import NotebookError
+from rungs.errors import NotebookError, UnavailableError
 
 # Kernels listen on loopback; without this each prints a warning that others there could listen too.
 _ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
@@ -37,10 +37,13 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
         cell_seconds: the longest any cell may take.
 
     Raises:
+        UnavailableError: a cell raised one: this machine lacks what the rest is about. The notebook
+            is there, up to that cell.
         NotebookError: a cell failed or took too long, or the kernel died.
     """
     failed = executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
+    lacks = None
     with written(executed) as unfinished, _own_kernel():
         try:
             papermill.execute_notebook(
@@ -54,11 +57,16 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
                 cwd=notebook.parent,
             )
         except (PapermillExecutionError, CellControlSignal, DeadKernelError) as error:
-            os.replace(unfinished, failed)
-            where = _cell_reached(failed)
-            raise NotebookError(
-                f"{notebook.name}, {where}: {_reason(error, cell_seconds)}"
-            ) from error
+            if getattr(error, "ename", None) == UnavailableError.__name__:
+                lacks = error.evalue
+            else:
+                os.replace(unfinished, failed)
+                where = _cell_reached(failed)
+                raise NotebookError(
+                    f"{notebook.name}, {where}: {_reason(error, cell_seconds)}"
+                ) from error
+    if lacks:
+        raise UnavailableError(lacks)
 
 
 def write_html(executed: Path, page: Path) -> None:

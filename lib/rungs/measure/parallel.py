@@ -15,6 +15,8 @@ from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
 from rungs.measure.race import race
 
+_MOST_STEPS = 5000  # per segment: enough for any clock
+
 
 def races_over_boards(
     racers: dict[str, dict], pilot: str, board_counts: Iterable[int], *, plies: int, **settings
@@ -25,7 +27,7 @@ def races_over_boards(
         racers: by name, the arguments of `rungs.make` but for "chess" and `num_envs`.
         pilot: the rung that finds the actions.
         board_counts: numbers of boards.
-        plies: per segment, of all boards.
+        plies: per segment, of all boards; fewer where they would be more than 5,000 steps.
         **settings: of `rungs.measure.race.race`, but for `steps`.
 
     Returns:
@@ -35,7 +37,8 @@ def races_over_boards(
     for num_envs in board_counts:
         envs = {name: rungs.make("chess", num_envs=num_envs, **how) for name, how in racers.items()}
         pilot_env = rungs.make("chess", pilot, num_envs)
-        frame = race(envs, pilot_env, steps=max(1, plies // num_envs), **settings)
+        steps = min(max(1, plies // num_envs), _MOST_STEPS)
+        frame = race(envs, pilot_env, steps=steps, **settings)
         frames.append(frame.assign(num_envs=num_envs))
         for env in envs.values():
             env.close()

@@ -1,5 +1,7 @@
 """The course's figures: each a function of saved data."""
 
+from collections.abc import Container
+
 import matplotlib.patches
 import numpy as np
 import pandas as pd
@@ -149,13 +151,19 @@ def perft(frame: pd.DataFrame):
     return figure
 
 
-def gains(frame: pd.DataFrame, baseline: str, ideal: int | None = None):
+def gains(
+    frame: pd.DataFrame,
+    baseline: str,
+    ideal: int | None = None,
+    oversubscribed: Container[str] = (),
+):
     """How many times as fast as `baseline` each racer is, over the number of boards.
 
     Args:
         frame: of `rungs.measure.parallel.gains`.
         baseline: the racer that is 1.
         ideal: a gain drawn as the bound.
+        oversubscribed: racers with more threads or processes than cores, marked as such.
     """
     figure, axes = style.axes(height=3.6)
     colors = (style.BLUE, style.ORANGE, style.SKY, style.GREY, style.BLACK)
@@ -163,7 +171,16 @@ def gains(frame: pd.DataFrame, baseline: str, ideal: int | None = None):
     for (racer, rows), color, marker in zip(
         frame.groupby("racer", sort=False), colors, markers, strict=False
     ):
-        axes.plot(rows["num_envs"], rows["gain"], marker=marker, color=color, label=racer)
+        too_many = racer in oversubscribed
+        axes.plot(
+            rows["num_envs"],
+            rows["gain"],
+            marker=marker,
+            color=color,
+            linestyle=":" if too_many else "-",
+            markerfacecolor="white" if too_many else color,
+            label=f"{racer} (oversubscribed)" if too_many else racer,
+        )
         axes.fill_between(rows["num_envs"], rows["low"], rows["high"], color=color, alpha=0.2)
     axes.axhline(1, color=style.BLACK, linewidth=1)
     if ideal:
