@@ -82,8 +82,9 @@ def _mpiexec() -> str:
 def _copy(stream, to, said: list) -> None:
     for line in stream:
         said.append(line)
-        to.write(line)
-        to.flush()
+        with contextlib.suppress(BrokenPipeError):  # who reads ours may stop, and the job goes on
+            to.write(line)
+            to.flush()
 
 
 def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
