@@ -28,6 +28,10 @@ check: $(INSTALLED)
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files '*.hpp' '*.cpp')
 	tests/cpp/fuzz.sh fen $(FUZZ_SECONDS) && tests/cpp/fuzz.sh actions $(FUZZ_SECONDS)
 
+tools:
+	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
+	  chromium clang iproute2 papi-tools stockfish valgrind
+
 lock: $(INSTALLED)
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
 
@@ -43,4 +47,4 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev,mpi]'
 	touch $@
 
-.PHONY: run test test-slow lab bench record check lock clean
+.PHONY: run test test-slow lab bench record check tools lock clean

@@ -1,15 +1,31 @@
 // The serial rung without Python, for tools that watch a whole process, such as callgrind.
-//   steps BOARDS STEPS BITS: random self-play; BITS 1 for masks of bits, 0 of bools.
+//   steps BOARDS STEPS BITS SELECTIONS: random self-play; BITS 1 for masks of bits, 0 of bools.
+//   Actions
+// are selected SELECTIONS times over, so that the difference of two runs tells what that takes.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include "../rungs/api.hpp"
 
+using namespace rungs;
+
+// A random action for every board, the same each time it is called for a step.
+[[gnu::noinline]] static void select(const std::vector<env::ChessEnv>& envs, std::int64_t step,
+                                     std::vector<std::int64_t>& actions) {
+  for (std::size_t i = 0; i < envs.size(); ++i) {
+    const chess::LegalActions& legal = envs[i].game.legal;
+    const auto bits = env::philox(1, static_cast<std::uint32_t>(i), 0,
+                                  static_cast<std::uint32_t>(step), env::Stream::OPPONENT);
+    const auto below = static_cast<std::uint32_t>(chess::count(legal));
+    actions[i] = env::nth_action(legal, static_cast<int>(env::below(bits, below)));
+  }
+}
+
 int main(int argc, char** arguments) {
-  if (argc != 4) return 2;
-  using namespace rungs;
+  if (argc != 5) return 2;
   const std::int64_t boards = std::atoll(arguments[1]), steps = std::atoll(arguments[2]);
+  const int selections = std::atoi(arguments[4]);
   const auto mask = std::atoi(arguments[3]) ? env::MaskFormat::BITS : env::MaskFormat::BOOL;
   const auto observation = env::ObservationFormat::BOARD;
   const chess::Position start = chess::start_position();
@@ -40,14 +56,7 @@ int main(int argc, char** arguments) {
       rungs_chess_serial_step;
   rungs_chess_serial_reset(address, 0, 0);
   for (std::int64_t s = 0; s < steps; ++s) {
-    for (std::int64_t i = 0; i < boards; ++i) {
-      const chess::LegalActions& legal = envs[i].game.legal;
-      const auto bits = env::philox(1, static_cast<std::uint32_t>(i), 0,
-                                    static_cast<std::uint32_t>(s), env::Stream::OPPONENT);
-      actions[i] = env::nth_action(
-          legal,
-          static_cast<int>(env::below(bits, static_cast<std::uint32_t>(chess::count(legal)))));
-    }
+    for (int selection = 0; selection < selections; ++selection) select(envs, s, actions);
     if (step(address, actions.data(), 0) < 0) return 1;
   }
 }

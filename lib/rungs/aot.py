@@ -10,7 +10,7 @@ from rungs.errors import CompilerError
 from rungs.machine.cpu import cpu_features
 
 COMPILER = "g++"
-FLAGS = "-O3 -march=native -std=c++20 -fopenmp -shared -fPIC"
+FLAGS = "-O3 -std=c++20 -fopenmp -shared -fPIC"
 
 _ADDRESS, _INTEGER = ctypes.c_size_t, ctypes.c_int64
 
@@ -43,19 +43,23 @@ _SIGNATURES = {
 
 
 @functools.cache
-def load():
+def load(march: str = "native"):
     """The functions of `cpp/rungs/api.hpp` from a shared library, built if it isn't there yet.
+
+    Args:
+        march: the processors it is for, as g++ names them.
 
     Raises:
         CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
     """
-    identity = repr((headers.fingerprint(), COMPILER, version(), FLAGS, cpu_features()))
+    flags = [*FLAGS.split(), f"-march={march}"]
+    identity = repr((headers.fingerprint(), COMPILER, version(), flags, cpu_features()))
     name = f"aot-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
     path = cache.directory() / name
     with cache.build(path) as unfinished:
         if unfinished:
             source = ["-x", "c++", str(headers.CPP / headers.API)]
-            run([COMPILER, *FLAGS.split(), *source, "-o", str(unfinished)])
+            run([COMPILER, *flags, *source, "-o", str(unfinished)])
     library = ctypes.CDLL(str(path))
     for function, (result, arguments) in _SIGNATURES.items():
         getattr(library, function).restype = result

@@ -6,6 +6,7 @@ from pathlib import Path
 CPP = Path(__file__).resolve().parents[2] / "cpp"
 API = "rungs/api.hpp"
 MPI_API = "rungs/mpi_api.hpp"
+MACHINE_API = "machine/api.hpp"
 
 
 def fingerprint() -> str:

@@ -75,6 +75,20 @@ def load_mpi():
     return functions
 
 
+@functools.cache
+def load_machine():
+    """The functions of `load`, and those of `cpp/machine/api.hpp`.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    functions = load()
+    import cppyy
+
+    _include(cppyy, headers.MACHINE_API)
+    return functions
+
+
 def _compile() -> None:
     cppyy = _cppyy()
     cppyy.load_library(str(_openmp_runtime()))

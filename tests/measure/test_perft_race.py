@@ -5,8 +5,9 @@ import pytest
 from rungs.chess.perft import perft_cpp, perft_python
 from rungs.errors import EngineError, SamenessError
 from rungs.machine import optional
-from rungs.measure.instructions import have_callgrind, instructions_by_header
+from rungs.measure.instructions import instructions_by_header
 from rungs.measure.perft_race import engine_name, perft_race, stockfish
+from rungs.measure.valgrind import have_valgrind
 
 DEPTHS = {"start": 3, "Kiwipete": 2}
 
@@ -37,7 +38,7 @@ def test_a_program_that_stops_is_an_error():
         pass
 
 
-@pytest.mark.skipif(not have_callgrind(), reason="valgrind is not installed")
+@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
 def test_instructions_are_counted_by_header():
     few, more = (
         instructions_by_header(boards=4, steps=10, mask=mask).set_index("header")["instructions"]

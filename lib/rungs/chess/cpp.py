@@ -25,6 +25,10 @@ class CppChessEnv(ChessVectorEnv):
         # Looked up once: a board is stepped in less time.
         self._serial_step = self._api.rungs_chess_serial_step
 
+    def memory_bytes(self) -> int:
+        """The state and the outputs of all boards, which a step goes through."""
+        return self._boards.memory_bytes() + self._buffers.memory_bytes()
+
     def _own_boards(self) -> Boards:
         return Boards(self._api, self._buffers, self.settings, self.first_board)
 

@@ -104,6 +104,10 @@ class Boards:
         )
         self.address = ctypes.addressof(self.batch)
 
+    def memory_bytes(self) -> int:
+        """The state of all boards."""
+        return self._env.nbytes + self._history.nbytes
+
     def layout(self) -> str:
         """What `dump` writes."""
         env, history = self._env.strides[0], self._history.strides[0] if self._history.size else 0
@@ -119,7 +123,7 @@ class Boards:
         Raises:
             InvalidStateError: it is not as long as that.
         """
-        if len(payload) != self._env.nbytes + self._history.nbytes:
+        if len(payload) != self.memory_bytes():
             raise InvalidStateError(f"the state holds {len(payload)} bytes of boards")
         words = np.frombuffer(payload, np.uint64)
         self._env.flat = words[: self._env.size]

@@ -9,7 +9,8 @@ _TOOLS = (
     ("PAPI", "papi_avail", "hardware counters"),
     ("Stockfish", "stockfish", "an opponent, and a peer in counting moves"),
     ("clang++", "clang++", "fuzzing the C++ (make check)"),
-    ("Chromium", "chromium", "checking the HTML pages as a reader sees them"),
+    ("Chromium", "chromium", "testing the widgets as a reader uses them"),
+    ("ip", "ip", "testing MPI across network namespaces"),
     ("NVIDIA driver", "nvidia-smi", "the rungs on a GPU"),
 )
 # Debian puts games where root's PATH doesn't look.
@@ -20,6 +21,7 @@ _INSTALL = {
     "Stockfish": "apt-get install stockfish",
     "clang++": "apt-get install clang",
     "Chromium": "apt-get install chromium",
+    "ip": "apt-get install iproute2",
     "NVIDIA driver": "comes with the card",
 }
 

@@ -1,28 +1,16 @@
 """Instructions per ply, counted exactly by callgrind, by the header they come from."""
 
 import re
-import tempfile
 from pathlib import Path
 
 import pandas as pd
 
-from rungs import aot, headers
-from rungs.machine import optional
-
-# Valgrind 3.19 knows no AVX-512, so what is counted is the build for processors with AVX2.
-MACHINE = "x86-64-v3"
-_FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g", "-fopenmp"]
-
-
-def have_callgrind() -> bool:
-    """Whether valgrind is installed."""
-    return optional.find("valgrind") is not None
+from rungs import headers
+from rungs.measure import valgrind
 
 
 def instructions_by_header(*, boards: int, steps: int, mask: str) -> pd.DataFrame:
     """Counts the instructions of `step` in random self-play on the serial rung.
-
-    The count is that of `cpp/bench/steps.cpp`, compiled for AVX2 by g++.
 
     Args:
         boards: number of boards.
@@ -35,21 +23,7 @@ def instructions_by_header(*, boards: int, steps: int, mask: str) -> pd.DataFram
     Raises:
         CompilerError: g++ or valgrind failed; the message holds what it said.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        program, counts = Path(folder) / "steps", Path(folder) / "counts"
-        source = str(headers.CPP / "bench" / "steps.cpp")
-        aot.run([aot.COMPILER, *_FLAGS, source, "-o", str(program)])
-        aot.run(
-            [
-                "valgrind",
-                "--tool=callgrind",
-                "--collect-atstart=no",
-                "--toggle-collect=rungs_chess_serial_step",
-                f"--callgrind-out-file={counts}",
-                *map(str, (program, boards, steps, int(mask == "bits"))),
-            ]
-        )
-        totals = _by_file(counts.read_text())
+    totals = _by_file(valgrind.callgrind(boards, steps, mask))
     rows = [(_short(file), total / (boards * steps)) for file, total in totals.items()]
     frame = pd.DataFrame(rows, columns=["header", "instructions"])
     frame = frame.groupby("header", as_index=False)["instructions"].sum()

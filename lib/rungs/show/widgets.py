@@ -1,5 +1,7 @@
 """Widgets: each calls the figure function that the static picture was drawn by."""
 
+from collections.abc import Callable, Sequence
+
 import ipywidgets
 import pandas as pd
 from IPython.display import display
@@ -29,3 +31,64 @@ def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
             options=race["mask"].drop_duplicates().tolist(), description="mask"
         ),
     )
+
+
+def rung_controls(
+    threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
+) -> dict[str, ipywidgets.Widget]:
+    """Controls for what `rungs.measure.scaling.one_point` measures, by its arguments' names."""
+    return {
+        "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
+        "num_envs": ipywidgets.SelectionSlider(
+            options=[64, 256, 512, 1024, 4096], value=512, description="boards"
+        ),
+        "threads": ipywidgets.SelectionSlider(options=threads, description="threads"),
+        "schedule": ipywidgets.ToggleButtons(
+            options=["static", "dynamic", "guided"], description="schedule"
+        ),
+    }
+
+
+def predict_first(
+    draw: Callable,
+    measure: Callable,
+    controls: dict[str, ipywidgets.Widget],
+    guess: ipywidgets.BoundedFloatText,
+) -> ipywidgets.VBox:
+    """Choose, guess, measure: a figure with the reader's guess in it, and then with the truth.
+
+    Args:
+        draw: from the choice (by the controls' names), the guess, and what was measured or None,
+            to a figure.
+        measure: from the choice to what is measured.
+        controls: the choice's widgets, by name.
+        guess: the guess's widget. Until it is touched nothing can be measured.
+    """
+    button = ipywidgets.Button(description="Measure", disabled=True, tooltip="First make a guess")
+    output = ipywidgets.Output()
+
+    def show(measured=None):
+        choice = {name: control.value for name, control in controls.items()}
+        with output:
+            output.clear_output(wait=True)
+            display(draw(choice, guess.value, measured))
+
+    def on_choice(change):
+        button.disabled = True
+        show()
+
+    def on_guess(change):
+        button.disabled = False
+        show()
+
+    def on_measure(clicked):
+        button.disabled = True
+        choice = {name: control.value for name, control in controls.items()}
+        show(measure(choice))
+
+    for control in controls.values():
+        control.observe(on_choice, "value")
+    guess.observe(on_guess, "value")
+    button.on_click(on_measure)
+    show()
+    return ipywidgets.VBox([*controls.values(), ipywidgets.HBox([guess, button]), output])

@@ -1,0 +1,74 @@
+"""The roofline: what a processor can do at most, from what is known of it.
+
+Two bounds: how many operations its cores can do a second, and how many bytes come from memory in
+that time. A program that does few operations per byte (its operational intensity) meets the second
+first. Equations are those of "Optimizing Data Generation for Reinforcement Learning", section 4.1.
+"""
+
+import dataclasses
+
+CHANNEL_BITS = 64  # the width of a DDR memory channel
+
+
+@dataclasses.dataclass(frozen=True)
+class Processor:
+    """What the peaks follow from.
+
+    Attributes:
+        name: as it is sold.
+        cores: all of them, of all sockets.
+        frequency: cycles per second.
+        simd_bits: width of a vector.
+        flops_per_lane: floating-point operations a core does in each lane of a vector per cycle: 2
+            for a multiply-add, times the units that do them.
+        channels: memory channels of all those sockets.
+        transfers: per second and channel, such as 2400e6 for DDR4-2400.
+    """
+
+    name: str
+    cores: int
+    frequency: float
+    simd_bits: int
+    flops_per_lane: float
+    channels: int
+    transfers: float
+
+    def peak_flops(self, precision_bits: int) -> float:
+        """Floating-point operations per second (the paper's equation 1)."""
+        lanes = self.simd_bits / precision_bits
+        return self.frequency * self.cores * lanes * self.flops_per_lane
+
+    def peak_bandwidth(self) -> float:
+        """Bytes per second from memory (the paper's equation 4)."""
+        return self.transfers * self.channels * CHANNEL_BITS / 8
+
+
+def attainable(intensity, peak: float, bandwidth: float):
+    """Operations per second that both bounds allow.
+
+    Args:
+        intensity: operations per byte, a number or an array.
+        peak: operations per second.
+        bandwidth: bytes per second.
+    """
+    import numpy as np
+
+    return np.minimum(peak, np.asarray(intensity) * bandwidth)
+
+
+def ridge(peak: float, bandwidth: float) -> float:
+    """The operations per byte from which on computing, not memory, is the bound."""
+    return peak / bandwidth
+
+
+# The paper's two machines as the paper has them (section 4.1, equations 2 to 7) ...
+PAPER = (
+    Processor("Intel Xeon E5-2683 v4", 32, 2.5e9, 256, 4, 4, 2400e6),
+    Processor("AMD Opteron 6376", 64, 3.2e9, 256, 4, 4, 1600e6),
+)
+# ... and with the channels of all the sockets that have those cores, each with four channels, and
+# the Opteron's shared units: the two cores of a module have two of 128 bits between them.
+CORRECTED = (
+    Processor("Intel Xeon E5-2683 v4, two sockets", 32, 2.5e9, 256, 4, 8, 2400e6),
+    Processor("AMD Opteron 6376, four sockets", 64, 3.2e9, 128, 2, 16, 1600e6),
+)

@@ -1,0 +1,102 @@
+"""Cores, caches, vectors and clocks, as the system tells them."""
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pandas as pd
+
+from rungs.machine.cpu import CPU_QUOTA, cpu_features, cpu_name, usable_cores
+from rungs.machine.describe import describe
+
+_CPU0 = Path("/sys/devices/system/cpu/cpu0")
+
+# The widest vectors that an instruction set's name stands for, in bits.
+_SIMD_BITS = (("avx512f", 512), ("avx", 256), ("sse2", 128), ("asimd", 128))
+
+
+@dataclasses.dataclass(frozen=True)
+class Cache:
+    """A cache that holds data.
+
+    Attributes:
+        level: 1, 2, ...
+        bytes: its size.
+        ways: its associativity.
+        line: bytes of a cache line.
+        cores: how many cores share it.
+    """
+
+    level: int
+    bytes: int
+    ways: int
+    line: int
+    cores: int
+
+
+def caches(cpu: Path = _CPU0) -> list[Cache]:
+    """The first core's caches for data, nearest first; empty where the system does not tell."""
+    found = []
+    for folder in sorted((cpu / "cache").glob("index*")):
+        if _text(folder / "type") == "Instruction":
+            continue
+        found.append(
+            Cache(
+                level=int(_text(folder / "level")),
+                bytes=int(_text(folder / "size").removesuffix("K")) * 1024,
+                ways=int(_text(folder / "ways_of_associativity")),
+                line=int(_text(folder / "coherency_line_size")),
+                cores=_count(_text(folder / "shared_cpu_list")),
+            )
+        )
+    return sorted(found, key=lambda cache: cache.level)
+
+
+def simd_bits() -> int | None:
+    """The width of the widest vectors; None where the system does not tell."""
+    features = cpu_features().split()
+    return next((bits for name, bits in _SIMD_BITS if name in features), None)
+
+
+def topology(cpu: Path = _CPU0) -> pd.DataFrame:
+    """What there is, and who says so.
+
+    Returns:
+        A row per fact: `fact`, `value` (as text; "unknown" where nobody tells), `source`.
+    """
+    machine = describe()
+    virtual = {True: "yes", False: "no", None: "unknown"}[machine["virtual"]]
+    rows = [
+        ("processor", cpu_name(), "/proc/cpuinfo"),
+        ("cores", os.cpu_count(), "the system"),
+        ("cores this process may use", usable_cores(), f"affinity and {CPU_QUOTA}"),
+        ("cgroup quota", _text(CPU_QUOTA), str(CPU_QUOTA)),
+        ("threads per core", _threads_per_core(cpu), str(cpu / "topology")),
+        ("SIMD width, bits", simd_bits(), "/proc/cpuinfo, flags"),
+        ("clock governor", _text(cpu / "cpufreq/scaling_governor"), str(cpu / "cpufreq")),
+        ("virtual machine", virtual, "/proc/cpuinfo, flag hypervisor"),
+        ("memory, GiB", round(machine["memory_bytes"] / 2**30, 1), "the system"),
+    ]
+    for cache in caches(cpu):
+        size = f"{cache.bytes // 1024} KiB, {cache.ways} ways, for {cache.cores} core(s)"
+        rows.append((f"L{cache.level} cache for data", size, str(cpu / "cache")))
+    told = [(fact, "unknown" if value is None else str(value), by) for fact, value, by in rows]
+    return pd.DataFrame(told, columns=["fact", "value", "source"])
+
+
+def _threads_per_core(cpu: Path) -> int | None:
+    siblings = _text(cpu / "topology/thread_siblings_list")
+    return siblings and _count(siblings)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
+
+
+def _count(cpu_list: str) -> int:
+    """How many there are in a list such as "0-3,8"."""
+    ends = [part.split("-") for part in cpu_list.split(",")]
+    return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)

@@ -1,0 +1,157 @@
+"""The serial rung's step under valgrind: what it counts is exact, whatever else the machine does.
+
+What runs is `cpp/bench/steps.cpp`, random self-play from the start of a game, compiled by g++ for
+processors with AVX2: valgrind 3.19 knows no AVX-512.
+"""
+
+import hashlib
+import re
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+from rungs import aot, cache, headers
+from rungs.machine import optional
+from rungs.machine.topology import Cache
+
+MACHINE = "x86-64-v3"
+_FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g", "-fopenmp"]
+
+# Ours, and callgrind's.
+_EVENTS = {
+    "instructions": ("Ir",),
+    "loads": ("Dr",),
+    "stores": ("Dw",),
+    "L1 misses": ("D1mr", "D1mw"),
+    "last-level misses": ("DLmr", "DLmw"),
+    "branches": ("Bc", "Bi"),
+    "mispredicted branches": ("Bcm", "Bim"),
+}
+
+
+def have_valgrind() -> bool:
+    """Whether valgrind is installed."""
+    return optional.find("valgrind") is not None
+
+
+def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
+    """Callgrind's report on `step` alone.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards.
+        mask: "bool" or "bits".
+        *options: further ones for callgrind.
+
+    Raises:
+        CompilerError: g++ or valgrind failed; the message holds what it said.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report"
+        aot.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                "--collect-atstart=no",
+                "--toggle-collect=rungs_chess_serial_step",
+                f"--callgrind-out-file={report}",
+                *options,
+                *map(str, (_program(), boards, steps, int(mask == "bits"), 1)),
+            ]
+        )
+        return report.read_text()
+
+
+def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache) -> dict:
+    """Instructions, memory accesses, branches, and what two simulated caches miss.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards.
+        mask: "bool" or "bits".
+        first: the first level's geometry.
+        last: that of the level taken for the last.
+
+    Returns:
+        Numbers per ply: "instructions", "loads", "stores", "L1 misses", "last-level misses",
+        "branches", "mispredicted branches".
+
+    Raises:
+        CompilerError: as `callgrind`.
+    """
+    caches = [
+        f"--{name}={cache.bytes},{cache.ways},{cache.line}"
+        for name, cache in (("D1", first), ("LL", last))
+    ]
+    report = callgrind(boards, steps, mask, "--cache-sim=yes", "--branch-sim=yes", *caches)
+    names = re.search(r"^events: (.*)$", report, re.MULTILINE)[1].split()
+    numbers = re.search(r"^(?:totals|summary): (.*)$", report, re.MULTILINE)[1].split()
+    # Zeros at the end of a line are left out.
+    counted = dict.fromkeys(names, 0) | dict(zip(names, map(int, numbers), strict=False))
+    return {
+        name: sum(counted[event] for event in events) / (boards * steps)
+        for name, events in _EVENTS.items()
+    }
+
+
+def work_per_ply(boards: int, steps: int, mask: str) -> dict:
+    """Operations and bytes of `step`, for a roofline, counted by lackey.
+
+    An operation is an instruction, whatever it does; one on vectors counts as many as they have
+    64-bit lanes. Bytes are those that instructions load and store, whichever cache serves them.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards, from the start of a game.
+        mask: "bool" or "bits".
+
+    Returns:
+        "operations" and "bytes" per ply.
+
+    Raises:
+        CompilerError: as `callgrind`.
+    """
+
+    def counted(steps: int, selections: int) -> dict:
+        with tempfile.NamedTemporaryFile("r") as report:
+            aot.run(
+                [
+                    "valgrind",
+                    "--tool=lackey",
+                    "--basic-counts=yes",
+                    "--detailed-counts=yes",
+                    f"--log-file={report.name}",
+                    *map(str, (_program(), boards, steps, int(mask == "bits"), selections)),
+                ]
+            )
+            return _lackey(report.read())
+
+    # Selecting actions, and all that comes before the first step, cancel out.
+    runs = pd.DataFrame(counted(n, s) for n in (steps, 2 * steps) for s in (1, 2))
+    shorter, longer = (2 * runs.iloc[i] - runs.iloc[i + 1] for i in (0, 2))
+    return ((longer - shorter) / (boards * steps)).to_dict()
+
+
+def _lackey(report: str) -> dict:
+    """Operations and bytes of a whole process."""
+    report = report.replace(",", "")
+    operations, moved = int(re.search(r"guest instrs:\s+(\d+)", report)[1]), 0
+    for kind, *numbers in re.findall(r"\b([IV])(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", report):
+        bits, loads, stores, computed = map(int, numbers)
+        moved += bits // 8 * (loads + stores)
+        if kind == "V":
+            operations += (bits // 64 - 1) * computed
+    return {"operations": operations, "bytes": moved}
+
+
+def _program() -> Path:
+    """`cpp/bench/steps.cpp`, compiled if it isn't yet."""
+    source = headers.CPP / "bench" / "steps.cpp"
+    identity = repr((headers.fingerprint(), source.read_text(), aot.version(), _FLAGS))
+    name = f"steps-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+    path = cache.directory() / name
+    with cache.build(path) as unfinished:
+        if unfinished:
+            aot.run([aot.COMPILER, *_FLAGS, str(source), "-o", str(unfinished)])
+    return path

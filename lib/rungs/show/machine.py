@@ -1,0 +1,187 @@
+"""Figures of what the machine can do, and of how rungs scale on it."""
+
+import matplotlib.ticker
+import numpy as np
+import pandas as pd
+
+from rungs.machine.roofline import attainable, ridge
+from rungs.measure.scaling import efficiencies, predicted
+from rungs.show import style
+
+_MARKERS = ("o", "s", "^", "D", "v")
+_COLORS = (style.BLUE, style.ORANGE, style.SKY, style.GREY, style.BLACK)
+
+
+def roofline(
+    peaks: dict[str, float],
+    bandwidths: dict[str, float],
+    points: pd.DataFrame,
+    *,
+    title: str,
+    unit: str = "Gop/s",
+    guess: tuple[float, float] | None = None,
+):
+    """Bounds on operations per second over operational intensity, and programs beneath them.
+
+    Args:
+        peaks: operations per second by name, drawn as level roofs.
+        bandwidths: bytes per second by name, drawn as sloping roofs up to the highest peak.
+        points: a row per program: `name`, `intensity` (operations per byte), `performance`
+            (operations per second).
+        title: the figure's.
+        unit: of 1e9 operations per second.
+        guess: an intensity and a performance that someone expects.
+    """
+    figure, axes = style.axes(height=4.4)
+    top, fastest = max(peaks.values()), max(bandwidths.values())
+    slowest = min(bandwidths.values())
+    low = min(ridge(min(peaks.values()), fastest), points["intensity"].min(), 1) / 6
+    high = max(ridge(top, slowest), points["intensity"].max()) * 6
+    intensity = np.geomspace(low, high, 400)
+    for name, bandwidth in bandwidths.items():
+        rising = intensity[intensity <= ridge(top, bandwidth)]
+        axes.plot(rising, attainable(rising, top, bandwidth) / 1e9, color=style.GREY, linewidth=1.5)
+        axes.annotate(
+            f"{name}, {bandwidth / 1e9:,.0f} GB/s",
+            (low, low * bandwidth / 1e9),
+            (3, 0),
+            textcoords="offset points",
+            fontsize="x-small",
+            va="bottom",
+        )
+    for name, peak in peaks.items():
+        flat = intensity[intensity >= ridge(peak, fastest)]
+        axes.plot(flat, np.full(len(flat), peak / 1e9), color=style.BLACK, linewidth=1.5)
+        text = f"{name}, {peak / 1e9:,.0f} {unit}"
+        axes.annotate(text, (high, peak / 1e9), ha="right", va="bottom", fontsize="x-small")
+    styles = zip(points.itertuples(), _MARKERS, _COLORS, strict=False)
+    for number, (row, marker, color) in enumerate(styles):
+        axes.plot(row.intensity, row.performance / 1e9, marker, color=color, markersize=8)
+        axes.annotate(
+            f"{row.name}, {row.performance / 1e9:,.3g} {unit}",
+            (row.intensity, row.performance / 1e9),
+            (8, 0) if number % 2 else (-8, 0),  # neighbours often stand close together
+            textcoords="offset points",
+            ha="left" if number % 2 else "right",
+            va="center",
+            fontsize="small",
+        )
+    if guess:
+        axes.plot(guess[0], guess[1] / 1e9, "D", markerfacecolor="white", color=style.BLACK)
+        axes.annotate(
+            "your guess",
+            (guess[0], guess[1] / 1e9),
+            (-8, 0),
+            textcoords="offset points",
+            ha="right",
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("operational intensity: operations per byte")
+    axes.set_ylabel(unit)
+    axes.grid(color="#EEEEEE")
+    axes.set_title(title)
+    return figure
+
+
+def scaling(
+    times: pd.DataFrame,
+    cores: int,
+    *,
+    law: str,
+    serial: float,
+    paper: pd.DataFrame | None = None,
+    guess: tuple[int, float] | None = None,
+    measured: tuple[int, float] | None = None,
+):
+    """Speedup over threads, with its spread, its law, and the paper's beside it.
+
+    Args:
+        times: of `rungs.measure.scaling.strong` or `weak`.
+        cores: how many there are; beyond them the background is shaded and markers are hollow.
+        law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction.
+        serial: that fraction.
+        paper: `threads` and `speedup` of the study, drawn beside.
+        guess: threads, and the speedup that someone expects.
+        measured: threads, and a speedup measured just now.
+    """
+    figure, axes = style.axes(height=4.0)
+    groups = efficiencies(times).groupby("threads")["speedup"]
+    middle, low, high = groups.median(), groups.quantile(0.25), groups.quantile(0.75)
+    threads = middle.index.to_numpy()
+    last = threads.max()
+    line = np.linspace(1, last, 200)
+    axes.plot(line, line, color=style.BLACK, linestyle="--", linewidth=1)
+    axes.annotate("ideal", (last, last), ha="right", va="bottom", fontsize="small")
+    label = f"{law}'s law, serial fraction {serial:.1%}"
+    axes.plot(line, predicted(law, serial, line), color=style.GREY, label=label)
+    axes.fill_between(threads, low, high, color=style.BLUE, alpha=0.2)
+    axes.plot(threads, middle, color=style.BLUE, label="ours, median and quartiles")
+    within = threads <= cores
+    axes.plot(threads[within], middle[within], "o", color=style.BLUE)
+    hollow = {"markerfacecolor": "white", "color": style.BLUE}
+    axes.plot(threads[~within], middle[~within], "o", **hollow)
+    if paper is not None:
+        shown = paper[paper["threads"] <= last]
+        axes.plot(shown["threads"], shown["speedup"], "s:", color=style.ORANGE, label="the study's")
+    if guess:
+        axes.plot(*guess, "D", markerfacecolor="white", color=style.BLACK, label="your guess")
+    if measured:
+        axes.plot(*measured, "*", color=style.BLACK, markersize=12, label="measured now")
+    if last > cores:
+        axes.axvspan(cores, last, color="#F4F4F4", zorder=0)
+        axes.annotate(
+            "oversubscribed: more threads than cores",
+            (cores, 0),
+            (4, 4),
+            textcoords="offset points",
+            fontsize="x-small",
+        )
+    axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+    axes.set_ylim(0, None)
+    axes.set_xlabel("threads")
+    axes.set_ylabel("times the work of one thread")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False, fontsize="small", loc="upper left")
+    kind = "the same boards for all" if law == "Amdahl" else "boards grow with threads"
+    axes.set_title(f"{'Strong' if law == 'Amdahl' else 'Weak'} scaling: {kind}")
+    return figure
+
+
+def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int]):
+    """Plies per second over the number of boards, one line per rung.
+
+    Args:
+        times: of `rungs.measure.scaling.over_boards`.
+        bytes_per_board: state and outputs of a board of the C++ rungs.
+        caches: bytes by name; where the boards outgrow one, a line says so.
+    """
+    figure, axes = style.axes(height=4.2)
+    for (rung, rows), marker, color in zip(
+        times.groupby("rung", sort=False), _MARKERS, _COLORS, strict=False
+    ):
+        groups = rows.assign(rate=rows["num_envs"] / rows["seconds"]).groupby("num_envs")["rate"]
+        middle = groups.median()
+        axes.plot(middle.index, middle, marker=marker, color=color, label=rung)
+        low, high = groups.quantile(0.25), groups.quantile(0.75)
+        axes.fill_between(middle.index, low, high, color=color, alpha=0.2)
+    for name, size in caches.items():
+        boards = size / bytes_per_board
+        axes.axvline(boards, color=style.BLACK, linestyle=":", linewidth=1)
+        axes.annotate(
+            f"{name} full",
+            (boards, 0.02),
+            (2, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            rotation=90,
+            fontsize="x-small",
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("boards")
+    axes.set_ylabel("plies per second")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False)
+    axes.set_title("Rungs over the number of boards")
+    return figure

@@ -1,0 +1,33 @@
+"""Measured peaks obey what must hold on any machine."""
+
+import pytest
+
+from rungs.machine.peaks import COMPUTE, STREAMS, measure_bandwidth, measure_compute, working_sets
+
+
+@pytest.fixture(scope="module")
+def compute():
+    frame = measure_compute([1, 2], repeats=3, seconds=0.005)
+    return frame.groupby(["peak", "threads"])["per_second"].max()
+
+
+def test_a_row_for_everything_measured(compute):
+    assert set(compute.index) == {(peak, threads) for peak in COMPUTE for threads in (1, 2)}
+    assert (compute > 0).all()
+
+
+def test_peaks_stand_in_the_proportions_that_vectors_give(compute):
+    # Single precision has twice the lanes of double; vectors of integers beat single ones.
+    assert 1.3 < compute["float32", 1] / compute["float64", 1] < 3
+    assert compute["64-bit integers, vectors", 1] > compute["64-bit integers", 1]
+    # A core does several independent operations per cycle of its clock, and a clock ticks in GHz.
+    assert compute["64-bit integers", 1] > compute["clock", 1]
+    assert 0.5e9 < compute["clock", 1] < 10e9
+
+
+def test_bandwidth_of_each_level_and_stream():
+    frame = measure_bandwidth([1], repeats=2, seconds=0.002)
+    best = frame.groupby(["level", "stream"])["per_second"].max()
+    assert set(best.index) == {(level, s) for level in working_sets(1) for s in STREAMS}
+    assert (best > 0).all()
+    assert best["L1", "read"] > best["memory", "read"]

@@ -1,0 +1,59 @@
+"""What the system tells, read from a system of our own."""
+
+from rungs.machine.known import microarchitecture
+from rungs.machine.topology import Cache, caches, topology
+
+
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"{text}\n")
+
+
+def cache(level, kind, size, ways, shared):
+    return {
+        f"cache/index{level}{kind[0]}/{name}": value
+        for name, value in {
+            "level": level,
+            "type": kind,
+            "size": f"{size}K",
+            "ways_of_associativity": ways,
+            "coherency_line_size": 64,
+            "shared_cpu_list": shared,
+        }.items()
+    }
+
+
+def test_caches_for_data_nearest_first(tmp_path):
+    write(tmp_path, cache(3, "Unified", 32768, 16, "0-7,16-23"))
+    write(tmp_path, cache(1, "Instruction", 32, 8, "0,16"))
+    write(tmp_path, cache(1, "Data", 32, 8, "0,16"))
+    assert caches(tmp_path) == [
+        Cache(1, 32 * 1024, 8, 64, 2),
+        Cache(3, 32 * 1024 * 1024, 16, 64, 16),
+    ]
+
+
+def test_what_nobody_tells_is_unknown(tmp_path):
+    facts = topology(tmp_path).set_index("fact")
+    assert facts.loc["clock governor", "value"] == "unknown"
+    assert facts.loc["threads per core", "value"] == "unknown"
+    assert int(facts.loc["cores this process may use", "value"]) >= 1
+    assert not any("cache" in fact for fact in facts.index)
+    write(tmp_path, {"cpufreq/scaling_governor": "performance"})
+    assert topology(tmp_path).set_index("fact").loc["clock governor", "value"] == "performance"
+
+
+def test_processors_that_are_known_and_one_that_is_not(tmp_path):
+    told = "processor\t: 0\nvendor_id\t: {}\ncpu family\t: {}\nmodel\t\t: {}\nmodel name\t: x\n"
+    file = tmp_path / "cpuinfo"
+    for vendor, family, model, name in (
+        ("AuthenticAMD", 25, 17, "Zen 4"),
+        ("AuthenticAMD", 25, 1, "Zen 3"),
+        ("GenuineIntel", 6, 79, "Haswell or Broadwell"),
+    ):
+        file.write_text(told.format(vendor, family, model))
+        assert microarchitecture(file).name == name
+    file.write_text(told.format("GenuineIntel", 6, 1))
+    assert microarchitecture(file) is None
+    assert microarchitecture(tmp_path / "none") is None
