@@ -185,3 +185,27 @@ def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int
     axes.legend(frameon=False)
     axes.set_title("Rungs over the number of boards")
     return figure
+
+
+def misses(counts: pd.DataFrame, board_bytes: int):
+    """Cache misses per ply over the number of boards, a line per level.
+
+    Args:
+        counts: columns `boards`, `count` (of which "L1 misses" and the like are drawn), `per ply`.
+        board_bytes: state and outputs of a board.
+    """
+    figure, axes = style.axes(height=3.6)
+    drawn = counts[counts["count"].str.fullmatch(r"L\d misses")]
+    for (name, rows), marker, color in zip(drawn.groupby("count"), _MARKERS, _COLORS, strict=False):
+        axes.plot(rows["boards"], rows["per ply"], marker=marker, color=color, label=name)
+    axes.axhline(board_bytes / 64, color=style.BLACK, linestyle="--", linewidth=1)
+    text = f"all of a board, {board_bytes / 64:.0f} lines of 64 bytes"
+    axes.annotate(text, (drawn["boards"].min(), board_bytes / 64), fontsize="small", va="bottom")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(0, None)
+    axes.set_xlabel("boards")
+    axes.set_ylabel("misses per ply (simulated)")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False)
+    axes.set_title("Which cache a step misses")
+    return figure
