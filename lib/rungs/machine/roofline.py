@@ -7,6 +7,8 @@ first. Equations are those of "Optimizing Data Generation for Reinforcement Lear
 
 import dataclasses
 
+import numpy as np
+
 CHANNEL_BITS = 64  # the width of a DDR memory channel
 
 
@@ -51,8 +53,6 @@ def attainable(intensity, peak: float, bandwidth: float):
         peak: operations per second.
         bandwidth: bytes per second.
     """
-    import numpy as np
-
     return np.minimum(peak, np.asarray(intensity) * bandwidth)
 
 

@@ -54,27 +54,15 @@ def roofline(
         axes.plot(flat, np.full(len(flat), peak / 1e9), color=style.BLACK, linewidth=1.5)
         text = f"{name}, {peak / 1e9:,.0f} {unit}"
         axes.annotate(text, (high, peak / 1e9), ha="right", va="bottom", fontsize="x-small")
-    styles = zip(points.itertuples(), _MARKERS, _COLORS, strict=False)
-    for number, (row, marker, color) in enumerate(styles):
-        axes.plot(row.intensity, row.performance / 1e9, marker, color=color, markersize=8)
-        axes.annotate(
-            f"{row.name}, {row.performance / 1e9:,.3g} {unit}",
-            (row.intensity, row.performance / 1e9),
-            (8, 0) if number % 2 else (-8, 0),  # neighbours often stand close together
-            textcoords="offset points",
-            ha="left" if number % 2 else "right",
-            va="center",
-            fontsize="small",
-        )
+    for row, marker, color in zip(points.itertuples(), _MARKERS, _COLORS, strict=False):
+        label = f"{row.name}, {row.performance / 1e9:,.3g} {unit}"
+        at = (row.intensity, row.performance / 1e9)
+        axes.plot(*at, marker, color=color, markersize=8, label=label)
     if guess:
-        axes.plot(guess[0], guess[1] / 1e9, "D", markerfacecolor="white", color=style.BLACK)
-        axes.annotate(
-            "your guess",
-            (guess[0], guess[1] / 1e9),
-            (-8, 0),
-            textcoords="offset points",
-            ha="right",
-        )
+        at = (guess[0], guess[1] / 1e9)
+        axes.plot(*at, "D", markerfacecolor="white", color=style.BLACK, label="your guess")
+    if len(points) or guess:
+        axes.legend(frameon=False, fontsize="small", loc="lower right")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("operational intensity: operations per byte")
