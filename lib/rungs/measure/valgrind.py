@@ -148,7 +148,8 @@ def _lackey(report: str) -> dict:
 def _program() -> Path:
     """`cpp/bench/steps.cpp`, compiled if it isn't yet."""
     source = headers.CPP / "bench" / "steps.cpp"
-    identity = repr((headers.fingerprint(), source.read_text(), aot.version(), _FLAGS))
+    # With its path, as it names the files that its instructions come from.
+    identity = repr((str(source), headers.fingerprint(), source.read_text(), aot.version(), _FLAGS))
     name = f"steps-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
     path = cache.directory() / name
     with cache.build(path) as unfinished:
