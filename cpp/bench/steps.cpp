@@ -1,7 +1,6 @@
 // The serial rung without Python, for tools that watch a whole process, such as callgrind.
-//   steps BOARDS STEPS BITS SELECTIONS: random self-play; BITS 1 for masks of bits, 0 of bools.
-//   Actions
-// are selected SELECTIONS times over, so that the difference of two runs tells what that takes.
+// `steps BOARDS STEPS BITS SELECTIONS` plays at random; BITS is 1 for masks of bits, 0 of bools.
+// Actions are selected SELECTIONS times over: the difference of two runs tells what that takes.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <thread>
 
-// Threads are started through these functions, compiled already: Cling gets the lock of an OpenMP
-// reduction wrong in all the code but the first that it compiles with one.
+// Threads are started through these functions, compiled already: Cling compiles OpenMP right in the
+// first code that has any, and wrongly from then on.
 #include "api.hpp"
 
 namespace rungs::mpi {

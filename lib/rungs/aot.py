@@ -4,6 +4,7 @@ import ctypes
 import functools
 import hashlib
 import subprocess
+from pathlib import Path
 
 from rungs import cache, headers
 from rungs.errors import CompilerError
@@ -52,19 +53,28 @@ def load(march: str = "native"):
     Raises:
         CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
     """
-    flags = [*FLAGS.split(), f"-march={march}"]
-    identity = repr((headers.fingerprint(), COMPILER, version(), flags, cpu_features()))
-    name = f"aot-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
-    path = cache.directory() / name
-    with cache.build(path) as unfinished:
-        if unfinished:
-            source = ["-x", "c++", str(headers.CPP / headers.API)]
-            run([COMPILER, *flags, *source, "-o", str(unfinished)])
-    library = ctypes.CDLL(str(path))
+    flags = [*FLAGS.split(), f"-march={march}", "-x", "c++"]
+    library = ctypes.CDLL(str(build("aot", headers.CPP / headers.API, flags)))
     for function, (result, arguments) in _SIGNATURES.items():
         getattr(library, function).restype = result
         getattr(library, function).argtypes = arguments
     return library
+
+
+def build(name: str, source: Path, flags: list[str]) -> Path:
+    """A file that g++ makes of a source of ours, built if it isn't there yet.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    # With the source's path, as it is in what debuggers and profilers are told.
+    identity = (str(source), source.read_text(), headers.fingerprint(), version(), flags)
+    digest = hashlib.sha256(repr((*identity, cpu_features())).encode()).hexdigest()
+    path = cache.directory() / f"{name}-{digest[:16]}"
+    with cache.build(path) as unfinished:
+        if unfinished:
+            run([COMPILER, *flags, str(source), "-o", str(unfinished)])
+    return path
 
 
 def version() -> str:

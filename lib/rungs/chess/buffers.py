@@ -10,7 +10,6 @@ from rungs.chess.observation import OBSERVATIONS
 # Shape and dtype of one board's mask, in the order of `rungs::env::MaskFormat`.
 MASKS = {"bool": ((NUM_ACTIONS,), np.bool_), "bits": ((NUM_PLANES,), np.uint64)}
 
-
 CACHE_LINE = 64  # bytes
 
 
@@ -46,27 +45,29 @@ class Buffers:
 
         They begin on cache lines, so that a `bool` mask is written in whole lines.
         """
-        shape, dtype = OBSERVATIONS[obs]
-        mask_shape, mask_dtype = MASKS[mask]
-        like = cls(
-            observation=np.zeros((num_envs, *shape), dtype),
-            mask=np.zeros((num_envs, *mask_shape), mask_dtype),
-            reward=np.zeros(num_envs, np.float32),
-            terminated=np.zeros(num_envs, np.bool_),
-            truncated=np.zeros(num_envs, np.bool_),
-            ended=np.zeros(num_envs, np.bool_),
-            reason=np.zeros(num_envs, np.int8),
-            player=np.zeros(num_envs, np.int8),
-            final_observation=np.zeros((num_envs, *shape), dtype),
-        )
+        like = cls.like(num_envs, obs, mask)
         return like.within(zeroed_lines(like.memory_bytes()))
 
-    def empty(self, num_envs: int | None = None) -> "Buffers":
-        """Zeroed arrays of the same kinds, for as many boards or for `num_envs`."""
-        return Buffers(
+    @classmethod
+    def like(cls, num_envs: int, obs: str, mask: str) -> "Buffers":
+        """Shapes and dtypes of `allocate`, in arrays without memory of their own, for `within`."""
+        shape, dtype = OBSERVATIONS[obs]
+        mask_shape, mask_dtype = MASKS[mask]
+        kinds = {
+            "observation": (shape, dtype),
+            "mask": (mask_shape, mask_dtype),
+            "reward": ((), np.float32),
+            "terminated": ((), np.bool_),
+            "truncated": ((), np.bool_),
+            "ended": ((), np.bool_),
+            "reason": ((), np.int8),
+            "player": ((), np.int8),
+            "final_observation": (shape, dtype),
+        }
+        return cls(
             **{
-                name: np.zeros((num_envs or len(array), *array.shape[1:]), array.dtype)
-                for name, array in vars(self).items()
+                name: np.broadcast_to(np.zeros((), dtype), (num_envs, *shape))
+                for name, (shape, dtype) in kinds.items()
             }
         )
 

@@ -163,7 +163,7 @@ class MpiChessEnv(OpenmpChessEnv):
         """Rank 0's memory, where all ranks see it: then nothing need be sent."""
         if not self._shared:
             return super()._allocate(obs, mask)
-        like = Buffers.allocate(int(self._counts.sum()), obs, mask)
+        like = Buffers.like(int(self._counts.sum()), obs, mask)
         return like.within(self._rank_0_memory(like.memory_bytes())).rows(self._share())
 
     def _dealt_out(self, dtype) -> np.ndarray:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS
+from rungs.chess.buffers import Buffers
 from rungs.chess.python import PythonChessEnv
 from rungs.chess.settings import choice, integer, share_ends
 from rungs.chess.vector_env import ChessVectorEnv
@@ -52,7 +53,11 @@ class MultiprocessChessEnv(ChessVectorEnv):
         # What workers report, apart from what the caller gets and may write to.
         shared = transport == "shared"
         memory = CONTEXT.RawArray("B", self._buffers.memory_bytes()) if shared else None
-        self._reported = self._buffers.within(memory) if shared else self._buffers.empty()
+        formats = (self.settings.obs, self.settings.mask)
+        like = Buffers.like(self.num_envs, *formats)
+        self._reported = (
+            like.within(memory) if shared else Buffers.allocate(self.num_envs, *formats)
+        )
         common = (settings, self.num_envs, memory)
         self._pool = Workers(_Share, [(share, *common) for share in self._shares])
 
@@ -143,8 +148,8 @@ class _Share:
         )
         self._memory = memory
         if memory is not None:
-            whole = self._env._buffers.empty(num_envs).within(memory)
-            self._env._buffers = whole.rows(share)
+            formats = (self._env.settings.obs, self._env.settings.mask)
+            self._env._buffers = Buffers.like(num_envs, *formats).within(memory).rows(share)
 
     def reset(self, seed: int, which, episode: int | None):
         self._env._seed = seed

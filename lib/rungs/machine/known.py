@@ -14,13 +14,12 @@ class Microarchitecture:
 
     Attributes:
         name: the maker's.
-        simd_bits: width of the widest vector instructions.
-        flops_per_lane: operations in each lane of such a vector per cycle; a multiply-add is two.
+        flops_per_lane: operations per cycle in each lane of its widest vectors; a multiply-add is
+            two.
         source: where that is written.
     """
 
     name: str
-    simd_bits: int
     flops_per_lane: float
     source: str
 
@@ -31,23 +30,23 @@ _INTEL = "Intel, 64 and IA-32 Architectures Optimization Reference Manual, 24896
 # By vendor, family and models.
 _KNOWN = {
     ("AuthenticAMD", 23, range(0x30, 0x100)): Microarchitecture(
-        "Zen 2", 256, 4, _ZEN.format("AMD Family 17h Models 30h and Greater", 56305)
+        "Zen 2", 4, _ZEN.format("AMD Family 17h Models 30h and Greater", 56305)
     ),
     ("AuthenticAMD", 25, (*range(0x10), *range(0x20, 0x60))): Microarchitecture(
-        "Zen 3", 256, 4, _ZEN.format("AMD EPYC 7003", 56665)
+        "Zen 3", 4, _ZEN.format("AMD EPYC 7003", 56665)
     ),
     # Two 256-bit units, which a 512-bit multiply-add takes both.
     ("AuthenticAMD", 25, (*range(0x10, 0x20), *range(0x60, 0xB0))): Microarchitecture(
-        "Zen 4", 512, 2, _ZEN.format("AMD Zen 4", 57647)
+        "Zen 4", 2, _ZEN.format("AMD Zen 4", 57647)
     ),
     ("GenuineIntel", 6, (0x3F, 0x4F, 0x56)): Microarchitecture(
-        "Haswell or Broadwell", 256, 4, _INTEL.format("chapter on Haswell, table of ports")
+        "Haswell or Broadwell", 4, _INTEL.format("chapter on Haswell, table of ports")
     ),
     ("GenuineIntel", 6, (0x6A, 0x6C)): Microarchitecture(
-        "Ice Lake server", 512, 4, _INTEL.format("chapter on Ice Lake, table of ports")
+        "Ice Lake server", 4, _INTEL.format("chapter on Ice Lake, table of ports")
     ),
     ("GenuineIntel", 6, (0x8F, 0xCF)): Microarchitecture(
-        "Sapphire or Emerald Rapids", 512, 4, _INTEL.format("chapter on Golden Cove, ports")
+        "Sapphire or Emerald Rapids", 4, _INTEL.format("chapter on Golden Cove, ports")
     ),
 }
 

@@ -13,7 +13,7 @@ from rungs.chess.board_env import ChessBoardEnv
 from rungs.chess.buffers import Buffers
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
-from rungs.measure.race import MOST_STEPS, race
+from rungs.measure.race import race, steps_of
 
 
 def races_over_boards(
@@ -35,8 +35,7 @@ def races_over_boards(
     for num_envs in board_counts:
         envs = {name: rungs.make("chess", num_envs=num_envs, **how) for name, how in racers.items()}
         pilot_env = rungs.make("chess", pilot, num_envs)
-        steps = min(max(1, plies // num_envs), MOST_STEPS)
-        frame = race(envs, pilot_env, steps=steps, **settings)
+        frame = race(envs, pilot_env, steps=steps_of(plies, num_envs), **settings)
         frames.append(frame.assign(num_envs=num_envs))
         for env in envs.values():
             env.close()

@@ -2,7 +2,8 @@
 
 All racers play the very same actions, found beforehand by a pilot. They take turns, a segment of
 the games each, so that whatever else the machine does falls on all of them alike; and after each
-segment they must stand where the pilot stands, or there is no time to report.
+segment they must stand where the pilot stands, or there is no time to report. The clock starts some
+steps into a segment, when memory and threads are back from the racer before.
 """
 
 import time
@@ -15,10 +16,15 @@ from gymnasium.vector import VectorEnv
 from rungs.chess.policy import random_actions
 from rungs.errors import SamenessError
 
-MOST_STEPS = 5000  # per segment: enough for any clock
+_MOST_STEPS = 5000  # per segment: enough for any clock
 
 # A FEN takes longer than a step: positions of more boards are compared by their outputs alone.
 _MOST_FENS = 65536
+
+
+def steps_of(plies: int, num_envs: int) -> int:
+    """How many steps of all boards make about so many plies: at least one, and never too many."""
+    return min(max(1, plies // num_envs), _MOST_STEPS)
 
 
 def race(

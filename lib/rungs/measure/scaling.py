@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.measure.race import MOST_STEPS, race, segments
+from rungs.measure.race import race, segments, steps_of
 
 
 def strong(
@@ -14,7 +14,6 @@ def strong(
     threads: Iterable[int],
     *,
     mask: str,
-    schedule: str = "static",
     api=None,
     **settings,
 ) -> pd.DataFrame:
@@ -24,7 +23,6 @@ def strong(
         num_envs: number of boards.
         threads: numbers of threads, of which 1 must be one.
         mask: "bool" or "bits".
-        schedule: how boards are dealt out.
         api: the compiled functions, by default Cling's.
         **settings: of `rungs.measure.race.race`.
 
@@ -32,7 +30,7 @@ def strong(
         A row per number of threads and repeat: `threads`, `num_envs`, `repeat`, `seconds` per step
         of all boards.
     """
-    racers = {count: _team(num_envs, count, mask, schedule, api) for count in threads}
+    racers = {count: _team(num_envs, count, mask, api) for count in threads}
     times = race(racers, rungs.make("chess", "cpp", num_envs, mask=mask), **settings)
     frame = times.rename(columns={"racer": "threads"}).assign(num_envs=num_envs)
     frame["seconds"] *= num_envs / frame["plies"]
@@ -44,7 +42,6 @@ def weak(
     threads: Iterable[int],
     *,
     mask: str,
-    schedule: str = "static",
     seed: int,
     steps: int,
     repeats: int,
@@ -56,7 +53,6 @@ def weak(
         boards_per_thread: number of boards for each thread.
         threads: numbers of threads, of which 1 must be one.
         mask: "bool" or "bits".
-        schedule: how boards are dealt out.
         seed: of the games.
         steps: per segment.
         repeats: segments timed.
@@ -69,7 +65,7 @@ def weak(
     for count in threads:
         boards = count * boards_per_thread
         pilot = rungs.make("chess", "cpp", boards, mask=mask)
-        racers = {count: _team(boards, count, mask, schedule)}
+        racers = {count: _team(boards, count, mask)}
         races[count] = segments(racers, pilot, seed=seed, steps=steps)
     rows = []
     for repeat in range(-warmup, repeats):
@@ -111,7 +107,7 @@ def one_point(
         "chosen": rungs.make("chess", rung, num_envs, mask=mask, **how, **compiled),
     }
     pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
-    steps = min(max(1, _PATIENCE[rung] // num_envs), MOST_STEPS)
+    steps = steps_of(_PATIENCE[rung], num_envs)
     times = race(racers, pilot, seed=seed, steps=steps, repeats=3, warmup=1)
     for env in racers.values():
         env.close()
@@ -119,9 +115,8 @@ def one_point(
     return steps * num_envs / median["chosen"], median["cpp"] / median["chosen"]
 
 
-def _team(num_envs: int, threads: int, mask: str, schedule: str, api=None):
-    how = {"mask": mask, "schedule": schedule, "api": api}
-    return rungs.make("chess", "openmp", num_envs, threads=threads, **how)
+def _team(num_envs: int, threads: int, mask: str, api=None):
+    return rungs.make("chess", "openmp", num_envs, threads=threads, mask=mask, api=api)
 
 
 def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
@@ -210,7 +205,7 @@ def over_boards(
         for rung in plies:
             if num_envs > most[rung]:
                 continue
-            steps = min(max(1, plies[rung] // num_envs), MOST_STEPS)
+            steps = steps_of(plies[rung], num_envs)
             envs.append(rungs.make("chess", rung, num_envs, mask=mask))
             pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
             played = segments({rung: envs[-1]}, pilot, seed=seed, steps=steps)

@@ -4,14 +4,13 @@ What runs is `cpp/bench/steps.cpp`, random self-play from the start of a game, c
 processors with AVX2: valgrind 3.19 knows no AVX-512.
 """
 
-import hashlib
 import re
 import tempfile
 from pathlib import Path
 
 import pandas as pd
 
-from rungs import aot, cache, headers
+from rungs import aot, headers
 from rungs.machine import optional
 from rungs.machine.topology import Cache
 
@@ -57,7 +56,7 @@ def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
                 "--toggle-collect=rungs_chess_serial_step",
                 f"--callgrind-out-file={report}",
                 *options,
-                *map(str, (_program(), boards, steps, int(mask == "bits"), 1)),
+                *_program(boards, steps, mask, 1),
             ]
         )
         return report.read_text()
@@ -122,7 +121,7 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
                     "--basic-counts=yes",
                     "--detailed-counts=yes",
                     f"--log-file={report.name}",
-                    *map(str, (_program(), boards, steps, int(mask == "bits"), selections)),
+                    *_program(boards, steps, mask, selections),
                 ]
             )
             return _lackey(report.read())
@@ -145,14 +144,7 @@ def _lackey(report: str) -> dict:
     return {"operations": operations, "bytes": moved}
 
 
-def _program() -> Path:
-    """`cpp/bench/steps.cpp`, compiled if it isn't yet."""
-    source = headers.CPP / "bench" / "steps.cpp"
-    # With its path, as it names the files that its instructions come from.
-    identity = repr((str(source), headers.fingerprint(), source.read_text(), aot.version(), _FLAGS))
-    name = f"steps-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
-    path = cache.directory() / name
-    with cache.build(path) as unfinished:
-        if unfinished:
-            aot.run([aot.COMPILER, *_FLAGS, str(source), "-o", str(unfinished)])
-    return path
+def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
+    """The command that plays, compiled if it isn't yet."""
+    program = aot.build("steps", headers.CPP / "bench" / "steps.cpp", _FLAGS)
+    return [str(value) for value in (program, boards, steps, int(mask == "bits"), selections)]

@@ -1,9 +1,12 @@
 """Figures of what the machine can do, and of how rungs scale on it."""
 
+from collections.abc import Iterator
+
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
 
+from rungs.chess.buffers import CACHE_LINE
 from rungs.machine.roofline import attainable, ridge
 from rungs.measure.scaling import efficiencies, predicted
 from rungs.show import style
@@ -145,14 +148,12 @@ def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int
         caches: bytes by name; where the boards outgrow one, a line says so.
     """
     figure, axes = style.axes(height=4.2)
-    for (rung, rows), marker, color in zip(
-        times.groupby("rung", sort=False), _MARKERS, _COLORS, strict=False
-    ):
+    for rung, rows, look in _lines(times.groupby("rung", sort=False)):
         groups = rows.assign(rate=rows["num_envs"] / rows["seconds"]).groupby("num_envs")["rate"]
         middle = groups.median()
-        axes.plot(middle.index, middle, marker=marker, color=color, label=rung)
+        axes.plot(middle.index, middle, label=rung, **look)
         low, high = groups.quantile(0.25), groups.quantile(0.75)
-        axes.fill_between(middle.index, low, high, color=color, alpha=0.2)
+        axes.fill_between(middle.index, low, high, color=look["color"], alpha=0.2)
     for name, size in caches.items():
         boards = size / bytes_per_board
         axes.axvline(boards, color=style.BLACK, linestyle=":", linewidth=1)
@@ -165,12 +166,9 @@ def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int
             rotation=90,
             fontsize="x-small",
         )
-    axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_xlabel("boards")
     axes.set_ylabel("plies per second")
-    axes.grid(color="#EEEEEE")
-    axes.legend(frameon=False)
+    _boards_below(axes)
     axes.set_title("Rungs over the number of boards")
     return figure
 
@@ -184,16 +182,28 @@ def misses(counts: pd.DataFrame, board_bytes: int):
     """
     figure, axes = style.axes(height=3.6)
     drawn = counts[counts["count"].str.fullmatch(r"L\d misses")]
-    for (name, rows), marker, color in zip(drawn.groupby("count"), _MARKERS, _COLORS, strict=False):
-        axes.plot(rows["boards"], rows["per ply"], marker=marker, color=color, label=name)
-    axes.axhline(board_bytes / 64, color=style.BLACK, linestyle="--", linewidth=1)
-    text = f"all of a board, {board_bytes / 64:.0f} lines of 64 bytes"
-    axes.annotate(text, (drawn["boards"].min(), board_bytes / 64), fontsize="small", va="bottom")
-    axes.set_xscale("log", base=2)
+    for name, rows, look in _lines(drawn.groupby("count")):
+        axes.plot(rows["boards"], rows["per ply"], label=name, **look)
+    lines = board_bytes / CACHE_LINE
+    axes.axhline(lines, color=style.BLACK, linestyle="--", linewidth=1)
+    text = f"all of a board, {lines:.0f} lines of {CACHE_LINE} bytes"
+    axes.annotate(text, (drawn["boards"].min(), lines), fontsize="small", va="bottom")
     axes.set_ylim(0, None)
-    axes.set_xlabel("boards")
     axes.set_ylabel("misses per ply (simulated)")
-    axes.grid(color="#EEEEEE")
-    axes.legend(frameon=False)
+    _boards_below(axes)
     axes.set_title("Which cache a step misses")
     return figure
+
+
+def _lines(groups) -> Iterator[tuple[str, pd.DataFrame, dict]]:
+    """Each group with the marker and colour of its line."""
+    for (name, rows), marker, color in zip(groups, _MARKERS, _COLORS, strict=False):
+        yield name, rows, {"marker": marker, "color": color}
+
+
+def _boards_below(axes) -> None:
+    """Numbers of boards, in powers of two, for the horizontal axis."""
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("boards")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False)
