@@ -77,7 +77,7 @@ def assert_same_info(ours, theirs):
             assert_same(f"final_info[{name}]", values[ended], theirs["final_info"][name][ended])
 
 
-def play(ours, theirs, *, seed, steps, policy="uniform", fens=True):
+def play(ours, theirs, *, seed, steps, policy="uniform", fens=True, rollout=0):
     """Plays two environments in lockstep.
 
     Args:
@@ -86,6 +86,7 @@ def play(ours, theirs, *, seed, steps, policy="uniform", fens=True):
         steps: steps of all boards.
         policy: how actions are chosen, a name of `POLICIES`.
         fens: compare positions as FENs too, at every step.
+        rollout: have ours write every step's outputs to the next of so many, in turns.
 
     Returns:
         How often each reason ended an episode.
@@ -96,9 +97,10 @@ def play(ours, theirs, *, seed, steps, policy="uniform", fens=True):
     assert_same("observation", observation, other)
     assert_same_info(info, other_info)
     reasons = Counter()
-    for _ in range(steps):
+    slots = ours.rollout(rollout)[1] if rollout else [None]
+    for step in range(steps):
         actions = POLICIES[policy](info["action_mask"], observation, rng)
-        observation, *flags, info = ours.step(actions)
+        observation, *flags, info = ours.step(actions, slots[step % len(slots)])
         other, *other_flags, other_info = theirs.step(actions)
         assert_same("observation", observation, other)
         names = ("reward", "terminated", "truncated")

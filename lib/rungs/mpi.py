@@ -67,7 +67,7 @@ def launch(ranks: int, script: str, arguments: Sequence[str] = (), *, hosts: str
                 for thread in (watch, *copies):
                     thread.join()
         if code:
-            raise _failure(code, "".join(said), died)
+            raise _failure(code, "".join(said), died, Path(folder))
 
 
 def _mpiexec() -> str:
@@ -113,8 +113,13 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
 _ABORTED = re.compile(r"MPI_Abort\(.*\) - process (\d+)|MPI_ABORT was invoked on rank (\d+)")
 
 
-def _failure(code: int, said: str, died: list) -> WorkerDiedError:
-    """Who died of what, as we saw it and as mpiexec says."""
+def _failure(code: int, said: str, died: list, folder: Path) -> WorkerDiedError:
+    """Who died of what, as ranks here say, as we saw it, and as mpiexec says."""
+    for note in folder.iterdir():
+        if raised := note.read_text():
+            if raised not in said:
+                sys.stderr.write(raised)
+            return WorkerDiedError(int(note.name.split(" ")[-2]), "raised (its traceback is above)")
     if aborted := _ABORTED.search(said):
         return WorkerDiedError(int(aborted[1] or aborted[2]), "raised (its traceback is above)")
     killed = re.search(r"signal (\d+)", said)

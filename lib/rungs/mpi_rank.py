@@ -12,8 +12,8 @@ from pathlib import Path
 def main() -> None:
     """`python -m rungs.mpi_rank FOLDER SCRIPT ARGUMENTS...`.
 
-    FOLDER is told who we are, as a file named by host, rank and process id, and that we are done,
-    as that file's end.
+    FOLDER is told who we are, as a file named by host, rank and process id; that we are done, as
+    the end of that file; and what we raised, in it.
     """
     folder, *sys.argv = sys.argv[1:]
     from mpi4py import MPI
@@ -28,8 +28,10 @@ def main() -> None:
     except SystemExit:
         raise
     except BaseException:
+        said = traceback.format_exc()
+        note.write_text(said)  # mpiexec may drop what was said last
         # In one piece, as another rank's failure may end us before the next line.
-        sys.stderr.write(traceback.format_exc())
+        sys.stderr.write(said)
         sys.stderr.flush()
         MPI.COMM_WORLD.Abort(1)
 

@@ -30,6 +30,7 @@ if env.serve():
     sys.exit()
 other = rungs.make("chess", "cpp", num_envs, **settings)
 reasons = lockstep.play(env, other, seed=5, steps=80)
+lockstep.play(env, other, seed=6, steps=40, rollout=3)
 state = env.get_state()
 env.step([min(env.legal_moves(board).values(), default=0) for board in range(num_envs)])
 env.set_state(state)

@@ -40,16 +40,21 @@ class Buffers:
     final_observation: np.ndarray
 
     @classmethod
-    def allocate(cls, num_envs: int, obs: str, mask: str) -> "Buffers":
-        """Zeroed arrays for `num_envs` boards with observations and masks in these formats.
+    def allocate(cls, boards: tuple[int, ...], obs: str, mask: str) -> "Buffers":
+        """Zeroed arrays for boards with observations and masks in these formats.
+
+        Args:
+            boards: (N,), or (T, N) for the outputs of T steps.
+            obs: of `rungs.chess.observation.OBSERVATIONS`.
+            mask: of `MASKS`.
 
         They begin on cache lines, so that a `bool` mask is written in whole lines.
         """
-        like = cls.like(num_envs, obs, mask)
+        like = cls.like(boards, obs, mask)
         return like.within(zeroed_lines(like.memory_bytes()))
 
     @classmethod
-    def like(cls, num_envs: int, obs: str, mask: str) -> "Buffers":
+    def like(cls, boards: tuple[int, ...], obs: str, mask: str) -> "Buffers":
         """Shapes and dtypes of `allocate`, in arrays without memory of their own, for `within`."""
         shape, dtype = OBSERVATIONS[obs]
         mask_shape, mask_dtype = MASKS[mask]
@@ -66,7 +71,7 @@ class Buffers:
         }
         return cls(
             **{
-                name: np.broadcast_to(np.zeros((), dtype), (num_envs, *shape))
+                name: np.broadcast_to(np.zeros((), dtype), (*boards, *shape))
                 for name, (shape, dtype) in kinds.items()
             }
         )
@@ -83,9 +88,16 @@ class Buffers:
             at += _whole_lines(array.nbytes)
         return Buffers(**arrays)
 
-    def rows(self, share: slice) -> "Buffers":
-        """Views of some boards' rows."""
-        return Buffers(**{name: array[share] for name, array in vars(self).items()})
+    def rows(self, which: slice | int) -> "Buffers":
+        """Views of some boards' rows, or of one step's of several."""
+        return Buffers(**{name: array[which] for name, array in vars(self).items()})
+
+    def is_like(self, other: "Buffers") -> bool:
+        """Whether arrays have the shapes and dtypes of another's, and can be written in order."""
+        return all(
+            ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.flags.carray
+            for ours, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
+        )
 
     def save(self) -> dict[str, np.ndarray]:
         """Copies of all arrays, for `restore`."""

@@ -5,6 +5,7 @@ import ctypes
 import numpy as np
 
 from rungs import jit
+from rungs.chess.buffers import Buffers
 from rungs.chess.native import Boards
 from rungs.chess.vector_env import ChessVectorEnv
 
@@ -31,6 +32,10 @@ class CppChessEnv(ChessVectorEnv):
 
     def _own_boards(self) -> Boards:
         return Boards(self._api, self._buffers, self.settings, self.first_board)
+
+    def _write_to(self, buffers: Buffers) -> None:
+        super()._write_to(buffers)
+        self._boards.write_to(buffers)
 
     def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
         self._boards.batch.seed = self._seed

@@ -10,6 +10,7 @@ from rungs.chess.buffers import Buffers
 from rungs.chess.native import Boards
 from rungs.chess.openmp import OpenmpChessEnv
 from rungs.chess.settings import choice, integer, share_ends
+from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError, IllegalActionError
 from rungs.machine.cpu import usable_cores
 
@@ -163,8 +164,21 @@ class MpiChessEnv(OpenmpChessEnv):
         """Rank 0's memory, where all ranks see it: then nothing need be sent."""
         if not self._shared:
             return super()._allocate(obs, mask)
-        like = Buffers.like(int(self._counts.sum()), obs, mask)
-        return like.within(self._rank_0_memory(like.memory_bytes())).rows(self._share())
+        like = Buffers.like((int(self._counts.sum()),), obs, mask)
+        self._seen = like.within(self._rank_0_memory(like.memory_bytes())).rows(self._share())
+        return self._seen
+
+    def _write_to(self, buffers: Buffers) -> None:
+        # What all ranks see stays where it is, and is copied from there.
+        if self._shared:
+            ChessVectorEnv._write_to(self, buffers)
+        else:
+            super()._write_to(buffers)
+
+    def _copy_seen(self, *names: str) -> None:
+        """Brings outputs from where all ranks see them to where the caller wants them."""
+        if self._shared and self._buffers is not self._seen:
+            self._buffers.restore({name: getattr(self._seen, name) for name in names})
 
     def _dealt_out(self, dtype) -> np.ndarray:
         """An entry per board, from rank 0 to all others."""
@@ -196,6 +210,7 @@ class MpiChessEnv(OpenmpChessEnv):
             self._which[:] = which
         number = -1 if episode is None else episode
         self._command(_RESET, episode=number, seed=self._seed, partial=which is not None)
+        self._copy_seen("observation", "mask", "player")
 
     def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
         self._actions[:] = actions
@@ -204,6 +219,7 @@ class MpiChessEnv(OpenmpChessEnv):
         ended = self._command(_STEP, partial=replies is not None)
         if ended < 0:
             raise self._illegal_anywhere(-1 - ended)
+        self._copy_seen(*vars(self._buffers))
         return ended
 
     def _begin_with(self, replies: np.ndarray) -> None:
@@ -279,7 +295,8 @@ class MpiChessEnv(OpenmpChessEnv):
         super()._load(payload[at : at + own] if self.gather else payload)
 
     def _own_outputs(self) -> dict[str, np.ndarray]:
-        out = self._buffers.rows(slice(0, int(self._counts[self.rank])))
+        written = self._seen if self._shared else self._buffers
+        out = written.rows(slice(0, int(self._counts[self.rank])))
         return {"observation": out.observation, "mask": out.mask, "player": out.player}
 
     def _illegal_anywhere(self, board: int) -> IllegalActionError:

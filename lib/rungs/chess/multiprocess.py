@@ -54,9 +54,9 @@ class MultiprocessChessEnv(ChessVectorEnv):
         shared = transport == "shared"
         memory = CONTEXT.RawArray("B", self._buffers.memory_bytes()) if shared else None
         formats = (self.settings.obs, self.settings.mask)
-        like = Buffers.like(self.num_envs, *formats)
+        like = Buffers.like((self.num_envs,), *formats)
         self._reported = (
-            like.within(memory) if shared else Buffers.allocate(self.num_envs, *formats)
+            like.within(memory) if shared else Buffers.allocate((self.num_envs,), *formats)
         )
         common = (settings, self.num_envs, memory)
         self._pool = Workers(_Share, [(share, *common) for share in self._shares])
@@ -66,10 +66,10 @@ class MultiprocessChessEnv(ChessVectorEnv):
         with uninterrupted():
             return super().reset(**options)
 
-    def step(self, actions):
+    def step(self, actions, out: Buffers | None = None):
         """See `ChessVectorEnv.step`. Ctrl-C waits for it, so that no board is ahead of others."""
         with uninterrupted():
-            return super().step(actions)
+            return super().step(actions, out)
 
     def close_extras(self, **kwargs) -> None:
         """Stops the workers (called by `close`)."""
@@ -149,7 +149,7 @@ class _Share:
         self._memory = memory
         if memory is not None:
             formats = (self._env.settings.obs, self._env.settings.mask)
-            self._env._buffers = Buffers.like(num_envs, *formats).within(memory).rows(share)
+            self._env._buffers = Buffers.like((num_envs,), *formats).within(memory).rows(share)
 
     def reset(self, seed: int, which, episode: int | None):
         self._env._seed = seed

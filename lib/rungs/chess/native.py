@@ -71,7 +71,7 @@ class Boards:
 
     Args:
         api: the compiled functions of `cpp/rungs/api.hpp`, from `rungs.jit` or `rungs.aot`.
-        buffers: where the outputs go; kept alive here.
+        buffers: where the outputs go.
         settings: the environment's.
         first_board: the number of the first board among all.
     """
@@ -80,7 +80,6 @@ class Boards:
         if api.rungs_chess_batch_bytes() != ctypes.sizeof(ChessBatch):
             raise CompilerError("cpp/rungs/batch.hpp and rungs/chess/native.py differ")
         num_envs = len(buffers.reward)
-        self._buffers = buffers
         memory = zeroed_lines(num_envs * api.rungs_chess_env_bytes())
         self._env = memory.view(np.uint64).reshape(num_envs, -1)
         shown = num_envs if settings.obs != "board" else 0
@@ -100,9 +99,15 @@ class Boards:
             first_board=first_board,
             env=self._env.ctypes.data,
             history=self._history.ctypes.data if shown else None,
-            **{name: array.ctypes.data for name, array in vars(buffers).items()},
         )
         self.address = ctypes.addressof(self.batch)
+        self.write_to(buffers)
+
+    def write_to(self, buffers: Buffers) -> None:
+        """Has outputs written to `buffers`, which are kept alive here."""
+        self._buffers = buffers
+        for name, array in vars(buffers).items():
+            setattr(self.batch, name, array.ctypes.data)
 
     def memory_bytes(self) -> int:
         """The state of all boards."""

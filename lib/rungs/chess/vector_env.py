@@ -131,11 +131,13 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             self._engine_opens(np.ones(self.num_envs, np.bool_) if which is None else which)
         return self._buffers.observation, self._info()
 
-    def step(self, actions):
+    def step(self, actions, out: Buffers | None = None):
         """Plays one action on every board.
 
         Args:
             actions: (N,) integers, an array or anything NumPy sees as one without a copy.
+            out: where to write all outputs, from now on: one of `rollout`'s. So a rollout is
+                written where it is read, and never copied.
 
         Returns:
             observation (as `obs` says), reward (N,) float32, terminated (N,) bool, truncated (N,)
@@ -143,22 +145,25 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
 
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
-            ConfigurationError: actions have a wrong shape or dtype.
+            ConfigurationError: actions have a wrong shape or dtype, or `out` has.
             EngineError: the engine failed to reply; no board has changed.
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
         self._check_begun("step")
         actions = self.checked(actions)
+        if out is not None and not out.is_like(self._buffers):
+            raise ConfigurationError("out is not one of this environment's rollout()")
         mode = self.settings.autoreset_mode
         if mode == AutoresetMode.DISABLED and self._num_ended:
             boards = ", ".join(map(str, np.flatnonzero(self._ended)))
             raise gymnasium.error.ResetNeeded(
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
             )
-        if self._engine:
-            self._step_against_engine(actions)
-        else:
-            self._num_ended = self._step(actions, None)
+        with self._unchanged_on_engine_error(), self._writing_to(out or self._buffers):
+            if self._engine:
+                self._step_against_engine(actions)
+            else:
+                self._num_ended = self._step(actions, None)
         out, info = self._buffers, self._info()
         if mode == AutoresetMode.SAME_STEP and self._num_ended:
             info["final_obs"] = out.final_observation
@@ -180,6 +185,20 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         if actions.dtype.kind not in "iu" or actions.dtype == np.uint64:
             raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
         return np.array(actions, np.int64, order="C")
+
+    def rollout(self, length: int) -> tuple[Buffers, list[Buffers]]:
+        """Memory for the outputs of several steps.
+
+        Args:
+            length: how many steps.
+
+        Returns:
+            All outputs, zeroed, with a first axis of `length`; and for each step views of its own,
+            for `step`.
+        """
+        length = integer("length", length, 1, 2**31 - 1)
+        whole = Buffers.allocate((length, self.num_envs), self.settings.obs, self.settings.mask)
+        return whole, [whole.rows(step) for step in range(length)]
 
     def fens(self) -> list[str]:
         """The position of every board as a FEN."""
@@ -282,7 +301,27 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
 
     def _allocate(self, obs: str, mask: str) -> Buffers:
         """The outputs' memory."""
-        return Buffers.allocate(self.num_envs, obs, mask)
+        return Buffers.allocate((self.num_envs,), obs, mask)
+
+    def _write_to(self, buffers: Buffers) -> None:
+        """Has outputs written to `buffers`."""
+        self._buffers, self._ended = buffers, buffers.ended
+
+    @contextlib.contextmanager
+    def _writing_to(self, buffers: Buffers):
+        """Has outputs written to `buffers`, from now on unless the block raises."""
+        before = self._buffers
+        if buffers is before:
+            yield
+            return
+        # Which boards stay ended is read before it is written.
+        buffers.ended[:] = self._ended
+        self._write_to(buffers)
+        try:
+            yield
+        except BaseException:
+            self._write_to(before)
+            raise
 
     def _info(self) -> dict:
         out = self._buffers
@@ -321,12 +360,11 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         return np.ascontiguousarray(which)
 
     def _step_against_engine(self, actions: np.ndarray) -> None:
-        with self._unchanged_on_engine_error():
-            replies = self._engine_replies(actions)
-            ended_before = self._ended.copy()
-            self._num_ended = self._step(actions, replies)
-            same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
-            self._engine_opens(self._ended if same_step else ended_before)
+        replies = self._engine_replies(actions)
+        ended_before = self._ended.copy()
+        self._num_ended = self._step(actions, replies)
+        same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
+        self._engine_opens(self._ended if same_step else ended_before)
 
     def _engine_replies(self, actions: np.ndarray) -> np.ndarray:
         """What the engine answers to each action; -1 where it has nothing to answer."""

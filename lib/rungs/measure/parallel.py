@@ -98,7 +98,7 @@ def joblib_seconds(num_envs: int, workers: int, *, steps: int) -> float:
 
 
 def _step_boards(boards: list[ChessBoardEnv]) -> list[ChessBoardEnv]:
-    out = Buffers.allocate(len(boards), "board", "bool")
+    out = Buffers.allocate((len(boards),), "board", "bool")
     for i, board in enumerate(boards):
         board.step(min(board.legal), None, out, i)
     return boards
