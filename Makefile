@@ -44,7 +44,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@command -v g++ >/dev/null || { echo "Rungs needs g++"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev,mpi]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev,mpi,peers,train]'
 	touch $@
 
 .PHONY: run test test-slow lab bench record check tools lock clean

@@ -1,4 +1,4 @@
-"""`python -m rungs …`: run the course, count perft, start MPI ranks, record results."""
+"""`python -m rungs …`: run the course, train, count perft, start MPI ranks, record results."""
 
 import argparse
 import ast
@@ -13,6 +13,8 @@ from rungs.errors import (
     RungsError,
     WorkerDiedError,
 )
+from rungs.train.options import add_options, training_of
+from rungs.train.settings import Training
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,9 +61,24 @@ def _parser() -> argparse.ArgumentParser:
     mpi = commands.add_parser("mpi", help="run a script on several MPI ranks")
     mpi.add_argument("-n", dest="ranks", type=int, required=True, help="how many")
     mpi.add_argument("--hosts", default="", help="where, separated by commas (default: here)")
+    mpi.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
     mpi.add_argument("script")
     mpi.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script is called with")
     mpi.set_defaults(command=_mpi)
+
+    train = commands.add_parser("train", help="train a policy by PPO on any rung")
+    train.add_argument("--out", type=Path, help="the run's folder (default: data/run/train)")
+    train.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    train.add_argument(
+        "-p",
+        dest="how",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the rung, such as threads=4; may be given several times",
+    )
+    add_options(train)
+    train.set_defaults(command=_train)
 
     record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
     record.set_defaults(command=_record)
@@ -135,7 +152,22 @@ def _perft(options: argparse.Namespace) -> int:
 def _mpi(options: argparse.Namespace) -> int:
     from rungs.mpi import launch
 
-    launch(options.ranks, options.script, options.arguments, hosts=options.hosts)
+    how = {"hosts": options.hosts, "module": options.module}
+    launch(options.ranks, options.script, options.arguments, **how)
+    return 0
+
+
+def _train(options: argparse.Namespace) -> int:
+    from rungs.course.chain import OUT
+    from rungs.train.training import load_checkpoint, train
+
+    out = options.out or OUT / "train"
+    training = training_of(options, dict(map(_parameter, options.how)))
+    if options.resume:
+        if training != Training():
+            raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+        training = load_checkpoint(out)["training"]
+    train(training, out, resume=options.resume)
     return 0
 
 

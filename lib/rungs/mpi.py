@@ -12,20 +12,29 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
 from rungs.parent_death import signalled_at_parents_death
 
 
-def launch(ranks: int, script: str, arguments: Sequence[str] = (), *, hosts: str = "") -> None:
+def launch(
+    ranks: int,
+    script: str,
+    arguments: Sequence[str] = (),
+    *,
+    hosts: str = "",
+    module: bool = False,
+) -> None:
     """Runs a Python script on `ranks` ranks, with its output as ours, and waits for it.
 
     Args:
         ranks: how many, at least 1.
-        script: its path.
+        script: its path, or the name of a module.
         arguments: what it is called with.
         hosts: names or addresses for `mpiexec -hosts`, separated by commas; by default this one.
+        module: whether `script` is a module's name, as of `python -m`.
 
     Raises:
         ConfigurationError: a wrong number of ranks, or there is no such script.
@@ -34,11 +43,12 @@ def launch(ranks: int, script: str, arguments: Sequence[str] = (), *, hosts: str
     """
     if ranks < 1:
         raise ConfigurationError(f"ranks={ranks} is not at least 1")
-    if not Path(script).is_file():
-        raise ConfigurationError(f"no script {script}")
+    if not (find_spec(script) if module else Path(script).is_file()):
+        raise ConfigurationError(f"no {'module' if module else 'script'} {script}")
     with tempfile.TemporaryDirectory() as folder:
         command = [_mpiexec(), *(["-hosts", hosts] if hosts else []), "-n", str(ranks)]
-        command += [sys.executable, "-m", "rungs.mpi_rank", folder, script, *arguments]
+        what = ("-m", script) if module else (script,)
+        command += [sys.executable, "-m", "rungs.mpi_rank", folder, *what, *arguments]
         # Dies with us; then its ranks see that it is gone.
         with subprocess.Popen(
             command,

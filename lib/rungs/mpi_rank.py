@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """`python -m rungs.mpi_rank FOLDER SCRIPT ARGUMENTS...`.
+    """`python -m rungs.mpi_rank FOLDER [-m] SCRIPT ARGUMENTS...`.
 
     FOLDER is told who we are, as a file named by host, rank and process id; that we are done, as
     the end of that file; and what we raised, in it.
@@ -22,9 +22,16 @@ def main() -> None:
     note = Path(folder) / f"{socket.gethostname()} {rank} {os.getpid()}"
     note.touch()
     atexit.register(note.unlink)
-    sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
+    module = sys.argv[0] == "-m"
+    if module:
+        del sys.argv[0]
+    else:
+        sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
     try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
+        if module:
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(sys.argv[0], run_name="__main__")
     except SystemExit:
         raise
     except BaseException:

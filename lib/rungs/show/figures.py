@@ -8,6 +8,14 @@ import pandas as pd
 
 from rungs.show import style
 
+# What an update is made of.
+PART_COLORS = {
+    "generate": style.ORANGE,
+    "transfer": style.BLACK,
+    "infer": style.GREY,
+    "backward": style.SKY,
+}
+
 
 def _bars(axes, names, values, texts, color) -> None:
     """Horizontal bars, first on top, each with its value written beside it."""
@@ -47,14 +55,13 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
 
 
 def batch_parts(frame: pd.DataFrame, title: str):
-    """Where the time of one training batch goes, from `rungs.train.cost.time_batches`."""
+    """Where the time of one training batch goes, from `rungs.train.cost.time_updates`."""
     medians = frame.groupby("part", sort=False)["seconds"].median()
     share = medians / medians.sum()
     figure, axes = style.axes(height=2.2)
     left = 0.0
-    colors = {"infer": style.GREY, "generate": style.ORANGE, "update": style.SKY}
     for part, seconds in medians.items():
-        axes.barh(0, seconds * 1e3, left=left, color=colors[part], edgecolor="white")
+        axes.barh(0, seconds * 1e3, left=left, color=PART_COLORS[part], edgecolor="white")
         text = f"{part}\n{style.duration(seconds)}\n{share[part]:.0%}"
         if share[part] > 0.08:
             axes.text(left + seconds * 500, 0, text, ha="center", va="center", fontsize="small")

@@ -1,0 +1,1 @@
+"""Other projects' environments behind our interface, to be measured beside our rungs."""

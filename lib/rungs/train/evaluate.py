@@ -1,0 +1,99 @@
+"""How well a network plays: its score over many games, with an interval."""
+
+import dataclasses
+import math
+
+import numpy as np
+import torch
+
+import rungs
+from rungs.chess.engine import UciEngine
+from rungs.chess.settings import integer
+
+_Z = 1.959964  # of a normal distribution: 95 % lies within
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """Results of some games.
+
+    Attributes:
+        wins, draws, losses: how many; a game that was cut short is a draw.
+    """
+
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Points per game: 1 for a win, 1/2 for a draw."""
+        return (self.wins + self.draws / 2) / self.games
+
+    def interval(self, share: float | None = None) -> tuple[float, float]:
+        """Where the expected score lies with 95 % confidence, or another share of all games.
+
+        Wilson's interval (1927). Draws make a score vary less than it assumes, never more.
+
+        Args:
+            share: by default the score; for another, such as that of wins, its value here.
+        """
+        n, p = self.games, self.score if share is None else share
+        center, spread = p + _Z**2 / (2 * n), _Z * math.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
+        low, high = ((center + sign * spread) / (1 + _Z**2 / n) for sign in (-1, 1))
+        return low, high
+
+    def row(self) -> dict[str, float]:
+        """Everything, for a table."""
+        low, high = self.interval()
+        counts = dataclasses.asdict(self)
+        return counts | {"games": self.games, "score": self.score, "low": low, "high": high}
+
+
+@torch.no_grad()
+def evaluate(
+    network,
+    *,
+    opponent: str | UciEngine = "random",
+    games: int = 200,
+    seed: int = 0,
+    max_plies: int = 200,
+    device: str = "cpu",
+) -> Evaluation:
+    """Plays `games` games side by side, as White and as Black in turns, one on each board.
+
+    Actions are sampled as in training.
+
+    Args:
+        network: as `rungs.train.network.PolicyValueNetwork`, on `device`.
+        opponent: as of `rungs.chess.vector_env.ChessVectorEnv`.
+        games: how many, at least 2.
+        seed: of the opponent and of the actions.
+        max_plies: games are cut short there, as draws.
+        device: where the network is.
+
+    Raises:
+        ConfigurationError: `games` is less than 2.
+        EngineError: the engine failed.
+    """
+    games = integer("games", games, 2, 2**20)
+    generator = torch.Generator(device).manual_seed(seed)
+    settings = {"opponent": opponent, "mask": "bits", "max_plies": max_plies, "seed": seed}
+    env = rungs.make("chess", "cpp", games, **settings)
+    observation, info = env.reset()
+    result = np.full(games, np.nan, np.float32)
+    while np.isnan(result).any():
+        position = torch.from_numpy(observation).to(device)
+        mask = torch.from_numpy(info["action_mask"].view(np.int64)).to(device)
+        actions, log_probabilities, _ = network(position, mask)
+        choice = torch.multinomial(log_probabilities.exp(), 1, generator=generator)
+        chosen = actions.gather(1, choice).squeeze(1).cpu().numpy()
+        observation, reward, terminated, truncated, info = env.step(chosen)
+        first = (terminated | truncated) & np.isnan(result)
+        result[first] = reward[first]
+    env.close()
+    return Evaluation(*(int((result == points).sum()) for points in (1, 0, -1)))

@@ -1,0 +1,214 @@
+"""Proximal policy optimization (Schulman et al., 2017, arXiv:1707.06347) on any rung.
+
+Read top to bottom: a learner that plays and improves in turns, how good each action turned out to
+be, and what is improved.
+"""
+
+import torch
+from gymnasium.vector import VectorEnv
+from torch import nn
+
+from rungs.errors import ConfigurationError
+from rungs.train.network import PolicyValueNetwork
+from rungs.train.ranks import Ranks
+from rungs.train.rollout import Rollout
+from rungs.train.settings import PpoSettings
+from rungs.train.stopwatch import Stopwatch
+
+_NEXT_RANK = 1_000_003  # between seeds
+
+
+class Learner:
+    """A network that learns from what it plays.
+
+    With the same seed on the CPU every rung gives the same weights, bit for bit: whatever is random
+    is drawn here, in one order, or is a function of the environment's seed.
+
+    Args:
+        env: of chess, with `obs="board"` and `mask="bits"`.
+        seed: of the weights, the games, the actions and the minibatches.
+        settings: how to learn.
+        device: where, "cpu" or "cuda".
+        compile: whether `torch.compile` compiles the network.
+        ranks: the learners that this one learns together with, each on boards of its own.
+
+    Attributes:
+        network: the network.
+        updates: how many there were.
+        steps: how many actions were played for them.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv,
+        *,
+        seed: int = 0,
+        settings: PpoSettings | None = None,
+        device: str = "cpu",
+        compile: bool = False,
+        ranks: Ranks | None = None,
+    ):
+        self.env, self.seed, self.settings = env, seed, settings or PpoSettings()
+        self.device = torch.device(device)
+        positions = env.num_envs * self.settings.length
+        if positions % self.settings.minibatches:
+            raise ConfigurationError(
+                f"minibatches={self.settings.minibatches} do not divide {positions} positions"
+            )
+        self.rollout = Rollout(env, self.settings.length, self.device)
+        torch.manual_seed(seed)
+        self.network = PolicyValueNetwork().to(self.device)
+        ranks = ranks or Ranks()
+        self._playing = torch.compile(self.network, dynamic=True) if compile else self.network
+        self._learning = ranks.wrap(self._playing)
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), self.settings.learning_rate, eps=1e-5
+        )
+        # Ranks have boards of their own, and actions of their own.
+        self.generator = torch.Generator(self.device).manual_seed(seed + _NEXT_RANK * ranks.rank)
+        self.updates = self.steps = 0
+        self._begun = False
+
+    def learn(self) -> dict[str, float]:
+        """Plays and improves once.
+
+        Returns:
+            Episodes that ended while playing, by "wins", "draws" and "losses"; "policy_loss",
+            "value_loss", "entropy" (nats), "divergence" (of the old policy from the new one, in
+            nats), means over the update; and seconds, by "generate", "transfer", "infer" and
+            "backward".
+        """
+        if not self._begun:
+            self.rollout.begin(*self.env.reset(seed=self.seed))
+            self._begun = True
+        rollout, settings = self.rollout, self.settings
+        metrics = rollout.collect(self._playing, self.generator, settings.discount)
+        watch = Stopwatch(self.device)
+        advantage = advantages(
+            rollout.reward,
+            rollout.ended,
+            rollout.value,
+            settings.discount,
+            settings.trace,
+            against_itself=self.env.settings.opponent is None,
+        )
+        losses = self._improve(advantage)
+        watch.lap("backward")
+        self.updates += 1
+        self.steps += advantage.numel()
+        return metrics | losses | dict(watch.seconds)
+
+    def save(self) -> dict:
+        """All that decides what comes next, for `load`: "own" of this rank, the rest of any."""
+        return {
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "updates": self.updates,
+            "steps": self.steps,
+            "own": {"generator": self.generator.get_state(), "env": self.env.get_state()},
+        }
+
+    def load(self, saved: dict) -> None:
+        """Goes on from what `save` returned, in a learner made like that one."""
+        self.network.load_state_dict(saved["network"])
+        self.optimizer.load_state_dict(saved["optimizer"])
+        self.generator.set_state(saved["own"]["generator"])
+        self.rollout.begin(*self.env.set_state(saved["own"]["env"]))
+        self.updates, self.steps = saved["updates"], saved["steps"]
+        self._begun = True
+
+    def _improve(self, advantage: torch.Tensor) -> dict[str, float]:
+        """Goes through what was played, in minibatches in random order."""
+        rollout, settings = self.rollout, self.settings
+        played = {
+            "observation": rollout.observation[:-1],
+            "mask": rollout.mask[:-1],
+            "choice": rollout.choice,
+            "old": rollout.log_probability,
+            "advantage": advantage,
+            "outcome": advantage + rollout.value[:-1],
+        }
+        played = {name: array.flatten(0, 1) for name, array in played.items()}
+        totals = {}
+        for _ in range(settings.epochs):
+            order = torch.randperm(advantage.numel(), generator=self.generator, device=self.device)
+            for rows in order.chunk(settings.minibatches):
+                loss, parts = ppo_loss(
+                    self._learning, {name: array[rows] for name, array in played.items()}, settings
+                )
+                self.optimizer.zero_grad(set_to_none=True)
+                loss.backward()
+                nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_norm)
+                self.optimizer.step()
+                for name, value in parts.items():
+                    totals[name] = totals.get(name, 0) + value
+        count = settings.epochs * settings.minibatches
+        return {name: float(total) / count for name, total in totals.items()}
+
+
+def advantages(
+    reward: torch.Tensor,
+    ended: torch.Tensor,
+    value: torch.Tensor,
+    discount: float,
+    trace: float,
+    *,
+    against_itself: bool = False,
+) -> torch.Tensor:
+    """How much better than expected each action was: generalized advantage estimation.
+
+    Schulman et al., 2016, arXiv:1506.02438, equation 16, from the last step to the first.
+
+    Args:
+        reward: (T, N) float32, of each action.
+        ended: (T, N) bool, whether its episode ended with it.
+        value: (T + 1, N) float32, of the positions before and after.
+        discount: gamma.
+        trace: lambda.
+        against_itself: whether the position after an action is the opponent's, whose gain is our
+            loss.
+
+    Returns:
+        (T, N) float32.
+    """
+    result = torch.zeros_like(reward)
+    later = torch.zeros_like(reward[0])
+    onward = discount * (-1 if against_itself else 1) * ~ended
+    for step in reversed(range(len(reward))):
+        surprise = reward[step] + onward[step] * value[step + 1] - value[step]
+        later = surprise + trace * onward[step] * later
+        result[step] = later
+    return result
+
+
+def ppo_loss(network, batch: dict[str, torch.Tensor], settings: PpoSettings):
+    """The clipped objective (equation 7), the value's error and the entropy (equation 9).
+
+    Args:
+        network: as `rungs.train.network.PolicyValueNetwork`.
+        batch: rows of "observation", "mask", "choice", "old" (log-probability when played),
+            "advantage" and "outcome" (what the value should have been).
+        settings: weights and the clip.
+
+    Returns:
+        The loss, and its parts by name, detached.
+    """
+    _, log_probabilities, value = network(batch["observation"], batch["mask"])
+    chosen = log_probabilities.gather(1, batch["choice"][:, None]).squeeze(1)
+    ratio = (chosen - batch["old"]).exp()
+    advantage = batch["advantage"]
+    advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+    policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
+    value_loss = (value - batch["outcome"]).square().mean()
+    # 0 instead of -inf beyond the legal actions: they add nothing, and neither do their gradients.
+    finite = log_probabilities.masked_fill(log_probabilities.isinf(), 0.0)
+    entropy = -(finite.exp() * finite).sum(1).mean()
+    loss = policy_loss + settings.value_weight * value_loss - settings.entropy_weight * entropy
+    parts = {
+        "policy_loss": policy_loss,
+        "value_loss": value_loss,
+        "entropy": entropy,
+        "divergence": (ratio - 1 - (chosen - batch["old"])).mean(),
+    }
+    return loss, {name: part.detach() for name, part in parts.items()}

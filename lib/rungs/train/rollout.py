@@ -1,0 +1,119 @@
+"""Playing: the outputs of many steps of all boards, in memory that the environment writes to."""
+
+from collections import Counter
+
+import numpy as np
+import torch
+
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.errors import ConfigurationError
+from rungs.train.stopwatch import Stopwatch
+
+_FORMATS = {"obs": "board", "mask": "bits", "autoreset_mode": "SAME_STEP"}
+
+
+class Rollout:
+    """`length` steps of all boards, and the positions after the last.
+
+    The environment writes each step's outputs to their place here, and the network reads them
+    there or, on another device, from one transfer a step.
+
+    Args:
+        env: of chess, with `obs="board"`, `mask="bits"` and `autoreset_mode="SAME_STEP"`.
+        length: how many steps, T.
+        device: where the network is, and all that is listed here.
+
+    Attributes:
+        observation: (T + 1, N, 72) int8.
+        mask: (T + 1, N, 73) int64.
+        reward: (T, N) float32.
+        ended: (T, N) bool, where an episode did.
+        choice: (T, N) int64, each action's place among its position's legal ones.
+        log_probability: (T, N) float32, of the actions.
+        value: (T + 1, N) float32, of the positions.
+
+    Raises:
+        ConfigurationError: the environment has other formats.
+    """
+
+    def __init__(self, env: ChessVectorEnv, length: int, device: torch.device):
+        for name, wanted in _FORMATS.items():
+            has = getattr(env.settings, name)
+            if getattr(has, "name", has) != wanted:
+                raise ConfigurationError(f"learning needs {name}={wanted!r}, not {has!r}")
+        self.env, self.length, self.device = env, length, device
+        whole, self._slots = env.rollout(length + 1)
+        self._host = [
+            torch.from_numpy(array)
+            for array in (whole.observation, whole.mask.view(np.int64), whole.reward, whole.ended)
+        ]
+        # On the CPU these are the very memory that the environment writes to.
+        self._there = [array.to(device) for array in self._host]
+        self.observation, self.mask = self._there[:2]
+        self.reward, self.ended = (array[1:] for array in self._there[2:])
+        steps = (length, env.num_envs)
+        self.choice = torch.zeros(steps, dtype=torch.int64, device=device)
+        self.log_probability = torch.zeros(steps, device=device)
+        self.value = torch.zeros((length + 1, env.num_envs), device=device)
+
+    def begin(self, observation: np.ndarray, info: dict) -> None:
+        """Takes what the environment's `reset` or `set_state` returned for the first positions."""
+        self._slots[-1].observation[:] = observation
+        self._slots[-1].mask[:] = info["action_mask"]
+
+    @torch.no_grad()
+    def collect(self, network, generator: torch.Generator, discount: float) -> dict:
+        """Plays `length` steps from where the last ones ended, and fills all arrays.
+
+        An episode that was truncated is not over: its last reward has the discounted value of the
+        position it came to added.
+
+        Args:
+            network: as `rungs.train.network.PolicyValueNetwork`.
+            generator: which actions are sampled with, on the device.
+            discount: of a position's value.
+
+        Returns:
+            Episodes that ended, by "wins", "draws" and "losses", and seconds, by "generate",
+            "transfer" and "infer".
+        """
+        watch, episodes = Stopwatch(self.device), Counter(wins=0, draws=0, losses=0)
+        for name in ("observation", "mask"):
+            getattr(self._slots[0], name)[:] = getattr(self._slots[-1], name)
+        self._transfer(0)
+        watch.lap("transfer")
+        for step in range(self.length):
+            actions = self._act(network, step, generator)
+            watch.lap("infer")
+            actions = actions.cpu()
+            watch.lap("transfer")
+            out = self._slots[step + 1]
+            self.env.step(actions.numpy(), out)
+            watch.lap("generate")
+            self._transfer(step + 1)
+            watch.lap("transfer")
+            if out.ended.any():
+                result = out.reward[out.ended]
+                for name, points in (("wins", 1), ("draws", 0), ("losses", -1)):
+                    episodes[name] += int((result == points).sum())
+            if out.truncated.any():
+                last = torch.from_numpy(out.final_observation[out.truncated]).to(self.device)
+                cut = torch.from_numpy(out.truncated).to(self.device)
+                self.reward[step, cut] += discount * network.values(last)
+        self.value[-1] = network.values(self.observation[-1])
+        watch.lap("infer")
+        return dict(episodes) | dict(watch.seconds)
+
+    def _transfer(self, slot: int) -> None:
+        if self.device.type != "cpu":
+            for host, there in zip(self._host, self._there, strict=True):
+                there[slot].copy_(host[slot], non_blocking=True)
+
+    def _act(self, network, step: int, generator: torch.Generator) -> torch.Tensor:
+        actions, log_probabilities, self.value[step] = network(
+            self.observation[step], self.mask[step]
+        )
+        choice = torch.multinomial(log_probabilities.exp(), 1, generator=generator)
+        self.choice[step] = choice.squeeze(1)
+        self.log_probability[step] = log_probabilities.gather(1, choice).squeeze(1)
+        return actions.gather(1, choice).squeeze(1)

@@ -1,0 +1,102 @@
+"""What to train and how: everything that a training run depends on."""
+
+import dataclasses
+import os
+
+from rungs.chess.settings import choice, integer
+from rungs.errors import ConfigurationError
+from rungs.machine.cpu import usable_cores
+
+
+@dataclasses.dataclass(frozen=True)
+class PpoSettings:
+    """How to learn.
+
+    Attributes:
+        length: steps of all boards per update.
+        epochs: how often an update goes through what was played.
+        minibatches: in how many parts.
+        learning_rate: of Adam.
+        discount: of what comes a step later (gamma).
+        trace: how far advantages look ahead (lambda).
+        clip: how far a probability may move in an update for the objective's benefit.
+        value_weight: of the value's squared error in the loss.
+        entropy_weight: of the policy's entropy.
+        gradient_norm: gradients are scaled down to it.
+
+    Raises:
+        ConfigurationError: a value is out of its range; the message names it.
+    """
+
+    length: int = 32
+    epochs: int = 2
+    minibatches: int = 8
+    learning_rate: float = 1e-3
+    discount: float = 0.99
+    trace: float = 0.95
+    clip: float = 0.2
+    value_weight: float = 0.5
+    entropy_weight: float = 0.01
+    gradient_norm: float = 0.5
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.type is int:
+                integer(field.name, value, 1, 2**20)
+                continue
+            most = 1 if field.name in ("discount", "trace") else float("inf")
+            if not 0 <= value <= most:
+                raise ConfigurationError(f"{field.name}={value} is not between 0 and {most}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """What to train, on what, and for how long.
+
+    Attributes:
+        rung: which one plays; the curve over steps is the same on all.
+        num_envs: number of boards, of each rank.
+        updates: how many.
+        seconds: or how long, whichever is over first; evaluations don't count.
+        seed: of everything.
+        opponent: "random", or the path of a UCI engine, which then plays at its weakest.
+        max_plies: games are truncated there.
+        evaluate_every: updates between two evaluations; one more comes first, and one last.
+        games: per evaluation, against the random opponent.
+        checkpoint_every: updates between two checkpoints; one more comes last.
+        device: "cpu" or "cuda".
+        torch_threads: threads of PyTorch on the CPU, which its rounding depends on; 0 for all
+            usable cores, shared among the ranks that torchrun starts on a machine.
+        compile: whether `torch.compile` compiles the network.
+        how: the rung's own settings, such as {"threads": 4}.
+        ppo: how to learn.
+    """
+
+    rung: str = "openmp"
+    num_envs: int = 512
+    updates: int = 100
+    seconds: float = float("inf")
+    seed: int = 0
+    opponent: str = "random"
+    max_plies: int = 200
+    evaluate_every: int = 20
+    games: int = 200
+    checkpoint_every: int = 10
+    device: str = "cpu"
+    torch_threads: int = 0
+    compile: bool = False
+    how: dict = dataclasses.field(default_factory=dict)
+    ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
+
+    def __post_init__(self):
+        for name in ("updates", "evaluate_every", "checkpoint_every"):
+            integer(name, getattr(self, name), 1, 2**31 - 1)
+        integer("games", self.games, 2, 2**20)
+        if not self.seconds > 0:
+            raise ConfigurationError(f"seconds={self.seconds} is not above 0")
+        choice("device", self.device, ("cpu", "cuda"))
+        integer("torch_threads", self.torch_threads, 0, 2**15)
+        if not self.torch_threads:
+            share = usable_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+            object.__setattr__(self, "torch_threads", max(1, share))

@@ -1,0 +1,199 @@
+"""A training run in a folder: metrics, evaluations, checkpoints, and going on after a crash."""
+
+import dataclasses
+import time
+from pathlib import Path
+
+import torch
+
+import rungs
+from rungs.atomic import written
+from rungs.chess.engine import UciEngine
+from rungs.errors import ConfigurationError, UnavailableError
+from rungs.train.evaluate import evaluate
+from rungs.train.log import Log, tensorboard
+from rungs.train.ppo import Learner
+from rungs.train.ranks import Ranks, all_ranks
+from rungs.train.settings import PpoSettings, Training
+
+CHECKPOINT = "checkpoint.pt"
+METRICS = "metrics.csv"
+EVALUATIONS = "evaluations.csv"
+
+
+def train(training: Training, out: Path, *, resume: bool = False, say=print) -> Learner | None:
+    """Trains, or goes on training, and keeps everything in `out`.
+
+    There will be `metrics.csv` (a row per update), `evaluations.csv`, TensorBoard's events, and
+    `checkpoint.pt`, which is replaced whole. A run that was killed loses the updates since its last
+    checkpoint and plays them again: on the CPU its curve is the one of a run that never broke.
+
+    Started by torchrun, every rank has `num_envs` boards of its own, and all learn together; when
+    torchrun starts them again, they go on by themselves.
+
+    Args:
+        training: what to train; to go on with a run, its checkpoint's.
+        out: a folder. A new run's must hold no checkpoint.
+        resume: whether to go on from the checkpoint there.
+        say: where progress goes, a line at a time.
+
+    Returns:
+        The learner at the end, its environment closed; None on an MPI rank that served another.
+
+    Raises:
+        ConfigurationError: there is a checkpoint, or none to go on from, or it is of another number
+            of ranks.
+        UnavailableError: the device, the rung or TensorBoard is not there.
+    """
+    out = Path(out)
+    if training.device == "cuda" and not torch.cuda.is_available():
+        raise UnavailableError("there is no CUDA device, or torch was built without CUDA")
+    torch.set_num_threads(training.torch_threads)
+    with all_ranks(training.device) as ranks:
+        env = make_env(training, ranks.rank)
+        if training.rung == "mpi" and env.serve():
+            return None
+        restarted = ranks.restarted and (out / CHECKPOINT).exists()
+        saved = load_checkpoint(out) if resume or restarted else None
+        if not saved and (out / CHECKPOINT).exists():
+            raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
+        learner = Learner(
+            env,
+            seed=training.seed,
+            settings=training.ppo,
+            device=training.device,
+            compile=training.compile,
+            ranks=ranks,
+        )
+        clock = _restore(learner, saved, ranks) if saved else 0.0
+        session = _Session(training, out, ranks, learner, clock, say)
+        session.run()
+        env.close()
+        return learner
+
+
+def make_env(training: Training, rank: int = 0):
+    """The environment that a rank learns from: its boards follow the last one's."""
+    opponent = training.opponent if training.opponent == "random" else weakest(training.opponent)
+    return rungs.make(
+        "chess",
+        training.rung,
+        training.num_envs,
+        seed=training.seed,
+        first_board=rank * training.num_envs,
+        opponent=opponent,
+        mask="bits",
+        max_plies=training.max_plies,
+        **training.how,
+    )
+
+
+def weakest(path: str) -> UciEngine:
+    """Stockfish, or an engine with its options, at its lowest setting: one ply, skill 0."""
+    return UciEngine(path, depth=1, options={"Skill Level": 0})
+
+
+class _Session:
+    """The loop around `Learner.learn`: rank 0 writes down what all did."""
+
+    def __init__(self, training, out, ranks, learner, clock, say):
+        self.training, self.out, self.ranks, self.learner = training, out, ranks, learner
+        self.clock, self.say = clock, say
+        if ranks.rank == 0:
+            self.board = tensorboard(out / "tensorboard", learner.updates)
+            self.metrics = Log(out / METRICS, learner.updates, self.board)
+            self.evaluations = Log(out / EVALUATIONS, learner.updates, self.board)
+
+    def run(self) -> None:
+        training, learner = self.training, self.learner
+        if not learner.updates:
+            self._evaluate()
+        while learner.updates < training.updates and self.clock < training.seconds:
+            start = time.perf_counter()
+            result = learner.learn()
+            self._note(result | {"seconds": time.perf_counter() - start})
+            last = learner.updates == training.updates or self.clock >= training.seconds
+            if last or learner.updates % training.evaluate_every == 0:
+                self._evaluate()
+            if last or learner.updates % training.checkpoint_every == 0:
+                self._save()
+        if self.ranks.rank == 0:
+            self.board.close()
+
+    def _where(self) -> dict:
+        steps = self.learner.steps * self.ranks.size
+        return {"update": self.learner.updates, "steps": steps, "seconds": self.clock}
+
+    def _note(self, result: dict) -> None:
+        """Counts of episodes are all ranks' together, anything else is their mean."""
+        totals = self.ranks.total(result)
+        counts = {name: int(totals[name]) for name in ("wins", "draws", "losses")}
+        means = {name: totals[name] / self.ranks.size for name in result if name not in counts}
+        self.clock += means.pop("seconds")
+        if self.ranks.rank == 0:
+            self.metrics.add(self._where() | counts | means)
+            self.say(_progress(self.training, self._where(), counts | means, self.ranks.size))
+
+    def _evaluate(self) -> None:
+        if self.ranks.rank:
+            return
+        outcome = evaluate(
+            self.learner.network,
+            games=self.training.games,
+            seed=self.training.seed + 1,
+            max_plies=self.training.max_plies,
+            device=self.training.device,
+        )
+        self.evaluations.add(self._where() | outcome.row())
+        low, high = outcome.interval()
+        self.say(
+            f"evaluation after {self.learner.updates} updates: {outcome.wins} wins, "
+            f"{outcome.draws} draws, {outcome.losses} losses; "
+            f"score {outcome.score:.3f} ({low:.3f} to {high:.3f})"
+        )
+
+    def _save(self) -> None:
+        state = self.learner.save()
+        own = self.ranks.gather(state.pop("own"))
+        if self.ranks.rank == 0:
+            saved = {"training": dataclasses.asdict(self.training), "clock": self.clock}
+            with written(self.out / CHECKPOINT) as unfinished:
+                torch.save(saved | {"learner": state, "own": own}, unfinished)
+
+
+def _restore(learner: Learner, saved: dict, ranks: Ranks) -> float:
+    """Takes a checkpoint; returns the seconds that had been trained."""
+    if len(saved["own"]) != ranks.size:
+        raise ConfigurationError(f"the run had {len(saved['own'])} ranks, not {ranks.size}")
+    learner.load(saved["learner"] | {"own": saved["own"][ranks.rank]})
+    return saved["clock"]
+
+
+def load_checkpoint(out: Path) -> dict:
+    """The checkpoint of a run in `out`.
+
+    Returns:
+        "training"; "learner", of `Learner.save`; "own", what in it is each rank's; and "clock", the
+        seconds that had been trained.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    path = Path(out) / CHECKPOINT
+    if not path.exists():
+        raise ConfigurationError(f"there is no {path} to go on from")
+    saved = torch.load(path, weights_only=True)
+    settings = saved["training"]
+    ppo = PpoSettings(**settings.pop("ppo"))
+    return saved | {"training": Training(**settings, ppo=ppo)}
+
+
+def _progress(training: Training, where: dict, result: dict, ranks: int) -> str:
+    episodes = result["wins"] + result["draws"] + result["losses"]
+    parts = ("generate", "transfer", "infer", "backward")
+    rate = ranks * training.num_envs * training.ppo.length / sum(result[part] for part in parts)
+    won = f"{result['wins'] / episodes:.1%} of {episodes} episodes won" if episodes else "none over"
+    return (
+        f"update {where['update']}, {where['steps']:,} steps, {where['seconds']:.0f} s, "
+        f"{rate:,.0f} steps/s, {won}, entropy {result['entropy']:.2f}"
+    )

@@ -1,0 +1,58 @@
+"""Scores and their intervals."""
+
+import shutil
+
+import numpy as np
+import pytest
+import torch
+
+from rungs.errors import ConfigurationError
+from rungs.train.evaluate import Evaluation, evaluate
+from rungs.train.network import PolicyValueNetwork
+from rungs.train.training import weakest
+
+STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
+
+
+def test_all_games_count_once():
+    torch.manual_seed(0)
+    outcome = evaluate(PolicyValueNetwork(), games=30, seed=1, max_plies=60)
+    assert outcome.games == 30
+
+
+def test_the_same_seed_plays_the_same_games():
+    torch.manual_seed(0)
+    network = PolicyValueNetwork()
+    first, again = (evaluate(network, games=40, seed=5, max_plies=300) for _ in range(2))
+    assert first == again
+    assert first.wins + first.losses > 0
+
+
+def test_the_interval_is_wilsons():
+    """As published for 8 of 10: 0.4902 to 0.9433 (Wallis 2013)."""
+    low, high = Evaluation(8, 0, 2).interval()
+    assert (low, high) == (pytest.approx(0.4902, abs=1e-4), pytest.approx(0.9433, abs=1e-4))
+
+
+@pytest.mark.parametrize("chances", [(0.1, 0.8, 0.1), (0.9, 0.09, 0.01), (0.5, 0.0, 0.5)])
+def test_the_interval_holds_the_truth_at_least_as_often_as_it_says(chances):
+    rng = np.random.default_rng(0)
+    truth = chances[0] + chances[1] / 2
+    held = 0
+    for counts in rng.multinomial(200, chances, size=1000):
+        low, high = Evaluation(*map(int, counts)).interval()
+        held += low <= truth <= high
+    assert held >= 935  # of 1,000, at 95 % within three standard deviations
+
+
+def test_one_game_is_too_few():
+    with pytest.raises(ConfigurationError, match="games"):
+        evaluate(PolicyValueNetwork(), games=1)
+
+
+@pytest.mark.skipif(not STOCKFISH, reason="no stockfish")
+def test_stockfish_at_its_weakest_beats_who_knows_nothing():
+    torch.manual_seed(0)
+    outcome = evaluate(PolicyValueNetwork(), opponent=weakest(STOCKFISH), games=10, max_plies=300)
+    assert outcome.games == 10
+    assert outcome.losses > outcome.wins

@@ -1,0 +1,162 @@
+"""PPO: its equations, and that rungs change nothing but time."""
+
+import pytest
+import torch
+
+import rungs
+from rungs.errors import ConfigurationError
+from rungs.train.ppo import Learner, advantages, ppo_loss
+from rungs.train.settings import PpoSettings
+
+SMALL = PpoSettings(length=8, minibatches=4)
+
+
+def make(rung="cpp", **how):
+    return rungs.make("chess", rung, 16, opponent="random", mask="bits", max_plies=30, **how)
+
+
+def weights(learner):
+    return torch.cat([parameter.flatten() for parameter in learner.network.parameters()])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    learner = Learner(make(), seed=7, settings=SMALL)
+    metrics = [learner.learn() for _ in range(4)]
+    return weights(learner).detach(), metrics
+
+
+@pytest.mark.parametrize(
+    ("rung", "how"),
+    [
+        ("python", {}),
+        ("multiprocessing", {"workers": 2}),
+        ("multiprocessing", {"workers": 2, "transport": "shared"}),
+        ("openmp", {"threads": 2}),
+    ],
+)
+def test_every_rung_learns_the_same_weights(rung, how, expected):
+    env = make(rung, **how)
+    learner = Learner(env, seed=7, settings=SMALL)
+    metrics = [learner.learn() for _ in range(4)]
+    env.close()
+    assert torch.equal(weights(learner), expected[0])
+    times = {"generate", "transfer", "infer", "backward"}
+    for ours, theirs in zip(metrics, expected[1], strict=True):
+        assert {k: v for k, v in ours.items() if k not in times} == {
+            k: v for k, v in theirs.items() if k not in times
+        }
+    assert sum(m["wins"] + m["draws"] + m["losses"] for m in metrics) >= 16
+
+
+def test_another_seed_learns_other_weights(expected):
+    learner = Learner(make(), seed=8, settings=SMALL)
+    for _ in range(4):
+        learner.learn()
+    assert not torch.equal(weights(learner), expected[0])
+
+
+def test_a_loaded_learner_goes_on_as_the_saved_one(expected):
+    first, second = (Learner(make(), seed=7, settings=SMALL) for _ in range(2))
+    first.learn()
+    first.learn()
+    second.load(first.save())
+    assert [second.learn()["entropy"] for _ in range(2)] == [
+        metrics["entropy"] for metrics in expected[1][2:]
+    ]
+    assert torch.equal(weights(second), expected[0])
+
+
+def test_what_was_played_is_what_the_environment_said():
+    """Each action, played again on a fresh board, leads to the next position of the rollout."""
+    learner = Learner(make(), seed=3, settings=SMALL)
+    learner.learn()
+    rollout, again = learner.rollout, make()
+    observation, info = again.reset(seed=3)
+    for step in range(8):
+        assert torch.equal(rollout.observation[step], torch.from_numpy(observation))
+        actions, *_ = learner.network(rollout.observation[step], rollout.mask[step])
+        chosen = actions.gather(1, rollout.choice[step, :, None]).squeeze(1)
+        observation, *_, info = again.step(chosen.numpy())
+    assert torch.equal(rollout.mask[8], torch.from_numpy(info["action_mask"].view("int64")))
+
+
+def test_a_rollout_is_the_memory_that_the_environment_writes_to():
+    env = make()
+    learner = Learner(env, settings=SMALL)
+    learner.learn()
+    rollout = learner.rollout
+    observation, *_ = env.step([min(env.legal_moves(board).values()) for board in range(16)])
+    assert observation.ctypes.data == rollout.observation[-1].data_ptr()
+
+
+@pytest.mark.parametrize("against_itself", [False, True])
+def test_advantages_are_the_sums_of_their_definition(against_itself):
+    generator = torch.Generator().manual_seed(0)
+    steps, boards, discount, trace = 12, 5, 0.9, 0.8
+    reward, value = (
+        torch.randn(steps, boards, generator=generator),
+        torch.randn(steps + 1, boards, generator=generator),
+    )
+    ended = torch.rand(steps, boards, generator=generator) < 0.3
+    result = advantages(reward, ended, value, discount, trace, against_itself=against_itself)
+    sign = -1 if against_itself else 1
+    for board in range(boards):
+        for start in range(steps):
+            total, weight = 0.0, 1.0
+            for step in range(start, steps):
+                on = 0.0 if ended[step, board] else discount * sign
+                surprise = reward[step, board] + on * value[step + 1, board] - value[step, board]
+                total += weight * surprise
+                weight *= trace * on
+            assert result[start, board].item() == pytest.approx(float(total), abs=1e-5)
+
+
+def test_a_truncated_episode_goes_on_in_its_value():
+    env = rungs.make("chess", "cpp", 4, opponent="random", mask="bits", max_plies=2)
+    learner = Learner(env, settings=PpoSettings(length=3, minibatches=1, epochs=1))
+    learner.rollout.begin(*env.reset(seed=0))
+    learner.rollout.collect(learner.network, learner.generator, discount=0.5)
+    # No game is won within a move or two: what is in the rewards are the values.
+    assert learner.rollout.ended.any()
+    assert torch.equal(learner.rollout.reward != 0, learner.rollout.ended)
+    assert learner.rollout.reward.abs().max() < 2
+
+
+def test_the_loss_is_clipped_where_the_policy_has_moved():
+    """One action in hand: its probability has grown by more than the clip, so it gains no more."""
+    learner = Learner(make(), seed=0, settings=SMALL)
+    learner.learn()
+    rollout = learner.rollout
+    names = ("observation", "mask", "choice")
+    batch = {name: getattr(rollout, name)[0] for name in names}
+    _, log_probabilities, value = learner.network(batch["observation"], batch["mask"])
+    now = log_probabilities.gather(1, batch["choice"][:, None]).squeeze(1).detach()
+    advantage = torch.linspace(-1, 1, 16)
+    normal = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    for moved in (0.0, 0.5, -0.5):
+        batch |= {"old": now - moved, "advantage": advantage, "outcome": value.detach()}
+        _, parts = ppo_loss(learner.network, batch, SMALL)
+        ratio = torch.tensor(moved).exp()
+        expected = -torch.minimum(ratio * normal, ratio.clamp(0.8, 1.2) * normal).mean()
+        torch.testing.assert_close(parts["policy_loss"], expected, atol=1e-5, rtol=1e-4)
+        assert parts["value_loss"] < 1e-10
+    assert 0 < parts["entropy"] < 6
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("length", 0), ("epochs", 1.5), ("discount", 1.1), ("trace", -0.1), ("clip", float("nan"))],
+)
+def test_wrong_settings_are_named(setting, value):
+    with pytest.raises(ConfigurationError, match=setting):
+        PpoSettings(**{setting: value})
+
+
+def test_environments_that_cannot_be_learnt_from_are_refused():
+    for wrong in ({"mask": "bool"}, {"obs": "planes"}, {"autoreset_mode": "NEXT_STEP"}):
+        env = rungs.make("chess", "cpp", 4, **({"mask": "bits"} | wrong))
+        with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+            Learner(env, settings=SMALL)
+    with pytest.raises(ConfigurationError, match="minibatches"):
+        Learner(make(), settings=PpoSettings(length=8, minibatches=7))
