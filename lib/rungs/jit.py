@@ -3,7 +3,7 @@
 Cling, the C++ interpreter beneath cppyy, is Clang: given `-O3 -march=native` it makes the same kind
 of code as a compiler run ahead of time. It takes flags only before its first import and only with a
 precompiled header made with the same flags, so this module must be the first to import cppyy. The
-OpenMP runtime that its code calls comes with the package intel-openmp.
+OpenMP runtime that its code calls is `rungs.omp`'s.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rungs import cache, headers
+from rungs import cache, headers, omp
 from rungs.errors import CompilerError, UnavailableError
 from rungs.machine.cpu import cpu_features
 
@@ -91,7 +91,7 @@ def load_machine():
 
 def _compile() -> None:
     cppyy = _cppyy()
-    cppyy.load_library(str(_openmp_runtime()))
+    omp.load()
     cppyy.add_include_path(str(headers.CPP))
     _include(cppyy, headers.API)
     # Cling ignores -fopenmp in silence where its precompiled header was made without.
@@ -132,19 +132,6 @@ def _cppyy():
     import cppyy
 
     return cppyy
-
-
-def _openmp_runtime() -> Path:
-    """The library of intel-openmp, which is Clang's OpenMP runtime, and how its threads wait.
-
-    Between two steps they keep awake, as a step may be shorter than a thread takes to wake, unless
-    there are more threads than cores; after a millisecond they leave the cores to whoever learns.
-    """
-    os.environ.setdefault("KMP_USE_YIELD", "2")
-    os.environ.setdefault("KMP_BLOCKTIME", "1")
-    package = importlib.metadata.distribution("intel-openmp")
-    (library,) = [file for file in package.files if file.name == "libiomp5.so"]
-    return Path(package.locate_file(library)).resolve()
 
 
 def _precompiled_header() -> Path:

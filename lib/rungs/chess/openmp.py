@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 
+from rungs import omp
 from rungs.chess.cpp import CppChessEnv
 from rungs.chess.settings import choice, integer
 from rungs.errors import CompilerError
@@ -59,6 +60,8 @@ class OpenmpChessEnv(CppChessEnv):
             integer("chunk", chunk, 1, 2**31 - 1)
         super().__init__(num_envs, **settings)
         warn_of_oversubscription("threads", self.threads)
+        if self.threads > 1:
+            omp.warn_of_two()
         team = self._api.rungs_openmp_team_size(self.threads)
         if team != self.threads:
             raise CompilerError(f"OpenMP runs {team} threads where {self.threads} were asked for")
