@@ -2,9 +2,12 @@
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+_UNFINISHED = ".unfinished-"
 
 
 @contextlib.contextmanager
@@ -14,7 +17,13 @@ def written(path: Path) -> Iterator[Path]:
     Where the block raises, or the process is killed, `path` stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".unfinished-") as folder:
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=_UNFINISHED) as folder:
         unfinished = Path(folder) / path.name
         yield unfinished
         os.replace(unfinished, path)
+
+
+def tidy(folder: Path) -> None:
+    """Removes what processes that were killed have left unfinished in `folder`."""
+    for unfinished in folder.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(unfinished)

@@ -158,10 +158,9 @@ def _mpi(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    from rungs.course.chain import OUT
     from rungs.train.training import load_checkpoint, train
 
-    out = options.out or OUT / "train"
+    out = options.out or _default_out() / "train"
     training = training_of(options, dict(map(_parameter, options.how)))
     if options.resume:
         if training != Training():
@@ -169,6 +168,12 @@ def _train(options: argparse.Namespace) -> int:
         training = load_checkpoint(out)["training"]
     train(training, out, resume=options.resume)
     return 0
+
+
+def _default_out() -> Path:
+    from rungs.course.chain import OUT  # takes seconds to import
+
+    return OUT
 
 
 def _record(options: argparse.Namespace) -> int:

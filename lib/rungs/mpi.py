@@ -43,8 +43,10 @@ def launch(
     """
     if ranks < 1:
         raise ConfigurationError(f"ranks={ranks} is not at least 1")
-    if not (find_spec(script) if module else Path(script).is_file()):
-        raise ConfigurationError(f"no {'module' if module else 'script'} {script}")
+    if module:
+        _check_module(script)
+    elif not Path(script).is_file():
+        raise ConfigurationError(f"no script {script}")
     with tempfile.TemporaryDirectory() as folder:
         command = [_mpiexec(), *(["-hosts", hosts] if hosts else []), "-n", str(ranks)]
         what = ("-m", script) if module else (script,)
@@ -78,6 +80,18 @@ def launch(
                     thread.join()
         if code:
             raise _failure(code, "".join(said), died, Path(folder))
+
+
+def _check_module(name: str) -> None:
+    try:
+        found, why = find_spec(name), ""
+    except (
+        ImportError,
+        ValueError,
+    ) as error:  # as where the package it would be in is not there
+        found, why = None, f": {error}"
+    if not found:
+        raise ConfigurationError(f"no module {name}{why}")
 
 
 def _mpiexec() -> str:

@@ -160,3 +160,10 @@ def test_environments_that_cannot_be_learnt_from_are_refused():
             Learner(env, settings=SMALL)
     with pytest.raises(ConfigurationError, match="minibatches"):
         Learner(make(), settings=PpoSettings(length=8, minibatches=7))
+
+
+def test_a_compiled_network_learns_alike(expected):
+    learner = Learner(make(), seed=7, settings=SMALL, compile=True)
+    metrics = learner.learn()
+    for name in ("policy_loss", "value_loss", "entropy"):
+        assert metrics[name] == pytest.approx(expected[1][0][name], rel=1e-3, abs=1e-4)

@@ -8,14 +8,6 @@ import pandas as pd
 
 from rungs.show import style
 
-# What an update is made of.
-PART_COLORS = {
-    "generate": style.ORANGE,
-    "transfer": style.BLACK,
-    "infer": style.GREY,
-    "backward": style.SKY,
-}
-
 
 def _bars(axes, names, values, texts, color) -> None:
     """Horizontal bars, first on top, each with its value written beside it."""
@@ -51,24 +43,6 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
     axes.grid(axis="x", color="#DDDDDD")
     axes.set_xlabel("plies per second (logarithmic)")
     axes.set_title("The ladder: the same games, rung by rung")
-    return figure
-
-
-def batch_parts(frame: pd.DataFrame, title: str):
-    """Where the time of one training batch goes, from `rungs.train.cost.time_updates`."""
-    medians = frame.groupby("part", sort=False)["seconds"].median()
-    share = medians / medians.sum()
-    figure, axes = style.axes(height=2.2)
-    left = 0.0
-    for part, seconds in medians.items():
-        axes.barh(0, seconds * 1e3, left=left, color=PART_COLORS[part], edgecolor="white")
-        text = f"{part}\n{style.duration(seconds)}\n{share[part]:.0%}"
-        if share[part] > 0.08:
-            axes.text(left + seconds * 500, 0, text, ha="center", va="center", fontsize="small")
-        left += seconds * 1e3
-    axes.set_yticks([])
-    axes.set_xlabel("milliseconds per batch")
-    axes.set_title(title)
     return figure
 
 

@@ -1,7 +1,5 @@
 """Figures of what the machine can do, and of how rungs scale on it."""
 
-from collections.abc import Iterator
-
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
@@ -10,9 +8,6 @@ from rungs.chess.buffers import CACHE_LINE
 from rungs.machine.roofline import attainable, ridge
 from rungs.measure.scaling import efficiencies, predicted
 from rungs.show import style
-
-_MARKERS = ("o", "s", "^", "D", "v")
-_COLORS = (style.BLUE, style.ORANGE, style.SKY, style.GREY, style.BLACK)
 
 
 def roofline(
@@ -57,7 +52,7 @@ def roofline(
         axes.plot(flat, np.full(len(flat), peak / 1e9), color=style.BLACK, linewidth=1.5)
         text = f"{name}, {peak / 1e9:,.0f} {unit}"
         axes.annotate(text, (high, peak / 1e9), ha="right", va="bottom", fontsize="x-small")
-    for row, marker, color in zip(points.itertuples(), _MARKERS, _COLORS, strict=False):
+    for row, marker, color in zip(points.itertuples(), style.MARKERS, style.COLORS, strict=False):
         label = f"{row.name}, {row.performance / 1e9:,.3g} {unit}"
         at = (row.intensity, row.performance / 1e9)
         axes.plot(*at, marker, color=color, markersize=8, label=label)
@@ -148,12 +143,9 @@ def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int
         caches: bytes by name; where the boards outgrow one, a line says so.
     """
     figure, axes = style.axes(height=4.2)
-    for rung, rows, look in _lines(times.groupby("rung", sort=False)):
+    for rung, rows, look in style.lines(times.groupby("rung", sort=False)):
         groups = rows.assign(rate=rows["num_envs"] / rows["seconds"]).groupby("num_envs")["rate"]
-        middle = groups.median()
-        axes.plot(middle.index, middle, label=rung, **look)
-        low, high = groups.quantile(0.25), groups.quantile(0.75)
-        axes.fill_between(middle.index, low, high, color=look["color"], alpha=0.2)
+        style.median_line(axes, groups, rung, look)
     for name, size in caches.items():
         boards = size / bytes_per_board
         axes.axvline(boards, color=style.BLACK, linestyle=":", linewidth=1)
@@ -168,7 +160,7 @@ def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int
         )
     axes.set_yscale("log")
     axes.set_ylabel("plies per second")
-    _boards_below(axes)
+    style.boards_below(axes)
     axes.set_title("Rungs over the number of boards")
     return figure
 
@@ -182,7 +174,7 @@ def misses(counts: pd.DataFrame, board_bytes: int):
     """
     figure, axes = style.axes(height=3.6)
     drawn = counts[counts["count"].str.fullmatch(r"L\d misses")]
-    for name, rows, look in _lines(drawn.groupby("count")):
+    for name, rows, look in style.lines(drawn.groupby("count")):
         axes.plot(rows["boards"], rows["per ply"], label=name, **look)
     lines = board_bytes / CACHE_LINE
     axes.axhline(lines, color=style.BLACK, linestyle="--", linewidth=1)
@@ -190,20 +182,6 @@ def misses(counts: pd.DataFrame, board_bytes: int):
     axes.annotate(text, (drawn["boards"].min(), lines), fontsize="small", va="bottom")
     axes.set_ylim(0, None)
     axes.set_ylabel("misses per ply (simulated)")
-    _boards_below(axes)
+    style.boards_below(axes)
     axes.set_title("Which cache a step misses")
     return figure
-
-
-def _lines(groups) -> Iterator[tuple[str, pd.DataFrame, dict]]:
-    """Each group with the marker and colour of its line."""
-    for (name, rows), marker, color in zip(groups, _MARKERS, _COLORS, strict=False):
-        yield name, rows, {"marker": marker, "color": color}
-
-
-def _boards_below(axes) -> None:
-    """Numbers of boards, in powers of two, for the horizontal axis."""
-    axes.set_xscale("log", base=2)
-    axes.set_xlabel("boards")
-    axes.grid(color="#EEEEEE")
-    axes.legend(frameon=False)

@@ -1,9 +1,15 @@
 """How all figures look: one size, one palette that reads without colour vision, light grid."""
 
+from collections.abc import Iterator
+
 import matplotlib.pyplot as plt
 
 # Okabe and Ito's colours, told apart by people of any colour vision and by their lightness.
 BLUE, SKY, ORANGE, GREY, BLACK = "#0072B2", "#56B4E9", "#E69F00", "#BBBBBB", "#000000"
+
+# Lines in the order they are drawn.
+MARKERS = ("o", "s", "^", "D", "v", "P")
+COLORS = (BLUE, ORANGE, SKY, GREY, BLACK, "#009E73")
 
 
 def axes(width: float = 7.0, height: float = 4.0, **settings):
@@ -14,6 +20,27 @@ def axes(width: float = 7.0, height: float = 4.0, **settings):
         each.set_axisbelow(True)
     plt.close(figure)  # shown where a cell returns it, and only there
     return figure, result
+
+
+def lines(groups) -> Iterator[tuple[str, object, dict]]:
+    """The groups of a frame, each with the marker and colour of its line."""
+    for (name, rows), marker, color in zip(groups, MARKERS, COLORS, strict=False):
+        yield name, rows, {"marker": marker, "color": color}
+
+
+def median_line(axes, groups, label: str, look: dict) -> None:
+    """The medians of some groups over what they are grouped by, and their quartiles as a band."""
+    middle, low, high = groups.median(), groups.quantile(0.25), groups.quantile(0.75)
+    axes.plot(middle.index, middle, label=label, **look)
+    axes.fill_between(middle.index, low, high, color=look["color"], alpha=0.2)
+
+
+def boards_below(axes) -> None:
+    """Numbers of boards, in powers of two, for the horizontal axis."""
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("boards")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False)
 
 
 def speed(value: float) -> str:

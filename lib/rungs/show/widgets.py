@@ -7,7 +7,7 @@ import pandas as pd
 from IPython.display import display
 
 from rungs.measure.ladder import ladder_table
-from rungs.show import figures
+from rungs.show import figures, training
 
 
 def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
@@ -31,6 +31,36 @@ def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
             options=race["mask"].drop_duplicates().tolist(), description="mask"
         ),
     )
+
+
+def explore_updates(updates: pd.DataFrame):
+    """What an update's time is made of, for a number of boards of the reader's choice.
+
+    Args:
+        updates: of `rungs.measure.full_system.race_updates`.
+    """
+
+    def show(num_envs):
+        chosen = updates[updates["num_envs"] == num_envs]
+        display(training.parts(chosen, "racer", f"One update from {num_envs:,} boards"))
+
+    counts = sorted(updates["num_envs"].unique().tolist())
+    slider = ipywidgets.SelectionSlider(options=counts, value=counts[-1], description="boards")
+    return ipywidgets.interactive(show, num_envs=slider)
+
+
+def explore_learning(evaluations: pd.DataFrame):
+    """The learning curves over steps or over time.
+
+    Args:
+        evaluations: of `rungs.train.curves.train_on`.
+    """
+
+    def show(over):
+        display(training.learning(evaluations, over))
+
+    over = ipywidgets.ToggleButtons(options=["steps", "seconds"], description="over")
+    return ipywidgets.interactive(show, over=over)
 
 
 def rung_controls(

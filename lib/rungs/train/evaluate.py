@@ -4,11 +4,11 @@ import dataclasses
 import math
 
 import numpy as np
-import torch
 
 import rungs
 from rungs.chess.engine import UciEngine
 from rungs.chess.settings import integer
+from rungs.train.policy import NetworkPolicy
 
 _Z = 1.959964  # of a normal distribution: 95 % lies within
 
@@ -54,7 +54,6 @@ class Evaluation:
         return counts | {"games": self.games, "score": self.score, "low": low, "high": high}
 
 
-@torch.no_grad()
 def evaluate(
     network,
     *,
@@ -81,18 +80,15 @@ def evaluate(
         EngineError: the engine failed.
     """
     games = integer("games", games, 2, 2**20)
-    generator = torch.Generator(device).manual_seed(seed)
+    policy = NetworkPolicy(network, seed=seed, device=device)
     settings = {"opponent": opponent, "mask": "bits", "max_plies": max_plies, "seed": seed}
     env = rungs.make("chess", "cpp", games, **settings)
     observation, info = env.reset()
     result = np.full(games, np.nan, np.float32)
     while np.isnan(result).any():
-        position = torch.from_numpy(observation).to(device)
-        mask = torch.from_numpy(info["action_mask"].view(np.int64)).to(device)
-        actions, log_probabilities, _ = network(position, mask)
-        choice = torch.multinomial(log_probabilities.exp(), 1, generator=generator)
-        chosen = actions.gather(1, choice).squeeze(1).cpu().numpy()
-        observation, reward, terminated, truncated, info = env.step(chosen)
+        observation, reward, terminated, truncated, info = env.step(
+            policy(observation, info["action_mask"])
+        )
         first = (terminated | truncated) & np.isnan(result)
         result[first] = reward[first]
     env.close()

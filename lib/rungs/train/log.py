@@ -1,6 +1,7 @@
 """What a training run has to tell: rows of a CSV file, and the same numbers for TensorBoard."""
 
 import csv
+import shutil
 from pathlib import Path
 
 from rungs.atomic import written
@@ -51,4 +52,6 @@ def tensorboard(folder: Path, last: int):
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise UnavailableError("there is no tensorboard: pip install 'rungs[train]'") from None
+    if not last:
+        shutil.rmtree(folder, ignore_errors=True)
     return SummaryWriter(str(folder), purge_step=last + 1)

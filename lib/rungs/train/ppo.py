@@ -4,6 +4,7 @@ Read top to bottom: a learner that plays and improves in turns, how good each ac
 be, and what is improved.
 """
 
+import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
 from torch import nn
@@ -30,6 +31,7 @@ class Learner:
         settings: how to learn.
         device: where, "cpu" or "cuda".
         compile: whether `torch.compile` compiles the network.
+        network: what learns; by default a `PolicyValueNetwork` with weights of `seed`.
         ranks: the learners that this one learns together with, each on boards of its own.
 
     Attributes:
@@ -46,6 +48,7 @@ class Learner:
         settings: PpoSettings | None = None,
         device: str = "cpu",
         compile: bool = False,
+        network: nn.Module | None = None,
         ranks: Ranks | None = None,
     ):
         self.env, self.seed, self.settings = env, seed, settings or PpoSettings()
@@ -57,9 +60,9 @@ class Learner:
             )
         self.rollout = Rollout(env, self.settings.length, self.device)
         torch.manual_seed(seed)
-        self.network = PolicyValueNetwork().to(self.device)
+        self.network = (network or PolicyValueNetwork()).to(self.device)
         ranks = ranks or Ranks()
-        self._playing = torch.compile(self.network, dynamic=True) if compile else self.network
+        self._playing = _compiled(self.network) if compile else self.network
         self._learning = ranks.wrap(self._playing)
         self.optimizer = torch.optim.Adam(
             self.network.parameters(), self.settings.learning_rate, eps=1e-5
@@ -68,6 +71,11 @@ class Learner:
         self.generator = torch.Generator(self.device).manual_seed(seed + _NEXT_RANK * ranks.rank)
         self.updates = self.steps = 0
         self._begun = False
+
+    def begin(self, observation: np.ndarray, info: dict) -> None:
+        """Learns from the environment as it stands, which is what it returned last."""
+        self.rollout.begin(observation, info)
+        self._begun = True
 
     def learn(self) -> dict[str, float]:
         """Plays and improves once.
@@ -79,8 +87,7 @@ class Learner:
             "backward".
         """
         if not self._begun:
-            self.rollout.begin(*self.env.reset(seed=self.seed))
-            self._begun = True
+            self.begin(*self.env.reset(seed=self.seed))
         rollout, settings = self.rollout, self.settings
         metrics = rollout.collect(self._playing, self.generator, settings.discount)
         watch = Stopwatch(self.device)
@@ -113,9 +120,8 @@ class Learner:
         self.network.load_state_dict(saved["network"])
         self.optimizer.load_state_dict(saved["optimizer"])
         self.generator.set_state(saved["own"]["generator"])
-        self.rollout.begin(*self.env.set_state(saved["own"]["env"]))
+        self.begin(*self.env.set_state(saved["own"]["env"]))
         self.updates, self.steps = saved["updates"], saved["steps"]
-        self._begun = True
 
     def _improve(self, advantage: torch.Tensor) -> dict[str, float]:
         """Goes through what was played, in minibatches in random order."""
@@ -144,6 +150,12 @@ class Learner:
                     totals[name] = totals.get(name, 0) + value
         count = settings.epochs * settings.minibatches
         return {name: float(total) / count for name, total in totals.items()}
+
+
+def _compiled(network: nn.Module) -> nn.Module:
+    # How wide rows of legal actions are is known only when it runs, and no reason to stop there.
+    torch._dynamo.config.capture_scalar_outputs = True
+    return torch.compile(network, dynamic=True)
 
 
 def advantages(

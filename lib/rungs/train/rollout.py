@@ -7,6 +7,7 @@ import torch
 
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError
+from rungs.train.policy import sample
 from rungs.train.stopwatch import Stopwatch
 
 _FORMATS = {"obs": "board", "mask": "bits", "autoreset_mode": "SAME_STEP"}
@@ -83,9 +84,11 @@ class Rollout:
         self._transfer(0)
         watch.lap("transfer")
         for step in range(self.length):
-            actions = self._act(network, step, generator)
+            played = sample(network, self.observation[step], self.mask[step], generator)
+            self.choice[step], self.value[step] = played.choice, played.value
+            self.log_probability[step] = played.log_probability
             watch.lap("infer")
-            actions = actions.cpu()
+            actions = played.action.cpu()
             watch.lap("transfer")
             out = self._slots[step + 1]
             self.env.step(actions.numpy(), out)
@@ -108,12 +111,3 @@ class Rollout:
         if self.device.type != "cpu":
             for host, there in zip(self._host, self._there, strict=True):
                 there[slot].copy_(host[slot], non_blocking=True)
-
-    def _act(self, network, step: int, generator: torch.Generator) -> torch.Tensor:
-        actions, log_probabilities, self.value[step] = network(
-            self.observation[step], self.mask[step]
-        )
-        choice = torch.multinomial(log_probabilities.exp(), 1, generator=generator)
-        self.choice[step] = choice.squeeze(1)
-        self.log_probability[step] = log_probabilities.gather(1, choice).squeeze(1)
-        return actions.gather(1, choice).squeeze(1)

@@ -55,7 +55,7 @@ class Training:
     """What to train, on what, and for how long.
 
     Attributes:
-        rung: which one plays; the curve over steps is the same on all.
+        rung: which one plays, or a peer such as "OpenSpiel"; the curve over steps is the same.
         num_envs: number of boards, of each rank.
         updates: how many.
         seconds: or how long, whichever is over first; evaluations don't count.
@@ -64,7 +64,8 @@ class Training:
         max_plies: games are truncated there.
         evaluate_every: updates between two evaluations; one more comes first, and one last.
         games: per evaluation, against the random opponent.
-        checkpoint_every: updates between two checkpoints; one more comes last.
+        checkpoint_every: updates between two checkpoints; one more comes last. 0 for none, as
+            peers have no state to save.
         device: "cpu" or "cuda".
         torch_threads: threads of PyTorch on the CPU, which its rounding depends on; 0 for all
             usable cores, shared among the ranks that torchrun starts on a machine.
@@ -90,13 +91,17 @@ class Training:
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
 
     def __post_init__(self):
-        for name in ("updates", "evaluate_every", "checkpoint_every"):
-            integer(name, getattr(self, name), 1, 2**31 - 1)
+        for name, least in (("updates", 1), ("evaluate_every", 1), ("checkpoint_every", 0)):
+            integer(name, getattr(self, name), least, 2**31 - 1)
         integer("games", self.games, 2, 2**20)
         if not self.seconds > 0:
             raise ConfigurationError(f"seconds={self.seconds} is not above 0")
         choice("device", self.device, ("cpu", "cuda"))
         integer("torch_threads", self.torch_threads, 0, 2**15)
         if not self.torch_threads:
-            share = usable_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", 1))
-            object.__setattr__(self, "torch_threads", max(1, share))
+            object.__setattr__(self, "torch_threads", share_of_cores())
+
+
+def share_of_cores() -> int:
+    """This machine's usable cores, shared among the ranks that torchrun starts on it."""
+    return max(1, usable_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", 1)))

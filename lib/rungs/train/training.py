@@ -1,35 +1,41 @@
 """A training run in a folder: metrics, evaluations, checkpoints, and going on after a crash."""
 
+import contextlib
 import dataclasses
+import functools
 import time
 from pathlib import Path
 
 import torch
 
 import rungs
-from rungs.atomic import written
+from rungs import peers
+from rungs.atomic import tidy, written
 from rungs.chess.engine import UciEngine
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.train.evaluate import evaluate
 from rungs.train.log import Log, tensorboard
 from rungs.train.ppo import Learner
 from rungs.train.ranks import Ranks, all_ranks
-from rungs.train.settings import PpoSettings, Training
+from rungs.train.settings import PpoSettings, Training, share_of_cores
 
 CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.csv"
 EVALUATIONS = "evaluations.csv"
 
+_say = functools.partial(print, flush=True)  # seen as it happens, also in a file
 
-def train(training: Training, out: Path, *, resume: bool = False, say=print) -> Learner | None:
+
+def train(training: Training, out: Path, *, resume: bool = False, say=_say) -> Learner | None:
     """Trains, or goes on training, and keeps everything in `out`.
 
     There will be `metrics.csv` (a row per update), `evaluations.csv`, TensorBoard's events, and
     `checkpoint.pt`, which is replaced whole. A run that was killed loses the updates since its last
     checkpoint and plays them again: on the CPU its curve is the one of a run that never broke.
 
-    Started by torchrun, every rank has `num_envs` boards of its own, and all learn together; when
-    torchrun starts them again, they go on by themselves.
+    Started by torchrun, every rank has `num_envs` boards of its own, and all learn together. A
+    checkpoint of the same settings and the same torchrun (its `--rdzv-id`, or `--standalone`) is
+    gone on from without being asked: so it is when a rank died, and torchrun starts them all again.
 
     Args:
         training: what to train; to go on with a run, its checkpoint's.
@@ -44,6 +50,7 @@ def train(training: Training, out: Path, *, resume: bool = False, say=print) -> 
         ConfigurationError: there is a checkpoint, or none to go on from, or it is of another number
             of ranks.
         UnavailableError: the device, the rung or TensorBoard is not there.
+        WorkerDiedError: another rank is gone.
     """
     out = Path(out)
     if training.device == "cuda" and not torch.cuda.is_available():
@@ -53,39 +60,51 @@ def train(training: Training, out: Path, *, resume: bool = False, say=print) -> 
         env = make_env(training, ranks.rank)
         if training.rung == "mpi" and env.serve():
             return None
-        restarted = ranks.restarted and (out / CHECKPOINT).exists()
-        saved = load_checkpoint(out) if resume or restarted else None
-        if not saved and (out / CHECKPOINT).exists():
-            raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
-        learner = Learner(
-            env,
-            seed=training.seed,
-            settings=training.ppo,
-            device=training.device,
-            compile=training.compile,
-            ranks=ranks,
-        )
-        clock = _restore(learner, saved, ranks) if saved else 0.0
-        session = _Session(training, out, ranks, learner, clock, say)
-        session.run()
-        env.close()
-        return learner
+        with contextlib.closing(env):
+            saved = ranks.agree(lambda: _saved(training, out, resume, ranks))
+            learner = Learner(
+                env,
+                seed=training.seed,
+                settings=training.ppo,
+                device=training.device,
+                compile=training.compile,
+                ranks=ranks,
+            )
+            if saved:
+                learner.load(saved["learner"] | {"own": saved["own"][ranks.rank]})
+            clock = saved["clock"] if saved else 0.0
+            _Session(training, out, ranks, learner, clock, say).run()
+            return learner
+
+
+def _saved(training: Training, out: Path, resume: bool, ranks: Ranks) -> dict | None:
+    """The checkpoint to go on from, if there is one."""
+    if not resume and not (out / CHECKPOINT).exists():
+        return None
+    saved = load_checkpoint(out)
+    restarted = ranks.job and (saved["job"], saved["training"]) == (ranks.job, training)
+    if not resume and not restarted:
+        raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
+    if len(saved["own"]) != ranks.size:
+        raise ConfigurationError(f"the run had {len(saved['own'])} ranks, not {ranks.size}")
+    return saved
 
 
 def make_env(training: Training, rank: int = 0):
     """The environment that a rank learns from: its boards follow the last one's."""
     opponent = training.opponent if training.opponent == "random" else weakest(training.opponent)
-    return rungs.make(
-        "chess",
-        training.rung,
-        training.num_envs,
-        seed=training.seed,
-        first_board=rank * training.num_envs,
-        opponent=opponent,
-        mask="bits",
-        max_plies=training.max_plies,
-        **training.how,
-    )
+    # By default every rank would have a thread on each core.
+    settings = {"threads": share_of_cores()} if training.rung == "openmp" else {}
+    settings |= training.how | {
+        "seed": training.seed,
+        "first_board": rank * training.num_envs,
+        "opponent": opponent,
+        "mask": "bits",
+        "max_plies": training.max_plies,
+    }
+    if peers.is_peer(training.rung):
+        return peers.make(training.rung, training.num_envs, **settings)
+    return rungs.make("chess", training.rung, training.num_envs, **settings)
 
 
 def weakest(path: str) -> UciEngine:
@@ -100,6 +119,9 @@ class _Session:
         self.training, self.out, self.ranks, self.learner = training, out, ranks, learner
         self.clock, self.say = clock, say
         if ranks.rank == 0:
+            tidy(out)
+            if learner.updates:
+                say(f"going on after update {learner.updates}")
             self.board = tensorboard(out / "tensorboard", learner.updates)
             self.metrics = Log(out / METRICS, learner.updates, self.board)
             self.evaluations = Log(out / EVALUATIONS, learner.updates, self.board)
@@ -109,13 +131,16 @@ class _Session:
         if not learner.updates:
             self._evaluate()
         while learner.updates < training.updates and self.clock < training.seconds:
+            # Rank 0 may have been busy on its own: all begin at once, as only then time counts.
+            self.ranks.wait()
             start = time.perf_counter()
             result = learner.learn()
             self._note(result | {"seconds": time.perf_counter() - start})
             last = learner.updates == training.updates or self.clock >= training.seconds
             if last or learner.updates % training.evaluate_every == 0:
                 self._evaluate()
-            if last or learner.updates % training.checkpoint_every == 0:
+            every = training.checkpoint_every
+            if every and (last or learner.updates % every == 0):
                 self._save()
         if self.ranks.rank == 0:
             self.board.close()
@@ -156,25 +181,23 @@ class _Session:
         state = self.learner.save()
         own = self.ranks.gather(state.pop("own"))
         if self.ranks.rank == 0:
-            saved = {"training": dataclasses.asdict(self.training), "clock": self.clock}
+            saved = {
+                "training": dataclasses.asdict(self.training),
+                "job": self.ranks.job,
+                "clock": self.clock,
+                "learner": state,
+                "own": own,
+            }
             with written(self.out / CHECKPOINT) as unfinished:
-                torch.save(saved | {"learner": state, "own": own}, unfinished)
-
-
-def _restore(learner: Learner, saved: dict, ranks: Ranks) -> float:
-    """Takes a checkpoint; returns the seconds that had been trained."""
-    if len(saved["own"]) != ranks.size:
-        raise ConfigurationError(f"the run had {len(saved['own'])} ranks, not {ranks.size}")
-    learner.load(saved["learner"] | {"own": saved["own"][ranks.rank]})
-    return saved["clock"]
+                torch.save(saved, unfinished)
 
 
 def load_checkpoint(out: Path) -> dict:
     """The checkpoint of a run in `out`.
 
     Returns:
-        "training"; "learner", of `Learner.save`; "own", what in it is each rank's; and "clock", the
-        seconds that had been trained.
+        "training"; "job", torchrun's id of the run; "learner", of `Learner.save`; "own", what in it
+        is each rank's; and "clock", the seconds that had been trained.
 
     Raises:
         ConfigurationError: there is none.
@@ -182,7 +205,7 @@ def load_checkpoint(out: Path) -> dict:
     path = Path(out) / CHECKPOINT
     if not path.exists():
         raise ConfigurationError(f"there is no {path} to go on from")
-    saved = torch.load(path, weights_only=True)
+    saved = torch.load(path, map_location="cpu", weights_only=True)
     settings = saved["training"]
     ppo = PpoSettings(**settings.pop("ppo"))
     return saved | {"training": Training(**settings, ppo=ppo)}

@@ -1,0 +1,100 @@
+"""Figures of whole systems that learn, and of what they have learnt."""
+
+import matplotlib.patches
+import numpy as np
+import pandas as pd
+
+from rungs.show import style
+from rungs.train.cost import PARTS
+
+PART_COLORS = dict(zip(PARTS, (style.ORANGE, style.BLACK, style.GREY, style.SKY), strict=True))
+
+
+def throughput(updates: pd.DataFrame):
+    """Updates per second over the number of boards, and the line of an environment that is free.
+
+    Args:
+        updates: of `rungs.measure.full_system.race_updates`; the racer "null" is that line.
+    """
+    figure, axes = style.axes(height=4.4)
+    total = updates.groupby(["racer", "num_envs", "repeat"], sort=False)["seconds"].sum()
+    rates = (1 / total).rename("rate").reset_index()
+    null = rates[rates["racer"] == "null"].groupby("num_envs")["rate"].median()
+    label = "an environment that costs nothing"
+    axes.plot(null.index, null, color=style.BLACK, linestyle="--", label=label, zorder=3)
+    for racer, rows, look in style.lines(
+        rates[rates["racer"] != "null"].groupby("racer", sort=False)
+    ):
+        style.median_line(axes, rows.groupby("num_envs")["rate"], racer, look)
+    axes.set_yscale("log")
+    axes.set_ylabel("updates per second")
+    style.boards_below(axes)
+    axes.set_title("Training, one update per step of all boards")
+    return figure
+
+
+def parts(updates: pd.DataFrame, names: str, title: str):
+    """What an update's time is made of, a stacked bar for each of some systems.
+
+    Args:
+        updates: of `rungs.measure.full_system.race_learners`.
+        names: the column that says which system a row is of.
+        title: the figure's.
+    """
+    medians = updates.groupby([names, "part"], sort=False)["seconds"].median().unstack() * 1e3
+    medians = medians.loc[medians.sum(axis=1).sort_values(ascending=False).index]
+    figure, axes = style.axes(height=1.6 + 0.5 * len(medians))
+    left = np.zeros(len(medians))
+    for part in PARTS:
+        axes.barh(medians.index, medians[part], left=left, color=PART_COLORS[part])
+        left += medians[part].to_numpy()
+    for i, (total, generate) in enumerate(zip(left, medians["generate"], strict=True)):
+        text = f"{style.duration(total / 1e3)}, {generate / total:.1%} to generate"
+        axes.annotate(text, (total, i), (4, 0), textcoords="offset points", va="center")
+    axes.invert_yaxis()
+    axes.margins(x=0.45)
+    axes.set_xlim(0, None)
+    axes.set_xlabel("milliseconds per update")
+    handles = [matplotlib.patches.Patch(color=PART_COLORS[part], label=part) for part in PARTS]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
+    axes.set_title(title)
+    return figure
+
+
+def asynchronous(times: pd.DataFrame):
+    """Plies per second of playing a network's actions, synchronously and not.
+
+    Args:
+        times: of `rungs.measure.full_system.synchronous_or_not`.
+    """
+    figure, axes = style.axes(height=3.6)
+    rates = times.assign(rate=times["num_envs"] / times["seconds"])
+    for racer, rows, look in style.lines(rates.groupby("racer", sort=False)):
+        style.median_line(axes, rows.groupby("num_envs")["rate"], racer, look)
+    axes.set_ylim(0, None)
+    axes.set_ylabel("steps of a board per second")
+    style.boards_below(axes)
+    axes.set_title("Inference and simulation, in turns or overlapping")
+    return figure
+
+
+def learning(evaluations: pd.DataFrame, over: str):
+    """The score against the random opponent as it grows, a line per rung, with 95 % intervals.
+
+    Args:
+        evaluations: `rung`, and the columns of a run's `evaluations.csv`.
+        over: "steps", and rungs lie on one another; or "seconds", and they don't.
+    """
+    figure, axes = style.axes(height=4.4)
+    for rung, rows, look in style.lines(evaluations.groupby("rung", sort=False)):
+        axes.plot(rows[over], rows["score"], label=rung, markersize=5, **look)
+        axes.fill_between(rows[over], rows["low"], rows["high"], color=look["color"], alpha=0.15)
+    axes.axhline(0.5, color=style.BLACK, linestyle=":", linewidth=1)
+    axes.set_ylim(0.4, 1.0)
+    axes.set_xlim(0, None)
+    axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
+    axes.set_ylabel("score per game against random play")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False, loc="lower right")
+    axes.set_title({"steps": "Over steps: one curve", "seconds": "Over time: the rungs"}[over])
+    return figure
