@@ -214,6 +214,9 @@ def test_wrong_use_is_named(script, monkeypatch, tmp_path, capsys):
         launch(1, "nowhere.py")
     assert cli.main(["mpi", "-n", "2", "nowhere.py"]) == 2
     assert "nowhere.py" in capsys.readouterr().err
+    for module in ("nowhere", "no.where", "rungs.cli.nowhere", ""):
+        assert cli.main(["mpi", "-n", "2", "-m", module]) == 2
+        assert f"rungs: no module {module}" in capsys.readouterr().err
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UnavailableError, match="mpiexec"):

@@ -29,14 +29,16 @@ def test_messages_of_too_many_processes_are_hollow():
 def test_predictions_stand_beside_what_was_measured_with_their_error():
     parts = ("generate", "infer", "backward", "wait", "all-reduce")
     rows = [
-        (p, 4, 128, 16 * (p > 1), 32_000_000 * (p > 1), repeat, part, 0.02)
+        (p, 4, 128, 16 * (p > 1), 32_000_000 * (p > 1), overlapped, repeat, part, 0.02)
         for p in (1, 4)
+        for overlapped in range(1 + (p > 1))
         for repeat in range(2)
         for part in parts
     ]
-    rows += [(1, 8, 256, 0, 0, 0, part, 0.03) for part in parts]
-    names = ["processes", "num_envs", "positions", "messages", "bytes", "repeat", "part", "seconds"]
-    updates = pd.DataFrame(rows, columns=names)
+    rows += [(1, 8, 256, 0, 0, False, 0, part, 0.03) for part in parts]
+    names = ["processes", "num_envs", "positions", "messages", "bytes", "overlapped", "repeat"]
+    updates = pd.DataFrame(rows, columns=[*names, "part", "seconds"])
+    updates["overlapped"] = updates["overlapped"].astype(bool)
     checked = cost_model.check(updates, UPDATE, LINK, 2)
     (axes,) = beyond.check(checked, 2).axes
     for error in checked["error"]:

@@ -6,7 +6,6 @@ import os
 import signal
 import time
 import uuid
-import warnings
 from collections.abc import Callable, Iterator
 
 import torch
@@ -45,7 +44,6 @@ class Ranks:
         """
         if self.size == 1:
             return network
-        warnings.filterwarnings("ignore", "find_unused_parameters=True was specified")
         return nn.parallel.DistributedDataParallel(network, find_unused_parameters=True)
 
     def total(self, numbers: dict[str, float]) -> dict[str, float]:

@@ -1,0 +1,217 @@
+"""Figures of what training takes on many processes, measured on few and predicted for more."""
+
+from collections.abc import Sequence
+
+import matplotlib.patches
+import matplotlib.ticker
+import numpy as np
+import pandas as pd
+
+from rungs.measure.cost_model import Link, all_reduce_seconds, inferring_at, saving
+from rungs.measure.rank_costs import PARTS
+from rungs.show import style
+
+_PART_COLORS = dict(
+    zip(PARTS, (style.SKY, style.BLUE, style.ORANGE, style.GREY, "#009E73"), strict=True)
+)
+
+_HOLLOW = {"markerfacecolor": "white", "linestyle": "none"}
+
+
+def messages(times: pd.DataFrame, link: Link, cores: int):
+    """All-reduces over the size of messages: medians and quartiles, and the model's lines.
+
+    Args:
+        times: of `rungs.measure.rank_costs.measure`.
+        link: of the model.
+        cores: how many there are; more processes have hollow markers.
+    """
+    figure, axes = style.axes(height=4.2)
+    for processes, rows, look in style.lines(times.groupby("processes")):
+        groups = rows.groupby("bytes")["seconds"]
+        middle = groups.median()
+        spread = [middle - groups.quantile(0.25), groups.quantile(0.75) - middle]
+        axes.errorbar(
+            middle.index,
+            middle * 1e3,
+            yerr=[part * 1e3 for part in spread],
+            linestyle="none",
+            markerfacecolor="white" if processes > cores else look["color"],
+            label=f"{_processes(processes, cores)}, measured",
+            **look,
+        )
+        line = [all_reduce_seconds(processes, size, link) * 1e3 for size in middle.index]
+        axes.plot(middle.index, line, color=look["color"], label=f"{processes} processes, model")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(_bytes))
+    axes.set_xlabel("size of the message")
+    axes.set_ylabel("milliseconds per all-reduce")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False, fontsize="small")
+    axes.set_title("All-reduce over loopback (markers: medians and quartiles)")
+    return figure
+
+
+def _processes(processes: int, cores: int, between: str = " ") -> str:
+    name = "1 process" if processes == 1 else f"{processes} processes"
+    return name + (f"{between}(oversubscribed)" if processes > cores else "")
+
+
+def _bytes(value: float, position=None) -> str:
+    for scale, unit in ((2**20, "MiB"), (2**10, "KiB")):
+        if value >= scale:
+            return f"{value / scale:.0f} {unit}"
+    return f"{value:.0f} B"
+
+
+def check(table: pd.DataFrame, cores: int):
+    """Updates as measured and as predicted, part by part, and how far apart they are.
+
+    Args:
+        table: of `rungs.measure.cost_model.check`.
+        cores: how many there are.
+    """
+    figure, axes = style.axes(height=4.2)
+    for at, row in enumerate(table.to_dict("records")):
+        for kind, x in (("measured", at - 0.2), ("predicted", at + 0.2)):
+            bottom = 0.0
+            for part in PARTS:
+                height = 1e3 * row.get(f"{kind} {part}", 0.0)
+                axes.bar(x, height, 0.36, bottom=bottom, color=_PART_COLORS[part])
+                bottom += height
+        low, middle, high = (1e3 * row[name] for name in ("low", "measured", "high"))
+        spread = [[middle - low], [high - middle]]
+        axes.errorbar(at - 0.2, middle, yerr=spread, color=style.BLACK, capsize=3)
+        if row["processes"] > 1:
+            axes.plot(at - 0.2, 1e3 * row["overlapped"], "D", color=style.BLACK, **_HOLLOW)
+        for text, x, top in (
+            ("measured", at - 0.2, max(high, 1e3 * sum(row[f"measured {part}"] for part in PARTS))),
+            (f"predicted\n{row['error']:+.0%}", at + 0.2, 1e3 * row["predicted"]),
+        ):
+            axes.annotate(
+                text, (x, top), (0, 2), textcoords="offset points", ha="center", fontsize="small"
+            )
+    axes.set_xticks(range(len(table)), [_processes(p, cores, "\n") for p in table["processes"]])
+    axes.margins(y=0.15)
+    axes.set_ylabel("milliseconds per update")
+    handles = [matplotlib.patches.Patch(color=_PART_COLORS[part], label=part) for part in PARTS]
+    handles += axes.plot([], [], "D", color=style.BLACK, label="overlapped", **_HOLLOW)
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+    axes.set_title("An update: parts by their medians, the whole with its quartiles")
+    return figure
+
+
+def nodes(weak: dict[str, pd.DataFrame], strong: dict[str, pd.DataFrame], mark: int | None = None):
+    """Throughput and efficiency over nodes, predicted, a line per interconnect.
+
+    Args:
+        weak: of `rungs.measure.cost_model.scale` with the same positions for each node, by name.
+        strong: with the same positions in all.
+        mark: one of the numbers of nodes, of which the efficiency is written down.
+    """
+    figure, axes = style.axes(width=8.0, height=6.4, nrows=2, ncols=2, sharex=True, sharey="row")
+    columns = (("Weak: boards per node fixed", weak), ("Strong: boards in all fixed", strong))
+    for column, (title, frames) in zip(axes.T, columns, strict=True):
+        for name, frame, look in style.lines(frames.items()):
+            for each, quantity in zip(column, ("throughput", "efficiency"), strict=True):
+                each.plot(frame["nodes"], frame[quantity], label=name, markersize=4, **look)
+        ideal = frame["nodes"] * frame["throughput"].iloc[0]
+        column[0].plot(frame["nodes"], ideal, color=style.BLACK, linestyle="--", linewidth=1)
+        column[0].set_title(title)
+        column[1].set_xlabel("nodes")
+        for each in column:
+            each.set_yscale("log")
+            _numbers_below(each)
+        if mark:
+            _write_efficiency(column[1], frames, mark)
+    axes[0, 0].set_ylabel("positions per second (dashed: ideal)")
+    axes[1, 0].set_ylabel("efficiency")
+    percent = matplotlib.ticker.FuncFormatter(lambda share, _: f"{100 * share:g} %")
+    axes[1, 0].yaxis.set_major_formatter(percent)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def _numbers_below(axes) -> None:
+    """Numbers of nodes or the like, in powers of two, for the horizontal axis."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
+    axes.grid(color="#EEEEEE")
+
+
+def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None:
+    axes.axvline(nodes, color=style.BLACK, linewidth=1, zorder=0)
+    found = {name: frame.set_index("nodes")["efficiency"][nodes] for name, frame in frames.items()}
+    lines = [f"{nodes:,} nodes", *(f"{name}: {share:.1%}" for name, share in found.items())]
+    axes.text(0.03, 0.03, "\n".join(lines), transform=axes.transAxes, fontsize="small")
+
+
+def feeding(rates: dict[str, float], limits: dict[str, float], most: int):
+    """What reaches one learner from many generators, and what it can take.
+
+    Args:
+        rates: positions per second of one generator, by name.
+        limits: positions per second that the learner can't go beyond, by name.
+        most: generators.
+    """
+    figure, axes = style.axes(height=4.2)
+    generators = 2.0 ** np.arange(0, np.log2(most) + 1)
+    for name, rate, look in style.lines(rates.items()):
+        axes.plot(generators, generators * rate, label=name, markersize=4, **look)
+    for name, limit in limits.items():
+        axes.axhline(limit, color=style.BLACK, linestyle="--", linewidth=1)
+        text = f"{name}: {style.speed(limit)}"
+        axes.annotate(text, (most, limit), ha="right", va="bottom", fontsize="small")
+    axes.set_yscale("log")
+    _numbers_below(axes)
+    axes.set_xlabel("generators")
+    axes.set_ylabel("positions per second, all generators")
+    axes.legend(frameon=False, fontsize="small", loc="upper left")
+    axes.set_title("Generators feeding one learner (dashed: what it can take)")
+    return figure
+
+
+def savings(
+    replaced: dict[str, tuple[float, float]], shares: Sequence[float], marks: dict[str, float]
+):
+    """What a worker's time shrinks by when its environment is replaced, over how fast it infers.
+
+    Args:
+        replaced: seconds per step before and after, by name.
+        shares: savings that are marked on every line that reaches them.
+        marks: positions inferred per second, by name, for lines that go up there.
+    """
+    figure, axes = style.axes(height=4.2)
+    rates = np.geomspace(1e2, 1e7, 300)
+    for name, (before, after), look in style.lines(replaced.items()):
+        marker = look.pop("marker")
+        axes.plot(rates, 100 * saving(before, after, 1 / rates), label=name, **look)
+        for share in shares:
+            inferring = inferring_at(share, before, after)
+            if inferring > 0:
+                axes.plot(1 / inferring, 100 * share, marker, **look)
+    for share in shares:
+        axes.axhline(100 * share, color=style.BLACK, linestyle=":", linewidth=1, zorder=0)
+    for name, rate in marks.items():
+        axes.axvline(rate, color=style.BLACK, linestyle="--", linewidth=1, zorder=0)
+        axes.annotate(
+            name,
+            (rate, 0.97),
+            (3, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            rotation=90,
+            va="top",
+            fontsize="small",
+        )
+    axes.set_xscale("log")
+    axes.set_xlim(rates[0], rates[-1])
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("positions inferred per second and worker")
+    axes.set_ylabel("time saved, per cent")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False, fontsize="small", loc="upper left")
+    axes.set_title("What a faster environment saves a worker")
+    return figure
