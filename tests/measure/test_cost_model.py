@@ -156,9 +156,9 @@ def test_learners_are_timed_alone_and_together():
         assert (least.loc[(1, *alone), ["wait", "all-reduce"]] == 0).all()
     assert set(updates["positions"]) == {4 * 32, 8 * 32}
     # A message for each step of the optimizer, of four bytes for each of the network's weights.
-    several = updates[updates["processes"] == 2]
-    assert set(several["messages"]) == {16}
-    assert set(several["bytes"] % (16 * 4)) == {0}
+    several = updates[(updates["processes"] == 2) & ~updates["overlapped"]]
+    assert (several["messages"] >= 16).all()
+    assert set(several["messages"] % 16) == set(several["bytes"] % (16 * 4)) == {0}
     assert messages["processes"].unique().tolist() == [2]
     assert messages["bytes"].tolist() == [8, 4096] * 2
     assert (messages["seconds"] > 0).all()
