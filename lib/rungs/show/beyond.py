@@ -97,7 +97,7 @@ def check(table: pd.DataFrame, cores: int):
     axes.set_ylabel("milliseconds per update")
     handles = [matplotlib.patches.Patch(color=_PART_COLORS[part], label=part) for part in PARTS]
     handles += axes.plot([], [], "D", color=style.BLACK, label="overlapped", **_HOLLOW)
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     axes.set_title("An update: parts by their medians, the whole with its quartiles")
     return figure
 
@@ -163,12 +163,12 @@ def feeding(rates: dict[str, float], limits: dict[str, float], most: int):
     for name, limit in limits.items():
         axes.axhline(limit, color=style.BLACK, linestyle="--", linewidth=1)
         text = f"{name}: {style.speed(limit)}"
-        axes.annotate(text, (most, limit), ha="right", va="bottom", fontsize="small")
+        axes.annotate(text, (1, limit), va="bottom", fontsize="small")
     axes.set_yscale("log")
     _numbers_below(axes)
     axes.set_xlabel("generators")
     axes.set_ylabel("positions per second, all generators")
-    axes.legend(frameon=False, fontsize="small", loc="upper left")
+    axes.legend(frameon=False, fontsize="small", loc="lower right")
     axes.set_title("Generators feeding one learner (dashed: what it can take)")
     return figure
 
@@ -195,17 +195,7 @@ def savings(
     for share in shares:
         axes.axhline(100 * share, color=style.BLACK, linestyle=":", linewidth=1, zorder=0)
     for name, rate in marks.items():
-        axes.axvline(rate, color=style.BLACK, linestyle="--", linewidth=1, zorder=0)
-        axes.annotate(
-            name,
-            (rate, 0.97),
-            (3, 0),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            rotation=90,
-            va="top",
-            fontsize="small",
-        )
+        axes.axvline(rate, color=style.BLACK, linestyle="--", linewidth=1, zorder=0, label=name)
     axes.set_xscale("log")
     axes.set_xlim(rates[0], rates[-1])
     axes.set_ylim(0, 100)
