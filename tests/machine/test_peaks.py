@@ -7,7 +7,7 @@ from rungs.machine.peaks import COMPUTE, STREAMS, measure_bandwidth, measure_com
 
 @pytest.fixture(scope="module")
 def compute():
-    frame = measure_compute([1, 2], repeats=3, seconds=0.005)
+    frame = measure_compute([1, 2], repeats=15, seconds=0.005)
     return frame.groupby(["peak", "threads"])["per_second"].max()
 
 
