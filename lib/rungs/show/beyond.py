@@ -129,6 +129,8 @@ def nodes(weak: dict[str, pd.DataFrame], strong: dict[str, pd.DataFrame], mark: 
     axes[1, 0].set_ylabel("efficiency")
     percent = matplotlib.ticker.FuncFormatter(lambda share, _: f"{100 * share:g} %")
     axes[1, 0].yaxis.set_major_formatter(percent)
+    axes[1, 0].yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    axes[1, 0].set_ylim(bottom=min(0.09, axes[1, 0].get_ylim()[0]))
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     return figure
