@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 import torch.distributed as dist
+import torch.distributed.nn.functional  # see `all_ranks`
 from torch import nn
 from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
@@ -44,7 +45,9 @@ class Ranks:
         """
         if self.size == 1:
             return network
-        return nn.parallel.DistributedDataParallel(network, find_unused_parameters=True)
+        # A group of its own, as it would keep the others' from ending: see `all_ranks`.
+        how = {"process_group": dist.new_group(timeout=_PATIENCE), "find_unused_parameters": True}
+        return nn.parallel.DistributedDataParallel(network, **how)
 
     def total(self, numbers: dict[str, float]) -> dict[str, float]:
         """Sums over all ranks, which give the same names."""
@@ -87,6 +90,11 @@ class Ranks:
 @contextlib.contextmanager
 def all_ranks(device: str) -> Iterator[Ranks]:
     """Joins the others, where torchrun started some, and leaves them at the end.
+
+    Then gloo's threads must end too, as one that lets go of a tensor of ours after Python ended
+    aborts the process. They end unless something else holds their group. DDP would, so it has
+    another; and so would `torch.distributed.nn.functional` if DDP were the first to import it:
+    the default group of that moment is a default argument of its functions.
 
     Raises:
         WorkerDiedError: another rank is gone.
