@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rungs.measure import full_system
-from rungs.train.cost import PARTS
+from rungs.train.cost import ONE_STEP, PARTS
 
 TIMING = {"seed": 0, "repeats": 2, "warmup": 1}
 
@@ -24,6 +24,19 @@ def test_a_null_environment_stays_where_a_real_one_began():
         assert not reward.any()
         assert not (terminated | truncated).any()
     assert np.shares_memory(observation, whole.observation)
+
+
+def test_a_null_environment_goes_where_a_real_one_has_come_to():
+    learners = {
+        name: full_system._learner(name, 8, seed=0, settings=ONE_STEP) for name in ("cpp", "null")
+    }
+    full_system.race_learners(learners, repeats=3, warmup=1)
+    real, null = (learner.rollout for learner in learners.values())
+    # Its turn was the last one, after the other's.
+    for name in ("observation", "mask"):
+        for positions in getattr(null, name):
+            np.testing.assert_array_equal(positions, getattr(real, name)[-1])
+    assert not null.ended.any()
 
 
 def test_updates_are_timed_part_by_part_where_a_system_can():

@@ -25,8 +25,9 @@ GAMES = {"opponent": "random", "mask": "bits", "max_plies": 200}
 class NullEnv(CppChessEnv):
     """An environment that costs nothing: however it is stepped, it stays where it is.
 
-    Its outputs have the shapes and dtypes of a real one's, and hold what that gives `in_play`. The
-    first step that writes to some memory copies them there; later ones find them there.
+    Its outputs have the shapes and dtypes of a real one's, and hold what that gives `in_play`, or
+    what one `stay_at`s. The first step that writes to some memory copies them there; later ones
+    find them there.
     """
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -36,6 +37,18 @@ class NullEnv(CppChessEnv):
             getattr(self._buffers, flag).fill(0)
         self._written = {}
         return self._buffers.observation, info
+
+    def stay_at(self, env: VectorEnv):
+        """Takes over the positions of a real one as it stands.
+
+        Returns:
+            observation and info, as `reset` does.
+        """
+        for name in ("observation", "mask", "player"):
+            getattr(self._buffers, name)[:] = getattr(env._buffers, name)
+        for out in self._written.values():
+            out.restore(vars(self._buffers))
+        return self._buffers.observation, self._info()
 
     def step(self, actions, out: Buffers | None = None):
         """Does nothing; see `ChessVectorEnv.step`."""
@@ -76,8 +89,11 @@ def make(name: str, num_envs: int) -> VectorEnv:
 def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
     """Times updates of several learners, which take turns.
 
+    What a network takes depends on how many actions are legal. So before each update of one with a
+    `NullEnv`, untimed, that goes to where the first real one has come to.
+
     Args:
-        learners: by name.
+        learners: by name, one with a real environment among them.
         repeats: updates timed.
         warmup: updates made first, untimed.
 
@@ -86,9 +102,12 @@ def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) ->
         from), `part` (of `rungs.train.cost.PARTS`), `seconds`.
     """
     rows, order = [], list(learners.items())
+    first = next(each for each in learners.values() if not isinstance(each.env, NullEnv))
     for repeat in range(-warmup, repeats):
         order.reverse()  # none is always the one after another
         for name, learner in order:
+            if isinstance(learner.env, NullEnv):
+                learner.begin(*learner.env.stay_at(first.env))
             times = learner.learn()
             positions = learner.env.num_envs * learner.settings.length
             rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
