@@ -95,6 +95,6 @@ def learning(evaluations: pd.DataFrame, over: str):
     axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
     axes.set_ylabel("score per game against random play")
     axes.grid(color="#EEEEEE")
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(loc="lower right", framealpha=1, edgecolor="none")
     axes.set_title({"steps": "Over steps: one curve", "seconds": "Over time: the rungs"}[over])
     return figure
