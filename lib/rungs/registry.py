@@ -3,6 +3,8 @@
 import dataclasses
 import importlib
 
+import gymnasium
+
 from rungs.errors import ConfigurationError
 
 
@@ -60,6 +62,20 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
         raise ConfigurationError(f"{env_id} has no rung {rung!r}; there are: {', '.join(rungs)}")
     module = importlib.import_module(rungs[rung].module)
     return getattr(module, rungs[rung].vector_env)(num_envs, **settings)
+
+
+def make_chess(num_envs: int, rung: str = "openmp", **settings):
+    """What `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")` calls; see `make`.
+
+    Raises:
+        ConfigurationError: as `make`.
+    """
+    return make("chess", rung, num_envs, **settings)
+
+
+def register() -> None:
+    """Makes our environments known to `gymnasium.make_vec`."""
+    gymnasium.register("rungs/Chess-v0", vector_entry_point="rungs.registry:make_chess")
 
 
 def make_async(env_id: str, num_envs: int, **settings):

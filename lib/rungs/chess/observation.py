@@ -44,3 +44,31 @@ OBSERVATIONS = {
     "planes": ((len(PLANE_NAMES), 8, 8), np.float32),
     "bitplanes": ((len(PLANE_NAMES),), np.uint64),
 }
+
+
+def mirrored(observation: np.ndarray, obs: str) -> np.ndarray:
+    """What the side that is not to move sees of a position: the same board, turned over.
+
+    Args:
+        observation: (..., 72) int8 or (..., 119, 8, 8) float32, of the side to move.
+        obs: "board" or "planes".
+
+    Returns:
+        An array like it; the flag of who is to move still says whose turn it is.
+    """
+    seen = np.empty_like(observation)
+    if obs == "board":
+        squares = observation[..., :64].reshape(*observation.shape[:-1], 8, 8)
+        seen[..., :64] = -squares[..., ::-1, :].reshape(*observation.shape[:-1], 64)
+        seen[..., 64:66], seen[..., 66:68] = observation[..., 66:68], observation[..., 64:66]
+        seen[..., 68:] = observation[..., 68:]
+        return seen
+    flipped = observation[..., ::-1, :]
+    for first in range(0, 14 * HISTORY, 14):
+        seen[..., first : first + 6, :, :] = flipped[..., first + 6 : first + 12, :, :]
+        seen[..., first + 6 : first + 12, :, :] = flipped[..., first : first + 6, :, :]
+        seen[..., first + 12 : first + 14, :, :] = flipped[..., first + 12 : first + 14, :, :]
+    seen[..., 112:, :, :] = observation[..., 112:, :, :]
+    seen[..., 114:116, :, :] = observation[..., 116:118, :, :]
+    seen[..., 116:118, :, :] = observation[..., 114:116, :, :]
+    return seen
