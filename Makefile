@@ -20,6 +20,9 @@ lab: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m rungs run --size full --only 07
 
+peers: $(INSTALLED)
+	$(BIN)/python -m rungs run --size $(SIZE) --only 12
+
 record: $(INSTALLED)
 	$(BIN)/python -m rungs record
 
@@ -47,4 +50,4 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev,mpi,peers,train]'
 	touch $@
 
-.PHONY: run test test-slow lab bench record check tools lock clean
+.PHONY: run test test-slow lab bench peers record check tools lock clean

@@ -28,12 +28,13 @@ class Workers:
     Args:
         make: a function that can be pickled; called in the worker.
         arguments: of `make`, one tuple per worker.
+        daemon: False where they start processes themselves, which a daemon may not.
 
     Raises:
         WorkerDiedError: a worker could not be started, or `make` raised.
     """
 
-    def __init__(self, make: Callable, arguments: Sequence[tuple]):
+    def __init__(self, make: Callable, arguments: Sequence[tuple], daemon: bool = True):
         CONTEXT.set_forkserver_preload([make.__module__])
         self._processes, self._pipes = [], []
         self._stop = weakref.finalize(self, _stop, self._processes, self._pipes)
@@ -41,7 +42,7 @@ class Workers:
         self._dead: WorkerDiedError | None = None
         for entry in arguments:
             ours, theirs = CONTEXT.Pipe()
-            process = CONTEXT.Process(target=_serve, args=(theirs, make, entry), daemon=True)
+            process = CONTEXT.Process(target=_serve, args=(theirs, make, entry), daemon=daemon)
             process.start()
             # Once it is the worker's alone, the pipe ends when the worker does.
             theirs.close()

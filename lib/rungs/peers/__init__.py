@@ -1,13 +1,36 @@
-"""Other projects' environments behind our interface, to be measured beside our rungs."""
+"""Other projects' environments, to be measured beside our rungs and compared with their rules."""
 
 import importlib
+import importlib.metadata
 
-_PEERS = {"OpenSpiel": ("rungs.peers.open_spiel", "OpenSpielChessEnv")}
+from rungs.errors import ConfigurationError
+
+# Behind our interface, to be learned from.
+_ENVS = {"OpenSpiel": ("rungs.peers.open_spiel", "OpenSpielChessEnv")}
+
+# Who plays chess: as their own users step them, and ours stepped in the same way.
+CHESS = {
+    "rungs": ("rungs.peers.ours", "Rung"),
+    "OpenSpiel": ("rungs.peers.open_spiel_states", "OpenSpielStates"),
+    "PettingZoo": ("rungs.peers.pettingzoo", "PettingZooChess"),
+    "Pgx": ("rungs.peers.pgx", "PgxChess"),
+    "EnvPool": ("rungs.peers.envpool", "EnvPoolChess"),
+}
+
+_DISTRIBUTIONS = {
+    "rungs": "rungs",
+    "OpenSpiel": "open-spiel",
+    "PettingZoo": "pettingzoo",
+    "Pgx": "pgx",
+    "EnvPool": "envpool",
+    "Gymnasium": "gymnasium",
+    "Stable-Baselines3": "stable-baselines3",
+}
 
 
 def is_peer(name: str) -> bool:
     """Whether `make` knows it."""
-    return name in _PEERS
+    return name in _ENVS
 
 
 def make(name: str, num_envs: int, **settings):
@@ -17,5 +40,28 @@ def make(name: str, num_envs: int, **settings):
         ConfigurationError: a setting that it doesn't have.
         UnavailableError: it is not installed.
     """
-    module, vector_env = _PEERS[name]
+    module, vector_env = _ENVS[name]
     return getattr(importlib.import_module(module), vector_env)(num_envs, **settings)
+
+
+def versions() -> dict[str, str | None]:
+    """The projects that can be measured: which version is installed here, None for none."""
+    found = {}
+    for name, distribution in _DISTRIBUTIONS.items():
+        try:
+            found[name] = importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+    return found
+
+
+def peer_class(name: str) -> type:
+    """The class of `rungs.peers.peer.ChessPeer` that plays a peer's chess.
+
+    Raises:
+        ConfigurationError: there is no such peer.
+    """
+    if name not in CHESS:
+        raise ConfigurationError(f"no peer {name!r}; there are: {', '.join(CHESS)}")
+    module, peer = CHESS[name]
+    return getattr(importlib.import_module(module), peer)

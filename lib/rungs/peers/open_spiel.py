@@ -12,6 +12,7 @@ And one thing it does not tell: a stalemate in which nobody has the material to 
 `STALEMATE`, where our rungs say `INSUFFICIENT_MATERIAL`. It is a draw either way.
 """
 
+from collections.abc import Sequence
 from itertools import chain
 
 import chess
@@ -23,6 +24,7 @@ from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError, UnavailableError
+from rungs.peers.actions import inverse, to_ours
 
 # OpenSpiel's ids, from `MoveToAction` in its games/chess/chess.cc: 73 * from-square + destination,
 # with squares counted up the files (a1, a2, ...) and seen from the mover. Destinations are
@@ -42,38 +44,37 @@ _DESTINATIONS = (
 )
 _CASTLING = (chess.Move(chess.E1, chess.C1), chess.Move(chess.E1, chess.G1))
 
-
-def _ours(theirs: int) -> int:
-    """Our action for OpenSpiel's, or -1 where that leaves the board."""
-    if theirs >= NUM_ACTIONS:
-        return action_of(_CASTLING[theirs - NUM_ACTIONS], black=False)
-    square, destination = divmod(theirs, len(_DESTINATIONS))
-    file, rank = divmod(square, 8)
-    x, y, promotion = _DESTINATIONS[destination]
-    if not (0 <= file + x < 8 and 0 <= rank + y < 8):
-        return -1
-    target = chess.square(file + x, rank + y)
-    return action_of(chess.Move(chess.square(file, rank), target, promotion), black=False)
-
-
-def _inverse(to_ours: np.ndarray) -> np.ndarray:
-    """OpenSpiel's action for ours, or -1 where that leaves the board."""
-    to_theirs = np.full(NUM_ACTIONS, -1)
-    theirs = np.flatnonzero(to_ours[:NUM_ACTIONS] >= 0)
-    to_theirs[to_ours[theirs]] = theirs
-    return to_theirs
-
-
 # (4674,) int64: our action of each of OpenSpiel's; -1 where it leaves the board.
-TO_OURS = np.array([_ours(theirs) for theirs in range(NUM_ACTIONS + len(_CASTLING))])
+TO_OURS = np.append(to_ours(_DESTINATIONS), [action_of(move, black=False) for move in _CASTLING])
 # (4672,) int64: OpenSpiel's action of each of ours, but for a king that castles; -1 likewise.
-TO_THEIRS = _inverse(TO_OURS)
+TO_THEIRS = inverse(TO_OURS[:NUM_ACTIONS])
 _TO_OURS = TO_OURS.tolist()  # a list is faster where one is asked for at a time
 # What TO_THEIRS gives for a king's two squares from e1 -> the id it has as castling.
 CASTLING_OF = {
     int(TO_THEIRS[TO_OURS[castling]]): castling
     for castling in range(NUM_ACTIONS, NUM_ACTIONS + len(_CASTLING))
 }
+
+
+def to_rungs(action: int) -> int:
+    """Our action for OpenSpiel's.
+
+    Args:
+        action: OpenSpiel's id, of a move that stays on the board.
+    """
+    return _TO_OURS[action]
+
+
+def to_open_spiel(action: int, legal: Sequence[int]) -> int:
+    """OpenSpiel's action for ours.
+
+    Args:
+        action: a legal one, in our ids.
+        legal: what OpenSpiel's `legal_actions()` says: castling has ids of its own.
+    """
+    theirs = int(TO_THEIRS[action])
+    return theirs if theirs in legal else CASTLING_OF[theirs]
+
 
 # OpenSpiel's tensor, from `ObservationTensor` in the same file: a plane for each colour of each of
 # these kinds, White first; a plane of empty squares; then planes of one number each.
@@ -117,7 +118,7 @@ class OpenSpielChessEnv(ChessVectorEnv):
     def __init__(self, num_envs: int, **settings):
         super().__init__(num_envs, **settings)
         _check_supported(self.settings)
-        game, self._observation = _load_chess()
+        game, self._observation = load_chess()
         self._initial = game.new_initial_state()
         self._boards = np.arange(self.num_envs)
         self._numbers = np.arange(self.num_envs, dtype=np.uint64) + np.uint64(self.first_board)
@@ -268,7 +269,7 @@ class OpenSpielChessEnv(ChessVectorEnv):
         return file if can else -1
 
 
-def _load_chess():
+def load_chess():
     """OpenSpiel's game and its observation, whose array every `set_from` overwrites."""
     try:
         import pyspiel

@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 BLUE, SKY, ORANGE, GREY, BLACK = "#0072B2", "#56B4E9", "#E69F00", "#BBBBBB", "#000000"
 
 # Lines in the order they are drawn.
-MARKERS = ("o", "s", "^", "D", "v", "P")
-COLORS = (BLUE, ORANGE, SKY, GREY, BLACK, "#009E73")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
+COLORS = (BLUE, ORANGE, SKY, GREY, BLACK, "#009E73", "#CC79A7", "#D55E00", "#882255")
 
 
 def axes(width: float = 7.0, height: float = 4.0, **settings):

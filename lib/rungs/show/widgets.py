@@ -7,7 +7,7 @@ import pandas as pd
 from IPython.display import display
 
 from rungs.measure.ladder import ladder_table
-from rungs.show import figures, training
+from rungs.show import figures, peers, training
 
 
 def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
@@ -45,6 +45,23 @@ def explore_updates(updates: pd.DataFrame):
         display(training.parts(chosen, "racer", f"One update from {num_envs:,} boards"))
 
     counts = sorted(updates["num_envs"].unique().tolist())
+    slider = ipywidgets.SelectionSlider(options=counts, value=counts[-1], description="boards")
+    return ipywidgets.interactive(show, num_envs=slider)
+
+
+def explore_peers(times: pd.DataFrame, ours: str):
+    """Our environment beside others, for a number of boards of the reader's choice.
+
+    Args:
+        times: of `rungs.measure.peer_race.race`.
+        ours: the racer that others are compared with.
+    """
+
+    def show(num_envs):
+        chosen = times[times["num_envs"] == num_envs]
+        display(peers.bars(chosen, ours, f"{num_envs:,} boards"))
+
+    counts = sorted(times["num_envs"].unique().tolist())
     slider = ipywidgets.SelectionSlider(options=counts, value=counts[-1], description="boards")
     return ipywidgets.interactive(show, num_envs=slider)
 

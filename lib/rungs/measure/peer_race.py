@@ -1,0 +1,214 @@
+"""Our environments and others against each other, on the same cores and at the same games' stage.
+
+Each lives in a process of its own, which may use only so many cores as the race is about; so one
+library's threads never disturb another's. They take turns, some steps each. All play at random, as
+many steps as all others, so that their games are equally old. What is timed is `step` alone: all
+that a user gets from it, and the resets it takes; a step that only resets is not counted as one.
+"""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from rungs import peers
+from rungs.machine.cpu import usable_cores
+from rungs.measure import agreement
+from rungs.peers.peer import Peer
+from rungs.workers import Workers
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """Who takes part, and how.
+
+    Attributes:
+        make: `make(num_envs, threads, **how)` is a `Peer`; can be pickled.
+        how: more arguments.
+        most: the most environments it is measured with, or None.
+        processes: whether it uses several cores by a process on each.
+        parent: whether it starts processes of its own.
+    """
+
+    make: Callable[..., Peer]
+    how: dict = dataclasses.field(default_factory=dict)
+    most: int | None = None
+    processes: bool = False
+    parent: bool = False
+
+
+def race(
+    entries: dict[str, Entry],
+    counts: list[int],
+    *,
+    threads: int = 1,
+    steps: int,
+    repeats: int,
+    warmup: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Times steps of each entry.
+
+    Args:
+        entries: by name.
+        counts: numbers of environments.
+        threads: cores that each may use.
+        steps: timed per entry and repeat, the same for any count; a quarter as many come before.
+        repeats: how often each is timed.
+        warmup: as many untimed rounds come first.
+        seed: of the games.
+
+    Returns:
+        A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
+        (actions played), `seconds`.
+    """
+    rows = []
+    for num_envs in counts:
+        seats = {
+            name: _seat(entry, num_envs, threads, seed)
+            for name, entry in entries.items()
+            if num_envs <= (entry.most or num_envs) and num_envs >= _processes(entry, threads)
+        }
+        order = list(seats.items())
+        try:
+            for repeat in range(-warmup, repeats):
+                order.reverse()  # none is always the one after another
+                for name, seat in order:
+                    played, seconds = seat.play(steps)
+                    rows.append((name, num_envs, threads, repeat, played, seconds))
+        finally:
+            for seat in seats.values():
+                seat.close()
+    columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+
+
+def agree(names: list[str], games: int, seed: int) -> dict:
+    """Compares peers' rules with python-chess's over one game on each of so many boards.
+
+    Returns:
+        What `rungs.measure.agreement.compare` returned, by the peer's name.
+    """
+    pools = {
+        name: Workers(_Seat, [(peers.peer_class(name), games, 1, {}, seed, 0)]) for name in names
+    }
+    try:
+        return {name: pool.call_one(0, "agree", seed) for name, pool in pools.items()}
+    finally:
+        for pool in pools.values():
+            pool.close()
+
+
+def best(times: pd.DataFrame) -> pd.DataFrame:
+    """Each racer at its best: with as many environments as suit it most.
+
+    Args:
+        times: of `race`.
+
+    Returns:
+        A row per racer, the fastest first: `racer`, `num_envs`, `rate` (actions per second, the
+        median over repeats), `low` and `high` (quartiles).
+    """
+    rates = times.assign(rate=times["plies"] / times["seconds"])
+    groups = rates.groupby(["racer", "num_envs"])["rate"]
+    quartiles = (
+        groups.quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "rate", "high"], axis=1)
+    )
+    quartiles = quartiles.reset_index().sort_values("rate", ascending=False)
+    columns = ["racer", "num_envs", "rate", "low", "high"]
+    return quartiles.drop_duplicates("racer")[columns].reset_index(drop=True)
+
+
+def _processes(entry: Entry, threads: int) -> int:
+    return threads if entry.processes else 1
+
+
+def _seat(entry: Entry, num_envs: int, threads: int, seed: int) -> "_Alone | _Together":
+    if _processes(entry, threads) == 1:
+        return _Alone(entry, num_envs, threads, seed)
+    return _Together(entry, num_envs, threads, seed)
+
+
+class _Alone:
+    """One process, which takes the time itself."""
+
+    def __init__(self, entry: Entry, num_envs: int, threads: int, seed: int):
+        arguments = (entry.make, num_envs, threads, entry.how, seed, 0)
+        self._pool = Workers(_Seat, [arguments], daemon=not entry.parent)
+
+    def play(self, steps: int) -> tuple[int, float]:
+        return self._pool.call_one(0, "play", steps)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Together:
+    """A process on each core, with its share of the environments; actions and outputs are sent."""
+
+    def __init__(self, entry: Entry, num_envs: int, threads: int, seed: int):
+        shares = [num_envs // threads + (i < num_envs % threads) for i in range(threads)]
+        self._pool = Workers(
+            _Seat,
+            [(entry.make, share, 1, entry.how, seed + i, i) for i, share in enumerate(shares)],
+        )
+        self._count = threads
+
+    def play(self, steps: int) -> tuple[int, float]:
+        plies, seconds = 0, 0.0
+        for step in range(-_lead_in(steps), steps):
+            actions = [(chosen,) for chosen in self._pool.call("choose", [()] * self._count)]
+            start = time.perf_counter()
+            outputs = self._pool.call("step", actions)
+            taken = time.perf_counter() - start
+            if step >= 0:
+                seconds += taken
+                plies += sum(played for played, _ in outputs)
+        return plies, seconds
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Seat:
+    """A peer in a process that may use some cores only."""
+
+    def __init__(
+        self, make: Callable, num_envs: int, threads: int, how: dict, seed: int, first: int
+    ):
+        cores = sorted(os.sched_getaffinity(0))[: usable_cores()]
+        os.sched_setaffinity(0, cores[first : first + threads])
+        self._peer = make(num_envs, threads, **how)
+        self._peer.reset(seed)
+        self._rng = np.random.default_rng(seed)
+
+    def choose(self):
+        return self._peer.choose(self._rng)
+
+    def step(self, actions) -> tuple[int, tuple]:
+        outputs = self._peer.step(actions)
+        return self._peer.played(), outputs
+
+    def play(self, steps: int) -> tuple[int, float]:
+        plies, seconds = 0, 0.0
+        for step in range(-_lead_in(steps), steps):
+            actions = self._peer.choose(self._rng)
+            start = time.perf_counter()
+            self._peer.step(actions)
+            taken = time.perf_counter() - start
+            if step >= 0:
+                seconds += taken
+                plies += self._peer.played()
+        return plies, seconds
+
+    def agree(self, seed: int):
+        return agreement.compare(self._peer, seed)
+
+
+def _lead_in(steps: int) -> int:
+    """Steps until memory and processor are as they are in the middle of a race."""
+    return -(-steps // 4)

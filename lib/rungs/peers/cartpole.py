@@ -1,0 +1,106 @@
+"""Vectorised CartPole-v1 in other projects, as their users step it: actions of 0 or 1."""
+
+import warnings
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from rungs.errors import UnavailableError
+from rungs.peers.peer import Peer
+
+_ID = "CartPole-v1"
+
+
+class CartPole(Peer):
+    """A batch whose `step` returns gymnasium's five; in NEXT_STEP a reset is a step of its own."""
+
+    def __init__(self, num_envs: int, threads: int = 1):
+        super().__init__(num_envs, threads)
+        self._ended = np.zeros(num_envs, np.bool_)
+        self._resets = 0
+        self._next_step = True
+
+    def choose(self, rng: np.random.Generator) -> np.ndarray:
+        return rng.integers(2, size=self.num_envs)
+
+    def reset(self, seed: int) -> None:
+        self._env.reset(seed=seed)
+
+    def step(self, actions: np.ndarray) -> tuple:
+        self._resets = int(self._ended.sum())
+        outcome = self._env.step(actions)
+        self._ended = outcome[2] | outcome[3]
+        return outcome
+
+    def close(self) -> None:
+        """Ends what belongs to it."""
+        self._env.close()
+
+    def played(self) -> int:
+        return self.num_envs - self._resets * self._next_step
+
+
+class GymnasiumCartPole(CartPole):
+    """Gymnasium's own.
+
+    Args:
+        num_envs: environments.
+        threads: not used: "async" has a process per environment.
+        mode: of `gymnasium.make_vec`: "sync", "async" or "vector_entry_point".
+    """
+
+    def __init__(self, num_envs: int, threads: int = 1, *, mode: str):
+        super().__init__(num_envs, threads)
+        self._env = gymnasium.make_vec(_ID, num_envs, vectorization_mode=mode)
+        self._next_step = self._env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
+
+
+class Sb3CartPole(CartPole):
+    """Stable-Baselines3's: `DummyVecEnv`, or `SubprocVecEnv`, a process per environment.
+
+    Raises:
+        UnavailableError: Stable-Baselines3 is not installed.
+    """
+
+    def __init__(self, num_envs: int, threads: int = 1, *, processes: bool):
+        super().__init__(num_envs, threads)
+        try:
+            from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+        except ImportError:
+            raise UnavailableError(
+                "Stable-Baselines3 is not installed: pip install stable-baselines3"
+            ) from None
+        makers = [lambda: gymnasium.make(_ID)] * num_envs
+        self._env = SubprocVecEnv(makers) if processes else DummyVecEnv(makers)
+        self._next_step = False
+
+    def reset(self, seed: int) -> None:
+        self._env.seed(seed)
+        self._env.reset()
+
+    def step(self, actions: np.ndarray) -> tuple:
+        return self._env.step(actions)
+
+
+class EnvPoolCartPole(CartPole):
+    """EnvPool's.
+
+    Raises:
+        UnavailableError: EnvPool is not installed.
+    """
+
+    def __init__(self, num_envs: int, threads: int = 1):
+        super().__init__(num_envs, threads)
+        try:
+            import envpool
+        except ImportError:
+            raise UnavailableError("EnvPool is not installed: pip install envpool") from None
+        how = {"num_envs": num_envs, "num_threads": threads}
+        self._make = lambda seed: envpool.make_gymnasium(_ID, seed=seed, **how)
+
+    def reset(self, seed: int) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the dtype of its observation space
+            self._env = self._make(seed)
+            self._env.reset()

@@ -1,0 +1,68 @@
+"""EnvPool's `Chess-v1` (Weng et al. 2022): Pgx's chess written again in C++, on threads."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from rungs.chess.policy import random_actions
+from rungs.errors import UnavailableError
+from rungs.peers.actions import our_mask
+from rungs.peers.peer import ChessPeer, Step
+from rungs.peers.pgx import TO_OURS, TO_THEIRS, PgxChess
+
+
+class EnvPoolChess(ChessPeer):
+    """See `ChessPeer`. Its actions are Pgx's.
+
+    Raises:
+        UnavailableError: EnvPool is not installed.
+    """
+
+    STEP: ClassVar = Step(
+        mask="4,672 bool",
+        observation="8×8×119 float32 with history, of both sides",
+        draws=PgxChess.STEP.draws,
+        reset="a step of its own, which ignores its action",
+    )
+    MOST_PLIES = PgxChess.MOST_PLIES
+
+    def __init__(self, num_envs: int, threads: int = 1):
+        super().__init__(num_envs, threads)
+        try:
+            import envpool
+        except ImportError:
+            raise UnavailableError("EnvPool is not installed: pip install envpool") from None
+        how = {"num_envs": num_envs, "num_threads": threads}
+        self._make = lambda seed: envpool.make_gymnasium("Chess-v1", seed=seed, **how)
+        self._env = None
+
+    def reset(self, seed: int) -> None:
+        if self._env is not None:
+            self._env.close()
+        self._env = self._make(seed)
+        _, self._info = self._env.reset()
+        self.ended, self._resets = np.zeros(self.num_envs, np.bool_), 0
+
+    def choose(self, rng: np.random.Generator) -> np.ndarray:
+        return self.native(random_actions(self.mask(), rng))
+
+    def step(self, actions: np.ndarray) -> tuple:
+        self._resets = int(self.ended.sum())
+        outcome = self._env.step(actions)
+        _, self._rewards, terminated, truncated, self._info = outcome
+        self.ended = terminated | truncated
+        return outcome
+
+    def played(self) -> int:
+        return self.num_envs - self._resets
+
+    @property
+    def result(self) -> np.ndarray:
+        white = self._info["current_player"] ^ self._info["turn"]
+        return self._rewards.reshape(-1, 2)[np.arange(self.num_envs), white]
+
+    def mask(self) -> np.ndarray:
+        return our_mask(self._info["legal_action_mask"], TO_OURS)
+
+    def native(self, actions: np.ndarray) -> np.ndarray:
+        return TO_THEIRS[actions].astype(np.int32)

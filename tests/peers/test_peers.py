@@ -1,0 +1,112 @@
+"""Other environments as their users step them, and their actions in ours."""
+
+import sys
+
+import chess
+import numpy as np
+import pytest
+
+from rungs import peers
+from rungs.chess.actions import NUM_ACTIONS, target_of
+from rungs.errors import ConfigurationError, UnavailableError
+from rungs.measure import agreement
+from rungs.peers import cartpole, pettingzoo, pgx
+from rungs.peers.peer import Step
+
+INSTALLED = {
+    "rungs": "numpy",
+    "OpenSpiel": "pyspiel",
+    "PettingZoo": "pettingzoo",
+    "Pgx": "pgx",
+    "EnvPool": "envpool",
+}
+
+
+def made(name, num_envs):
+    pytest.importorskip(INSTALLED[name])
+    return peers.peer_class(name)(num_envs)
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+class TestChess:
+    def test_it_says_what_a_step_includes(self, name):
+        assert isinstance(peers.peer_class(name).STEP, Step)
+
+    def test_it_plays_by_the_rules_in_some_games(self, name):
+        tried, found = agreement.compare(made(name, 6), seed=1)
+        assert tried[agreement.LEGAL] > 500
+        # What peers are known to see otherwise is told by the notebook; never the moves.
+        assert not [one for one in found if one.rule == agreement.LEGAL]
+        assert not [one for one in found if one.rule in ("checkmate", "stalemate")]
+
+    def test_it_goes_on_with_the_next_game(self, name):
+        peer, rng = made(name, 3), np.random.default_rng(0)
+        peer.reset(0)
+        ended = played = 0
+        for _ in range(700):
+            peer.step(peer.choose(rng))
+            played += peer.played()
+            ended += int(peer.ended.sum())
+        assert ended >= 3
+        assert played == 3 * 700 if name != "EnvPool" else 3 * 700 - ended <= played < 3 * 700
+
+
+def test_an_unknown_peer_is_refused():
+    with pytest.raises(ConfigurationError, match=r"'Fritz'.*Pgx"):
+        peers.peer_class("Fritz")
+
+
+@pytest.mark.parametrize("peer", [pgx, pettingzoo])
+def test_actions_are_a_bijection_on_the_board(peer):
+    ours = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None])
+    np.testing.assert_array_equal(peer.TO_OURS[peer.TO_THEIRS[ours]], ours)
+    assert (np.delete(peer.TO_THEIRS, ours) == -1).all()
+
+
+def test_castling_is_what_pgx_has_for_it():
+    # From e1: two squares to the left and to the right, by the ids its source has for castling.
+    castling = [64 * (8 + 6) + chess.E1, 64 * (8 + 2) + chess.E1]
+    assert pgx.TO_THEIRS[castling].tolist() == [2364, 2367]
+
+
+CARTPOLES = {
+    "Gymnasium, vector entry point": (cartpole.GymnasiumCartPole, {"mode": "vector_entry_point"}),
+    "Gymnasium, sync": (cartpole.GymnasiumCartPole, {"mode": "sync"}),
+    "SB3, DummyVecEnv": (cartpole.Sb3CartPole, {"processes": False}),
+    "SB3, SubprocVecEnv": (cartpole.Sb3CartPole, {"processes": True}),
+    "EnvPool": (cartpole.EnvPoolCartPole, {}),
+}
+
+
+@pytest.mark.parametrize("name", CARTPOLES)
+def test_cartpole_counts_what_it_played(name):
+    make, how = CARTPOLES[name]
+    try:
+        peer = make(4, **how)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    rng = np.random.default_rng(0)
+    peer.reset(0)
+    counts = []
+    for _ in range(120):
+        peer.step(peer.choose(rng))
+        counts.append(peer.played())
+    same_step = name.startswith("SB3")
+    # A random policy falls over after some twenty steps.
+    assert (sum(counts) == 480) if same_step else (440 < sum(counts) < 480)
+    peer.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("OpenSpiel", "pyspiel"),
+        ("PettingZoo", "pettingzoo.classic"),
+        ("Pgx", "jax"),
+        ("EnvPool", "envpool"),
+    ],
+)
+def test_what_is_not_installed_says_so(name, module, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UnavailableError, match=f"{name} is not installed: pip install"):
+        peers.peer_class(name)(1)
