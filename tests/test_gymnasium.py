@@ -1,5 +1,7 @@
 """What gymnasium asks of a vector environment, and its wrappers around ours."""
 
+import subprocess
+import sys
 import warnings
 
 import gymnasium
@@ -43,6 +45,12 @@ def test_make_vec_finds_every_rung_without_a_warning(rung):
     np.testing.assert_array_equal(env.reset()[0], ours.reset()[0])
     for each in (env, ours):
         each.close()
+
+
+def test_its_name_can_say_where_it_is_from():
+    code = 'import gymnasium; print(gymnasium.make_vec("rungs:rungs/Chess-v0", 3).num_envs)'
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "3\n", done.stderr
 
 
 def test_its_specification_makes_it_again():

@@ -1,12 +1,11 @@
 """Vectorised CartPole-v1 in other projects, as their users step it: actions of 0 or 1."""
 
-import warnings
-
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rungs.errors import UnavailableError
+from rungs.peers.envpool import maker
 from rungs.peers.peer import Peer
 
 _ID = "CartPole-v1"
@@ -92,15 +91,8 @@ class EnvPoolCartPole(CartPole):
 
     def __init__(self, num_envs: int, threads: int = 1):
         super().__init__(num_envs, threads)
-        try:
-            import envpool
-        except ImportError:
-            raise UnavailableError("EnvPool is not installed: pip install envpool") from None
-        how = {"num_envs": num_envs, "num_threads": threads}
-        self._make = lambda seed: envpool.make_gymnasium(_ID, seed=seed, **how)
+        self._make = maker(_ID, num_envs, threads)
 
     def reset(self, seed: int) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the dtype of its observation space
-            self._env = self._make(seed)
-            self._env.reset()
+        self._env = self._make(seed)
+        self._env.reset()

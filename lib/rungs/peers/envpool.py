@@ -1,7 +1,10 @@
 """EnvPool's `Chess-v1` (Weng et al. 2022): Pgx's chess written again in C++, on threads."""
 
+import warnings
+from collections.abc import Callable
 from typing import ClassVar
 
+import gymnasium
 import numpy as np
 
 from rungs.chess.policy import random_actions
@@ -9,6 +12,27 @@ from rungs.errors import UnavailableError
 from rungs.peers.actions import our_mask
 from rungs.peers.peer import ChessPeer, Step
 from rungs.peers.pgx import TO_OURS, TO_THEIRS, PgxChess
+
+
+def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.Env]:
+    """What makes a batch of one of EnvPool's tasks, given a seed.
+
+    Raises:
+        UnavailableError: EnvPool is not installed.
+    """
+    try:
+        import envpool
+    except ImportError:
+        raise UnavailableError("EnvPool is not installed: pip install envpool") from None
+
+    def make(seed: int) -> gymnasium.Env:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the dtypes of its spaces
+            env = envpool.make_gymnasium(task, num_envs=num_envs, num_threads=threads, seed=seed)
+            _ = env.observation_space
+        return env
+
+    return make
 
 
 class EnvPoolChess(ChessPeer):
@@ -28,12 +52,7 @@ class EnvPoolChess(ChessPeer):
 
     def __init__(self, num_envs: int, threads: int = 1):
         super().__init__(num_envs, threads)
-        try:
-            import envpool
-        except ImportError:
-            raise UnavailableError("EnvPool is not installed: pip install envpool") from None
-        how = {"num_envs": num_envs, "num_threads": threads}
-        self._make = lambda seed: envpool.make_gymnasium("Chess-v1", seed=seed, **how)
+        self._make = maker("Chess-v1", num_envs, threads)
         self._env = None
 
     def reset(self, seed: int) -> None:
