@@ -1,8 +1,13 @@
 """Settings of all tests."""
 
+import signal
+
 import hypothesis
 
 import rungs  # noqa: F401 (before PyTorch, whose OpenMP runtime would be in the way of ours)
+
+# A shell has what it starts in the background ignore Ctrl-C; tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first example of a test may compile C++; that is no reason to fail it.
 hypothesis.settings.register_profile("rungs", deadline=None)
