@@ -8,7 +8,7 @@ from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, IllegalActionError
 
 pytest.importorskip("stable_baselines3")
-from rungs.sb3 import ChessVecEnv
+from rungs.sb3 import CartPoleVecEnv, ChessVecEnv
 
 
 def test_it_is_the_environment():
@@ -70,6 +70,18 @@ def test_attributes_and_methods_are_answered_for_every_board():
 def test_what_stable_baselines_does_not_know_is_refused(setting):
     with pytest.raises(ConfigurationError, match=next(iter(setting))):
         ChessVecEnv(2, **setting)
+
+
+def test_ppo_learns_to_balance_a_pole():
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import VecMonitor
+
+    env = VecMonitor(CartPoleVecEnv(16, rung="cpp"))
+    model = PPO("MlpPolicy", env, n_steps=64, batch_size=256, learning_rate=3e-3, seed=0)
+    model.learn(1024)
+    lengths = [model.ep_info_buffer[i]["l"] for i in range(20)]
+    model.learn(30 * 1024)
+    assert model.ep_info_buffer[-1]["l"] > 3 * np.mean(lengths)
 
 
 def test_an_illegal_action_raises():

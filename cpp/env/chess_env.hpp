@@ -1,6 +1,7 @@
 // One chess environment: what reinforcement learning adds to a game.
 #pragma once
 #include "../chess/game.hpp"
+#include "autoreset.hpp"
 #include "mask.hpp"
 #include "observation.hpp"
 #include "random.hpp"
@@ -9,10 +10,6 @@ namespace rungs::env {
 
 // Who plays the other side: nobody (self-play), the environment at random, or whom the caller asks.
 enum class Opponent : std::int32_t { NONE, RANDOM, CALLER };
-
-// When an episode that ended gives way to the next: at once, in the next step instead of an action,
-// or when the caller says so.
-enum class Autoreset : std::int32_t { SAME_STEP, NEXT_STEP, DISABLED };
 
 // The reason where an episode is truncated, after those by which a game ends.
 constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEFOLD_REPETITION) + 1;

@@ -7,12 +7,17 @@
 namespace rungs::env {
 
 // What a number is drawn for: the last word of the counter, so that uses never share numbers.
-enum class Stream : std::uint32_t { OPPONENT, START, OPENING_LENGTH, OPENING };
+enum class Stream : std::uint32_t { OPPONENT, START, OPENING_LENGTH, OPENING, CARTPOLE_START };
 
-// The first of Philox's four output words for counter (board, episode, ply, stream), key = seed.
-inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32_t episode,
-                            std::uint32_t ply, Stream stream) {
-  std::uint32_t c[4] = {board, episode, ply, static_cast<std::uint32_t>(stream)};
+struct Words {
+  std::uint32_t word[4];
+};
+
+// Philox's four output words for counter (board, episode, ply, stream), key = seed.
+inline Words philox_words(std::uint64_t seed, std::uint32_t board, std::uint32_t episode,
+                          std::uint32_t ply, Stream stream) {
+  Words counter = {{board, episode, ply, static_cast<std::uint32_t>(stream)}};
+  std::uint32_t* c = counter.word;
   std::uint32_t k[2] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = 0xD2511F53ULL * c[0], b = 0xCD9E8D57ULL * c[2];
@@ -23,7 +28,13 @@ inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32
     k[0] += 0x9E3779B9U;
     k[1] += 0xBB67AE85U;
   }
-  return c[0];
+  return counter;
+}
+
+// The first of them.
+inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32_t episode,
+                            std::uint32_t ply, Stream stream) {
+  return philox_words(seed, board, episode, ply, stream).word[0];
 }
 
 // An integer in [0, n), from 32 random bits, by Lemire's multiplication. No integer is preferred by

@@ -31,6 +31,15 @@ inline std::int32_t team_size(std::int32_t threads) {
   return size;
 }
 
+// Calls `body(context, i)` for i = 0, 1, ... threads - 1, each on a thread of its own: for code
+// that Cling compiles later, and which may have no pragmas. `used` has this compiled now.
+__attribute__((used, noinline)) inline void on_each(std::int32_t threads,
+                                                    void (*body)(void*, std::int32_t),
+                                                    void* context) {
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (std::int32_t i = 0; i < threads; ++i) body(context, i);
+}
+
 namespace detail {
 
 // The threads worth waking for `boards`.

@@ -43,6 +43,19 @@ class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
         super().__init__(f"board {board}: action {action} ({move}) is illegal in {fen}")
 
 
+class InvalidActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
+    """An action is none that there is. Nothing was changed in any environment.
+
+    Attributes:
+        env: its number.
+        action: what was given.
+    """
+
+    def __init__(self, env: int, action: int):
+        self.env, self.action = env, action
+        super().__init__(f"environment {env}: action {action} is not 0 or 1")
+
+
 class InvalidFenError(RungsError, ValueError):
     """A FEN is malformed, or its position is impossible; the message says why."""
 

@@ -7,6 +7,7 @@ CPP = Path(__file__).resolve().parents[2] / "cpp"
 API = "rungs/api.hpp"
 MPI_API = "rungs/mpi_api.hpp"
 MACHINE_API = "machine/api.hpp"
+CARTPOLE_API = "rungs/cartpole_api.hpp"
 
 
 def fingerprint() -> str:

@@ -76,8 +76,11 @@ def load_mpi():
 
 
 @functools.cache
-def load_machine():
-    """The functions of `load`, and those of `cpp/machine/api.hpp`.
+def load_beside(header: str):
+    """The functions of `load`, and those of another header.
+
+    Args:
+        header: `rungs.headers.MACHINE_API` or `CARTPOLE_API`.
 
     Raises:
         CompilerError: as `load`.
@@ -85,7 +88,7 @@ def load_machine():
     functions = load()
     import cppyy
 
-    _include(cppyy, headers.MACHINE_API)
+    _include(cppyy, header)
     return functions
 
 

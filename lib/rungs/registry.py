@@ -31,6 +31,13 @@ _RUNGS = {
         Rung("openmp", "C++, OpenMP threads", "rungs.chess.openmp", "OpenmpChessEnv"),
         Rung("mpi", "C++, MPI ranks with OpenMP threads", "rungs.chess.mpi", "MpiChessEnv"),
     ),
+    "cartpole": (
+        Rung("gymnasium", "Python, Gymnasium", "rungs.cartpole.gymnasium", "GymnasiumCartPoleEnv"),
+        Rung("subproc", "Python, a process each", "rungs.cartpole.subproc", "SubprocCartPoleEnv"),
+        Rung("torch", "PyTorch, batched", "rungs.cartpole.torch", "TorchCartPoleEnv"),
+        Rung("cpp", "C++, one thread", "rungs.cartpole.cpp", "CppCartPoleEnv"),
+        Rung("openmp", "C++, OpenMP threads", "rungs.cartpole.openmp", "OpenmpCartPoleEnv"),
+    ),
 }
 
 
@@ -49,10 +56,11 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
     """Makes a vector environment: `make("chess", rung="cpp", num_envs=512, seed=0)`.
 
     Args:
-        env_id: "chess".
+        env_id: "chess" or "cartpole".
         rung: which implementation steps it; the outputs are the same on all.
         num_envs: number of boards, at least 1.
-        **settings: the environment's own, see `rungs.chess.vector_env.ChessVectorEnv`.
+        **settings: the environment's own, see `rungs.chess.vector_env.ChessVectorEnv` and
+            `rungs.cartpole.vector_env.CartPoleVectorEnv`.
 
     Raises:
         ConfigurationError: an unknown environment or rung, or a wrong setting.
@@ -73,9 +81,19 @@ def make_chess(num_envs: int, rung: str = "openmp", **settings):
     return make("chess", rung, num_envs, **settings)
 
 
+def make_cartpole(num_envs: int, rung: str = "openmp", **settings):
+    """What `gymnasium.make_vec("rungs/CartPole-v1", num_envs)` calls; see `make`.
+
+    Raises:
+        ConfigurationError: as `make`.
+    """
+    return make("cartpole", rung, num_envs, **settings)
+
+
 def register() -> None:
     """Makes our environments known to `gymnasium.make_vec`."""
     gymnasium.register("rungs/Chess-v0", vector_entry_point="rungs.registry:make_chess")
+    gymnasium.register("rungs/CartPole-v1", vector_entry_point="rungs.registry:make_cartpole")
 
 
 def make_async(env_id: str, num_envs: int, **settings):

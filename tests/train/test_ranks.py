@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from rungs import cli
-from rungs.chess import state
+from rungs import cli, state
 from rungs.train.settings import Training, share_of_cores
 from rungs.train.training import load_checkpoint, make_env
 from tests.chess.test_parallel import CORES, gone

@@ -5,8 +5,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import gymnasium
 import numpy as np
 
+from rungs.arguments import integer
 from rungs.chess.openmp import OpenmpChessEnv
-from rungs.chess.settings import integer
 from rungs.errors import ConfigurationError
 
 

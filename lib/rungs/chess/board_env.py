@@ -13,10 +13,10 @@ from gymnasium.vector import AutoresetMode
 from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
 from rungs.chess.buffers import Buffers
 from rungs.chess.observation import HISTORY
-from rungs.chess.random import Stream, below, philox
 from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_planes
+from rungs.random import Stream, below, philox
 
 
 class ChessBoardEnv:

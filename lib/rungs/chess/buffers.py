@@ -6,11 +6,10 @@ import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES
 from rungs.chess.observation import OBSERVATIONS
+from rungs.memory import whole_lines, zeroed_lines
 
 # Shape and dtype of one board's mask, in the order of `rungs::env::MaskFormat`.
 MASKS = {"bool": ((NUM_ACTIONS,), np.bool_), "bits": ((NUM_PLANES,), np.uint64)}
-
-CACHE_LINE = 64  # bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,14 +77,14 @@ class Buffers:
 
     def memory_bytes(self) -> int:
         """The size of memory that `within` needs."""
-        return sum(_whole_lines(array.nbytes) for array in vars(self).values())
+        return sum(whole_lines(array.nbytes) for array in vars(self).values())
 
     def within(self, memory) -> "Buffers":
         """Arrays like these, one after the other in `memory`, each on cache lines of its own."""
         arrays, at = {}, 0
         for name, array in vars(self).items():
             arrays[name] = np.frombuffer(memory, array.dtype, array.size, at).reshape(array.shape)
-            at += _whole_lines(array.nbytes)
+            at += whole_lines(array.nbytes)
         return Buffers(**arrays)
 
     def rows(self, which: slice | int) -> "Buffers":
@@ -107,14 +106,3 @@ class Buffers:
         """Puts in what `save` copied, or arrays like it."""
         for name, array in saved.items():
             getattr(self, name)[:] = array
-
-
-def zeroed_lines(num_bytes: int) -> np.ndarray:
-    """Memory that begins on a cache line, (num_bytes,) uint8."""
-    memory = np.zeros(num_bytes + CACHE_LINE, np.uint8)
-    start = -memory.ctypes.data % CACHE_LINE
-    return memory[start : start + num_bytes]
-
-
-def _whole_lines(num_bytes: int) -> int:
-    return -(-num_bytes // CACHE_LINE) * CACHE_LINE

@@ -6,10 +6,11 @@ import weakref
 import numpy as np
 
 from rungs import jit
+from rungs.arguments import choice, integer
 from rungs.chess.buffers import Buffers
 from rungs.chess.native import Boards
 from rungs.chess.openmp import OpenmpChessEnv
-from rungs.chess.settings import choice, integer, share_ends
+from rungs.chess.settings import share_ends
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError, IllegalActionError
 from rungs.machine.cpu import usable_cores

@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 
+from rungs.arguments import choice, integer
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.buffers import Buffers
 from rungs.chess.python import PythonChessEnv
-from rungs.chess.settings import choice, integer, share_ends
+from rungs.chess.settings import share_ends
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.interrupt import uninterrupted
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription

@@ -8,11 +8,12 @@ import ctypes
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.buffers import MASKS, Buffers, zeroed_lines
+from rungs.chess.buffers import MASKS, Buffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
 from rungs.errors import CompilerError, InvalidFenError, InvalidStateError
+from rungs.memory import zeroed_lines
 
 # In the order of the enumerations in cpp/env/chess_env.hpp.
 _OPPONENTS = (type(None), str, UciEngine)

@@ -5,8 +5,8 @@ import ctypes
 import numpy as np
 
 from rungs import omp
+from rungs.arguments import choice, integer
 from rungs.chess.cpp import CppChessEnv
-from rungs.chess.settings import choice, integer
 from rungs.errors import CompilerError
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import chess
 
 from rungs import jit
+from rungs.arguments import integer
 from rungs.chess.native import parse_fen
-from rungs.chess.settings import PLAYABLE, integer
+from rungs.chess.settings import PLAYABLE
 from rungs.errors import ConfigurationError, InvalidFenError
 
 # Deeper than anyone counts, shallower than the stack.

@@ -1,11 +1,11 @@
 """What a chess environment can be set to, checked once for all rungs."""
 
 import dataclasses
-import operator
 
 import chess
 from gymnasium.vector import AutoresetMode
 
+from rungs.arguments import autoreset_mode, choice, integer
 from rungs.chess.buffers import MASKS
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
@@ -39,7 +39,7 @@ class ChessSettings:
             choice("opponent", self.opponent, (None, "random"), " or a UciEngine")
         choice("obs", self.obs, tuple(OBSERVATIONS))
         choice("mask", self.mask, tuple(MASKS))
-        object.__setattr__(self, "autoreset_mode", _autoreset_mode(self.autoreset_mode))
+        object.__setattr__(self, "autoreset_mode", autoreset_mode(self.autoreset_mode))
         if self.max_plies is not None:
             integer("max_plies", self.max_plies, 1, MOST_PLIES)
         if isinstance(self.start_fens, str) or not self.start_fens:
@@ -56,36 +56,9 @@ class ChessSettings:
         object.__setattr__(self, "opening_plies", (low, high))
 
 
-def integer(name: str, value, least: int, most: int) -> int:
-    """`value` as an int from `least` to `most`; anything else is a ConfigurationError."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ConfigurationError(f"{name}={value!r} is not an integer") from None
-    if isinstance(value, bool) or not least <= number <= most:
-        raise ConfigurationError(f"{name}={value!r} is not from {least} to {most}")
-    return number
-
-
-def choice(name: str, value, choices: tuple, other: str = "") -> None:
-    """Anything but one of `choices` is a ConfigurationError, which names them and `other`."""
-    if value not in choices:
-        listed = ", ".join(map(repr, choices)) + other
-        raise ConfigurationError(f"{name}={value!r} is not one of {listed}")
-
-
 def share_ends(num_envs: int, shares: int) -> list[int]:
     """Where each of `shares` even runs of boards ends."""
     return [num_envs * (share + 1) // shares for share in range(shares)]
-
-
-def _autoreset_mode(value) -> AutoresetMode:
-    """A mode, or gymnasium's name or value of one: "SAME_STEP", "SameStep"."""
-    for mode in AutoresetMode:
-        if value in (mode, mode.name, mode.value):
-            return mode
-    names = ", ".join(mode.name for mode in AutoresetMode)
-    raise ConfigurationError(f"autoreset_mode={value!r} is not one of {names}")
 
 
 def _start(fen: str) -> str:

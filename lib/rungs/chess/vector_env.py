@@ -8,20 +8,21 @@ from collections.abc import Sequence
 import chess
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 
-from rungs.chess import state
+from rungs import state
+from rungs.arguments import integer
+from rungs.batch_env import BatchEnv
 from rungs.chess.actions import NUM_ACTIONS, action_of, move_of
 from rungs.chess.buffers import Buffers
 from rungs.chess.engine import EngineProcess, UciEngine
 from rungs.chess.observation import OBSERVATIONS
-from rungs.chess.settings import ChessSettings, integer
+from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_mask
 from rungs.errors import ConfigurationError, IllegalActionError
 
 
-class ChessVectorEnv(VectorEnv, abc.ABC):
+class ChessVectorEnv(BatchEnv):
     """A batch of chess games for reinforcement learning.
 
     An action is one of AlphaZero's 4672, from the mover's point of view (`cpp/chess/action.hpp`).
@@ -90,15 +91,10 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         self.settings = ChessSettings(
             opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies
         )
-        self.metadata = {"autoreset_mode": self.settings.autoreset_mode}
-        self.single_observation_space = _observation_space(obs)
-        self.single_action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        actions = gymnasium.spaces.Discrete(NUM_ACTIONS)
+        self._describe(self.settings.autoreset_mode, _observation_space(obs), actions)
         self._buffers = self._allocate(obs, mask)
         self._ended = self._buffers.ended
-        self._num_ended = 0
-        self._begun = False
         self._engine = EngineProcess(opponent) if isinstance(opponent, UciEngine) else None
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -153,38 +149,18 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
         actions = self.checked(actions)
         if out is not None and not out.is_like(self._buffers):
             raise ConfigurationError("out is not one of this environment's rollout()")
-        mode = self.settings.autoreset_mode
-        if mode == AutoresetMode.DISABLED and self._num_ended:
-            boards = ", ".join(map(str, np.flatnonzero(self._ended)))
-            raise gymnasium.error.ResetNeeded(
-                f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
-            )
+        self._refuse_ended()
         with self._unchanged_on_engine_error(), self._writing_to(out or self._buffers):
             if self._engine:
                 self._step_against_engine(actions)
             else:
                 self._num_ended = self._step(actions, None)
         out, info = self._buffers, self._info()
-        if mode == AutoresetMode.SAME_STEP and self._num_ended:
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:
             info["final_obs"] = out.final_observation
             info["_final_obs"] = info["_final_info"] = self._ended
             info["final_info"] = {"reason": out.reason}
         return out.observation, out.reward, out.terminated, out.truncated, info
-
-    def checked(self, actions) -> np.ndarray:
-        """`actions` as (N,) int64, copied only where they are of another kind.
-
-        Raises:
-            ConfigurationError: they have a wrong shape or dtype.
-        """
-        actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,):
-            raise ConfigurationError(f"actions have shape {actions.shape}, not ({self.num_envs},)")
-        if actions.dtype == np.int64 and actions.flags.carray:
-            return actions
-        if actions.dtype.kind not in "iu" or actions.dtype == np.uint64:
-            raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
-        return np.array(actions, np.int64, order="C")
 
     def rollout(self, length: int) -> tuple[Buffers, list[Buffers]]:
         """Memory for the outputs of several steps.
@@ -338,27 +314,6 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             "first_board": self.first_board,
         } | settings
 
-    @property
-    def _stays_ended(self) -> np.ndarray:
-        """(N,) bool: boards that have ended and not begun again."""
-        same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
-        return np.zeros_like(self._ended) if same_step else self._ended
-
-    def _reset_mask(self, seed: int | None, options: dict) -> np.ndarray | None:
-        unknown = ", ".join(str(name) for name in options if name != "reset_mask")
-        if unknown:
-            raise ConfigurationError(f"unknown reset options: {unknown}")
-        which = options.get("reset_mask")
-        if which is None:
-            return None
-        if not isinstance(which, np.ndarray) or which.dtype != np.bool_:
-            raise ConfigurationError("reset_mask is not an array of bool")
-        if which.shape != (self.num_envs,):
-            raise ConfigurationError(f"reset_mask has shape {which.shape}, not ({self.num_envs},)")
-        if seed is not None or not self._begun:
-            raise ConfigurationError("reset_mask begins next episodes: first reset without it")
-        return np.ascontiguousarray(which)
-
     def _step_against_engine(self, actions: np.ndarray) -> None:
         replies = self._engine_replies(actions)
         ended_before = self._ended.copy()
@@ -417,15 +372,6 @@ class ChessVectorEnv(VectorEnv, abc.ABC):
             vars(self).update(saved)
             self._buffers.restore(buffers)
             raise
-
-    def _check_open(self) -> None:
-        if self.closed:
-            raise gymnasium.error.ClosedEnvironmentError("the environment is closed")
-
-    def _check_begun(self, method: str) -> None:
-        self._check_open()
-        if not self._begun:
-            raise gymnasium.error.ResetNeeded(f"call reset() before {method}()")
 
 
 def _observation_space(obs: str) -> gymnasium.spaces.Box:

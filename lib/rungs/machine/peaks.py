@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from rungs import jit
+from rungs import headers, jit
 from rungs.machine.topology import caches
 
 # In the order of `rungs::machine::Peak`.
@@ -29,7 +29,7 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
         floating-point operations (a multiply-add is two), operations on 64-bit integers, or cycles,
         of all threads together.
     """
-    api = jit.load_machine()
+    api = jit.load_beside(headers.MACHINE_API)
     measurements = {}
     for count in threads:
         for number, peak in enumerate(COMPUTE):
@@ -52,7 +52,7 @@ def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -
         `stream` ("read", "copy", "triad"), `threads`, `repeat`, `per_second`: bytes, of all threads
         together, counted as STREAM does.
     """
-    api = jit.load_machine()
+    api = jit.load_beside(headers.MACHINE_API)
     measurements = {}
     for count in threads:
         for level, size in working_sets(count).items():

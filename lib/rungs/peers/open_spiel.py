@@ -19,12 +19,12 @@ import chess
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
-from rungs.chess.random import Stream, below, philox
 from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.peers.actions import inverse, to_ours
+from rungs.random import Stream, below, philox
 
 # OpenSpiel's ids, from `MoveToAction` in its games/chess/chess.cc: 73 * from-square + destination,
 # with squares counted up the files (a1, a2, ...) and seen from the mover. Destinations are

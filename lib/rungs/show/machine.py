@@ -4,9 +4,9 @@ import matplotlib.ticker
 import numpy as np
 import pandas as pd
 
-from rungs.chess.buffers import CACHE_LINE
 from rungs.machine.roofline import attainable, ridge
 from rungs.measure.scaling import efficiencies, predicted
+from rungs.memory import CACHE_LINE
 from rungs.show import style
 
 

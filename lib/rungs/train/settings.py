@@ -3,7 +3,7 @@
 import dataclasses
 import os
 
-from rungs.chess.settings import choice, integer
+from rungs.arguments import choice, integer
 from rungs.errors import ConfigurationError
 from rungs.machine.cpu import usable_cores
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rungs.chess.random import below, philox
+from rungs.random import below, philox
 
 ALL = 0xFFFFFFFF
 

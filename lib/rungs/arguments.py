@@ -1,0 +1,34 @@
+"""What arguments of environments may be; anything else is an error that names it."""
+
+import operator
+
+from gymnasium.vector import AutoresetMode
+
+from rungs.errors import ConfigurationError
+
+
+def integer(name: str, value, least: int, most: int) -> int:
+    """`value` as an int from `least` to `most`; anything else is a ConfigurationError."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ConfigurationError(f"{name}={value!r} is not an integer") from None
+    if isinstance(value, bool) or not least <= number <= most:
+        raise ConfigurationError(f"{name}={value!r} is not from {least} to {most}")
+    return number
+
+
+def choice(name: str, value, choices: tuple, other: str = "") -> None:
+    """Anything but one of `choices` is a ConfigurationError, which names them and `other`."""
+    if value not in choices:
+        listed = ", ".join(map(repr, choices)) + other
+        raise ConfigurationError(f"{name}={value!r} is not one of {listed}")
+
+
+def autoreset_mode(value) -> AutoresetMode:
+    """A mode, or gymnasium's name or value of one: "SAME_STEP", "SameStep"."""
+    for mode in AutoresetMode:
+        if value in (mode, mode.name, mode.value):
+            return mode
+    names = ", ".join(mode.name for mode in AutoresetMode)
+    raise ConfigurationError(f"autoreset_mode={value!r} is not one of {names}")

@@ -1,0 +1,1 @@
+"""CartPole-v1: one contract, a module for each rung."""

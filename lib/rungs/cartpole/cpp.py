@@ -1,0 +1,45 @@
+"""The C++ rung of CartPole: a register of environments at a time, on one thread."""
+
+import ctypes
+
+import numpy as np
+
+from rungs import headers, jit
+from rungs.cartpole.host import Arrays, CartPoleBatch
+from rungs.cartpole.vector_env import CartPoleVectorEnv
+from rungs.errors import CompilerError
+
+
+class CppCartPoleEnv(CartPoleVectorEnv):
+    """See `CartPoleVectorEnv` for arguments and outputs."""
+
+    threads = 1
+
+    def __init__(self, num_envs: int, **settings):
+        super().__init__(num_envs, **settings)
+        self._api = jit.load_beside(headers.CARTPOLE_API)
+        if self._api.rungs_cartpole_batch_bytes() != ctypes.sizeof(CartPoleBatch):
+            raise CompilerError("cpp/env/cartpole_env.hpp and rungs/cartpole/host.py differ")
+        self._arrays = Arrays(self.num_envs, self.first_env, self.settings)
+        self._outputs = self._arrays.outputs
+        self._address = ctypes.addressof(self._arrays.batch)
+        # Looked up once: a small batch is stepped in less time.
+        self._cpp_step = self._api.rungs_cartpole_step
+
+    def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
+        self._arrays.batch.seed = self._seed
+        marks = 0 if which is None else which.ctypes.data
+        self._api.rungs_cartpole_reset(self._address, marks, -1 if episode is None else episode)
+
+    def _step(self, actions: np.ndarray) -> int:
+        ended = self._cpp_step(self._address, actions, self.threads)
+        if ended < 0:
+            raise self._invalid(-1 - ended, int(actions[-1 - ended]))
+        return ended
+
+    def _dump(self) -> dict:
+        return self._arrays.dump()
+
+    def _load(self, arrays: dict) -> None:
+        self._arrays.batch.seed = self._seed
+        self._arrays.load(arrays)

@@ -1,0 +1,105 @@
+"""CartPole's arrays on the host, as NumPy owns them and C++ sees them."""
+
+import ctypes
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from rungs.cartpole.vector_env import CartPoleSettings, Outputs
+from rungs.memory import zeroed_lines
+
+# In the order of `rungs::env::Autoreset`.
+_AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
+
+# Arrays end with a whole register, however many environments there are.
+_LANES = 64
+
+
+class CartPoleBatch(ctypes.Structure):
+    """`rungs::env::CartPoleBatch`."""
+
+    _fields_ = (
+        ("seed", ctypes.c_uint64),
+        ("precision", ctypes.c_int32),
+        ("autoreset", ctypes.c_int32),
+        ("max_steps", ctypes.c_int32),
+        ("workload", ctypes.c_int32),
+        ("num_envs", ctypes.c_int64),
+        ("stride", ctypes.c_int64),
+        ("first_env", ctypes.c_int64),
+        ("state", ctypes.c_void_p),
+        ("steps", ctypes.c_void_p),
+        ("episode", ctypes.c_void_p),
+        ("observation", ctypes.c_void_p),
+        ("reward", ctypes.c_void_p),
+        ("terminated", ctypes.c_void_p),
+        ("truncated", ctypes.c_void_p),
+        ("ended", ctypes.c_void_p),
+        ("final_observation", ctypes.c_void_p),
+    )
+
+
+class Arrays:
+    """The state and the outputs of a batch, each array on cache lines of its own.
+
+    Args:
+        num_envs: how many environments.
+        first_env: the number of the first.
+        settings: theirs.
+
+    Attributes:
+        state: (4, N) of the settings' dtype: x, x_dot, theta, theta_dot.
+        steps: (N,) int32, of the episode.
+        episode: (N,) uint32, its number.
+        outputs: views for the caller; an observation's numbers lie N apart.
+        batch: the struct for C++.
+    """
+
+    def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
+        stride = -(-num_envs // _LANES) * _LANES
+        kinds = {
+            "state": (4, settings.dtype),
+            "steps": (1, np.int32),
+            "episode": (1, np.uint32),
+            "observation": (4, np.float32),
+            "reward": (1, np.float32),
+            "terminated": (1, np.bool_),
+            "truncated": (1, np.bool_),
+            "ended": (1, np.bool_),
+            "final_observation": (4, np.float32),
+        }
+        whole = {
+            name: zeroed_lines(rows * stride * np.dtype(dtype).itemsize)
+            .view(dtype)
+            .reshape(rows, stride)
+            for name, (rows, dtype) in kinds.items()
+        }
+        self.batch = CartPoleBatch(
+            precision=np.dtype(settings.dtype).itemsize,
+            autoreset=_AUTORESET_MODES.index(settings.autoreset_mode),
+            max_steps=settings.max_episode_steps,
+            workload=settings.workload,
+            num_envs=num_envs,
+            stride=stride,
+            first_env=first_env,
+            **{name: array.ctypes.data for name, array in whole.items()},
+        )
+        rows = {name: array[:, :num_envs] for name, array in whole.items()}
+        self.state, self.steps, self.episode = rows["state"], rows["steps"][0], rows["episode"][0]
+        self.outputs = Outputs(
+            rows["observation"].T,
+            *(rows[name][0] for name in ("reward", "terminated", "truncated", "ended")),
+            rows["final_observation"].T,
+        )
+        self.nbytes = sum(array.nbytes for array in whole.values())
+
+    def dump(self) -> dict:
+        """What decides what comes next."""
+        saved = {name: getattr(self, name) for name in ("state", "steps", "episode")}
+        return saved | {"ended": self.outputs.ended}
+
+    def load(self, saved: dict) -> None:
+        """Takes what `dump` gave."""
+        for name, array in self.dump().items():
+            array[...] = saved[name]
+        self.outputs.observation[...] = self.state.T

@@ -1,0 +1,62 @@
+"""One of Gymnasium's own CartPoles, whose episodes start where ours do."""
+
+from collections.abc import Callable
+
+import numpy as np
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+
+from rungs.cartpole.physics import START
+from rungs.random import Stream, words
+
+
+def starts(seed: int, env, episode, real: Callable = float) -> tuple:
+    """Where episodes start: x, x_dot, theta, theta_dot, in double precision.
+
+    Args:
+        seed: of the batch.
+        env: numbers of environments: one, (n,) uint64, or a tensor of int64.
+        episode: numbers of their episodes.
+        real: from integers to numbers in double precision.
+    """
+    drawn = words(seed, env, episode, 0, Stream.CARTPOLE_START)
+    return tuple(2 * START * (real(word) * 2.0**-32) - START for word in drawn)
+
+
+class OneCartPole(CartPoleEnv):
+    """Gymnasium's, with the counter-based start, the limit of steps, and more work if asked.
+
+    Args:
+        seed: of the batch.
+        number: this environment's among all.
+        max_episode_steps: when an episode is truncated.
+        workload: how often the physics of a step is computed.
+    """
+
+    def __init__(self, seed: int, number: int, max_episode_steps: int, workload: int):
+        super().__init__()
+        self._batch_seed, self._number = seed, number
+        self._most, self._workload = max_episode_steps, workload
+        self.episode, self.steps = -1, 0
+
+    def begin(self, seed: int, episode: int) -> np.ndarray:
+        """Begins an episode; the observation."""
+        self._batch_seed, self.episode, self.steps = seed, episode, 0
+        self.state = np.array(starts(seed, self._number, episode))
+        self.steps_beyond_terminated = None
+        return self.state.astype(np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        """Begins the next episode, whatever the arguments: only the batch has a seed."""
+        return self.begin(self._batch_seed, self.episode + 1), {}
+
+    def step(self, action):
+        """See gymnasium."""
+        before = self.state
+        for _ in range(self._workload):
+            self.state, self.steps_beyond_terminated = before, None
+            observation, reward, terminated, _, _ = super().step(action)
+        self.steps += 1
+        truncated = self.steps >= self._most
+        # Told twice, as Stable-Baselines3 hands on only one of the two.
+        info = {"terminated": terminated, "truncated": truncated}
+        return observation, reward, terminated, truncated, info

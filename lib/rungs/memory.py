@@ -1,0 +1,17 @@
+"""Memory on cache lines, for arrays that C++ writes."""
+
+import numpy as np
+
+CACHE_LINE = 64  # bytes
+
+
+def zeroed_lines(num_bytes: int) -> np.ndarray:
+    """Memory that begins on a cache line, (num_bytes,) uint8."""
+    memory = np.zeros(num_bytes + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + num_bytes]
+
+
+def whole_lines(num_bytes: int) -> int:
+    """The bytes of as many lines as hold so many."""
+    return -(-num_bytes // CACHE_LINE) * CACHE_LINE

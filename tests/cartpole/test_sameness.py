@@ -1,0 +1,245 @@
+"""CartPole's rungs: the same bits among ours, and within a few of Gymnasium's."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+from gymnasium.vector import AutoresetMode
+
+import rungs
+from rungs.cartpole.physics import MOST_THETA, Physics
+from rungs.errors import WorkerDiedError
+
+OURS = ("torch", "cpp", "openmp")
+FLAGS = ("reward", "terminated", "truncated")
+
+
+def make(rung, num_envs, **settings):
+    return rungs.make("cartpole", rung, num_envs, **settings)
+
+
+def balancing(observation, rng):
+    """Keeps poles up for a while, some better than others: episodes of all lengths up to 500."""
+    lean = observation[:, 2] + 0.4 * observation[:, 3] + 0.05 * observation[:, 1]
+    random = rng.random(len(lean)) < np.linspace(0.1, 1, len(lean))
+    return np.where(random, rng.integers(2, size=len(lean)), lean > 0)
+
+
+def play(envs, steps, *, policy=balancing, seed=0):
+    """The first one's policy on all; yields what each returned, as arrays."""
+    rng = np.random.default_rng(seed)
+    observation, _ = [env.reset(seed=seed) for env in envs][0]  # noqa: RUF015
+    for _ in range(steps):
+        actions = policy(np.asarray(observation), rng).astype(np.int64)
+        outcomes = [env.step(actions) for env in envs]
+        yield outcomes
+        observation = outcomes[0][0]
+
+
+def assert_same(one, other):
+    for ours, theirs in zip(one[:4], other[:4], strict=True):
+        ours, theirs = np.asarray(ours), np.asarray(theirs)
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
+    assert one[4].keys() == other[4].keys()
+    if one[4]:
+        ended = np.asarray(one[4]["_final_obs"])
+        np.testing.assert_array_equal(ended, np.asarray(other[4]["_final_obs"]))
+        for each in zip(one[4]["final_obs"][ended], other[4]["final_obs"][ended], strict=True):
+            np.testing.assert_array_equal(*map(np.asarray, each))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("rung", ["torch", "openmp"])
+@pytest.mark.parametrize(
+    ("num_envs", "steps", "settings"),
+    [
+        (1, 1500, {}),
+        (7, 900, {"max_episode_steps": 150}),
+        (64, 700, {"autoreset_mode": "NEXT_STEP"}),
+        (2100, 150, {"max_episode_steps": 100, "first_env": 5}),
+        (2100, 150, {"max_episode_steps": 100, "autoreset_mode": "NEXT_STEP", "workload": 3}),
+    ],
+)
+def test_rungs_are_the_same_bit_for_bit(rung, dtype, num_envs, steps, settings):
+    how = settings | {"dtype": dtype}
+    extra = {"threads": 2} if rung == "openmp" else {}
+    envs = [make("cpp", num_envs, **how), make(rung, num_envs, **how, **extra)]
+    ended = np.zeros(2)
+    for one, other in play(envs, steps, seed=num_envs):
+        assert_same(one, other)
+        ended += one[2].sum(), one[3].sum()
+    assert (ended > 0).all()
+    one, other = (env._dump() for env in envs)
+    for name, array in one.items():
+        np.testing.assert_array_equal(array, other[name])
+
+
+def test_a_process_for_each_changes_nothing():
+    envs = [make(rung, 3, max_episode_steps=80) for rung in ("gymnasium", "subproc")]
+    for one, other in play(envs, 300):
+        assert_same(one, other)
+    envs[1].close()
+
+
+def test_a_process_that_dies_is_named():
+    env = make("subproc", 3)
+    env.reset()
+    env._envs.processes[1].kill()
+    env._envs.processes[1].join()
+    with pytest.raises(WorkerDiedError, match="worker 1"):
+        env.step(np.zeros(3, int))
+    assert not any(process.is_alive() for process in env._envs.processes)
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_every_step_is_gymnasiums_over_whole_episodes(mode):
+    envs = [make(rung, 12, autoreset_mode=mode) for rung in ("gymnasium", "cpp")]
+    theirs, ours = envs
+    rng = np.random.default_rng(0)
+    for env in envs:
+        env.reset(seed=3)
+    whole = fallen = 0
+    for _ in range(1500):
+        # A pole is unstable, and what differs in the last place would grow with every step.
+        theirs.set_state(ours.get_state())
+        before = ours._dump()["state"].copy()
+        actions = balancing(ours._outputs.observation, rng).astype(np.int64)
+        outcomes = [env.step(actions) for env in envs]
+        for name, one, other in zip(FLAGS, outcomes[0][1:4], outcomes[1][1:4], strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=name)
+        after = [env._dump()["state"] for env in envs]
+        assert_near(after[1], after[0], before)
+        ended = outcomes[0][2] | outcomes[0][3]
+        fallen, whole = fallen + outcomes[0][2].sum(), whole + outcomes[0][3].sum()
+        if mode == AutoresetMode.DISABLED and ended.any():
+            for env in envs:
+                env.reset(options={"reset_mask": ended})
+    assert whole > 1  # episodes of 500 steps
+    assert fallen > 100
+
+
+def assert_near(ours, theirs, before):
+    """A state after a step, within two units in the last place of what it is the sum of.
+
+    That is the state before and what the force adds, up to 0.2 to the cart's speed and 0.3 to the
+    pole's, whose rounding is there where they nearly cancel.
+    """
+    scale = np.maximum(np.maximum(np.abs(before), np.abs(theirs)), 0.3)
+    assert (np.abs(ours - theirs) <= 2 * np.spacing(scale)).all()
+
+
+def test_a_step_is_gymnasiums_within_a_few_units_in_the_last_place():
+    rng = np.random.default_rng(1)
+    n = 4000
+    states = rng.uniform(-1, 1, (4, n)) * np.array([[2.4], [3.0], [MOST_THETA], [3.5]])
+    actions = rng.integers(2, size=n)
+    ours = np.array(Physics(8).advance(*states, np.where(actions, 10.0, -10.0)))
+    single = np.array(
+        Physics(4).advance(*states.astype(np.float32), np.where(actions, 10, -10).astype("f4"))
+    )
+    assert single.dtype == np.float32
+    theirs, env = np.empty_like(ours), CartPoleEnv()
+    for i in range(n):
+        env.reset()
+        env.state, env.steps_beyond_terminated = states[:, i], None
+        env.step(int(actions[i]))
+        theirs[:, i] = env.state
+    assert_near(ours, theirs, states)
+    scale = np.abs(states).max(axis=1, keepdims=True).astype(np.float32)
+    assert (np.abs(single - theirs) <= 2 * np.spacing(scale)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_sine_and_cosine_of_a_pole_that_stands_are_exact_to_a_unit(dtype):
+    angles = np.linspace(-MOST_THETA, MOST_THETA, 100_001).astype(dtype)
+    physics = Physics(angles.itemsize)
+    for ours, theirs in ((physics.sine, np.sin), (physics.cosine, np.cos)):
+        expected = theirs(angles.astype(np.longdouble))
+        off = np.abs(ours(angles) - expected) / np.spacing(np.abs(expected).astype(dtype))
+        assert off.max() <= 1
+
+
+@pytest.mark.parametrize("rung", [rung.name for rung in rungs.rungs_of("cartpole")])
+class TestContract:
+    def test_spaces_are_gymnasiums(self, rung):
+        env, theirs = make(rung, 3), gymnasium.make_vec("CartPole-v1", 3)
+        assert env.single_observation_space == theirs.single_observation_space
+        assert env.single_action_space == theirs.single_action_space
+        observation, info = env.reset(seed=1)
+        assert info == {}
+        assert env.observation_space.contains(np.asarray(observation))
+        assert (np.abs(np.asarray(observation)) <= 0.05).all()
+        observation, reward, terminated, truncated, _ = env.step(np.array([0, 1, 1]))
+        assert np.asarray(observation).shape == (3, 4)
+        for array, dtype in ((reward, np.float32), (terminated, np.bool_), (truncated, np.bool_)):
+            assert np.asarray(array).dtype == dtype
+        env.close()
+
+    def test_seeds_and_episodes_decide_where_they_start(self, rung):
+        env = make(rung, 5, seed=9)
+        first = np.asarray(env.reset()[0]).copy()
+        assert not np.array_equal(first, env.reset()[0])
+        np.testing.assert_array_equal(env.reset(seed=9)[0], first)
+        part = make(rung, 2, seed=9, first_env=3)
+        np.testing.assert_array_equal(part.reset()[0], first[3:])
+
+    def test_some_can_be_reset(self, rung):
+        if rung == "subproc":
+            pytest.skip("resets by itself")
+        env = make(rung, 4, autoreset_mode="DISABLED")
+        before = np.asarray(env.reset()[0]).copy()
+        which = np.array([True, False, True, False])
+        after = np.asarray(env.reset(options={"reset_mask": which})[0]).copy()
+        np.testing.assert_array_equal((before != after).any(axis=1), which)
+
+    def test_it_waits_for_a_reset_where_that_is_disabled(self, rung):
+        if rung == "subproc":
+            pytest.skip("resets by itself")
+        env = make(rung, 2, autoreset_mode="DISABLED", max_episode_steps=3)
+        env.reset()
+        for _ in range(3):
+            env.step(np.array([0, 1]))
+        with pytest.raises(gymnasium.error.ResetNeeded, match="0, 1"):
+            env.step(np.array([0, 1]))
+
+    def test_a_state_goes_on_on_another_rung(self, rung):
+        env, other = make(rung, 6), make("cpp", 6)
+        list(play([env], 40))
+        observation, _ = other.set_state(env.get_state())
+        np.testing.assert_array_equal(observation, np.asarray(env._outputs.observation))
+        actions = np.array([0, 1, 1, 0, 1, 0])
+        for _ in range(30):
+            ours, theirs = env.step(actions), other.step(actions)
+            np.testing.assert_allclose(np.asarray(ours[0]), theirs[0], atol=1e-6)
+
+    @pytest.mark.parametrize("action", [-1, 2, 2**40])
+    def test_an_invalid_action_changes_nothing(self, rung, action):
+        env = make(rung, 5, first_env=10)
+        before = np.asarray(env.reset()[0]).copy()
+        with pytest.raises(ValueError, match=f"environment 13: action {action} is not 0 or 1"):
+            env.step(np.array([0, 1, 1, action, 0]))
+        np.testing.assert_array_equal(before, np.asarray(env._outputs.observation))
+
+    @pytest.mark.parametrize(
+        ("argument", "value"),
+        [
+            ("num_envs", 0),
+            ("seed", -1),
+            ("dtype", "float16"),
+            ("workload", 0),
+            ("max_episode_steps", 0),
+            ("autoreset_mode", "LATER"),
+            ("colour", 1),
+        ],
+    )
+    def test_wrong_settings_are_named(self, rung, argument, value):
+        with pytest.raises(ValueError, match=argument):
+            make(rung, **({"num_envs": 2} | {argument: value}))
+
+    @pytest.mark.parametrize("actions", [np.zeros(3, int), np.zeros(2), np.zeros((2, 1), int)])
+    def test_actions_of_wrong_shape_or_dtype_are_refused(self, rung, actions):
+        env = make(rung, 2)
+        env.reset()
+        with pytest.raises(ValueError, match=r"shape|dtype"):
+            env.step(actions)
