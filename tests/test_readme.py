@@ -1,5 +1,6 @@
 """The README tells the truth."""
 
+import os
 import re
 from pathlib import Path
 
@@ -27,12 +28,16 @@ BLOCKS = [
 
 @pytest.mark.parametrize(("page", "number", "code"), BLOCKS, ids=lambda part: str(part)[:12])
 def test_its_python_runs(page, number, code):
+    before = dict(os.environ)
     try:
         exec(code, {})
     except UnavailableError as error:
         pytest.skip(str(error))
     except ModuleNotFoundError as error:
         pytest.skip(f"{error.name} is not installed")
+    finally:  # what a peer's import sets, as EnvPool's does MPLBACKEND, is gone after the test
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/moving.md"])

@@ -1,5 +1,7 @@
 """Other environments as their users step them, and their actions in ours."""
 
+import importlib.util
+import subprocess
 import sys
 
 import chess
@@ -23,7 +25,9 @@ INSTALLED = {
 
 
 def made(name, num_envs):
-    pytest.importorskip(INSTALLED[name])
+    # Found, not imported: importing EnvPool changes the environment of this process.
+    if importlib.util.find_spec(INSTALLED[name]) is None:
+        pytest.skip(f"{name} is not installed")
     return peers.peer_class(name)(num_envs)
 
 
@@ -49,6 +53,20 @@ class TestChess:
             ended += int(peer.ended.sum())
         assert ended >= 3
         assert played == 3 * 700 if name != "EnvPool" else 3 * 700 - ended <= played < 3 * 700
+
+
+def test_envpool_leaves_the_environment_as_it_is():
+    code = """
+import os, rungs
+from rungs.peers.envpool import EnvPoolChess
+before = dict(os.environ)
+EnvPoolChess(1).reset(0)
+print(os.environ == before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    if "is not installed" in done.stderr:
+        pytest.skip("no EnvPool")
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_an_unknown_peer_is_refused():

@@ -1,5 +1,6 @@
 """EnvPool's `Chess-v1` (Weng et al. 2022): Pgx's chess written again in C++, on threads."""
 
+import os
 import warnings
 from collections.abc import Callable
 from typing import ClassVar
@@ -20,10 +21,15 @@ def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.E
     Raises:
         UnavailableError: EnvPool is not installed.
     """
+    before = dict(os.environ)
     try:
         import envpool
     except ImportError:
         raise UnavailableError("EnvPool is not installed: pip install envpool") from None
+    finally:
+        # It would have Matplotlib draw nowhere, here and in all processes started from here.
+        os.environ.clear()
+        os.environ.update(before)
 
     def make(seed: int) -> gymnasium.Env:
         with warnings.catch_warnings():
