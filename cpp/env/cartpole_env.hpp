@@ -14,7 +14,7 @@ namespace rungs::env {
 
 // All arrays have room for whole registers: `stride` values, of which `num_envs` count. Those of
 // four rows hold x, x_dot, theta, theta_dot. The caller owns the memory; nothing here allocates.
-// Mirrored by lib/rungs/cartpole/native.py.
+// Mirrored by lib/rungs/cartpole/host.py.
 struct CartPoleBatch {
   std::uint64_t seed;
   std::int32_t precision;  // bytes of a number of the state: 4 or 8
@@ -37,27 +37,6 @@ struct CartPoleBatch {
 
 constexpr int kRegisterBytes = 64;
 
-template <class Real>
-struct Register;
-template <>
-struct Register<double> {
-  using Reals = double __attribute__((vector_size(64)));
-  using Masks = std::int64_t __attribute__((vector_size(64)));
-  using Floats = float __attribute__((vector_size(32)));
-  using Actions = std::int64_t __attribute__((vector_size(64)));
-  using Counts = std::int32_t __attribute__((vector_size(32)));
-  using Bytes = std::int8_t __attribute__((vector_size(8)));
-};
-template <>
-struct Register<float> {
-  using Reals = float __attribute__((vector_size(64)));
-  using Masks = std::int32_t __attribute__((vector_size(64)));
-  using Floats = float __attribute__((vector_size(64)));
-  using Actions = std::int64_t __attribute__((vector_size(128)));
-  using Counts = std::int32_t __attribute__((vector_size(64)));
-  using Bytes = std::int8_t __attribute__((vector_size(16)));
-};
-
 namespace detail {
 
 template <class Vector, class Number>
@@ -76,9 +55,12 @@ inline void store(Vector vector, Number* to) {
 
 template <class Real>
 struct CartPoleEnvs {
-  using L = Register<Real>;
-  using Reals = typename L::Reals;
   static constexpr int kLanes = kRegisterBytes / sizeof(Real);
+
+  // One number for each of a register's environments.
+  template <class Number>
+  using Many = Number __attribute__((vector_size(kLanes * sizeof(Number))));
+  using Reals = Many<Real>;
 
   const CartPoleBatch& batch;
 
@@ -104,7 +86,7 @@ struct CartPoleEnvs {
   // Steps environments `i` to `i + kLanes - 1`; `actions` are theirs, each 0 or 1. Returns how many
   // episodes ended.
   int step(std::int64_t i, const std::int64_t* actions) const {
-    const auto chosen = detail::load<typename L::Actions>(actions);
+    const auto chosen = detail::load<Many<std::int64_t>>(actions);
     const Reals right = __builtin_convertvector(chosen, Reals);
     const Reals force =
         right * static_cast<Real>(2 * cartpole::kForce) - static_cast<Real>(cartpole::kForce);
@@ -116,20 +98,20 @@ struct CartPoleEnvs {
                         (s.x > static_cast<Real>(cartpole::kMostX)) |
                         (s.theta < static_cast<Real>(-cartpole::kMostTheta)) |
                         (s.theta > static_cast<Real>(cartpole::kMostTheta));
-    const auto steps = detail::load<typename L::Counts>(batch.steps + i) + 1;
+    const auto steps = detail::load<Many<std::int32_t>>(batch.steps + i) + 1;
     const auto late = steps >= batch.max_steps;
-    const auto terminated = __builtin_convertvector(fallen, typename L::Bytes) & 1;
-    const auto truncated = __builtin_convertvector(late, typename L::Bytes) & 1;
+    const auto terminated = __builtin_convertvector(fallen, Many<std::int8_t>) & 1;
+    const auto truncated = __builtin_convertvector(late, Many<std::int8_t>) & 1;
     const Reals rows[4] = {s.x, s.x_dot, s.theta, s.theta_dot};
     for (int row = 0; row < 4; ++row) {
       detail::store(rows[row], state(row) + i);
-      detail::store(__builtin_convertvector(rows[row], typename L::Floats), observation(row) + i);
+      detail::store(__builtin_convertvector(rows[row], Many<float>), observation(row) + i);
     }
     detail::store(steps, batch.steps + i);
     detail::store(terminated, batch.terminated + i);
     detail::store(truncated, batch.truncated + i);
     detail::store(terminated | truncated, batch.ended + i);
-    detail::store(typename L::Floats{} + 1.0F, batch.reward + i);
+    detail::store(Many<float>{} + 1.0F, batch.reward + i);
     if (resets) begin_where(i, before);
     return any(batch.ended + i) ? end(i) : 0;
   }

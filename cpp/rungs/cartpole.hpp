@@ -78,9 +78,8 @@ inline std::int64_t step(const env::CartPoleBatch& batch, const std::int64_t* ac
                          std::int32_t threads) {
   const std::int64_t invalid = first_invalid(batch, actions);
   if (invalid < batch.num_envs) return -1 - invalid;
-  const std::int64_t useful = batch.num_envs / kEnvsPerThread;
-  if (useful < threads) threads = static_cast<std::int32_t>(useful);
-  if (threads < 2) return step_some<Real>(batch, actions, 0, batch.num_envs);
+  threads = openmp::detail::useful_threads(threads, batch.num_envs, kEnvsPerThread);
+  if (threads == 1) return step_some<Real>(batch, actions, 0, batch.num_envs);
   // Whole cache lines of every output: neighbours never write to one.
   const std::int64_t each = ((batch.num_envs + threads - 1) / threads + 63) / 64 * 64;
   std::int64_t ended = 0;

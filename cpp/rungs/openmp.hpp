@@ -42,11 +42,12 @@ __attribute__((used, noinline)) inline void on_each(std::int32_t threads,
 
 namespace detail {
 
-// The threads worth waking for `boards`.
-inline std::int32_t useful_threads(const Team& team, std::int64_t boards) {
-  const std::int64_t useful = boards / kBoardsPerThread;
+// The threads, of so many, that are worth waking where each should have `least` boards to step.
+inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards,
+                                   std::int64_t least = kBoardsPerThread) {
+  const std::int64_t useful = boards / least;
   if (useful < 2) return 1;
-  return useful < team.threads ? static_cast<std::int32_t>(useful) : team.threads;
+  return useful < threads ? static_cast<std::int32_t>(useful) : threads;
 }
 
 // Within a parallel region: calls `body(i)` for this thread's share of the boards. Threads don't
@@ -74,7 +75,7 @@ inline void share(const Team& team, std::int32_t threads, std::int64_t boards, B
 
 inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
                   const Team& team) {
-  const std::int32_t threads = detail::useful_threads(team, batch.num_envs);
+  const std::int32_t threads = detail::useful_threads(team.threads, batch.num_envs);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   detail::share(team, threads, batch.num_envs, [&](std::int64_t i) {
     if (!which || which[i]) batch.reset(i, episode);
@@ -85,7 +86,7 @@ inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episo
 inline std::int64_t first_illegal(const ChessBatch& batch, const std::int64_t* actions,
                                   const Team& team) {
   const std::int64_t boards = batch.num_envs;
-  const std::int32_t threads = detail::useful_threads(team, boards);
+  const std::int32_t threads = detail::useful_threads(team.threads, boards);
   std::int64_t first = boards;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(min : first)
   detail::share(team, threads, boards, [&](std::int64_t i) {
@@ -97,7 +98,7 @@ inline std::int64_t first_illegal(const ChessBatch& batch, const std::int64_t* a
 // Plays actions that are all legal; returns how many episodes ended.
 inline std::int64_t step_legal(const ChessBatch& batch, const std::int64_t* actions,
                                const std::int64_t* replies, const Team& team) {
-  const std::int32_t threads = detail::useful_threads(team, batch.num_envs);
+  const std::int32_t threads = detail::useful_threads(team.threads, batch.num_envs);
   std::int64_t ended = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
   detail::share(team, threads, batch.num_envs,
@@ -109,7 +110,7 @@ inline std::int64_t step_legal(const ChessBatch& batch, const std::int64_t* acti
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
                          const std::int64_t* replies, const Team& team) {
   const std::int64_t boards = batch.num_envs;
-  const std::int32_t threads = detail::useful_threads(team, boards);
+  const std::int32_t threads = detail::useful_threads(team.threads, boards);
   if (threads == 1) return serial::step(batch, actions, replies);
   std::int64_t illegal = boards, ended = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : ended)

@@ -6,6 +6,9 @@ from gymnasium.vector import AutoresetMode
 
 from rungs.errors import ConfigurationError
 
+# In the order of `rungs::env::Autoreset`.
+AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
+
 
 def integer(name: str, value, least: int, most: int) -> int:
     """`value` as an int from `least` to `most`; anything else is a ConfigurationError."""

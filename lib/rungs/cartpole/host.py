@@ -3,13 +3,10 @@
 import ctypes
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 
+from rungs.arguments import AUTORESET_MODES
 from rungs.cartpole.vector_env import CartPoleSettings, Outputs
 from rungs.memory import zeroed_lines
-
-# In the order of `rungs::env::Autoreset`.
-_AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
 # Arrays end with a whole register, however many environments there are.
 _LANES = 64
@@ -76,7 +73,7 @@ class Arrays:
         }
         self.batch = CartPoleBatch(
             precision=np.dtype(settings.dtype).itemsize,
-            autoreset=_AUTORESET_MODES.index(settings.autoreset_mode),
+            autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
             max_steps=settings.max_episode_steps,
             workload=settings.workload,
             num_envs=num_envs,
@@ -91,7 +88,6 @@ class Arrays:
             *(rows[name][0] for name in ("reward", "terminated", "truncated", "ended")),
             rows["final_observation"].T,
         )
-        self.nbytes = sum(array.nbytes for array in whole.values())
 
     def dump(self) -> dict:
         """What decides what comes next."""

@@ -1,11 +1,15 @@
-"""One of Gymnasium's own CartPoles, whose episodes start where ours do."""
+"""Gymnasium's own CartPole, whose episodes start where ours do, and what its rungs share."""
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
+from rungs.cartpole.host import Arrays
 from rungs.cartpole.physics import START
+from rungs.cartpole.vector_env import CartPoleVectorEnv
+from rungs.errors import ConfigurationError
 from rungs.random import Stream, words
 
 
@@ -60,3 +64,37 @@ class OneCartPole(CartPoleEnv):
         # Told twice, as Stable-Baselines3 hands on only one of the two.
         info = {"terminated": terminated, "truncated": truncated}
         return observation, reward, terminated, truncated, info
+
+
+class OneByOneEnv(CartPoleVectorEnv):
+    """A batch of `OneCartPole`s, whoever steps them. `dtype` is "float64".
+
+    Attributes:
+        _makers: a function for each, that makes it.
+
+    Raises:
+        ConfigurationError: another `dtype`.
+    """
+
+    def __init__(self, num_envs: int, **settings):
+        super().__init__(num_envs, **settings)
+        if self.settings.dtype != "float64":
+            raise ConfigurationError(f"dtype={self.settings.dtype!r}: Gymnasium's is 'float64'")
+        how = (self.settings.max_episode_steps, self.settings.workload)
+        numbers = range(self.first_env, self.first_env + self.num_envs)
+        self._makers = [
+            functools.partial(OneCartPole, self._seed, number, *how) for number in numbers
+        ]
+        self._arrays = Arrays(self.num_envs, self.first_env, self.settings)
+        self._outputs = self._arrays.outputs
+
+    def _check(self, actions: np.ndarray) -> None:
+        wrong = np.flatnonzero((actions != 0) & (actions != 1))
+        if len(wrong):
+            raise self._invalid(int(wrong[0]), int(actions[wrong[0]]))
+
+    def _begun_at(self, i: int, observation: np.ndarray) -> None:
+        """Writes the outputs of an environment whose episode has just begun."""
+        out = self._outputs
+        out.observation[i] = observation
+        out.reward[i] = out.terminated[i] = out.truncated[i] = out.ended[i] = 0

@@ -1,18 +1,15 @@
 """Parallel Python for CartPole: Stable-Baselines3's SubprocVecEnv, a process per environment."""
 
 import contextlib
-import functools
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.cartpole.host import Arrays
-from rungs.cartpole.one_env import OneCartPole
-from rungs.cartpole.vector_env import CartPoleVectorEnv
+from rungs.cartpole.one_env import OneByOneEnv
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
 
 
-class SubprocCartPoleEnv(CartPoleVectorEnv):
+class SubprocCartPoleEnv(OneByOneEnv):
     """Gymnasium's `CartPoleEnv` behind SubprocVecEnv, the first study's baseline.
 
     See `CartPoleVectorEnv` for arguments and outputs. `dtype` is "float64" and `autoreset_mode`
@@ -26,8 +23,6 @@ class SubprocCartPoleEnv(CartPoleVectorEnv):
 
     def __init__(self, num_envs: int, **settings):
         super().__init__(num_envs, **settings)
-        if self.settings.dtype != "float64":
-            raise ConfigurationError(f"dtype={self.settings.dtype!r}: Gymnasium's is 'float64'")
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ConfigurationError(
                 f"autoreset_mode={self.autoreset_mode.name!r}: SubprocVecEnv's is 'SAME_STEP'"
@@ -38,14 +33,8 @@ class SubprocCartPoleEnv(CartPoleVectorEnv):
             raise UnavailableError(
                 "Stable-Baselines3 is not installed: pip install stable-baselines3"
             ) from None
-        how = (self.settings.max_episode_steps, self.settings.workload)
-        numbers = range(self.first_env, self.first_env + self.num_envs)
-        self._envs = SubprocVecEnv(
-            [functools.partial(OneCartPole, self._seed, number, *how) for number in numbers]
-        )
-        self._arrays = Arrays(self.num_envs, self.first_env, self.settings)
+        self._envs = SubprocVecEnv(self._makers)
         self._arrays.episode -= 1  # so that the first is 0
-        self._outputs = self._arrays.outputs
 
     def close_extras(self, **kwargs) -> None:
         """Stops the processes (called by `close`)."""
@@ -56,20 +45,15 @@ class SubprocCartPoleEnv(CartPoleVectorEnv):
             process.join()
 
     def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
-        out = self._outputs
         for i in range(self.num_envs) if which is None else np.flatnonzero(which).tolist():
             number = int(self._arrays.episode[i] + 1) if episode is None else episode
             with self._naming_the_dead():
-                (out.observation[i],) = self._envs.env_method(
-                    "begin", self._seed, number, indices=i
-                )
+                (observation,) = self._envs.env_method("begin", self._seed, number, indices=i)
             self._arrays.episode[i] = number
-            out.reward[i] = out.terminated[i] = out.truncated[i] = out.ended[i] = 0
+            self._begun_at(i, observation)
 
     def _step(self, actions: np.ndarray) -> int:
-        wrong = np.flatnonzero((actions != 0) & (actions != 1))
-        if len(wrong):
-            raise self._invalid(int(wrong[0]), int(actions[wrong[0]]))
+        self._check(actions)
         out = self._outputs
         with self._naming_the_dead():
             out.observation[:], out.reward[:], out.ended[:], infos = self._envs.step(actions)

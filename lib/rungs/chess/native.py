@@ -6,8 +6,8 @@ NumPy owns all the memory, boards included; C++ is told the addresses and never 
 import ctypes
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 
+from rungs.arguments import AUTORESET_MODES
 from rungs.chess.buffers import MASKS, Buffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
@@ -17,7 +17,6 @@ from rungs.memory import zeroed_lines
 
 # In the order of the enumerations in cpp/env/chess_env.hpp.
 _OPPONENTS = (type(None), str, UciEngine)
-_AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
 
 class ChessBatch(ctypes.Structure):
@@ -90,7 +89,7 @@ class Boards:
             opponent=_OPPONENTS.index(type(settings.opponent)),
             observation_format=tuple(OBSERVATIONS).index(settings.obs),
             mask_format=tuple(MASKS).index(settings.mask),
-            autoreset=_AUTORESET_MODES.index(settings.autoreset_mode),
+            autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
             max_plies=settings.max_plies or 0,
             opening_least=settings.opening_plies[0],
             opening_most=settings.opening_plies[1],

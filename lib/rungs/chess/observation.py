@@ -32,8 +32,16 @@ def _plane_names() -> tuple[str, ...]:
     return (*names, "halfmove clock")
 
 
+def _other(name: str) -> str:
+    whose, what = name.split(" ", 1)
+    return " ".join(({"own": "their", "their": "own"}.get(whose, whose), what))
+
+
 # What each of AlphaZero's 119 planes shows.
 PLANE_NAMES = _plane_names()
+
+# Where each plane is that shows the other side's what it shows of one's own.
+_OTHERS = [PLANE_NAMES.index(_other(name)) for name in PLANE_NAMES]
 
 # Planes whose squares all hold a number; as a word of `bitplanes` it is the number itself.
 NUMBER_PLANES = tuple(map(PLANE_NAMES.index, ("number of the move", "halfmove clock")))
@@ -63,12 +71,5 @@ def mirrored(observation: np.ndarray, obs: str) -> np.ndarray:
         seen[..., 64:66], seen[..., 66:68] = observation[..., 66:68], observation[..., 64:66]
         seen[..., 68:] = observation[..., 68:]
         return seen
-    flipped = observation[..., ::-1, :]
-    for first in range(0, 14 * HISTORY, 14):
-        seen[..., first : first + 6, :, :] = flipped[..., first + 6 : first + 12, :, :]
-        seen[..., first + 6 : first + 12, :, :] = flipped[..., first : first + 6, :, :]
-        seen[..., first + 12 : first + 14, :, :] = flipped[..., first + 12 : first + 14, :, :]
-    seen[..., 112:, :, :] = observation[..., 112:, :, :]
-    seen[..., 114:116, :, :] = observation[..., 116:118, :, :]
-    seen[..., 116:118, :, :] = observation[..., 114:116, :, :]
+    seen[...] = observation[..., _OTHERS, ::-1, :]
     return seen

@@ -81,9 +81,7 @@ def make(name: str, num_envs: int) -> VectorEnv:
     """
     if name == "null":
         return NullEnv(num_envs, **GAMES)
-    if peers.is_peer(name):
-        return peers.make(name, num_envs, **GAMES)
-    return rungs.make("chess", name, num_envs, **GAMES)
+    return peers.make(name, num_envs, **GAMES)
 
 
 def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:

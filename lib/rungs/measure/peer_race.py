@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rungs import peers
+from rungs.chess.settings import share_ends
 from rungs.machine.cpu import usable_cores
 from rungs.measure import agreement
 from rungs.peers.peer import Peer
@@ -151,7 +152,7 @@ class _Together:
     """A process on each core, with its share of the environments; actions and outputs are sent."""
 
     def __init__(self, entry: Entry, num_envs: int, threads: int, seed: int):
-        shares = [num_envs // threads + (i < num_envs % threads) for i in range(threads)]
+        shares = np.diff(share_ends(num_envs, threads), prepend=0).tolist()
         self._pool = Workers(
             _Seat,
             [(entry.make, share, 1, entry.how, seed + i, i) for i, share in enumerate(shares)],
@@ -159,16 +160,10 @@ class _Together:
         self._count = threads
 
     def play(self, steps: int) -> tuple[int, float]:
-        plies, seconds = 0, 0.0
-        for step in range(-_lead_in(steps), steps):
-            actions = [(chosen,) for chosen in self._pool.call("choose", [()] * self._count)]
-            start = time.perf_counter()
-            outputs = self._pool.call("step", actions)
-            taken = time.perf_counter() - start
-            if step >= 0:
-                seconds += taken
-                plies += sum(played for played, _ in outputs)
-        return plies, seconds
+        return _timed(steps, self._choose, lambda actions: self._pool.call("step", actions))
+
+    def _choose(self) -> list[tuple]:
+        return [(chosen,) for chosen in self._pool.call("choose", [()] * self._count)]
 
     def close(self) -> None:
         self._pool.close()
@@ -194,21 +189,30 @@ class _Seat:
         return self._peer.played(), outputs
 
     def play(self, steps: int) -> tuple[int, float]:
-        plies, seconds = 0, 0.0
-        for step in range(-_lead_in(steps), steps):
-            actions = self._peer.choose(self._rng)
-            start = time.perf_counter()
-            self._peer.step(actions)
-            taken = time.perf_counter() - start
-            if step >= 0:
-                seconds += taken
-                plies += self._peer.played()
-        return plies, seconds
+        return _timed(steps, self.choose, lambda actions: [self.step(actions)])
 
     def agree(self, seed: int):
         return agreement.compare(self._peer, seed)
 
 
-def _lead_in(steps: int) -> int:
-    """Steps until memory and processor are as they are in the middle of a race."""
-    return -(-steps // 4)
+def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:
+    """How many actions were played in how many seconds.
+
+    As many steps as a quarter come first, until memory and processor are as they are in the middle
+    of a race.
+
+    Args:
+        steps: timed.
+        choose: gives what `step` takes; not timed.
+        step: gives what `_Seat.step` does, of every process.
+    """
+    plies, seconds = 0, 0.0
+    for turn in range(-steps // 4, steps):
+        actions = choose()
+        start = time.perf_counter()
+        outcomes = step(actions)
+        taken = time.perf_counter() - start
+        if turn >= 0:
+            seconds += taken
+            plies += sum(played for played, _ in outcomes)
+    return plies, seconds

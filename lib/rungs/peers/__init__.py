@@ -3,6 +3,7 @@
 import importlib
 import importlib.metadata
 
+import rungs
 from rungs.errors import ConfigurationError
 
 # Behind our interface, to be learned from.
@@ -28,18 +29,15 @@ _DISTRIBUTIONS = {
 }
 
 
-def is_peer(name: str) -> bool:
-    """Whether `make` knows it."""
-    return name in _ENVS
-
-
 def make(name: str, num_envs: int, **settings):
-    """Makes a peer's chess environment, with `rungs.make`'s settings as far as it has them.
+    """Makes a rung's chess environment, or a peer's, with the settings as far as it has them.
 
     Raises:
-        ConfigurationError: a setting that it doesn't have.
-        UnavailableError: it is not installed.
+        ConfigurationError: a setting that it doesn't have, or neither a rung nor a peer.
+        UnavailableError: the peer is not installed.
     """
+    if name not in _ENVS:
+        return rungs.make("chess", name, num_envs, **settings)
     module, vector_env = _ENVS[name]
     return getattr(importlib.import_module(module), vector_env)(num_envs, **settings)
 

@@ -45,12 +45,11 @@ def inverse(to_ours: np.ndarray) -> np.ndarray:
     return to_theirs
 
 
-def our_mask(theirs: np.ndarray, to_ours: np.ndarray) -> np.ndarray:
-    """A peer's masks, (N, n), with its actions in our order, (N, 4672) bool."""
-    ours = np.zeros((len(theirs), NUM_ACTIONS), np.bool_)
-    known = np.flatnonzero(to_ours >= 0)
-    _, first = np.unique(to_ours[known], return_index=True)
-    ours[:, to_ours[known[first]]] = theirs[:, known[first]]
-    for action in np.delete(known, first):  # castling may have ids of its own
-        ours[:, to_ours[action]] |= theirs[:, action].astype(np.bool_)
-    return ours
+def our_mask(theirs: np.ndarray, to_theirs: np.ndarray) -> np.ndarray:
+    """A peer's masks, (N, n), with its actions in our order, (N, 4672) bool.
+
+    Args:
+        theirs: the masks.
+        to_theirs: of `inverse`.
+    """
+    return theirs.take(to_theirs, axis=1).astype(np.bool_) & (to_theirs >= 0)

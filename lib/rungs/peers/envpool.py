@@ -8,11 +8,10 @@ from typing import ClassVar
 import gymnasium
 import numpy as np
 
-from rungs.chess.policy import random_actions
 from rungs.errors import UnavailableError
 from rungs.peers.actions import our_mask
 from rungs.peers.peer import ChessPeer, Step
-from rungs.peers.pgx import TO_OURS, TO_THEIRS, PgxChess
+from rungs.peers.pgx import TO_THEIRS, PgxChess
 
 
 def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.Env]:
@@ -68,9 +67,6 @@ class EnvPoolChess(ChessPeer):
         _, self._info = self._env.reset()
         self.ended, self._resets = np.zeros(self.num_envs, np.bool_), 0
 
-    def choose(self, rng: np.random.Generator) -> np.ndarray:
-        return self.native(random_actions(self.mask(), rng))
-
     def step(self, actions: np.ndarray) -> tuple:
         self._resets = int(self.ended.sum())
         outcome = self._env.step(actions)
@@ -87,7 +83,7 @@ class EnvPoolChess(ChessPeer):
         return self._rewards.reshape(-1, 2)[np.arange(self.num_envs), white]
 
     def mask(self) -> np.ndarray:
-        return our_mask(self._info["legal_action_mask"], TO_OURS)
+        return our_mask(self._info["legal_action_mask"], TO_THEIRS)
 
     def native(self, actions: np.ndarray) -> np.ndarray:
         return TO_THEIRS[actions].astype(np.int32)

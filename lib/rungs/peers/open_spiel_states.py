@@ -4,12 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from rungs.chess.policy import random_actions
+from rungs.chess.actions import NUM_ACTIONS
 from rungs.peers.actions import our_mask
 from rungs.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, load_chess
 from rungs.peers.peer import ChessPeer, Step
 
-_NUM_ACTIONS = len(TO_OURS)
 _BLACK = 0  # OpenSpiel's number; White, who begins, is 1
 
 
@@ -32,16 +31,13 @@ class OpenSpielStates(ChessPeer):
         self._game, _ = load_chess()
         shape = self._game.observation_tensor_shape()
         self._observation = np.empty((num_envs, int(np.prod(shape))), np.float32)
-        self._mask = np.empty((num_envs, _NUM_ACTIONS), np.bool_)
+        self._mask = np.empty((num_envs, len(TO_OURS)), np.bool_)
         self.ended, self.result = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
 
     def reset(self, seed: int) -> None:
         self._states = [self._game.new_initial_state() for _ in range(self.num_envs)]
         for i in range(self.num_envs):
             self._write(i)
-
-    def choose(self, rng: np.random.Generator) -> list[int]:
-        return self.native(random_actions(self.mask(), rng))
 
     def step(self, actions: list[int]) -> tuple:
         for i, action in enumerate(actions):
@@ -55,7 +51,9 @@ class OpenSpielStates(ChessPeer):
         return self._observation, self._mask, self.result, self.ended
 
     def mask(self) -> np.ndarray:
-        return our_mask(self._mask, TO_OURS)
+        mask = our_mask(self._mask, TO_THEIRS)
+        mask[:, TO_OURS[NUM_ACTIONS:]] |= self._mask[:, NUM_ACTIONS:]  # castling
+        return mask
 
     def native(self, actions: np.ndarray) -> list[int]:
         ids = TO_THEIRS[actions].tolist()

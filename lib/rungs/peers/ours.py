@@ -4,9 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-import rungs
 from rungs import peers
-from rungs.chess.policy import random_actions
 from rungs.peers.peer import ChessPeer, Step
 
 
@@ -33,16 +31,10 @@ class Rung(ChessPeer):
     ):
         super().__init__(num_envs, threads)
         how = {"obs": obs, "mask": mask} | ({"threads": threads} if rung == "openmp" else {})
-        if peers.is_peer(rung):
-            self._env = peers.make(rung, num_envs, **how)
-        else:
-            self._env = rungs.make("chess", rung, num_envs, **how)
+        self._env = peers.make(rung, num_envs, **how)
 
     def reset(self, seed: int) -> None:
         _, self._info = self._env.reset(seed=seed)
-
-    def choose(self, rng: np.random.Generator) -> np.ndarray:
-        return random_actions(self._info["action_mask"], rng)
 
     def step(self, actions: np.ndarray) -> tuple:
         movers = self._info["player"].copy()

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from rungs.chess.policy import random_actions
+
 
 @dataclasses.dataclass(frozen=True)
 class Step:
@@ -67,6 +69,10 @@ class ChessPeer(Peer):
 
     ended: np.ndarray
     result: np.ndarray
+
+    def choose(self, rng: np.random.Generator):
+        """A random legal action of each game, as `step` takes them."""
+        return self.native(random_actions(self.mask(), rng))
 
     @abc.abstractmethod
     def mask(self) -> np.ndarray:

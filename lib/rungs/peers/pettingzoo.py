@@ -5,7 +5,6 @@ from typing import ClassVar
 import chess
 import numpy as np
 
-from rungs.chess.policy import random_actions
 from rungs.errors import UnavailableError
 from rungs.peers.actions import inverse, our_mask, to_ours
 from rungs.peers.peer import ChessPeer, Step
@@ -61,9 +60,6 @@ class PettingZooChess(ChessPeer):
             env.reset(seed=seed + i)
             self._seen[i] = env.last()[0]
 
-    def choose(self, rng: np.random.Generator) -> list[int]:
-        return self.native(random_actions(self.mask(), rng))
-
     def step(self, actions: list[int]) -> tuple:
         for i, (env, action) in enumerate(zip(self._envs, actions, strict=True)):
             env.step(action)
@@ -77,7 +73,7 @@ class PettingZooChess(ChessPeer):
         return self._seen, self.result, self.ended
 
     def mask(self) -> np.ndarray:
-        return our_mask(np.array([seen["action_mask"] for seen in self._seen]), TO_OURS)
+        return our_mask(np.array([seen["action_mask"] for seen in self._seen]), TO_THEIRS)
 
     def native(self, actions: np.ndarray) -> list[int]:
         return TO_THEIRS[actions].tolist()

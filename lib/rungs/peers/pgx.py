@@ -5,7 +5,6 @@ from typing import ClassVar
 import chess
 import numpy as np
 
-from rungs.chess.policy import random_actions
 from rungs.errors import UnavailableError
 from rungs.peers.actions import inverse, our_mask, to_ours
 from rungs.peers.peer import ChessPeer, Step
@@ -74,9 +73,6 @@ class PgxChess(ChessPeer):
         self._state = self._init(keys)
         self._keys = keys
 
-    def choose(self, rng: np.random.Generator):
-        return self.native(random_actions(self.mask(), rng))
-
     def step(self, actions) -> tuple:
         self._white = self._state._player_order[:, 0]
         self._state = self._jax.block_until_ready(self._step(self._state, actions, self._keys))
@@ -91,7 +87,7 @@ class PgxChess(ChessPeer):
         return np.asarray(self._state.rewards)[np.arange(self.num_envs), np.asarray(self._white)]
 
     def mask(self) -> np.ndarray:
-        return our_mask(np.asarray(self._state.legal_action_mask), TO_OURS)
+        return our_mask(np.asarray(self._state.legal_action_mask), TO_THEIRS)
 
     def native(self, actions: np.ndarray):
         return self._jax.numpy.asarray(TO_THEIRS[actions], self._jax.numpy.int32)

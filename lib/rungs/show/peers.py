@@ -58,9 +58,7 @@ def _lines(values: pd.DataFrame, what: str, things: str, title: str):
         style.median_line(axes, rows.groupby("num_envs")["value"], racer, look)
     axes.set_yscale("log")
     axes.set_ylabel(what)
-    style.boards_below(axes)
-    axes.set_xlabel(things)
-    axes.get_legend().remove()
+    style.numbers_below(axes, things)
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
     axes.set_title(title)
     return figure

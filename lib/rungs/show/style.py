@@ -35,11 +35,16 @@ def median_line(axes, groups, label: str, look: dict) -> None:
     axes.fill_between(middle.index, low, high, color=look["color"], alpha=0.2)
 
 
-def boards_below(axes) -> None:
-    """Numbers of boards, in powers of two, for the horizontal axis."""
+def numbers_below(axes, things: str) -> None:
+    """How many things there are, in powers of two, for the horizontal axis."""
     axes.set_xscale("log", base=2)
-    axes.set_xlabel("boards")
+    axes.set_xlabel(things)
     axes.grid(color="#EEEEEE")
+
+
+def boards_below(axes) -> None:
+    """Numbers of boards for the horizontal axis, and the lines' names."""
+    numbers_below(axes, "boards")
     axes.legend(frameon=False)
 
 

@@ -44,9 +44,7 @@ def explore_updates(updates: pd.DataFrame):
         chosen = updates[updates["num_envs"] == num_envs]
         display(training.parts(chosen, "racer", f"One update from {num_envs:,} boards"))
 
-    counts = sorted(updates["num_envs"].unique().tolist())
-    slider = ipywidgets.SelectionSlider(options=counts, value=counts[-1], description="boards")
-    return ipywidgets.interactive(show, num_envs=slider)
+    return ipywidgets.interactive(show, num_envs=_boards_of(updates))
 
 
 def explore_peers(times: pd.DataFrame, ours: str):
@@ -61,9 +59,13 @@ def explore_peers(times: pd.DataFrame, ours: str):
         chosen = times[times["num_envs"] == num_envs]
         display(peers.bars(chosen, ours, f"{num_envs:,} boards"))
 
-    counts = sorted(times["num_envs"].unique().tolist())
-    slider = ipywidgets.SelectionSlider(options=counts, value=counts[-1], description="boards")
-    return ipywidgets.interactive(show, num_envs=slider)
+    return ipywidgets.interactive(show, num_envs=_boards_of(times))
+
+
+def _boards_of(frame: pd.DataFrame) -> ipywidgets.SelectionSlider:
+    """A slider over the numbers of boards that were measured, at the most."""
+    counts = sorted(frame["num_envs"].unique().tolist())
+    return ipywidgets.SelectionSlider(options=counts, value=counts[-1], description="boards")
 
 
 def explore_learning(evaluations: pd.DataFrame):

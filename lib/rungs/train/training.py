@@ -8,7 +8,6 @@ from pathlib import Path
 
 import torch
 
-import rungs
 from rungs import peers
 from rungs.atomic import tidy, written
 from rungs.chess.engine import UciEngine
@@ -102,9 +101,7 @@ def make_env(training: Training, rank: int = 0):
         "mask": "bits",
         "max_plies": training.max_plies,
     }
-    if peers.is_peer(training.rung):
-        return peers.make(training.rung, training.num_envs, **settings)
-    return rungs.make("chess", training.rung, training.num_envs, **settings)
+    return peers.make(training.rung, training.num_envs, **settings)
 
 
 def weakest(path: str) -> UciEngine:
