@@ -35,8 +35,10 @@ tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
 	  chromium clang iproute2 papi-tools stockfish valgrind
 
+# CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.
 lock: $(INSTALLED)
-	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
+	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' \
+	  | grep -Ev '^(cuda-bindings|cuda-toolkit|nvidia-)' > constraints.txt
 
 clean:
 	rm -rf .venv data/run figures/run
@@ -47,7 +49,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@command -v g++ >/dev/null || { echo "Rungs needs g++"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev,mpi,peers,train]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev,gpu,mpi,peers,train]'
 	touch $@
 
 .PHONY: run test test-slow lab bench peers record check tools lock clean

@@ -1,6 +1,6 @@
 // Gymnasium's CartPole-v1 (after Barto, Sutton and Anderson, 1983): a cart on a rail, a pole on the
-// cart, and one step of Euler's method. Formula by formula as in Gymnasium's cartpole.py, so that
-// only sine and cosine round differently.
+// cart, and one step of Euler's method. Formula by formula as in Gymnasium's cartpole.py, but for
+// sine and cosine, and divisions by the mass, which are products with 1 / mass.
 //
 // A value is a number or a vector of numbers, one for each environment: the same lines are compiled
 // for both. No product may be fused with a sum, as that rounds once where others round twice: Clang
@@ -58,15 +58,15 @@ inline Value cosine(Value angle) {
 // The state a step later, under a force on the cart.
 template <class Real, class Value>
 inline State<Value> advance(const State<Value>& s, Value force) {
-  const Real tau = static_cast<Real>(kSeconds), mass = static_cast<Real>(kMass);
+  const Real tau = static_cast<Real>(kSeconds), per_mass = static_cast<Real>(1 / kMass);
   const Real mass_length = static_cast<Real>(kMassLength);
   const Value sin = sine<Real>(s.theta), cos = cosine<Real>(s.theta);
-  const Value temp = (force + mass_length * (s.theta_dot * s.theta_dot) * sin) / mass;
+  const Value temp = (force + mass_length * (s.theta_dot * s.theta_dot) * sin) * per_mass;
   const Value theta_acc =
       (static_cast<Real>(kGravity) * sin - cos * temp) /
       (static_cast<Real>(kLength) *
-       (static_cast<Real>(4.0 / 3.0) - static_cast<Real>(kMassOfPole) * (cos * cos) / mass));
-  const Value x_acc = temp - mass_length * theta_acc * cos / mass;
+       (static_cast<Real>(4.0 / 3.0) - static_cast<Real>(kMassOfPole) * (cos * cos) * per_mass));
+  const Value x_acc = temp - mass_length * theta_acc * cos * per_mass;
   return {s.x + tau * s.x_dot, s.x_dot + tau * x_acc, s.theta + tau * s.theta_dot,
           s.theta_dot + tau * theta_acc};
 }

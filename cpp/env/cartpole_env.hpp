@@ -1,6 +1,8 @@
 // What reinforcement learning adds to a cart and a pole: rewards, ends, and the next episode. The
-// environments of a batch lie side by side (structure of arrays), and a step is one of a whole
-// register of them: 8 in double, 16 in single precision.
+// environments of a batch lie side by side (structure of arrays). They are stepped some at a time:
+// first all of them, a register of environments after the other and without any branch, then those
+// begin anew whose episodes ended, as a branch that some take and others don't costs more than a
+// step.
 #pragma once
 #include <cstring>
 
@@ -37,6 +39,9 @@ struct CartPoleBatch {
 
 constexpr int kRegisterBytes = 64;
 
+// The most environments stepped at a time: what they read and write stays in the first cache.
+constexpr int kSome = 256;
+
 namespace detail {
 
 template <class Vector, class Number>
@@ -53,6 +58,22 @@ inline void store(Vector vector, Number* to) {
 
 }  // namespace detail
 
+// Some environments, by number.
+struct Listed {
+  std::int64_t env[kSome + kRegisterBytes];  // room to fill the last register
+  int count = 0;
+
+  // Those from `first` to `last - 1` that `marks` marks.
+  Listed(const bool* marks, std::int64_t first, std::int64_t last) {
+    int listed = 0;
+    for (std::int64_t i = first; i < last; ++i) {
+      env[listed] = i;
+      listed += marks[i];
+    }
+    count = listed;
+  }
+};
+
 template <class Real>
 struct CartPoleEnvs {
   static constexpr int kLanes = kRegisterBytes / sizeof(Real);
@@ -67,32 +88,74 @@ struct CartPoleEnvs {
   Real* state(int row) const { return static_cast<Real*>(batch.state) + row * batch.stride; }
   float* observation(int row) const { return batch.observation + row * batch.stride; }
 
-  // Begins the episode whose number is set on environment `i`, in ±0.05 like Gymnasium's.
-  void begin(std::int64_t i) const {
-    const Words random = philox_words(batch.seed, static_cast<std::uint32_t>(batch.first_env + i),
-                                      batch.episode[i], 0, Stream::CARTPOLE_START);
-    for (int row = 0; row < 4; ++row) {
-      state(row)[i] = static_cast<Real>(0.1 * (random.word[row] * 0x1p-32) - 0.05);
-      observation(row)[i] = static_cast<float>(state(row)[i]);
+  // Begins the episodes whose numbers are set, in ±0.05 like Gymnasium's.
+  void begin(const Listed& listed) const {
+    for (int first = 0; first < listed.count; first += kLanes) {
+      const int count = listed.count - first < kLanes ? listed.count - first : kLanes;
+      const std::int64_t* envs = listed.env + first;
+      std::uint64_t number[kLanes] = {}, episode[kLanes] = {};
+      for (int lane = 0; lane < count; ++lane) {
+        number[lane] = static_cast<std::uint64_t>(batch.first_env + envs[lane]);
+        episode[lane] = batch.episode[envs[lane]];
+        batch.steps[envs[lane]] = 0;
+      }
+      using Word = Many<std::uint64_t>;
+      const auto random = philox_words(batch.seed, detail::load<Word>(number),
+                                       detail::load<Word>(episode), Word{}, Stream::CARTPOLE_START);
+      for (int row = 0; row < 4; ++row) {
+        const auto word =
+            __builtin_convertvector((Many<std::int64_t>)random.word[row], Many<double>);
+        Real start[kLanes];
+        detail::store(__builtin_convertvector(0.1 * (word * 0x1p-32) - 0.05, Reals), start);
+        for (int lane = 0; lane < count; ++lane) {
+          state(row)[envs[lane]] = start[lane];
+          observation(row)[envs[lane]] = static_cast<float>(start[lane]);
+        }
+      }
     }
-    batch.steps[i] = 0;
   }
 
-  void begin_next(std::int64_t i) const {
-    ++batch.episode[i];
-    begin(i);
+  // Steps environments `first` to `last - 1`, at most `kSome`, where `first` begins a register;
+  // `actions` are theirs, each 0 or 1. Returns how many episodes ended.
+  int step(std::int64_t first, std::int64_t last, const std::int64_t* actions) const {
+    // With NEXT_STEP: where an episode had ended before, this step is the next one's reset.
+    const bool next_step = batch.autoreset == Autoreset::NEXT_STEP;
+    const Listed resets(batch.ended, first, next_step ? last : first);
+    std::int64_t i = first;
+    for (; i + kLanes <= last; i += kLanes) step_register(i, actions + (i - first));
+    if (i < last) {
+      std::int64_t filled[kLanes] = {};  // the caller's actions end before the register does
+      for (std::int64_t lane = i; lane < last; ++lane) filled[lane - i] = actions[lane - first];
+      step_register(i, filled);
+    }
+    begin_next(resets);
+    for (int reset = 0; reset < resets.count; ++reset) {
+      const std::int64_t env = resets.env[reset];
+      batch.reward[env] = 0;
+      batch.terminated[env] = batch.truncated[env] = batch.ended[env] = false;
+    }
+    const Listed ended(batch.ended, first, last);
+    if (batch.autoreset == Autoreset::SAME_STEP) {
+      for (int end = 0; end < ended.count; ++end)
+        for (int row = 0; row < 4; ++row)
+          batch.final_observation[row * batch.stride + ended.env[end]] =
+              observation(row)[ended.env[end]];
+      begin_next(ended);
+    }
+    return ended.count;
   }
 
-  // Steps environments `i` to `i + kLanes - 1`; `actions` are theirs, each 0 or 1. Returns how many
-  // episodes ended.
-  int step(std::int64_t i, const std::int64_t* actions) const {
+ private:
+  void begin_next(const Listed& listed) const {
+    for (int each = 0; each < listed.count; ++each) ++batch.episode[listed.env[each]];
+    begin(listed);
+  }
+
+  void step_register(std::int64_t i, const std::int64_t* actions) const {
     const auto chosen = detail::load<Many<std::int64_t>>(actions);
     const Reals right = __builtin_convertvector(chosen, Reals);
     const Reals force =
         right * static_cast<Real>(2 * cartpole::kForce) - static_cast<Real>(cartpole::kForce);
-    const bool resets = batch.autoreset == Autoreset::NEXT_STEP && any(batch.ended + i);
-    bool before[kLanes];
-    if (resets) std::memcpy(before, batch.ended + i, sizeof before);
     const cartpole::State<Reals> s = compute(i, force);
     const auto fallen = (s.x < static_cast<Real>(-cartpole::kMostX)) |
                         (s.x > static_cast<Real>(cartpole::kMostX)) |
@@ -112,17 +175,6 @@ struct CartPoleEnvs {
     detail::store(truncated, batch.truncated + i);
     detail::store(terminated | truncated, batch.ended + i);
     detail::store(Many<float>{} + 1.0F, batch.reward + i);
-    if (resets) begin_where(i, before);
-    return any(batch.ended + i) ? end(i) : 0;
-  }
-
- private:
-  static bool any(const bool* flags) {
-    std::uint64_t words[kLanes / 8];
-    std::memcpy(words, flags, sizeof words);
-    std::uint64_t all = 0;
-    for (const std::uint64_t word : words) all |= word;
-    return all;
   }
 
   cartpole::State<Reals> compute(std::int64_t i, Reals force) const {
@@ -135,29 +187,6 @@ struct CartPoleEnvs {
       next = cartpole::advance<Real>(now, force);
     }
     return next;
-  }
-
-  // With NEXT_STEP: where an episode had ended before, this step is the next one's reset.
-  void begin_where(std::int64_t i, const bool* before) const {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      if (!before[lane]) continue;
-      begin_next(i + lane);
-      batch.reward[i + lane] = 0;
-      batch.terminated[i + lane] = batch.truncated[i + lane] = batch.ended[i + lane] = false;
-    }
-  }
-
-  int end(std::int64_t i) const {
-    int count = 0;
-    for (std::int64_t lane = i; lane < i + kLanes; ++lane) {
-      if (!batch.ended[lane]) continue;
-      count += lane < batch.num_envs;  // those beyond only fill the register
-      if (batch.autoreset != Autoreset::SAME_STEP) continue;
-      for (int row = 0; row < 4; ++row)
-        batch.final_observation[row * batch.stride + lane] = observation(row)[lane];
-      begin_next(lane);
-    }
-    return count;
   }
 };
 

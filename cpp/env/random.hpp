@@ -7,34 +7,44 @@
 namespace rungs::env {
 
 // What a number is drawn for: the last word of the counter, so that uses never share numbers.
-enum class Stream : std::uint32_t { OPPONENT, START, OPENING_LENGTH, OPENING, CARTPOLE_START };
-
-struct Words {
-  std::uint32_t word[4];
+enum class Stream : std::uint32_t {
+  OPPONENT,
+  START,
+  OPENING_LENGTH,
+  OPENING,
+  CARTPOLE_START,
+  CARTPOLE_ACTION
 };
 
-// Philox's four output words for counter (board, episode, ply, stream), key = seed.
-inline Words philox_words(std::uint64_t seed, std::uint32_t board, std::uint32_t episode,
-                          std::uint32_t ply, Stream stream) {
-  Words counter = {{board, episode, ply, static_cast<std::uint32_t>(stream)}};
-  std::uint32_t* c = counter.word;
-  std::uint32_t k[2] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
+template <class Word>
+struct Words {
+  Word word[4];
+};
+
+// Philox's four output words for counter (board, episode, ply, stream), key = seed. A Word is 64
+// bits wide, of which 32 count, or a vector of such, one for each of several counters.
+template <class Word>
+inline Words<Word> philox_words(std::uint64_t seed, Word board, Word episode, Word ply,
+                                Stream stream) {
+  constexpr std::uint64_t kLow = 0xFFFFFFFF;
+  Word c[4] = {board & kLow, episode & kLow, ply & kLow,
+               Word{} + static_cast<std::uint64_t>(stream)};
+  std::uint64_t k[2] = {seed & kLow, seed >> 32};
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = 0xD2511F53ULL * c[0], b = 0xCD9E8D57ULL * c[2];
-    const std::uint32_t next[4] = {
-        static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(b),
-        static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(a)};
+    const Word a = 0xD2511F53ULL * c[0], b = 0xCD9E8D57ULL * c[2];
+    const Word next[4] = {(b >> 32) ^ c[1] ^ k[0], b & kLow, (a >> 32) ^ c[3] ^ k[1], a & kLow};
     for (int i = 0; i < 4; ++i) c[i] = next[i];
-    k[0] += 0x9E3779B9U;
-    k[1] += 0xBB67AE85U;
+    k[0] = (k[0] + 0x9E3779B9U) & kLow;
+    k[1] = (k[1] + 0xBB67AE85U) & kLow;
   }
-  return counter;
+  return {{c[0], c[1], c[2], c[3]}};
 }
 
 // The first of them.
 inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32_t episode,
                             std::uint32_t ply, Stream stream) {
-  return philox_words(seed, board, episode, ply, stream).word[0];
+  const auto words = philox_words<std::uint64_t>(seed, board, episode, ply, stream);
+  return static_cast<std::uint32_t>(words.word[0]);
 }
 
 // An integer in [0, n), from 32 random bits, by Lemire's multiplication. No integer is preferred by

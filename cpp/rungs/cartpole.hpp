@@ -5,56 +5,104 @@
 
 namespace rungs::cartpole {
 
-// Environments below which another thread costs more than it brings: one steps so many in about the
-// time that waking another takes.
-constexpr std::int64_t kEnvsPerThread = 1024;
+// Steps below which another thread costs more than it brings: one takes so many in about the time
+// that waking another takes.
+constexpr std::int64_t kStepsPerThread = 1024;
+
+namespace detail {
+
+inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+}  // namespace detail
 
 // Begins an episode on the environments that `which` marks (null: on all): number `episode`, or
 // each one's next where `episode` is -1.
 template <class Real>
 inline void reset(const env::CartPoleBatch& batch, const bool* which, std::int64_t episode) {
   const env::CartPoleEnvs<Real> envs{batch};
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) {
-    if (which && !which[i]) continue;
-    batch.episode[i] = episode < 0 ? batch.episode[i] + 1 : static_cast<std::uint32_t>(episode);
-    batch.terminated[i] = batch.truncated[i] = batch.ended[i] = false;
-    batch.reward[i] = 0;
-    envs.begin(i);
+  for (std::int64_t first = 0; first < batch.num_envs; first += env::kSome) {
+    const std::int64_t last = detail::least(first + env::kSome, batch.num_envs);
+    bool all[env::kSome];
+    std::memset(all, true, sizeof all);
+    const env::Listed listed(which ? which : all - first, first, last);
+    for (int each = 0; each < listed.count; ++each) {
+      const std::int64_t i = listed.env[each];
+      batch.episode[i] = episode < 0 ? batch.episode[i] + 1 : static_cast<std::uint32_t>(episode);
+      batch.terminated[i] = batch.truncated[i] = batch.ended[i] = false;
+      batch.reward[i] = 0;
+    }
+    envs.begin(listed);
   }
 }
 
-// The first environment whose action is not 0 or 1, or the number of environments.
-inline std::int64_t first_invalid(const env::CartPoleBatch& batch, const std::int64_t* actions) {
+// What a batch is asked to do.
+struct Steps {
+  std::int64_t count;
+  const std::int64_t* actions;  // (count, num_envs), or null: random ones
+  std::int64_t drawn;           // random actions that each environment was given before
+  float* rewards;               // (num_envs,), where each environment's are added up, or null
+  std::int32_t* ended;          // likewise its episodes that ended
+};
+
+// Where the first action lies that is not 0 or 1, or their number.
+inline std::int64_t first_invalid(const std::int64_t* actions, std::int64_t count) {
   std::uint64_t all = 0;
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) all |= static_cast<std::uint64_t>(actions[i]);
-  if (all <= 1) return batch.num_envs;
+  for (std::int64_t i = 0; i < count; ++i) all |= static_cast<std::uint64_t>(actions[i]);
+  if (all <= 1) return count;
   std::int64_t i = 0;
   while (static_cast<std::uint64_t>(actions[i]) <= 1) ++i;
   return i;
 }
 
-// Steps environments `first` to `last - 1`, where `first` begins a register; returns how many
-// episodes ended.
+namespace detail {
+
+// Random actions of some environments, a bit each of Philox's words: 128 of a counter's.
+struct RandomActions {
+  std::uint32_t word[4][env::kSome];
+  std::int64_t action[env::kSome];
+
+  // The next ones of environments `first` to `last - 1`, after so many.
+  const std::int64_t* next(const env::CartPoleBatch& batch, std::int64_t first, std::int64_t last,
+                           std::int64_t drawn, bool fresh) {
+    if (fresh || drawn % 128 == 0) {
+      for (std::int64_t i = first; i < last; ++i) {
+        const auto words = env::philox_words<std::uint64_t>(
+            batch.seed, static_cast<std::uint64_t>(batch.first_env + i),
+            static_cast<std::uint64_t>(drawn / 128), 0, env::Stream::CARTPOLE_ACTION);
+        for (int k = 0; k < 4; ++k) word[k][i - first] = static_cast<std::uint32_t>(words.word[k]);
+      }
+    }
+    const std::uint32_t* now = word[drawn / 32 % 4];
+    const int bit = static_cast<int>(drawn % 32);
+    for (std::int64_t i = 0; i < last - first; ++i) action[i] = now[i] >> bit & 1;
+    return action;
+  }
+};
+
+// Takes all steps of environments `first` to `last - 1`, at most `kSome`, before any other's.
 template <class Real>
-inline std::int64_t step_some(const env::CartPoleBatch& batch, const std::int64_t* actions,
+inline std::int64_t step_some(const env::CartPoleBatch& batch, const Steps& steps,
                               std::int64_t first, std::int64_t last) {
-  constexpr std::int64_t kLanes = env::CartPoleEnvs<Real>::kLanes;
   const env::CartPoleEnvs<Real> envs{batch};
-  std::int64_t ended = 0, i = first;
-  for (; i + kLanes <= last; i += kLanes) ended += envs.step(i, actions + i);
-  if (i < last) {
-    std::int64_t filled[kLanes] = {};  // the caller's actions end before the register does
-    for (std::int64_t lane = 0; i + lane < last; ++lane) filled[lane] = actions[i + lane];
-    ended += envs.step(i, filled);
+  RandomActions random;
+  std::int64_t ended = 0;
+  for (std::int64_t step = 0; step < steps.count; ++step) {
+    const std::int64_t* actions =
+        steps.actions ? steps.actions + step * batch.num_envs + first
+                      : random.next(batch, first, last, steps.drawn + step, step == 0);
+    ended += envs.step(first, last, actions);
+    if (!steps.rewards) continue;
+    for (std::int64_t i = first; i < last; ++i) {
+      steps.rewards[i] += batch.reward[i];
+      steps.ended[i] += batch.ended[i];
+    }
   }
   return ended;
 }
 
-namespace detail {
-
 struct Share {
   const env::CartPoleBatch* batch;
-  const std::int64_t* actions;
+  const Steps* steps;
   std::int64_t each;  // environments of a thread
   std::int64_t* ended;
 };
@@ -62,29 +110,34 @@ struct Share {
 template <class Real>
 inline void step_share(void* context, std::int32_t thread) {
   const Share& share = *static_cast<const Share*>(context);
-  const std::int64_t first = thread * share.each;
-  const std::int64_t last =
-      first + share.each < share.batch->num_envs ? first + share.each : share.batch->num_envs;
-  const std::int64_t ended = step_some<Real>(*share.batch, share.actions, first, last);
+  const std::int64_t last = least((thread + 1) * share.each, share.batch->num_envs);
+  std::int64_t ended = 0;
+  for (std::int64_t first = thread * share.each; first < last; first += env::kSome)
+    ended += step_some<Real>(*share.batch, *share.steps, first, least(first + env::kSome, last));
   __atomic_fetch_add(share.ended, ended, __ATOMIC_RELAXED);
 }
 
 }  // namespace detail
 
-// One step of all environments; returns how many episodes ended. Unless every action is 0 or 1
-// nothing is changed, and for the first environment `i` whose action is not, -1 - i is returned.
+// Steps all environments; returns how many episodes ended. Unless every action is 0 or 1 nothing is
+// changed, and for the first that is not, at `i`, -1 - i is returned.
 template <class Real>
-inline std::int64_t step(const env::CartPoleBatch& batch, const std::int64_t* actions,
+inline std::int64_t step(const env::CartPoleBatch& batch, const Steps& steps,
                          std::int32_t threads) {
-  const std::int64_t invalid = first_invalid(batch, actions);
-  if (invalid < batch.num_envs) return -1 - invalid;
-  threads = openmp::detail::useful_threads(threads, batch.num_envs, kEnvsPerThread);
-  if (threads == 1) return step_some<Real>(batch, actions, 0, batch.num_envs);
+  if (steps.actions) {
+    const std::int64_t given = steps.count * batch.num_envs;
+    const std::int64_t invalid = first_invalid(steps.actions, given);
+    if (invalid < given) return -1 - invalid;
+  }
+  threads = openmp::detail::useful_threads(threads, batch.num_envs * steps.count, kStepsPerThread);
   // Whole cache lines of every output: neighbours never write to one.
   const std::int64_t each = ((batch.num_envs + threads - 1) / threads + 63) / 64 * 64;
   std::int64_t ended = 0;
-  detail::Share share{&batch, actions, each, &ended};
-  openmp::on_each(threads, detail::step_share<Real>, &share);
+  detail::Share share{&batch, &steps, each, &ended};
+  if (threads == 1)
+    detail::step_share<Real>(&share, 0);
+  else
+    openmp::on_each(threads, detail::step_share<Real>, &share);
   return ended;
 }
 

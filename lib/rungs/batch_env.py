@@ -37,15 +37,16 @@ class BatchEnv(VectorEnv, abc.ABC):
         self._num_ended = 0
         self._begun = False
 
-    def checked(self, actions) -> np.ndarray:
-        """`actions` as (N,) int64, copied only where they are of another kind.
+    def checked(self, actions, *before: int) -> np.ndarray:
+        """`actions` as (*before, N) int64, copied only where they are of another kind.
 
         Raises:
             ConfigurationError: they have a wrong shape or dtype.
         """
         actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,):
-            raise ConfigurationError(f"actions have shape {actions.shape}, not ({self.num_envs},)")
+        if actions.shape != (*before, self.num_envs):
+            expected = (*before, self.num_envs)
+            raise ConfigurationError(f"actions have shape {actions.shape}, not {expected}")
         if actions.dtype == np.int64 and actions.flags.carray:
             return actions
         if actions.dtype.kind not in "iu" or actions.dtype == np.uint64:

@@ -13,6 +13,7 @@ class Stream(enum.IntEnum):
     OPENING_LENGTH = 2
     OPENING = 3
     CARTPOLE_START = 4
+    CARTPOLE_ACTION = 5
 
 
 def philox(seed: int, board, episode, ply, stream: Stream):
@@ -23,11 +24,11 @@ def philox(seed: int, board, episode, ply, stream: Stream):
 def words(seed: int, board, episode, ply, stream: Stream) -> tuple:
     """The four 32-bit words of Philox4x32-10 (Salmon et al., SC 2011).
 
-    The counter is (board, episode, ply, stream), the key is the 64-bit seed. A counter may also be
-    an array of uint64 or a tensor of int64.
+    The counter is (board, episode, ply, stream), the key is the 64-bit seed, which may also be
+    given as a signed number. A counter may also be an array or a tensor of int64, or be compiled.
     """
     c0, c1, c2, c3 = board, episode, ply, int(stream)
-    k0, k1 = seed & _WORD, seed >> 32
+    k0, k1 = seed & _WORD, seed >> 32 & _WORD
     for _ in range(10):
         a, b = 0xD2511F53 * c0, 0xCD9E8D57 * c2
         # Masked after shifts too, as an int64 fills up with its sign.

@@ -35,6 +35,7 @@ _RUNGS = {
         Rung("gymnasium", "Python, Gymnasium", "rungs.cartpole.gymnasium", "GymnasiumCartPoleEnv"),
         Rung("subproc", "Python, a process each", "rungs.cartpole.subproc", "SubprocCartPoleEnv"),
         Rung("torch", "PyTorch, batched", "rungs.cartpole.torch", "TorchCartPoleEnv"),
+        Rung("numba", "Numba, a CUDA kernel", "rungs.cartpole.numba", "NumbaCartPoleEnv"),
         Rung("cpp", "C++, one thread", "rungs.cartpole.cpp", "CppCartPoleEnv"),
         Rung("openmp", "C++, OpenMP threads", "rungs.cartpole.openmp", "OpenmpCartPoleEnv"),
     ),

@@ -37,6 +37,17 @@ class CppCartPoleEnv(CartPoleVectorEnv):
             raise self._invalid(-1 - ended, int(actions[-1 - ended]))
         return ended
 
+    def _step_many(self, steps: int, actions: np.ndarray | None) -> tuple:
+        rewards, ended = self._sums()
+        given = 0 if actions is None else actions.ctypes.data
+        invalid = -1 - self._api.rungs_cartpole_step_many(
+            self._address, steps, given, self._drawn, rewards, ended, self.threads
+        )
+        if invalid >= 0:
+            raise self._invalid(invalid % self.num_envs, int(actions.flat[invalid]))
+        self._num_ended = int(self._ended.sum())
+        return rewards, ended
+
     def _dump(self) -> dict:
         return self._arrays.dump()
 

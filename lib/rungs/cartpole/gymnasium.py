@@ -27,7 +27,7 @@ class GymnasiumCartPoleEnv(OneByOneEnv):
                 self._begun_at(i, env.begin(self._seed, number))
 
     def _step(self, actions: np.ndarray) -> int:
-        self._check(actions)
+        self._refuse_invalid(actions)
         out = self._outputs
         for i, (env, action) in enumerate(zip(self._envs, actions.tolist(), strict=True)):
             if self.autoreset_mode == AutoresetMode.NEXT_STEP and out.ended[i]:

@@ -1,29 +1,17 @@
 """Gymnasium's own CartPole, whose episodes start where ours do, and what its rungs share."""
 
 import functools
-from collections.abc import Callable
 
 import numpy as np
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
 from rungs.cartpole.host import Arrays
-from rungs.cartpole.physics import START
+from rungs.cartpole.physics import physics
 from rungs.cartpole.vector_env import CartPoleVectorEnv
 from rungs.errors import ConfigurationError
 from rungs.random import Stream, words
 
-
-def starts(seed: int, env, episode, real: Callable = float) -> tuple:
-    """Where episodes start: x, x_dot, theta, theta_dot, in double precision.
-
-    Args:
-        seed: of the batch.
-        env: numbers of environments: one, (n,) uint64, or a tensor of int64.
-        episode: numbers of their episodes.
-        real: from integers to numbers in double precision.
-    """
-    drawn = words(seed, env, episode, 0, Stream.CARTPOLE_START)
-    return tuple(2 * START * (real(word) * 2.0**-32) - START for word in drawn)
+_PHYSICS = physics()
 
 
 class OneCartPole(CartPoleEnv):
@@ -45,7 +33,8 @@ class OneCartPole(CartPoleEnv):
     def begin(self, seed: int, episode: int) -> np.ndarray:
         """Begins an episode; the observation."""
         self._batch_seed, self.episode, self.steps = seed, episode, 0
-        self.state = np.array(starts(seed, self._number, episode))
+        drawn = words(seed, self._number, episode, 0, Stream.CARTPOLE_START)
+        self.state = np.array([_PHYSICS.start(word) for word in drawn])
         self.steps_beyond_terminated = None
         return self.state.astype(np.float32)
 
@@ -87,11 +76,6 @@ class OneByOneEnv(CartPoleVectorEnv):
         ]
         self._arrays = Arrays(self.num_envs, self.first_env, self.settings)
         self._outputs = self._arrays.outputs
-
-    def _check(self, actions: np.ndarray) -> None:
-        wrong = np.flatnonzero((actions != 0) & (actions != 1))
-        if len(wrong):
-            raise self._invalid(int(wrong[0]), int(actions[wrong[0]]))
 
     def _begun_at(self, i: int, observation: np.ndarray) -> None:
         """Writes the outputs of an environment whose episode has just begun."""

@@ -1,10 +1,12 @@
-"""Gymnasium's CartPole-v1, line by line as `cpp/cartpole/physics.hpp`, for arrays and tensors.
+"""Gymnasium's CartPole-v1, line by line as `cpp/cartpole/physics.hpp`: the same bits.
 
-In double precision both give the same bits. Products are never fused with sums.
+For numbers, arrays and tensors, and for Numba to compile.
 """
 
-import dataclasses
 import math
+import operator
+from collections.abc import Callable
+from typing import NamedTuple
 
 GRAVITY, MASS_OF_CART, MASS_OF_POLE = 9.8, 1.0, 0.1
 MASS = MASS_OF_POLE + MASS_OF_CART
@@ -25,59 +27,87 @@ _COSINE = (-1 / 2, 1 / 24, -1 / 720, 1 / 40320, -1 / 3628800)
 _TERMS = {4: 3, 8: 5}
 
 
-@dataclasses.dataclass(frozen=True)
-class Physics:
-    """The physics in one precision.
+class Physics(NamedTuple):
+    """The physics in one precision: functions of numbers, or of arrays of them.
 
     Attributes:
-        itemsize: bytes of a number, 4 or 8.
-        mass: `MASS`. A tensor on the device where states are on a GPU: PyTorch would multiply by
-            the reciprocal of a number, and round otherwise.
+        advance: `advance(x, x_dot, theta, theta_dot, force)` is the state a step later, (x, x_dot,
+            theta, theta_dot), under a force on the cart: metres, metres per second, radians from
+            upright and within `MOST_THETA`, radians per second, newtons.
+        fallen: `fallen(x, theta)`: whether the cart has left the rail or the pole leans too far.
+        start: `start(word)` is where a number of an episode's first state is, of 32 random bits as
+            a float64.
+        sine, cosine: of small angles, radians.
     """
 
-    itemsize: int = 8
-    mass: object = MASS
+    advance: Callable
+    fallen: Callable
+    start: Callable
+    sine: Callable
+    cosine: Callable
 
-    def advance(self, x, x_dot, theta, theta_dot, force) -> tuple:
-        """The state a step later, (x, x_dot, theta, theta_dot), under a force on the cart.
 
-        Args:
-            x: (N,), metres; all others likewise.
-            x_dot: metres per second.
-            theta: radians from upright, within `MOST_THETA`.
-            theta_dot: radians per second.
-            force: newtons.
-        """
-        sin, cos = self.sine(theta), self.cosine(theta)
-        temp = (force + MASS_LENGTH * (theta_dot * theta_dot) * sin) / self.mass
-        theta_acc = (GRAVITY * sin - cos * temp) / (
-            LENGTH * (4.0 / 3.0 - MASS_OF_POLE * (cos * cos) / self.mass)
+def physics(
+    itemsize: int = 8,
+    *,
+    real: Callable = float,
+    product: Callable = operator.mul,
+    compiled: Callable = lambda function: function,
+) -> Physics:
+    """Makes the physics.
+
+    Args:
+        itemsize: bytes of a number, 4 or 8.
+        real: makes a constant of that precision; a float takes that of the arrays it meets.
+        product: multiplies where a sum follows, and is never fused with it.
+        compiled: takes each function, and gives what others call.
+    """
+    terms = _TERMS[itemsize]
+    last_sine, *sines = map(real, reversed(_SINE[:terms]))
+    last_cosine, *cosines = map(real, reversed(_COSINE[:terms]))
+    sines, cosines = tuple(sines), tuple(cosines)  # which Numba can compile
+    one, four_thirds, length, seconds = map(real, (1, 4 / 3, LENGTH, SECONDS))
+    gravity, mass_of_pole, mass_length = map(real, (GRAVITY, MASS_OF_POLE, MASS_LENGTH))
+    per_mass, most_x, most_theta = map(real, (1 / MASS, MOST_X, MOST_THETA))
+
+    @compiled
+    def sine(angle):
+        z = angle * angle
+        total = last_sine
+        for term in sines:
+            total = product(total, z) + term
+        return angle + product(angle * z, total)
+
+    @compiled
+    def cosine(angle):
+        z = angle * angle
+        total = last_cosine
+        for term in cosines:
+            total = product(total, z) + term
+        return one + product(z, total)
+
+    @compiled
+    def advance(x, x_dot, theta, theta_dot, force):
+        sin, cos = sine(theta), cosine(theta)
+        pushed = force + product(mass_length * (theta_dot * theta_dot), sin)
+        temp = product(pushed, per_mass)
+        theta_acc = (product(gravity, sin) - product(cos, temp)) / (
+            length * (four_thirds - product(mass_of_pole * (cos * cos), per_mass))
         )
-        x_acc = temp - MASS_LENGTH * theta_acc * cos / self.mass
+        x_acc = temp - product(mass_length * theta_acc * cos, per_mass)
         return (
-            x + SECONDS * x_dot,
-            x_dot + SECONDS * x_acc,
-            theta + SECONDS * theta_dot,
-            theta_dot + SECONDS * theta_acc,
+            x + product(seconds, x_dot),
+            x_dot + product(seconds, x_acc),
+            theta + product(seconds, theta_dot),
+            theta_dot + product(seconds, theta_acc),
         )
 
-    def sine(self, angle):
-        """The sine of small angles, radians."""
-        z = angle * angle
-        return angle + angle * z * self._series(_SINE, z)
+    @compiled
+    def fallen(x, theta):
+        return (x < -most_x) | (x > most_x) | (theta < -most_theta) | (theta > most_theta)
 
-    def cosine(self, angle):
-        """The cosine of small angles, radians."""
-        z = angle * angle
-        return 1.0 + z * self._series(_COSINE, z)
+    @compiled
+    def start(word):
+        return product(2 * START, word * 2.0**-32) - START
 
-    def _series(self, terms: tuple, z):
-        *lower, total = terms[: _TERMS[self.itemsize]]
-        for term in reversed(lower):
-            total = total * z + term
-        return total
-
-
-def fallen(x, theta):
-    """Where the cart has left the rail or the pole leans too far."""
-    return (x < -MOST_X) | (x > MOST_X) | (theta < -MOST_THETA) | (theta > MOST_THETA)
+    return Physics(advance, fallen, start, sine, cosine)

@@ -53,7 +53,7 @@ class SubprocCartPoleEnv(OneByOneEnv):
             self._begun_at(i, observation)
 
     def _step(self, actions: np.ndarray) -> int:
-        self._check(actions)
+        self._refuse_invalid(actions)
         out = self._outputs
         with self._naming_the_dead():
             out.observation[:], out.reward[:], out.ended[:], infos = self._envs.step(actions)

@@ -1,89 +1,73 @@
 """The PyTorch rung of CartPole: every operation on all environments at once, on CPU or GPU."""
 
-import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
-from rungs.cartpole.one_env import starts
-from rungs.cartpole.physics import FORCE, MASS, Physics, fallen
-from rungs.cartpole.vector_env import CartPoleVectorEnv, Outputs
+from rungs.arguments import choice
+from rungs.cartpole.physics import FORCE
+from rungs.cartpole.tensor_env import TensorCartPoleEnv
 from rungs.errors import ConfigurationError, UnavailableError
 
+EXECUTIONS = ("eager", "graph", "compile")
 
-class TorchCartPoleEnv(CartPoleVectorEnv):
+
+class TorchCartPoleEnv(TensorCartPoleEnv):
     """See `CartPoleVectorEnv` for arguments and outputs, which here are tensors.
 
     Args:
         num_envs: how many environments.
-        device: "cpu" or "cuda": where the state is, and all outputs.
+        device: "cpu" or "cuda".
+        execution: "eager", an operation after the other; "graph", recorded once and replayed as a
+            CUDA graph, in one launch; "compile", fused by `torch.compile`. The last two have no
+            branch, so each step draws the start of an episode for every environment, and keeps it
+            for those that begin one.
+        validate: as of `TensorCartPoleEnv`.
 
     Raises:
+        ConfigurationError: a wrong setting.
         UnavailableError: there is no such device.
     """
 
-    def __init__(self, num_envs: int, *, device: str = "cpu", **settings):
-        super().__init__(num_envs, **settings)
-        if device not in ("cpu", "cuda"):
-            raise ConfigurationError(f"device={device!r} is not 'cpu' or 'cuda'")
+    def __init__(
+        self,
+        num_envs: int,
+        *,
+        device: str = "cpu",
+        execution: str = "eager",
+        validate: bool = True,
+        **settings,
+    ):
+        choice("device", device, ("cpu", "cuda"))
+        choice("execution", execution, EXECUTIONS)
         if device == "cuda" and not torch.cuda.is_available():
             raise UnavailableError("PyTorch finds no GPU")
-        self.device = torch.device(device)
-        dtype = getattr(torch, self.settings.dtype)
-        mass = torch.tensor(MASS, dtype=dtype, device=device) if device == "cuda" else MASS
-        self._physics = Physics(dtype.itemsize, mass)
-        count = (self.num_envs,)
-        self._numbers = torch.arange(self.num_envs, device=device) + self.first_env
-        self._state = torch.zeros((4, *count), dtype=dtype, device=device)
-        self._steps = torch.zeros(count, dtype=torch.int32, device=device)
-        self._episode = torch.zeros(count, dtype=torch.int64, device=device)
-        flags = {
-            name: torch.zeros(count, dtype=torch.bool, device=device)
-            for name in ("terminated", "truncated", "ended")
-        }
-        observation, final = torch.zeros((2, 4, *count), device=device)
-        reward = torch.zeros(count, device=device)
-        self._outputs = Outputs(observation.T, reward, **flags, final_observation=final.T)
-
-    def checked(self, actions) -> torch.Tensor:
-        """`actions` as a tensor of (N,) integers on the device.
-
-        Raises:
-            ConfigurationError: they have a wrong shape or dtype.
-        """
-        if not isinstance(actions, torch.Tensor):
-            actions = torch.from_numpy(super().checked(actions))
-        if actions.shape != (self.num_envs,):
-            raise ConfigurationError(
-                f"actions have shape {tuple(actions.shape)}, not ({self.num_envs},)"
-            )
-        if actions.is_floating_point() or actions.dtype == torch.bool:
-            raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
-        return actions.to(self.device)
-
-    def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
-        where = torch.ones_like(self._outputs.ended)
-        if which is not None:
-            where = torch.from_numpy(which).to(self.device)
-        number = self._episode + 1 if episode is None else torch.full_like(self._episode, episode)
-        self._begin(where, number)
-        for flag in ("terminated", "truncated", "ended", "reward"):
-            getattr(self._outputs, flag).masked_fill_(where, 0)
+        if execution == "graph" and device != "cuda":
+            raise ConfigurationError("execution='graph' is CUDA's: device='cuda'")
+        super().__init__(num_envs, device, validate, **settings)
+        self._run = self._operations
+        if execution != "eager":
+            self._begin = self._begin_everywhere
+        if execution == "compile":
+            self._run = torch.compile(self._operations, fullgraph=True, dynamic=False)
+        elif execution == "graph":
+            self._run = self._replay
+            self._graph = None
 
     def _step(self, actions: torch.Tensor) -> int:
-        wrong = (actions != 0) & (actions != 1)
-        if wrong.any():
-            first = int(wrong.int().argmax())
-            raise self._invalid(first, int(actions[first]))
-        out = self._outputs
-        resets = None
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP and self._num_ended:
-            resets = out.ended.clone()
+        self._refuse_invalid(actions)
+        self._run(actions)
+        return self._count_ended()
+
+    def _operations(self, actions: torch.Tensor) -> None:
+        """A step, without any word to the host."""
+        out, mode = self._outputs, self.autoreset_mode
+        resets = out.ended.clone() if mode == AutoresetMode.NEXT_STEP else None
         force = actions.to(self._state.dtype) * (2 * FORCE) - FORCE
         for _ in range(self.settings.workload):
             after = self._physics.advance(*self._state, force)
         self._state.copy_(torch.stack(after))
         self._steps += 1
-        out.terminated.copy_(fallen(after[0], after[2]))
+        out.terminated.copy_(self._physics.fallen(after[0], after[2]))
         out.truncated.copy_(self._steps >= self.settings.max_episode_steps)
         out.reward.fill_(1)
         out.observation.copy_(self._state.T)
@@ -92,32 +76,35 @@ class TorchCartPoleEnv(CartPoleVectorEnv):
             for flag in ("terminated", "truncated", "reward"):
                 getattr(out, flag).masked_fill_(resets, 0)
         torch.logical_or(out.terminated, out.truncated, out=out.ended)
-        count = int(out.ended.sum())
-        if count and self.autoreset_mode == AutoresetMode.SAME_STEP:
-            out.final_observation.copy_(
-                torch.where(out.ended[:, None], out.observation, out.final_observation)
-            )
+        if mode == AutoresetMode.SAME_STEP:
+            final = torch.where(out.ended[:, None], out.observation, out.final_observation)
+            out.final_observation.copy_(final)
             self._begin(out.ended, self._episode + 1)
-        return count
 
-    def _begin(self, where: torch.Tensor, episode: torch.Tensor) -> None:
-        """Begins those episodes where it is set."""
-        chosen = where.nonzero().squeeze(1)
-        numbers = episode[chosen]
-        self._episode[chosen], self._steps[chosen] = numbers, 0
-        begun = torch.stack(starts(self._seed, self._numbers[chosen], numbers, torch.Tensor.double))
-        self._state[:, chosen] = begun.to(self._state.dtype)
-        self._outputs.observation[chosen] = self._state[:, chosen].T.float()
+    def _replay(self, actions: torch.Tensor) -> None:
+        if self._graph is None:
+            self._graph, self._graph_actions = torch.cuda.CUDAGraph(), actions.clone()
+            before = [tensor.clone() for tensor in self._tensors()]
+            # Memory and kernels are found before recording, which must not ask for them.
+            side = torch.cuda.Stream()
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                self._operations(self._graph_actions)
+            torch.cuda.current_stream().wait_stream(side)
+            for tensor, value in zip(self._tensors(), before, strict=True):
+                tensor.copy_(value)
+            with torch.cuda.graph(self._graph):
+                self._operations(self._graph_actions)
+        self._graph_actions.copy_(actions)
+        self._graph.replay()
 
-    def _dump(self) -> dict:
-        arrays = {"state": self._state, "steps": self._steps, "episode": self._episode}
-        saved = {name: array.cpu().numpy() for name, array in arrays.items()}
-        saved["episode"] = saved["episode"].astype(np.uint32)
-        return saved | {"ended": self._outputs.ended.cpu().numpy()}
+    def _tensors(self) -> list[torch.Tensor]:
+        return [self._state, self._steps, self._episode, *vars(self._outputs).values()]
 
-    def _load(self, arrays: dict) -> None:
-        self._state.copy_(torch.tensor(arrays["state"]))
-        self._steps.copy_(torch.tensor(arrays["steps"]))
-        self._episode.copy_(torch.tensor(arrays["episode"].astype(np.int64)))
-        self._outputs.ended.copy_(torch.tensor(arrays["ended"]))
+    def _begin_everywhere(self, where: torch.Tensor, episode: torch.Tensor) -> None:
+        """Begins them, by drawing for all."""
+        self._episode.copy_(torch.where(where, episode, self._episode))
+        self._steps.masked_fill_(where, 0)
+        begun = self._starts(self._seed_tensor, self._numbers, episode)
+        self._state.copy_(torch.where(where, begun, self._state))
         self._outputs.observation.copy_(self._state.T)

@@ -2,6 +2,8 @@
 
 import abc
 import dataclasses
+import functools
+from collections.abc import Iterator
 
 import gymnasium
 import numpy as np
@@ -13,6 +15,7 @@ from rungs.arguments import choice, integer
 from rungs.batch_env import BatchEnv
 from rungs.cartpole.physics import MOST_THETA, MOST_X
 from rungs.errors import ConfigurationError, InvalidActionError
+from rungs.random import Stream, words
 
 DTYPES = ("float64", "float32")
 
@@ -91,6 +94,7 @@ class CartPoleVectorEnv(BatchEnv):
         if unknown:
             raise ConfigurationError(f"unknown settings: {', '.join(sorted(unknown))}")
         self.settings = CartPoleSettings(**settings)
+        self._drawn = 0  # random actions that each environment was given
         most = np.array([2 * MOST_X, np.inf, 2 * MOST_THETA, np.inf], np.float32)
         space = gymnasium.spaces.Box(-most, most, dtype=np.float32)
         self._describe(self.settings.autoreset_mode, space, gymnasium.spaces.Discrete(2))
@@ -114,6 +118,7 @@ class CartPoleVectorEnv(BatchEnv):
         first = seed is not None or not self._begun
         self._seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
         self._reset(which, 0 if first else None)
+        self._drawn = 0 if first else self._drawn
         self._begun = True
         self._num_ended = int(self._ended.sum())
         return self._outputs.observation, {}
@@ -143,12 +148,41 @@ class CartPoleVectorEnv(BatchEnv):
             info = {"final_obs": out.final_observation, "_final_obs": out.ended}
         return out.observation, out.reward, out.terminated, out.truncated, info
 
+    def step_many(self, steps: int, actions=None):
+        """Takes some steps at once, without what lies between them.
+
+        Args:
+            steps: how many, at least 1.
+            actions: (steps, N) integers, 0 or 1; by default random ones, a pure function of (seed,
+                environment, how many random actions it was given before).
+
+        Returns:
+            observation (N, 4) float32 after the last step, (N,) float32 sums of rewards, and (N,)
+            int32, how many episodes ended.
+
+        Raises:
+            InvalidActionError: an action is not 0 or 1; nothing has changed.
+            ConfigurationError: actions have a wrong shape or dtype, `steps` is wrong, or the
+                autoreset mode is DISABLED.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        self._check_begun("step_many")
+        steps = integer("steps", steps, 1, 2**31 - 1)
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            raise ConfigurationError("step_many needs episodes to follow each other: not DISABLED")
+        if actions is not None:
+            actions = self.checked(actions, steps)
+        rewards, ended = self._step_many(steps, actions)
+        if actions is None:
+            self._drawn += steps
+        return self._outputs.observation, rewards, ended
+
     def get_state(self) -> bytes:
         """All that decides what comes next, for `set_state` on any rung of the same dtype."""
         self._check_begun("get_state")
         arrays = {name: np.asarray(array) for name, array in self._dump().items()}
         payload = b"".join(array.tobytes() for array in arrays.values())
-        return state.pack(self._identity() | {"seed": self._seed}, payload)
+        return state.pack(self._identity() | {"seed": self._seed, "drawn": self._drawn}, payload)
 
     def set_state(self, saved: bytes):
         """Goes on from what `get_state` returned.
@@ -162,7 +196,7 @@ class CartPoleVectorEnv(BatchEnv):
         """
         self._check_open()
         identity, payload = state.unpack(saved, self._identity())
-        self._seed = identity["seed"]
+        self._seed, self._drawn = identity["seed"], identity["drawn"]
         arrays, at = {}, 0
         for name, (shape, dtype) in self._saved().items():
             count = int(np.prod(shape))
@@ -195,6 +229,26 @@ class CartPoleVectorEnv(BatchEnv):
             "ended": ((self.num_envs,), np.bool_),
         }
 
+    def _random_actions(self, steps: int) -> Iterator:
+        """(N,) int64 for each step: the bits of Philox's words, 128 of a counter's."""
+        for drawn in range(self._drawn, self._drawn + steps):
+            block, bit = divmod(drawn, 128)
+            if drawn == self._drawn or bit == 0:
+                drawn_words = words(self._seed, self._numbers, block, 0, Stream.CARTPOLE_ACTION)
+            yield drawn_words[bit // 32] >> bit % 32 & 1
+
+    @functools.cached_property
+    def _numbers(self):
+        """(N,) int64, the environments' among all."""
+        return np.arange(self.first_env, self.first_env + self.num_envs)
+
+    def _refuse_invalid(self, actions) -> None:
+        """Names the first of (..., N) actions that is not 0 or 1."""
+        wrong = np.flatnonzero((actions != 0) & (actions != 1))
+        if len(wrong):
+            first = int(wrong[0])
+            raise self._invalid(first % self.num_envs, int(actions.flat[first]))
+
     def _invalid(self, env: int, action: int) -> InvalidActionError:
         return InvalidActionError(self.first_env + env, action)
 
@@ -208,6 +262,21 @@ class CartPoleVectorEnv(BatchEnv):
 
         Returns how many episodes ended.
         """
+
+    def _step_many(self, steps: int, actions) -> tuple:
+        """`step_many`'s sums, of (steps, N) `actions` or of random ones, or raises as `_step`."""
+        if actions is not None:
+            self._refuse_invalid(actions)
+        rewards, ended = self._sums()
+        for row in self._random_actions(steps) if actions is None else actions:
+            self._num_ended = self._step(row)
+            rewards += self._outputs.reward
+            ended += self._ended
+        return rewards, ended
+
+    def _sums(self) -> tuple:
+        """(N,) float32 and (N,) int32, all 0: for rewards and for episodes that end."""
+        return np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.int32)
 
     @abc.abstractmethod
     def _dump(self) -> dict:

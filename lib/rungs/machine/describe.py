@@ -4,6 +4,7 @@ import os
 import platform
 import re
 
+from rungs.machine import gpu
 from rungs.machine.cpu import cpu_features, cpu_name, usable_cores
 
 
@@ -11,14 +12,16 @@ def describe() -> dict:
     """What the machine is; a fact the system does not tell is None.
 
     Returns:
-        `machine` (the processor's name), `cores` this process may use, `all_cores`,
-        `memory_bytes`, `virtual` (whether a hypervisor says it is there), `system`, `python`.
+        `machine` (the processor's name), `gpu` (its name), `cores` this process may use,
+        `all_cores`, `memory_bytes`, `virtual` (whether a hypervisor says it is there), `system`,
+        `python`.
     """
     features = cpu_features()
     # Without a list of features there's the architecture, which says nothing about a hypervisor.
     listed = features != platform.machine()
     return {
         "machine": cpu_name(),
+        "gpu": gpu.name(),
         "cores": usable_cores(),
         "all_cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
@@ -29,5 +32,6 @@ def describe() -> dict:
 
 
 def slug() -> str:
-    """The machine's name as a folder of `data/recorded/`, e.g. "amd-epyc-2-cores"."""
-    return re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {usable_cores()} cores".lower()).strip("-")
+    """The machine's name as a folder of `data/recorded/`: "amd-epyc-2-cores", or "nvidia-h200"."""
+    name = gpu.name() or f"{cpu_name()} {usable_cores()} cores"
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

@@ -1,0 +1,90 @@
+"""The CUDA rung of CartPole: a kernel that Numba compiles, a thread for each environment."""
+
+import torch
+
+from rungs.arguments import integer
+from rungs.cartpole.tensor_env import TensorCartPoleEnv
+from rungs.errors import UnavailableError
+
+try:
+    from numba import cuda
+
+    from rungs.cartpole import kernel
+except ImportError:
+    raise UnavailableError("numba-cuda is not installed: pip install 'rungs[gpu]'") from None
+
+
+class NumbaCartPoleEnv(TensorCartPoleEnv):
+    """See `CartPoleVectorEnv` for arguments and outputs, which here are tensors on the GPU.
+
+    With `NUMBA_ENABLE_CUDASIM=1` in the environment, Numba's simulator runs the kernel in Python,
+    and the tensors are the CPU's.
+
+    Args:
+        num_envs: how many environments.
+        threads_per_block: of the kernel, 1 to 1,024.
+        validate: as of `TensorCartPoleEnv`.
+
+    Raises:
+        ConfigurationError: a wrong setting.
+        UnavailableError: there is no GPU, or no numba-cuda (when this module is imported).
+    """
+
+    def __init__(
+        self, num_envs: int, *, threads_per_block: int = 128, validate: bool = True, **settings
+    ):
+        self.threads_per_block = integer("threads_per_block", threads_per_block, 1, 1024)
+        if not cuda.is_available():
+            raise UnavailableError(
+                "Numba finds no GPU; NUMBA_ENABLE_CUDASIM=1 simulates one, slowly"
+            )
+        device = "cpu" if kernel.SIMULATED else "cuda"
+        super().__init__(num_envs, device, validate, **settings)
+        out = self._outputs
+        flags = (out.terminated, out.truncated, out.ended)
+        arrays = (self._state, self._steps, self._episode, out.observation.T, out.reward, *flags)
+        self._arrays = [*map(_on_device, (*arrays, out.final_observation.T))]
+        self._no_actions = torch.zeros((1, 1), dtype=torch.int64, device=device)
+        self._no_sums = [*map(_on_device, (out.reward[:0], self._steps[:0]))]
+
+    def _step(self, actions: torch.Tensor) -> int:
+        self._refuse_invalid(actions)
+        self._launch(1, actions[None])
+        return self._count_ended()
+
+    def _step_many(self, steps: int, actions: torch.Tensor | None) -> tuple:
+        if actions is not None:
+            self._refuse_invalid(actions)
+        sums = self._sums()
+        self._launch(steps, actions, sums)
+        self._num_ended = self._count_ended()
+        return sums
+
+    def _launch(self, count: int, actions: torch.Tensor | None, sums: tuple = ()) -> None:
+        settings = self.settings
+        random = actions is None
+        run = kernel.compiled(self._state.dtype.itemsize, self.autoreset_mode, random, bool(sums))
+        blocks = -(-self.num_envs // self.threads_per_block)
+        run[blocks, self.threads_per_block, _current_stream()](
+            self._signed_seed,
+            self.first_env,
+            settings.max_episode_steps,
+            settings.workload,
+            count,
+            self._drawn,
+            _on_device(self._no_actions if random else actions.contiguous()),
+            *self._arrays,
+            *(map(_on_device, sums) if sums else self._no_sums),
+        )
+
+
+def _on_device(tensor: torch.Tensor):
+    """A tensor's memory as Numba takes it."""
+    return tensor.numpy() if kernel.SIMULATED else cuda.as_cuda_array(tensor)
+
+
+def _current_stream():
+    """PyTorch's, so that a kernel and the operations around it come in order."""
+    if kernel.SIMULATED:
+        return cuda.default_stream()
+    return cuda.external_stream(torch.cuda.current_stream().cuda_stream)
