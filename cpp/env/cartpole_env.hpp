@@ -78,9 +78,13 @@ template <class Real>
 struct CartPoleEnvs {
   static constexpr int kLanes = kRegisterBytes / sizeof(Real);
 
-  // One number for each of a register's environments.
+  // One number for each of a register's environments. (g++ takes no such alias template.)
   template <class Number>
-  using Many = Number __attribute__((vector_size(kLanes * sizeof(Number))));
+  struct OneEach {
+    typedef Number Vector __attribute__((vector_size(kLanes * sizeof(Number))));
+  };
+  template <class Number>
+  using Many = typename OneEach<Number>::Vector;
   using Reals = Many<Real>;
 
   const CartPoleBatch& batch;

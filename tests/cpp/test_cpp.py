@@ -6,13 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
+import rungs
 from rungs import headers
+from rungs.arguments import AUTORESET_MODES
 from rungs.chess.perft import read_epd
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data"
 FLAGS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+FLAGS += ["-fopenmp", "-ffp-contract=off"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
 
 # With all of the processor's instructions, and with those that any x86-64 has.
@@ -66,6 +70,21 @@ def test_any_bytes_are_safe_actions(compiled, tmp_path):
     for settings in range(256):
         (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(300))
     run(compiled("fuzz_actions"), 1, *tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("num_envs", [1, 63, 300])
+@pytest.mark.parametrize("autoreset", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_cartpole_is_the_same_from_another_compiler(compiled, dtype, autoreset, num_envs):
+    how = {"dtype": dtype, "autoreset_mode": autoreset, "max_episode_steps": 40, "workload": 2}
+    env = rungs.make("cartpole", "cpp", num_envs, seed=2**63, first_env=5, **how)
+    env.reset()
+    env.step_many(170)
+    expected = b"".join(array.tobytes() for array in env._dump().values())
+    for at_once in (1, 34):
+        arguments = (np.dtype(dtype).itemsize, num_envs, 170, AUTORESET_MODES.index(autoreset))
+        command = [compiled("cartpole"), *map(str, arguments), str(at_once)]
+        assert subprocess.run(command, capture_output=True, check=True).stdout == expected
 
 
 def test_nothing_is_allocated_in_a_step(tmp_path):
