@@ -182,15 +182,16 @@ struct CartPoleEnvs {
   }
 
   cartpole::State<Reals> compute(std::int64_t i, Reals force) const {
-    cartpole::State<Reals> next;
-    for (std::int32_t repeat = 0; repeat < batch.workload; ++repeat) {
-      asm volatile("" ::: "memory");  // as if the state were another one each time
-      const cartpole::State<Reals> now = {
-          detail::load<Reals>(state(0) + i), detail::load<Reals>(state(1) + i),
-          detail::load<Reals>(state(2) + i), detail::load<Reals>(state(3) + i)};
-      next = cartpole::advance<Real>(now, force);
+    for (std::int32_t repeat = 1; repeat < batch.workload; ++repeat) {
+      const cartpole::State<Reals> next = cartpole::advance<Real>(now(i), force);
+      asm volatile("" : : "r"(&next) : "memory");  // as if it were used, and the state another one
     }
-    return next;
+    return cartpole::advance<Real>(now(i), force);
+  }
+
+  cartpole::State<Reals> now(std::int64_t i) const {
+    return {detail::load<Reals>(state(0) + i), detail::load<Reals>(state(1) + i),
+            detail::load<Reals>(state(2) + i), detail::load<Reals>(state(3) + i)};
   }
 };
 

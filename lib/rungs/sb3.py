@@ -21,7 +21,7 @@ class BatchVecEnv(VecEnv):
     is answered for all: `env_method` and `get_attr`.
 
     Args:
-        env: a batch whose outputs are NumPy arrays, with SAME_STEP.
+        env: a batch with SAME_STEP. Tensors are copied to the host: Stable-Baselines3 has arrays.
     """
 
     def __init__(self, env: BatchEnv):
@@ -34,7 +34,7 @@ class BatchVecEnv(VecEnv):
         observation, self._info = self.env.reset(seed=self._seeds[0])
         self._reset_seeds()
         self._reset_options()
-        return observation.copy()
+        return _copy(observation)
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keeps (N,) actions for `step_wait`."""
@@ -51,15 +51,16 @@ class BatchVecEnv(VecEnv):
             IllegalActionError: in chess, an action is not legal; no board has changed.
             InvalidActionError: in CartPole, an action is not 0 or 1; nothing has changed.
         """
-        observation, reward, terminated, truncated, self._info = self.env.step(self._actions)
+        *outputs, self._info = self.env.step(self._actions)
+        observation, reward, terminated, truncated = map(_copy, outputs)
         done = terminated | truncated
         infos = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(done).tolist():
             infos[i] = {
-                "terminal_observation": self._info["final_obs"][i].copy(),
+                "terminal_observation": _copy(self._info["final_obs"][i]),
                 "TimeLimit.truncated": bool(truncated[i] and not terminated[i]),
             }
-        return observation.copy(), reward.copy(), done, infos
+        return observation, reward, done, infos
 
     def close(self) -> None:
         """Ends all that belongs to them."""
@@ -147,7 +148,7 @@ class CartPoleVecEnv(BatchVecEnv):
 
     Args:
         num_envs: how many environments.
-        rung: which implementation steps them: one whose outputs are NumPy arrays.
+        rung: which implementation steps them.
         **settings: of `rungs.make("cartpole", ...)`, but for `autoreset_mode`.
 
     Raises:
@@ -159,3 +160,8 @@ class CartPoleVecEnv(BatchVecEnv):
         if "autoreset_mode" in settings:
             raise ConfigurationError("autoreset_mode can't be set: Stable-Baselines3 knows one")
         super().__init__(rungs.make("cartpole", rung, num_envs, **settings))
+
+
+def _copy(output) -> np.ndarray:
+    """An array's or a tensor's numbers, the caller's to keep."""
+    return (output.cpu().numpy() if hasattr(output, "cpu") else output).copy()

@@ -64,6 +64,8 @@ def test_the_compiled_kernel_fuses_nothing_and_keeps_to_registers(kind):
     for sum_of in re.findall(rf"\b(?:add|sub)\.{number}\s+%\w+, (.*);", code):
         assert products.isdisjoint(sum_of.split(", "))
     assert not re.search(r"\b(ld|st)\.local", code)
+    # Once for the first time the physics is computed, once in the loop of those that repeat it.
+    assert len(re.findall(rf"\bdiv\.rn\.{number}", code)) == 2
 
 
 def test_without_a_gpu_or_a_simulator_it_says_so(monkeypatch):

@@ -12,14 +12,13 @@ from gymnasium.vector import AutoresetMode
 from numba import config, cuda
 
 from rungs import random
-from rungs.cartpole.physics import FORCE, physics
+from rungs.cartpole.physics import FORCE, NEVER, physics
 from rungs.random import Stream
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 
 _REALS = {4: np.float32, 8: np.float64}
 _START, _ACTION = int(Stream.CARTPOLE_START), int(Stream.CARTPOLE_ACTION)
-_NEVER = 1e30  # no pole leans so far
 
 _on_device = cuda.jit(device=True)
 _words = _on_device(random.words)
@@ -114,9 +113,10 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
                 age, down, late = 0, False, False
             else:
                 push = force if right else -force
-                for repeat in range(workload):
-                    if repeat and theta > _NEVER:  # so that no compiler does it only once
-                        theta = -theta
+                after = advance(x, x_dot, theta, theta_dot, push)
+                for _ in range(1, workload):
+                    if after[2] > NEVER:
+                        theta = after[2]
                     after = advance(x, x_dot, theta, theta_dot, push)
                 x, x_dot, theta, theta_dot = after
                 age += 1

@@ -20,6 +20,10 @@ MOST_THETA = 12 * 2 * math.pi / 360  # radians from upright
 # Where an episode starts: all four within this, either way.
 START = 0.05
 
+# No pole leans so far. What is computed again depends on whether one did, lest a compiler see that
+# the result is the same, and compute it once.
+NEVER = 1e30
+
 _SINE = (-1 / 6, 1 / 120, -1 / 5040, 1 / 362880, -1 / 39916800)
 _COSINE = (-1 / 2, 1 / 24, -1 / 720, 1 / 40320, -1 / 3628800)
 

@@ -4,7 +4,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from rungs.arguments import choice
-from rungs.cartpole.physics import FORCE
+from rungs.cartpole.physics import FORCE, NEVER
 from rungs.cartpole.tensor_env import TensorCartPoleEnv
 from rungs.errors import ConfigurationError, UnavailableError
 
@@ -63,8 +63,11 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
         out, mode = self._outputs, self.autoreset_mode
         resets = out.ended.clone() if mode == AutoresetMode.NEXT_STEP else None
         force = actions.to(self._state.dtype) * (2 * FORCE) - FORCE
-        for _ in range(self.settings.workload):
-            after = self._physics.advance(*self._state, force)
+        x, x_dot, theta, theta_dot = self._state
+        after = self._physics.advance(x, x_dot, theta, theta_dot, force)
+        for _ in range(1, self.settings.workload):
+            theta = torch.where(after[2] > NEVER, after[2], theta)
+            after = self._physics.advance(x, x_dot, theta, theta_dot, force)
         self._state.copy_(torch.stack(after))
         self._steps += 1
         out.terminated.copy_(self._physics.fallen(after[0], after[2]))

@@ -1,7 +1,13 @@
 """The GPU of this machine, if it has one."""
 
 import functools
+import os
 import subprocess
+import time
+
+import pandas as pd
+
+from rungs.errors import UnavailableError
 
 
 @functools.cache
@@ -13,3 +19,43 @@ def name() -> str | None:
     except (FileNotFoundError, subprocess.CalledProcessError):
         return None
     return done.stdout.splitlines()[0] if done.stdout else None
+
+
+def simulated_if_absent() -> bool:
+    """Has Numba simulate a GPU where there is none; before anything imports Numba.
+
+    Returns:
+        Whether kernels are simulated, in Python.
+    """
+    if not name():
+        os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
+    return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+
+
+def copy_bandwidth(repeats: int, num_bytes: int = 2**30) -> pd.DataFrame:
+    """The rate at which the GPU copies its memory, waited for.
+
+    Args:
+        repeats: measurements; one more comes first.
+        num_bytes: copied.
+
+    Returns:
+        A row per repeat: `repeat`, `per_second`, bytes read and bytes written.
+
+    Raises:
+        UnavailableError: PyTorch finds no GPU.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        raise UnavailableError("PyTorch finds no GPU")
+    source = torch.zeros(num_bytes, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    rows = []
+    for repeat in range(-1, repeats):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        target.copy_(source)
+        torch.cuda.synchronize()
+        rows.append((repeat, 2 * num_bytes / (time.perf_counter() - start)))
+    return pd.DataFrame(rows[1:], columns=["repeat", "per_second"])

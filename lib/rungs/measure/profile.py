@@ -8,16 +8,20 @@ import numpy as np
 import pandas as pd
 from gymnasium.vector import VectorEnv
 
+from rungs.atomic import written
 from rungs.chess.policy import random_actions
 
 
-def profile_steps(env: VectorEnv, *, seed: int, steps: int) -> pd.DataFrame:
+def profile_steps(
+    env: VectorEnv, *, seed: int, steps: int, path: Path | None = None
+) -> pd.DataFrame:
     """Profiles `steps` random steps.
 
     Args:
-        env: a chess environment in Python.
-        seed: of games and actions.
+        env: one of our environments in Python.
+        seed: of episodes and actions.
         steps: steps profiled.
+        path: where the profile goes as cProfile writes it, for snakeviz.
 
     Returns:
         A row per function: `file`, `line`, `name`, `calls`, `own_seconds` (without callees) and
@@ -27,10 +31,16 @@ def profile_steps(env: VectorEnv, *, seed: int, steps: int) -> pd.DataFrame:
     _, info = env.reset(seed=seed)
     profiler = cProfile.Profile()
     for _ in range(steps):
-        actions = random_actions(info["action_mask"], rng)
+        if "action_mask" in info:
+            actions = random_actions(info["action_mask"], rng)
+        else:
+            actions = rng.integers(env.single_action_space.n, size=env.num_envs)
         profiler.enable()
         *_, info = env.step(actions)
         profiler.disable()
+    if path:
+        with written(path) as unfinished:
+            profiler.dump_stats(unfinished)
     rows = [
         (Path(file).name, line, name, calls, own, total)
         for (file, line, name), (_, calls, own, total, _) in pstats.Stats(profiler).stats.items()

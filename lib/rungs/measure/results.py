@@ -79,6 +79,17 @@ def load(path: Path) -> pd.DataFrame:
     return frame
 
 
+def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:
+    """The tables of one name that were recorded on machines with a GPU.
+
+    Args:
+        name: the file's.
+        root: of the source tree.
+    """
+    tables = map(load, sorted((root / "data" / "recorded").glob(f"*/{name}")))
+    return [table for table in tables if table.attrs["provenance"].get("gpu", "None") != "None"]
+
+
 def _compiler() -> str | None:
     try:
         return aot.version()

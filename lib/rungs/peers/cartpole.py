@@ -4,6 +4,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+import rungs
 from rungs.errors import UnavailableError
 from rungs.peers.envpool import maker
 from rungs.peers.peer import Peer
@@ -38,6 +39,53 @@ class CartPole(Peer):
 
     def played(self) -> int:
         return self.num_envs - self._resets * self._next_step
+
+
+class Rung(CartPole):
+    """One of ours.
+
+    Args:
+        num_envs: environments.
+        threads: of `openmp` and of PyTorch on the CPU; others have one, or a GPU.
+        rung: its name.
+        at_once: steps that a call takes; more than one are random ones of `step_many`.
+        **settings: of `rungs.make`.
+    """
+
+    def __init__(
+        self, num_envs: int, threads: int = 1, *, rung: str = "cpp", at_once: int = 1, **settings
+    ):
+        super().__init__(num_envs, threads)
+        if rung == "openmp":
+            settings["threads"] = threads
+        self._env = rungs.make("cartpole", rung, num_envs, **settings)
+        self._at_once = at_once
+        self._device = getattr(self._env, "device", None)
+        if self._device:
+            import torch  # takes seconds that others need not spend
+
+            self._torch = torch
+            torch.set_num_threads(threads)
+
+    def choose(self, rng: np.random.Generator):
+        if self._at_once > 1:
+            return None
+        if self._device:
+            return self._torch.randint(2, (self.num_envs,), device=self._device)
+        return super().choose(rng)
+
+    def step(self, actions) -> tuple:
+        """See `CartPole`; waits for a GPU."""
+        if self._at_once > 1:
+            outcome = self._env.step_many(self._at_once)
+        else:
+            outcome = self._env.step(actions)
+        if self._device and self._device.type == "cuda":
+            self._torch.cuda.synchronize()
+        return outcome
+
+    def played(self) -> int:
+        return self.num_envs * self._at_once
 
 
 class GymnasiumCartPole(CartPole):

@@ -17,14 +17,16 @@ def rates(times: pd.DataFrame, things: str, title: str):
     return _lines(values, "steps of one environment per second", things, title)
 
 
-def step_times(times: pd.DataFrame):
-    """The time of a step of all boards over their number (the chess study's figure 2).
+def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
+    """The time of a step of all over their number (figure 2 of the chess study, 4 of CartPole's).
 
     Args:
         times: of `rungs.measure.peer_race.race`.
+        things: what there are so many of.
+        title: the figure's.
     """
     values = times.assign(value=times["seconds"] / times["plies"] * times["num_envs"])
-    return _lines(values, "seconds per step of all boards", "boards", "Time per step")
+    return _lines(values, f"seconds per step of all {things}", things, title)
 
 
 def bars(times: pd.DataFrame, ours: str, title: str):

@@ -44,28 +44,29 @@ def explore_updates(updates: pd.DataFrame):
         chosen = updates[updates["num_envs"] == num_envs]
         display(training.parts(chosen, "racer", f"One update from {num_envs:,} boards"))
 
-    return ipywidgets.interactive(show, num_envs=_boards_of(updates))
+    return ipywidgets.interactive(show, num_envs=_counts_of(updates))
 
 
-def explore_peers(times: pd.DataFrame, ours: str):
+def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
     """Our environment beside others, for a number of boards of the reader's choice.
 
     Args:
         times: of `rungs.measure.peer_race.race`.
         ours: the racer that others are compared with.
+        things: what there are so many of.
     """
 
     def show(num_envs):
         chosen = times[times["num_envs"] == num_envs]
-        display(peers.bars(chosen, ours, f"{num_envs:,} boards"))
+        display(peers.bars(chosen, ours, f"{num_envs:,} {things}"))
 
-    return ipywidgets.interactive(show, num_envs=_boards_of(times))
+    return ipywidgets.interactive(show, num_envs=_counts_of(times, things))
 
 
-def _boards_of(frame: pd.DataFrame) -> ipywidgets.SelectionSlider:
+def _counts_of(frame: pd.DataFrame, things: str = "boards") -> ipywidgets.SelectionSlider:
     """A slider over the numbers of boards that were measured, at the most."""
     counts = sorted(frame["num_envs"].unique().tolist())
-    return ipywidgets.SelectionSlider(options=counts, value=counts[-1], description="boards")
+    return ipywidgets.SelectionSlider(options=counts, value=counts[-1], description=things)
 
 
 def explore_learning(evaluations: pd.DataFrame):

@@ -1,0 +1,105 @@
+"""Figures of CartPole's experiments."""
+
+import matplotlib.ticker
+import numpy as np
+import pandas as pd
+
+from rungs.show import peers, style
+
+
+def step_times(times: pd.DataFrame, turning: pd.DataFrame):
+    """The time of a step over the number of environments, and its turns (the study's figure 4).
+
+    Args:
+        times: of `rungs.measure.poles.step_times`.
+        turning: of `rungs.measure.poles.turning_points`.
+    """
+    figure = peers.step_times(times, "environments")
+    (axes,) = figure.axes
+    for row in turning.dropna().itertuples():
+        line = next(line for line in axes.lines if line.get_label() == row.racer)
+        look = {"color": line.get_color(), "markeredgecolor": style.BLACK}
+        axes.plot(row.turning, 2 * row.fixed, marker="|", markersize=18, zorder=4, **look)
+    axes.set_title("Time per step; a bar where it turns from the call's to the environments'")
+    return figure
+
+
+def workloads(times: pd.DataFrame):
+    """The time of a step over its work, a panel for each rung (the study's figures 5 and 6).
+
+    Args:
+        times: of `rungs.measure.poles.with_work`.
+    """
+    racers = times["racer"].unique()
+    figure, panels = style.axes(
+        width=3.4 * len(racers), height=3.8, ncols=len(racers), sharey=True, squeeze=False
+    )
+    for axes, racer in zip(panels[0], racers, strict=True):
+        rows = times[times["racer"] == racer]
+        for count, group, look in style.lines(rows.groupby("num_envs")):
+            style.median_line(axes, group.groupby("workload")["call"], f"{count:,}", look)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("times that the physics is computed")
+        axes.set_title(racer)
+        axes.grid(color="#EEEEEE")
+    panels[0][0].set_ylabel("seconds per step of all environments")
+    handles, names = panels[0][0].get_legend_handles_labels()
+    figure.legend(
+        handles, names, title="environments", loc="outside lower center", ncols=6, frameon=False
+    )
+    return figure
+
+
+def fused(table: pd.DataFrame):
+    """Steps per second one by one and many at once, beside what memory allows one by one.
+
+    Args:
+        table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps of one environment per
+            second.
+    """
+    figure, axes = style.axes(height=1.6 + 0.7 * len(table))
+    at = np.arange(len(table))
+    for shift, column, color, name in (
+        (-0.2, "alone", style.BLUE, "a call for each step"),
+        (0.2, "fused", style.ORANGE, "many steps in a call"),
+    ):
+        axes.barh(at + shift, table[column], height=0.38, color=color, label=name)
+        for y, value in zip(at + shift, table[column], strict=True):
+            text = style.speed(value)
+            label = axes.annotate(text, (value, y), (4, 0), textcoords="offset points", va="center")
+            label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+    for i, bound in enumerate(table["bound"]):
+        label = "bound of memory, a call for each step" if i == 0 else None
+        axes.vlines(bound, i - 0.45, i + 0.45, color=style.BLACK, linestyle="--", label=label)
+    axes.set_yticks(at, table["racer"])
+    axes.invert_yaxis()
+    axes.margins(x=0.2)
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: style.speed(x)))
+    axes.set_xlabel("steps of one environment per second")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    axes.set_title("What stays in registers and caches need not be moved")
+    return figure
+
+
+def learning(means: pd.DataFrame, over: str):
+    """Rewards on Gymnasium's CartPole as agents learn, with 95 % intervals (the study's figure 7).
+
+    Args:
+        means: of `rungs.train.poles.over_seeds`.
+        over: "steps" or "seconds".
+    """
+    figure, axes = style.axes(height=4.4)
+    for system, rows, look in style.lines(means.groupby("system", sort=False)):
+        axes.plot(rows[over], rows["reward"], label=system, markersize=5, **look)
+        low, high = rows["low"].clip(lower=0), rows["high"].clip(upper=500)
+        axes.fill_between(rows[over], low, high, color=look["color"], alpha=0.12)
+    axes.axhline(500, color=style.BLACK, linestyle=":", linewidth=1)
+    axes.set_ylim(0, 520)
+    axes.set_xlim(0, None)
+    axes.set_xlabel({"steps": "steps", "seconds": "seconds of training"}[over])
+    axes.set_ylabel("reward of an episode")
+    axes.grid(color="#EEEEEE")
+    axes.legend(loc="lower right", framealpha=1, edgecolor="none")
+    axes.set_title(f"Learning over {over}")
+    return figure

@@ -1,0 +1,144 @@
+"""PPO on CartPole, by Stable-Baselines3, behind our rungs and behind its own environments."""
+
+import time
+from collections.abc import Callable
+
+import gymnasium
+import numpy as np
+import pandas as pd
+import torch
+from stable_baselines3 import PPO
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
+
+from rungs.sb3 import CartPoleVecEnv
+
+# PPO's settings by the number of environments: for few what RL Baselines3 Zoo found, with rates
+# that stay as they are; for many, larger batches, each learnt from less often.
+_COMMON = {"gae_lambda": 0.8, "gamma": 0.98, "clip_range": 0.2}
+_FEW = {"n_steps": 32, "batch_size": 256, "n_epochs": 20, "learning_rate": 1e-3}
+_MANY = {"n_steps": 16, "batch_size": 512, "n_epochs": 10, "learning_rate": 3e-3}
+MANY = 64  # environments
+
+# Two-sided 95 % of Student's t by degrees of freedom; from 30 on about a normal distribution's.
+_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+
+def vec_env(rung: str, num_envs: int, seed: int) -> VecEnv:
+    """CartPole-v1 as Stable-Baselines3 takes it.
+
+    Args:
+        rung: one of ours; or "DummyVecEnv" or "SubprocVecEnv", around Gymnasium's.
+        num_envs: how many environments.
+        seed: of their episodes.
+    """
+    theirs = {"DummyVecEnv": DummyVecEnv, "SubprocVecEnv": SubprocVecEnv}
+    if rung not in theirs:
+        return CartPoleVecEnv(num_envs, rung, seed=seed)
+    env = theirs[rung]([_make] * num_envs)
+    env.seed(seed)
+    return env
+
+
+def learn(
+    make: Callable[[], VecEnv], *, seed: int, steps: int, evaluations: int, episodes: int
+) -> pd.DataFrame:
+    """Trains an agent, and plays it on Gymnasium's own CartPole now and then.
+
+    Args:
+        make: makes the environments.
+        seed: of the agent.
+        steps: of single environments, in all.
+        evaluations: after how many equal parts of them it is played; and before the first.
+        episodes: that it plays then.
+
+    Returns:
+        A row per evaluation: `steps`, `seconds` of training until then, without evaluations, and
+        `reward`, the mean of episodes.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a network gains nothing from more
+    env, judge = make(), DummyVecEnv([_make] * episodes)
+    try:
+        settings = _COMMON | (_MANY if env.num_envs >= MANY else _FEW)
+        model = PPO("MlpPolicy", env, seed=seed, device="cpu", **settings)
+        rows, seconds = [], 0.0
+        for part in range(evaluations + 1):
+            if part:
+                start = time.perf_counter()
+                model.learn(steps // evaluations, reset_num_timesteps=False)
+                seconds += time.perf_counter() - start
+            judge.seed(seed)
+            reward, _ = evaluate_policy(model, judge, n_eval_episodes=episodes, warn=False)
+            rows.append((model.num_timesteps, seconds, reward))
+    finally:
+        env.close()
+        judge.close()
+        torch.set_num_threads(threads)
+    return pd.DataFrame(rows, columns=["steps", "seconds", "reward"])
+
+
+def learning(
+    systems: dict[str, tuple[str, int]], seeds: int, *, seed: int = 0, **settings
+) -> pd.DataFrame:
+    """Trains on several systems with several seeds each, in turns.
+
+    Args:
+        systems: by name, rung and number of environments of `vec_env`.
+        seeds: how many.
+        seed: the first.
+        **settings: of `learn`, but for its seed.
+
+    Returns:
+        As `learn`, with `system`, `seed` and `evaluation`, its number.
+    """
+    frames = []
+    for number in range(seed, seed + seeds):
+        for name, (rung, num_envs) in systems.items():
+            frame = learn(
+                lambda rung=rung, n=num_envs, s=number: vec_env(rung, n, s), seed=number, **settings
+            )
+            frames.append(frame.assign(system=name, seed=number, evaluation=frame.index))
+    return pd.concat(frames, ignore_index=True)
+
+
+def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
+    """Means over seeds, with 95 % intervals of Student's t.
+
+    Args:
+        frame: of `learning`.
+
+    Returns:
+        A row per system and evaluation: `system`, `evaluation`, `steps`, `seconds`, `reward`,
+        `low`, `high`; with one seed the interval is NaN.
+    """
+    groups = frame.groupby(["system", "evaluation"], sort=False)
+    means = groups[["steps", "seconds", "reward"]].mean()
+    count = groups["reward"].count()
+    student = [_T[min(n - 2, len(_T) - 1)] if n > 1 else np.nan for n in count]
+    spread = student * groups["reward"].std() / np.sqrt(count)
+    means["low"], means["high"] = means["reward"] - spread, means["reward"] + spread
+    return means.reset_index()
+
+
+def seconds_until(frame: pd.DataFrame, reward: float) -> pd.DataFrame:
+    """When agents first reached a reward.
+
+    Args:
+        frame: of `learning`.
+        reward: that counts.
+
+    Returns:
+        A row per system: `system`, `reached` (seeds that did), `seeds`, and of those that did the
+        medians of `steps` and `seconds`.
+    """
+    rows = []
+    for system, group in frame.groupby("system", sort=False):
+        firsts = group[group["reward"] >= reward].groupby("seed").first()
+        medians = firsts[["steps", "seconds"]].median()
+        rows.append((system, len(firsts), group["seed"].nunique(), *medians))
+    return pd.DataFrame(rows, columns=["system", "reached", "seeds", "steps", "seconds"])
+
+
+def _make() -> gymnasium.Env:
+    return gymnasium.make("CartPole-v1")
