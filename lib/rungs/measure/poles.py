@@ -104,7 +104,12 @@ def _line(rows: pd.DataFrame) -> Line:
 
 
 def with_work(
-    how: dict[str, dict], workloads: Iterable[int], counts: Iterable[int], **settings
+    how: dict[str, dict],
+    workloads: Iterable[int],
+    counts: Iterable[int],
+    *,
+    budget: int,
+    **settings,
 ) -> pd.DataFrame:
     """Times steps whose physics is computed several times.
 
@@ -112,6 +117,7 @@ def with_work(
         how: by name, arguments of `rungs.peers.cartpole.Rung`.
         workloads: how often.
         counts: numbers of environments.
+        budget: as of `step_times`, where the physics is computed once, and less where more often.
         **settings: of `step_times`.
 
     Returns:
@@ -120,7 +126,8 @@ def with_work(
     frames = []
     for workload in workloads:
         entries = {name: Entry(Rung, each | {"workload": workload}) for name, each in how.items()}
-        frames.append(step_times(entries, counts, **settings).assign(workload=workload))
+        times = step_times(entries, counts, budget=budget // workload, **settings)
+        frames.append(times.assign(workload=workload))
     return pd.concat(frames, ignore_index=True)
 
 
