@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from rungs.errors import ConfigurationError
+from rungs.memory import on_host
 
 
 class BatchEnv(VectorEnv, abc.ABC):
@@ -55,7 +56,7 @@ class BatchEnv(VectorEnv, abc.ABC):
 
     def _refuse_ended(self) -> None:
         if self.autoreset_mode == AutoresetMode.DISABLED and self._num_ended:
-            boards = ", ".join(map(str, np.flatnonzero(self._ended)))
+            boards = ", ".join(map(str, np.flatnonzero(on_host(self._ended))))
             raise gymnasium.error.ResetNeeded(
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
             )
@@ -63,8 +64,9 @@ class BatchEnv(VectorEnv, abc.ABC):
     @property
     def _stays_ended(self) -> np.ndarray:
         """(N,) bool: boards that have ended and not begun again."""
-        same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
-        return np.zeros_like(self._ended) if same_step else self._ended
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            return np.zeros(self.num_envs, np.bool_)
+        return on_host(self._ended)
 
     def _reset_mask(self, seed: int | None, options: dict) -> np.ndarray | None:
         unknown = ", ".join(str(name) for name in options if name != "reset_mask")

@@ -15,3 +15,8 @@ def zeroed_lines(num_bytes: int) -> np.ndarray:
 def whole_lines(num_bytes: int) -> int:
     """The bytes of as many lines as hold so many."""
     return -(-num_bytes // CACHE_LINE) * CACHE_LINE
+
+
+def on_host(output) -> np.ndarray:
+    """An array as it is, a tensor of any device as an array."""
+    return output if isinstance(output, np.ndarray) else output.cpu().numpy()

@@ -7,6 +7,7 @@ import numpy as np
 import rungs
 from rungs.batch_env import BatchEnv
 from rungs.errors import ConfigurationError, UnavailableError
+from rungs.memory import on_host
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -34,7 +35,7 @@ class BatchVecEnv(VecEnv):
         observation, self._info = self.env.reset(seed=self._seeds[0])
         self._reset_seeds()
         self._reset_options()
-        return _copy(observation)
+        return on_host(observation).copy()
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keeps (N,) actions for `step_wait`."""
@@ -52,12 +53,12 @@ class BatchVecEnv(VecEnv):
             InvalidActionError: in CartPole, an action is not 0 or 1; nothing has changed.
         """
         *outputs, self._info = self.env.step(self._actions)
-        observation, reward, terminated, truncated = map(_copy, outputs)
+        observation, reward, terminated, truncated = (on_host(each).copy() for each in outputs)
         done = terminated | truncated
         infos = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(done).tolist():
             infos[i] = {
-                "terminal_observation": _copy(self._info["final_obs"][i]),
+                "terminal_observation": on_host(self._info["final_obs"][i]).copy(),
                 "TimeLimit.truncated": bool(truncated[i] and not terminated[i]),
             }
         return observation, reward, done, infos
@@ -160,8 +161,3 @@ class CartPoleVecEnv(BatchVecEnv):
         if "autoreset_mode" in settings:
             raise ConfigurationError("autoreset_mode can't be set: Stable-Baselines3 knows one")
         super().__init__(rungs.make("cartpole", rung, num_envs, **settings))
-
-
-def _copy(output) -> np.ndarray:
-    """An array's or a tensor's numbers, the caller's to keep."""
-    return (output.cpu().numpy() if hasattr(output, "cpu") else output).copy()

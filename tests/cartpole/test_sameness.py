@@ -9,6 +9,8 @@ from gymnasium.vector import AutoresetMode
 import rungs
 from rungs.cartpole.physics import MOST_THETA, physics
 from rungs.errors import WorkerDiedError
+from rungs.machine import gpu
+from rungs.memory import on_host
 from rungs.random import Stream, philox
 
 FLAGS = ("reward", "terminated", "truncated")
@@ -30,7 +32,7 @@ def play(envs, steps, *, policy=balancing, seed=0):
     rng = np.random.default_rng(seed)
     observation, _ = [env.reset(seed=seed) for env in envs][0]  # noqa: RUF015
     for _ in range(steps):
-        actions = policy(np.asarray(observation), rng).astype(np.int64)
+        actions = policy(on_host(observation), rng).astype(np.int64)
         outcomes = [env.step(actions) for env in envs]
         yield outcomes
         observation = outcomes[0][0]
@@ -38,15 +40,15 @@ def play(envs, steps, *, policy=balancing, seed=0):
 
 def assert_same(one, other):
     for ours, theirs in zip(one[:4], other[:4], strict=True):
-        ours, theirs = np.asarray(ours), np.asarray(theirs)
+        ours, theirs = on_host(ours), on_host(theirs)
         assert ours.dtype == theirs.dtype
         np.testing.assert_array_equal(ours, theirs)
     assert one[4].keys() == other[4].keys()
     if one[4]:
-        ended = np.asarray(one[4]["_final_obs"])
-        np.testing.assert_array_equal(ended, np.asarray(other[4]["_final_obs"]))
-        for each in zip(one[4]["final_obs"][ended], other[4]["final_obs"][ended], strict=True):
-            np.testing.assert_array_equal(*map(np.asarray, each))
+        ended = on_host(one[4]["_final_obs"])
+        np.testing.assert_array_equal(ended, on_host(other[4]["_final_obs"]))
+        final = [on_host(each[4]["final_obs"])[ended] for each in (one, other)]
+        np.testing.assert_array_equal(*final)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -79,7 +81,19 @@ def test_rungs_are_the_same_bit_for_bit(rung, dtype, num_envs, steps, settings):
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
 @pytest.mark.parametrize(
     ("rung", "extra"),
-    [("numba", {"threads_per_block": 3}), ("torch", {"execution": "compile"})],
+    [
+        ("numba", {"threads_per_block": 3}),
+        ("torch", {"execution": "compile"}),
+        *(
+            pytest.param(
+                "torch",
+                {"device": "cuda", "execution": execution},
+                marks=pytest.mark.skipif(not gpu.name(), reason="no GPU"),
+            )
+            for execution in ("eager", "graph", "compile")
+        ),
+    ],
+    ids=str,
 )
 def test_kernels_and_compiled_tensors_are_the_same_bit_for_bit(rung, extra, mode, dtype):
     how = {"dtype": dtype, "autoreset_mode": mode, "max_episode_steps": 40, "workload": 2}
@@ -121,7 +135,7 @@ def test_many_steps_at_once_are_as_many_steps(rung, mode, given):
                 rewards, ended = rewards + reward, ended + (terminated | truncated)
         else:
             observation, rewards, ended = one.step_many(count)
-        outcome = [np.asarray(each) for each in other.step_many(count, actions)]
+        outcome = [on_host(each) for each in other.step_many(count, actions)]
         assert [each.dtype for each in outcome] == [np.float32, np.float32, np.int32]
         np.testing.assert_allclose(outcome[0], observation, atol=0 if exact else 1e-4)
         np.testing.assert_array_equal(outcome[1], rewards)
@@ -243,29 +257,29 @@ class TestContract:
         assert env.single_action_space == theirs.single_action_space
         observation, info = env.reset(seed=1)
         assert info == {}
-        assert env.observation_space.contains(np.asarray(observation))
-        assert (np.abs(np.asarray(observation)) <= 0.05).all()
+        assert env.observation_space.contains(on_host(observation))
+        assert (np.abs(on_host(observation)) <= 0.05).all()
         observation, reward, terminated, truncated, _ = env.step(np.array([0, 1, 1]))
-        assert np.asarray(observation).shape == (3, 4)
+        assert on_host(observation).shape == (3, 4)
         for array, dtype in ((reward, np.float32), (terminated, np.bool_), (truncated, np.bool_)):
-            assert np.asarray(array).dtype == dtype
+            assert on_host(array).dtype == dtype
         env.close()
 
     def test_seeds_and_episodes_decide_where_they_start(self, rung):
         env = make(rung, 5, seed=9)
-        first = np.asarray(env.reset()[0]).copy()
-        assert not np.array_equal(first, env.reset()[0])
-        np.testing.assert_array_equal(env.reset(seed=9)[0], first)
+        first = on_host(env.reset()[0]).copy()
+        assert not np.array_equal(first, on_host(env.reset()[0]))
+        np.testing.assert_array_equal(on_host(env.reset(seed=9)[0]), first)
         part = make(rung, 2, seed=9, first_env=3)
-        np.testing.assert_array_equal(part.reset()[0], first[3:])
+        np.testing.assert_array_equal(on_host(part.reset()[0]), first[3:])
 
     def test_some_can_be_reset(self, rung):
         if rung == "subproc":
             pytest.skip("resets by itself")
         env = make(rung, 4, autoreset_mode="DISABLED")
-        before = np.asarray(env.reset()[0]).copy()
+        before = on_host(env.reset()[0]).copy()
         which = np.array([True, False, True, False])
-        after = np.asarray(env.reset(options={"reset_mask": which})[0]).copy()
+        after = on_host(env.reset(options={"reset_mask": which})[0]).copy()
         np.testing.assert_array_equal((before != after).any(axis=1), which)
 
     def test_it_waits_for_a_reset_where_that_is_disabled(self, rung):
@@ -282,31 +296,31 @@ class TestContract:
         env, other = make(rung, 6), make("cpp", 6)
         list(play([env], 40))
         observation, _ = other.set_state(env.get_state())
-        np.testing.assert_array_equal(observation, np.asarray(env._outputs.observation))
+        np.testing.assert_array_equal(observation, on_host(env._outputs.observation))
         actions = np.array([0, 1, 1, 0, 1, 0])
         for _ in range(30):
             ours, theirs = env.step(actions), other.step(actions)
-            np.testing.assert_allclose(np.asarray(ours[0]), theirs[0], atol=1e-6)
+            np.testing.assert_allclose(on_host(ours[0]), theirs[0], atol=1e-6)
 
     @pytest.mark.parametrize("action", [-1, 2, 2**40])
     def test_an_invalid_action_changes_nothing(self, rung, action):
         env = make(rung, 5, first_env=10)
-        before = np.asarray(env.reset()[0]).copy()
+        before = on_host(env.reset()[0]).copy()
         with pytest.raises(ValueError, match=f"environment 13: action {action} is not 0 or 1"):
             env.step(np.array([0, 1, 1, action, 0]))
-        np.testing.assert_array_equal(before, np.asarray(env._outputs.observation))
+        np.testing.assert_array_equal(before, on_host(env._outputs.observation))
 
     def test_many_steps_refuse_what_one_does_and_change_nothing(self, rung):
         env = make(rung, 3, first_env=10)
         with pytest.raises(gymnasium.error.ResetNeeded, match="step_many"):
             env.step_many(2)
-        before = np.asarray(env.reset()[0]).copy()
+        before = on_host(env.reset()[0]).copy()
         with pytest.raises(ValueError, match="environment 11: action 2 is not 0 or 1"):
             env.step_many(3, np.array([[0, 1, 0], [1, 2, 0], [1, 1, 3]]))
         for steps, actions in ((2, np.zeros((3, 3), int)), (0, None), (1.5, None)):
             with pytest.raises(ValueError, match=r"shape|steps"):
                 env.step_many(steps, actions)
-        np.testing.assert_array_equal(before, np.asarray(env._outputs.observation))
+        np.testing.assert_array_equal(before, on_host(env._outputs.observation))
 
     @pytest.mark.parametrize(
         ("argument", "value"),

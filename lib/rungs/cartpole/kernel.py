@@ -143,6 +143,19 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
 
 
 @functools.cache
-def compiled(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool):
-    """The kernel, to be launched."""
-    return cuda.jit(source(itemsize, mode, random_actions, many))
+def compiled(
+    itemsize: int,
+    mode: AutoresetMode,
+    random_actions: bool,
+    many: bool,
+    threads_per_block: int,
+):
+    """The kernel of `source`, to be launched in blocks of so many threads."""
+    made = source(itemsize, mode, random_actions, many)
+    if SIMULATED:
+        return cuda.jit(made)
+    from numba.cuda.core import config as cuda_config
+
+    cuda_config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small grid is no mistake here
+    # What tests read is what runs: not linked, and optimised, once more.
+    return cuda.jit(launch_bounds=threads_per_block, lto=False)(made)

@@ -1,5 +1,7 @@
 """The CUDA rung of CartPole: a kernel that Numba compiles, a thread for each environment."""
 
+import functools
+
 import torch
 
 from rungs.arguments import integer
@@ -38,6 +40,8 @@ class NumbaCartPoleEnv(TensorCartPoleEnv):
             raise UnavailableError(
                 "Numba finds no GPU; NUMBA_ENABLE_CUDASIM=1 simulates one, slowly"
             )
+        if not kernel.SIMULATED and not torch.cuda.is_available():
+            raise UnavailableError(f"PyTorch {torch.__version__} is not built for the GPU")
         device = "cpu" if kernel.SIMULATED else "cuda"
         super().__init__(num_envs, device, validate, **settings)
         out = self._outputs
@@ -63,7 +67,8 @@ class NumbaCartPoleEnv(TensorCartPoleEnv):
     def _launch(self, count: int, actions: torch.Tensor | None, sums: tuple = ()) -> None:
         settings = self.settings
         random = actions is None
-        run = kernel.compiled(self._state.dtype.itemsize, self.autoreset_mode, random, bool(sums))
+        kind = (self._state.dtype.itemsize, self.autoreset_mode, random, bool(sums))
+        run = kernel.compiled(*kind, self.threads_per_block)
         blocks = -(-self.num_envs // self.threads_per_block)
         run[blocks, self.threads_per_block, _current_stream()](
             self._signed_seed,
@@ -72,7 +77,7 @@ class NumbaCartPoleEnv(TensorCartPoleEnv):
             settings.workload,
             count,
             self._drawn,
-            _on_device(self._no_actions if random else actions.contiguous()),
+            _on_device(self._no_actions if random else actions),
             *self._arrays,
             *(map(_on_device, sums) if sums else self._no_sums),
         )
@@ -87,4 +92,10 @@ def _current_stream():
     """PyTorch's, so that a kernel and the operations around it come in order."""
     if kernel.SIMULATED:
         return cuda.default_stream()
-    return cuda.external_stream(torch.cuda.current_stream().cuda_stream)
+    return _stream(torch.cuda.current_stream().cuda_stream)
+
+
+@functools.cache
+def _stream(handle: int):
+    # One object for each: Numba remembers how a kernel is launched by the stream's identity.
+    return cuda.external_stream(handle)

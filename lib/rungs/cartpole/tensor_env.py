@@ -2,15 +2,14 @@
 
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode
 
 from rungs.cartpole.physics import physics
 from rungs.cartpole.vector_env import CartPoleVectorEnv, Outputs
-from rungs.errors import ConfigurationError
 from rungs.random import Stream, words
+from rungs.tensors import TensorActions
 
 
-class TensorCartPoleEnv(CartPoleVectorEnv):
+class TensorCartPoleEnv(TensorActions, CartPoleVectorEnv):
     """See `CartPoleVectorEnv` for arguments and outputs, which here are tensors.
 
     Args:
@@ -18,7 +17,8 @@ class TensorCartPoleEnv(CartPoleVectorEnv):
         device: where the state is, and all outputs.
         validate: whether a step waits for the device, to refuse wrong actions before anything has
             changed and to tell whether an episode ended. Without, actions are trusted, `final_obs`
-            is always there, and a step returns before it is done, as is usual on a GPU.
+            is always there, and on a GPU a step returns before it is done (PyTorch's eager one
+            still waits, to learn which episodes to begin).
 
     Raises:
         ConfigurationError: a wrong setting; DISABLED without `validate`.
@@ -26,10 +26,8 @@ class TensorCartPoleEnv(CartPoleVectorEnv):
 
     def __init__(self, num_envs: int, device: str, validate: bool, **settings):
         super().__init__(num_envs, **settings)
-        if not validate and self.autoreset_mode == AutoresetMode.DISABLED:
-            raise ConfigurationError("validate=False can't tell whom DISABLED would have to refuse")
-        self.device = torch.device(device)
-        self._validate = validate
+        self.device, self._validate = torch.device(device), validate
+        self._refuse_trust()
         dtype = getattr(torch, self.settings.dtype)
 
         def zeros(*shape: int, dtype: torch.dtype) -> torch.Tensor:
@@ -49,23 +47,6 @@ class TensorCartPoleEnv(CartPoleVectorEnv):
             **{name: zeros(dtype=torch.bool) for name in flags},
             final_observation=zeros(4, dtype=torch.float32).T,
         )
-
-    def checked(self, actions, *before: int) -> torch.Tensor:
-        """`actions` as a tensor of (*before, N) integers on the device.
-
-        Raises:
-            ConfigurationError: they have a wrong shape or dtype.
-        """
-        if not isinstance(actions, torch.Tensor):
-            actions = torch.from_numpy(super().checked(actions, *before))
-        expected = (*before, self.num_envs)
-        if actions.shape != expected:
-            raise ConfigurationError(
-                f"actions have shape {tuple(actions.shape)}, not {tuple(expected)}"
-            )
-        if actions.is_floating_point() or actions.dtype == torch.bool:
-            raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
-        return actions.to(self.device)
 
     def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
         where = torch.ones_like(self._outputs.ended)

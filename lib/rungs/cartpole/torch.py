@@ -48,7 +48,12 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
         if execution != "eager":
             self._begin = self._begin_everywhere
         if execution == "compile":
-            self._run = torch.compile(self._operations, fullgraph=True, dynamic=False)
+            # On a GPU it would fuse products with sums and divide approximately.
+            exact = {"emulate_precision_casts": True, "eager_numerics.division_rounding": True}
+            options = exact if device == "cuda" else None
+            self._run = torch.compile(
+                self._operations, fullgraph=True, dynamic=False, options=options
+            )
         elif execution == "graph":
             self._run = self._replay
             self._graph = None
@@ -59,7 +64,7 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
         return self._count_ended()
 
     def _operations(self, actions: torch.Tensor) -> None:
-        """A step, without any word to the host."""
+        """A step; where nothing waits for how many episodes ended, without a word to the host."""
         out, mode = self._outputs, self.autoreset_mode
         resets = out.ended.clone() if mode == AutoresetMode.NEXT_STEP else None
         force = actions.to(self._state.dtype) * (2 * FORCE) - FORCE
@@ -86,7 +91,7 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
 
     def _replay(self, actions: torch.Tensor) -> None:
         if self._graph is None:
-            self._graph, self._graph_actions = torch.cuda.CUDAGraph(), actions.clone()
+            graph, self._graph_actions = torch.cuda.CUDAGraph(), actions.clone()
             before = [tensor.clone() for tensor in self._tensors()]
             # Memory and kernels are found before recording, which must not ask for them.
             side = torch.cuda.Stream()
@@ -96,8 +101,9 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
             torch.cuda.current_stream().wait_stream(side)
             for tensor, value in zip(self._tensors(), before, strict=True):
                 tensor.copy_(value)
-            with torch.cuda.graph(self._graph):
+            with torch.cuda.graph(graph):
                 self._operations(self._graph_actions)
+            self._graph = graph
         self._graph_actions.copy_(actions)
         self._graph.replay()
 

@@ -10,6 +10,7 @@ from rungs.errors import SamenessError
 from rungs.measure import peer_race
 from rungs.measure.cost_model import Line, fit
 from rungs.measure.peer_race import Entry
+from rungs.memory import on_host
 from rungs.peers.cartpole import Rung
 
 _FEWEST, _MOST = 8, 2000  # steps per repeat
@@ -38,7 +39,7 @@ def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) ->
         expected = next(iter(outcomes.values()))
         for name, outcome in outcomes.items():
             for output, ours, theirs in zip(names, outcome[:4], expected[:4], strict=True):
-                if not np.array_equal(_host(ours), _host(theirs)):
+                if not np.array_equal(on_host(ours), on_host(theirs)):
                     raise SamenessError(f"{name}: {output} differs in step {step}")
     for env in envs.values():
         env.close()
@@ -194,7 +195,3 @@ def step_bytes(dtype: str = "float64") -> dict[str, int]:
         "reward, written": 4,
         "terminated, truncated, ended, written": 3,
     }
-
-
-def _host(array) -> np.ndarray:
-    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)

@@ -70,9 +70,11 @@ class Rung(CartPole):
     def choose(self, rng: np.random.Generator):
         if self._at_once > 1:
             return None
-        if self._device:
-            return self._torch.randint(2, (self.num_envs,), device=self._device)
-        return super().choose(rng)
+        if not self._device:
+            return super().choose(rng)
+        actions = self._torch.randint(2, (self.num_envs,), device=self._device)
+        self._wait()
+        return actions
 
     def step(self, actions) -> tuple:
         """See `CartPole`; waits for a GPU."""
@@ -80,9 +82,12 @@ class Rung(CartPole):
             outcome = self._env.step_many(self._at_once)
         else:
             outcome = self._env.step(actions)
+        self._wait()
+        return outcome
+
+    def _wait(self) -> None:
         if self._device and self._device.type == "cuda":
             self._torch.cuda.synchronize()
-        return outcome
 
     def played(self) -> int:
         return self.num_envs * self._at_once

@@ -67,7 +67,9 @@ def fused(table: pd.DataFrame):
         axes.barh(at + shift, table[column], height=0.38, color=color, label=name)
         for y, value in zip(at + shift, table[column], strict=True):
             text = style.speed(value)
-            label = axes.annotate(text, (value, y), (4, 0), textcoords="offset points", va="center")
+            label = axes.annotate(
+                text, (value, y), (4, 0), textcoords="offset points", va="center", zorder=5
+            )
             label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
     for i, bound in enumerate(table["bound"]):
         label = "bound of memory, a call for each step" if i == 0 else None
@@ -77,7 +79,7 @@ def fused(table: pd.DataFrame):
     axes.margins(x=0.2)
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: style.speed(x)))
     axes.set_xlabel("steps of one environment per second")
-    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     axes.set_title("What stays in registers and caches need not be moved")
     return figure
 

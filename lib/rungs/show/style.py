@@ -23,8 +23,10 @@ def axes(width: float = 7.0, height: float = 4.0, **settings):
 
 
 def lines(groups) -> Iterator[tuple[str, object, dict]]:
-    """The groups of a frame, each with the marker and colour of its line."""
-    for (name, rows), marker, color in zip(groups, MARKERS, COLORS, strict=False):
+    """The groups of a frame, each with the marker and colour of its line, a pair of its own."""
+    for i, (name, rows) in enumerate(groups):
+        lap = i // len(COLORS)  # markers move on when colours begin again
+        marker, color = MARKERS[(i + lap) % len(MARKERS)], COLORS[i % len(COLORS)]
         yield name, rows, {"marker": marker, "color": color}
 
 
