@@ -17,7 +17,7 @@ from rungs.chess.policy import random_actions
 from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError
 
-RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "mpi"]
+RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name not in ("mpi", "cuda")]
 
 
 def make(num_envs=8, **settings):

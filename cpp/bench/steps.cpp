@@ -35,20 +35,20 @@ int main(int argc, char** arguments) {
   std::vector<std::int8_t> codes(2 * boards);
   std::vector<std::int64_t> actions(boards);
   const ChessBatch batch{
-      {0, env::Opponent::NONE, observation, mask, env::Autoreset::SAME_STEP, 0, 0, 0, 1, &start},
-      boards,
-      0,
-      envs.data(),
-      nullptr,
-      observations.data(),
-      masks.data(),
-      rewards.data(),
-      reinterpret_cast<bool*>(flags.data()),
-      reinterpret_cast<bool*>(flags.data() + boards),
-      reinterpret_cast<bool*>(flags.data() + 2 * boards),
-      codes.data(),
-      codes.data() + boards,
-      observations.data() + boards * env::observation_bytes(observation)};
+      {{0, env::Opponent::NONE, observation, mask, env::Autoreset::SAME_STEP, 0, 0, 0, 1, &start},
+       boards,
+       0,
+       nullptr,
+       observations.data(),
+       masks.data(),
+       rewards.data(),
+       reinterpret_cast<bool*>(flags.data()),
+       reinterpret_cast<bool*>(flags.data() + boards),
+       reinterpret_cast<bool*>(flags.data() + 2 * boards),
+       codes.data(),
+       codes.data() + boards,
+       observations.data() + boards * env::observation_bytes(observation)},
+      envs.data()};
   const auto address = reinterpret_cast<std::uintptr_t>(&batch);
   // Called by address, so that it stays a function that a tool can find by name.
   std::int64_t (*volatile step)(std::uintptr_t, const std::int64_t*, std::uintptr_t) =

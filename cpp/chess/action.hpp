@@ -21,10 +21,6 @@
 //       plane = 64 + 3 * piece + way                   0 1 2   way: north-west, north, north-east
 //       piece: 0 knight, 1 bishop, 2 rook                P
 #pragma once
-#include <algorithm>
-#include <string>
-#include <string_view>
-
 #include "lanes.hpp"
 #include "position.hpp"
 
@@ -38,24 +34,29 @@ constexpr int kKnightPlane = 56;
 constexpr int kUnderpromotionPlane = 64;
 
 // The legal actions of a position: per plane, the squares from which it may be played.
-struct LegalActions {
-  Bitboard plane[kPlanes];
+//
+// Planes is where they are: an array, or whatever else is indexed like one (strided.hpp).
+template <class Planes>
+struct ActionsIn {
+  Planes plane;
 
-  void set(int first, Lanes planes) { __builtin_memcpy(plane + first, &planes, sizeof planes); }
+  void set(int first, const Lanes& planes) { store_lanes(planes, plane, first); }
   void set_last(Bitboard last) { plane[kPlanes - 1] = last; }
   void add(Action a) { plane[a >> 6] |= bit(a & 63); }
   void fill(bool legal) {
-    for (Bitboard& each : plane) each = legal ? kAll : 0;
+    for (int i = 0; i < kPlanes; ++i) plane[i] = legal ? kAll : 0;
   }
 
   bool contains(std::int64_t action) const {
     return action >= 0 && action < kActions && (plane[action >> 6] >> (action & 63) & 1);
   }
 };
+using LegalActions = ActionsIn<Bitboard[kPlanes]>;
 
-inline int count(const LegalActions& legal) {
+template <class Planes>
+inline int count(const ActionsIn<Planes>& legal) {
   int total = 0;
-  for (const Bitboard plane : legal.plane) total += count(plane);
+  for (int i = 0; i < kPlanes; ++i) total += count(legal.plane[i]);
   return total;
 }
 
@@ -111,50 +112,6 @@ constexpr Action castling_action(int king_file, int rook_file) {
                        : rook_file > king_file ? rook_file - king_file
                                                : king_file - rook_file;
   return 64 * (8 * (distance - 1) + (rook_file > king_file ? E : W)) + king_file;
-}
-
-// A legal action as UCI writes it: "e2e4", "e7e8q".
-inline std::string to_uci(const Position& p, Action a) {
-  const int view = p.black ? 56 : 0;
-  std::string uci;
-  for (const int square : {from_square(a) ^ view, to_square(a) ^ view}) {
-    uci += static_cast<char>('a' + square % 8);
-    uci += static_cast<char>('1' + square / 8);
-  }
-  if ((p.piece[PAWN] & bit(from_square(a))) && to_square(a) >= 56)
-    uci += "pnbrqk"[promoted_piece(a)];
-  return uci;
-}
-
-// The action that UCI's `uci` names, legal or not; -1 where no piece of any kind moves so.
-inline Action from_uci(const Position& p, std::string_view uci) {
-  if (uci.size() != 4 && uci.size() != 5) return -1;
-  int square[2];
-  for (int i = 0; i < 2; ++i) {
-    const int file = uci[2 * i] - 'a', rank = uci[2 * i + 1] - '1';
-    if (file < 0 || file > 7 || rank < 0 || rank > 7) return -1;
-    square[i] = (8 * rank + file) ^ (p.black ? 56 : 0);
-  }
-  const int across = square[1] % 8 - square[0] % 8, up = square[1] / 8 - square[0] / 8;
-  const bool promotes = (p.piece[PAWN] >> square[0] & 1) && square[1] >= 56;
-  if (promotes != (uci.size() == 5)) return -1;
-  if (promotes && uci[4] != 'q') {
-    const auto piece = std::string_view("nbr").find(uci[4]);
-    if (piece == std::string_view::npos || up != 1 || across < -1 || across > 1) return -1;
-    return 64 * (kUnderpromotionPlane + 3 * static_cast<int>(piece) + across + 1) + square[0];
-  }
-  const int file_steps = across < 0 ? -across : across, rank_steps = up < 0 ? -up : up;
-  const int distance = std::max(file_steps, rank_steps);
-  if (across == 0 || up == 0 || file_steps == rank_steps) {
-    if (distance == 0) return -1;
-    constexpr int kCompass[3][3] = {{SW, S, SE}, {W, -1, E}, {NW, N, NE}};
-    const int direction = kCompass[up / distance + 1][across / distance + 1];
-    return 64 * (8 * (distance - 1) + direction) + square[0];
-  }
-  for (int plane = kKnightPlane; plane < kUnderpromotionPlane; ++plane)
-    if (distance == 2 && to_square(64 * plane + square[0]) == square[1])
-      return 64 * plane + square[0];
-  return -1;
 }
 
 }  // namespace rungs::chess

@@ -10,8 +10,11 @@
 //   2   8  9 10 11 12 13 14 15
 //   1   0  1  2  3  4  5  6  7
 #pragma once
-#include <bit>
 #include <cstdint>
+
+#ifndef __CUDACC_RTC__
+#include <bit>
+#endif
 
 namespace rungs::chess {
 
@@ -26,12 +29,22 @@ constexpr Bitboard kFileH = kFileA << 7;
 constexpr Bitboard kDarkSquares = 0xAA55AA55AA55AA55ULL;
 
 constexpr Bitboard bit(int square) { return Bitboard{1} << square; }
+
+#ifdef __CUDACC_RTC__
+inline int lowest(Bitboard b) { return __ffsll(static_cast<long long>(b)) - 1; }
+inline int count(Bitboard b) { return __popcll(b); }
+inline Bitboard flip(Bitboard b) {
+  const auto low = static_cast<std::uint32_t>(b), high = static_cast<std::uint32_t>(b >> 32);
+  return Bitboard{__byte_perm(low, 0, 0x0123)} << 32 | __byte_perm(high, 0, 0x0123);
+}
+#else
 constexpr int lowest(Bitboard b) { return std::countr_zero(b); }
 constexpr int count(Bitboard b) { return std::popcount(b); }
 constexpr Bitboard flip(Bitboard b) { return __builtin_bswap64(b); }
+#endif
 
 // The lowest square of `b`, removed from it: `while (b) use(pop(b));`
-constexpr int pop(Bitboard& b) {
+inline int pop(Bitboard& b) {
   const int square = lowest(b);
   b &= b - 1;
   return square;

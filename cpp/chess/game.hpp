@@ -20,17 +20,20 @@ enum class Reason : std::int8_t {
 
 constexpr int kFiftyMoves = 100;  // plies
 
-struct Game {
+// Planes and Keys are where its longer parts are: arrays, or whatever else is indexed like one.
+template <class Planes, class Keys>
+struct GameIn {
   Position position;
-  LegalActions legal;
-  std::uint64_t past[kFiftyMoves];  // keys of the positions since the last irreversible ply
-  std::uint64_t now;                // this position's key
+  ActionsIn<Planes> legal;
+  Keys past;          // kFiftyMoves keys of the positions since the last irreversible ply
+  std::uint64_t now;  // this position's key
   std::uint8_t num_past;
   std::uint8_t repetitions;  // how often this position stood before
   Reason reason;
 
   bool over() const { return reason != Reason::ONGOING; }
 };
+using Game = GameIn<Bitboard[kPlanes], std::uint64_t[kFiftyMoves]>;
 
 // Neither side can mate by any series of legal moves: bare kings, one knight, or bishops that all
 // stand on one colour.
@@ -44,7 +47,8 @@ inline bool insufficient_material(const Position& p) {
 namespace detail {
 
 // Finds all that `game` knows of its new position.
-inline void examine(Game& game) {
+template <class AnyGame>
+RUNGS_ONCE void examine(AnyGame& game) {
   Position& p = game.position;
   const Generated found = generate(p, game.legal);
   if (!found.en_passant) p.en_passant = kNoFile;
@@ -68,17 +72,28 @@ inline void examine(Game& game) {
 
 }  // namespace detail
 
-inline void start(Game& game, const Position& position) {
+template <class AnyGame>
+inline void start(AnyGame& game, const Position& position) {
   game.position = position;
   game.num_past = 0;
   detail::examine(game);
 }
 
 // Plays a legal action in a game that isn't over.
-inline void advance(Game& game, Action action) {
+template <class AnyGame>
+inline void advance(AnyGame& game, Action action) {
   game.past[game.num_past++] = game.now;
   play(game.position, action);
   if (game.position.halfmove == 0) game.num_past = 0;
+  detail::examine(game);
+}
+
+// Takes back the ply by which `game` came from `before`, where nobody had moved irreversibly or the
+// keys of its past are still wanted: they are never overwritten by the ply that drops them.
+template <class AnyGame>
+inline void take_back(AnyGame& game, const Position& before, std::uint8_t num_past) {
+  game.position = before;
+  game.num_past = num_past;
   detail::examine(game);
 }
 

@@ -9,18 +9,16 @@
 // directions, with AVX2 it is two, and without either the compiler makes it scalar code. There is
 // no table, no branch and no loop over pieces.
 #pragma once
-#include "bitboard.hpp"
+#include <cstring>
 
-#ifdef __AVX512VPOPCNTDQ__
+#include "bitboard.hpp"
+#include "register.hpp"
+
+#if defined(__AVX512VPOPCNTDQ__) && !RUNGS_PLAIN
 #include <immintrin.h>
 #endif
 
-#pragma GCC diagnostic ignored \
-    "-Wpsabi"  // Lanes never cross a function boundary that isn't inlined
-
 namespace rungs::chess {
-
-using Lanes = std::uint64_t __attribute__((vector_size(64)));
 
 // Lanes by name. Plain integers, as only they index a vector in a template.
 constexpr int N = 0, NE = 1, E = 2, SE = 3, S = 4, SW = 5, W = 6, NW = 7;
@@ -64,23 +62,29 @@ inline Lanes fill(Lanes from, Bitboard empty) {
   return from;
 }
 
-// All ones in the lanes of `x` that hold any square.
-inline Lanes nonempty(Lanes x) { return (Lanes)(x != 0); }
+inline Lanes opposite(Lanes x) { return shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x); }
 
-inline Lanes opposite(Lanes x) { return __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3); }
+// Puts the lanes into an array of words, from number `first` on; or into what is indexed like one.
+inline void store_lanes(const Lanes& x, std::uint64_t* words, int first) {
+  std::memcpy(words + first, &x, sizeof x);
+}
+template <class Words>
+inline void store_lanes(const Lanes& x, Words& words, int first) {
+  for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[lane];
+}
 
 // The union of all lanes, in each of them.
 inline Lanes spread(Lanes x) {
-  x |= __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
-  x |= __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
-  return x | __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+  x |= shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x);
+  x |= shuffle<2, 3, 0, 1, 6, 7, 4, 5>(x);
+  return x | shuffle<1, 0, 3, 2, 5, 4, 7, 6>(x);
 }
 
 inline Bitboard merge(Lanes x) { return spread(x)[0]; }
 
 // The number of squares in each lane. No compiler of today finds the vector instruction by itself.
 inline Lanes counts(Lanes x) {
-#ifdef __AVX512VPOPCNTDQ__
+#if defined(__AVX512VPOPCNTDQ__) && !RUNGS_PLAIN
   return (Lanes)_mm512_popcnt_epi64((__m512i)x);
 #else
   for (int lane = 0; lane < 8; ++lane) x[lane] = count(x[lane]);

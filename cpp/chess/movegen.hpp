@@ -157,7 +157,7 @@ inline Generated generate(const Position& p, Actions& legal) {
   }
   legal.set(kKnightPlane, knights);
   const Lanes promoting = pawn_moves & everywhere(kRank7);
-  const Lanes under = __builtin_shufflevector(promoting, promoting, NW, N, NE, NW, N, NE, NW, N);
+  const Lanes under = shuffle<NW, N, NE, NW, N, NE, NW, N>(promoting);
   legal.set(kUnderpromotionPlane, under);
   legal.set_last(promoting[NE]);
 

@@ -1,5 +1,7 @@
 // Perft: the number of leaves of the legal-move tree, the standard proof of a move generator.
 #pragma once
+#include <cstring>
+
 #include "movegen.hpp"
 #include "play.hpp"
 
@@ -12,7 +14,7 @@ inline void for_each_action(const LegalActions& legal, Visit visit) {
   Lanes nonempties = {};
   for (int i = 0; i < 8; ++i) {
     Lanes planes;
-    __builtin_memcpy(&planes, legal.plane + 8 * i, sizeof planes);
+    std::memcpy(&planes, legal.plane + 8 * i, sizeof planes);
     nonempties |= nonempty(planes) & Lanes{1, 2, 4, 8, 16, 32, 64, 128} << 8 * i;
   }
   Bitboard left = merge(nonempties), from = 0;

@@ -1,5 +1,7 @@
 // Making a move.
 #pragma once
+#include <cstring>
+
 #include "action.hpp"
 #include "position.hpp"
 
@@ -21,10 +23,10 @@ inline void castle(Position& p, Bitboard king, int rook_file) {
 inline void move(Position& p, Bitboard from, Bitboard to) {
   constexpr Lanes kSets = {kAll, kAll, kAll, kAll, kAll, kAll, kAll, 0};
   Lanes sets;
-  __builtin_memcpy(&sets, &p, sizeof sets);
+  std::memcpy(&sets, &p, sizeof sets);
   const Lanes holding = nonempty(sets & everywhere(from) & kSets);
   sets = (sets & ~(everywhere(from | to) & kSets)) | (everywhere(to) & holding);
-  __builtin_memcpy(static_cast<void*>(&p), &sets, sizeof sets);
+  std::memcpy(static_cast<void*>(&p), &sets, sizeof sets);
 }
 
 }  // namespace detail

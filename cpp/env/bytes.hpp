@@ -1,5 +1,7 @@
 // From bits to bytes: 64 squares of a bitboard as 64 bytes, at once.
 #pragma once
+#include <cstring>
+
 #include "../chess/lanes.hpp"
 
 namespace rungs::env {
@@ -16,7 +18,7 @@ constexpr Lanes kOnes = {0x0101010101010101ULL, 0x0101010101010101ULL, 0x0101010
 // its own, and is compared with zero.
 inline Lanes where(chess::Bitboard bits) {
   const Lanes all = chess::everywhere(bits), own = chess::everywhere(0x8040201008040201ULL);
-#if defined(__clang__) || defined(__AVX512BW__)
+#if !RUNGS_PLAIN && (defined(__clang__) || defined(__AVX512BW__))
   using Bytes = std::uint8_t __attribute__((vector_size(64)));
   // Within each quarter of 16 bytes, as that is how far a byte shuffle reaches on x86.
   const Bytes among = __builtin_shufflevector(
@@ -34,6 +36,6 @@ inline Lanes where(chess::Bitboard bits) {
 #endif
 }
 
-inline void store(Lanes bytes, void* out) { __builtin_memcpy(out, &bytes, sizeof bytes); }
+inline void store(Lanes bytes, void* out) { std::memcpy(out, &bytes, sizeof bytes); }
 
 }  // namespace rungs::env

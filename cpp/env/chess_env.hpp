@@ -40,8 +40,10 @@ struct ChessRows {
   void* final_observation;  // with SAME_STEP, the last observation of an episode that ended
 };
 
-struct ChessEnv {
-  chess::Game game;
+// AnyGame is chess::Game, or one whose longer parts are elsewhere.
+template <class AnyGame>
+struct ChessEnvIn {
+  AnyGame game;
   std::uint32_t board;    // this environment's number among all, whoever steps it
   std::uint32_t episode;  // counts from 0
   std::uint32_t ply;      // of the episode after its opening, both sides counted
@@ -67,10 +69,11 @@ struct ChessEnv {
 
   // Plays a ply before the agent's first, unless it would end the game; says whether it did.
   bool begin_with(chess::Action action, const ChessRows& rows) {
-    const chess::Game before = game;
+    const chess::Position before = game.position;
+    const std::uint8_t num_past = game.num_past;
     chess::advance(game, action);
     if (game.over()) {
-      game = before;
+      chess::take_back(game, before, num_past);
       return false;
     }
     ++ply;
@@ -98,6 +101,11 @@ struct ChessEnv {
   void begin_next(const ChessConfig& config, const ChessRows& rows) {
     ++episode;
     begin(config, rows);
+  }
+
+  // A random legal action, for play without an agent. What has ended has none, and takes any.
+  chess::Action any_action(const ChessConfig& config) const {
+    return ended ? 0 : random_action(config, Stream::AGENT);
   }
 
   // Writes observation, mask and player of the position at hand.
@@ -155,6 +163,7 @@ struct ChessEnv {
     return nth_action(game.legal, static_cast<int>(draw(config, stream, actions)));
   }
 };
+using ChessEnv = ChessEnvIn<chess::Game>;
 static_assert(sizeof(ChessEnv) <= 1536, "a board with its repetition history fits in 1.5 KB");
 
 }  // namespace rungs::env

@@ -1,5 +1,7 @@
 // The last eight positions of a game, for observations that show them.
 #pragma once
+#include <cstring>
+
 #include "../chess/game.hpp"
 
 namespace rungs::env {
@@ -18,11 +20,12 @@ struct History {
 
   void clear() { length = 0; }
 
-  void add(const chess::Game& game) {
+  template <class Game>
+  void add(const Game& game) {
     newest = (newest + 1) % kHistory;
     length += length < kHistory;
     Snapshot& now = ring[newest];
-    __builtin_memcpy(now.piece, game.position.piece, sizeof now.piece);
+    std::memcpy(now.piece, game.position.piece, sizeof now.piece);
     now.own = game.position.own;
     now.repetitions = game.repetitions;
   }

@@ -26,7 +26,8 @@ constexpr std::int64_t observation_bytes(ObservationFormat format) {
   }
 }
 
-inline void write_board(const chess::Game& game, std::int8_t* out) {
+template <class Game>
+inline void write_board(const Game& game, std::int8_t* out) {
   using namespace chess;
   const Position& p = game.position;
   // A piece of ours is type + 1, and one of theirs -(type + 1), which is ~type.
@@ -44,8 +45,9 @@ inline void write_board(const chess::Game& game, std::int8_t* out) {
 }
 
 // `history` is not looked at for BOARD, and may be null.
-inline void observe(const chess::Game& game, const History* history, ObservationFormat format,
-                    void* out) {
+template <class Game>
+RUNGS_ONCE void observe(const Game& game, const History* history, ObservationFormat format,
+                        void* out) {
   switch (format) {
     case ObservationFormat::PLANES:
       return write_planes(game, *history, static_cast<float*>(out));

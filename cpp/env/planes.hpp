@@ -15,6 +15,8 @@
 // The last seven are the same on every square. As `bitplanes` a plane is one word, bit 8 * rank +
 // file, all ones or none where it is constant; words 113 and 118 hold their number as it is.
 #pragma once
+#include <cstring>
+
 #include "bytes.hpp"
 #include "history.hpp"
 
@@ -26,7 +28,8 @@ constexpr int kObservationPlanes = kConstantPlanes + 7;
 constexpr int kMoveNumberPlane = kConstantPlanes + 1;
 constexpr int kHalfmovePlane = kConstantPlanes + 6;
 
-inline void write_bitplanes(const chess::Game& game, const History& history, std::uint64_t* out) {
+template <class Game>
+inline void write_bitplanes(const Game& game, const History& history, std::uint64_t* out) {
   using namespace chess;
   const auto all_if = [](bool condition) { return condition ? kAll : 0; };
   for (std::uint32_t t = 0; t < kHistory; ++t, out += kPlanesPerPosition) {
@@ -53,17 +56,22 @@ inline void write_bitplanes(const chess::Game& game, const History& history, std
 
 // 64 squares as 64 floats of 0 or 1.
 inline void store_floats(chess::Bitboard bits, float* out) {
+#if RUNGS_PLAIN
+  for (int square = 0; square < 64; ++square) out[square] = static_cast<float>(bits >> square & 1);
+#else
   using Words = std::uint32_t __attribute__((vector_size(64)));
   constexpr Words kBits = {1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
                            1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
   for (int row = 0; row < 4; ++row, bits >>= 16) {
     const Words all = Words{} + static_cast<std::uint32_t>(bits);
     const Words ones = (Words)((all & kBits) != 0) & 0x3F800000U;  // 1.0f
-    __builtin_memcpy(out + 16 * row, &ones, sizeof ones);
+    std::memcpy(out + 16 * row, &ones, sizeof ones);
   }
+#endif
 }
 
-inline void write_planes(const chess::Game& game, const History& history, float* out) {
+template <class Game>
+inline void write_planes(const Game& game, const History& history, float* out) {
   std::uint64_t words[kObservationPlanes];
   write_bitplanes(game, history, words);
   for (int plane = 0; plane < kObservationPlanes; ++plane, out += 64) {

@@ -13,7 +13,8 @@ enum class Stream : std::uint32_t {
   OPENING_LENGTH,
   OPENING,
   CARTPOLE_START,
-  CARTPOLE_ACTION
+  CARTPOLE_ACTION,
+  AGENT
 };
 
 template <class Word>

@@ -82,10 +82,16 @@ std::int64_t rungs_chess_episode(std::uintptr_t batch, std::int64_t i) {
   return reinterpret_cast<const rungs::ChessBatch*>(batch)->env[i].episode;
 }
 
-// Writes the FEN of board `i`, of at most 127 characters.
-void rungs_chess_fen(std::uintptr_t batch, std::int64_t i, std::uintptr_t out) {
+// Where board `i`'s position is.
+std::uintptr_t rungs_chess_position(std::uintptr_t batch, std::int64_t i) {
   const auto& boards = *reinterpret_cast<const rungs::ChessBatch*>(batch);
-  const std::string fen = rungs::chess::to_fen(boards.env[i].game.position);
+  return reinterpret_cast<std::uintptr_t>(&boards.env[i].game.position);
+}
+
+// Writes the FEN of the position at `position`, of at most 127 characters.
+void rungs_chess_fen(std::uintptr_t position, std::uintptr_t out) {
+  const std::string fen =
+      rungs::chess::to_fen(*reinterpret_cast<const rungs::chess::Position*>(position));
   std::memcpy(reinterpret_cast<char*>(out), fen.c_str(), fen.size() + 1);
 }
 

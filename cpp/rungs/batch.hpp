@@ -1,41 +1,14 @@
-// A batch of chess environments: one state each, and one array per output (structure of arrays).
-// The caller owns all the memory; nothing here allocates. Mirrored by lib/rungs/chess/native.py.
+// A batch of chess environments as processors keep it: each board's state in one piece. The caller
+// owns all the memory; nothing here allocates. Mirrored by lib/rungs/chess/native.py.
 #pragma once
 #include <cstddef>
 
-#include "../env/chess_env.hpp"
+#include "outputs.hpp"
 
 namespace rungs {
 
-struct ChessBatch {
-  env::ChessConfig config;
-  std::int64_t num_envs;
-  std::int64_t first_board;  // the number of the batch's first board among all
+struct ChessBatch : ChessOutputs {
   env::ChessEnv* env;
-  env::History* history;  // null where observations don't show any
-  std::uint8_t* observation;
-  std::uint8_t* mask;
-  float* reward;
-  bool* terminated;
-  bool* truncated;
-  bool* ended;
-  std::int8_t* reason;
-  std::int8_t* player;
-  std::uint8_t* final_observation;
-
-  env::ChessRows rows(std::int64_t i) const {
-    const std::int64_t bytes = env::observation_bytes(config.observation);
-    return {history ? history + i : nullptr,
-            observation + i * bytes,
-            mask + i * env::mask_bytes(config.mask),
-            reward + i,
-            terminated + i,
-            truncated + i,
-            ended + i,
-            reason + i,
-            player + i,
-            final_observation + i * bytes};
-  }
 
   // What a rung does to board `i`; boards know nothing of each other, so in any order at any time.
 

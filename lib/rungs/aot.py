@@ -37,7 +37,8 @@ _SIGNATURES = {
     "rungs_chess_openmp_reset": (None, (_ADDRESS, _ADDRESS, _INTEGER, _ADDRESS)),
     "rungs_chess_openmp_step": (_INTEGER, (_ADDRESS, _Array, _ADDRESS, _ADDRESS)),
     "rungs_chess_episode": (_INTEGER, (_ADDRESS, _INTEGER)),
-    "rungs_chess_fen": (None, (_ADDRESS, _INTEGER, _ADDRESS)),
+    "rungs_chess_position": (_ADDRESS, (_ADDRESS, _INTEGER)),
+    "rungs_chess_fen": (None, (_ADDRESS, _ADDRESS)),
     "rungs_chess_parse_fen": (None, (_ADDRESS, _ADDRESS, _ADDRESS)),
     "rungs_chess_perft": (_INTEGER, (_ADDRESS, _INTEGER)),
 }

@@ -13,6 +13,6 @@ CARTPOLE_API = "rungs/cartpole_api.hpp"
 def fingerprint() -> str:
     """A hash of every header, which changes when any of them does."""
     digest = hashlib.sha256()
-    for header in sorted(CPP.rglob("*.hpp")):
+    for header in sorted([*CPP.rglob("*.hpp"), *(CPP / "cuda").iterdir()]):
         digest.update(str(header.relative_to(CPP)).encode() + b"\0" + header.read_bytes())
     return digest.hexdigest()[:16]

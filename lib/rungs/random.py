@@ -14,6 +14,7 @@ class Stream(enum.IntEnum):
     OPENING = 3
     CARTPOLE_START = 4
     CARTPOLE_ACTION = 5
+    AGENT = 6
 
 
 def philox(seed: int, board, episode, ply, stream: Stream):

@@ -30,6 +30,7 @@ _RUNGS = {
         Rung("cpp", "C++, one thread", "rungs.chess.cpp", "CppChessEnv"),
         Rung("openmp", "C++, OpenMP threads", "rungs.chess.openmp", "OpenmpChessEnv"),
         Rung("mpi", "C++, MPI ranks with OpenMP threads", "rungs.chess.mpi", "MpiChessEnv"),
+        Rung("cuda", "C++, a CUDA kernel", "rungs.chess.cuda", "CudaChessEnv"),
     ),
     "cartpole": (
         Rung("gymnasium", "Python, Gymnasium", "rungs.cartpole.gymnasium", "GymnasiumCartPoleEnv"),

@@ -19,7 +19,7 @@ from rungs.machine import optional
 from tests import lockstep
 from tests.chess.test_errors import snapshot
 
-RUNGS = [rung.name for rung in rungs.rungs_of("chess")]
+RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
 STOCKFISH = optional.find("stockfish")
 needs_stockfish = pytest.mark.skipif(not STOCKFISH, reason="stockfish is not installed")
 

@@ -44,20 +44,12 @@ struct Boards {
         reason(n),
         player(n),
         final_observation(n * env::observation_bytes(config.observation)),
-        batch{config,
-              n,
-              0,
-              envs.data(),
-              histories.empty() ? nullptr : histories.data(),
-              observation.as<std::uint8_t>(),
-              mask.as<std::uint8_t>(),
-              reward.as<float>(),
-              terminated.as<bool>(),
-              truncated.as<bool>(),
-              ended.as<bool>(),
-              reason.as<std::int8_t>(),
-              player.as<std::int8_t>(),
-              final_observation.as<std::uint8_t>()} {}
+        batch{{config, n, 0, histories.empty() ? nullptr : histories.data(),
+               observation.as<std::uint8_t>(), mask.as<std::uint8_t>(), reward.as<float>(),
+               terminated.as<bool>(), truncated.as<bool>(), ended.as<bool>(),
+               reason.as<std::int8_t>(), player.as<std::int8_t>(),
+               final_observation.as<std::uint8_t>()},
+              envs.data()} {}
   Boards(const Boards&) = delete;
 
   void check_fences() const {

@@ -25,7 +25,6 @@ std::uint64_t walk(const Game& game, int depth) {
   std::uint64_t leaves = 0;
   for_each_action(game.legal, [&](Action a) {
     CHECK(game.legal.contains(a));
-    CHECK(from_uci(game.position, to_uci(game.position, a)) == a);
     Game next = game;
     next.num_past = 0;  // a tree may be deeper than a game is long
     advance(next, a);

@@ -19,8 +19,13 @@ FLAGS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all
 FLAGS += ["-fopenmp", "-ffp-contract=off"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
 
-# With all of the processor's instructions, and with those that any x86-64 has.
-MACHINES = ("native", "x86-64")
+# With all of the processor's instructions, with those that any x86-64 has, and without vectors, as
+# on a GPU.
+MACHINES = {
+    "native": ["-march=native"],
+    "x86-64": ["-march=x86-64"],
+    "plain": ["-march=native", "-DRUNGS_PLAIN_LANES"],
+}
 
 
 @pytest.fixture(scope="session", params=MACHINES)
@@ -31,7 +36,7 @@ def compiled(request, tmp_path_factory):
     def program(name):
         binary = folder / name
         if not binary.exists():
-            compile(name, binary, *FLAGS, f"-march={request.param}", "-DREPLAY")
+            compile(name, binary, *FLAGS, *MACHINES[request.param], "-DREPLAY")
         return str(binary)
 
     return program

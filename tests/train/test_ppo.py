@@ -29,6 +29,7 @@ def expected():
 @pytest.mark.parametrize(
     ("rung", "how"),
     [
+        ("cuda", {"device": "cpu"}),
         ("python", {}),
         ("multiprocessing", {"workers": 2}),
         ("multiprocessing", {"workers": 2, "transport": "shared"}),

@@ -89,7 +89,7 @@ class Buffers:
 
     def rows(self, which: slice | int) -> "Buffers":
         """Views of some boards' rows, or of one step's of several."""
-        return Buffers(**{name: array[which] for name, array in vars(self).items()})
+        return type(self)(**{name: array[which] for name, array in vars(self).items()})
 
     def is_like(self, other: "Buffers") -> bool:
         """Whether arrays have the shapes and dtypes of another's, and can be written in order."""

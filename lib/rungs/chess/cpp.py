@@ -1,12 +1,10 @@
 """The C++ rung: our own bitboards, one thread, compiled by Cling as it is loaded."""
 
-import ctypes
-
 import numpy as np
 
 from rungs import jit
 from rungs.chess.buffers import Buffers
-from rungs.chess.native import Boards
+from rungs.chess.native import Boards, fen_at
 from rungs.chess.vector_env import ChessVectorEnv
 
 
@@ -59,9 +57,7 @@ class CppChessEnv(ChessVectorEnv):
         self._api.rungs_chess_serial_begin_with(self._boards.address, replies.ctypes.data)
 
     def _fen(self, board: int) -> str:
-        text = ctypes.create_string_buffer(128)
-        self._api.rungs_chess_fen(self._boards.address, board, ctypes.addressof(text))
-        return text.value.decode()
+        return fen_at(self._api, self._api.rungs_chess_position(self._boards.address, board))
 
     def _episode(self, board: int) -> int:
         return self._api.rungs_chess_episode(self._boards.address, board)

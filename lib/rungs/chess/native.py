@@ -1,4 +1,4 @@
-"""The batch of boards as C++ sees it: `cpp/rungs/batch.hpp`, field by field.
+"""The batch of boards as C++ sees it: `cpp/rungs/{outputs,batch}.hpp`, field by field.
 
 NumPy owns all the memory, boards included; C++ is told the addresses and never allocates.
 """
@@ -19,8 +19,8 @@ from rungs.memory import zeroed_lines
 _OPPONENTS = (type(None), str, UciEngine)
 
 
-class ChessBatch(ctypes.Structure):
-    """`rungs::ChessBatch`."""
+class ChessOutputs(ctypes.Structure):
+    """`rungs::ChessOutputs`."""
 
     _fields_ = (
         ("seed", ctypes.c_uint64),
@@ -35,7 +35,6 @@ class ChessBatch(ctypes.Structure):
         ("starts", ctypes.c_void_p),
         ("num_envs", ctypes.c_int64),
         ("first_board", ctypes.c_int64),
-        ("env", ctypes.c_void_p),
         ("history", ctypes.c_void_p),
         ("observation", ctypes.c_void_p),
         ("mask", ctypes.c_void_p),
@@ -47,6 +46,26 @@ class ChessBatch(ctypes.Structure):
         ("player", ctypes.c_void_p),
         ("final_observation", ctypes.c_void_p),
     )
+
+
+class ChessBatch(ChessOutputs):
+    """`rungs::ChessBatch`."""
+
+    _fields_ = (("env", ctypes.c_void_p),)
+
+
+def config(settings: ChessSettings, num_starts: int) -> dict:
+    """The fields of `rungs::env::ChessConfig` but for the seed and the starts' address."""
+    return {
+        "opponent": _OPPONENTS.index(type(settings.opponent)),
+        "observation_format": tuple(OBSERVATIONS).index(settings.obs),
+        "mask_format": tuple(MASKS).index(settings.mask),
+        "autoreset": AUTORESET_MODES.index(settings.autoreset_mode),
+        "max_plies": settings.max_plies or 0,
+        "opening_least": settings.opening_plies[0],
+        "opening_most": settings.opening_plies[1],
+        "num_starts": num_starts,
+    }
 
 
 def parse_fen(api, fen: str) -> np.ndarray:
@@ -64,6 +83,13 @@ def parse_fen(api, fen: str) -> np.ndarray:
     if why.value:
         raise InvalidFenError(f"{fen!r}: {why.value.decode(errors='replace')}")
     return position
+
+
+def fen_at(api, address: int) -> str:
+    """The FEN of a `rungs::chess::Position`."""
+    text = ctypes.create_string_buffer(128)
+    api.rungs_chess_fen(address, ctypes.addressof(text))
+    return text.value.decode()
 
 
 class Boards:
@@ -86,14 +112,7 @@ class Boards:
         self._history = np.zeros((shown, api.rungs_chess_history_bytes() // 8), np.uint64)
         self._starts = np.stack([parse_fen(api, fen) for fen in settings.start_fens])
         self.batch = ChessBatch(
-            opponent=_OPPONENTS.index(type(settings.opponent)),
-            observation_format=tuple(OBSERVATIONS).index(settings.obs),
-            mask_format=tuple(MASKS).index(settings.mask),
-            autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
-            max_plies=settings.max_plies or 0,
-            opening_least=settings.opening_plies[0],
-            opening_most=settings.opening_plies[1],
-            num_starts=len(self._starts),
+            **config(settings, len(self._starts)),
             starts=self._starts.ctypes.data,
             num_envs=num_envs,
             first_board=first_board,

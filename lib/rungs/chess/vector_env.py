@@ -20,6 +20,7 @@ from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_mask
 from rungs.errors import ConfigurationError, IllegalActionError
+from rungs.memory import on_host
 
 
 class ChessVectorEnv(BatchEnv):
@@ -119,7 +120,7 @@ class ChessVectorEnv(BatchEnv):
         seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
         with self._unchanged_on_engine_error():
             self._seed = seed
-            self._buffers.reason.fill(0)
+            self._buffers.reason[...] = 0
             self._reset(which, 0 if first else None)
             self._begun = True
             self._ended[:] = False if which is None else self._ended & ~which
@@ -194,7 +195,7 @@ class ChessVectorEnv(BatchEnv):
         if self._stays_ended[index]:
             return {}
         position = chess.Board(self._fen(index))
-        bits = self._buffers.mask[index]
+        bits = on_host(self._buffers.mask[index])
         if self.settings.mask == "bits":
             bits = unpack_mask(bits)
         actions = np.flatnonzero(bits).tolist()
@@ -222,7 +223,7 @@ class ChessVectorEnv(BatchEnv):
         identity, payload = state.unpack(saved, self._identity())
         self._seed = identity["seed"]
         self._load(payload)
-        self._buffers.reason.fill(0)
+        self._buffers.reason[...] = 0
         self._ended[:] = False
         self._ended[identity["ended"]] = True
         self._num_ended = len(identity["ended"])

@@ -4,8 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
+import rungs
 from rungs import peers
-from rungs.peers.peer import ChessPeer, Step
+from rungs.peers.peer import ChessPeer, Peer, Step
 
 
 class Rung(ChessPeer):
@@ -49,3 +50,36 @@ class Rung(ChessPeer):
 
     def native(self, actions: np.ndarray) -> np.ndarray:
         return actions
+
+
+class OnDevice(Peer):
+    """The rung cuda, playing at random without an agent.
+
+    Args:
+        num_envs: boards.
+        threads: not used.
+        device: "cuda", or "cpu" to run the kernels' code on the host.
+        at_once: plies that a launch takes.
+        **settings: of the rung.
+    """
+
+    def __init__(
+        self, num_envs: int, threads: int = 1, *, device="cuda", at_once: int = 1, **settings
+    ):
+        super().__init__(num_envs, threads)
+        how = {"mask": "bits", "validate": False, "device": device}
+        self._env = rungs.make("chess", "cuda", num_envs, **how | settings)
+        self._at_once = at_once
+
+    def reset(self, seed: int) -> None:
+        self._env.reset(seed=seed)
+
+    def choose(self, rng: np.random.Generator) -> None:
+        """Nothing: the kernel chooses."""
+
+    def step(self, actions: None) -> tuple:
+        """Plays, and waits for the GPU: the number of ended episodes is asked for."""
+        return (self._env.step_many(self._at_once),)
+
+    def played(self) -> int:
+        return self.num_envs * self._at_once

@@ -17,7 +17,8 @@ class Rollout:
     """`length` steps of all boards, and the positions after the last.
 
     The environment writes each step's outputs to their place here, and the network reads them
-    there or, on another device, from one transfer a step.
+    there or, on another device, from one transfer a step. With the rung cuda and a network on the
+    same GPU nothing is transferred.
 
     Args:
         env: of chess, with `obs="board"`, `mask="bits"` and `autoreset_mode="SAME_STEP"`.
@@ -44,12 +45,12 @@ class Rollout:
                 raise ConfigurationError(f"learning needs {name}={wanted!r}, not {has!r}")
         self.env, self.length, self.device = env, length, device
         whole, self._slots = env.rollout(length + 1)
-        self._host = [
-            torch.from_numpy(array)
-            for array in (whole.observation, whole.mask.view(np.int64), whole.reward, whole.ended)
-        ]
-        # On the CPU these are the very memory that the environment writes to.
-        self._there = [array.to(device) for array in self._host]
+        outputs = (whole.observation, whole.mask, whole.reward, whole.ended)
+        self._here = [_tensor(output) for output in outputs]
+        # On the environment's device these are the very memory that it writes to.
+        self._there = [output.to(device) for output in self._here]
+        self._is_tensors = isinstance(whole.reward, torch.Tensor)
+        self._transfers = self._here[0].device != self._there[0].device
         self.observation, self.mask = self._there[:2]
         self.reward, self.ended = (array[1:] for array in self._there[2:])
         steps = (length, env.num_envs)
@@ -88,10 +89,10 @@ class Rollout:
             self.choice[step], self.value[step] = played.choice, played.value
             self.log_probability[step] = played.log_probability
             watch.lap("infer")
-            actions = played.action.cpu()
+            actions = played.action.to(self._here[0].device)
             watch.lap("transfer")
             out = self._slots[step + 1]
-            self.env.step(actions.numpy(), out)
+            self.env.step(actions if self._is_tensors else actions.numpy(), out)
             watch.lap("generate")
             self._transfer(step + 1)
             watch.lap("transfer")
@@ -100,14 +101,20 @@ class Rollout:
                 for name, points in (("wins", 1), ("draws", 0), ("losses", -1)):
                     episodes[name] += int((result == points).sum())
             if out.truncated.any():
-                last = torch.from_numpy(out.final_observation[out.truncated]).to(self.device)
-                cut = torch.from_numpy(out.truncated).to(self.device)
+                last = _tensor(out.final_observation[out.truncated]).to(self.device)
+                cut = _tensor(out.truncated).to(self.device)
                 self.reward[step, cut] += discount * network.values(last)
         self.value[-1] = network.values(self.observation[-1])
         watch.lap("infer")
         return dict(episodes) | dict(watch.seconds)
 
     def _transfer(self, slot: int) -> None:
-        if self.device.type != "cpu":
-            for host, there in zip(self._host, self._there, strict=True):
-                there[slot].copy_(host[slot], non_blocking=True)
+        if self._transfers:
+            for here, there in zip(self._here, self._there, strict=True):
+                there[slot].copy_(here[slot], non_blocking=True)
+
+
+def _tensor(output) -> torch.Tensor:
+    """An array's memory as a tensor, or a tensor; words as int64, which PyTorch computes with."""
+    tensor = output if isinstance(output, torch.Tensor) else torch.from_numpy(output)
+    return tensor.view(torch.int64) if tensor.dtype == torch.uint64 else tensor

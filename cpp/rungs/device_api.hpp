@@ -1,0 +1,37 @@
+// The code of the CUDA rung, run by the host a board after the other: its layout and its plain
+// lanes are tested where there is no GPU. Compiled ahead of time with RUNGS_PLAIN_LANES.
+#include "device_batch.hpp"
+
+extern "C" {
+
+std::int64_t rungs_device_batch_bytes() { return sizeof(rungs::DeviceBatch); }
+std::int64_t rungs_device_history_bytes() { return sizeof(rungs::env::History); }
+
+// As the kernels of the same names in cuda.hpp.
+
+void rungs_chess_reset(const rungs::DeviceBatch* batch, const bool* which, std::int64_t episode) {
+  for (std::int64_t i = 0; i < batch->num_envs; ++i)
+    if (!which || which[i]) batch->reset(i, episode);
+}
+
+void rungs_chess_check(const rungs::DeviceBatch* batch, const std::int64_t* actions,
+                       std::int64_t* first) {
+  for (std::int64_t i = batch->num_envs - 1; i >= 0; --i)
+    if (!batch->takes(i, actions[i])) *first = i;
+}
+
+void rungs_chess_step(const rungs::DeviceBatch* batch, const std::int64_t* actions,
+                      std::int64_t* ended) {
+  for (std::int64_t i = 0; i < batch->num_envs; ++i) *ended += batch->step(i, actions[i]);
+}
+
+void rungs_chess_step_many(const rungs::DeviceBatch* batch, std::int64_t steps,
+                           std::int64_t* ended) {
+  for (std::int64_t i = 0; i < batch->num_envs; ++i) *ended += batch->step_many(i, steps);
+}
+
+void rungs_chess_write(const rungs::DeviceBatch* batch) {
+  for (std::int64_t i = 0; i < batch->num_envs; ++i) batch->write(i);
+}
+
+}  // extern "C"

@@ -1,0 +1,216 @@
+"""The CUDA rung: compiled for GPUs, and the same games, on the host where there is no GPU."""
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+import rungs
+from rungs.chess import cuda, device
+from rungs.chess.engine import UciEngine
+from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
+from rungs.machine import gpu
+from rungs.memory import on_host
+from rungs.random import Stream, below, philox
+from tests import lockstep
+
+DEVICES = ["cpu", *(["cuda"] if gpu.name() else [])]
+
+
+def make(num_envs, **settings):
+    return rungs.make("chess", "cuda", num_envs, **settings)
+
+
+class OnHost:
+    """An environment whose tensors are arrays to those who play it."""
+
+    def __init__(self, env):
+        self.env = env
+
+    def __getattr__(self, name):
+        return getattr(self.env, name)
+
+    def reset(self, **arguments):
+        observation, info = self.env.reset(**arguments)
+        return on_host(observation).copy(), arrays(info)
+
+    def step(self, actions, out=None):
+        *outputs, info = self.env.step(actions, out)
+        return *(on_host(each).copy() for each in outputs), arrays(info)
+
+
+def arrays(info):
+    return {
+        name: arrays(value) if isinstance(value, dict) else on_host(value).copy()
+        for name, value in info.items()
+    }
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_every_kernel_compiles(arch):
+    code = device.cubin(arch)
+    assert code.startswith(b"\x7fELF")
+    for kernel in ("reset", "check", "step", "step_many", "write"):
+        assert f"rungs_chess_{kernel}".encode() in code
+
+
+@pytest.mark.parametrize("where", DEVICES)
+@pytest.mark.parametrize("autoreset_mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
+@pytest.mark.parametrize(
+    ("settings", "policy"),
+    [
+        ({"mask": "bits"}, "uniform"),
+        ({"opponent": "random", "opening_plies": (0, 40)}, "uniform"),
+        ({"obs": "bitplanes", "mask": "bits", "max_plies": 40, "first_board": 3}, "rare"),
+        ({"obs": "planes", "opponent": "random", "mask": "bits"}, "shuffling"),
+    ],
+)
+def test_it_is_cpp_bit_for_bit(where, autoreset_mode, settings, policy):
+    how = settings | {"autoreset_mode": autoreset_mode}
+    ours, theirs = OnHost(make(9, device=where, **how)), rungs.make("chess", "cpp", 9, **how)
+    reasons = lockstep.play(ours, theirs, seed=4, steps=250, policy=policy, rollout=3)
+    assert len(reasons) > 1 or "max_plies" in how
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_games_from_rare_positions_are_cpps(where):
+    fens = [
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+        "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
+    ]
+    how = {"start_fens": fens, "mask": "bits", "opening_plies": (0, 3)}
+    ours, theirs = OnHost(make(12, device=where, **how)), rungs.make("chess", "cpp", 12, **how)
+    lockstep.play(ours, theirs, seed=1, steps=300, policy="rare")
+
+
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
+@pytest.mark.parametrize("settings", [{}, {"opponent": "random", "obs": "bitplanes"}])
+def test_a_million_plies_on_the_gpu_are_cpps(settings):
+    how = settings | {"mask": "bits"}
+    ours, theirs = OnHost(make(4096, **how)), rungs.make("chess", "cpp", 4096, **how)
+    lockstep.play(ours, theirs, seed=2, steps=250, fens=False)
+
+
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
+def test_a_step_can_be_recorded_as_a_cuda_graph():
+    env, plain = make(64, mask="bits", validate=False), make(64, mask="bits")
+    for each in (env, plain):
+        _, info = each.reset(seed=3)
+    actions = on_host(info["action_mask"]).view(np.uint8)
+    actions = np.array([np.unpackbits(row, bitorder="little").argmax() for row in actions])
+    given = torch.from_numpy(actions).cuda()
+    saved = env.get_state()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        env.step(given)
+    env.set_state(saved)
+    graph.replay()
+    plain.step(given)
+    assert env.fens() == plain.fens()
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_random_play_in_one_call_is_the_same_games(where):
+    env, plain = make(5, device=where, mask="bits"), rungs.make("chess", "cpp", 5, mask="bits")
+    env.reset(seed=6)
+    _, info = plain.reset(seed=6)
+    plies, ended = np.zeros(5, int), 0
+    for _ in range(300):
+        actions = []
+        for i, row in enumerate(info["action_mask"]):
+            legal = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
+            episode = plain._episode(i)
+            drawn = below(philox(6, i, episode, int(plies[i]), Stream.AGENT), len(legal))
+            actions.append(legal[drawn])
+        _, _, terminated, truncated, info = plain.step(np.array(actions))
+        plies = np.where(terminated | truncated, 0, plies + 1)
+        ended += (terminated | truncated).sum()
+    assert env.step_many(120) + env.step_many(180) == ended > 0
+    assert env.fens() == plain.fens()
+    lockstep.assert_same("mask", on_host(env._buffers.mask), info["action_mask"])
+
+
+@pytest.mark.parametrize("where", DEVICES)
+class TestContract:
+    def test_outputs_are_tensors_that_stay(self, where):
+        env = make(3, device=where)
+        observation, info = env.reset()
+        observation, reward, *_, info = env.step(
+            torch.tensor(on_host(info["action_mask"]).argmax(axis=1))
+        )
+        for tensor, dtype in (
+            (observation, torch.int8),
+            (reward, torch.float32),
+            (info["action_mask"], torch.bool),
+        ):
+            assert tensor.device.type == where
+            assert tensor.dtype == dtype
+        assert "final_obs" not in info
+        trusting = make(3, device=where, validate=False)
+        _, info = trusting.reset()
+        *_, info = trusting.step(on_host(info["action_mask"]).argmax(axis=1))
+        assert not info["_final_obs"].any()
+
+    def test_an_illegal_action_changes_nothing(self, where):
+        env = make(4, device=where, first_board=10, mask="bits")
+        env.reset()
+        before = env.get_state()
+        actions = np.full(4, 64 * 8 + 12)  # e2e4
+        actions[2], actions[3] = 5, 64 * 80
+        with pytest.raises(IllegalActionError, match=r"board 12: action 5 \(f1f2\)"):
+            env.step(actions)
+        assert env.get_state() == before
+
+    def test_a_state_goes_on(self, where):
+        env, other = (make(4, device=where, obs="bitplanes", mask="bits") for _ in range(2))
+        env.reset(seed=1)
+        env.step_many(30)
+        other.set_state(env.get_state())
+        for each in (env, other):
+            each.step_many(40)
+        assert env.fens() == other.fens()
+        assert torch.equal(*(each._buffers.observation.view(torch.int64) for each in (env, other)))
+
+    def test_legal_moves_are_for_people(self, where):
+        env = make(2, device=where)
+        env.reset()
+        assert env.legal_moves(1)["e2e4"] == 64 * 8 + 12
+
+    def test_what_it_can_not_do_is_named(self, where):
+        with pytest.raises(ConfigurationError, match="engine"):
+            make(2, device=where, opponent=UciEngine("stockfish"))
+        with pytest.raises(ConfigurationError, match="validate"):
+            make(2, device=where, validate=False, autoreset_mode="DISABLED")
+        with pytest.raises(ConfigurationError, match="threads_per_block"):
+            make(2, device=where, threads_per_block=0)
+        env = make(2, device=where)
+        with pytest.raises(gymnasium.error.ResetNeeded, match="step_many"):
+            env.step_many(3)
+        env.reset()
+        with pytest.raises(ConfigurationError, match="out is not one"):
+            env.step(np.zeros(2, int), rungs.make("chess", "cpp", 2).rollout(1)[1][0])
+        with pytest.raises(ConfigurationError, match="shape"):
+            env.step(torch.zeros(3, dtype=torch.int64))
+        with pytest.raises(ConfigurationError, match="dtype"):
+            env.step(torch.zeros(2))
+
+
+def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
+    monkeypatch.setattr(gpu, "name", lambda: None)
+    with pytest.raises(UnavailableError, match="no NVIDIA GPU"):
+        make(4)
+    monkeypatch.setattr(gpu, "name", lambda: "NVIDIA H200")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UnavailableError, match="built for CUDA"):
+        make(4)
+
+
+def test_too_little_memory_is_named(monkeypatch):
+    def full(*arguments, **settings):
+        raise torch.OutOfMemoryError("tried to allocate 9 GiB")
+
+    monkeypatch.setattr(cuda.TensorBuffers, "on", full)
+    with pytest.raises(UnavailableError, match="too little memory for 4 boards"):
+        make(4, device="cpu")
