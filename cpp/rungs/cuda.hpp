@@ -2,6 +2,10 @@
 // (`-default-device`: what isn't marked runs on the device).
 #include "device_batch.hpp"
 
+// As Python sees them: lib/rungs/chess/device.py.
+static_assert(sizeof(rungs::DeviceBatch) == RUNGS_DEVICE_BATCH_BYTES);
+static_assert(sizeof(rungs::env::History) == RUNGS_HISTORY_BYTES);
+
 namespace {
 
 __device__ std::int64_t thread_number() {

@@ -23,24 +23,26 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
         from cuda.core import Program, ProgramOptions
     except ImportError:
         raise UnavailableError("cuda-core is not installed: pip install 'rungs[gpu]'") from None
-    options = ProgramOptions(
-        name=source,
-        arch=arch,
-        std="c++20",
+    options = {
+        "name": source,
+        "arch": arch,
+        "std": "c++20",
         # All functions are the GPU's: no header has to say so.
-        device_as_default_execution_space=True,
-        device_int128=True,
-        include_path=[str(headers.CPP), str(headers.CPP / "cuda"), str(headers.CPP / "rungs")],
-        define_macro=[(name, str(value)) for name, value in macros.items()],
-    )
+        "device_as_default_execution_space": True,
+        "device_int128": True,
+        "include_path": [str(headers.CPP / folder) for folder in ("cuda", "rungs")],
+        "define_macro": [(name, str(value)) for name, value in macros.items()],
+    }
     version = nvrtc.nvrtcVersion()
-    identity = repr((source, arch, macros, headers.fingerprint(), version))
+    identity = repr((options, headers.fingerprint(), version))
     digest = hashlib.sha256(identity.encode()).hexdigest()
     path = cache.directory() / f"cubin-{arch}-{digest[:16]}"
     with cache.build(path) as unfinished:
         if unfinished:
             try:
-                compiled = Program((headers.CPP / source).read_text(), "c++", options)
+                compiled = Program(
+                    (headers.CPP / source).read_text(), "c++", ProgramOptions(**options)
+                )
                 code = compiled.compile("cubin").code
             except Exception as error:  # NVRTC's own, or of a library that is not there
                 raise CompilerError(f"NVRTC refuses {source} for {arch}: {error}") from None

@@ -88,7 +88,7 @@ def test_rungs_are_the_same_bit_for_bit(rung, dtype, num_envs, steps, settings):
             pytest.param(
                 "torch",
                 {"device": "cuda", "execution": execution},
-                marks=pytest.mark.skipif(not gpu.name(), reason="no GPU"),
+                marks=pytest.mark.skipif(not gpu.usable(), reason="no GPU"),
             )
             for execution in ("eager", "graph", "compile")
         ),

@@ -1,7 +1,5 @@
 """The CUDA rung: every rung's headers as kernels, a thread per board; nothing leaves the GPU."""
 
-import ctypes
-
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
@@ -119,14 +117,23 @@ class CudaChessEnv(TensorActions, ChessVectorEnv):
         )
         if not shown:
             self._struct.history = None
-        self._batch = torch.zeros(ctypes.sizeof(DeviceBatch), dtype=torch.uint8, device=self.device)
+        self._sent = {}
 
-    def _send(self) -> None:
-        """Tells the kernels seed and outputs."""
+    def _tell_outputs(self) -> None:
+        """Has kernels write to the buffers; what was told once is there, and nothing is sent."""
+        addresses = {name: tensor.data_ptr() for name, tensor in vars(self._buffers).items()}
+        key = tuple(addresses.values())
+        if key not in self._sent:
+            for name, address in addresses.items():
+                setattr(self._struct, name, address)
+            told = torch.frombuffer(bytearray(self._struct), dtype=torch.uint8)
+            self._sent[key] = told.to(self.device)
+        self._batch = self._sent[key]
+
+    def _tell_seed(self) -> None:
         self._struct.seed = self._seed
-        for name, tensor in vars(self._buffers).items():
-            setattr(self._struct, name, tensor.data_ptr())
-        self._batch.copy_(torch.frombuffer(bytearray(self._struct), dtype=torch.uint8))
+        self._sent.clear()
+        self._tell_outputs()
 
     def _run(self, kernel: str, *arguments: int) -> None:
         self._kernels.run(kernel, self.num_envs, self._batch.data_ptr(), *arguments)
@@ -136,14 +143,14 @@ class CudaChessEnv(TensorActions, ChessVectorEnv):
 
     def _write_to(self, buffers: TensorBuffers) -> None:
         super()._write_to(buffers)
-        self._send()
+        self._tell_outputs()
 
     def _reset_mask(self, seed: int | None, options: dict) -> torch.Tensor | None:
         which = super()._reset_mask(seed, options)
         return None if which is None else torch.from_numpy(which).to(self.device)
 
     def _reset(self, which: torch.Tensor | None, episode: int | None) -> None:
-        self._send()
+        self._tell_seed()
         marks = 0 if which is None else which.data_ptr()
         self._run("reset", marks, -1 if episode is None else episode)
 
@@ -182,7 +189,7 @@ class CudaChessEnv(TensorActions, ChessVectorEnv):
             words = np.frombuffer(payload, np.int64, part.numel(), at).reshape(part.shape)
             part.copy_(torch.from_numpy(words.copy()))
             at += part.nbytes
-        self._send()
+        self._tell_seed()
         self._run("write")
 
 

@@ -1,7 +1,6 @@
 """The batch of boards as a GPU sees it, and who runs its kernels: a GPU, or the host for tests."""
 
 import ctypes
-import functools
 
 import torch
 
@@ -9,7 +8,8 @@ from rungs import aot, headers, nvrtc
 from rungs.chess.native import ChessOutputs
 from rungs.errors import CompilerError, UnavailableError
 
-_KERNELS = "rungs/cuda.hpp"
+_SOURCE = "rungs/cuda.hpp"
+KERNELS = ("reset", "check", "step", "step_many", "write")
 _ON_HOST = "rungs/device_api.hpp"
 
 # Words of a board: `rungs::NUM_DEVICE_WORDS`, `chess::kPlanes`, `chess::kFiftyMoves`.
@@ -35,7 +35,7 @@ _SIZES = {
 
 def cubin(arch: str, threads_per_block: int = 128) -> bytes:
     """The kernels' machine code for a GPU, for blocks of so many threads; see `rungs.nvrtc`."""
-    return nvrtc.cubin(_KERNELS, arch, _SIZES | {"RUNGS_THREADS_PER_BLOCK": threads_per_block})
+    return nvrtc.cubin(_SOURCE, arch, _SIZES | {"RUNGS_THREADS_PER_BLOCK": threads_per_block})
 
 
 class Gpu:
@@ -58,13 +58,14 @@ class Gpu:
         Device(torch.cuda.current_device()).set_current()
         self._code = ObjectCode.from_cubin(cubin(f"sm_{major}{minor}", threads_per_block))
         self._threads, self._launch, self._config = threads_per_block, launch, LaunchConfig
-        self._kernel = functools.cache(self._code.get_kernel)
+        # All are loaded now: while a CUDA graph is captured it would be too late.
+        self._kernels = {name: self._code.get_kernel(f"rungs_chess_{name}") for name in KERNELS}
 
     def run(self, kernel: str, num_envs: int, *arguments: int) -> None:
         """Launches `rungs_chess_<kernel>` for so many boards; arguments are 64 bits wide."""
         blocks = -(-num_envs // self._threads)
         config = self._config(grid=blocks, block=self._threads)
-        self._launch(_CurrentStream(), config, self._kernel(f"rungs_chess_{kernel}"), *arguments)
+        self._launch(_CurrentStream(), config, self._kernels[kernel], *arguments)
 
 
 class _CurrentStream:

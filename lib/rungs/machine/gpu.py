@@ -21,13 +21,22 @@ def name() -> str | None:
     return done.stdout.splitlines()[0] if done.stdout else None
 
 
+def usable() -> bool:
+    """Whether there is one that PyTorch can use."""
+    if not name():
+        return False
+    import torch  # takes seconds, which those without a GPU need not wait
+
+    return torch.cuda.is_available()
+
+
 def simulated_if_absent() -> bool:
-    """Has Numba simulate a GPU where there is none; before anything imports Numba.
+    """Has Numba simulate a GPU where none can be used; before anything imports Numba.
 
     Returns:
         Whether kernels are simulated, in Python.
     """
-    if not name():
+    if not usable():
         os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
