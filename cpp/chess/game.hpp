@@ -88,8 +88,8 @@ inline void advance(AnyGame& game, Action action) {
   detail::examine(game);
 }
 
-// Takes back the ply by which `game` came from `before`, where nobody had moved irreversibly or the
-// keys of its past are still wanted: they are never overwritten by the ply that drops them.
+// Takes back the ply by which `game` came from `before`, when it had so many past keys. They are
+// all there yet: a ply adds one behind them, and one that drops them overwrites none.
 template <class AnyGame>
 inline void take_back(AnyGame& game, const Position& before, std::uint8_t num_past) {
   game.position = before;

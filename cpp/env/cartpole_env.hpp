@@ -63,7 +63,12 @@ struct Listed {
   std::int64_t env[kSome + kRegisterBytes];  // room to fill the last register
   int count = 0;
 
-  // Those from `first` to `last - 1` that `marks` marks.
+  // Those from `first` to `last - 1`.
+  Listed(std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) env[count++] = i;
+  }
+
+  // Those of them that `marks` marks.
   Listed(const bool* marks, std::int64_t first, std::int64_t last) {
     int listed = 0;
     for (std::int64_t i = first; i < last; ++i) {

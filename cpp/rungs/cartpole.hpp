@@ -22,9 +22,7 @@ inline void reset(const env::CartPoleBatch& batch, const bool* which, std::int64
   const env::CartPoleEnvs<Real> envs{batch};
   for (std::int64_t first = 0; first < batch.num_envs; first += env::kSome) {
     const std::int64_t last = detail::least(first + env::kSome, batch.num_envs);
-    bool all[env::kSome];
-    std::memset(all, true, sizeof all);
-    const env::Listed listed(which ? which : all - first, first, last);
+    const env::Listed listed = which ? env::Listed(which, first, last) : env::Listed(first, last);
     for (int each = 0; each < listed.count; ++each) {
       const std::int64_t i = listed.env[each];
       batch.episode[i] = episode < 0 ? batch.episode[i] + 1 : static_cast<std::uint32_t>(episode);

@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from rungs.arguments import integer
 from rungs.errors import ConfigurationError
 from rungs.memory import on_host
 
@@ -53,6 +54,13 @@ class BatchEnv(VectorEnv, abc.ABC):
         if actions.dtype.kind not in "iu" or actions.dtype == np.uint64:
             raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
         return np.array(actions, np.int64, order="C")
+
+    def _checked_steps(self, steps: int) -> int:
+        """How many `step_many` takes, where it can."""
+        self._check_begun("step_many")
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            raise ConfigurationError("step_many needs episodes to follow each other: not DISABLED")
+        return integer("steps", steps, 1, 2**31 - 1)
 
     def _refuse_ended(self) -> None:
         if self.autoreset_mode == AutoresetMode.DISABLED and self._num_ended:

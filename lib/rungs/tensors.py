@@ -32,6 +32,10 @@ class TensorActions:
             raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
         return actions.to(self.device, torch.int64).contiguous()
 
+    def _reset_mask(self, seed: int | None, options: dict) -> torch.Tensor | None:
+        which = super()._reset_mask(seed, options)
+        return None if which is None else torch.from_numpy(which).to(self.device)
+
     def _refuse_trust(self) -> None:
         """With DISABLED, what has ended is refused, and to know it is to wait."""
         if not self._validate and self.autoreset_mode == AutoresetMode.DISABLED:

@@ -48,10 +48,8 @@ class TensorCartPoleEnv(TensorActions, CartPoleVectorEnv):
             final_observation=zeros(4, dtype=torch.float32).T,
         )
 
-    def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
-        where = torch.ones_like(self._outputs.ended)
-        if which is not None:
-            where = torch.from_numpy(which).to(self.device)
+    def _reset(self, which: torch.Tensor | None, episode: int | None) -> None:
+        where = torch.ones_like(self._outputs.ended) if which is None else which
         number = self._episode + 1 if episode is None else torch.full_like(self._episode, episode)
         self._seed_tensor.fill_(self._signed_seed)
         self._begin(where, number)

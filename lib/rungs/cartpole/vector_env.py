@@ -166,10 +166,7 @@ class CartPoleVectorEnv(BatchEnv):
                 autoreset mode is DISABLED.
             gymnasium.error.ResetNeeded: no reset came before.
         """
-        self._check_begun("step_many")
-        steps = integer("steps", steps, 1, 2**31 - 1)
-        if self.autoreset_mode == AutoresetMode.DISABLED:
-            raise ConfigurationError("step_many needs episodes to follow each other: not DISABLED")
+        steps = self._checked_steps(steps)
         if actions is not None:
             actions = self.checked(actions, steps)
         rewards, ended = self._step_many(steps, actions)

@@ -2,13 +2,12 @@
 
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode
 
 from rungs import jit
 from rungs.arguments import choice, integer
 from rungs.chess.device import HISTORY_WORDS, PAST, PLANES, WORDS, DeviceBatch, Gpu, Host
 from rungs.chess.engine import UciEngine
-from rungs.chess.native import config, fen_at, parse_fen
+from rungs.chess.native import config, fen_at, start_positions
 from rungs.chess.tensor_buffers import TensorBuffers
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
@@ -76,10 +75,7 @@ class CudaChessEnv(TensorActions, ChessVectorEnv):
             ConfigurationError: `steps` is wrong.
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
-        self._check_begun("step_many")
-        steps = integer("steps", steps, 1, 2**31 - 1)
-        if self.autoreset_mode == AutoresetMode.DISABLED:
-            raise ConfigurationError("step_many needs episodes to follow each other: not DISABLED")
+        steps = self._checked_steps(steps)
         self._run("step_many", steps, self._counter.zero_().data_ptr())
         self._num_ended = int(self._ended.sum()) if self._validate else 1
         return int(self._counter)
@@ -103,8 +99,7 @@ class CudaChessEnv(TensorActions, ChessVectorEnv):
             "past": words(PAST, n),
             "history": words(n if shown else 0, HISTORY_WORDS),
         }
-        api = jit.load()
-        starts = np.stack([parse_fen(api, fen) for fen in self.settings.start_fens])
+        starts = start_positions(jit.load(), self.settings)
         self._starts = torch.from_numpy(starts.view(np.int64)).to(self.device)
         self._counter = torch.zeros((), dtype=torch.int64, device=self.device)
         addresses = {name: part.data_ptr() for name, part in self._state.items()}
@@ -115,8 +110,6 @@ class CudaChessEnv(TensorActions, ChessVectorEnv):
             first_board=self.first_board,
             **addresses,
         )
-        if not shown:
-            self._struct.history = None
         self._sent = {}
 
     def _tell_outputs(self) -> None:
@@ -144,10 +137,6 @@ class CudaChessEnv(TensorActions, ChessVectorEnv):
     def _write_to(self, buffers: TensorBuffers) -> None:
         super()._write_to(buffers)
         self._tell_outputs()
-
-    def _reset_mask(self, seed: int | None, options: dict) -> torch.Tensor | None:
-        which = super()._reset_mask(seed, options)
-        return None if which is None else torch.from_numpy(which).to(self.device)
 
     def _reset(self, which: torch.Tensor | None, episode: int | None) -> None:
         self._tell_seed()

@@ -6,7 +6,7 @@ import torch
 
 from rungs import aot, headers, nvrtc
 from rungs.chess.native import ChessOutputs
-from rungs.errors import CompilerError, UnavailableError
+from rungs.errors import CompilerError
 
 _SOURCE = "rungs/cuda.hpp"
 KERNELS = ("reset", "check", "step", "step_many", "write")
@@ -51,12 +51,11 @@ class Gpu:
 
     def __init__(self, threads_per_block: int):
         major, minor = torch.cuda.get_device_capability()
-        try:
-            from cuda.core import Device, LaunchConfig, ObjectCode, launch
-        except ImportError:
-            raise UnavailableError("cuda-core is not installed: pip install 'rungs[gpu]'") from None
+        code = cubin(f"sm_{major}{minor}", threads_per_block)  # says so where there is no cuda-core
+        from cuda.core import Device, LaunchConfig, ObjectCode, launch
+
         Device(torch.cuda.current_device()).set_current()
-        self._code = ObjectCode.from_cubin(cubin(f"sm_{major}{minor}", threads_per_block))
+        self._code = ObjectCode.from_cubin(code)
         self._threads, self._launch, self._config = threads_per_block, launch, LaunchConfig
         # All are loaded now: while a CUDA graph is captured it would be too late.
         self._kernels = {name: self._code.get_kernel(f"rungs_chess_{name}") for name in KERNELS}

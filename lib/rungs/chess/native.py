@@ -85,6 +85,11 @@ def parse_fen(api, fen: str) -> np.ndarray:
     return position
 
 
+def start_positions(api, settings: ChessSettings) -> np.ndarray:
+    """(n, 8) uint64, where episodes start; raises as `parse_fen`."""
+    return np.stack([parse_fen(api, fen) for fen in settings.start_fens])
+
+
 def fen_at(api, address: int) -> str:
     """The FEN of a `rungs::chess::Position`."""
     text = ctypes.create_string_buffer(128)
@@ -110,7 +115,7 @@ class Boards:
         self._env = memory.view(np.uint64).reshape(num_envs, -1)
         shown = num_envs if settings.obs != "board" else 0
         self._history = np.zeros((shown, api.rungs_chess_history_bytes() // 8), np.uint64)
-        self._starts = np.stack([parse_fen(api, fen) for fen in settings.start_fens])
+        self._starts = start_positions(api, settings)
         self.batch = ChessBatch(
             **config(settings, len(self._starts)),
             starts=self._starts.ctypes.data,
