@@ -59,7 +59,8 @@ def perft_cpp(fen: str, depth: int) -> int:
     """
     depth = integer("depth", depth, 0, _DEEPEST)
     api = jit.load()
-    return api.rungs_chess_perft(parse_fen(api, fen).ctypes.data, depth)
+    position = parse_fen(api, fen)  # which must live as long as C++ reads it
+    return api.rungs_chess_perft(position.ctypes.data, depth)
 
 
 def perft_python(fen: str, depth: int) -> int:
