@@ -113,15 +113,19 @@ def test_advantages_are_the_sums_of_their_definition(against_itself):
             assert result[start, board].item() == pytest.approx(float(total), abs=1e-5)
 
 
-def test_a_truncated_episode_goes_on_in_its_value():
-    env = rungs.make("chess", "cpp", 4, opponent="random", mask="bits", max_plies=2)
+@pytest.mark.parametrize(("opponent", "sign"), [("random", 1), (None, -1)])
+def test_a_truncated_episode_goes_on_in_its_value(opponent, sign):
+    env = rungs.make("chess", "cpp", 4, opponent=opponent, mask="bits", max_plies=2)
     learner = Learner(env, settings=PpoSettings(length=3, minibatches=1, epochs=1))
     learner.rollout.begin(*env.reset(seed=0))
     learner.rollout.collect(learner.network, learner.generator, discount=0.5)
     # No game is won within a move or two: what is in the rewards are the values.
     assert learner.rollout.ended.any()
     assert torch.equal(learner.rollout.reward != 0, learner.rollout.ended)
-    assert learner.rollout.reward.abs().max() < 2
+    # In self-play the position after our action is the opponent's, whose gain is our loss.
+    last = torch.from_numpy(learner.rollout._slots[2].final_observation)
+    values = learner.network.values(last).detach()
+    assert torch.allclose(learner.rollout.reward[1], sign * 0.5 * values)
 
 
 def test_the_loss_is_clipped_where_the_policy_has_moved():

@@ -97,7 +97,7 @@ class Learner:
             rollout.value,
             settings.discount,
             settings.trace,
-            against_itself=self.env.settings.opponent is None,
+            against_itself=rollout.against_itself,
         )
         losses = self._improve(advantage)
         watch.lap("backward")

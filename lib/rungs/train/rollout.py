@@ -33,6 +33,8 @@ class Rollout:
         choice: (T, N) int64, each action's place among its position's legal ones.
         log_probability: (T, N) float32, of the actions.
         value: (T + 1, N) float32, of the positions.
+        against_itself: whether a position is the opponent's after each action, whose gain is our
+            loss.
 
     Raises:
         ConfigurationError: the environment has other formats.
@@ -44,6 +46,7 @@ class Rollout:
             if getattr(has, "name", has) != wanted:
                 raise ConfigurationError(f"learning needs {name}={wanted!r}, not {has!r}")
         self.env, self.length, self.device = env, length, device
+        self.against_itself = env.settings.opponent is None
         whole, self._slots = env.rollout(length + 1)
         outputs = (whole.observation, whole.mask, whole.reward, whole.ended)
         self._here = [_tensor(output) for output in outputs]
@@ -68,7 +71,7 @@ class Rollout:
         """Plays `length` steps from where the last ones ended, and fills all arrays.
 
         An episode that was truncated is not over: its last reward has the discounted value of the
-        position it came to added.
+        position it came to added, or what the opponent would have there subtracted.
 
         Args:
             network: as `rungs.train.network.PolicyValueNetwork`.
@@ -103,7 +106,8 @@ class Rollout:
             if out.truncated.any():
                 last = _tensor(out.final_observation[out.truncated]).to(self.device)
                 cut = _tensor(out.truncated).to(self.device)
-                self.reward[step, cut] += discount * network.values(last)
+                onward = -discount if self.against_itself else discount
+                self.reward[step, cut] += onward * network.values(last)
         self.value[-1] = network.values(self.observation[-1])
         watch.lap("infer")
         return dict(episodes) | dict(watch.seconds)
