@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-CPP = Path(__file__).resolve().parents[2] / "cpp"
+CPP = (Path(__file__).parent / "cpp").resolve()
 API = "rungs/api.hpp"
 MPI_API = "rungs/mpi_api.hpp"
 MACHINE_API = "machine/api.hpp"

@@ -5,17 +5,26 @@ import importlib
 
 import gymnasium
 
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, UnavailableError
 
 
 @dataclasses.dataclass(frozen=True)
 class Rung:
-    """One way to run an environment: its name, what it is, and the class that does it."""
+    """One way to run an environment.
+
+    Attributes:
+        name: what `make` calls it.
+        implementation: what it is, in words.
+        module: where its class is.
+        vector_env: its class.
+        extra: of `pip install 'rungs[...]'`, where it needs one to be imported.
+    """
 
     name: str
     implementation: str
     module: str
     vector_env: str
+    extra: str = ""
 
 
 _RUNGS = {
@@ -30,13 +39,13 @@ _RUNGS = {
         Rung("cpp", "C++, one thread", "rungs.chess.cpp", "CppChessEnv"),
         Rung("openmp", "C++, OpenMP threads", "rungs.chess.openmp", "OpenmpChessEnv"),
         Rung("mpi", "C++, MPI ranks with OpenMP threads", "rungs.chess.mpi", "MpiChessEnv"),
-        Rung("cuda", "C++, a CUDA kernel", "rungs.chess.cuda", "CudaChessEnv"),
+        Rung("cuda", "C++, a CUDA kernel", "rungs.chess.cuda", "CudaChessEnv", "gpu"),
     ),
     "cartpole": (
         Rung("gymnasium", "Python, Gymnasium", "rungs.cartpole.gymnasium", "GymnasiumCartPoleEnv"),
         Rung("subproc", "Python, a process each", "rungs.cartpole.subproc", "SubprocCartPoleEnv"),
-        Rung("torch", "PyTorch, batched", "rungs.cartpole.torch", "TorchCartPoleEnv"),
-        Rung("numba", "Numba, a CUDA kernel", "rungs.cartpole.numba", "NumbaCartPoleEnv"),
+        Rung("torch", "PyTorch, batched", "rungs.cartpole.torch", "TorchCartPoleEnv", "train"),
+        Rung("numba", "Numba, a CUDA kernel", "rungs.cartpole.numba", "NumbaCartPoleEnv", "gpu"),
         Rung("cpp", "C++, one thread", "rungs.cartpole.cpp", "CppCartPoleEnv"),
         Rung("openmp", "C++, OpenMP threads", "rungs.cartpole.openmp", "OpenmpCartPoleEnv"),
     ),
@@ -66,12 +75,21 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
 
     Raises:
         ConfigurationError: an unknown environment or rung, or a wrong setting.
+        UnavailableError: this machine or installation lacks what the rung needs.
     """
     rungs = {candidate.name: candidate for candidate in rungs_of(env_id)}
     if rung not in rungs:
         raise ConfigurationError(f"{env_id} has no rung {rung!r}; there are: {', '.join(rungs)}")
-    module = importlib.import_module(rungs[rung].module)
-    return getattr(module, rungs[rung].vector_env)(num_envs, **settings)
+    chosen = rungs[rung]
+    try:
+        module = importlib.import_module(chosen.module)
+    except ImportError as error:
+        if not chosen.extra:
+            raise
+        raise UnavailableError(
+            f"{env_id} on {rung}: {error}: pip install 'rungs[{chosen.extra}]'"
+        ) from None
+    return getattr(module, chosen.vector_env)(num_envs, **settings)
 
 
 def make_chess(num_envs: int, rung: str = "openmp", **settings):

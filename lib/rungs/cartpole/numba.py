@@ -3,17 +3,12 @@
 import functools
 
 import torch
+from numba import cuda
 
 from rungs.arguments import integer
+from rungs.cartpole import kernel
 from rungs.cartpole.tensor_env import TensorCartPoleEnv
 from rungs.errors import UnavailableError
-
-try:
-    from numba import cuda
-
-    from rungs.cartpole import kernel
-except ImportError:
-    raise UnavailableError("numba-cuda is not installed: pip install 'rungs[gpu]'") from None
 
 
 class NumbaCartPoleEnv(TensorCartPoleEnv):
@@ -29,7 +24,7 @@ class NumbaCartPoleEnv(TensorCartPoleEnv):
 
     Raises:
         ConfigurationError: a wrong setting.
-        UnavailableError: there is no GPU, or no numba-cuda (when this module is imported).
+        UnavailableError: there is no GPU.
     """
 
     def __init__(

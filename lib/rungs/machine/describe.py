@@ -31,6 +31,17 @@ def describe() -> dict:
     }
 
 
+def in_words(facts: dict) -> str:
+    """A machine for a sentence: "2 cores of AMD EPYC", "16 cores of AMD EPYC with an NVIDIA H200".
+
+    Args:
+        facts: of `describe`, or a result's provenance, whose values are text.
+    """
+    gpu_name = facts.get("gpu")
+    beside = f" with an {gpu_name}" if gpu_name not in (None, "None") else ""
+    return f"{facts['cores']} cores of {facts['machine']}{beside}"
+
+
 def slug() -> str:
     """The machine's name as a folder of `data/recorded/`: "amd-epyc-2-cores", or "nvidia-h200"."""
     name = gpu.name() or f"{cpu_name()} {usable_cores()} cores"

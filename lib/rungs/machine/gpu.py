@@ -5,8 +5,6 @@ import os
 import subprocess
 import time
 
-import pandas as pd
-
 from rungs.errors import UnavailableError
 
 
@@ -41,7 +39,7 @@ def simulated_if_absent() -> bool:
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
-def copy_bandwidth(repeats: int, num_bytes: int = 2**30) -> pd.DataFrame:
+def copy_bandwidth(repeats: int, num_bytes: int = 2**30):
     """The rate at which the GPU copies its memory, waited for.
 
     Args:
@@ -49,11 +47,12 @@ def copy_bandwidth(repeats: int, num_bytes: int = 2**30) -> pd.DataFrame:
         num_bytes: copied.
 
     Returns:
-        A row per repeat: `repeat`, `per_second`, bytes read and bytes written.
+        A data frame, a row per repeat: `repeat`, `per_second`, bytes read and bytes written.
 
     Raises:
         UnavailableError: PyTorch finds no GPU.
     """
+    import pandas as pd
     import torch
 
     if not torch.cuda.is_available():

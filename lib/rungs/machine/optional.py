@@ -1,29 +1,45 @@
 """Tools that parts of the course can use and the rest does without: what is here, what is not."""
 
+import dataclasses
 import shutil
 
-import pandas as pd
 
-_TOOLS = (
-    ("valgrind", "valgrind", "exact instruction counts where there are no hardware counters"),
-    ("PAPI", "papi_avail", "hardware counters"),
-    ("Stockfish", "stockfish", "an opponent, and a peer in counting moves"),
-    ("clang++", "clang++", "fuzzing the C++ (make check)"),
-    ("Chromium", "chromium", "testing the widgets as a reader uses them"),
-    ("ip", "ip", "testing MPI across network namespaces"),
-    ("NVIDIA driver", "nvidia-smi", "the rungs on a GPU"),
+@dataclasses.dataclass(frozen=True)
+class Tool:
+    """A program: its name, what it is called, what it is used for, and how to get it."""
+
+    name: str
+    program: str
+    purpose: str
+    to_get: str
+
+
+TOOLS = (
+    Tool(
+        "valgrind",
+        "valgrind",
+        "exact instruction counts where there are no hardware counters",
+        "apt-get install valgrind",
+    ),
+    Tool("PAPI", "papi_avail", "hardware counters", "apt-get install papi-tools"),
+    Tool(
+        "Stockfish",
+        "stockfish",
+        "an opponent, and a peer in counting moves",
+        "apt-get install stockfish",
+    ),
+    Tool("clang++", "clang++", "fuzzing the C++ (make check)", "apt-get install clang"),
+    Tool(
+        "Chromium",
+        "chromium",
+        "testing the widgets and the book as a reader uses them",
+        "apt-get install chromium",
+    ),
+    Tool("ip", "ip", "testing MPI across network namespaces", "apt-get install iproute2"),
+    Tool("NVIDIA driver", "nvidia-smi", "the rungs on a GPU", "comes with the card"),
 )
 # Debian puts games where root's PATH doesn't look.
 GAMES = "/usr/games"
-_INSTALL = {
-    "valgrind": "apt-get install valgrind",
-    "PAPI": "apt-get install papi-tools",
-    "Stockfish": "apt-get install stockfish",
-    "clang++": "apt-get install clang",
-    "Chromium": "apt-get install chromium",
-    "ip": "apt-get install iproute2",
-    "NVIDIA driver": "comes with the card",
-}
 
 
 def find(program: str) -> str | None:
@@ -31,9 +47,9 @@ def find(program: str) -> str | None:
     return shutil.which(program) or shutil.which(program, path=GAMES)
 
 
-def optional_tools() -> pd.DataFrame:
-    """A row per tool: `tool`, `used for`, `here` (its path, or "no"), `to get it`."""
-    rows = [
-        (tool, purpose, find(program) or "no", _INSTALL[tool]) for tool, program, purpose in _TOOLS
-    ]
+def optional_tools():
+    """A data frame, a row per tool: `tool`, `used for`, `here` (its path, or "no"), `to get it`."""
+    import pandas as pd  # which `python -m rungs doctor` does without
+
+    rows = [(tool.name, tool.purpose, find(tool.program) or "no", tool.to_get) for tool in TOOLS]
     return pd.DataFrame(rows, columns=["tool", "used for", "here", "to get it"])

@@ -18,8 +18,8 @@ CHESS = {
     "EnvPool": ("rungs.peers.envpool", "EnvPoolChess"),
 }
 
-_DISTRIBUTIONS = {
-    "rungs": "rungs",
+# What their packages are called.
+DISTRIBUTIONS = {
     "OpenSpiel": "open-spiel",
     "PettingZoo": "pettingzoo",
     "Pgx": "pgx",
@@ -44,8 +44,8 @@ def make(name: str, num_envs: int, **settings):
 
 def versions() -> dict[str, str | None]:
     """The projects that can be measured: which version is installed here, None for none."""
-    found = {}
-    for name, distribution in _DISTRIBUTIONS.items():
+    found = {"rungs": importlib.metadata.version("rungs")}
+    for name, distribution in DISTRIBUTIONS.items():
         try:
             found[name] = importlib.metadata.version(distribution)
         except importlib.metadata.PackageNotFoundError:

@@ -1,0 +1,93 @@
+"""A wheel, built from a clean copy of the tree, that works where the tree is not."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def succeed(command, **how):
+    done = subprocess.run(command, capture_output=True, text=True, **how)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    tree, out = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("wheel")
+    files = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    copy = f"{' '.join(files)} | tar --create --null --files-from - | tar --extract -C {tree}"
+    succeed(["bash", "-c", copy], cwd=ROOT)
+    pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-build-isolation"]
+    succeed([*pip, "--wheel-dir", out, tree])
+    (built,) = out.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Runs Python where the wheel is unpacked and the source tree is not to be found."""
+    site, elsewhere = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("elsewhere")
+    pip = [sys.executable, "-m", "pip", "--quiet", "install", "--no-deps", "--no-index"]
+    succeed([*pip, "--target", site, wheel])
+
+    def run(*arguments):
+        command = [sys.executable, *arguments]
+        environment = os.environ | {"PYTHONPATH": str(site)}
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=elsewhere, env=environment
+        )
+
+    run.site, run.folder = site, elsewhere
+    return run
+
+
+def test_the_wheel_holds_all_headers(wheel):
+    held = {Path(name) for name in zipfile.ZipFile(wheel).namelist()}
+    files = [path for path in (ROOT / "cpp").rglob("*") if path.is_file()]
+    assert len(files) > 30
+    assert {Path("rungs") / path.relative_to(ROOT) for path in files} <= held
+
+
+def test_every_host_rung_steps_outside_the_tree(installed):
+    code = """
+import numpy, rungs
+from rungs import headers
+from rungs.chess.policy import random_actions
+print(rungs.__file__, headers.CPP, sep="\\n")
+envs = [rungs.make("chess", rung, 4) for rung in ("python", "cpp", "openmp")]
+mask = [env.reset(seed=0)[1]["action_mask"] for env in envs][0]
+rng = numpy.random.default_rng(0)
+for _ in range(20):
+    actions = random_actions(mask, rng)
+    (observation, *_, info), *others = [env.step(actions) for env in envs]
+    assert all((other[0] == observation).all() for other in others)
+    mask = info["action_mask"]
+"""
+    done = installed("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert all(line.startswith(str(installed.site)) for line in done.stdout.splitlines())
+
+
+def test_it_trains_where_it_is_called(installed):
+    small = ["--num-envs", "8", "--length", "8", "--updates", "1"]
+    done = installed("-m", "rungs", "train", *small)
+    assert done.returncode == 0, done.stderr
+    assert (installed.folder / "data" / "run" / "train" / "metrics.csv").exists()
+
+
+def test_the_course_is_elsewhere_and_it_says_so(installed):
+    done = installed("-m", "rungs", "run")
+    assert done.returncode == 2
+    assert "the course is in Rungs' source tree" in done.stderr
+
+
+def test_the_doctor_tries_it(installed):
+    done = installed("-m", "rungs", "doctor")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "works     chess on openmp" in done.stdout
