@@ -73,7 +73,8 @@ def load(path: Path) -> pd.DataFrame:
         head = list(itertools.takewhile(lambda line: line.startswith("# "), file))
     if not head or not all(": " in line for line in head):
         raise ConfigurationError(f"{path} does not say where its numbers come from")
-    frame = pd.read_csv(path, skiprows=len(head))
+    # A racer may be called "null"; what is missing is empty.
+    frame = pd.read_csv(path, skiprows=len(head), keep_default_na=False, na_values=[""])
     facts = (line.removeprefix("# ").rstrip("\n") for line in head)
     frame.attrs["provenance"] = dict(fact.split(": ", 1) for fact in facts)
     return frame

@@ -1,0 +1,163 @@
+"""Two runs' comparison as people see it."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rungs.measure.compare import Run, compare
+from rungs.show import compare as show
+
+FACTS = {"machine": "AMD EPYC", "gpu": "None", "cores": "2", "size": "full", "seed": "0"}
+FACTS |= {"commit": "abc1234", "date": "2026-11-21T12:00:00+00:00"}
+RULES = pd.DataFrame({"peer": ["rungs", "Pgx"], "rule": "stalemate", "disagreements": 0})
+
+
+def race(times, repeats=9):
+    rows = [
+        (racer, repeat, seconds * factor)
+        for racer, seconds in times.items()
+        for repeat, factor in enumerate(np.linspace(0.98, 1.02, repeats))
+    ]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "seconds"])
+
+
+def run(name, tables, **facts):
+    for table in tables.values():
+        table.attrs["provenance"] = FACTS | facts
+    return Run(Path(name), tables)
+
+
+def two(before, after, **facts):
+    return compare(run("before", before), run("after", after, **facts))
+
+
+@pytest.fixture
+def changed():
+    slow, quick = {"python": 9.0, "cpp": 1e-3, "mpi": 1.0}, {"python": 9.0, "cpp": 2e-3, "mpi": 0.5}
+    code = pd.DataFrame({"architecture": ["sm_90"], "bytes of machine code": [1000]})
+    more = code.assign(**{"bytes of machine code": 9000})
+    return two(
+        {"06_compiled.csv": code, "07_race.csv": race(slow), "12_rules.csv": RULES},
+        {
+            "06_compiled.csv": more,
+            "07_race.csv": race(quick),
+            "12_rules.csv": RULES.assign(disagreements=[3, 0]),
+        },
+    )
+
+
+def test_a_report_names_runs_changes_and_counts(changed):
+    lines = show.report(changed).splitlines()
+    facts = "AMD EPYC, cores 2, size full, seed 0, commit abc1234, 2026-11-21"
+    assert lines[:3] == [f"A: before: {facts}", f"B: after: {facts}", ""]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[3:9]]
+    assert cells[0] == ["What", "A", "B", "B / A", "Noise", "Verdict"]
+    assert cells[2] == ["12_rules: rungs · stalemate", "0", "3", "inf×", "1×", "worse"]
+    assert ["07_race: cpp", "1 ms", "2 ms", "2×", "1.1×", "worse"] in cells
+    assert ["07_race: mpi", "1 s", "500 ms", "0.5×", "1.1×", "better"] in cells
+    assert cells[5] == ["06_compiled: sm_90", "1,000", "9,000", "9×", "1×", "changed"]
+    assert len({len(line) for line in lines[3:9]}) == 1  # the columns stand below one another
+    assert lines[10:] == [
+        "6 groups in both: 1 better, 2 worse, 1 changed, 2 within the noise, "
+        "0 not judged (fewer than 5 repeats, or zeros)",
+        "Half of the times show a change only if it is beyond 1.1×",
+        "All times together: B / A is 1× (median)",
+    ]
+
+
+def test_the_figure_has_a_row_per_change_and_says_it_in_words(changed):
+    figure = show.figure(changed)
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "12_rules: rungs · stalemate",
+        "07_race: cpp",
+        "07_race: mpi",
+        "06_compiled: sm_90",
+    ]
+    assert [text.get_text() for text in axes.texts] == [
+        "0 → 3, worse",
+        "1 ms → 2 ms, worse",
+        "1 s → 500 ms, better",
+        "1,000 → 9,000, changed",
+    ]
+    marks = {bars.get_label(): bars.lines[0] for bars in axes.containers}
+    # From zero there's no ratio to draw.
+    assert marks["worse"].get_xydata().tolist() == pytest.approx(np.array([[2, 1]]))
+    assert marks["better"].get_xydata().tolist() == pytest.approx(np.array([[0.5, 2]]))
+    assert len({mark.get_marker() for mark in marks.values()}) == 3
+    assert axes.get_title() == "Beyond the noise: 2 worse, 1 better, 1 changed"
+    figure.draw_without_rendering()
+
+
+def test_the_largest_changes_are_shown_and_the_rest_counted():
+    times = {f"racer {number:02}": 1.0 for number in range(show.MOST + 5)}
+    slower = {racer: 2.0 + number for number, racer in enumerate(times)}
+    found = two({"07_race.csv": race(times)}, {"07_race.csv": race(slower)})
+    report = show.report(found)
+    assert "| 07_race: racer 24 |" in report
+    assert "racer 04" not in report
+    assert "and 5 smaller changes" in report
+    (axes,) = show.figure(found).axes
+    assert len(axes.texts) == show.MOST
+    assert axes.get_title().endswith(f"the largest {show.MOST} of them")
+
+
+def test_nothing_changed_is_said_and_drawn():
+    table = {"07_race.csv": race({"cpp": 1.0})}
+    found = two(table, table)
+    assert "Nothing changed beyond the noise." in show.report(found)
+    figure = show.figure(found)
+    assert figure.axes[0].get_title() == "Nothing changed beyond the noise"
+    figure.draw_without_rendering()
+
+
+def test_what_cannot_be_judged_is_said():
+    found = two({"1.csv": race({"cpp": 1.0}, 2)}, {"1.csv": race({"cpp": 2.0}, 2)})
+    report = show.report(found)
+    assert "1 not judged (fewer than 5 repeats, or zeros)" in report
+    assert "median" not in report  # of none
+
+
+@pytest.mark.parametrize(("factor", "said"), [(1.5, True), (1 / 1.5, True), (1.05, False)])
+def test_a_run_that_is_slower_or_faster_as_a_whole_is_doubted(factor, said):
+    times = {"python": 9.0, "cpp": 1.0, "mpi": 2.0}
+    after = {racer: seconds * factor for racer, seconds in times.items()}
+    report = show.report(two({"1.csv": race(times)}, {"1.csv": race(after)}))
+    assert ("was it as idle for A as for B?" in report) == said
+
+
+def test_what_only_one_has_and_what_is_not_compared_have_a_line_each():
+    ladder = pd.DataFrame({"rung": ["cpp"]})
+    found = two(
+        {"07_ladder.csv": ladder, "07_race.csv": race({"cpp": 1.0, "mpi": 1.0})},
+        {"07_ladder.csv": ladder, "07_race.csv": race({"cpp": 1.0}), "08_rungs.csv": ladder},
+    )
+    assert show.report(found).splitlines()[-3:] == [
+        "Groups only in A: 07_race.csv 1",
+        "Groups only in B: 08_rungs.csv 0",
+        "Not compared, neither repeats nor counts: 07_ladder.csv",
+    ]
+
+
+def test_other_machines_and_settings_are_told_once():
+    tables = {name: race({"cpp": 1.0}) for name in ("1.csv", "2.csv")}
+    after = {name: table.copy() for name, table in tables.items()}
+    report = show.report(two(tables, after, machine="Arm", size="quick")).splitlines()
+    warning = "These are different machines: ratios tell of them as much as of the code."
+    assert report[1].startswith("B: after: Arm, cores 2, size quick")
+    assert report.count(warning) == 1
+    assert report.count("machine differs: AMD EPYC in A, Arm in B") == 1
+    assert report.count("size differs: full in A, quick in B") == 1
+    same = {name: table.copy() for name, table in tables.items()}
+    assert warning not in show.report(two(tables, same, size="quick"))
+
+
+def test_many_commits_are_counted():
+    names = ("1.csv", "2.csv", "3.csv", "4.csv", "5.csv")
+    tables = {name: race({"cpp": 1.0}) for name in names}
+    whole = run("a", tables)
+    for number, table in enumerate(tables.values()):
+        table.attrs["provenance"] = FACTS | {"commit": f"c{number}"}
+    assert "commit c0/c1/c2 and 2 more, 2026-11-21" in show.report(compare(whole, whole))
