@@ -3,7 +3,26 @@
 from rungs import omp
 from rungs.registry import make, make_async, register, rungs_of
 
-__all__ = ["make", "make_async", "rungs_of"]
+__all__ = ["explore", "make", "make_async", "rungs_of"]
 
 omp.load()
 register()
+
+
+def explore(results=None):
+    """The course's widgets in a dashboard, for a notebook: `rungs.show.dashboard.explore`.
+
+    Raises:
+        UnavailableError: a package that it needs is not installed; it is named.
+        ConfigurationError: there are no results in the folder `results`.
+    """
+    from rungs.errors import UnavailableError
+
+    try:
+        from rungs.show import dashboard  # takes seconds to import
+    except ModuleNotFoundError as error:
+        package = error.name.partition(".")[0]
+        extra = "train" if package == "torch" else "course"
+        message = f"rungs.explore() needs {package}: pip install 'rungs[{extra}]'"
+        raise UnavailableError(message) from None
+    return dashboard.explore(results)

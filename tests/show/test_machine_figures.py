@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from rungs.measure import parallel
-from rungs.show import figures, machine
-from rungs.show.widgets import predict_first
+from rungs.show import figures, machine, style
+from rungs.show.predict import predict_first
 
 
 def texts(figure):
@@ -66,7 +66,7 @@ def test_nothing_is_measured_before_a_guess():
 
     def draw(choice, guess, found):
         drawn.append((choice, guess, found))
-        return "figure"
+        return style.axes()[0]
 
     def measure(choice):
         measured.append(choice)

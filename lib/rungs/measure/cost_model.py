@@ -266,6 +266,36 @@ def scale(update: Update, link: Link, nodes: Sequence[int], positions, **setting
     return frame
 
 
+def predict(
+    update: Update,
+    links: dict[str, tuple[Link, str]],
+    nodes: Sequence[int],
+    *,
+    length: int,
+    boards: int,
+    boards_in_all: int,
+    speed: float = 1.0,
+) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
+    """Weak and strong scaling by links: what `scale` says of each.
+
+    Args:
+        update: of one process.
+        links: with the algorithm of `ROUNDS` to use them by, by name.
+        nodes: their numbers.
+        length: steps of each board in an update.
+        boards: of each node, for weak scaling.
+        boards_in_all: shared among the nodes, for strong scaling.
+        speed: how many times as fast each node computes.
+    """
+    shared = [boards_in_all * length / count for count in nodes]
+    weak, strong = {}, {}
+    for name, (link, algorithm) in links.items():
+        how = {"algorithm": algorithm, "speed": speed}
+        weak[name] = scale(update, link, nodes, boards * length, **how)
+        strong[name] = scale(update, link, nodes, shared, **how)
+    return weak, strong
+
+
 def position_bytes() -> dict[str, int]:
     """What a learner is sent of a position, from the arrays that it learns from: bytes by name."""
     env = rungs.make("chess", "cpp", 1, mask="bits")

@@ -11,9 +11,7 @@ from rungs.measure.cost_model import Link, all_reduce_seconds, inferring_at, sav
 from rungs.measure.rank_costs import PARTS
 from rungs.show import style
 
-_PART_COLORS = dict(
-    zip(PARTS, (style.SKY, style.BLUE, style.ORANGE, style.GREY, "#009E73"), strict=True)
-)
+_FILLS = style.fills(PARTS, (style.SKY, style.BLUE, style.ORANGE, style.GREY, "#009E73"))
 
 _HOLLOW = {"markerfacecolor": "white", "linestyle": "none"}
 
@@ -27,10 +25,11 @@ def messages(times: pd.DataFrame, link: Link, cores: int):
         cores: how many there are; more processes have hollow markers.
     """
     figure, axes = style.axes(height=4.2)
-    for processes, rows, look in style.lines(times.groupby("processes")):
-        groups = rows.groupby("bytes")["seconds"]
-        middle = groups.median()
-        spread = [middle - groups.quantile(0.25), groups.quantile(0.75) - middle]
+    groups = style.lines(times.groupby("processes"))
+    for (processes, rows, look), linestyle in zip(groups, style.LINESTYLES, strict=False):
+        sizes = rows.groupby("bytes")["seconds"]
+        middle = sizes.median()
+        spread = [middle - sizes.quantile(0.25), sizes.quantile(0.75) - middle]
         axes.errorbar(
             middle.index,
             middle * 1e3,
@@ -41,7 +40,8 @@ def messages(times: pd.DataFrame, link: Link, cores: int):
             **look,
         )
         line = [all_reduce_seconds(processes, size, link) * 1e3 for size in middle.index]
-        axes.plot(middle.index, line, color=look["color"], label=f"{processes} processes, model")
+        model = {"color": look["color"], "linestyle": linestyle}
+        axes.plot(middle.index, line, label=f"{processes} processes, model", **model)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(_bytes))
@@ -78,7 +78,7 @@ def check(table: pd.DataFrame, cores: int):
             bottom = 0.0
             for part in PARTS:
                 height = 1e3 * row.get(f"{kind} {part}", 0.0)
-                axes.bar(x, height, 0.36, bottom=bottom, color=_PART_COLORS[part])
+                axes.bar(x, height, 0.36, bottom=bottom, **_FILLS[part])
                 bottom += height
         low, middle, high = (1e3 * row[name] for name in ("low", "measured", "high"))
         spread = [[middle - low], [high - middle]]
@@ -95,7 +95,7 @@ def check(table: pd.DataFrame, cores: int):
     axes.set_xticks(range(len(table)), [_processes(p, cores, "\n") for p in table["processes"]])
     axes.margins(y=0.15)
     axes.set_ylabel("milliseconds per update")
-    handles = [matplotlib.patches.Patch(color=_PART_COLORS[part], label=part) for part in PARTS]
+    handles = [matplotlib.patches.Patch(label=part, **_FILLS[part]) for part in PARTS]
     handles += axes.plot([], [], "D", color=style.BLACK, label="overlapped", **_HOLLOW)
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     axes.set_title("An update: parts by their medians, the whole with its quartiles")
@@ -187,9 +187,11 @@ def savings(
     """
     figure, axes = style.axes(height=4.2)
     rates = np.geomspace(1e2, 1e7, 300)
-    for name, (before, after), look in style.lines(replaced.items()):
+    lines = zip(style.lines(replaced.items()), style.LINESTYLES, strict=False)
+    for (name, (before, after), look), linestyle in lines:
         marker = look.pop("marker")
-        axes.plot(rates, 100 * saving(before, after, 1 / rates), label=name, **look)
+        saved = 100 * saving(before, after, 1 / rates)
+        axes.plot(rates, saved, label=name, linestyle=linestyle, **look)
         for share in shares:
             inferring = inferring_at(share, before, after)
             if inferring > 0:

@@ -1,5 +1,6 @@
 """The course's figures: each a function of saved data."""
 
+import itertools
 from collections.abc import Container
 
 import matplotlib.patches
@@ -9,14 +10,16 @@ import pandas as pd
 from rungs.show import style
 
 
-def _bars(axes, names, values, texts, color) -> None:
-    """Horizontal bars, first on top, each with its value written beside it."""
+def _bars(axes, names, values, texts, color, inside=()) -> None:
+    """Horizontal bars, first on top, each with its value written beside it, or inside."""
     axes.barh(range(len(names)), values, color=color)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
-    for i, (value, text) in enumerate(zip(values, texts, strict=True)):
-        label = axes.annotate(text, (value, i), (4, 0), textcoords="offset points", va="center")
-        label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+    rows = itertools.zip_longest(values, texts, inside, fillvalue=False)
+    for i, (value, text, within) in enumerate(rows):
+        look = {"color": "white", "ha": "right"} if within else {"ha": "left"}
+        at = (-4, 0) if within else (4, 0)
+        axes.annotate(text, (value, i), at, textcoords="offset points", va="center", **look)
     axes.margins(x=0.18)
 
 
@@ -32,7 +35,9 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
     speeds = table["plies_per_second"]
     gains = table["absolute_speedup"]
     texts = [f"{style.speed(s)}  ({style.ratio(g)})" for s, g in zip(speeds, gains, strict=True)]
-    _bars(axes, table["rung"], speeds, texts, style.BLUE)
+    # Beside the longer bars a text would meet the bound's line.
+    longer = speeds > np.sqrt(speeds.min() * speeds.max())
+    _bars(axes, table["rung"], speeds, texts, style.BLUE, longer)
     axes.set_xscale("log")
     axes.set_xlim(speeds.min() / 4, max(speeds.max(), floor or 0) * 4)
     if floor:
@@ -94,24 +99,21 @@ def floor(parts: pd.DataFrame):
         parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
     """
     figure, axes = style.axes(height=2.8)
+    names = ("play and generate (perft)", "write the outputs (floor)", "everything else")
+    looks = style.fills(names, (style.SKY, style.ORANGE, style.GREY))
     for i, row in enumerate(parts.itertuples()):
         left = 0.0
         rest = max(row.step - row.rules - row.writing, 0)
-        pieces = ((row.rules, style.SKY), (row.writing, style.ORANGE), (rest, style.GREY))
-        for value, color in pieces:
-            axes.barh(i, value, left=left, color=color, edgecolor="white")
+        for value, look in zip((row.rules, row.writing, rest), looks.values(), strict=True):
+            axes.barh(i, value, left=left, **look)
             if value > 0.06 * parts["step"].max():
-                axes.text(left + value / 2, i, f"{value:.0f}", ha="center", va="center")
+                text = axes.text(left + value / 2, i, f"{value:.0f}", ha="center", va="center")
+                text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
             left += value
     axes.set_yticks(range(len(parts)), [f"{mask} mask" for mask in parts["mask"]])
     axes.invert_yaxis()
     axes.set_xlabel("nanoseconds per ply")
-    names = ("play and generate (perft)", "write the outputs (floor)", "everything else")
-    colors = (style.SKY, style.ORANGE, style.GREY)
-    handles = [
-        matplotlib.patches.Patch(color=color, label=name)
-        for color, name in zip(colors, names, strict=True)
-    ]
+    handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     axes.set_title("What a step is made of")
     return figure
@@ -183,15 +185,19 @@ def timelines(frames: dict[str, pd.DataFrame], seconds: float):
         frames: of `rungs.measure.parallel.timeline`, by title.
         seconds: how much of it to show.
     """
-    figure, axes = style.axes(height=1.0 + 1.2 * len(frames), nrows=len(frames), squeeze=False)
+    figure, axes = style.axes(height=1.4 + 1.2 * len(frames), nrows=len(frames), squeeze=False)
+    looks = style.fills(("first half of the boards", "second"), (style.BLUE, style.ORANGE))
+    first, second = looks.values()
     for each, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
         shown = frame[frame["end"] < seconds]
         for row in shown.itertuples():
-            color = style.ORANGE if row.half else style.BLUE
+            look = second if row.half else first
             at = 0 if row.work == "infer" else 1
-            each.barh(at, row.end - row.start, left=row.start, color=color, edgecolor="white")
+            each.barh(at, row.end - row.start, left=row.start, **look)
         each.set_yticks([0, 1], ["infer", "simulate"])
         each.set_xlim(0, seconds)
-        each.set_title(f"{title} (blue: first half of the boards, orange: second)", fontsize=9)
+        each.set_title(title, fontsize=9)
     axes[-1, 0].set_xlabel("seconds")
+    handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
     return figure

@@ -10,6 +10,39 @@ from rungs.memory import CACHE_LINE
 from rungs.show import style
 
 
+def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple[dict, dict]:
+    """What `roofline` draws as bounds for programs of integers.
+
+    Args:
+        compute: of `rungs.machine.peaks.measure_compute`.
+        bandwidth: of `rungs.machine.peaks.measure_bandwidth`.
+        threads: how many, a number that both have measured.
+
+    Returns:
+        Operations per second by name, and bytes read per second by level.
+    """
+    measured = compute[compute["threads"] == threads].groupby("peak")["per_second"].median()
+    read = bandwidth[(bandwidth["threads"] == threads) & (bandwidth["stream"] == "read")]
+    names = ("64-bit integers, vectors", "64-bit integers")
+    return (
+        {f"{name}, {threads} core(s)": measured[name] for name in names},
+        read.groupby("level", sort=False)["per_second"].median().to_dict(),
+    )
+
+
+def point(name: str, work: dict[str, float], plies_per_second: float) -> dict:
+    """A program as `roofline` draws it: `name`, `intensity`, `performance`.
+
+    Args:
+        name: the program's.
+        work: of `rungs.measure.valgrind.work_per_ply`.
+        plies_per_second: how fast it was.
+    """
+    intensity = work["operations"] / work["bytes"]
+    performance = work["operations"] * plies_per_second
+    return {"name": name, "intensity": intensity, "performance": performance}
+
+
 def roofline(
     peaks: dict[str, float],
     bandwidths: dict[str, float],
@@ -100,13 +133,13 @@ def scaling(
     axes.plot(line, line, color=style.BLACK, linestyle="--", linewidth=1)
     axes.annotate("ideal", (last, last), ha="right", va="bottom", fontsize="small")
     label = f"{law}'s law, serial fraction {serial:.1%}"
-    axes.plot(line, predicted(law, serial, line), color=style.GREY, label=label)
+    axes.plot(line, predicted(law, serial, line), "-.", color=style.GREY, label=label)
     axes.fill_between(threads, low, high, color=style.BLUE, alpha=0.2)
-    axes.plot(threads, middle, color=style.BLUE, label="ours, median and quartiles")
-    within = threads <= cores
-    axes.plot(threads[within], middle[within], "o", color=style.BLUE)
-    hollow = {"markerfacecolor": "white", "color": style.BLUE}
-    axes.plot(threads[~within], middle[~within], "o", **hollow)
+    ours = {"color": style.BLUE, "marker": "o", "zorder": 3}
+    axes.plot(threads, middle, label="ours, median and quartiles", **ours)
+    beyond = threads > cores
+    hollow = {"markerfacecolor": "white", "linestyle": "none"}
+    axes.plot(threads[beyond], middle[beyond], **ours, **hollow)
     if paper is not None:
         shown = paper[paper["threads"] <= last]
         axes.plot(shown["threads"], shown["speedup"], "s:", color=style.ORANGE, label="the study's")

@@ -60,11 +60,10 @@ def fused(table: pd.DataFrame):
     """
     figure, axes = style.axes(height=1.6 + 0.7 * len(table))
     at = np.arange(len(table))
-    for shift, column, color, name in (
-        (-0.2, "alone", style.BLUE, "a call for each step"),
-        (0.2, "fused", style.ORANGE, "many steps in a call"),
-    ):
-        axes.barh(at + shift, table[column], height=0.38, color=color, label=name)
+    names = ("a call for each step", "many steps in a call")
+    looks = style.fills(names, (style.BLUE, style.ORANGE))
+    for shift, column, name in zip((-0.2, 0.2), ("alone", "fused"), names, strict=True):
+        axes.barh(at + shift, table[column], height=0.38, label=name, **looks[name])
         for y, value in zip(at + shift, table[column], strict=True):
             text = style.speed(value)
             label = axes.annotate(

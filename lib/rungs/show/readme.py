@@ -1,44 +1,80 @@
-"""The README's ladder, table and picture, from recorded results."""
+"""What the README takes from recorded results: the ladder, table and picture, and the peers."""
 
 import re
 from pathlib import Path
 
+import pandas as pd
+
+from rungs.machine.describe import in_words
 from rungs.measure import results
 from rungs.show import figures, tables
 from rungs.show.save import save_figure
+from rungs.show.style import ratio, speed
 
-_SECTION = re.compile(r"(<!-- ladder -->\n).*(<!-- /ladder -->)", re.DOTALL)
+# The files that its sections are made of.
+NEEDED = ("07_ladder.csv", "12_gains.csv", "12_rules.csv")
+_PICTURE = Path("figures") / "ladder.png"
 
 
-def ladder_section(root: Path, recorded: Path) -> str:
-    """The Markdown for one machine's recorded ladder.
+def sections(root: Path, recorded: Path) -> dict[str, str]:
+    """The README's generated sections, as Markdown, by name.
 
     Args:
         root: the repository.
-        recorded: a folder of `data/recorded/`, relative to `root`, holding `07_ladder.csv`.
+        recorded: a folder of `data/recorded/`, relative to `root`, holding all of `NEEDED`.
     """
-    frame = results.load(root / recorded / "07_ladder.csv")
+    ladder, gains, rules = (results.load(root / recorded / name) for name in NEEDED)
+    return {"ladder": _ladder(ladder, recorded), "peers": _peers(gains, rules, recorded)}
+
+
+def write(root: Path, recorded: Path) -> None:
+    """Puts a machine's recorded results into README.md and figures/ladder.png; as `sections`."""
+    ladder = results.load(root / recorded / NEEDED[0])
+    floor = float(ladder.attrs["provenance"]["floor_plies_per_second"])
+    save_figure(figures.ladder(ladder, floor), root / _PICTURE)
+    readme = root / "README.md"
+    text = readme.read_text()
+    for name, section in sections(root, recorded).items():
+        marked = re.compile(rf"(<!-- {name} -->\n).*(<!-- /{name} -->)", re.DOTALL)
+        text = marked.sub(lambda match, section=section: match[1] + section + match[2], text)
+    readme.write_text(text)
+
+
+def _ladder(frame: pd.DataFrame, recorded: Path) -> str:
     facts = frame.attrs["provenance"]
-    table = tables.markdown(tables.ladder(frame))
+    first, best = frame.iloc[0], frame.loc[frame["plies_per_second"].idxmax()]
+    said = [f"{row.rung} {speed(row.plies_per_second)}" for row in frame.itertuples()]
+    gain = f"{best['absolute_speedup']:,.0f} times as many moves a second"
     return (
-        f"{table}\n\n"
-        f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, on {facts['cores']} cores of "
-        f"{facts['machine']}, {facts['date'][:10]} "
-        f"([data]({recorded.as_posix()}/07_ladder.csv)).\n"
+        f"![The ladder, plies per second of each rung: {', '.join(said)}.]({_PICTURE})\n\n"
+        f"On {in_words(facts)} the rung `{best['rung']}` plays "
+        f"**{gain}** as `{first['rung']}`:\n\n"
+        f"{tables.markdown(tables.ladder(frame))}\n\n"
+        f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, {facts['date'][:10]} "
+        f"([data]({(recorded / NEEDED[0]).as_posix()})).\n"
     )
 
 
-def write_ladder(root: Path, recorded: Path) -> None:
-    """Puts a machine's recorded ladder into README.md and figures/ladder.png.
-
-    Args:
-        root: the repository.
-        recorded: a folder of `data/recorded/`, relative to `root`.
-    """
-    frame = results.load(root / recorded / "07_ladder.csv")
-    floor = float(frame.attrs["provenance"]["floor_plies_per_second"])
-    save_figure(figures.ladder(frame, floor), root / "figures" / "ladder.png")
-    readme = root / "README.md"
-    text = readme.read_text()
-    section = ladder_section(root, recorded)
-    readme.write_text(_SECTION.sub(lambda match: match[1] + section + match[2], text))
+def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path) -> str:
+    facts = gains.attrs["provenance"]
+    least = gains.loc[gains.groupby("peer", sort=False)["gain"].idxmin()]
+    project = least["peer"].str.split(",").str[0]
+    wrong = rules[rules["disagreements"] > 0].groupby("peer")["rule"].agg(", ".join)
+    table = pd.DataFrame(
+        {
+            "Chess environment": least["peer"],
+            "Its plies": least["its rate"].map(speed),
+            "Rungs, the same outputs": least["our rate"].map(speed),
+            "Times as fast": least["gain"].map(ratio),
+            "Rules it reads otherwise": project.map(wrong).fillna("none seen"),
+        }
+    )
+    return (
+        f"{tables.markdown(table)}\n\n"
+        f"One core each, of {in_words(facts)}, {facts['date'][:10]}, each at the number of boards "
+        "that suits it best; "
+        "of several outputs of ours that can be compared, those that gain least. *Rules*: where "
+        "python-chess says otherwise. "
+        f"[Notebook 12](notebooks/12_peers.ipynb) says what each step includes "
+        f"([data]({(recorded / NEEDED[1]).as_posix()})).\n"
+    )

@@ -1,11 +1,15 @@
 """How all figures look: one size, one palette that reads without colour vision, light grid."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import matplotlib.pyplot as plt
 
 # Okabe and Ito's colours, told apart by people of any colour vision and by their lightness.
 BLUE, SKY, ORANGE, GREY, BLACK = "#0072B2", "#56B4E9", "#E69F00", "#BBBBBB", "#000000"
+
+# What tells areas apart without colour, and lines that have no markers.
+HATCHES = ("", "///", "...", "xxx", "\\\\\\")
+LINESTYLES = ("-", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (3, 3)))
 
 # Lines in the order they are drawn.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
@@ -28,6 +32,14 @@ def lines(groups) -> Iterator[tuple[str, object, dict]]:
         lap = i // len(COLORS)  # markers move on when colours begin again
         marker, color = MARKERS[(i + lap) % len(MARKERS)], COLORS[i % len(COLORS)]
         yield name, rows, {"marker": marker, "color": color}
+
+
+def fills(names: Sequence[str], colors: Sequence[str]) -> dict[str, dict]:
+    """The look of each of some areas, and of its patch in a legend: a colour and a hatch."""
+    return {
+        name: {"facecolor": color, "hatch": hatch, "hatchcolor": BLACK, "edgecolor": "white"}
+        for name, color, hatch in zip(names, colors, HATCHES, strict=False)
+    }
 
 
 def median_line(axes, groups, label: str, look: dict) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 from rungs.show import style
 from rungs.train.cost import PARTS
 
-PART_COLORS = dict(zip(PARTS, (style.ORANGE, style.BLACK, style.GREY, style.SKY), strict=True))
+_FILLS = style.fills(PARTS, (style.ORANGE, style.BLACK, style.GREY, style.SKY))
 
 
 def throughput(updates: pd.DataFrame):
@@ -46,7 +46,7 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     figure, axes = style.axes(height=1.6 + 0.5 * len(medians))
     left = np.zeros(len(medians))
     for part in PARTS:
-        axes.barh(medians.index, medians[part], left=left, color=PART_COLORS[part])
+        axes.barh(medians.index, medians[part], left=left, **_FILLS[part])
         left += medians[part].to_numpy()
     for i, (total, generate) in enumerate(zip(left, medians["generate"], strict=True)):
         text = f"{style.duration(total / 1e3)}, {generate / total:.1%} to generate"
@@ -55,7 +55,7 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     axes.margins(x=0.45)
     axes.set_xlim(0, None)
     axes.set_xlabel("milliseconds per update")
-    handles = [matplotlib.patches.Patch(color=PART_COLORS[part], label=part) for part in PARTS]
+    handles = [matplotlib.patches.Patch(label=part, **_FILLS[part]) for part in PARTS]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
     axes.set_title(title)
     return figure

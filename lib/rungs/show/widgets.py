@@ -1,13 +1,15 @@
 """Widgets: each calls the figure function that the static picture was drawn by."""
 
-from collections.abc import Callable, Sequence
-
 import ipywidgets
 import pandas as pd
 from IPython.display import display
 
+from rungs.measure import cost_model
 from rungs.measure.ladder import ladder_table
-from rungs.show import figures, peers, training
+from rungs.show import beyond, figures, peers, training
+from rungs.show.image import image
+
+WHOLE_LABEL = {"description_width": "initial"}  # else a long description ends in dots
 
 
 def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
@@ -20,7 +22,8 @@ def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
 
     def show(num_envs, mask):
         chosen = race[(race["num_envs"] == num_envs) & (race["mask"] == mask)]
-        display(figures.ladder(ladder_table(chosen, rest_of_batch, num_envs)))
+        table = ladder_table(chosen, rest_of_batch, num_envs)
+        display(image(figures.ladder(table)))
 
     return ipywidgets.interactive(
         show,
@@ -42,7 +45,8 @@ def explore_updates(updates: pd.DataFrame):
 
     def show(num_envs):
         chosen = updates[updates["num_envs"] == num_envs]
-        display(training.parts(chosen, "racer", f"One update from {num_envs:,} boards"))
+        figure = training.parts(chosen, "racer", f"One update from {num_envs:,} boards")
+        display(image(figure))
 
     return ipywidgets.interactive(show, num_envs=_counts_of(updates))
 
@@ -58,7 +62,7 @@ def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
 
     def show(num_envs):
         chosen = times[times["num_envs"] == num_envs]
-        display(peers.bars(chosen, ours, f"{num_envs:,} {things}"))
+        display(image(peers.bars(chosen, ours, f"{num_envs:,} {things}")))
 
     return ipywidgets.interactive(show, num_envs=_counts_of(times, things))
 
@@ -66,7 +70,9 @@ def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
 def _counts_of(frame: pd.DataFrame, things: str = "boards") -> ipywidgets.SelectionSlider:
     """A slider over the numbers of boards that were measured, at the most."""
     counts = sorted(frame["num_envs"].unique().tolist())
-    return ipywidgets.SelectionSlider(options=counts, value=counts[-1], description=things)
+    return ipywidgets.SelectionSlider(
+        options=counts, value=counts[-1], description=things, style=WHOLE_LABEL
+    )
 
 
 def explore_learning(evaluations: pd.DataFrame):
@@ -77,68 +83,39 @@ def explore_learning(evaluations: pd.DataFrame):
     """
 
     def show(over):
-        display(training.learning(evaluations, over))
+        display(image(training.learning(evaluations, over)))
 
     over = ipywidgets.ToggleButtons(options=["steps", "seconds"], description="over")
     return ipywidgets.interactive(show, over=over)
 
 
-def rung_controls(
-    threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
-) -> dict[str, ipywidgets.Widget]:
-    """Controls for what `rungs.measure.scaling.one_point` measures, by its arguments' names."""
-    return {
-        "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
-        "num_envs": ipywidgets.SelectionSlider(
-            options=[64, 256, 512, 1024, 4096], value=512, description="boards"
-        ),
-        "threads": ipywidgets.SelectionSlider(options=threads, description="threads"),
-        "schedule": ipywidgets.ToggleButtons(
-            options=["static", "dynamic", "guided"], description="schedule"
-        ),
-    }
-
-
-def predict_first(
-    draw: Callable,
-    measure: Callable,
-    controls: dict[str, ipywidgets.Widget],
-    guess: ipywidgets.BoundedFloatText,
-) -> ipywidgets.VBox:
-    """Choose, guess, measure: a figure with the reader's guess in it, and then with the truth.
+def explore_nodes(update: cost_model.Update, length: int, boards_in_all: int = 65536):
+    """What the cost model says of nodes, boards and links of the reader's choice.
 
     Args:
-        draw: from the choice (by the controls' names), the guess, and what was measured or None,
-            to a figure.
-        measure: from the choice to what is measured.
-        controls: the choice's widgets, by name.
-        guess: the guess's widget. Until it is touched nothing can be measured.
+        update: of one process, as fitted.
+        length: steps of each board in an update.
+        boards_in_all: that nodes share, for strong scaling.
     """
-    button = ipywidgets.Button(description="Measure", disabled=True, tooltip="First make a guess")
-    output = ipywidgets.Output()
+    counts = [2**power for power in range(13)]
+    settings = {"length": length, "boards_in_all": boards_in_all}
 
-    def show(measured=None):
-        choice = {name: control.value for name, control in controls.items()}
-        with output:
-            output.clear_output(wait=True)
-            display(draw(choice, guess.value, measured))
+    def show(nodes, boards, speed, gigabits, microseconds):
+        link = cost_model.Link(microseconds * 1e-6, gigabits * 1e9 / 8)
+        links = {algorithm: (link, algorithm) for algorithm in cost_model.ROUNDS}
+        how = settings | {"boards": boards, "speed": speed}
+        frames = cost_model.predict(update, links, counts, **how)
+        display(image(beyond.nodes(*frames, mark=nodes)))
 
-    def on_choice(change):
-        button.disabled = True
-        show()
+    return ipywidgets.interactive(
+        show,
+        nodes=_slider(counts, 256, "nodes"),
+        boards=_slider(counts, 64, "boards of each"),
+        speed=_slider([1, 10, 100, 1000], 1, "node's speed"),
+        gigabits=_slider([1, 10, 25, 100, 400], 100, "Gbit/s"),
+        microseconds=_slider([1, 2, 5, 10, 50, 100], 2, "µs a round"),
+    )
 
-    def on_guess(change):
-        button.disabled = False
-        show()
 
-    def on_measure(clicked):
-        button.disabled = True
-        choice = {name: control.value for name, control in controls.items()}
-        show(measure(choice))
-
-    for control in controls.values():
-        control.observe(on_choice, "value")
-    guess.observe(on_guess, "value")
-    button.on_click(on_measure)
-    show()
-    return ipywidgets.VBox([*controls.values(), ipywidgets.HBox([guess, button]), output])
+def _slider(options: list, value, description: str) -> ipywidgets.SelectionSlider:
+    return ipywidgets.SelectionSlider(options=options, value=value, description=description)

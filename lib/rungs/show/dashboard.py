@@ -1,0 +1,188 @@
+"""The dashboard: the course's widgets in one place, drawn from saved results or measured now."""
+
+import html
+from pathlib import Path
+
+import ipywidgets
+import pandas as pd
+
+from rungs import aot
+from rungs.course.manifest import ROOT
+from rungs.errors import ConfigurationError, RungsError, UnavailableError
+from rungs.machine import peaks
+from rungs.machine.cpu import usable_cores
+from rungs.machine.describe import describe, slug
+from rungs.measure import cost_model, scaling, valgrind
+from rungs.measure import results as saved
+from rungs.show import machine, predict, widgets
+
+# What panels are drawn from, and the notebook that makes it.
+_NOTEBOOKS = {
+    "07_ladder": "07, the ladder",
+    "07_race": "07, the ladder",
+    "11_updates": "11, the full system",
+    "12_alone": "12, peers",
+    "13_times": "13, CartPole",
+    "14_updates": "14, beyond one node",
+    "15_evaluations": "15, training",
+}
+# What live panels are drawn over, where it was measured on this machine.
+_ROOFLINE, _STRONG = ("08_compute", "08_bandwidth", "08_rungs"), "10_strong"
+_PAPER = ROOT / "data" / "paper" / "chess_strong_scaling.csv"
+_SAME = ("machine", "cores")  # facts by which a table is this machine's
+_SEED = 0
+# Where the keyboard is must be seen; the widgets' own style doesn't show it on sliders.
+_FOCUS = "<style>.rungs :focus-visible { box-shadow: 0 0 0 3px #0072B2 !important }</style>"
+
+
+def explore(results: Path | str | None = None) -> ipywidgets.VBox:
+    """All of the course's widgets, of which one is shown at a time; a panel is made when chosen.
+
+    Args:
+        results: a folder of saved tables, or of a run; by default the run in `data/run`, or else
+            what was recorded, on this machine if it was. Without any, and for tables that are
+            missing, panels say which notebook makes them; live panels, which measure what the
+            reader chooses, first measure what they are drawn over.
+
+    Raises:
+        ConfigurationError: there is no table to draw in `results`, or one that doesn't say where
+            it comes from.
+    """
+    folder = _default() if results is None else _tables_in(Path(results))
+    tables = _Tables(folder)
+    panels = {
+        "ladder": lambda: widgets.explore_ladder(tables["07_race"], tables.rest_of_batch()),
+        "updates": lambda: widgets.explore_updates(tables["11_updates"]),
+        "chess peers": lambda: widgets.explore_peers(tables["12_alone"], "rungs, board + bits"),
+        "CartPole": lambda: widgets.explore_peers(tables["13_times"], "cpp", "environments"),
+        "nodes": lambda: _nodes(tables["14_updates"]),
+        "learning": lambda: widgets.explore_learning(tables["15_evaluations"]),
+        "scaling, live": lambda: _scaling(tables),
+        "roofline, live": lambda: _roofline(tables),
+    }
+    choice = ipywidgets.ToggleButtons(options=list(panels), description="panel")
+    frames = [ipywidgets.VBox() for _ in panels]
+    stack = ipywidgets.Stack(frames, selected_index=0)
+
+    def show(change=None):
+        stack.selected_index = choice.index
+        frame = frames[choice.index]
+        if not frame.children:
+            frame.children = [_line("One moment: a live panel may measure this machine first …")]
+            try:
+                frame.children = [panels[choice.value]()]
+            except RungsError as error:
+                frame.children = [_line(str(error))]
+
+    choice.observe(show, "value")
+    show()
+    dashboard = ipywidgets.VBox([_line(tables.origin()), choice, stack, ipywidgets.HTML(_FOCUS)])
+    dashboard.add_class("rungs")
+    return dashboard
+
+
+class _Tables:
+    """The tables of a folder; one that is missing is named where it is asked for."""
+
+    def __init__(self, folder: Path | None):
+        names = (*_NOTEBOOKS, *_ROOFLINE, _STRONG) if folder else ()
+        paths = {name: folder / f"{name}.csv" for name in names}
+        self._folder = folder
+        self._tables = {name: saved.load(path) for name, path in paths.items() if path.exists()}
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._tables:
+            where = f"no {name}.csv in {_short(self._folder)}" if self._folder else "none is here"
+            raise UnavailableError(f"No table: {where}. Notebook {_NOTEBOOKS[name]}, makes it.")
+        return self._tables[name]
+
+    def of_here(self, *names: str) -> list[pd.DataFrame] | None:
+        """Tables that were all measured on this machine, or None."""
+        machine = {name: str(fact) for name, fact in describe().items() if name in _SAME}
+        found = [self._tables[name] for name in names if name in self._tables]
+        mine = [table for table in found if machine.items() <= table.attrs["provenance"].items()]
+        return mine if len(mine) == len(names) else None
+
+    def rest_of_batch(self) -> float:
+        """Seconds of inference and update per batch, as notebook 07 measured them."""
+        return float(self["07_ladder"].attrs["provenance"]["rest_of_batch_seconds"])
+
+    def origin(self) -> str:
+        """Where the tables come from: machine, size and dates."""
+        if not self._tables:
+            return "No saved results: the live panels measure this machine, the others are empty."
+        facts = pd.DataFrame([table.attrs["provenance"] for table in self._tables.values()])
+        machines = " and ".join((facts["machine"] + ", " + facts["cores"] + " cores").unique())
+        sizes = " and ".join(facts["size"].unique())
+        days = facts["date"].str[:10]
+        dates = " to ".join(dict.fromkeys((days.min(), days.max())))
+        where = f"{machines}, size {sizes}, {dates} ({_short(self._folder)})"
+        return f"Saved results of {where}. Live panels measure this machine."
+
+
+def _default() -> Path | None:
+    """The folder of the last run, of this machine's recorded results, or of another's."""
+    recorded = ROOT / "data" / "recorded"
+    folders = [ROOT / "data" / "run" / "results", recorded / slug(), *sorted(recorded.glob("*"))]
+    return next(filter(_has_tables, folders), None)
+
+
+def _tables_in(folder: Path) -> Path:
+    for each in filter(_has_tables, (folder / "results", folder)):
+        return each
+    needed = ", ".join(f"{name}.csv" for name in _NOTEBOOKS)
+    raise ConfigurationError(f"results={str(folder)!r} has none of {needed}")
+
+
+def _has_tables(folder: Path) -> bool:
+    return any((folder / f"{name}.csv").exists() for name in _NOTEBOOKS)
+
+
+def _short(path: Path) -> str:
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
+def _line(text: str) -> ipywidgets.HTML:
+    return ipywidgets.HTML(f'<span role="status">{html.escape(text)}</span>')
+
+
+def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
+    """Notebook 14's question, to the model that is fitted to its updates."""
+    length = int((updates["positions"] / updates["num_envs"]).median())
+    return widgets.explore_nodes(cost_model.fit_update(updates), length)
+
+
+def _scaling(tables: _Tables) -> ipywidgets.VBox:
+    """Notebook 10's question, over its curve or one measured now."""
+    cores = usable_cores()
+    (strong,) = tables.of_here(_STRONG) or [_strong(cores)]
+    paper = saved.load(_PAPER) if _PAPER.exists() else None
+    return predict.predict_scaling(strong, cores, seed=_SEED, paper=paper)
+
+
+def _strong(cores: int) -> pd.DataFrame:
+    threads = sorted({2**power for power in range(cores.bit_length())} | {cores, 2 * cores})
+    settings = {"seed": _SEED, "steps": 80, "repeats": 9, "warmup": 2}
+    return scaling.strong(512, threads, mask="bool", **settings)
+
+
+def _roofline(tables: _Tables) -> ipywidgets.VBox:
+    """Notebook 08's question, under its roofs or some measured now."""
+    if not valgrind.have_valgrind():
+        raise UnavailableError(
+            "Not measured: operations and bytes are counted by valgrind (apt-get install valgrind)."
+        )
+    cores = usable_cores()
+    compute, bandwidth, points = tables.of_here(*_ROOFLINE) or _peaks(cores)
+    roofs = machine.roofs(compute, bandwidth, cores)
+    work = {mask: valgrind.work_per_ply(64, 20, mask) for mask in ("bits", "bool")}
+    api = aot.load(valgrind.MACHINE)
+    return predict.predict_roofline(roofs, points, work, cores, seed=_SEED, api=api)
+
+
+def _peaks(cores: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    settings = {"repeats": 15, "seconds": 0.005}
+    none = pd.DataFrame(columns=["name", "intensity", "performance"], dtype=float)
+    compute = peaks.measure_compute([cores], **settings)
+    bandwidth = peaks.measure_bandwidth([cores], **settings)
+    return compute, bandwidth, none

@@ -1,0 +1,146 @@
+"""Widgets that ask for a guess before they measure, here and now."""
+
+from collections.abc import Callable, Sequence
+
+import ipywidgets
+import pandas as pd
+from IPython.display import display
+
+from rungs.errors import RungsError
+from rungs.measure import scaling
+from rungs.show import machine
+from rungs.show.image import image
+from rungs.show.widgets import WHOLE_LABEL
+
+
+def predict_scaling(
+    strong: pd.DataFrame, cores: int, *, seed: int, paper: pd.DataFrame | None = None
+) -> ipywidgets.VBox:
+    """How many times as fast as one thread is a rung of the reader's choice?
+
+    Args:
+        strong: of `rungs.measure.scaling.strong`.
+        cores: how many there are.
+        seed: of the games.
+        paper: `threads` and `speedup` of the study, drawn beside.
+    """
+    within = strong[strong["threads"] <= cores]
+    law = {"law": "Amdahl", "serial": scaling.serial_fraction(within, "Amdahl").median()}
+
+    def draw(choice, guess, gain):
+        point = (choice["threads"], gain) if gain else None
+        expected = (choice["threads"], guess)
+        return machine.scaling(strong, cores, **law, paper=paper, guess=expected, measured=point)
+
+    def measure(choice):
+        _, gain = scaling.one_point(**choice, mask="bool", seed=seed)
+        return gain
+
+    guess = ipywidgets.BoundedFloatText(1.0, min=0.01, max=1000, step=0.1, description="guess, ×")
+    return predict_first(draw, measure, rung_controls(strong["threads"].unique().tolist()), guess)
+
+
+def predict_roofline(
+    roofs: tuple[dict, dict],
+    points: pd.DataFrame,
+    work: dict[str, dict],
+    cores: int,
+    *,
+    seed: int,
+    api,
+) -> ipywidgets.VBox:
+    """How many operations a second does a rung of the reader's choice do?
+
+    Args:
+        roofs: of `rungs.show.machine.roofs`.
+        points: of `rungs.show.machine.point`, drawn beside.
+        work: of `rungs.measure.valgrind.work_per_ply`, by mask; empty where there is no valgrind.
+        cores: how many there are.
+        seed: of the games.
+        api: the compiled functions that the work was counted of.
+    """
+
+    def draw(choice, guess, rate):
+        if not work:
+            return machine.roofline(*roofs, points, title="No valgrind: nothing to place")
+        now = machine.point("measured now", work[choice["mask"]], rate or 0)
+        shown = pd.DataFrame([*points.to_dict("records"), now]) if rate else points
+        expected = (now["intensity"], guess * 1e9)
+        return machine.roofline(*roofs, shown, title="Predict, then measure", guess=expected)
+
+    def measure(choice):
+        rate, _ = scaling.one_point(**choice, seed=seed, api=api)
+        return rate
+
+    masks = ipywidgets.ToggleButtons(options=["bits", "bool"], description="mask")
+    controls = rung_controls(sorted({1, cores, 2 * cores}), ("cpp", "openmp")) | {"mask": masks}
+    guess = ipywidgets.BoundedFloatText(
+        10.0, min=0.001, max=1e6, description="guess, Gop/s", style=WHOLE_LABEL
+    )
+    return predict_first(draw, measure, controls, guess)
+
+
+def rung_controls(
+    threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
+) -> dict[str, ipywidgets.Widget]:
+    """Controls for what `rungs.measure.scaling.one_point` measures, by its arguments' names."""
+    return {
+        "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
+        "num_envs": ipywidgets.SelectionSlider(
+            options=[64, 256, 512, 1024, 4096], value=512, description="boards"
+        ),
+        "threads": ipywidgets.SelectionSlider(options=threads, description="threads"),
+        "schedule": ipywidgets.ToggleButtons(
+            options=["static", "dynamic", "guided"], description="schedule"
+        ),
+    }
+
+
+def predict_first(
+    draw: Callable,
+    measure: Callable,
+    controls: dict[str, ipywidgets.Widget],
+    guess: ipywidgets.BoundedFloatText,
+) -> ipywidgets.VBox:
+    """Choose, guess, measure: a figure with the reader's guess in it, and then with the truth.
+
+    Args:
+        draw: from the choice (by the controls' names), the guess, and what was measured or None,
+            to a figure.
+        measure: from the choice to what is measured.
+        controls: the choice's widgets, by name.
+        guess: the guess's widget. Until it is touched nothing can be measured.
+    """
+    button = ipywidgets.Button(description="Measure", disabled=True, tooltip="First make a guess")
+    output = ipywidgets.Output()
+
+    def show(measured=None):
+        choice = {name: control.value for name, control in controls.items()}
+        with output:
+            output.clear_output(wait=True)
+            display(image(draw(choice, guess.value, measured)))
+
+    def on_choice(change):
+        button.disabled = True
+        show()
+
+    def on_guess(change):
+        button.disabled = False
+        show()
+
+    def on_measure(clicked):
+        button.disabled = True
+        choice = {name: control.value for name, control in controls.items()}
+        try:
+            show(measure(choice))
+        except RungsError as error:  # a button has nobody else to tell
+            with output:
+                output.clear_output()
+                print(error)
+
+    for control in controls.values():
+        control.observe(on_choice, "value")
+    guess.observe(on_guess, "value")
+    button.on_click(on_measure)
+    show()
+    return ipywidgets.VBox([*controls.values(), ipywidgets.HBox([guess, button]), output])

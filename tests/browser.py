@@ -1,0 +1,93 @@
+"""A server on loopback, and Chromium to use its pages as a reader does."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from rungs.machine import optional
+
+ROOT = Path(__file__).parents[1]
+SCREENSHOTS = ROOT / "figures" / "run"
+
+CHROMIUM = optional.find("chromium")
+needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: apt-get install chromium")
+
+# Chromium of its own accord asks hosts that a closed network refuses.
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@contextlib.contextmanager
+def served(command, address, log, *, cwd, env):
+    """Runs a server for as long as someone is within, once it answers at `address`."""
+    with open(log, "w") as file:
+        server = subprocess.Popen(command, cwd=cwd, env=os.environ | env, stdout=file, stderr=file)
+    try:
+        end = time.monotonic() + 60
+        while True:
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(address, timeout=5)
+                break
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < end, f"{command[2]} does not answer"
+            time.sleep(0.2)
+        yield
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+@contextlib.contextmanager
+def browser():
+    """A browser that knows nothing yet."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        chromium.close()
+
+
+@contextlib.contextmanager
+def new_page(width=1280, height=1000):
+    """A page of such a browser."""
+    with browser() as started:
+        page = started.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(120_000)
+        yield page
+
+
+def picture(page):
+    """The figure that the widget shows now."""
+    image = page.locator(
+        ".widget-output img:visible, .jupyter-widgets-output-area img:visible"
+    ).last
+    image.wait_for()
+    return image.get_attribute("src")
+
+
+def changed(page, before):
+    """Waits until the widget shows another figure."""
+    end = time.monotonic() + 60
+    while (now := picture(page)) == before:
+        assert time.monotonic() < end, "the figure stays as it was"
+        page.wait_for_timeout(100)
+    return now

@@ -1,0 +1,221 @@
+"""The dashboard draws what is saved, names what is missing, and measures only when asked."""
+
+import subprocess
+import sys
+
+import ipywidgets
+import pandas as pd
+import pytest
+
+import rungs
+from rungs.course.manifest import ROOT
+from rungs.errors import ConfigurationError
+from rungs.machine.describe import describe, slug
+from rungs.measure import results, valgrind
+from rungs.show import dashboard, image, style
+
+RECORDED = ROOT / "data" / "recorded"
+SAVED = ("ladder", "updates", "chess peers", "CartPole", "nodes", "learning")
+LIVE = ("scaling, live", "roofline, live")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two tables out of those that the panels draw."""
+    times = pd.DataFrame(
+        [("cpp", 8, 0, 8, 0.1), ("torch", 8, 0, 8, 0.2), ("cpp", 64, 0, 64, 0.1)],
+        columns=["racer", "num_envs", "repeat", "plies", "seconds"],
+    )
+    results.save(times, tmp_path / "13_times.csv", {"size": "smoke"})
+    learnt = pd.DataFrame({"rung": "cpp", "steps": [0, 9], "seconds": [0, 2.0], "score": 0.5})
+    learnt = learnt.assign(low=0.4, high=0.6)
+    results.save(learnt, tmp_path / "15_evaluations.csv", {"size": "quick"})
+    return tmp_path
+
+
+def parts(shown):
+    origin, choice, stack, _ = shown.children
+    return origin.value, choice, stack
+
+
+def panel(shown, name):
+    """What is shown once a panel is chosen."""
+    _, choice, stack = parts(shown)
+    choice.value = name
+    (widget,) = stack.children[stack.selected_index].children
+    return widget
+
+
+def made(shown):
+    _, choice, stack = parts(shown)
+    return [
+        name for name, frame in zip(choice.options, stack.children, strict=True) if frame.children
+    ]
+
+
+def test_there_is_a_panel_for_every_widget(folder):
+    _, choice, _ = parts(rungs.explore(folder))
+    assert choice.options == (*SAVED, *LIVE)
+
+
+def test_a_panel_is_made_when_it_is_chosen(folder):
+    shown = rungs.explore(folder)
+    assert made(shown) == ["ladder"]
+    first = panel(shown, "CartPole")
+    assert made(shown) == ["ladder", "CartPole"]
+    panel(shown, "learning")
+    assert panel(shown, "CartPole") is first
+
+
+def test_what_is_saved_is_drawn(folder):
+    shown = rungs.explore(folder)
+    (slider,) = panel(shown, "CartPole").children[:1]
+    assert slider.options == (8, 64)
+    assert panel(shown, "learning").children[0].options == ("steps", "seconds")
+
+
+def test_what_is_missing_is_named_with_the_notebook_that_makes_it(folder):
+    shown = rungs.explore(folder)
+    for name, table, notebook in (
+        ("ladder", "07_race.csv", "Notebook 07"),
+        ("updates", "11_updates.csv", "Notebook 11"),
+        ("chess peers", "12_alone.csv", "Notebook 12"),
+    ):
+        said = panel(shown, name).value
+        assert table in said
+        assert notebook in said
+        assert str(folder) in said
+
+
+def test_the_ladder_needs_the_rest_of_a_batch_too(folder):
+    race = pd.DataFrame(
+        [(racer, 0, 8, 0.1, "bool", 8) for racer in ("python", "cpp")],
+        columns=["racer", "repeat", "plies", "seconds", "mask", "num_envs"],
+    )
+    results.save(race, folder / "07_race.csv", {"size": "smoke"})
+    assert "07_ladder.csv" in panel(rungs.explore(folder), "ladder").value
+    results.save(race, folder / "07_ladder.csv", {"size": "smoke", "rest_of_batch_seconds": 0.5})
+    assert isinstance(panel(rungs.explore(folder), "ladder"), ipywidgets.interactive)
+
+
+def test_it_says_where_results_come_from(folder):
+    said, _, _ = parts(rungs.explore(folder))
+    facts = results.load(folder / "13_times.csv").attrs["provenance"]
+    for fact in (facts["machine"], facts["date"][:10], "smoke and quick", str(folder)):
+        assert fact in said
+
+
+def test_a_run_holds_its_results(tmp_path, folder):
+    run = tmp_path / "run"
+    (run / "results").mkdir(parents=True)
+    (folder / "13_times.csv").rename(run / "results" / "13_times.csv")
+    assert str(run / "results") in parts(rungs.explore(run))[0]
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"nowhere.*07_ladder\.csv"):
+        rungs.explore(tmp_path / "nowhere")
+
+
+def test_numbers_of_unknown_origin_are_refused(tmp_path):
+    (tmp_path / "07_race.csv").write_text("racer,seconds\ncpp,1\n")
+    with pytest.raises(ConfigurationError, match=r"07_race\.csv"):
+        rungs.explore(tmp_path)
+
+
+@pytest.mark.parametrize("machine", sorted(path.name for path in RECORDED.iterdir()))
+def test_what_was_recorded_is_drawn(machine):
+    if not dashboard._has_tables(RECORDED / machine):
+        pytest.skip("nothing recorded that a panel draws")
+    shown = rungs.explore(RECORDED / machine)
+    for name in SAVED:
+        assert isinstance(panel(shown, name), ipywidgets.interactive), panel(shown, name).value
+
+
+def test_the_last_run_comes_first_then_this_machine_then_any(tmp_path, folder, monkeypatch):
+    monkeypatch.setattr(dashboard, "ROOT", tmp_path / "tree")
+    table = (folder / "13_times.csv").read_text()
+
+    def add(*path):
+        target = (tmp_path / "tree" / "data").joinpath(*path)
+        target.mkdir(parents=True)
+        (target / "13_times.csv").write_text(table)
+        return parts(rungs.explore())[0]
+
+    assert "No saved results" in parts(rungs.explore())[0]
+    assert "data/recorded/a" in add("recorded", "a")
+    assert f"data/recorded/{slug()}" in add("recorded", slug())
+    assert "data/run/results" in add("run", "results")
+
+
+def test_without_any_results_live_panels_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(dashboard, "ROOT", tmp_path)
+    monkeypatch.setattr(dashboard, "_PAPER", tmp_path / "none.csv")
+    shown = rungs.explore()
+    for name in SAVED:
+        assert "none is here" in panel(shown, name).value
+    *controls, guessing, _ = panel(shown, "scaling, live").children
+    assert [control.description for control in controls] == [
+        "rung",
+        "boards",
+        "threads",
+        "schedule",
+    ]
+    assert guessing.children[1].disabled
+
+
+def test_live_panels_are_drawn_over_what_this_machine_measured(folder, monkeypatch):
+    rows = [(threads, 512, 0, 1 / threads) for threads in (1, 2, 3)]
+    strong = pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
+    results.save(strong, folder / "10_strong.csv", {"size": "smoke"})
+
+    def threads():
+        return panel(rungs.explore(folder), "scaling, live").children[2].options
+
+    monkeypatch.setattr(dashboard, "_strong", lambda cores: strong.query("threads < 3"))
+    assert threads() == (1, 2, 3)
+    text = (folder / "10_strong.csv").read_text()
+    cores = describe()["cores"]
+    other = text.replace(f"# cores: {cores}\n", f"# cores: {cores + 1}\n")
+    (folder / "10_strong.csv").write_text(other)
+    assert threads() == (1, 2)
+
+
+def test_the_roofline_needs_valgrind(folder, monkeypatch):
+    monkeypatch.setattr(valgrind, "have_valgrind", lambda: False)
+    assert "apt-get install valgrind" in panel(rungs.explore(folder), "roofline, live").value
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"),
+    [("ipywidgets", "course"), ("pandas", "course"), ("matplotlib", "course"), ("torch", "train")],
+)
+def test_a_missing_package_is_named_with_its_extra(package, extra):
+    code = f"import sys, rungs; sys.modules[{package!r}] = None; rungs.explore()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        "rungs.errors.UnavailableError: "
+        f"rungs.explore() needs {package}: pip install 'rungs[{extra}]'"
+    )
+
+
+def test_importing_rungs_imports_none_of_it():
+    code = "import sys, rungs; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"ipywidgets", "pandas", "matplotlib", "torch"} & set(done.stdout.split())
+
+
+def test_an_image_says_what_its_figure_says():
+    figure, axes = style.axes()
+    axes.barh(["cpp", "python"], [3, 1])
+    axes.annotate("3 <fast>", (3, 0))
+    axes.set_title("A race")
+    assert image.alternative(figure) == "A race. cpp: 3 <fast>."
+    assert 'alt="A race. cpp: 3 &lt;fast&gt;."' in image.image(figure).data
+    figure, axes = style.axes()
+    axes.plot([1, 2, 4], [5, 6, 8000], label="cpp")
+    axes.plot([1], [2], label="your guess")
+    axes.axhline(3)
+    axes.set(xlabel="threads", ylabel="speed")
+    expected = "speed over threads. cpp: 5 at 1 to 8e+03 at 4. your guess: 2 at 1."
+    assert image.alternative(figure) == expected

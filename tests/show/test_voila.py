@@ -1,0 +1,119 @@
+"""The dashboard as a page that Voilà serves, reached and operated by keyboard alone."""
+
+import sys
+
+import pytest
+
+from tests.browser import (
+    ROOT,
+    SCREENSHOTS,
+    changed,
+    free_port,
+    needs_chromium,
+    new_page,
+    picture,
+    served,
+)
+
+pytest.importorskip("voila")
+pytestmark = needs_chromium
+
+RING = "rgb(0, 114, 178) 0px 0px 0px 3px"
+TEMPLATES = ROOT / "lib" / "rungs" / "show"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    home = tmp_path_factory.mktemp("voila")
+    port = free_port()
+    command = [sys.executable, "-m", "voila", str(ROOT / "notebooks" / "explore.ipynb")]
+    command += ["--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--template=rungs"]
+    address = f"http://127.0.0.1:{port}"
+    own = {"JUPYTER_PATH": str(TEMPLATES), "JUPYTER_CONFIG_DIR": str(home / "config")}
+    # The page itself starts a kernel; this answers sooner.
+    answers = f"{address}/voila/static/voila.js"
+    with served(command, answers, home / "log", cwd=home, env=own):
+        yield address
+
+
+def opened(page, address):
+    """Opens the dashboard; returns what goes wrong from then on."""
+    wrong = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+    page.on("request", lambda request: foreign(request.url, address) and wrong.append(request.url))
+    page.goto(address)
+    picture(page)
+    return wrong
+
+
+def foreign(url, address):
+    return not url.startswith((address, address.replace("http", "ws"), "data:", "blob:"))
+
+
+def tab_to(page, name):
+    """Presses Tab until the control of that name or role has the focus, which must be visible."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        found = page.evaluate(
+            """() => {
+                const at = document.activeElement;
+                const ring = getComputedStyle(at).boxShadow;
+                return [at.innerText, at.getAttribute("role"), at.type, ring];
+            }"""
+        )
+        if name in found[:3]:
+            assert found[3] == RING, found
+            return
+    raise AssertionError(f"Tab does not reach {name}")
+
+
+def choose(page, name):
+    before = picture(page)
+    tab_to(page, name)
+    page.keyboard.press("Enter")
+    return changed(page, before)
+
+
+def test_every_panel_is_operated_by_keyboard(address):
+    with new_page() as page:
+        wrong = opened(page, address)
+
+        first = picture(page)
+        tab_to(page, "slider")
+        page.keyboard.press("ArrowRight")
+        changed(page, first)
+        choose(page, "bits")
+
+        for name in ("updates", "chess peers", "CartPole", "nodes"):
+            shown = choose(page, name)
+            tab_to(page, "slider")
+            page.keyboard.press("ArrowLeft")
+            changed(page, shown)
+            page.screenshot(path=SCREENSHOTS / f"explore_{name.replace(' ', '_')}.png")
+
+        choose(page, "learning")
+        choose(page, "seconds")
+        image = page.locator("img:visible").last
+        assert image.get_attribute("alt").startswith("Over time: the rungs.")
+
+        for name in ("scaling, live", "roofline, live"):
+            shown = choose(page, name)
+            tab_to(page, "cpp")
+            page.keyboard.press("Space")
+            tab_to(page, "number")
+            page.keyboard.press("Control+a")
+            page.keyboard.type("1.5")
+            page.keyboard.press("Enter")
+            changed(page, shown)
+            choose(page, "Measure")
+            page.screenshot(path=SCREENSHOTS / f"explore_{name.split(',')[0]}.png")
+        assert not wrong
+
+
+def test_it_fits_a_narrow_page(address):
+    with new_page(400, 900) as page:
+        wrong = opened(page, address)
+        page.screenshot(path=SCREENSHOTS / "explore_narrow.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        assert not wrong
