@@ -6,7 +6,11 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 
 run: $(INSTALLED)
-	$(BIN)/python -m rungs run --size $(SIZE)
+	$(BIN)/python -m rungs run --size $(SIZE) && $(BIN)/python -m rungs book
+
+book: $(INSTALLED)
+	test -e data/run/manifest.json || $(BIN)/python -m rungs run --size $(SIZE)
+	$(BIN)/python -m rungs book
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest
@@ -16,6 +20,12 @@ test-slow: $(INSTALLED)
 
 lab: $(INSTALLED)
 	$(BIN)/jupyter lab --allow-root --ip=127.0.0.1 notebooks
+
+explore: $(INSTALLED)
+	JUPYTER_PATH=lib/rungs/show $(BIN)/voila --template=rungs --Voila.ip=127.0.0.1 notebooks/explore.ipynb
+
+doctor: $(INSTALLED)
+	$(BIN)/python -m rungs doctor
 
 bench: $(INSTALLED)
 	$(BIN)/python -m rungs run --size full --only 07
@@ -41,7 +51,7 @@ lock: $(INSTALLED)
 	  | grep -Ev '^(cuda-bindings|cuda-toolkit|nvidia-)' > constraints.txt
 
 clean:
-	rm -rf .venv data/run figures/run
+	rm -rf .venv build data/run figures/run
 
 # torch goes first and alone: installed, it satisfies whatever asks for it later.
 $(INSTALLED): pyproject.toml constraints.txt
@@ -49,7 +59,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@command -v g++ >/dev/null || { echo "Rungs needs g++"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[course,dev,gpu,mpi,peers,train]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[book,course,dev,gpu,mpi,peers,train]'
 	touch $@
 
-.PHONY: run test test-slow lab bench peers record check tools lock clean
+.PHONY: run book test test-slow lab explore doctor bench peers record check tools lock clean

@@ -3,9 +3,11 @@
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from rungs import cli
+from rungs.measure import results
 from tests.course import notebooks as tiny
 
 
@@ -112,3 +114,44 @@ def test_a_failed_notebook_exits_1(tmp_path, monkeypatch, capsys):
     )
     assert cli.main(["run", "--out", str(tmp_path / "run")]) == 1
     assert "01_a.ipynb, code cell 2 (`1 / 0` …): ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.fixture
+def two_runs(tmp_path):
+    """A run, and one in which C++ takes `factor` times as long."""
+
+    def write(factor):
+        for name, slower in (("a", 1.0), ("b", factor)):
+            rows = [("cpp", repeat, slower * (1 + repeat / 1000)) for repeat in range(9)]
+            frame = pd.DataFrame(rows, columns=["racer", "repeat", "seconds"])
+            results.save(frame, tmp_path / name / "results" / "07_race.csv", {"size": "quick"})
+        return [str(tmp_path / name) for name in ("a", "b")]
+
+    return write
+
+
+@pytest.mark.parametrize(("factor", "status"), [(2.0, 1), (1.0, 0), (0.5, 0)])
+def test_compare_fails_on_a_regression_where_it_is_asked_to(two_runs, tmp_path, factor, status):
+    runs, out = two_runs(factor), ["--out", str(tmp_path / "out")]
+    assert cli.main(["compare", *runs, *out]) == 0
+    assert cli.main(["compare", *runs, *out, "--fail-on-regression"]) == status
+    assert (tmp_path / "out" / "compare.png").stat().st_size > 1000
+    (group,) = pd.read_csv(tmp_path / "out" / "compare.csv").itertuples()
+    assert group.ratio == pytest.approx(factor)
+
+
+def test_compare_reports_what_is_larger_than_the_floor(two_runs, tmp_path, capsys):
+    runs, out = two_runs(1.2), ["--out", str(tmp_path / "out")]
+    assert cli.main(["compare", *runs, *out]) == 0
+    assert "| 07_race: cpp | 1 s | 1.2 s | 1.2×  | 1.1×  | worse" in capsys.readouterr().out
+    assert cli.main(["compare", *runs, *out, "--floor", "0.3", "--fail-on-regression"]) == 0
+    printed = capsys.readouterr().out
+    assert "Nothing changed beyond the noise." in printed
+    assert str(tmp_path / "out" / "compare.csv") in printed
+
+
+def test_compare_names_a_folder_without_results(two_runs, tmp_path, capsys):
+    first, _ = two_runs(1.0)
+    assert cli.main(["compare", first, str(tmp_path / "nowhere"), "--out", str(tmp_path)]) == 2
+    assert "nowhere holds no results" in capsys.readouterr().err
+    assert not (tmp_path / "compare.csv").exists()

@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[1]
+COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+SOLUTIONS = sorted((ROOT / "notebooks" / "solutions").glob("*.ipynb"))
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BIN = Path(sys.executable).parent
@@ -26,7 +29,7 @@ def tracked(*patterns):
 
 def pins():
     extras = PROJECT["optional-dependencies"]
-    return [*PROJECT["dependencies"], *itertools.chain(*extras.values())]
+    return {*PROJECT["dependencies"], *itertools.chain(*extras.values())}
 
 
 def canonical(pin):
@@ -39,20 +42,24 @@ def succeeds(*command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_there_are_notebooks():
-    assert len(NOTEBOOKS) == len(tracked("notebooks/*.ipynb")) >= 4
+def test_there_are_notebooks_and_solutions_of_each():
+    assert len(NOTEBOOKS) == len(tracked("notebooks/*.ipynb"))
+    assert len(COURSE) == 16
+    assert [path.name for path in SOLUTIONS] == [path.name for path in COURSE]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_outputs_are_committed(path):
+    succeeds(BIN / "nbstripout", "--verify", path)
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 class TestNotebook:
     def cells(self, path):
         return [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
 
     def parameters(self, path):
         return [cell for cell in self.cells(path) if "parameters" in cell.metadata.get("tags", [])]
-
-    def test_no_outputs_are_committed(self, path):
-        succeeds(BIN / "nbstripout", "--verify", path)
 
     def test_one_parameters_cell_of_plain_literals(self, path):
         (cell,) = self.parameters(path)
@@ -111,3 +118,23 @@ def test_nothing_names_this_machine_or_a_registry():
     for path in tracked("*.py", "*.md", "*.toml", "*.yml", "*.txt", "*.ipynb", "*.csv", "Makefile"):
         text = path.read_text()
         assert not [word for word in words if word in text], path
+
+
+def test_the_workflow_runs_what_is_there():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "course.yml").read_text())["jobs"]
+    commands = [
+        step["run"].split()[0] for job in jobs.values() for step in job["steps"] if "run" in step
+    ]
+    scripts = {ROOT / command for command in commands if "/" in command}
+    assert scripts == {ROOT / ".ci" / "course", ROOT / ".ci" / "run"}
+    assert all(os.access(script, os.X_OK) for script in scripts)
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_solutions_answer_the_questions_that_are_asked(path):
+    asked = nbformat.read(ROOT / "notebooks" / path.name, 4).cells[-1].source
+    exercises = re.findall(r"^\d\. (.*)$", asked.split("## Exercises")[1], re.MULTILINE)
+    text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells)
+    quoted = re.findall(r"^> (.*)$", text.replace("](../", "]("), re.MULTILINE)
+    assert quoted == exercises
+    assert "## In class" in text

@@ -7,22 +7,27 @@ from pathlib import Path
 import pytest
 
 from rungs.errors import UnavailableError
-from rungs.show.readme import ladder_section
+from rungs.show import readme
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-def test_its_ladder_is_a_recorded_one():
-    section = re.search(r"<!-- ladder -->\n(.*)<!-- /ladder -->", README, re.DOTALL)[1]
-    folder = re.search(r"\((data/recorded/[\w-]+)/07_ladder.csv\)", section)[1]
-    assert section == ladder_section(ROOT, Path(folder))
+PAGES = ["README.md", "docs/library.md", "docs/moving.md"]
+
+
+def test_its_numbers_are_recorded_ones():
+    (folder,) = set(re.findall(r"\((data/recorded/[\w-]+)/\w+.csv\)", README))
+    for name, section in readme.sections(ROOT, Path(folder)).items():
+        assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in README
 
 
 BLOCKS = [
-    (page.name, i, code)
-    for page in (ROOT / "README.md", ROOT / "docs" / "moving.md")
-    for i, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
+    (page, i, code)
+    for page in PAGES
+    for i, code in enumerate(
+        re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    )
 ]
 
 
@@ -40,7 +45,9 @@ def test_its_python_runs(page, number, code):
         os.environ.update(before)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/moving.md"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, "docs/training.md", "docs/teaching.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+)
 def test_its_links_lead_somewhere(page):
     path = ROOT / page
     for link in re.findall(r"\]\(([^)#]+)\)", path.read_text()):

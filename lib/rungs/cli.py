@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from rungs.errors import (
+    BookError,
     ConfigurationError,
     InvalidFenError,
     NotebookError,
@@ -22,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return options.command(options)
-    except (NotebookError, WorkerDiedError) as error:
+    except (BookError, NotebookError, WorkerDiedError) as error:
         print(f"rungs: {error}", file=sys.stderr)
         return 1
     except RungsError as error:
@@ -52,6 +53,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.set_defaults(command=_run)
 
+    book = commands.add_parser("book", help="make a book of the notebooks that were run")
+    book.add_argument("--out", type=Path, help="the run's folder (default: data/run)")
+    book.set_defaults(command=_book)
+
+    doctor = commands.add_parser("doctor", help="what works here, and how to get what doesn't")
+    doctor.set_defaults(command=_doctor)
+
     perft = commands.add_parser("perft", help="count move-tree leaves against published counts")
     perft.add_argument("--epd", type=Path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
     perft.add_argument("--depth", type=int, required=True, help="the deepest count to compare")
@@ -80,6 +88,20 @@ def _parser() -> argparse.ArgumentParser:
     add_options(train)
     train.set_defaults(command=_train)
 
+    compare = commands.add_parser("compare", help="what changed between two runs beyond the noise")
+    compare.add_argument(
+        "a", type=Path, metavar="RUN_A", help="a run's folder, or one of CSV files"
+    )
+    compare.add_argument("b", type=Path, metavar="RUN_B", help="the one that is better or worse")
+    compare.add_argument(
+        "--out", type=Path, help="for table and figure (default: data/run/compare)"
+    )
+    compare.add_argument("--floor", type=float, help="changes of timings that count (default: 0.1)")
+    compare.add_argument(
+        "--fail-on-regression", action="store_true", help="exit with 1 where anything is worse"
+    )
+    compare.set_defaults(command=_compare)
+
     record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
     record.set_defaults(command=_record)
     return parser
@@ -101,6 +123,24 @@ def _run(options: argparse.Namespace) -> int:
             out=out,
         )
     return 0
+
+
+def _book(options: argparse.Namespace) -> int:
+    from rungs.course import book, chain
+
+    print(f"Read {book.build(options.out or chain.OUT)}")
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from rungs.doctor import examine
+
+    broken = False
+    for finding in examine():
+        says = "works" if finding.works else "BROKEN" if finding.needed else "not here"
+        print(f"{says:<10}{finding.what:<26}{finding.detail}", flush=True)
+        broken |= finding.needed and not finding.works
+    return 1 if broken else 0
 
 
 def _parameter(text: str) -> tuple[str, object]:
@@ -160,7 +200,7 @@ def _mpi(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> int:
     from rungs.train.training import load_checkpoint, train
 
-    out = options.out or _default_out() / "train"
+    out = options.out or Path("data/run/train")
     training = training_of(options, dict(map(_parameter, options.how)))
     if options.resume:
         if training != Training():
@@ -170,10 +210,22 @@ def _train(options: argparse.Namespace) -> int:
     return 0
 
 
-def _default_out() -> Path:
-    from rungs.course.chain import OUT  # takes seconds to import
+def _compare(options: argparse.Namespace) -> int:
+    from rungs.atomic import written
+    from rungs.measure.compare import FLOOR, compare, read
+    from rungs.show.compare import figure, report
+    from rungs.show.save import save_figure
 
-    return OUT
+    floor = FLOOR if options.floor is None else options.floor
+    comparison = compare(read(options.a), read(options.b), floor)
+    out = options.out or Path("data/run/compare")
+    save_figure(figure(comparison), out / "compare.png")
+    with written(out / "compare.csv") as unfinished:
+        comparison.groups.to_csv(unfinished, index=False)
+    print(report(comparison))
+    print(f"\nAll groups are in {out / 'compare.csv'}, the changes drawn in {out / 'compare.png'}")
+    worse = (comparison.groups["verdict"] == "worse").any()
+    return 1 if options.fail_on_regression and worse else 0
 
 
 def _record(options: argparse.Namespace) -> int:

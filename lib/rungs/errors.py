@@ -90,3 +90,7 @@ class SamenessError(RungsError, AssertionError):
 
 class NotebookError(RungsError, RuntimeError):
     """A notebook of the chain failed; the message names notebook, cell and error."""
+
+
+class BookError(RungsError, RuntimeError):
+    """The course could not be made into a book, or not without faults; the message lists them."""

@@ -40,7 +40,7 @@ def statuses(out):
     return {name: entry["status"] for name, entry in manifest["notebooks"].items()}
 
 
-def test_all_in_order_with_parameters_and_pages(folder, out):
+def test_all_in_order_with_parameters(folder, out):
     tiny.write(folder, "02_second", NOTE.format("second"))
     tiny.write(folder, "01_first", NOTE.format("first"))
     said = []
@@ -48,8 +48,7 @@ def test_all_in_order_with_parameters_and_pages(folder, out):
     assert (out / "results/log.txt").read_text() == "first smoke 7\nsecond smoke 7\n"
     assert statuses(out) == {"01_first": "done", "02_second": "done"}
     assert any(line.startswith("[2/2] 02_second: ") for line in said)
-    assert "01_first.html" in (out / "html/index.html").read_text()
-    assert "title" in (out / "html/02_second.html").read_text()
+    assert said[-2].startswith(f"2 notebooks in {out / 'notebooks'}; ")
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["versions"]["numpy"]
     assert manifest["machine"]["cores"] >= 1
@@ -104,7 +103,6 @@ def test_what_is_unavailable_is_said_and_the_rest_goes_on(folder, out):
     chain.run(out=out, notebooks=folder, say=said.append)
     assert statuses(out) == {"01_a": "unavailable", "02_b": "done"}
     assert "[1/2] 01_a: unavailable here: no such card" in said
-    assert "no such card" in (out / "html/01_a.html").read_text()
     chain.resume(out=out, say=said.append)
     assert said.count("[1/2] 01_a: unavailable here: no such card") == 2
 
@@ -154,7 +152,7 @@ def test_a_new_run_replaces_the_last(folder, out):
 
 
 def test_a_cell_that_takes_too_long(folder, out):
-    tiny.write(folder, "01_a", "import time\ntime.sleep(60)")
+    tiny.write(folder, "01_a", "import time\ntime.sleep(60)", "'never begun'")
     with pytest.raises(NotebookError, match=r"01_a.*cell 2.*longer than 2 s"):
         chain.run(out=out, notebooks=folder, cell_seconds=2, say=lambda line: None)
 

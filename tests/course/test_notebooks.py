@@ -1,12 +1,22 @@
-"""The course itself, at its smallest size."""
+"""The course itself, and its solutions, at their smallest size."""
 
-from rungs.course import chain
+from pathlib import Path
+
+import pytest
+
+from rungs.course import notebook
+
+SOLUTIONS = sorted((Path(__file__).parents[2] / "notebooks" / "solutions").glob("*.ipynb"))
 
 
-def test_every_notebook_runs_from_top_to_bottom(tmp_path):
-    chain.run(size="smoke", out=tmp_path, say=lambda line: None)
-    numbers = [path.name[:2] for path in sorted((tmp_path / "notebooks").glob("*.ipynb"))]
+def test_every_notebook_runs_from_top_to_bottom(smoke):
+    numbers = [path.name[:2] for path in sorted((smoke / "notebooks").glob("*.ipynb"))]
     assert numbers == [f"{number:02}" for number in range(16)]
     for number in numbers:
-        assert list((tmp_path / "results").glob(f"{number}_*.csv")), number
-        assert list((tmp_path / "figures").glob(f"{number}_*.png")), number
+        assert list((smoke / "results").glob(f"{number}_*.csv")), number
+        assert list((smoke / "figures").glob(f"{number}_*.png")), number
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_every_solution_runs(path, tmp_path):
+    notebook.execute(path, tmp_path / path.name, {"size": "smoke"}, 300)

@@ -7,8 +7,7 @@ from rungs.atomic import written
 from rungs.errors import ConfigurationError
 from rungs.measure import results
 from rungs.measure.ladder import ladder_table
-from rungs.show import figures, tables
-from rungs.show.readme import ladder_section, write_ladder
+from rungs.show import figures, readme, tables
 from rungs.show.save import save_figure
 
 
@@ -64,25 +63,42 @@ def test_the_ladder_is_medians_of_ratios_repeat_by_repeat(race):
     assert cpp["training_speedup"] == pytest.approx(0.4 / (0.2 + cpp["seconds"]))
 
 
-def test_the_readmes_ladder_is_the_recorded_one(race, tmp_path):
-    recorded = tmp_path / "data/recorded/somewhere"
-    table = ladder_table(race, rest_of_batch=0.2, num_envs=100)
+@pytest.fixture
+def recorded(race, tmp_path):
+    """A repository's folder of recorded results, which the README takes from."""
+    folder = tmp_path / "data/recorded/somewhere"
     facts = {"num_envs": 100, "mask": "bool", "floor_plies_per_second": 1e6}
-    results.save(table, recorded / "07_ladder.csv", facts)
-    readme = tmp_path / "README.md"
-    readme.write_text("before\n<!-- ladder -->\nold\n<!-- /ladder -->\nafter\n")
+    results.save(ladder_table(race, 0.2, 100), folder / "07_ladder.csv", facts)
+    gains = [("Slow, batched", 10.0, 2000.0, 200.0), ("Good", 5e3, 1e4, 2.0)]
+    gains += [("Good", 5e3, 7.5e3, 1.5)]
+    frame = pd.DataFrame(gains, columns=["peer", "its rate", "our rate", "gain"])
+    results.save(frame, folder / "12_gains.csv", {})
+    rules = [("Slow", "stalemate", 9), ("Slow", "fifty moves", 1), ("Good", "stalemate", 0)]
+    frame = pd.DataFrame(rules, columns=["peer", "rule", "disagreements"])
+    results.save(frame, folder / "12_rules.csv", {})
+    return folder.relative_to(tmp_path)
+
+
+def test_the_readme_holds_what_was_recorded(race, recorded, tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text(
+        "before\n<!-- ladder -->\nold\n<!-- /ladder -->\n"
+        "between\n<!-- peers -->\nold\n<!-- /peers -->\nafter\n"
+    )
     for _ in range(2):
-        write_ladder(tmp_path, recorded.relative_to(tmp_path))
-    text = readme.read_text()
-    assert text.startswith("before\n<!-- ladder -->\n| Version | Rung |")
-    assert text.endswith("\n<!-- /ladder -->\nafter\n")
-    assert "| 2 | cpp |" in text
+        readme.write(tmp_path, recorded)
+    text = page.read_text()
+    assert text.startswith("before\n<!-- ladder -->\n![The ladder, plies per second of each rung")
+    assert "\n<!-- /ladder -->\nbetween\n<!-- peers -->\n| Chess environment |" in text
+    assert text.endswith("\n<!-- /peers -->\nafter\n")
+    assert tables.markdown(tables.ladder(ladder_table(race, 0.2, 100))) in text
+    assert "**200 times as many moves a second** as `python`" in text
+    # Of two outputs of ours the one that gains less, and rules by the name of who wrote them.
+    assert "| Slow, batched | 10/s | 2 k/s | 200× | stalemate, fifty moves |" in text
+    assert "| Good | 5 k/s | 7.5 k/s | 1.5× | none seen |" in text
     assert "old" not in text
     assert str(tmp_path) not in text
     assert (tmp_path / "figures/ladder.png").stat().st_size > 10_000
-    assert ladder_section(tmp_path, recorded.relative_to(tmp_path)).startswith(
-        tables.markdown(tables.ladder(table))
-    )
 
 
 def test_a_figure_is_saved(race, tmp_path):

@@ -15,7 +15,7 @@ class AsyncChessEnv:
 
     This is the double buffering of Sample Factory (Petrenko et al., ICML 2020, section 3.3). `recv`
     returns a half that waits for actions, `send` gives it some and starts its step, and meanwhile
-    the next `recv` returns the other half:
+    the next `recv` returns the other half::
 
         env = rungs.make_async("chess", num_envs=512)
         env.reset()

@@ -47,7 +47,7 @@ class _Order(ctypes.Structure):
 class MpiChessEnv(OpenmpChessEnv):
     """See `ChessVectorEnv` for arguments and outputs. Every rank makes it, with the same arguments.
 
-    With `gather`, rank 0 has the environment and the others work for it:
+    With `gather`, rank 0 has the environment and the others work for it::
 
         env = rungs.make("chess", "mpi", num_envs=512)
         if env.serve():

@@ -5,28 +5,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rungs.atomic import written
 from rungs.course import manifest as manifests
-from rungs.course.notebook import declared_parameters, execute, write_html
+from rungs.course.notebook import declared_parameters, execute
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 
 NOTEBOOKS = manifests.ROOT / "notebooks"
 OUT = manifests.ROOT / "data" / "run"
 FIGURES = manifests.ROOT / "figures" / "run"
 
-_INDEX = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Rungs</title>
-<h1>Rungs</h1>
-<ul>
-{links}
-</ul>
-</html>
-"""
-
 # The longest a cell may take, in seconds, at each size.
-CELL_SECONDS = {"smoke": 120, "quick": 600, "full": 7200}
+CELL_SECONDS = {"smoke": 300, "quick": 600, "full": 7200}
 
 
 def run(
@@ -48,7 +36,7 @@ def run(
         size: "smoke", "quick" or "full".
         only: numbers of the notebooks to run, such as ["01", "03"]; by default all.
         parameters: further values for the notebooks' parameters cells.
-        out: the run's folder: results, executed notebooks, pages, manifest.
+        out: the run's folder: results, executed notebooks, manifest.
         notebooks: the folder they are in.
         cell_seconds: the longest a cell may take, by default as suits the size.
         say: where progress goes, line by line.
@@ -66,7 +54,7 @@ def run(
     values |= parameters or {}
     for notebook in chosen:
         _check_parameters(notebook, values)
-    _clear(out, [out / "results", out / "notebooks", out / "html", figures])
+    _clear(out, [out / "results", out / "notebooks", out / "book", figures])
     settings = {
         "size": size,
         "only": only,
@@ -125,26 +113,29 @@ def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
         say(
             f"{label}: unavailable here: {lacks}" if lacks else f"{label}: {entry['seconds']:.1f} s"
         )
-    _write_index(chosen, out)
-    say(f"Read {out / 'html' / 'index.html'}")
+    done = sum(1 for _ in (out / "notebooks").glob("[0-9]*.ipynb"))
+    say(f"{done} notebooks in {out / 'notebooks'}; python -m rungs book makes pages of them")
     say(f"Results in {out / 'results'}, figures in {settings['parameters']['figures']}")
 
 
 def _run_one(notebook: Path, settings: dict, out: Path) -> tuple[str, str]:
     """The notebook's status, and what this machine lacks for it, if anything."""
-    executed, lacks = out / "notebooks" / notebook.name, ""
+    executed = out / "notebooks" / notebook.name
     try:
         execute(notebook, executed, settings["parameters"], settings["cell_seconds"])
     except UnavailableError as error:
-        lacks = str(error)
-    write_html(executed, out / "html" / f"{notebook.stem}.html")
-    return "unavailable" if lacks else "done", lacks
+        return "unavailable", str(error)
+    return "done", ""
 
 
 def _select(folder: Path, only: list[str] | None) -> list[Path]:
     by_number = {
         path.name.split("_")[0]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))
     }
+    if not by_number:
+        raise ConfigurationError(
+            f"no notebooks in {folder}; the course is in Rungs' source tree, not in the package"
+        )
     unknown = sorted(set(only or ()) - set(by_number))
     if unknown:
         raise ConfigurationError(
@@ -161,9 +152,3 @@ def _check_parameters(notebook: Path, values: dict) -> None:
             f"{notebook.name} has no parameter {', '.join(unknown)}; "
             f"it has: {', '.join(sorted(known))}"
         )
-
-
-def _write_index(chosen: list[Path], out: Path) -> None:
-    links = "\n".join(f'<li><a href="{n.stem}.html">{n.stem}</a></li>' for n in chosen)
-    with written(out / "html" / "index.html") as unfinished:
-        unfinished.write_text(_INDEX.format(links=links))

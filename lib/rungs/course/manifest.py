@@ -14,6 +14,9 @@ ROOT = Path(__file__).resolve().parents[3]
 _SOURCES = ("lib/**/*.py", "cpp/**/*.hpp", "pyproject.toml")
 _NAME = "manifest.json"
 
+# A notebook's status when it was run; "unavailable" is about what this machine lacks.
+OVER = ("done", "unavailable")
+
 
 def new(settings: dict, notebooks: list[Path]) -> dict:
     """A manifest for a run that starts now.
@@ -82,7 +85,5 @@ def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
 
 
 def is_complete(manifest: dict) -> bool:
-    """Whether every notebook of the run is done, or about what this machine lacks."""
-    return all(
-        entry["status"] in ("done", "unavailable") for entry in manifest["notebooks"].values()
-    )
+    """Whether every notebook of the run is over."""
+    return all(entry["status"] in OVER for entry in manifest["notebooks"].values())

@@ -1,4 +1,4 @@
-"""One notebook: its parameters, its execution in a kernel of its own, its page to read."""
+"""One notebook: its parameters and its execution in a kernel of its own."""
 
 import contextlib
 import os
@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbconvert
 import nbformat
 import papermill
 from ipykernel.kernelspec import write_kernel_spec
@@ -69,13 +68,6 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
         raise UnavailableError(lacks)
 
 
-def write_html(executed: Path, page: Path) -> None:
-    """Writes an executed notebook as an HTML page, whose links lead to the other pages."""
-    text, _ = nbconvert.HTMLExporter().from_filename(str(executed))
-    with written(page) as unfinished:
-        unfinished.write_text(text.replace('.ipynb">', '.html">'))
-
-
 @contextlib.contextmanager
 def _own_kernel() -> Iterator[None]:
     """Makes "python3" mean this interpreter, whatever kernels are installed for the user."""
@@ -100,7 +92,7 @@ def _cell_reached(partial: Path) -> str:
         for cell in cells
         if cell.cell_type == "code" and "injected-parameters" not in cell.metadata.get("tags", [])
     ]
-    begun = [cell for cell in code if cell.metadata["papermill"]["status"] != "pending"]
+    begun = [cell for cell in code if cell.metadata["papermill"]["start_time"]]
     if not begun:
         return "before its first cell"
     line = next(iter(begun[-1].source.splitlines()), "")

@@ -9,7 +9,7 @@ from rungs.course.chain import OUT
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import slug
 from rungs.measure import results
-from rungs.show.readme import write_ladder
+from rungs.show import readme
 
 
 def record(out: Path = OUT, root: Path = manifests.ROOT) -> Path:
@@ -31,6 +31,6 @@ def record(out: Path = OUT, root: Path = manifests.ROOT) -> Path:
     for file in files:
         with written(root / folder / file.name) as unfinished:
             shutil.copyfile(file, unfinished)
-    if (root / folder / "07_ladder.csv").exists():
-        write_ladder(root, folder)
+    if all((root / folder / name).exists() for name in readme.NEEDED):
+        readme.write(root, folder)
     return root / folder

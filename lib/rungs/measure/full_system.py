@@ -26,8 +26,8 @@ class NullEnv(CppChessEnv):
     """An environment that costs nothing: however it is stepped, it stays where it is.
 
     Its outputs have the shapes and dtypes of a real one's, and hold what that gives `in_play`, or
-    what one `stay_at`s. The first step that writes to some memory copies them there; later ones
-    find them there.
+    what `stay_at` was given. The first step that writes to some memory copies them there; later
+    ones find them there.
     """
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):

@@ -1,0 +1,46 @@
+"""How Sphinx makes the book. `rungs.course.book` calls it on a staged copy of the tree."""
+
+import importlib.metadata
+
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
+project = "Rungs"
+version = release = importlib.metadata.version("rungs")
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+exclude_patterns = ["README.md", "docs/conf.py"]
+nb_execution_mode = "off"  # papermill did
+nb_ipywidgets_js = {}  # a page has no kernel; what a widget showed is staged as a picture
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+# Docstrings are written for `help()`: what is in single backquotes is code, linked where possible.
+default_role = "py:obj"
+viewcode_follow_imported_members = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+
+html_theme = "furo"
+html_title = "Rungs"
+html_static_path = ["_static"]
+html_css_files = ["rungs.css"]
+html_favicon = "_static/ladder.svg"
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+
+
+def _formula(writer, node):
+    """A formula as MathML, which browsers draw themselves: no script, no network, and readable
+    aloud."""
+    block = node.tagname == "math_block"
+    formula = tex2mathml(node.astext(), as_block=block)
+    writer.body.append(f'<div class="math">{formula}</div>' if block else formula)
+    raise SkipNode
+
+
+def setup(app):
+    app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))

@@ -1,0 +1,137 @@
+"""The course as a book: executed notebooks, and the pages in `docs/`, to read in a browser."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_markdown_cell, new_output
+
+from rungs.course import manifest as manifests
+from rungs.course.chain import NOTEBOOKS, OUT
+from rungs.errors import BookError
+from rungs.machine.describe import in_words
+
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_WIDGETS = "application/vnd.jupyter.widget-state+json"
+_PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs.show.image` writes it
+
+# What the pages show, include or link to, at the same place as in the source tree.
+_SOURCES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cpp", "data", "docs", "figures")
+
+
+def build(out: Path = OUT) -> Path:
+    """Makes a book of the run in `out`, in place of its last one. Needs no network.
+
+    A notebook that the run leaves out is a page without outputs, and says so.
+
+    Returns:
+        The front page.
+
+    Raises:
+        ConfigurationError: there is no run in `out`.
+        BookError: Sphinx found fault with a page, with a dead link for instance; the message holds
+            what it said. The book is there all the same.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        stage(out, Path(folder, "stage"))
+        return make(Path(folder, "stage"), out / "book")
+
+
+def stage(out: Path, folder: Path) -> None:
+    """Lays out what Sphinx reads as in the source tree, so that all links between pages hold.
+
+    Args:
+        out: the run's folder.
+        folder: where to; made.
+
+    Raises:
+        ConfigurationError: there is no run in `out`.
+    """
+    manifest = manifests.read(out)
+    (folder / "notebooks").mkdir(parents=True)
+    leave = shutil.ignore_patterns("run", "__pycache__")
+    for name in _SOURCES:
+        source = manifests.ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=leave)
+        else:
+            shutil.copy(source, folder / name)
+    # The front page belongs at the top, so its links are written as from there.
+    shutil.move(folder / "docs" / "index.md", folder / "index.md")
+    for notebook in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+        executed = out / "notebooks" / notebook.name
+        entry = manifest["notebooks"].get(notebook.stem, {"status": "left out"})
+        page = nbformat.read(executed if executed.exists() else notebook, as_version=4)
+        nbformat.write(_page(page, _origin(manifest, entry)), folder / "notebooks" / notebook.name)
+
+
+def make(staged: Path, book: Path) -> Path:
+    """Makes the pages of a staged tree, in place of those that are there.
+
+    Returns:
+        The front page.
+
+    Raises:
+        BookError: as `build`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Path(folder, "pages")
+        command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning"]
+        command += [f"--conf-dir={staged / 'docs'}", f"--doctree-dir={Path(folder, 'trees')}"]
+        done = subprocess.run([*command, staged, pages], capture_output=True, text=True)
+        if not (pages / "index.html").exists():
+            raise BookError(f"Sphinx failed: {done.stderr}")
+        shutil.rmtree(book, ignore_errors=True)
+        shutil.move(pages, book)
+    if done.returncode:
+        raise BookError(f"{book / 'index.html'} is there, but with faults:\n{done.stderr}")
+    return book / "index.html"
+
+
+def _origin(manifest: dict, entry: dict) -> str:
+    """Where a notebook's numbers come from, in a sentence."""
+    if entry["status"] not in manifests.OVER:
+        return f"Without outputs: in this book's run it is {entry['status']}."
+    where, date = in_words(manifest["machine"]), manifest["started"][:10]
+    size, seconds = manifest["settings"]["size"], entry["seconds"]
+    return f"Run at size `{size}` on {where}, {date}, in {seconds:.0f} s."
+
+
+def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
+    """A notebook as a reader needs it: without its parameters, and with pictures for widgets."""
+    widgets = notebook.metadata.get("widgets", {}).get(_WIDGETS, {}).get("state", {})
+    cells = [
+        cell
+        for cell in notebook.cells
+        if not {"parameters", "injected-parameters"} & set(cell.metadata.get("tags", []))
+    ]
+    for cell in cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_picture(output, widgets) for output in cell.outputs]
+    cells.insert(1, new_markdown_cell(f":::{{note}}\n{run}\n:::"))
+    notebook.cells = cells
+    return notebook
+
+
+def _picture(output: nbformat.NotebookNode, widgets: dict) -> nbformat.NotebookNode:
+    """A widget's output as the figure that it showed; any other as it is."""
+    view = output.get("data", {}).get(_WIDGET)
+    if not view:
+        return output
+    for shown in _outputs(view["model_id"], widgets):
+        if picture := _PNG.search(shown.get("data", {}).get("text/html", "")):
+            return new_output("display_data", data={"image/png": picture[1]})
+    return new_output("display_data", data={"text/plain": "(a widget)"})
+
+
+def _outputs(model: str, widgets: dict) -> list[dict]:
+    """All that is shown inside a widget."""
+    state = widgets.get(model, {}).get("state", {})
+    found = list(state.get("outputs", []))
+    for child in state.get("children", []):
+        found += _outputs(child.removeprefix("IPY_MODEL_"), widgets)
+    return found
