@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import rungs
 from rungs import headers, jit
 from rungs.errors import CompilerError
 
@@ -54,10 +55,19 @@ def test_headers_that_do_not_compile(copied):
     assert "CompilerError: Cling could not compile rungs/api.hpp" in output
 
 
-def test_headers_changed_since_they_were_loaded(tmp_path, monkeypatch):
-    jit.load()
+@pytest.mark.parametrize(
+    "load",
+    [
+        jit.load,
+        lambda: jit.load_beside(headers.CARTPOLE_API),
+        lambda: rungs.make("chess", "cpp", 1),
+    ],
+    ids=["load", "load_beside", "make"],
+)
+def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
+    load()
     shutil.copytree(headers.CPP, tmp_path / "cpp")
     (tmp_path / "cpp" / "chess" / "play.hpp").write_text("// changed")
     monkeypatch.setattr(headers, "CPP", tmp_path / "cpp")
     with pytest.raises(CompilerError, match="restart the kernel"):
-        jit.load()
+        load()

@@ -44,9 +44,10 @@ _SIGNATURES = {
 }
 
 
-@functools.cache
 def load(march: str = "native"):
     """The functions of `cpp/rungs/api.hpp` from a shared library, built if it isn't there yet.
+
+    After a header has changed they are those of another library, as the header is now.
 
     Args:
         march: the processors it is for, as g++ names them.
@@ -55,7 +56,12 @@ def load(march: str = "native"):
         CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
     """
     flags = [*FLAGS.split(), f"-march={march}", "-x", "c++"]
-    library = ctypes.CDLL(str(build("aot", headers.CPP / headers.API, flags)))
+    return _loaded(build("aot", headers.CPP / headers.API, flags))
+
+
+@functools.cache
+def _loaded(path: Path):
+    library = ctypes.CDLL(str(path))
     for function, (result, arguments) in _SIGNATURES.items():
         getattr(library, function).restype = result
         getattr(library, function).argtypes = arguments

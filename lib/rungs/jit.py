@@ -48,7 +48,6 @@ def load():
     return _functions()
 
 
-@functools.cache
 def load_mpi():
     """The functions of `load`, and those of `cpp/rungs/mpi_api.hpp`. Initialises MPI.
 
@@ -57,6 +56,26 @@ def load_mpi():
         CompilerError: as `load`.
     """
     functions = load()
+    _include_mpi()
+    return functions
+
+
+def load_beside(header: str):
+    """The functions of `load`, and those of another header.
+
+    Args:
+        header: `rungs.headers.MACHINE_API` or `CARTPOLE_API`.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    functions = load()
+    _include(header)
+    return functions
+
+
+@functools.cache
+def _include_mpi() -> None:
     try:
         from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
     except (ImportError, RuntimeError) as error:
@@ -71,38 +90,23 @@ def load_mpi():
     # mpi4py keeps the library's names to itself; Cling needs them too.
     ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
     cppyy.add_include_path(str(include))
-    _include(cppyy, headers.MPI_API)
-    return functions
-
-
-@functools.cache
-def load_beside(header: str):
-    """The functions of `load`, and those of another header.
-
-    Args:
-        header: `rungs.headers.MACHINE_API` or `CARTPOLE_API`.
-
-    Raises:
-        CompilerError: as `load`.
-    """
-    functions = load()
-    import cppyy
-
-    _include(cppyy, header)
-    return functions
+    _include(headers.MPI_API)
 
 
 def _compile() -> None:
     cppyy = _cppyy()
     omp.load()
     cppyy.add_include_path(str(headers.CPP))
-    _include(cppyy, headers.API)
+    _include(headers.API)
     # Cling ignores -fopenmp in silence where its precompiled header was made without.
     if not _functions().rungs_openmp_version():
         raise CompilerError("Cling compiled without OpenMP")
 
 
-def _include(cppyy, header: str) -> None:
+@functools.cache
+def _include(header: str) -> None:
+    import cppyy
+
     try:
         cppyy.include(header)
     except ImportError as error:

@@ -1,7 +1,9 @@
 """The same header by another compiler, ahead of time."""
 
+import shutil
+
 import rungs
-from rungs import aot
+from rungs import aot, headers
 from tests import lockstep
 
 
@@ -10,3 +12,16 @@ def test_g_plus_plus_gives_the_same_games_as_cling():
     by_cling = rungs.make("chess", "cpp", 64, opponent="random")
     reasons = lockstep.play(by_gpp, by_cling, seed=3, steps=500)
     assert sum(reasons.values()) > 10
+
+
+def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch):
+    before = aot.load()
+    assert aot.load() is before
+    shutil.copytree(headers.CPP, tmp_path / "cpp")
+    monkeypatch.setattr(headers, "CPP", tmp_path / "cpp")
+    api = tmp_path / "cpp" / headers.API
+    api.write_text(
+        api.read_text().replace("{ return sizeof(rungs::ChessBatch); }", "{ return 7; }")
+    )
+    assert aot.load().rungs_chess_batch_bytes() == 7
+    assert before.rungs_chess_batch_bytes() > 7

@@ -2,7 +2,9 @@
 
 import shutil
 import sys
+import time
 
+import nbformat
 import pytest
 
 from tests.browser import (
@@ -17,6 +19,7 @@ from tests.browser import (
 )
 
 TOKEN = "loopback"
+COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 pytestmark = needs_chromium
 
@@ -90,3 +93,20 @@ def test_the_ladders_slider(lab, page):
     handle.click()
     changed(page, first)
     page.screenshot(path=SCREENSHOTS / "lab_ladder.png")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_run_all_reaches_the_bottom(lab, page, path, tmp_path):
+    run_all(page, lab, path.name)
+    file = tmp_path / "course" / "notebooks" / path.name
+    end = time.monotonic() + 600
+    while True:
+        page.keyboard.press("Control+s")
+        page.wait_for_timeout(1000)
+        cells = [cell for cell in nbformat.read(file, 4).cells if cell.cell_type == "code"]
+        outputs = [output for cell in cells for output in cell.outputs]
+        assert not [output for output in outputs if output.output_type == "error"]
+        if all(cell.execution_count for cell in cells):
+            break
+        assert time.monotonic() < end, "it doesn't end"

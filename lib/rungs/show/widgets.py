@@ -118,4 +118,7 @@ def explore_nodes(update: cost_model.Update, length: int, boards_in_all: int = 6
 
 
 def _slider(options: list, value, description: str) -> ipywidgets.SelectionSlider:
-    return ipywidgets.SelectionSlider(options=options, value=value, description=description)
+    whole = {"description_width": "8em"}  # else longer descriptions are cut
+    return ipywidgets.SelectionSlider(
+        options=options, value=value, description=description, style=whole
+    )
