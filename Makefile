@@ -1,4 +1,4 @@
-# Each target is one line that reads like its name. `make run` and `make test` install what they need.
+# Each target reads like its name. `make run` and `make test` install what they need.
 PYTHON ?= python3
 SIZE ?= quick
 FUZZ_SECONDS ?= 20
@@ -28,10 +28,10 @@ doctor: $(INSTALLED)
 	$(BIN)/python -m rungs doctor
 
 bench: $(INSTALLED)
-	$(BIN)/python -m rungs run --size full --only 07
+	$(BIN)/python -m rungs run --size full --only 07 --out data/run/bench
 
 peers: $(INSTALLED)
-	$(BIN)/python -m rungs run --size $(SIZE) --only 12
+	$(BIN)/python -m rungs run --size $(SIZE) --only 12 --out data/run/peers
 
 record: $(INSTALLED)
 	$(BIN)/python -m rungs record

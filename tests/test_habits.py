@@ -120,6 +120,13 @@ def test_nothing_names_this_machine_or_a_registry():
         assert not [word for word in words if word in text], path
 
 
+def test_every_extra_that_is_advised_exists():
+    extras = PROJECT["optional-dependencies"]
+    for path in tracked("lib/*.py", "*.md", "*.ipynb"):
+        advised = re.findall(r"pip install '(?:rungs|\.)\[(\w+)\]'", path.read_text())
+        assert set(advised) <= set(extras), path
+
+
 def test_the_workflow_runs_what_is_there():
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "course.yml").read_text())["jobs"]
     commands = [

@@ -1,9 +1,10 @@
-"""`python -m rungs …`: run the course, train, count perft, start MPI ranks, record results."""
+"""`python -m rungs …`: the course, its book, results compared and recorded, training, and tools."""
 
 import argparse
 import ast
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 from rungs.errors import (
@@ -19,7 +20,11 @@ from rungs.train.settings import Training
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command; returns the exit status: 0, 1 (it failed), 2 (wrong use), 130 (Ctrl-C)."""
+    """Runs a command; returns the exit status.
+
+    That is 0, 1 (it failed), 2 (it could not begin: wrong use, or something is missing here), or
+    130 (Ctrl-C).
+    """
     options = _parser().parse_args(arguments)
     try:
         return options.command(options)
@@ -134,8 +139,10 @@ def _book(options: argparse.Namespace) -> int:
 
 def _doctor(options: argparse.Namespace) -> int:
     from rungs.doctor import examine
+    from rungs.machine.describe import describe, in_words
 
-    broken = False
+    facts, broken = describe(), False
+    print(f"Rungs {version('rungs')}, Python {facts['python']}, {in_words(facts)}")
     for finding in examine():
         says = "works" if finding.works else "BROKEN" if finding.needed else "not here"
         print(f"{says:<10}{finding.what:<26}{finding.detail}", flush=True)

@@ -83,7 +83,10 @@ def _include_mpi() -> None:
     import cppyy
 
     mapped = Path("/proc/self/maps").read_text().split()
-    library = Path(next(path for path in mapped if Path(path).name.startswith("libmpi.so")))
+    libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
+    if not libraries:
+        raise UnavailableError("mpi4py's MPI is no libmpi.so: pip install 'rungs[mpi]' brings one")
+    library = libraries[0]
     include = library.parents[1] / "include"
     if not (include / "mpi.h").exists():
         raise UnavailableError(f"no mpi.h in {include}, beside {library}: pip install 'rungs[mpi]'")

@@ -8,12 +8,13 @@ import rungs
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.observation import mirrored
 from rungs.errors import ConfigurationError, UnavailableError
+from rungs.memory import on_host
 
 try:
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers
 except ImportError:
-    raise UnavailableError("PettingZoo is not installed: pip install 'rungs[pettingzoo]'") from None
+    raise UnavailableError("PettingZoo is not installed: pip install 'rungs[peers]'") from None
 
 _AGENTS = ["player_0", "player_1"]  # White, Black
 
@@ -101,9 +102,9 @@ class raw_env(AECEnv):
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What an agent sees, copied."""
-        observation = self._observation[0]
+        observation = on_host(self._observation[0])
         if agent == self._to_move():
-            mask = self._info["action_mask"][0].astype(np.int8)
+            mask = on_host(self._info["action_mask"][0]).astype(np.int8)
             return {"observation": observation.copy(), "action_mask": mask}
         mask = np.zeros(NUM_ACTIONS, np.int8)
         return {"observation": mirrored(observation, self._obs), "action_mask": mask}

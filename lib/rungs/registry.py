@@ -53,7 +53,7 @@ _RUNGS = {
 
 
 def rungs_of(env_id: str) -> tuple[Rung, ...]:
-    """The rungs of an environment, slowest first.
+    """The rungs of an environment, in the order of the ladder.
 
     Raises:
         ConfigurationError: there is no environment `env_id`.

@@ -12,7 +12,9 @@ from rungs.memory import on_host
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError:
-    raise UnavailableError("Stable-Baselines3 is not installed: pip install 'rungs[sb3]'") from None
+    raise UnavailableError(
+        "Stable-Baselines3 is not installed: pip install 'rungs[peers]'"
+    ) from None
 
 
 class BatchVecEnv(VecEnv):

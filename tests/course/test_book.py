@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 
-from rungs.course import book
+from rungs.course import book, manifest
 from rungs.errors import BookError, ConfigurationError
 from tests.browser import SCREENSHOTS, browser, needs_chromium
 
@@ -35,8 +35,7 @@ class Page(HTMLParser):
         self.ids.add(attributes.get("id"))
         self.links += [attributes[name] for name in ("href", "src") if attributes.get(name)]
         if tag == "img":
-            inside = "figure" in self._open
-            self.pictures.append((attributes.get("src"), attributes.get("alt", ""), inside))
+            self.pictures.append((attributes.get("src"), attributes.get("alt", "")))
         if tag in ("figure", "figcaption"):
             self._open.append(tag)
         if tag == "figcaption":
@@ -85,7 +84,7 @@ def test_no_link_is_dead(pages):
 def test_every_picture_says_in_words_what_it_shows(pages):
     captions = 0
     for page in [pages / "index.html", *notebooks(pages)]:
-        for source, words, _ in read(page).pictures:
+        for source, words in read(page).pictures:
             assert len(words) > 30, (page.name, source)
             assert not words.endswith((".png", ".svg"))
         assert all(caption.strip() for caption in read(page).captions)
@@ -174,15 +173,15 @@ def test_the_search_finds_and_the_menu_leads_on(address):
         page.wait_for_url("**/05_mpi.html*")
 
 
-def test_a_notebook_that_was_left_out_says_so(smoke, tmp_path):
-    shutil.copy(smoke / "manifest.json", tmp_path)
-    text = (tmp_path / "manifest.json").read_text()
-    (tmp_path / "manifest.json").write_text(
-        text.replace('"01_python": {\n   "status": "done"', '"01_python": {\n   "status": "failed"')
-    )
+def test_a_notebook_without_outputs_says_why(smoke, tmp_path):
+    run = manifest.read(smoke)
+    run["notebooks"]["01_python"]["status"] = "failed"
+    del run["notebooks"]["02_parallel_python"]
+    manifest.write(run, tmp_path)
     book.stage(tmp_path, tmp_path / "stage")
-    cells = nbformat.read(tmp_path / "stage" / "notebooks" / "01_python.ipynb", 4).cells
-    assert "in this book's run it is failed" in cells[1].source
+    for name, status in (("01_python", "failed"), ("02_parallel_python", "left out")):
+        cells = nbformat.read(tmp_path / "stage" / "notebooks" / f"{name}.ipynb", 4).cells
+        assert f"in this book's run it is {status}" in cells[1].source
 
 
 def test_no_run_no_book(tmp_path):

@@ -4,11 +4,14 @@ import pandas as pd
 import pytest
 
 from rungs.atomic import written
+from rungs.course import chain
+from rungs.course.record import record
 from rungs.errors import ConfigurationError
 from rungs.measure import results
 from rungs.measure.ladder import ladder_table
 from rungs.show import figures, readme, tables
 from rungs.show.save import save_figure
+from tests.course import notebooks as tiny
 
 
 def test_a_result_says_where_it_comes_from(tmp_path):
@@ -99,6 +102,22 @@ def test_the_readme_holds_what_was_recorded(race, recorded, tmp_path):
     assert "old" not in text
     assert str(tmp_path) not in text
     assert (tmp_path / "figures/ladder.png").stat().st_size > 10_000
+
+
+def test_only_full_runs_are_recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr("rungs.course.record.slug", lambda: "somewhere")
+    save = "from pathlib import Path\nimport pandas as pd\nfrom rungs.measure import results\n"
+    save += "results.save(pd.DataFrame({'x': [1]}), Path(out) / 'results/01_x.csv', {'size': size})"
+    tiny.write(tmp_path / "notebooks", "01_a", save)
+    out, how = tmp_path / "run", {"notebooks": tmp_path / "notebooks", "say": lambda line: None}
+    with pytest.raises(ConfigurationError, match="no run"):
+        record(out, tmp_path)
+    chain.run(size="quick", out=out, **how)
+    with pytest.raises(ConfigurationError, match="of size 'quick'"):
+        record(out, tmp_path)
+    assert not (tmp_path / "data").exists()
+    chain.run(size="full", out=out, **how)
+    assert results.load(record(out, tmp_path) / "01_x.csv")["x"].tolist() == [1]
 
 
 def test_a_figure_is_saved(race, tmp_path):

@@ -46,6 +46,7 @@ def run(
             than a run; nothing was run or removed.
         NotebookError: a notebook failed; what was done before stays, and `resume` goes on there.
     """
+    out = out.resolve()
     if size not in CELL_SECONDS:
         raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
     chosen = _select(notebooks, only)

@@ -11,7 +11,7 @@ from rungs.machine.describe import describe
 from rungs.measure.results import commit, now
 
 ROOT = Path(__file__).resolve().parents[3]
-_SOURCES = ("lib/**/*.py", "cpp/**/*.hpp", "pyproject.toml")
+_SOURCES = ("lib/**/*.py", "cpp/**/*", "data/paper/*", "pyproject.toml")
 _NAME = "manifest.json"
 
 # A notebook's status when it was run; "unavailable" is about what this machine lacks.
@@ -39,7 +39,8 @@ def new(settings: dict, notebooks: list[Path]) -> dict:
 
 def fingerprints(notebooks: list[Path]) -> dict[str, str]:
     """A hash of every file that results depend on."""
-    files = [file for pattern in _SOURCES for file in ROOT.glob(pattern)]
+    found = (file for pattern in _SOURCES for file in ROOT.glob(pattern))
+    files = [file for file in found if file.is_file()]
     named = {str(file.relative_to(ROOT)): file for file in files}
     named |= {notebook.name: notebook for notebook in notebooks}
     return {

@@ -19,9 +19,14 @@ def record(out: Path = OUT, root: Path = manifests.ROOT) -> Path:
         The folder they went to.
 
     Raises:
-        ConfigurationError: the run is not complete, or a result does not say where it comes from.
+        ConfigurationError: the run is not complete or not at size "full", or a result does not say
+            where it comes from; nothing was recorded.
     """
     manifest = manifests.read(out)
+    if (size := manifest["settings"]["size"]) != "full":
+        raise ConfigurationError(
+            f"the run in {out} is of size {size!r}; what is recorded is 'full'"
+        )
     if not manifests.is_complete(manifest):
         raise ConfigurationError(f"the run in {out} is not complete; finish it with --resume")
     files = sorted((out / "results").glob("*.csv"))

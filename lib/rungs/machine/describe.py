@@ -39,7 +39,8 @@ def in_words(facts: dict) -> str:
     """
     gpu_name = facts.get("gpu")
     beside = f" with an {gpu_name}" if gpu_name not in (None, "None") else ""
-    return f"{facts['cores']} cores of {facts['machine']}{beside}"
+    cores = "1 core" if int(facts["cores"]) == 1 else f"{facts['cores']} cores"
+    return f"{cores} of {facts['machine']}{beside}"
 
 
 def slug() -> str:

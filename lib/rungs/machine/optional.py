@@ -36,7 +36,7 @@ TOOLS = (
         "apt-get install chromium",
     ),
     Tool("ip", "ip", "testing MPI across network namespaces", "apt-get install iproute2"),
-    Tool("NVIDIA driver", "nvidia-smi", "the rungs on a GPU", "comes with the card"),
+    Tool("GPU", "nvidia-smi", "the rungs on a GPU", "a card of NVIDIA's, and its driver"),
 )
 # Debian puts games where root's PATH doesn't look.
 GAMES = "/usr/games"

@@ -44,9 +44,17 @@ def now() -> str:
 
 def commit() -> str | None:
     """The source's commit, with "-dirty" where files differ from it; None outside git."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    # An installed package may lie in somebody else's repository, which doesn't know this file.
+    if not _git("ls-files", "--error-unmatch", Path(__file__).name):
+        return None
+    return _git("describe", "--always", "--dirty")
+
+
+def _git(*command: str) -> str | None:
+    """What git says beside this file, or None where it fails or is not installed."""
+    here = ["git", "-C", str(Path(__file__).parent)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run([*here, *command], capture_output=True, text=True)
     except FileNotFoundError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -63,7 +63,7 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path) -> str:
     table = pd.DataFrame(
         {
             "Chess environment": least["peer"],
-            "Its plies": least["its rate"].map(speed),
+            "Its plies per second": least["its rate"].map(speed),
             "Rungs, the same outputs": least["our rate"].map(speed),
             "Times as fast": least["gain"].map(ratio),
             "Rules it reads otherwise": project.map(wrong).fillna("none seen"),
@@ -71,10 +71,10 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path) -> str:
     )
     return (
         f"{tables.markdown(table)}\n\n"
-        f"One core each, of {in_words(facts)}, {facts['date'][:10]}, each at the number of boards "
-        "that suits it best; "
-        "of several outputs of ours that can be compared, those that gain least. *Rules*: where "
-        "python-chess says otherwise. "
+        f"One core each, of {in_words(facts)}, {facts['date'][:10]}, each with the number of "
+        "boards that suits it best. Where several of our outputs can be compared, the row is of "
+        "those that gain least. *Rules*: where python-chess says otherwise; `python-chess` itself "
+        "is our rung `python`. "
         f"[Notebook 12](notebooks/12_peers.ipynb) says what each step includes "
         f"([data]({(recorded / NEEDED[1]).as_posix()})).\n"
     )
