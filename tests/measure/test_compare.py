@@ -168,6 +168,15 @@ def test_counts_are_exact(run):
     assert list(comparison.changes["what"]) == ["rungs · checkmate", "Pgx · checkmate"]
 
 
+def test_games_of_runs_of_other_sizes_are_not_compared(tmp_path):
+    table = pd.DataFrame({"peer": ["Pgx"], "rule": "stalemate", "disagreements": [1]})
+    for size in ("quick", "full"):
+        results.save(table, tmp_path / size / "12_rules.csv", {"size": size})
+    comparison = compare(*(read(tmp_path / size) for size in ("quick", "full")))
+    assert comparison.skipped == {"12_rules.csv": "size differs"}
+    assert comparison.groups.empty
+
+
 @pytest.mark.parametrize(("more", "verdict"), [(0.04, "same"), (0.06, "worse"), (-0.06, "better")])
 def test_a_twentieth_of_an_instruction_is_none(run, more, verdict):
     columns = ["boards", "count", "per ply", "source"]

@@ -47,6 +47,7 @@ class Exact:
         better: 1 where more is better, -1 where less is, 0 where neither.
         least: differences up to this one don't count, in the value's unit.
         scored: whether it has a 95 % interval, from `low` to `high`.
+        played: whether it is of games, which are others in a run of another size.
     """
 
     value: str
@@ -54,14 +55,15 @@ class Exact:
     better: int
     least: float = 0.0
     scored: bool = False
+    played: bool = False
 
 
 _EXACT = {
     "03_instructions.csv": Exact("instructions", ("header", "mask"), better=0, least=0.05),
     "06_compiled.csv": Exact("bytes of machine code", ("architecture",), better=0),
     "09_counts.csv": Exact("per ply", ("boards", "count", "source"), better=-1, least=0.05),
-    "12_rules.csv": Exact("disagreements", ("peer", "rule"), better=-1),
-    "15_evaluations.csv": Exact("score", ("rung", "update"), better=1, scored=True),
+    "12_rules.csv": Exact("disagreements", ("peer", "rule"), better=-1, played=True),
+    "15_evaluations.csv": Exact("score", ("rung", "update"), better=1, scored=True, played=True),
 }
 
 
@@ -155,7 +157,9 @@ def compare(a: Run, b: Run, floor: float = FLOOR) -> Comparison:
     of_a, of_b = _groups(a, floor), _groups(b, floor)
     skipped = {}
     for name in sorted(a.tables.keys() & b.tables.keys()):
-        about = [f"{key} differs" for key in _ABOUT if key in differing.get(name, {})]
+        of_games = name in _EXACT and _EXACT[name].played
+        settings = (*_ABOUT, "size") if of_games else _ABOUT
+        about = [f"{key} differs" for key in settings if key in differing.get(name, {})]
         if about:
             skipped[name] = ", ".join(about)
         elif name not in {*of_a["file"], *of_b["file"]}:
