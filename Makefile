@@ -4,6 +4,8 @@ SIZE ?= quick
 FUZZ_SECONDS ?= 20
 BIN := .venv/bin
 INSTALLED := .venv/installed
+TESTED := .venv/installed-for-tests
+ALL_TESTED := .venv/installed-for-all-tests
 
 run: $(INSTALLED)
 	$(BIN)/python -m rungs run --size $(SIZE) && $(BIN)/python -m rungs book
@@ -12,11 +14,20 @@ book: $(INSTALLED)
 	test -e data/run/manifest.json || $(BIN)/python -m rungs run --size $(SIZE)
 	$(BIN)/python -m rungs book
 
-test: $(INSTALLED)
-	$(BIN)/python -m pytest
+# A process per core, as most tests use one; each file in one of them, as its fixtures are shared.
+test: $(TESTED)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-test-slow: $(INSTALLED)
+test-system: $(ALL_TESTED)
+	$(BIN)/python -m pytest -m 'system and not slow'
+
+test-all: test test-system
+
+test-slow: $(ALL_TESTED)
 	$(BIN)/python -m pytest -m slow
+
+mutants: $(ALL_TESTED)
+	$(BIN)/python -m tests.mutants
 
 lab: $(INSTALLED)
 	$(BIN)/jupyter lab --allow-root --ip=127.0.0.1 notebooks
@@ -36,9 +47,12 @@ peers: $(INSTALLED)
 record: $(INSTALLED)
 	$(BIN)/python -m rungs record
 
-check: $(INSTALLED)
+check: $(TESTED)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files '*.hpp' '*.cpp')
+	$(BIN)/nbstripout --verify $$(git ls-files '*.ipynb')
+
+fuzz: $(INSTALLED)
 	tests/cpp/fuzz.sh fen $(FUZZ_SECONDS) && tests/cpp/fuzz.sh actions $(FUZZ_SECONDS)
 
 tools:
@@ -46,20 +60,49 @@ tools:
 	  chromium clang iproute2 papi-tools stockfish valgrind
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.
-lock: $(INSTALLED)
+lock: $(ALL_TESTED)
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' \
 	  | grep -Ev '^(cuda-bindings|cuda-toolkit|nvidia-)' > constraints.txt
 
 clean:
 	rm -rf .venv build data/run figures/run
 
-# torch goes first and alone: installed, it satisfies whatever asks for it later.
+# What pyproject.toml lists under some of its extras.
+extras = $(shell $(PYTHON) -c "import sys, tomllib; \
+  there = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
+  print(*(repr(each) for name in '$(1)'.split() for each in there[name]))")
+# Modules are compiled when they are first imported, which most never are.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
+# What simulates and compiles a GPU's kernels is a quarter of what runs them.
+KERNELS := $(if $(shell command -v nvidia-smi),gpu,kernels)
+WHEELS := .venv/wheels
+
+# Two at a time: one core compiles cppyy, which no registry holds for Linux, the other fetches the
+# rest. EnvPool comes without what it needs for environments that are not raced here.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Rungs needs Python 3.11 or newer: make PYTHON=...")'
-	@command -v g++ >/dev/null || { echo "Rungs needs g++"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[book,course,dev,gpu,mpi,peers,train]'
-	touch $@
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "Rungs needs Python's venv (Debian: python3-venv)"; exit 1; }
+	@command -v g++ >/dev/null || { echo "Rungs needs g++ (Debian: g++)"; exit 1; }
+	@test -e "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" \
+	  || { echo "Rungs needs Python's headers (Debian: python3-dev)"; exit 1; }
+	@echo "Installing into .venv: about 3 GB, some 4 minutes on 2 cores; only this once."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@CFLAGS=-g0 $(BIN)/python -m pip wheel --quiet --no-deps --constraint constraints.txt \
+	  --wheel-dir $(WHEELS) CPyCppyy cppyy & compiling=$$!; \
+	$(INSTALL) $(call extras,book course mpi peers train $(KERNELS)) \
+	  && $(INSTALL) --no-deps envpool && wait $$compiling \
+	  || { kill $$compiling 2>/dev/null; exit 1; }
+	@$(INSTALL) --find-links $(WHEELS) --editable . && rm -r $(WHEELS)
+	@touch $@
 
-.PHONY: run book test test-slow lab explore doctor bench peers record check tools lock clean
+$(TESTED): $(INSTALLED)
+	@echo "Installing what the tests need: 0.1 GB."
+	@$(INSTALL) $(call extras,dev)
+	@touch $@
+
+$(ALL_TESTED): $(TESTED)
+	@echo "Installing what all tests need: 0.4 GB."
+	@$(INSTALL) $(call extras,system)
+	@touch $@
+
+.PHONY: run book test test-system test-all test-slow mutants lab explore doctor bench peers record check fuzz tools lock clean

@@ -89,6 +89,12 @@ class Rung(CartPole):
         if self._device and self._device.type == "cuda":
             self._torch.cuda.synchronize()
 
+    def close(self) -> None:
+        """See `CartPole`."""
+        super().close()
+        if self._device:
+            self._torch.compiler.reset()  # of what was compiled it keeps a few, and then refuses
+
     def played(self) -> int:
         return self.num_envs * self._at_once
 

@@ -1,6 +1,8 @@
 """EnvPool's `Chess-v1` (Weng et al. 2022): Pgx's chess written again in C++, on threads."""
 
 import os
+import sys
+import types
 import warnings
 from collections.abc import Callable
 from typing import ClassVar
@@ -14,21 +16,39 @@ from rungs.peers.peer import ChessPeer, Step
 from rungs.peers.pgx import TO_THEIRS, PgxChess
 
 
-def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.Env]:
-    """What makes a batch of one of EnvPool's tasks, given a seed.
+def import_envpool():
+    """Imports EnvPool with its board games and classic control alone.
+
+    It would register all of its environments, for which it reads 0.6 GB of assets that are packages
+    of their own; what is raced here needs none of them. The process's environment variables stay.
+
+    Returns:
+        The package.
 
     Raises:
         UnavailableError: EnvPool is not installed.
     """
     before = dict(os.environ)
+    sys.modules.setdefault("envpool.entry", types.ModuleType("envpool.entry"))
     try:
-        import envpool
+        import envpool.classic_control.registration
+        import envpool.pgx.registration
     except ImportError:
-        raise UnavailableError("EnvPool is not installed: pip install envpool") from None
+        raise UnavailableError("EnvPool is not installed: pip install --no-deps envpool") from None
     finally:
         # It would have Matplotlib draw nowhere, here and in all processes started from here.
         os.environ.clear()
         os.environ.update(before)
+    return envpool
+
+
+def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.Env]:
+    """Returns what makes a batch of one of EnvPool's tasks, given a seed.
+
+    Raises:
+        UnavailableError: as `import_envpool`.
+    """
+    envpool = import_envpool()
 
     def make(seed: int) -> gymnasium.Env:
         with warnings.catch_warnings():

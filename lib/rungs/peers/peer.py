@@ -53,6 +53,9 @@ class Peer(abc.ABC):
         """In how many the last step was an action played, and not just a reset."""
         return self.num_envs
 
+    def close(self) -> None:  # noqa: B027 (most have nothing to end)
+        """Ends what belongs to it."""
+
 
 class ChessPeer(Peer):
     """A batch of chess games, whose actions can be told in ours.
