@@ -102,8 +102,28 @@ def test_a_wide_spread_hides_what_a_narrow_one_shows(run):
         assert of(run, "07_race.csv", *tables) == {"cpp": verdict}
 
 
+@pytest.mark.parametrize(
+    ("factor", "floor", "verdict"),
+    [(1.04, 0.0, "same"), (1.08, 0.0, "worse"), (1.08, 0.1, "same"), (1.12, 0.1, "worse")],
+)
+def test_a_small_change_is_none_nor_one_within_three_spreads(run, factor, floor, verdict):
+    a, b = (
+        run(name, {"07_race.csv": race({"cpp": seconds})})
+        for name, seconds in (("a", 1.0), ("b", factor))
+    )
+    assert verdicts(compare(a, b, floor)) == {"cpp": verdict}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_either_runs_spread_counts(run, which):
+    repeats = [REPEATS, np.linspace(0.6, 1.4, 9)]
+    tables = race({"cpp": 1.0}, repeats[which]), race({"cpp": 1.4}, repeats[1 - which])
+    assert of(run, "07_race.csv", *tables) == {"cpp": "same"}
+
+
 def test_one_wild_repeat_is_no_spread(run):
     wild = [*REPEATS[:-1], 50.0]
+    assert of(run, "07_race.csv", race({"cpp": 1.0}, wild), race({"cpp": 1.0})) == {"cpp": "same"}
     tables = race({"cpp": 1.0}, wild), race({"cpp": 1.4}, wild)
     assert of(run, "07_race.csv", *tables) == {"cpp": "worse"}
 

@@ -143,6 +143,7 @@ def test_a_saving_is_the_share_that_stepping_had():
     assert cost_model.inferring_at(0.5, 2.0, 1.5) < 0  # at most a quarter can be saved
 
 
+@pytest.mark.system
 def test_learners_are_timed_alone_and_together():
     updates, messages = rank_costs.measure(2, num_envs=4, **TINY)
     groups = updates.groupby(["processes", "num_envs", "overlapped", "part"])["seconds"]
@@ -166,6 +167,7 @@ def test_learners_are_timed_alone_and_together():
     assert (cost_model.check(updates, update, link, cores=2)["predicted"] > 0).all()
 
 
+@pytest.mark.system
 def test_a_process_that_raises_is_named(capsys):
     with pytest.raises(WorkerDiedError, match=r"worker \d died"):
         rank_costs.measure(2, num_envs=0, **TINY)

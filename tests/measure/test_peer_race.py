@@ -33,6 +33,18 @@ class Idle(Peer):
         return self.num_envs - 1
 
 
+class Closed(Idle):
+    """Says how many of its kind were closed in this process."""
+
+    closed = 0
+
+    def step(self, actions):
+        return (os.getpid(), Closed.closed)
+
+    def close(self):
+        Closed.closed += 1
+
+
 class Broken(Idle):
     def step(self, actions):
         raise ZeroDivisionError
@@ -53,6 +65,7 @@ def test_what_was_only_a_reset_is_not_counted():
     assert (times["plies"] == 4 * 3).all()
 
 
+@pytest.mark.system
 def test_processes_share_the_boards_and_have_a_core_each():
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
@@ -61,17 +74,36 @@ def test_processes_share_the_boards_and_have_a_core_each():
     times = peer_race.race({"idle": entry}, [1, 5], threads=2, **HOW)
     assert times["num_envs"].unique() == [5]  # one board can't be shared
     assert (times["plies"] == 4 * (5 - 2)).all()
-    seat = peer_race._seat(entry, 5, 2, 0)
+    seat = peer_race._seat(entry, 2)
+    seat.begin(5, 0)
     outputs = seat._pool.call("step", [(None,), (None,)])
     assert [output[1][0] for output in outputs] == [[cores[0]], [cores[1]]]
     seat.close()
 
 
 def test_a_racer_alone_has_the_cores_asked_for():
-    seat = peer_race._seat(Entry(Idle), 3, 1, 0)
+    seat = peer_race._seat(Entry(Idle), 1)
+    seat.begin(3, 0)
     ((_, (cores,)),) = seat._pool.call("step", [(None,)])
     assert len(cores) == 1
     seat.close()
+
+
+def test_a_racer_stays_in_its_process_for_all_counts_and_closes_what_it_had():
+    seat = peer_race._seat(Entry(Closed), 1)
+    told = []
+    for num_envs in (3, 5, 7):
+        seat.begin(num_envs, 0)
+        ((_, said),) = seat._pool.call("step", [(None,)])
+        told.append(said)
+    seat.close()
+    assert told == [(told[0][0], closed) for closed in range(3)]
+
+
+def test_steps_may_depend_on_the_count():
+    how = HOW | {"steps": lambda count: 8 // count}
+    times = peer_race.race({"idle": Entry(Idle)}, [2, 4], **how)
+    assert times.groupby("num_envs")["plies"].unique().to_dict() == {2: [4], 4: [6]}
 
 
 def test_a_racer_with_processes_of_its_own():
@@ -81,6 +113,7 @@ def test_a_racer_with_processes_of_its_own():
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.system
 def test_one_that_breaks_ends_the_race_and_all_processes():
     with pytest.raises(WorkerDiedError, match="ZeroDivisionError"):
         peer_race.race({"cpp": Entry(Rung), "broken": Entry(Broken)}, [2], **HOW)
@@ -95,3 +128,6 @@ def test_each_is_judged_at_its_best():
     assert (first["racer"], first["num_envs"], first["rate"]) == ("a", 8, 8)
     assert second["racer"] == "b"
     assert (second["rate"], second["low"], second["high"]) == pytest.approx((0.8, 0.6, 0.8))
+    gain = peer_race.gain(times, "b", "a")
+    assert (gain.middle, gain.repeats) == (pytest.approx(10), 3)
+    assert (gain.low, gain.high) == (pytest.approx(8 / 9 / 0.8), pytest.approx(8 / 0.4))

@@ -38,6 +38,7 @@ def test_a_program_that_stops_is_an_error():
         pass
 
 
+@pytest.mark.system
 @pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
 def test_instructions_are_counted_by_header():
     few, more = (

@@ -22,6 +22,7 @@ def test_rungs_that_differ_are_named():
         poles.check_same(racers, num_envs=5, steps=60, seed=1)
 
 
+@pytest.mark.system
 def test_steps_are_timed_over_the_number_of_environments():
     entries = {"cpp": Entry(Rung), "torch": Entry(Rung, {"rung": "torch"}, most=4)}
     times = poles.step_times(entries, [4, 100], budget=1000, **TIMING)
@@ -31,6 +32,7 @@ def test_steps_are_timed_over_the_number_of_environments():
     np.testing.assert_allclose(times["call"] * steps, times["seconds"])
 
 
+@pytest.mark.system
 def test_a_call_of_many_steps_counts_them_all():
     times = poles.step_times({"cpp": Entry(Rung, {"at_once": 7})}, [4], budget=1, **TIMING)
     assert (times["plies"] == 8 * 7 * 4).all()
@@ -55,7 +57,15 @@ def test_a_turning_point_is_where_call_and_environments_cost_the_same():
     assert np.isnan(turning.loc["flat", "turning"]) or turning.loc["flat", "turning"] > 1e9
 
 
+@pytest.mark.system
 def test_work_is_repeated():
+    how = {"cpp": {"rung": "cpp"}}
+    times = poles.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
+    assert times["workload"].value_counts().to_dict() == {1: 2, 1000: 2}
+
+
+@pytest.mark.slow  # and only true where nothing else runs
+def test_repeated_work_takes_as_much_longer():
     how = {"cpp": {"rung": "cpp"}}
     times = poles.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
     calls = times.groupby("workload")["call"].median()
@@ -76,6 +86,7 @@ def test_what_a_step_moves_is_what_the_arrays_hold():
         assert sum(poles.step_bytes(dtype).values()) * num_envs == moved + actions.nbytes
 
 
+@pytest.mark.system
 def test_many_steps_stand_beside_single_ones():
     how = {"single": {"rung": "cpp", "dtype": "float32"}}
     table = poles.fusing(

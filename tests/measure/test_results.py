@@ -18,6 +18,12 @@ def test_a_hash_in_a_value_is_no_comment(tmp_path):
     assert "x" not in loaded.attrs["provenance"]
 
 
+def test_a_racer_called_null_is_not_missing(tmp_path):
+    frame = pd.DataFrame({"racer": ["null", "NA", "cpp"], "seconds": [1.0, None, 3.0]})
+    results.save(frame, tmp_path / "x.csv", {"seed": 0})
+    pd.testing.assert_frame_equal(results.load(tmp_path / "x.csv"), frame, check_dtype=False)
+
+
 @pytest.mark.parametrize("parameters", [{"cores": 64}, {"commit": "x"}, {"note": "a\nb"}])
 def test_a_parameter_that_would_spoil_the_provenance_is_refused(tmp_path, parameters):
     (name,) = parameters

@@ -56,6 +56,7 @@ def test_each_rung_goes_as_far_as_it_is_asked():
     assert (frame.groupby(["rung", "num_envs"]).size() == 2).all()
 
 
+@pytest.mark.system
 def test_a_point_of_any_rung():
     for rung in ("python", "multiprocessing", "cpp", "openmp"):
         how = {"threads": 2, "schedule": "dynamic", "mask": "bits", "seed": 0}

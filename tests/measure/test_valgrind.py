@@ -5,7 +5,10 @@ import pytest
 from rungs.machine.topology import Cache
 from rungs.measure.valgrind import counts_per_ply, have_valgrind, work_per_ply
 
-pytestmark = pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed"),
+]
 
 FIRST, LAST = Cache(1, 32768, 8, 64, 1), Cache(2, 2**20, 8, 64, 1)
 

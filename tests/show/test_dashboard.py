@@ -186,6 +186,7 @@ def test_the_roofline_needs_valgrind(folder, monkeypatch):
     assert "apt-get install valgrind" in panel(rungs.explore(folder), "roofline, live").value
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("package", "extra"),
     [("ipywidgets", "course"), ("pandas", "course"), ("matplotlib", "course"), ("torch", "train")],

@@ -21,7 +21,7 @@ from tests.browser import (
 TOKEN = "loopback"
 COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
-pytestmark = needs_chromium
+pytestmark = [pytest.mark.system, needs_chromium]
 
 
 @pytest.fixture

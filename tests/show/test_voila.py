@@ -17,7 +17,7 @@ from tests.browser import (
 )
 
 pytest.importorskip("voila")
-pytestmark = needs_chromium
+pytestmark = [pytest.mark.system, needs_chromium]
 
 RING = "rgb(0, 114, 178) 0px 0px 0px 3px"
 TEMPLATES = ROOT / "lib" / "rungs" / "show"

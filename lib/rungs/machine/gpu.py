@@ -19,6 +19,16 @@ def name() -> str | None:
     return done.stdout.splitlines()[0] if done.stdout else None
 
 
+def require() -> None:
+    """Refuses to go on without a GPU.
+
+    Raises:
+        UnavailableError: NVIDIA's driver finds none.
+    """
+    if not name():
+        raise UnavailableError("there is no NVIDIA GPU, or no driver: nvidia-smi finds none")
+
+
 def usable() -> bool:
     """Whether there is one that PyTorch can use."""
     if not name():

@@ -9,7 +9,7 @@ from rungs import headers
 from rungs.measure import valgrind
 
 
-def instructions_by_header(*, boards: int, steps: int, mask: str) -> pd.DataFrame:
+def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
     """Counts the instructions of `step` in random self-play on the serial rung.
 
     Args:

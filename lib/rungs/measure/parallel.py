@@ -13,6 +13,7 @@ from rungs.chess.board_env import ChessBoardEnv
 from rungs.chess.buffers import Buffers
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
+from rungs.measure.noise import Factor, factor
 from rungs.measure.race import race, steps_of
 
 
@@ -53,12 +54,21 @@ def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
         A row per number of boards and other racer: `num_envs`, `racer`, and `gain`'s median and
         quartiles `low`, `high`.
     """
+    table = _ratios(times, baseline).quantile([0.25, 0.5, 0.75]).unstack()
+    return table.set_axis(["low", "gain", "high"], axis=1).reset_index()
+
+
+def factors(times: pd.DataFrame, baseline: str) -> dict[tuple[str, int], Factor]:
+    """The same with its noise: a factor for each other racer and number of boards."""
+    return {key: factor(ratios) for key, ratios in _ratios(times, baseline)}
+
+
+def _ratios(times: pd.DataFrame, baseline: str):
+    """The seconds of `baseline` over a racer's, by racer and number of boards."""
     wide = times.pivot(index=["num_envs", "repeat"], columns="racer", values="seconds")
     ratios = wide.drop(columns=baseline).rdiv(wide[baseline], axis=0)
     long = ratios.melt(ignore_index=False, var_name="racer", value_name="gain").reset_index()
-    groups = long.groupby(["racer", "num_envs"])["gain"]
-    table = groups.quantile([0.25, 0.5, 0.75]).unstack()
-    return table.set_axis(["low", "gain", "high"], axis=1).reset_index()
+    return long.groupby(["racer", "num_envs"])["gain"]
 
 
 def queue_cost(num_envs: int, *, seed: int, repeats: int) -> pd.DataFrame:
@@ -85,16 +95,17 @@ def queue_cost(num_envs: int, *, seed: int, repeats: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["part", "seconds", "bytes"])
 
 
-def joblib_seconds(num_envs: int, workers: int, *, steps: int) -> float:
-    """Seconds per step of all boards where joblib sends boards out and back each time."""
+def joblib_seconds(num_envs: int, workers: int, *, steps: int) -> list[float]:
+    """Seconds of steps of all boards where joblib sends boards out and back each time."""
     boards = [ChessBoardEnv(number, ChessSettings()) for number in range(num_envs)]
     shares = [boards[worker::workers] for worker in range(workers)]
+    seconds = []
     with joblib.Parallel(workers) as parallel:
-        shares = parallel(joblib.delayed(_step_boards)(share) for share in shares)  # starts them
-        start = time.perf_counter()
-        for _ in range(steps):
+        for _ in range(steps + 1):  # the first starts them
+            start = time.perf_counter()
             shares = parallel(joblib.delayed(_step_boards)(share) for share in shares)
-        return (time.perf_counter() - start) / steps
+            seconds.append(time.perf_counter() - start)
+    return seconds[1:]
 
 
 def _step_boards(boards: list[ChessBoardEnv]) -> list[ChessBoardEnv]:

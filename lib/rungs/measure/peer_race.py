@@ -1,9 +1,11 @@
 """Our environments and others against each other, on the same cores and at the same games' stage.
 
 Each lives in a process of its own, which may use only so many cores as the race is about; so one
-library's threads never disturb another's. They take turns, some steps each. All play at random, as
-many steps as all others, so that their games are equally old. What is timed is `step` alone: all
-that a user gets from it, and the resets it takes; a step that only resets is not counted as one.
+library's threads never disturb another's. It stays for the whole race, as importing a library and
+compiling with it takes longer than most races. They take turns, some steps each. All play at
+random, as many steps as all others, so that their games are equally old. What is timed is `step`
+alone: all that a user gets from it, and the resets it takes; a step that only resets is not counted
+as one.
 """
 
 import dataclasses
@@ -18,6 +20,7 @@ from rungs import peers
 from rungs.chess.settings import share_ends
 from rungs.machine.cpu import usable_cores
 from rungs.measure import agreement
+from rungs.measure.noise import Factor, factor_apart
 from rungs.peers.peer import Peer
 from rungs.workers import Workers
 
@@ -46,7 +49,7 @@ def race(
     counts: list[int],
     *,
     threads: int = 1,
-    steps: int,
+    steps: int | Callable[[int], int],
     repeats: int,
     warmup: int,
     seed: int,
@@ -57,7 +60,8 @@ def race(
         entries: by name.
         counts: numbers of environments.
         threads: cores that each may use.
-        steps: timed per entry and repeat, the same for any count; a quarter as many come before.
+        steps: timed per entry and repeat, or a function that says how many for a count; a quarter
+            as many come before.
         repeats: how often each is timed.
         warmup: as many untimed rounds come first.
         seed: of the games.
@@ -66,23 +70,25 @@ def race(
         A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
         (actions played), `seconds`.
     """
-    rows = []
-    for num_envs in counts:
-        seats = {
-            name: _seat(entry, num_envs, threads, seed)
-            for name, entry in entries.items()
-            if num_envs <= (entry.most or num_envs) and num_envs >= _processes(entry, threads)
-        }
-        order = list(seats.items())
-        try:
+    rows, seats = [], {}
+    try:
+        for num_envs in counts:
+            turns = steps(num_envs) if callable(steps) else steps
+            present = [name for name, entry in entries.items() if _fits(entry, num_envs, threads)]
+            for name in seats.keys() - present:
+                seats.pop(name).close()
+            for name in present:
+                if name not in seats:
+                    seats[name] = _seat(entries[name], threads)
+                seats[name].begin(num_envs, seed)
             for repeat in range(-warmup, repeats):
-                order.reverse()  # none is always the one after another
-                for name, seat in order:
-                    played, seconds = seat.play(steps)
+                present.reverse()  # none is always the one after another
+                for name in present:
+                    played, seconds = seats[name].play(turns)
                     rows.append((name, num_envs, threads, repeat, played, seconds))
-        finally:
-            for seat in seats.values():
-                seat.close()
+    finally:
+        for seat in seats.values():
+            seat.close()
     columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
     frame = pd.DataFrame(rows, columns=columns)
     return frame[frame["repeat"] >= 0].reset_index(drop=True)
@@ -94,14 +100,15 @@ def agree(names: list[str], games: int, seed: int) -> dict:
     Returns:
         What `rungs.measure.agreement.compare` returned, by the peer's name.
     """
-    pools = {
-        name: Workers(_Seat, [(peers.peer_class(name), games, 1, {}, seed, 0)]) for name in names
-    }
+    cores = usable_cores()
+    pool = Workers(
+        _Seat, [(peers.peer_class(name), 1, {}, i % cores) for i, name in enumerate(names)]
+    )
     try:
-        return {name: pool.call_one(0, "agree", seed) for name, pool in pools.items()}
+        pool.call("begin", [(games, seed)] * len(names))
+        return dict(zip(names, pool.call("agree", [(seed,)] * len(names)), strict=True))
     finally:
-        for pool in pools.values():
-            pool.close()
+        pool.close()
 
 
 def best(times: pd.DataFrame) -> pd.DataFrame:
@@ -124,22 +131,36 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
     return quartiles.drop_duplicates("racer")[columns].reset_index(drop=True)
 
 
+def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
+    """How many times as fast as a racer another is, each at its best; `times` as of `best`."""
+    at = best(times).set_index("racer")["num_envs"]
+    rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
+    ours, theirs = (rates.get_group((racer, at[racer]))["rate"] for racer in (ours, theirs))
+    return factor_apart(ours, theirs)
+
+
 def _processes(entry: Entry, threads: int) -> int:
     return threads if entry.processes else 1
 
 
-def _seat(entry: Entry, num_envs: int, threads: int, seed: int) -> "_Alone | _Together":
+def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
+    return _processes(entry, threads) <= num_envs <= (entry.most or num_envs)
+
+
+def _seat(entry: Entry, threads: int) -> "_Alone | _Together":
     if _processes(entry, threads) == 1:
-        return _Alone(entry, num_envs, threads, seed)
-    return _Together(entry, num_envs, threads, seed)
+        return _Alone(entry, threads)
+    return _Together(entry, threads)
 
 
 class _Alone:
     """One process, which takes the time itself."""
 
-    def __init__(self, entry: Entry, num_envs: int, threads: int, seed: int):
-        arguments = (entry.make, num_envs, threads, entry.how, seed, 0)
-        self._pool = Workers(_Seat, [arguments], daemon=not entry.parent)
+    def __init__(self, entry: Entry, threads: int):
+        self._pool = Workers(_Seat, [(entry.make, threads, entry.how, 0)], daemon=not entry.parent)
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        self._pool.call_one(0, "begin", num_envs, seed)
 
     def play(self, steps: int) -> tuple[int, float]:
         return self._pool.call_one(0, "play", steps)
@@ -151,13 +172,13 @@ class _Alone:
 class _Together:
     """A process on each core, with its share of the environments; actions and outputs are sent."""
 
-    def __init__(self, entry: Entry, num_envs: int, threads: int, seed: int):
-        shares = np.diff(share_ends(num_envs, threads), prepend=0).tolist()
-        self._pool = Workers(
-            _Seat,
-            [(entry.make, share, 1, entry.how, seed + i, i) for i, share in enumerate(shares)],
-        )
+    def __init__(self, entry: Entry, threads: int):
+        self._pool = Workers(_Seat, [(entry.make, 1, entry.how, i) for i in range(threads)])
         self._count = threads
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        shares = np.diff(share_ends(num_envs, self._count), prepend=0).tolist()
+        self._pool.call("begin", [(share, seed + i) for i, share in enumerate(shares)])
 
     def play(self, steps: int) -> tuple[int, float]:
         return _timed(steps, self._choose, lambda actions: self._pool.call("step", actions))
@@ -172,12 +193,18 @@ class _Together:
 class _Seat:
     """A peer in a process that may use some cores only."""
 
-    def __init__(
-        self, make: Callable, num_envs: int, threads: int, how: dict, seed: int, first: int
-    ):
+    def __init__(self, make: Callable, threads: int, how: dict, first: int):
         cores = sorted(os.sched_getaffinity(0))[: usable_cores()]
         os.sched_setaffinity(0, cores[first : first + threads])
-        self._peer = make(num_envs, threads, **how)
+        self._make, self._threads, self._how = make, threads, how
+        self._peer = None
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        """Begins with so many environments, in place of those that were."""
+        if self._peer is not None:
+            self._peer.close()
+            self._peer = None  # and its memory is free
+        self._peer = self._make(num_envs, self._threads, **self._how)
         self._peer.reset(seed)
         self._rng = np.random.default_rng(seed)
 

@@ -59,12 +59,12 @@ def step_times(
     Returns:
         As `rungs.measure.peer_race.race`, and `call`, seconds per step of all environments.
     """
-    frames = []
-    for count in counts:
-        steps = min(max(budget // count, _FEWEST), _MOST)
-        times = peer_race.race(entries, [count], steps=steps, **timing)
-        frames.append(times.assign(call=times["seconds"] / times["plies"] * count))
-    return pd.concat(frames, ignore_index=True)
+
+    def steps(count: int) -> int:
+        return min(max(budget // count, _FEWEST), _MOST)
+
+    times = peer_race.race(entries, list(counts), steps=steps, **timing)
+    return times.assign(call=times["seconds"] / times["plies"] * times["num_envs"])
 
 
 def turning_points(times: pd.DataFrame, fewest: int = 3) -> pd.DataFrame:

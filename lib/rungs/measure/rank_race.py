@@ -12,36 +12,42 @@ from rungs.measure.race import race
 from rungs.mpi import launch
 
 
-def race_on_ranks(ranks: int, *, num_envs: int, mask: str, threads: int = 1, **race_settings):
-    """Races `mpi` on some ranks against `cpp`, in a job of its own.
+def race_on_ranks(
+    ranks: int, games: list[dict], *, threads: int = 1, **race_settings
+) -> pd.DataFrame:
+    """Races `mpi` on some ranks against `cpp`, one race after the other in a job of its own.
 
     Args:
         ranks: how many.
-        num_envs: boards on all ranks together.
-        mask: "bool" or "bits".
+        games: of each race, `num_envs` (boards on all ranks together), `mask` ("bool" or "bits")
+            and `steps` (of `rungs.measure.race.race`).
         threads: per rank.
-        **race_settings: of `rungs.measure.race.race`.
+        **race_settings: of `rungs.measure.race.race`, the same for all.
 
     Returns:
-        As `race`, racers "cpp" and "mpi".
+        As `race`, racers "cpp" and "mpi", with `num_envs` and `mask` beside.
     """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "race.csv"
-        settings = {"num_envs": num_envs, "mask": mask}
-        launch(ranks, __file__, [json.dumps([str(out), threads, settings, race_settings])])
+        launch(ranks, __file__, [json.dumps([str(out), threads, games, race_settings])])
         return pd.read_csv(out)
 
 
 def main() -> None:
-    """One rank of the race."""
-    out, threads, settings, race_settings = json.loads(sys.argv[1])
-    env = rungs.make("chess", "mpi", threads=threads, **settings)
-    if env.serve():
-        return
-    racers = {"cpp": rungs.make("chess", "cpp", **settings), "mpi": env}
-    pilot = rungs.make("chess", "cpp", **settings)
-    race(racers, pilot, **race_settings).to_csv(out, index=False)
-    env.close()
+    """One rank of the races."""
+    out, threads, games, race_settings = json.loads(sys.argv[1])
+    frames = []
+    for game in games:
+        steps = game.pop("steps")
+        env = rungs.make("chess", "mpi", threads=threads, **game)
+        if env.serve():
+            continue
+        racers = {"cpp": rungs.make("chess", "cpp", **game), "mpi": env}
+        pilot = rungs.make("chess", "cpp", **game)
+        frames.append(race(racers, pilot, steps=steps, **race_settings).assign(**game))
+        env.close()
+    if frames:
+        pd.concat(frames).to_csv(out, index=False)
 
 
 if __name__ == "__main__":

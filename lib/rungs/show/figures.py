@@ -1,22 +1,20 @@
 """The course's figures: each a function of saved data."""
 
-import itertools
 from collections.abc import Container
 
-import matplotlib.patches
 import numpy as np
 import pandas as pd
 
 from rungs.show import style
 
 
-def _bars(axes, names, values, texts, color, inside=()) -> None:
+def _bars(axes, names, values, texts, color, inside=None) -> None:
     """Horizontal bars, first on top, each with its value written beside it, or inside."""
+    inside = [False] * len(texts) if inside is None else inside
     axes.barh(range(len(names)), values, color=color)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
-    rows = itertools.zip_longest(values, texts, inside, fillvalue=False)
-    for i, (value, text, within) in enumerate(rows):
+    for i, (value, text, within) in enumerate(zip(values, texts, inside, strict=True)):
         look = {"color": "white", "ha": "right"} if within else {"ha": "left"}
         at = (-4, 0) if within else (4, 0)
         axes.annotate(text, (value, i), at, textcoords="offset points", va="center", **look)
@@ -113,8 +111,7 @@ def floor(parts: pd.DataFrame):
     axes.set_yticks(range(len(parts)), [f"{mask} mask" for mask in parts["mask"]])
     axes.invert_yaxis()
     axes.set_xlabel("nanoseconds per ply")
-    handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    style.legend_below(figure, looks, 3)
     axes.set_title("What a step is made of")
     return figure
 
@@ -198,6 +195,5 @@ def timelines(frames: dict[str, pd.DataFrame], seconds: float):
         each.set_xlim(0, seconds)
         each.set_title(title, fontsize=9)
     axes[-1, 0].set_xlabel("seconds")
-    handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
+    style.legend_below(figure, looks, 2)
     return figure

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+import matplotlib.patches
 import matplotlib.pyplot as plt
 
 # Okabe and Ito's colours, told apart by people of any colour vision and by their lightness.
@@ -38,8 +39,14 @@ def fills(names: Sequence[str], colors: Sequence[str]) -> dict[str, dict]:
     """The look of each of some areas, and of its patch in a legend: a colour and a hatch."""
     return {
         name: {"facecolor": color, "hatch": hatch, "hatchcolor": BLACK, "edgecolor": "white"}
-        for name, color, hatch in zip(names, colors, HATCHES, strict=False)
+        for name, color, hatch in zip(names, colors, HATCHES[: len(names)], strict=True)
     }
+
+
+def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
+    """Names the areas of a figure below it; `looks` is of `fills`."""
+    handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def median_line(axes, groups, label: str, look: dict) -> None:

@@ -27,3 +27,16 @@ def markdown(table: pd.DataFrame) -> str:
     """A table as GitHub's Markdown."""
     rows = [table.columns, ["---"] * len(table.columns), *table.itertuples(index=False)]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
+
+
+def aligned(table: pd.DataFrame) -> str:
+    """A table as plain text: the first column to the left, the others to the right."""
+    rows = [tuple(table.columns), *table.itertuples(index=False)]
+    widths = [max(len(str(row[i])) for row in rows) for i in range(len(table.columns))]
+    return "\n".join(
+        "  ".join(
+            str(cell).rjust(width) if i else str(cell).ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )

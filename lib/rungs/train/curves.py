@@ -1,7 +1,7 @@
 """Learning curves of the same training on several rungs."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +14,12 @@ from rungs.train.training import EVALUATIONS, METRICS, train
 
 
 def train_on(
-    names: Iterable[str], training: Training, out: Path, *, say=print
+    names: Sequence[str],
+    training: Training,
+    out: Path,
+    *,
+    last: float | None = None,
+    say=print,
 ) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
     """Trains on one rung after the other, each in a folder of its own.
 
@@ -22,6 +27,7 @@ def train_on(
         names: rungs, and peers as `rungs.peers` knows them.
         training: the same for all but for its rung.
         out: where their folders go, which are named like them.
+        last: seconds of the last, by default as many as of the others.
         say: where progress goes.
 
     Returns:
@@ -34,6 +40,8 @@ def train_on(
     tables = {METRICS: [], EVALUATIONS: []}
     for name in names:
         rung = dataclasses.replace(training, rung=name)
+        if last and name == names[-1]:
+            rung = dataclasses.replace(rung, seconds=last)
         learner = train(rung, out / name, say=lambda line, name=name: say(f"{name}: {line}"))
         for file, frames in tables.items():
             frame = pd.read_csv(out / name / file)

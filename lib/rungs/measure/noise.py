@@ -1,0 +1,68 @@
+"""Whether one thing takes longer than another, or whether that is the noise of this run."""
+
+import dataclasses
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from rungs.measure.compare import FEWEST
+
+# How often an interval may miss on both sides together: what the extremes of five repeats allow.
+_MISSES = 1 / 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Factor:
+    """How many times as much one thing takes as another.
+
+    Attributes:
+        middle: the median.
+        low, high: where it lies with at least 94 % confidence, if there are enough repeats.
+        repeats: how many it is of.
+    """
+
+    middle: float
+    low: float
+    high: float
+    repeats: int
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are enough repeats to tell noise."""
+        return self.repeats >= FEWEST
+
+    def beyond(self, value: float = 1.0) -> bool:
+        """Whether it is larger or smaller than `value` beyond its noise."""
+        return self.judged and not self.low <= value <= self.high
+
+
+def factor(ratios: Iterable[float]) -> Factor:
+    """The factor of two that took turns, from their ratios repeat by repeat."""
+    ratios = np.asarray(list(ratios), float)
+    low, high = interval(ratios)
+    return Factor(float(np.median(ratios)), low, high, len(ratios))
+
+
+def factor_apart(ours: Iterable[float], theirs: Iterable[float]) -> Factor:
+    """The factor ours / theirs of two that did not take turns: both have a noise of their own."""
+    ours, theirs = (np.asarray(list(values), float) for values in (ours, theirs))
+    (low, high), (least, most) = interval(ours), interval(theirs)
+    middle = float(np.median(ours) / np.median(theirs))
+    return Factor(middle, low / most, high / least, min(len(ours), len(theirs)))
+
+
+def interval(values: Iterable[float]) -> tuple[float, float]:
+    """Where the median lies, whatever the distribution: as many from each end as chance allows.
+
+    That so many of n values lie on one side of their distribution's median is as likely as so many
+    heads in n throws of a coin. With fewer than five values it is from the least to the most.
+    """
+    values = np.sort(np.asarray(list(values), float))
+    count, left_out, tail = len(values), 0, 2.0 ** (1 - len(values))
+    while left_out < (count - 1) // 2:
+        tail += math.comb(count, left_out + 1) * 2.0 ** (1 - count)
+        if tail > _MISSES:
+            break
+        left_out += 1
+    return float(values[left_out]), float(values[-1 - left_out])
