@@ -3,19 +3,20 @@
 import pytest
 
 from rungs import cli, doctor, registry
+from rungs.doctor import Finding
 from rungs.errors import SamenessError, UnavailableError
 
+FINDINGS = [
+    Finding("OpenMP", True, True, "a team of 2 threads"),
+    Finding("chess on python", True, True, "40 plies"),
+    Finding("chess on cpp", True, True, "40 plies"),
+    Finding("chess on mpi", False, False, "no MPI"),
+    Finding("Stockfish", False, False, "for an opponent: apt-get install stockfish"),
+]
+BROKEN = Finding("chess on openmp", False, True, "no such thing")
 
-def broken(error):
-    def make(env_id, rung, num_envs):
-        if rung == "cpp":
-            raise error
-        return registry_make(env_id, rung, num_envs)
 
-    registry_make = registry.make
-    return make
-
-
+@pytest.mark.system
 def test_all_that_is_needed_works_here():
     findings = {finding.what: finding for finding in doctor.examine()}
     needed = [finding for finding in findings.values() if finding.needed]
@@ -26,15 +27,49 @@ def test_all_that_is_needed_works_here():
 
 
 @pytest.mark.parametrize("error", [UnavailableError("no such thing"), OSError("no such thing")])
-def test_what_is_broken_is_said_and_the_rest_goes_on(monkeypatch, capsys, error):
-    monkeypatch.setattr(registry, "make", broken(error))
-    assert cli.main(["doctor"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("Rungs ")
-    (line,) = [line for line in lines if "chess on cpp" in line]
-    assert line.startswith("BROKEN")
-    assert "no such thing" in line
-    assert any(line.startswith("works     chess on openmp") for line in lines)
+def test_whatever_breaks_is_said_and_the_rest_goes_on(monkeypatch, error):
+    make = registry.make
+
+    def broken(env_id, rung, num_envs):
+        if rung == "multiprocessing":
+            raise error
+        return make(env_id, rung, num_envs)
+
+    monkeypatch.setattr(registry, "make", broken)
+    findings = doctor._examine_quickly()
+    for finding in findings:
+        if finding.what == "chess on multiprocessing":
+            assert finding.needed
+            assert not finding.works
+            assert "no such thing" in finding.detail
+            break
+    assert next(findings) == Finding(
+        "chess on cpp", True, True, "40 plies, as python-chess plays them"
+    )
+
+
+@pytest.mark.parametrize(("findings", "status"), [(FINDINGS, 0), ([*FINDINGS, BROKEN], 1)])
+def test_the_command_says_what_was_found(monkeypatch, capsys, findings, status):
+    monkeypatch.setattr(doctor, "examine", lambda: iter(findings))
+    assert cli.main(["doctor"]) == status
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("Rungs ")
+    assert lines[0].split(maxsplit=2) == ["works", "OpenMP", "a team of 2 threads"]
+    assert lines[3].startswith("not here  chess on mpi")
+    assert [line[:6] for line in lines[5:]] == ["BROKEN"] * status
+
+
+def test_the_summary_is_a_few_lines(monkeypatch):
+    monkeypatch.setattr(doctor, "_examine_quickly", lambda: iter(FINDINGS))
+    assert doctor.summary().splitlines() == [
+        "works: chess on python, cpp; OpenMP",
+        "not here: chess on mpi (no MPI), Stockfish (for an opponent: apt-get install stockfish)",
+    ]
+    monkeypatch.setattr(doctor, "_examine_quickly", lambda: iter(FINDINGS[:3]))
+    assert doctor.summary() == "works: chess on python, cpp; OpenMP"
+    monkeypatch.setattr(doctor, "_examine_quickly", lambda: iter([*FINDINGS, BROKEN]))
+    with pytest.raises(UnavailableError, match="broken: chess on openmp: no such thing"):
+        doctor.summary()
 
 
 def test_a_rung_that_plays_other_games_is_found(monkeypatch):

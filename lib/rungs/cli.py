@@ -4,7 +4,6 @@ import argparse
 import ast
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 from rungs.errors import (
@@ -34,6 +33,12 @@ def main(arguments: list[str] | None = None) -> int:
     except RungsError as error:
         print(f"rungs: {error}", file=sys.stderr)
         return 2
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith("rungs"):
+            raise
+        how = "pip install 'rungs[book,course,mpi,train]'"
+        print(f"rungs: {error.name} is not installed: {how}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("rungs: interrupted", file=sys.stderr)
         return 130
@@ -58,6 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.set_defaults(command=_run)
 
+    race = commands.add_parser("race", help="what works here, and a race of some seconds")
+    race.set_defaults(command=_race)
+
     book = commands.add_parser("book", help="make a book of the notebooks that were run")
     book.add_argument("--out", type=Path, help="the run's folder (default: data/run)")
     book.set_defaults(command=_book)
@@ -80,7 +88,12 @@ def _parser() -> argparse.ArgumentParser:
     mpi.set_defaults(command=_mpi)
 
     train = commands.add_parser("train", help="train a policy by PPO on any rung")
-    train.add_argument("--out", type=Path, help="the run's folder (default: data/run/train)")
+    train.add_argument(
+        "--out",
+        type=Path,
+        default=Path("data/run/train"),
+        help="the run's folder (default: data/run/train)",
+    )
     train.add_argument("--resume", action="store_true", help="go on with the run in --out")
     train.add_argument(
         "-p",
@@ -99,7 +112,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     compare.add_argument("b", type=Path, metavar="RUN_B", help="the one that is better or worse")
     compare.add_argument(
-        "--out", type=Path, help="for table and figure (default: data/run/compare)"
+        "--out",
+        type=Path,
+        default=Path("data/run/compare"),
+        help="for table and figure (default: data/run/compare)",
     )
     compare.add_argument("--floor", type=float, help="changes of timings that count (default: 0.1)")
     compare.add_argument(
@@ -113,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from rungs.course import chain
+    from rungs.course import chain, first
 
     out = options.out or chain.OUT
     if options.resume:
@@ -126,7 +142,15 @@ def _run(options: argparse.Namespace) -> int:
             only=options.only.split(",") if options.only is not None else None,
             parameters=dict(map(_parameter, options.parameters)),
             out=out,
+            before=first.look_aside if options.only is None else None,
         )
+    return 0
+
+
+def _race(options: argparse.Namespace) -> int:
+    from rungs.course import first
+
+    first.look()
     return 0
 
 
@@ -138,11 +162,10 @@ def _book(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from rungs.doctor import examine
-    from rungs.machine.describe import describe, in_words
+    from rungs.doctor import examine, identity
 
-    facts, broken = describe(), False
-    print(f"Rungs {version('rungs')}, Python {facts['python']}, {in_words(facts)}")
+    broken = False
+    print(identity(), flush=True)
     for finding in examine():
         says = "works" if finding.works else "BROKEN" if finding.needed else "not here"
         print(f"{says:<10}{finding.what:<26}{finding.detail}", flush=True)
@@ -207,13 +230,12 @@ def _mpi(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> int:
     from rungs.train.training import load_checkpoint, train
 
-    out = options.out or Path("data/run/train")
     training = training_of(options, dict(map(_parameter, options.how)))
     if options.resume:
         if training != Training():
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")
-        training = load_checkpoint(out)["training"]
-    train(training, out, resume=options.resume)
+        training = load_checkpoint(options.out)["training"]
+    train(training, options.out, resume=options.resume)
     return 0
 
 
@@ -225,7 +247,7 @@ def _compare(options: argparse.Namespace) -> int:
 
     floor = FLOOR if options.floor is None else options.floor
     comparison = compare(read(options.a), read(options.b), floor)
-    out = options.out or Path("data/run/compare")
+    out = options.out
     save_figure(figure(comparison), out / "compare.png")
     with written(out / "compare.csv") as unfinished:
         comparison.groups.to_csv(unfinished, index=False)
@@ -238,5 +260,8 @@ def _compare(options: argparse.Namespace) -> int:
 def _record(options: argparse.Namespace) -> int:
     from rungs.course.record import record
 
-    print(f"Recorded in {record()}")
+    path = record()
+    print(f"Recorded in {path}")
+    if path.is_file():
+        print("How long its notebooks took: results are recorded of runs of size 'full' only")
     return 0

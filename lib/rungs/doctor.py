@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import importlib.metadata
 import io
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,11 +14,13 @@ import numpy as np
 from rungs import aot, jit, mpi, peers, registry
 from rungs.chess.policy import random_actions
 from rungs.errors import RungsError, SamenessError, UnavailableError
-from rungs.machine import counters, optional
+from rungs.machine import counters, gpu, optional
 from rungs.machine.cpu import usable_cores
+from rungs.machine.describe import describe, in_words
 from rungs.memory import on_host
 
 _STEPS = 40
+_CHESS = "chess on "
 
 # What is in every installation; without it Rungs is broken.
 _NEEDED = ("python", "multiprocessing", "gymnasium", "cpp", "openmp")
@@ -30,6 +33,10 @@ _EXTRAS = {
     "gpu": "numba-cuda",
     "mpi": "mpi4py",
 }
+
+_PEERS = "pip install 'rungs[peers]'"
+# With all that it depends on it would take 0.6 GB more.
+_TO_GET = {"EnvPool": f"{_PEERS} and pip install --no-deps envpool"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,21 +58,54 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Tries one thing after the other; some take seconds."""
+    yield from _examine_quickly()
+    for rung in registry.rungs_of("cartpole"):
+        yield _tried(f"cartpole on {rung.name}", partial(_balance, rung.name), _is_needed(rung))
+
+
+def identity() -> str:
+    """What is installed where, in a line."""
+    facts, version = describe(), importlib.metadata.version("rungs")
+    return f"Rungs {version}, Python {facts['python']}, {in_words(facts)}"
+
+
+def summary() -> str:
+    """What works here and what doesn't, in a few lines: all but CartPole, whose imports take long.
+
+    Raises:
+        UnavailableError: something that is in every installation doesn't work; it is named.
+    """
+    findings = list(_examine_quickly())
+    broken = [f"{one.what}: {one.detail}" for one in findings if one.needed and not one.works]
+    if broken:
+        raise UnavailableError(f"this installation is broken: {'; '.join(broken)}")
+    works = [one.what for one in findings if one.works]
+    rungs = [what.removeprefix(_CHESS) for what in works if what.startswith(_CHESS)]
+    others = [what for what in works if not what.startswith(_CHESS)]
+    lacks = [f"{one.what} ({one.detail})" for one in findings if not one.works]
+    lines = [f"works: {_CHESS}{', '.join(rungs)}; {', '.join(others)}"]
+    lines += [f"not here: {', '.join(lacks)}"] if lacks else []
+    return "\n".join(textwrap.fill(line, 100, subsequent_indent="  ") for line in lines)
+
+
+def _examine_quickly() -> Iterator[Finding]:
     yield _tried("cppyy", _cling, needed=True)
     yield _tried("OpenMP", _openmp, needed=True)
-    for env_id, try_rung in (("chess", _play), ("cartpole", _balance)):
-        for rung in registry.rungs_of(env_id):
-            needed = rung.name in _NEEDED
-            yield _tried(f"{env_id} on {rung.name}", partial(try_rung, rung.name), needed)
+    for rung in registry.rungs_of("chess"):
+        yield _tried(f"{_CHESS}{rung.name}", partial(_play, rung.name), _is_needed(rung))
     yield _tried("two MPI ranks", _ranks)
     yield _tried("g++", aot.version)
     yield _tried("hardware counters", _counters)
     for tool in optional.TOOLS:
         yield _tried(tool.name, partial(_tool, tool))
     for extra, package in _EXTRAS.items():
-        yield _tried(package, partial(_package, package, extra))
+        yield _tried(package, partial(_package, package, f"pip install 'rungs[{extra}]'"))
     for peer, package in peers.DISTRIBUTIONS.items():
-        yield _tried(peer, partial(_package, package, "peers"))
+        yield _tried(peer, partial(_package, package, _TO_GET.get(peer, _PEERS)))
+
+
+def _is_needed(rung: registry.Rung) -> bool:
+    return rung.name in _NEEDED
 
 
 def _tried(what: str, attempt: Callable[[], str], needed: bool = False) -> Finding:
@@ -90,6 +130,8 @@ def _openmp() -> str:
 
 def _play(rung: str) -> str:
     """Random chess, beside python-chess."""
+    if rung == "cuda":
+        gpu.require()  # before PyTorch is imported, which takes seconds
     ours = registry.make("chess", rung, 2)
     oracle = registry.make("chess", "python", 2)
     with contextlib.closing(ours), contextlib.closing(oracle):
@@ -117,7 +159,7 @@ def _balance(rung: str) -> str:
 
 
 def _ranks() -> str:
-    _package("mpi4py", "mpi")
+    _package("mpi4py", "pip install 'rungs[mpi]'")
     with contextlib.redirect_stdout(io.StringIO()) as said:
         mpi.launch(2, "mpi4py.bench", ["helloworld"], module=True)
     return said.getvalue().splitlines()[-1]
@@ -137,8 +179,8 @@ def _tool(tool: optional.Tool) -> str:
     return path
 
 
-def _package(package: str, extra: str) -> str:
+def _package(package: str, to_get: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        raise UnavailableError(f"pip install 'rungs[{extra}]'") from None
+        raise UnavailableError(to_get) from None

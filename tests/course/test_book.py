@@ -17,6 +17,8 @@ from rungs.course import book, manifest
 from rungs.errors import BookError, ConfigurationError
 from tests.browser import SCREENSHOTS, browser, needs_chromium
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).parents[2]
 WIDTHS, SCHEMES = {"desktop": (1280, 900), "phone": (390, 844)}, ("light", "dark")
 
@@ -141,7 +143,7 @@ def opened(started, address, size, scheme):
 
 
 @needs_chromium
-@pytest.mark.parametrize(("size", "scheme"), itertools.product(WIDTHS, SCHEMES))
+@pytest.mark.parametrize(("size", "scheme"), list(itertools.product(WIDTHS, SCHEMES)))
 def test_every_page_in_a_browser(pages, address, size, scheme):
     names = [
         page.relative_to(pages) for page in pages.rglob("*.html") if "_modules" not in str(page)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,9 +13,10 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from nbclient.output_widget import OutputWidget
 
-from rungs.course import chain
-from rungs.errors import ConfigurationError, NotebookError
+from rungs.course import chain, manifest
+from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 from tests.course import notebooks as tiny
 
 NOTE = """
@@ -40,15 +43,39 @@ def statuses(out):
     return {name: entry["status"] for name, entry in manifest["notebooks"].items()}
 
 
-def test_all_in_order_with_parameters(folder, out):
-    tiny.write(folder, "02_second", NOTE.format("second"))
-    tiny.write(folder, "01_first", NOTE.format("first"))
+@pytest.fixture(scope="module")
+def last(tmp_path_factory):
+    """A run of two notebooks of three, where another kernel is installed: its folders and words."""
+    at = tmp_path_factory.mktemp("last")
+    spec = at / "home/.local/share/jupyter/kernels/python3/kernel.json"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(json.dumps({"argv": ["/bin/false"], "display_name": "x", "language": "python"}))
+    tiny.write(at / "notebooks", "03_third", NOTE.format("third"))
+    tiny.write(at / "notebooks", "02_second", NOTE.format("second"))
+    only_here = f"import sys\nassert sys.executable == {sys.executable!r}"
+    tiny.write(at / "notebooks", "01_first", NOTE.format("first"), only_here)
     said = []
-    chain.run(size="smoke", parameters={"seed": 7}, out=out, notebooks=folder, say=said.append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(at / "home"))
+        patch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+        chain.run(
+            size="smoke",
+            only=["02", "01"],
+            parameters={"seed": 7},
+            out=at / "run",
+            notebooks=at / "notebooks",
+            say=said.append,
+        )
+    return at / "notebooks", at / "run", said
+
+
+def test_what_was_chosen_ran_in_order_with_parameters_by_this_interpreter(last):
+    _, out, said = last
     assert (out / "results/log.txt").read_text() == "first smoke 7\nsecond smoke 7\n"
     assert statuses(out) == {"01_first": "done", "02_second": "done"}
-    assert any(line.startswith("[2/2] 02_second: ") for line in said)
-    assert said[-2].startswith(f"2 notebooks in {out / 'notebooks'}; ")
+    assert said[0] == "[1/2] 01_first …"
+    assert any(line.startswith("[2/2] 02_second: ") and " s so far" in line for line in said)
+    assert f": 2 notebooks in {out / 'notebooks'}; " in said[-2]
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["versions"]["numpy"]
     assert manifest["machine"]["cores"] >= 1
@@ -56,66 +83,16 @@ def test_all_in_order_with_parameters(folder, out):
     assert not list(out.rglob(".unfinished-*"))
 
 
-def test_only_some(folder, out):
-    for name in ("01_a", "02_b", "03_c"):
-        tiny.write(folder, name, NOTE.format(name))
-    chain.run(only=["03", "01"], out=out, notebooks=folder, say=lambda line: None)
-    assert list(statuses(out)) == ["01_a", "03_c"]
-
-
-def test_the_kernel_is_this_interpreter_whatever_is_installed(folder, out, tmp_path, monkeypatch):
-    spec = tmp_path / "home/.local/share/jupyter/kernels/python3/kernel.json"
-    spec.parent.mkdir(parents=True)
-    spec.write_text(json.dumps({"argv": ["/bin/false"], "display_name": "x", "language": "python"}))
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
-    tiny.write(folder, "01_a", f"import sys\nassert sys.executable == {sys.executable!r}")
-    chain.run(out=out, notebooks=folder, say=lambda line: None)
-    assert statuses(out) == {"01_a": "done"}
-
-
-def test_a_failing_cell_stops_the_chain_and_resume_goes_on_there(folder, out, tmp_path):
-    flag = tmp_path / "flag"
-    tiny.write(folder, "01_a", NOTE.format("a"))
-    tiny.write(folder, "02_b", f"import os\nassert os.path.exists({str(flag)!r}), 'no flag'")
-    tiny.write(folder, "03_c", NOTE.format("c"))
-    with pytest.raises(NotebookError, match=r"02_b.*cell 2 \(`import os` …\): Assert.*no flag"):
-        chain.run(out=out, notebooks=folder, say=lambda line: None)
-    assert statuses(out) == {"01_a": "done", "02_b": "failed", "03_c": "to do"}
-    assert (out / "notebooks/01_a.ipynb").exists()
-    assert not (out / "notebooks/02_b.ipynb").exists()
-    failed = nbformat.read(out / "notebooks/02_b.failed.ipynb", 4)
-    assert any("AssertionError" in str(cell.get("outputs")) for cell in failed.cells)
-
-    flag.touch()
-    chain.resume(out=out, say=lambda line: None)
-    assert set(statuses(out).values()) == {"done"}
-    assert not (out / "notebooks/02_b.failed.ipynb").exists()
-    # The first was not run again.
-    assert (out / "results/log.txt").read_text() == "a quick 0\nc quick 0\n"
-
-
-def test_what_is_unavailable_is_said_and_the_rest_goes_on(folder, out):
-    missing = "from rungs.errors import UnavailableError\nraise UnavailableError('no such card')"
-    tiny.write(folder, "01_a", missing)
-    tiny.write(folder, "02_b", NOTE.format("b"))
-    said = []
-    chain.run(out=out, notebooks=folder, say=said.append)
-    assert statuses(out) == {"01_a": "unavailable", "02_b": "done"}
-    assert "[1/2] 01_a: unavailable here: no such card" in said
-    chain.resume(out=out, say=said.append)
-    assert said.count("[1/2] 01_a: unavailable here: no such card") == 2
-
-
-def test_resume_refuses_changed_sources_and_no_run(folder, out):
-    with pytest.raises(ConfigurationError, match="no run"):
-        chain.resume(out=out)
-    tiny.write(folder, "01_a", "raise ValueError")
-    with pytest.raises(NotebookError):
-        chain.run(out=out, notebooks=folder, say=lambda line: None)
+def test_sources_that_came_or_went_are_changed_ones(folder):
     tiny.write(folder, "01_a", "pass")
-    with pytest.raises(ConfigurationError, match=r"changed.*01_a\.ipynb"):
-        chain.resume(out=out)
+    notebooks = [folder / "01_a.ipynb"]
+    sources = manifest.fingerprints(notebooks)
+    manifest.check_unchanged({"sources": sources}, notebooks)
+    with pytest.raises(ConfigurationError, match="gone"):
+        manifest.check_unchanged({"sources": sources | {"gone.py": "1"}}, notebooks)
+    del sources["01_a.ipynb"]
+    with pytest.raises(ConfigurationError, match="01_a"):
+        manifest.check_unchanged({"sources": sources}, notebooks)
 
 
 @pytest.mark.parametrize(
@@ -123,16 +100,73 @@ def test_resume_refuses_changed_sources_and_no_run(folder, out):
     [
         ({"size": "huge"}, "huge"),
         ({"only": ["01", "77"]}, "77"),
-        ({"parameters": {"boards": 3}}, r"01_a\.ipynb.*boards"),
+        ({"parameters": {"boards": 3}}, r"01_first\.ipynb.*boards"),
     ],
 )
-def test_refusals_leave_the_last_run_alone(folder, out, settings, named):
-    tiny.write(folder, "01_a", NOTE.format("a"))
-    chain.run(out=out, notebooks=folder, say=lambda line: None)
+def test_refusals_leave_the_last_run_alone(last, settings, named):
+    folder, out, _ = last
     with pytest.raises(ConfigurationError, match=named):
-        chain.run(out=out, notebooks=folder, **settings)
-    assert statuses(out) == {"01_a": "done"}
+        chain.run(out=out, notebooks=folder, before=pytest.fail, **settings)
+    assert statuses(out) == {"01_first": "done", "02_second": "done"}
     assert (out / "results/log.txt").exists()
+
+
+def test_what_comes_before_may_stop_it_and_then_the_last_run_is_there(last):
+    folder, out, _ = last
+
+    def stop():
+        raise UnavailableError("no compiler")
+
+    with pytest.raises(UnavailableError, match="no compiler"):
+        chain.run(out=out, notebooks=folder, before=stop)
+    assert statuses(out) == {"01_first": "done", "02_second": "done"}
+
+
+def test_a_new_run_replaces_the_last_and_knows_how_long_it_took(last, tmp_path):
+    folder, _, _ = last
+    out, said = tmp_path / "run", []
+    shutil.copytree(last[1], out)
+    chain.run(size="smoke", only=["02"], out=out, notebooks=folder, say=said.append)
+    assert (out / "results/log.txt").read_text() == "second smoke 0\n"
+    assert list(statuses(out)) == ["02_second"]
+    assert re.fullmatch(r"About \d+ s, estimated from the last run here", said[0])
+    assert re.fullmatch(r"\[1/1\] 02_second … about \d+ s; about \d+ s left", said[1])
+
+
+def test_the_chain_goes_on_past_what_is_unavailable_stops_at_a_failure_and_resumes_there(
+    folder, out, tmp_path
+):
+    flag, said = tmp_path / "flag", []
+    missing = "from rungs.errors import UnavailableError\nraise UnavailableError('no such card')"
+    tiny.write(folder, "01_a", NOTE.format("a"))
+    tiny.write(folder, "02_b", missing)
+    tiny.write(folder, "03_c", f"import os\nassert os.path.exists({str(flag)!r}), 'no flag'")
+    tiny.write(folder, "04_d", NOTE.format("d"))
+    with pytest.raises(ConfigurationError, match="no run"):
+        chain.resume(out=out)
+    with pytest.raises(NotebookError, match=r"03_c.*cell 2 \(`import os` …\): Assert.*no flag"):
+        chain.run(out=out, notebooks=folder, say=said.append)
+    before = {"01_a": "done", "02_b": "unavailable", "03_c": "failed", "04_d": "to do"}
+    assert statuses(out) == before
+    assert (out / "notebooks/01_a.ipynb").exists()
+    assert not (out / "notebooks/03_c.ipynb").exists()
+    failed = nbformat.read(out / "notebooks/03_c.failed.ipynb", 4)
+    assert any("AssertionError" in str(cell.get("outputs")) for cell in failed.cells)
+
+    as_it_was = (folder / "04_d.ipynb").read_text()
+    tiny.write(folder, "04_d", "pass")
+    with pytest.raises(ConfigurationError, match=r"changed.*04_d\.ipynb"):
+        chain.resume(out=out)
+    (folder / "04_d.ipynb").write_text(as_it_was)
+
+    flag.touch()
+    chain.resume(out=out, say=said.append)
+    assert statuses(out) == dict.fromkeys(before, "done") | {"02_b": "unavailable"}
+    assert not (out / "notebooks/03_c.failed.ipynb").exists()
+    # What was done was not run again; what was unavailable was tried again.
+    assert (out / "results/log.txt").read_text() == "a quick 0\nd quick 0\n"
+    tries = [line for line in said if "02_b: unavailable here: no such card; " in line]
+    assert len(tries) == 2
 
 
 def test_a_folder_that_holds_no_run_is_not_cleared(folder, out):
@@ -144,25 +178,36 @@ def test_a_folder_that_holds_no_run_is_not_cleared(folder, out):
     assert (out / "notebooks" / "mine.ipynb").read_text() == "precious"
 
 
-def test_a_new_run_replaces_the_last(folder, out):
-    tiny.write(folder, "01_a", NOTE.format("a"))
-    for _ in range(2):
-        chain.run(out=out, notebooks=folder, say=lambda line: None)
-    assert (out / "results/log.txt").read_text() == "a quick 0\n"
-
-
+@pytest.mark.system
 def test_a_cell_that_takes_too_long(folder, out):
     tiny.write(folder, "01_a", "import time\ntime.sleep(60)", "'never begun'")
     with pytest.raises(NotebookError, match=r"01_a.*cell 2.*longer than 2 s"):
         chain.run(out=out, notebooks=folder, cell_seconds=2, say=lambda line: None)
 
 
+@pytest.mark.system
+def test_a_cell_ends_though_a_widget_is_answered_at_that_moment(folder, out, monkeypatch):
+    def later(widget):
+        time.sleep(1)  # the cell ends meanwhile
+        answer(widget)
+
+    answer = OutputWidget.sync_state
+    monkeypatch.setattr(OutputWidget, "sync_state", later)
+    cell = "output = ipywidgets.Output()\nwith output:\n    display(1)\noutput"
+    tiny.write(folder, "01_a", f"import ipywidgets\n{cell}")
+    chain.run(out=out, notebooks=folder, cell_seconds=100, say=lambda line: None)
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["notebooks"]["01_a"]["seconds"] < 100
+
+
+@pytest.mark.system
 def test_a_kernel_that_dies(folder, out):
     tiny.write(folder, "01_a", "import os\nos._exit(1)")
     with pytest.raises(NotebookError, match=r"01_a.*cell 2.*kernel died"):
         chain.run(out=out, notebooks=folder, say=lambda line: None)
 
 
+@pytest.mark.system
 def test_killed_in_the_middle_leaves_no_kernel_and_resumes(folder, out, tmp_path):
     started, go_on = tmp_path / "started", tmp_path / "go_on"
     tiny.write(folder, "01_a", NOTE.format("a"))

@@ -3,8 +3,12 @@
 from pathlib import Path
 
 import pytest
+from jupyter_core.utils import run_sync
 
 from rungs.course import manifest, notebook
+from rungs.errors import NotebookError
+
+pytestmark = pytest.mark.system
 
 SOLUTIONS = sorted((Path(__file__).parents[2] / "notebooks" / "solutions").glob("*.ipynb"))
 
@@ -18,6 +22,21 @@ def test_every_notebook_runs_from_top_to_bottom(smoke):
         assert list((smoke / "figures").glob(f"{number}_*.png")), number
 
 
+@pytest.fixture(scope="module")
+def kernel():
+    """One kernel for all solutions: they import the same, and C++ is compiled once.
+
+    What that can't see is what depends on a new process: the order of imports, C++ defined twice,
+    settings that one notebook leaves to the next. The course itself is run without it.
+    """
+    with notebook.shared_kernel(SOLUTIONS[0].parent) as kernel:
+        yield kernel
+
+
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
-def test_every_solution_runs(path, tmp_path):
-    notebook.execute(path, tmp_path / path.name, {"size": "smoke"}, 300)
+def test_every_solution_runs(path, kernel, tmp_path):
+    try:
+        notebook.execute(path, tmp_path / path.name, {"size": "smoke"}, 600, kernel=kernel)
+    except NotebookError:
+        run_sync(kernel.restart_kernel)(now=True)  # whatever state it is in, the next begins anew
+        raise

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from rungs.atomic import written
-from rungs.course import chain
-from rungs.course.record import record
+from rungs.course import chain, pace, record
+from rungs.course import manifest as manifests
 from rungs.errors import ConfigurationError
 from rungs.measure import results
 from rungs.measure.ladder import ladder_table
@@ -104,20 +104,37 @@ def test_the_readme_holds_what_was_recorded(race, recorded, tmp_path):
     assert (tmp_path / "figures/ladder.png").stat().st_size > 10_000
 
 
-def test_only_full_runs_are_recorded(tmp_path, monkeypatch):
-    monkeypatch.setattr("rungs.course.record.slug", lambda: "somewhere")
+def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_path, monkeypatch):
+    for module in (record, pace):
+        monkeypatch.setattr(module, "slug", lambda: "somewhere")
     save = "from pathlib import Path\nimport pandas as pd\nfrom rungs.measure import results\n"
     save += "results.save(pd.DataFrame({'x': [1]}), Path(out) / 'results/01_x.csv', {'size': size})"
     tiny.write(tmp_path / "notebooks", "01_a", save)
     out, how = tmp_path / "run", {"notebooks": tmp_path / "notebooks", "say": lambda line: None}
     with pytest.raises(ConfigurationError, match="no run"):
-        record(out, tmp_path)
-    chain.run(size="quick", out=out, **how)
-    with pytest.raises(ConfigurationError, match="of size 'quick'"):
-        record(out, tmp_path)
-    assert not (tmp_path / "data").exists()
+        record.record(out, tmp_path)
+
     chain.run(size="full", out=out, **how)
-    assert results.load(record(out, tmp_path) / "01_x.csv")["x"].tolist() == [1]
+    manifest = manifests.read(out)
+    manifests.write(manifest | {"settings": manifest["settings"] | {"size": "quick"}}, out)
+    seconds = record.record(out, tmp_path)
+    assert seconds == tmp_path / "data/recorded/somewhere/run_seconds.csv"
+    assert list(seconds.parent.iterdir()) == [seconds]
+    assert not list(tmp_path.glob("README.md"))
+
+    manifests.write(manifest, out)
+    folder = record.record(out, tmp_path)
+    assert results.load(folder / "01_x.csv")["x"].tolist() == [1]
+    took = results.load(seconds)
+    assert took[["size", "notebook"]].to_numpy().tolist() == [["full", "01_a"], ["quick", "01_a"]]
+    assert took["seconds"][0] == round(manifest["notebooks"]["01_a"]["seconds"], 1)
+    assert took["date"][0] == manifest["started"]
+
+    # Recorded again, it takes the place of what was there; and a new run elsewhere expects it.
+    record.record(out, tmp_path)
+    assert len(results.load(seconds)) == 2
+    expectation = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
+    assert expectation.seconds == {"01_a": took["seconds"][0]}
 
 
 def test_a_figure_is_saved(race, tmp_path):

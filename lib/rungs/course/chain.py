@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rungs.course import manifest as manifests
+from rungs.course import pace
 from rungs.course.notebook import declared_parameters, execute
+from rungs.course.progress import Progress, in_words
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 
 NOTEBOOKS = manifests.ROOT / "notebooks"
@@ -14,7 +16,7 @@ OUT = manifests.ROOT / "data" / "run"
 FIGURES = manifests.ROOT / "figures" / "run"
 
 # The longest a cell may take, in seconds, at each size.
-CELL_SECONDS = {"smoke": 300, "quick": 600, "full": 7200}
+CELL_SECONDS = {"smoke": 600, "quick": 600, "full": 7200}
 
 
 def run(
@@ -25,6 +27,7 @@ def run(
     out: Path = OUT,
     notebooks: Path = NOTEBOOKS,
     cell_seconds: int | None = None,
+    before: Callable[[], None] | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
     """Runs notebooks from the first to the last, in place of any earlier run in `out`.
@@ -39,6 +42,7 @@ def run(
         out: the run's folder: results, executed notebooks, manifest.
         notebooks: the folder they are in.
         cell_seconds: the longest a cell may take, by default as suits the size.
+        before: called when all this was found right, before an earlier run is removed.
         say: where progress goes, line by line.
 
     Raises:
@@ -55,7 +59,10 @@ def run(
     values |= parameters or {}
     for notebook in chosen:
         _check_parameters(notebook, values)
-    _clear(out, [out / "results", out / "notebooks", out / "book", figures])
+    replaced = _replaced(out, [out / "results", out / "notebooks", out / "book", figures])
+    if before:
+        before()
+    expectation = pace.expect(size, [notebook.stem for notebook in chosen], out)
     settings = {
         "size": size,
         "only": only,
@@ -63,8 +70,13 @@ def run(
         "notebooks": str(notebooks.resolve()),
         "cell_seconds": cell_seconds or CELL_SECONDS[size],
     }
-    manifest = manifests.new(settings, chosen)
+    manifest = manifests.new(settings, chosen) | {"expected": expectation.seconds}
+    for folder in replaced:
+        shutil.rmtree(folder)
     manifests.write(manifest, out)
+    if expectation.seconds:
+        total = in_words(sum(expectation.seconds.values()))
+        say(f"About {total}, estimated from {expectation.source}")
     _run_rest(manifest, chosen, out, say)
 
 
@@ -82,26 +94,25 @@ def resume(*, out: Path = OUT, say: Callable[[str], None] = print) -> None:
     _run_rest(manifest, chosen, out, say)
 
 
-def _clear(out: Path, folders: list[Path]) -> None:
-    """Removes an earlier run, and in a folder that isn't the course's own nothing else."""
+def _replaced(out: Path, folders: list[Path]) -> list[Path]:
+    """The folders of an earlier run; what is in a folder that isn't the course's own is refused."""
     present = [folder for folder in folders if folder.exists()]
     if present and out != OUT and not manifests.exists(out):
         raise ConfigurationError(f"{present[0]} is there, but {out} holds no run to replace")
-    for folder in present:
-        shutil.rmtree(folder)
+    return present
 
 
 def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
     settings = manifest["settings"]
     for leftover in out.rglob(".unfinished-*"):  # of a run that was killed
         shutil.rmtree(leftover)
-    for number, notebook in enumerate(chosen, start=1):
-        entry = manifest["notebooks"][notebook.stem]
-        label = f"[{number}/{len(chosen)}] {notebook.stem}"
+    progress = Progress([notebook.stem for notebook in chosen], manifest["expected"], say)
+    for notebook in chosen:
+        name, entry = notebook.stem, manifest["notebooks"][notebook.stem]
         if entry["status"] == "done":
-            say(f"{label}: done before, {entry['seconds']:.1f} s")
+            progress.done_before(name, entry["seconds"])
             continue
-        say(f"{label} …")
+        progress.begins(name)
         start = time.perf_counter()
         try:
             entry["status"], lacks = _run_one(notebook, settings, out)
@@ -111,11 +122,12 @@ def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
         finally:
             entry["seconds"] = time.perf_counter() - start
             manifests.write(manifest, out)
-        say(
-            f"{label}: unavailable here: {lacks}" if lacks else f"{label}: {entry['seconds']:.1f} s"
-        )
-    done = sum(1 for _ in (out / "notebooks").glob("[0-9]*.ipynb"))
-    say(f"{done} notebooks in {out / 'notebooks'}; python -m rungs book makes pages of them")
+        progress.ends(name, entry["seconds"], lacks)
+    say(
+        f"Done in {in_words(progress.elapsed())}: "
+        f"{len(chosen)} notebooks in {out / 'notebooks'}; "
+        "python -m rungs book makes pages of them"
+    )
     say(f"Results in {out / 'results'}, figures in {settings['parameters']['figures']}")
 
 

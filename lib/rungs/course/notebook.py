@@ -9,15 +9,25 @@ from pathlib import Path
 import nbformat
 import papermill
 from ipykernel.kernelspec import write_kernel_spec
+from jupyter_client import AsyncKernelManager
+from jupyter_core.utils import run_sync
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from rungs.atomic import written
+from rungs.course.client import WatchfulClient
 from rungs.errors import NotebookError, UnavailableError
 
-# Kernels listen on loopback; without this each prints a warning that others there could listen too.
-_ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
+# Kernels listen on loopback; unencrypted, each prints a warning that others there could listen too.
+_KERNELS = Config(
+    {
+        "KernelManager": {
+            "transport_encryption": "auto",
+            "client_class": f"{WatchfulClient.__module__}.{WatchfulClient.__name__}",
+        }
+    }
+)
 
 
 def declared_parameters(notebook: Path) -> set[str]:
@@ -25,7 +35,13 @@ def declared_parameters(notebook: Path) -> set[str]:
     return set(papermill.inspect_notebook(str(notebook)))
 
 
-def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int) -> None:
+def execute(
+    notebook: Path,
+    executed: Path,
+    parameters: dict,
+    cell_seconds: int,
+    kernel: AsyncKernelManager | None = None,
+) -> None:
     """Runs a notebook in a new kernel process of this very interpreter.
 
     Args:
@@ -34,6 +50,7 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
             is kept up to the failure beside that, as `<name>.failed.ipynb`.
         parameters: values for its `parameters` cell.
         cell_seconds: the longest any cell may take.
+        kernel: a `shared_kernel` to run it in instead, without what others have left there.
 
     Raises:
         UnavailableError: a cell raised one: this machine lacks what the rest is about. The notebook
@@ -43,6 +60,8 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
     failed = executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
     lacks = None
+    if kernel:
+        _forget(kernel)
     with written(executed) as unfinished, _own_kernel():
         try:
             papermill.execute_notebook(
@@ -52,8 +71,9 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
                 kernel_name="python3",
                 execution_timeout=cell_seconds,
                 progress_bar=False,
-                config=_ENCRYPTED,
+                config=_KERNELS,
                 cwd=notebook.parent,
+                km=kernel,
             )
         except (PapermillExecutionError, CellControlSignal, DeadKernelError) as error:
             if getattr(error, "ename", None) == UnavailableError.__name__:
@@ -66,6 +86,27 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
                 ) from error
     if lacks:
         raise UnavailableError(lacks)
+
+
+@contextlib.contextmanager
+def shared_kernel(folder: Path) -> Iterator[AsyncKernelManager]:
+    """A kernel for several notebooks of a folder, to be given to `execute`."""
+    with _own_kernel():
+        kernel = AsyncKernelManager(kernel_name="python3", config=_KERNELS)
+        run_sync(kernel.start_kernel)(cwd=folder)
+    try:
+        yield kernel
+    finally:
+        run_sync(kernel.shutdown_kernel)(now=True)
+
+
+def _forget(kernel: AsyncKernelManager) -> None:
+    """Removes all names from a kernel; what it has imported stays."""
+    client = kernel.blocking_client()
+    client.start_channels()
+    client.wait_for_ready()
+    client.execute_interactive("%reset_selective -f .")  # %reset takes __spec__ too
+    client.stop_channels()
 
 
 @contextlib.contextmanager

@@ -1,0 +1,87 @@
+"""What is said before the chain starts."""
+
+import shutil
+import sys
+
+import pandas as pd
+import pytest
+
+from rungs import cli
+from rungs.course import chain, first
+from rungs.errors import UnavailableError
+from tests.course import notebooks as tiny
+
+
+def test_the_table_has_medians_their_spread_and_gains():
+    plies = first.NUM_ENVS * first.STEPS
+    rows = [(rung, i, plies, plies / rate) for i in range(5) for rung, rate in race(i)]
+    times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+    lines = first.report(times).splitlines()
+    assert lines[:3] == [
+        "rung     plies/s           middle half  times python",
+        "python     3 k/s        2 k/s to 4 k/s            1×",
+        "cpp     3.01 M/s  2.01 M/s to 4.01 M/s        1,003×",
+    ]
+    assert f"{first.NUM_ENVS} boards, {first.STEPS} steps" in lines[3]
+    assert lines[4].startswith("5 times.")
+
+
+def race(i):
+    """Plies per second of a repeat."""
+    return ("python", 1000 * (i + 1)), ("cpp", 1e6 * (i + 1) + 10_000)
+
+
+@pytest.mark.system
+def test_a_missing_compiler_is_one_line_and_the_last_run_stays(tmp_path, monkeypatch, capsys):
+    tiny.write(tmp_path / "notebooks", "01_a", "pass")
+    in_that_folder(monkeypatch, tmp_path / "notebooks")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert cli.main(["run", "--out", str(tmp_path / "run")]) == 2
+    assert capsys.readouterr().err == "rungs: g++ is not installed\n"
+    assert not (tmp_path / "run").exists()
+
+
+def in_that_folder(monkeypatch, notebooks):
+    run = chain.run
+    monkeypatch.setattr(chain, "run", lambda **given: run(notebooks=notebooks, **given))
+
+
+def test_a_crash_before_the_chain_is_said(monkeypatch):
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(UnavailableError, match="-m rungs race ended as 1"):
+        first.look_aside()
+
+
+def test_what_is_not_installed_is_named_with_how_to_get_it(monkeypatch, capsys):
+    from rungs.course import book  # noqa: F401 (so that there is something to forget)
+
+    monkeypatch.delattr("rungs.course.book")
+    monkeypatch.delitem(sys.modules, "rungs.course.book")
+    monkeypatch.setitem(sys.modules, "nbformat", None)
+    assert cli.main(["book"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("rungs: nbformat is not installed: pip install 'rungs[")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.system
+def test_a_run_begins_with_what_works_here_and_a_race(tmp_path, monkeypatch, capfd):
+    tiny.write(tmp_path / "notebooks", "01_a", "pass")
+    in_that_folder(monkeypatch, tmp_path / "notebooks")
+    assert cli.main(["run", "--out", str(tmp_path / "run")]) == 0
+    said = capfd.readouterr().out.splitlines()
+    assert said[0].startswith("Rungs ")
+    assert said[1].startswith("works: chess on python, multiprocessing, cpp, openmp")
+    header = next(i for i, line in enumerate(said) if line.startswith("rung "))
+    assert [line.split()[0] for line in said[header + 1 : header + 5]] == list(first.RUNGS)
+    assert said[header + 1].endswith(" 1×")
+    assert any(line.startswith("[1/1] 01_a") for line in said[header:])
+
+
+@pytest.mark.system
+def test_one_notebook_is_run_without_further_words(tmp_path, monkeypatch, capfd):
+    tiny.write(tmp_path / "notebooks", "01_a", "pass")
+    in_that_folder(monkeypatch, tmp_path / "notebooks")
+    monkeypatch.setattr(first, "look_aside", pytest.fail)
+    assert cli.main(["run", "--only", "01", "--out", str(tmp_path / "run")]) == 0
+    assert capfd.readouterr().out.startswith("[1/1] 01_a …")
