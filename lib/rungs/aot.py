@@ -74,8 +74,9 @@ def build(name: str, source: Path, flags: list[str]) -> Path:
     Raises:
         CompilerError: as `load`.
     """
+    beside = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
     # With the source's path, as it is in what debuggers and profilers are told.
-    identity = (str(source), source.read_text(), headers.fingerprint(), version(), flags)
+    identity = (str(source), beside, headers.fingerprint(), version(), flags)
     digest = hashlib.sha256(repr((*identity, cpu_features())).encode()).hexdigest()
     path = cache.directory() / f"{name}-{digest[:16]}"
     with cache.build(path) as unfinished:

@@ -183,8 +183,7 @@ class CudaChessEnv(TensorActions, ChessVectorEnv):
 
 
 def _check_gpu() -> None:
-    if not gpu.name():
-        raise UnavailableError("there is no NVIDIA GPU, or no driver: nvidia-smi finds none")
+    gpu.require()
     if not torch.cuda.is_available():
         raise UnavailableError(
             f"PyTorch {torch.__version__} can't use the GPU: was it built for CUDA?"
