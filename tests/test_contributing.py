@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
 STEP = re.compile(r"`([\w/]+\.\w+)`(?:, before `(.+?)`)?:\n\n```\w+\n(.*?)```", re.DOTALL)
 
 
+@pytest.mark.system
 def test_the_guide_leads_to_a_rung(tmp_path):
     for name in ("cpp", "lib", "tests"):
         ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")

@@ -47,6 +47,12 @@ def test_make_vec_finds_every_rung_without_a_warning(rung):
         each.close()
 
 
+def test_cartpole_is_registered_too():
+    env = gymnasium.make_vec("rungs/CartPole-v1", 3, rung="cpp", seed=5)
+    ours = rungs.make("cartpole", "cpp", 3, seed=5)
+    np.testing.assert_array_equal(env.reset()[0], ours.reset()[0])
+
+
 def test_its_name_can_say_where_it_is_from():
     code = 'import gymnasium; print(gymnasium.make_vec("rungs:rungs/Chess-v0", 3).num_envs)'
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

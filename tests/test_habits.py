@@ -5,7 +5,6 @@ import itertools
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -18,7 +17,6 @@ COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 SOLUTIONS = sorted((ROOT / "notebooks" / "solutions").glob("*.ipynb"))
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-BIN = Path(sys.executable).parent
 
 
 def tracked(*patterns):
@@ -28,18 +26,15 @@ def tracked(*patterns):
 
 
 def pins():
+    """All but CUDA's libraries, whose versions PyTorch's builds for GPUs pin."""
     extras = PROJECT["optional-dependencies"]
-    return {*PROJECT["dependencies"], *itertools.chain(*extras.values())}
+    all_of_them = {*PROJECT["dependencies"], *itertools.chain(*extras.values())}
+    return {pin for pin in all_of_them if not pin.startswith("cuda-toolkit")}
 
 
 def canonical(pin):
     """As names of packages compare: sb3_contrib is sb3-contrib, without its extras."""
     return re.sub(r"\[\w+\]", "", pin.lower()).replace("_", "-")
-
-
-def succeeds(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_there_are_notebooks_and_solutions_of_each():
@@ -48,9 +43,11 @@ def test_there_are_notebooks_and_solutions_of_each():
     assert [path.name for path in SOLUTIONS] == [path.name for path in COURSE]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_outputs_are_committed(path):
-    succeeds(BIN / "nbstripout", "--verify", path)
+def test_no_outputs_are_committed():
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, 4).cells:
+            assert not cell.get("outputs"), path
+            assert not cell.get("execution_count"), path
 
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
@@ -86,15 +83,6 @@ class TestNotebook:
         headings = ("What you'll do", "What you'll learn", "What you'll need")
         for heading in (*headings, "## Summary", "## Exercises"):
             assert heading in text
-
-
-def test_python_is_formatted_and_linted():
-    succeeds(BIN / "ruff", "check", ".")
-    succeeds(BIN / "ruff", "format", "--check", ".")
-
-
-def test_cpp_is_formatted():
-    succeeds(BIN / "clang-format", "--dry-run", "--Werror", *tracked("*.hpp", "*.cpp"))
 
 
 def test_all_dependencies_are_pinned():

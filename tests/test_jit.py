@@ -24,6 +24,7 @@ def start(code, **environment):
     )
 
 
+@pytest.mark.system
 def test_two_processes_at_once_on_a_fresh_machine(tmp_path):
     both = [start(STEP, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2)]
     for process in both:

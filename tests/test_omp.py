@@ -29,12 +29,14 @@ def run(first, second):
     return subprocess.run(command, capture_output=True, text=True, check=True)
 
 
+@pytest.mark.system
 def test_steps_run_on_the_threads_of_pytorch():
     done = run("rungs", "torch")
     assert done.stdout == "0\n"
     assert "OversubscriptionWarning: torch" not in done.stderr
 
 
+@pytest.mark.system
 def test_two_runtimes_are_warned_of():
     done = run("torch", "rungs")
     assert int(done.stdout) > 0

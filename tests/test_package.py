@@ -10,6 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+pytestmark = pytest.mark.system
+
 
 def succeed(command, **how):
     done = subprocess.run(command, capture_output=True, text=True, **how)

@@ -117,6 +117,17 @@ def test_without_the_wrapper_it_raises_and_changes_nothing():
     assert env.agent_selection == "player_0"
 
 
+def test_what_an_agent_has_seen_stays():
+    env = raw_env()
+    env.reset()
+    seen = env.observe("player_0")
+    kept = {name: array.copy() for name, array in seen.items()}
+    play(env, "e2e4 e7e5")
+    for name, array in kept.items():
+        np.testing.assert_array_equal(seen[name], array)
+        assert not np.array_equal(env.observe("player_0")[name], array)
+
+
 def test_it_renders_text():
     env = raw_env(render_mode="ansi")
     env.reset()

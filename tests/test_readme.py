@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rungs.errors import UnavailableError
+from rungs.peers.envpool import import_envpool
 from rungs.show import readme
 
 ROOT = Path(__file__).parents[1]
@@ -22,8 +23,10 @@ def test_its_numbers_are_recorded_ones():
         assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in README
 
 
+# What these bring takes long to import and to compile.
+HEAVY = re.compile(r"import (jax|torch)|stable_baselines3|sb3_contrib|rungs\.sb3")
 BLOCKS = [
-    (page, i, code)
+    pytest.param(page, i, code, marks=[pytest.mark.system] if HEAVY.search(code) else [])
     for page in PAGES
     for i, code in enumerate(
         re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
@@ -35,6 +38,8 @@ BLOCKS = [
 def test_its_python_runs(page, number, code):
     before = dict(os.environ)
     try:
+        if "import envpool" in code:  # which may be there without what it needs for other games
+            import_envpool()
         exec(code, {})
     except UnavailableError as error:
         pytest.skip(str(error))

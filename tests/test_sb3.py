@@ -72,6 +72,7 @@ def test_what_stable_baselines_does_not_know_is_refused(setting):
         ChessVecEnv(2, **setting)
 
 
+@pytest.mark.system
 def test_ppo_learns_to_balance_a_pole():
     from stable_baselines3 import PPO
     from stable_baselines3.common.vec_env import VecMonitor
@@ -91,6 +92,7 @@ def test_an_illegal_action_raises():
         env.step(np.array([0, 0]))
 
 
+@pytest.mark.system
 def test_maskable_ppo_trains_on_it():
     sb3_contrib = pytest.importorskip("sb3_contrib")
     from stable_baselines3.common.vec_env import VecMonitor

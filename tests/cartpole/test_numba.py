@@ -37,6 +37,7 @@ print(ptx)
 """
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "kind",
     [

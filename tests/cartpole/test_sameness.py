@@ -83,7 +83,7 @@ def test_rungs_are_the_same_bit_for_bit(rung, dtype, num_envs, steps, settings):
     ("rung", "extra"),
     [
         ("numba", {"threads_per_block": 3}),
-        ("torch", {"execution": "compile"}),
+        pytest.param("torch", {"execution": "compile"}, marks=pytest.mark.system),
         *(
             pytest.param(
                 "torch",
@@ -104,6 +104,11 @@ def test_kernels_and_compiled_tensors_are_the_same_bit_for_bit(rung, extra, mode
     assert envs[0].get_state() == envs[1].get_state()
 
 
+def in_tier(rung, tier=pytest.mark.system):
+    """A rung as a parameter; one that starts a process for each environment is for a later tier."""
+    return pytest.param(rung, marks=tier) if rung == "subproc" else rung
+
+
 RUNGS = {
     "gymnasium": {},
     "subproc": {},
@@ -115,7 +120,7 @@ RUNGS = {
 
 @pytest.mark.parametrize("given", [False, True], ids=["random", "given"])
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
-@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize("rung", [in_tier(rung) for rung in RUNGS])
 def test_many_steps_at_once_are_as_many_steps(rung, mode, given):
     if rung == "subproc" and mode == "NEXT_STEP":
         pytest.skip("resets by itself")
@@ -164,6 +169,7 @@ def test_random_actions_are_bits_of_philox():
     np.testing.assert_array_equal(env.step_many(70)[0], later)
 
 
+@pytest.mark.system
 def test_a_process_for_each_changes_nothing():
     envs = [make(rung, 3, max_episode_steps=80) for rung in ("gymnasium", "subproc")]
     for one, other in play(envs, 300):
@@ -171,6 +177,7 @@ def test_a_process_for_each_changes_nothing():
     envs[1].close()
 
 
+@pytest.mark.system
 def test_a_process_that_dies_is_named():
     env = make("subproc", 3)
     env.reset()
@@ -249,7 +256,10 @@ def test_sine_and_cosine_of_a_pole_that_stands_are_exact_to_a_unit(dtype):
         assert off.max() <= 1
 
 
-@pytest.mark.parametrize("rung", [rung.name for rung in rungs.rungs_of("cartpole")])
+CONTRACT = [in_tier(rung.name, pytest.mark.slow) for rung in rungs.rungs_of("cartpole")]
+
+
+@pytest.mark.parametrize("rung", CONTRACT)
 class TestContract:
     def test_spaces_are_gymnasiums(self, rung):
         env, theirs = make(rung, 3), gymnasium.make_vec("CartPole-v1", 3)
@@ -294,7 +304,7 @@ class TestContract:
 
     def test_a_state_goes_on_on_another_rung(self, rung):
         env, other = make(rung, 6), make("cpp", 6)
-        list(play([env], 40))
+        list(play([env], 40, seed=4))
         observation, _ = other.set_state(env.get_state())
         np.testing.assert_array_equal(observation, on_host(env._outputs.observation))
         actions = np.array([0, 1, 1, 0, 1, 0])
@@ -302,13 +312,13 @@ class TestContract:
             ours, theirs = env.step(actions), other.step(actions)
             np.testing.assert_allclose(on_host(ours[0]), theirs[0], atol=1e-6)
 
-    @pytest.mark.parametrize("action", [-1, 2, 2**40])
-    def test_an_invalid_action_changes_nothing(self, rung, action):
+    def test_an_invalid_action_changes_nothing(self, rung):
         env = make(rung, 5, first_env=10)
         before = on_host(env.reset()[0]).copy()
-        with pytest.raises(ValueError, match=f"environment 13: action {action} is not 0 or 1"):
-            env.step(np.array([0, 1, 1, action, 0]))
-        np.testing.assert_array_equal(before, on_host(env._outputs.observation))
+        for action in (-1, 2, 2**40):
+            with pytest.raises(ValueError, match=f"environment 13: action {action} is not 0 or 1"):
+                env.step(np.array([0, 1, 1, action, 0]))
+            np.testing.assert_array_equal(before, on_host(env._outputs.observation))
 
     def test_many_steps_refuse_what_one_does_and_change_nothing(self, rung):
         env = make(rung, 3, first_env=10)
@@ -322,25 +332,27 @@ class TestContract:
                 env.step_many(steps, actions)
         np.testing.assert_array_equal(before, on_host(env._outputs.observation))
 
-    @pytest.mark.parametrize(
-        ("argument", "value"),
-        [
-            ("num_envs", 0),
-            ("seed", -1),
-            ("dtype", "float16"),
-            ("workload", 0),
-            ("max_episode_steps", 0),
-            ("autoreset_mode", "LATER"),
-            ("colour", 1),
-        ],
-    )
-    def test_wrong_settings_are_named(self, rung, argument, value):
-        with pytest.raises(ValueError, match=argument):
-            make(rung, **({"num_envs": 2} | {argument: value}))
 
-    @pytest.mark.parametrize("actions", [np.zeros(3, int), np.zeros(2), np.zeros((2, 1), int)])
-    def test_actions_of_wrong_shape_or_dtype_are_refused(self, rung, actions):
-        env = make(rung, 2)
-        env.reset()
-        with pytest.raises(ValueError, match=r"shape|dtype"):
-            env.step(actions)
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("num_envs", 0),
+        ("seed", -1),
+        ("dtype", "float16"),
+        ("workload", 0),
+        ("max_episode_steps", 0),
+        ("autoreset_mode", "LATER"),
+        ("colour", 1),
+    ],
+)
+def test_wrong_settings_are_named(argument, value):
+    with pytest.raises(ValueError, match=argument):
+        make("cpp", **({"num_envs": 2} | {argument: value}))
+
+
+@pytest.mark.parametrize("actions", [np.zeros(3, int), np.zeros(2), np.zeros((2, 1), int)])
+def test_actions_of_wrong_shape_or_dtype_are_refused(actions):
+    env = make("cpp", 2)
+    env.reset()
+    with pytest.raises(ValueError, match=r"shape|dtype"):
+        env.step(actions)

@@ -1,22 +1,16 @@
 """gymnasium's three ways to begin the next episode."""
 
+import chess
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-import rungs
 from rungs.chess.policy import random_actions
 from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError, IllegalActionError
 
-RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
 FOOLS_MATE = ("f2f3", "e7e5", "g2g4", "d8h4")
-
-
-@pytest.fixture(params=RUNGS)
-def make(request):
-    return lambda num_envs=2, **settings: rungs.make("chess", request.param, num_envs, **settings)
 
 
 def play(env, *moves):
@@ -28,7 +22,7 @@ def play(env, *moves):
 
 def mated(make, mode, **settings):
     """Board 0 is mated, board 1 is not."""
-    env = make(autoreset_mode=mode, **settings)
+    env = make(2, autoreset_mode=mode, **settings)
     env.reset()
     return env, play(env, *zip(FOOLS_MATE, (*FOOLS_MATE[:3], "a7a6"), strict=True))
 
@@ -89,6 +83,23 @@ def test_disabled_steps_no_board_that_has_ended(make):
     play(env, ("e2e4", "b1c3"))
 
 
+@pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])
+def test_a_reset_of_some_leaves_others_ended(make, mode):
+    env = make(2, autoreset_mode=mode, max_plies=1)
+    env.reset()
+    play(env, ("e2e4", "d2d4"))
+    before = env.fens()
+    env.reset(options={"reset_mask": np.array([True, False])})
+    assert env.fens() == [chess.STARTING_FEN, before[1]]
+    assert env.legal_moves(1) == {}
+    if mode == "DISABLED":
+        with pytest.raises(gymnasium.error.ResetNeeded, match="boards 1 have ended"):
+            env.step([524, 0])
+    else:
+        env.step([524, 0])
+        assert env.fens()[1] == chess.STARTING_FEN
+
+
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_a_partial_reset_goes_on_to_the_next_episode(make, mode):
     def begin():
@@ -107,14 +118,14 @@ def test_a_partial_reset_goes_on_to_the_next_episode(make, mode):
     "reset_mask", [[True, False], np.ones(3, bool), np.ones(2, int), np.ones((2, 1), bool)]
 )
 def test_a_wrong_reset_mask_is_named(make, reset_mask):
-    env = make()
+    env = make(2)
     env.reset()
     with pytest.raises(ConfigurationError, match="reset_mask"):
         env.reset(options={"reset_mask": reset_mask})
 
 
 def test_a_reset_mask_needs_a_first_reset_and_no_seed(make):
-    env = make()
+    env = make(2)
     with pytest.raises(ConfigurationError, match="reset_mask"):
         env.reset(options={"reset_mask": np.ones(2, bool)})
     env.reset()

@@ -9,16 +9,8 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-import rungs
 from rungs.chess.policy import random_actions
 from rungs.chess.reason import Reason
-
-RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
-
-
-@pytest.fixture(params=RUNGS)
-def make(request):
-    return lambda num_envs=3, **settings: rungs.make("chess", request.param, num_envs, **settings)
 
 
 def actions_for(env, moves):

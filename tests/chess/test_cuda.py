@@ -46,6 +46,7 @@ def arrays(info):
     }
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_every_kernel_compiles(arch):
     code = device.cubin(arch)
@@ -54,15 +55,23 @@ def test_every_kernel_compiles(arch):
         assert f"rungs_chess_{kernel}".encode() in code
 
 
+GAMES = [
+    ({"mask": "bits"}, "uniform"),
+    ({"opponent": "random", "opening_plies": (0, 40)}, "uniform"),
+    ({"obs": "bitplanes", "mask": "bits", "max_plies": 40, "first_board": 3}, "rare"),
+    ({"obs": "planes", "opponent": "random", "mask": "bits"}, "shuffling"),
+]
+MODES = ["SAME_STEP", "NEXT_STEP", "DISABLED"]
+
+
+# Every setting and every mode in the default tier, and all pairs of them in the other.
 @pytest.mark.parametrize("where", DEVICES)
-@pytest.mark.parametrize("autoreset_mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
 @pytest.mark.parametrize(
-    ("settings", "policy"),
+    ("settings", "policy", "autoreset_mode"),
     [
-        ({"mask": "bits"}, "uniform"),
-        ({"opponent": "random", "opening_plies": (0, 40)}, "uniform"),
-        ({"obs": "bitplanes", "mask": "bits", "max_plies": 40, "first_board": 3}, "rare"),
-        ({"obs": "planes", "opponent": "random", "mask": "bits"}, "shuffling"),
+        pytest.param(*game, mode, marks=[pytest.mark.system] if (i - j) % 3 else [])
+        for i, game in enumerate(GAMES)
+        for j, mode in enumerate(MODES)
     ],
 )
 def test_it_is_cpp_bit_for_bit(where, autoreset_mode, settings, policy):

@@ -17,9 +17,14 @@ from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, EngineError, IllegalActionError
 from rungs.machine import optional
 from tests import lockstep
+from tests.chess import conftest
 from tests.chess.test_errors import snapshot
 
-RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
+# Engines are asked by what all rungs share; the lockstep of the others is all tests'.
+RUNGS = ["python", "cpp"]
+OTHERS = [
+    pytest.param(name, marks=pytest.mark.system) for name in conftest.RUNGS if name not in RUNGS
+]
 STOCKFISH = optional.find("stockfish")
 needs_stockfish = pytest.mark.skipif(not STOCKFISH, reason="stockfish is not installed")
 
@@ -46,7 +51,7 @@ def fake(tmp_path):
             mark = f"RUNGS_TEST={tmp_path}".encode()
             return [pid for pid in os.listdir("/proc") if pid.isdigit() and marked(pid, mark)]
 
-        def all_gone(self, seconds=5):
+        def all_gone(self, seconds=60):
             deadline = time.monotonic() + seconds
             while self.running() and time.monotonic() < deadline:
                 time.sleep(0.02)
@@ -87,11 +92,23 @@ def test_one_step_is_the_agents_ply_and_the_engines(rung, fake):
     assert fake.all_gone()
 
 
+@pytest.mark.parametrize("rung", RUNGS)
+def test_colours_change_with_every_episode(rung, fake):
+    env = rungs.make("chess", rung, 2, opponent=fake(), max_plies=2)
+    _, info = env.reset()
+    for episode in range(4):
+        assert info["player"].tolist() == [episode % 2, 1 - episode % 2]
+        *_, truncated, info = env.step([min(env.legal_moves(board).values()) for board in (0, 1)])
+        assert truncated.all()
+    env.close()
+
+
+@pytest.mark.parametrize("rung", RUNGS[1:])
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
 def test_every_rung_plays_the_same_games(rung, fake, mode):
     settings = {"autoreset_mode": mode, "max_plies": 40, "opening_plies": (0, 4), "obs": "planes"}
     pair = [rungs.make("chess", name, 4, opponent=fake(), **settings) for name in (rung, "python")]
-    reasons = lockstep.play(*pair, seed=1, steps=60)
+    reasons = lockstep.play(*pair, seed=1, steps=60, rollout=3)
     assert sum(reasons.values()) >= 8
     for env in pair:
         env.close()
@@ -198,6 +215,7 @@ if sys.argv[2] == "raises":
 """
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("how", ["exits", "raises", "killed"])
 def test_no_engine_outlives_its_environment(fake, how):
     engine = fake()
@@ -249,6 +267,7 @@ def test_an_unknown_option_is_named(rung, fake):
 
 
 @needs_stockfish
+@pytest.mark.system
 def test_stockfish_plays_the_same_on_every_rung(rung):
     engine = UciEngine(STOCKFISH, depth=2, options={"Hash": 1})
     settings = {"opponent": engine, "max_plies": 60}

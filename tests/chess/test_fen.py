@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rungs.chess.perft import perft_cpp
+from rungs.chess.perft import perft_cpp, perft_python
 from rungs.errors import InvalidFenError
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -48,6 +48,15 @@ REFUSED = {
 def test_refused_with_the_reason(fen, why):
     with pytest.raises(InvalidFenError, match=why):
         perft_cpp(fen, 1)
+
+
+@pytest.mark.parametrize(
+    ("castling", "legal"),
+    [("K", 0), ("H", 0), ("C", 1), ("-", 0)],  # the outer rook's way is blocked by the inner one
+)
+def test_a_letter_without_a_file_is_the_outermost_rooks(castling, legal):
+    fen, none = (f"k7/8/8/8/8/8/8/1KR4R w {right} - 0 1" for right in (castling, "-"))
+    assert perft_cpp(fen, 1) == perft_python(fen, 1) == perft_cpp(none, 1) + legal
 
 
 @given(st.text(max_size=300))

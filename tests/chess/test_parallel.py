@@ -57,7 +57,13 @@ def boards_for(threads):
     return sorted(near - {0})
 
 
-@pytest.mark.parametrize("threads", range(1, 2 * CORES + 1))
+@pytest.mark.parametrize(
+    "threads",
+    [
+        threads if threads == CORES + 1 else pytest.param(threads, marks=pytest.mark.system)
+        for threads in range(1, 2 * CORES + 1)
+    ],
+)
 def test_openmp_is_cpp_for_any_number_of_threads_and_boards(threads):
     for num_envs in boards_for(threads):
         ours = rungs.make("chess", "openmp", num_envs, threads=threads, opponent="random")
@@ -72,7 +78,8 @@ def test_openmp_is_cpp_for_any_schedule(schedule, chunk):
     settings = {"obs": "bitplanes", "mask": "bits", "autoreset_mode": "DISABLED", "max_plies": 50}
     ours = rungs.make("chess", "openmp", 390, **team, **settings)
     theirs = rungs.make("chess", "cpp", 390, **settings)
-    lockstep.play(ours, theirs, seed=2, steps=60)
+    lockstep.play(ours, theirs, seed=2, steps=60, fens=False)
+    assert ours.fens() == theirs.fens()
 
 
 def test_all_threads_find_the_first_illegal_action():
@@ -89,7 +96,9 @@ def test_all_threads_find_the_first_illegal_action():
 
 
 @pytest.mark.parametrize("transport", ["queue", "shared"])
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize(
+    "workers", [3, *(pytest.param(workers, marks=pytest.mark.system) for workers in (1, 2))]
+)
 def test_multiprocessing_is_cpp(workers, transport):
     for num_envs, settings in (
         (1, {}),
@@ -155,15 +164,16 @@ def alive(pid):
         return False
 
 
-def gone(pids, seconds=5):
+def gone(pids, seconds=60):
     deadline = time.monotonic() + seconds
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not any(map(alive, pids))
 
 
-def shared_things():
-    return {path.name for path in Path("/dev/shm").iterdir()}
+def shared_things(pid=""):
+    """What a process, or any, has in shared memory, as multiprocessing names it."""
+    return {path.name for path in Path("/dev/shm").glob(f"pym-{pid}*")}
 
 
 @pytest.fixture
@@ -175,16 +185,14 @@ def workers():
 
 
 @pytest.mark.parametrize("transport", ["queue", "shared"])
-def test_a_killed_worker_is_named_within_seconds(transport):
-    before = shared_things()
+def test_a_killed_worker_is_named(transport):
+    before = shared_things(os.getpid())
     env = rungs.make("chess", "multiprocessing", 6, workers=3, transport=transport)
     _, info = env.reset()
     pids = env._pool.pids
     os.kill(pids[1], signal.SIGKILL)
-    start = time.monotonic()
     with pytest.raises(WorkerDiedError, match=rf"worker 1 \(process {pids[1]}\) died: SIGKILL"):
         env.step(random_actions(info["action_mask"], np.random.default_rng(0)))
-    assert time.monotonic() - start < 5
     assert gone(pids)
     with pytest.raises(WorkerDiedError, match="worker 1"):
         env.reset()
@@ -193,9 +201,10 @@ def test_a_killed_worker_is_named_within_seconds(transport):
     with pytest.raises(gymnasium.error.ClosedEnvironmentError):
         env.reset()
     del env
-    assert shared_things() <= before
+    assert shared_things(os.getpid()) <= before
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("transport", ["queue", "shared"])
 @pytest.mark.parametrize("delay", [0.0, 0.003, 0.01, 0.05, 0.2])
 def test_a_worker_killed_at_any_moment_is_named(transport, delay):
@@ -203,10 +212,8 @@ def test_a_worker_killed_at_any_moment_is_named(transport, delay):
     _, info = env.reset()
     pids = env._pool.pids
     threading.Timer(delay, os.kill, (pids[0], signal.SIGKILL)).start()
-    start = time.monotonic()
     with pytest.raises(WorkerDiedError, match="worker 0"):
         step_for_ever(env, info)
-    assert time.monotonic() - start < 5
     assert gone(pids)
 
 
@@ -218,7 +225,7 @@ def test_a_worker_that_raises_is_named_with_its_traceback(workers):
 
 
 def test_closing_and_forgetting_leave_nothing():
-    before = shared_things()
+    before = shared_things(os.getpid())
     for forget in (False, True):
         env = rungs.make("chess", "multiprocessing", 4, workers=2, transport="shared")
         env.reset()
@@ -228,7 +235,7 @@ def test_closing_and_forgetting_leave_nothing():
             env.close()
         del env
         assert gone(pids)
-    assert shared_things() <= before
+    assert shared_things(os.getpid()) <= before
 
 
 PARENT = """
@@ -245,20 +252,27 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("how", ["exits", "raises", "killed"])
 def test_no_worker_outlives_its_parent(tmp_path, how):
     before = shared_things()
     script = tmp_path / "script.py"
     script.write_text(PARENT)
     command = [sys.executable, str(script), how]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     pids = done.stdout.split()
     assert len(pids) == 2, done.stderr
     assert gone(pids)
     assert shared_things() <= before
 
 
-@pytest.mark.parametrize("moment", [0.0005, 0.002, 0.005, 0.02, 0.1])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        0.02,
+        *(pytest.param(moment, marks=pytest.mark.system) for moment in (0.0005, 0.002, 0.005, 0.1)),
+    ],
+)
 def test_ctrl_c_leaves_a_usable_environment(moment):
     env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
     twin = rungs.make("chess", "cpp", 300, max_plies=9)

@@ -1,5 +1,6 @@
 """States that can be saved, gone on from, and not mistaken."""
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -8,17 +9,11 @@ from rungs.chess.policy import random_actions
 from rungs.errors import InvalidStateError
 from tests.lockstep import assert_same, assert_same_info
 
-RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
 SETTINGS = [
     {},
     {"mask": "bits", "opponent": "random", "obs": "bitplanes", "autoreset_mode": "NEXT_STEP"},
     {"opening_plies": (0, 9), "max_plies": 30, "autoreset_mode": "DISABLED"},
 ]
-
-
-@pytest.fixture(params=RUNGS)
-def make(request):
-    return lambda num_envs=3, **settings: rungs.make("chess", request.param, num_envs, **settings)
 
 
 def walk(env, info, steps, seed):
@@ -75,6 +70,8 @@ def test_boards_that_ended_stay_ended(make):
     again = make(1, autoreset_mode="DISABLED", max_plies=1)
     again.set_state(env.get_state())
     assert again.legal_moves(0) == {}
+    with pytest.raises(gymnasium.error.ResetNeeded, match="boards 0 have ended"):
+        again.step([0])
 
 
 def test_obs_and_mask_may_differ(make):

@@ -11,7 +11,7 @@ cut -d ';' -f 1 ../data/tricky.epd | grep -v '^#' | sed 's/ *$//' | split -l 1 -
 # split leaves the end of each line, which no FEN has
 for file in "$work"/corpus/*; do truncate -s -1 "$file"; done
 clang++ -std=c++20 -O1 -g -march=native -fsanitize=fuzzer,address,undefined \
-  -fno-sanitize-recover=all -I../../cpp "fuzz_$1.cpp" -o "$work/fuzz"
+  -fno-sanitize-recover=all -I../../cpp "-DTARGET=fuzz_$1" fuzz.cpp -o "$work/fuzz"
 "$work/fuzz" -max_total_time="$2" -max_len=400 -print_final_stats=1 \
   -artifact_prefix="fuzz_$1-" "$work/corpus" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 echo "fuzz $1: $(sed -n 's/^stat::number_of_executed_units: //p' "$work/log") inputs, no fault"

@@ -2,6 +2,8 @@
 
 import shutil
 
+import pytest
+
 import rungs
 from rungs import aot, headers
 from tests import lockstep
@@ -14,6 +16,7 @@ def test_g_plus_plus_gives_the_same_games_as_cling():
     assert sum(reasons.values()) > 10
 
 
+@pytest.mark.system
 def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch):
     before = aot.load()
     assert aot.load() is before

@@ -9,15 +9,15 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs import headers
+from rungs import aot, headers
 from rungs.arguments import AUTORESET_MODES
 from rungs.chess.perft import read_epd
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data"
-FLAGS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-FLAGS += ["-fopenmp", "-ffp-contract=off"]
-WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+FLAGS = ["-std=c++20", f"-I{headers.CPP}", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZED += ["-fopenmp", "-ffp-contract=off"]
 
 # With all of the processor's instructions, with those that any x86-64 has, and without vectors, as
 # on a GPU.
@@ -28,23 +28,17 @@ MACHINES = {
 }
 
 
-@pytest.fixture(scope="session", params=MACHINES)
-def compiled(request, tmp_path_factory):
-    """Compiles a program of this folder once."""
-    folder = tmp_path_factory.mktemp(request.param)
-
-    def program(name):
-        binary = folder / name
-        if not binary.exists():
-            compile(name, binary, *FLAGS, *MACHINES[request.param], "-DREPLAY")
-        return str(binary)
-
-    return program
-
-
-def compile(name, binary, *flags):
-    command = ["g++", "-std=c++20", *flags, *WARNINGS, f"-I{headers.CPP}"]
-    subprocess.run([*command, str(HERE / f"{name}.cpp"), "-o", str(binary)], check=True)
+@pytest.fixture(
+    params=[
+        "native",
+        pytest.param("x86-64", marks=pytest.mark.system),
+        pytest.param("plain", marks=pytest.mark.system),
+    ]
+)
+def checks(request):
+    """The program of all checks, compiled once."""
+    flags = [*FLAGS, *SANITIZED, *MACHINES[request.param]]
+    return aot.build(f"checks-{request.param}", HERE / "checks.cpp", flags)
 
 
 def run(*command):
@@ -53,34 +47,34 @@ def run(*command):
     return done.stdout
 
 
-def test_invariants_at_every_node(compiled):
+def test_invariants_at_every_node(checks):
     leaves = sum(case.leaves.get(3, 0) for case in read_epd(DATA / "tricky.epd"))
-    assert run(compiled("invariants"), DATA / "tricky.epd", 3) == f"{leaves} leaves\n"
+    assert run(checks, "trees", DATA / "tricky.epd", 3) == f"{leaves} leaves\n"
 
 
-def test_self_play_writes_only_its_buffers(compiled):
-    assert run(compiled("play"), 200) == "played\n"
-    assert run(compiled("play"), 200, DATA / "tricky.epd") == "played\n"
+def test_self_play_writes_only_its_buffers(checks):
+    assert run(checks, "self-play", 200) == "played\n"
+    assert run(checks, "self-play", 200, DATA / "tricky.epd") == "played\n"
 
 
-def test_any_text_is_refused_or_a_position(compiled, tmp_path):
+def test_any_text_is_refused_or_a_position(checks, tmp_path):
     fens = [case.fen for case in read_epd(DATA / "tricky.epd")]
     for i, fen in enumerate(fens):
         (tmp_path / str(i)).write_text(fen)
-    run(compiled("fuzz_fen"), 300, *tmp_path.iterdir())
+    run(checks, "fen", 300, *tmp_path.iterdir())
 
 
-def test_any_bytes_are_safe_actions(compiled, tmp_path):
+def test_any_bytes_are_safe_actions(checks, tmp_path):
     rng = np.random.default_rng(0)
     for settings in range(256):
         (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(300))
-    run(compiled("fuzz_actions"), 1, *tmp_path.iterdir())
+    run(checks, "actions", 1, *tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("num_envs", [1, 63, 300])
 @pytest.mark.parametrize("autoreset", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_cartpole_is_the_same_from_another_compiler(compiled, dtype, autoreset, num_envs):
+def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, num_envs):
     how = {"dtype": dtype, "autoreset_mode": autoreset, "max_episode_steps": 40, "workload": 2}
     env = rungs.make("cartpole", "cpp", num_envs, seed=2**63, first_env=5, **how)
     env.reset()
@@ -88,14 +82,15 @@ def test_cartpole_is_the_same_from_another_compiler(compiled, dtype, autoreset, 
     expected = b"".join(array.tobytes() for array in env._dump().values())
     for at_once in (1, 34):
         arguments = (np.dtype(dtype).itemsize, num_envs, 170, AUTORESET_MODES.index(autoreset))
-        command = [compiled("cartpole"), *map(str, arguments), str(at_once)]
+        command = [checks, "cartpole", *map(str, arguments), str(at_once)]
         assert subprocess.run(command, capture_output=True, check=True).stdout == expected
 
 
-def test_nothing_is_allocated_in_a_step(tmp_path):
+def test_nothing_is_allocated_in_a_step():
     wrapped = ",".join(f"--wrap={name}" for name in ("malloc", "calloc", "realloc"))
-    compile("allocation", tmp_path / "allocation", "-O2", "-march=native", f"-Wl,{wrapped}")
-    assert run(tmp_path / "allocation", 500) == "nothing allocated\n"
+    flags = [*FLAGS, "-O2", "-march=native", f"-Wl,{wrapped}"]
+    program = aot.build("allocation", HERE / "allocation.cpp", flags)
+    assert run(program, 500) == "nothing allocated\n"
 
 
 @pytest.mark.slow
@@ -106,11 +101,11 @@ def test_the_fuzzer_finds_nothing(target):
 
 
 @pytest.mark.slow
-def test_invariants_of_many_positions(compiled):
-    run(compiled("invariants"), DATA / "random.epd", 2)
+def test_invariants_of_many_positions(checks):
+    run(checks, "trees", DATA / "random.epd", 2)
 
 
 @pytest.mark.slow
-def test_self_play_longer(compiled):
-    run(compiled("play"), 20_000)
-    run(compiled("play"), 20_000, DATA / "random.epd")
+def test_self_play_longer(checks):
+    run(checks, "self-play", 20_000)
+    run(checks, "self-play", 20_000, DATA / "random.epd")

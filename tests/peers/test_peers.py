@@ -31,7 +31,15 @@ def made(name, num_envs):
     return peers.peer_class(name)(num_envs)
 
 
-@pytest.mark.parametrize("name", INSTALLED)
+# Others take long to begin or to play.
+NAMES = [
+    name if name in ("rungs", "OpenSpiel") else pytest.param(name, marks=pytest.mark.system)
+    for name in INSTALLED
+]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("name", NAMES)
 class TestChess:
     def test_it_says_what_a_step_includes(self, name):
         assert isinstance(peers.peer_class(name).STEP, Step)
@@ -96,7 +104,13 @@ CARTPOLES = {
 }
 
 
-@pytest.mark.parametrize("name", CARTPOLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.system) if "Subproc" in name else name
+        for name in CARTPOLES
+    ],
+)
 def test_cartpole_counts_what_it_played(name):
     make, how = CARTPOLES[name]
     try:

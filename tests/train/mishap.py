@@ -6,8 +6,7 @@ In torchrun's attempt ATTEMPT, from 0, this happens to rank RANK as it comes the
 
 - "raises", or "killed": beginning an update;
 - "torn": killed, with half a checkpoint written;
-- "deserts": killed, handing its boards over to MPI's rank 0;
-- "dawdles": three seconds pass, beginning an evaluation.
+- "deserts": killed, handing its boards over to MPI's rank 0.
 
 Each rank that reaches the end writes its weights beside the run's folder, by its number.
 """
@@ -17,7 +16,6 @@ import json
 import os
 import signal
 import sys
-import time
 
 from rungs import cli
 from rungs.chess.mpi import MpiChessEnv
@@ -29,7 +27,6 @@ _PLACES = {
     "killed": (Learner, "learn"),
     "torn": (training, "written"),
     "deserts": (MpiChessEnv, "_own_dump"),
-    "dawdles": (training, "evaluate"),
 }
 _ATTEMPT = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0))
 _RANK = int(os.environ.get("RANK", os.environ.get("PMI_RANK", 0)))
@@ -64,10 +61,7 @@ def _prepare(mishap: str, count: int) -> None:
                 raise RuntimeError("as asked")
             if mishap == "torn":
                 return _torn(whole(*arguments))
-            if mishap == "dawdles":
-                time.sleep(3)
-            else:
-                _die()
+            _die()
         return whole(*arguments, **how)
 
     setattr(owner, name, place)

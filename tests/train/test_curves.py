@@ -1,5 +1,7 @@
 """Learning curves on several rungs."""
 
+import dataclasses
+
 import pandas as pd
 import pytest
 
@@ -46,6 +48,12 @@ def test_a_peer_learns_the_same(trained, tmp_path):
     pytest.importorskip("pyspiel")
     metrics, *_ = train_on(["OpenSpiel"], TRAINING, tmp_path)
     check_same(pd.concat([trained[0], metrics]))
+
+
+def test_the_last_may_have_more_time(tmp_path):
+    training = dataclasses.replace(TRAINING, seconds=1e-9)
+    metrics, *_ = train_on(["python", "cpp"], training, tmp_path, last=1000)
+    assert metrics["rung"].tolist() == ["python"] + ["cpp"] * 3
 
 
 def test_seconds_to_a_share_of_wins_are_measured_or_reckoned():

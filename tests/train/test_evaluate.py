@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import rungs
 from rungs.errors import ConfigurationError
 from rungs.train.evaluate import Evaluation, evaluate
 from rungs.train.network import PolicyValueNetwork
@@ -18,6 +19,30 @@ def test_all_games_count_once():
     torch.manual_seed(0)
     outcome = evaluate(PolicyValueNetwork(), games=30, seed=1, max_plies=60)
     assert outcome.games == 30
+
+
+class Scripted:
+    """Four boards, which end their first games in one step or another, and then more of them."""
+
+    REWARDS = ((1, 0, 0, 0), (-1, 0, -1, 1), (1, 1, 1, 1))
+    ENDED = ((True, True, False, False), (True, False, True, True), (True, True, True, True))
+
+    def __init__(self, env):
+        self.env, self.scripts = env, zip(self.REWARDS, self.ENDED, strict=True)
+
+    def __getattr__(self, name):
+        return getattr(self.env, name)
+
+    def step(self, actions):
+        observation, *_, info = self.env.step(actions)
+        reward, ended = next(self.scripts)
+        return observation, np.array(reward, np.float32), np.array(ended), np.zeros(4, bool), info
+
+
+def test_only_first_games_count_each_as_it_ended(monkeypatch):
+    env = rungs.make("chess", "cpp", 4, mask="bits")
+    monkeypatch.setattr(rungs, "make", lambda *arguments, **settings: Scripted(env))
+    assert evaluate(PolicyValueNetwork(), games=4) == Evaluation(wins=2, draws=1, losses=1)
 
 
 def test_the_same_seed_plays_the_same_games():

@@ -8,6 +8,7 @@ pytest.importorskip("stable_baselines3")
 from rungs.train import poles
 
 
+@pytest.mark.system
 def test_an_agent_learns_and_is_played_on_gymnasiums():
     frame = poles.learn(
         lambda: poles.vec_env("cpp", 64, 1), seed=1, steps=40_960, evaluations=4, episodes=4
@@ -18,6 +19,7 @@ def test_an_agent_learns_and_is_played_on_gymnasiums():
     assert frame["reward"].iloc[-1] > 3 * frame["reward"].iloc[0]
 
 
+@pytest.mark.system
 def test_every_system_has_every_seed():
     systems = {"ours": ("cpp", 8), "theirs": ("DummyVecEnv", 8), "numba": ("numba", 8)}
     frame = poles.learning(systems, 2, seed=5, steps=256, evaluations=1, episodes=1)

@@ -1,11 +1,14 @@
 """PPO: its equations, and that rungs change nothing but time."""
 
+import copy
+
 import pytest
 import torch
 
 import rungs
 from rungs.errors import ConfigurationError
 from rungs.train.ppo import Learner, advantages, ppo_loss
+from rungs.train.ranks import Ranks
 from rungs.train.settings import PpoSettings
 
 SMALL = PpoSettings(length=8, minibatches=4)
@@ -16,7 +19,11 @@ def make(rung="cpp", **how):
 
 
 def weights(learner):
-    return torch.cat([parameter.flatten() for parameter in learner.network.parameters()])
+    return flat(learner.network)
+
+
+def flat(network):
+    return torch.cat([parameter.flatten() for parameter in network.parameters()])
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +156,87 @@ def test_the_loss_is_clipped_where_the_policy_has_moved():
     assert 0 < parts["entropy"] < 6
 
 
+def test_an_update_is_the_one_of_the_paper():
+    """Written out once more: every minibatch, every formula, every step of Adam."""
+    settings = PpoSettings(
+        length=8,
+        minibatches=4,
+        learning_rate=3e-3,
+        clip=0.1,
+        value_weight=0.7,
+        entropy_weight=0.05,
+        gradient_norm=0.1,
+    )
+    learner = Learner(make(), seed=5, settings=settings)
+    learner.begin(*learner.env.reset(seed=5))
+    played = learner.rollout
+    played.collect(learner.network, learner.generator, settings.discount)
+    advantage = torch.randn(8, 16, generator=torch.Generator().manual_seed(1))
+    network, before = copy.deepcopy(learner.network), weights(learner).detach().clone()
+    orders = torch.Generator().set_state(learner.generator.get_state())
+    learner._improve(advantage)
+
+    adam = torch.optim.Adam(network.parameters(), lr=3e-3, eps=1e-5)
+    observation, mask = (each[:8].flatten(0, 1) for each in (played.observation, played.mask))
+    choice, old = played.choice.flatten(), played.log_probability.flatten()
+    outcome = (advantage + played.value[:8]).flatten()
+    norms = []
+    for _ in range(2):
+        for rows in torch.randperm(128, generator=orders).view(4, 32):
+            _, log_probabilities, value = network(observation[rows], mask[rows])
+            ratio = log_probabilities[range(32), choice[rows]].exp() / old[rows].exp()
+            normal = advantage.flatten()[rows]
+            normal = (normal - normal.mean()) / normal.std()
+            gain = torch.where(normal > 0, ratio.clamp(max=1.1), ratio.clamp(min=0.9)) * normal
+            entropy = torch.distributions.Categorical(logits=log_probabilities).entropy()
+            error = value - outcome[rows]
+            loss = -gain.mean() + 0.7 * (error * error).mean() - 0.05 * entropy.mean()
+            adam.zero_grad()
+            loss.backward()
+            gradients = [parameter.grad for parameter in network.parameters()]
+            norms.append(torch.stack([(each * each).sum() for each in gradients]).sum().sqrt())
+            for each in gradients:
+                each *= min(1, 0.1 / norms[-1])
+            adam.step()
+    ours, theirs = weights(learner).detach(), flat(network).detach()
+    assert max(norms) > 0.1
+    assert (ours - before).abs().max() > 1e-3
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+
+
+def test_games_that_ended_while_playing_are_counted():
+    start = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"  # a queen and three mates
+    env = rungs.make(
+        "chess", "cpp", 16, opponent="random", mask="bits", max_plies=6, start_fens=[start]
+    )
+    learner = Learner(env, settings=PpoSettings(length=20, minibatches=1))
+    counts = learner.learn()
+    reward, ended = learner.rollout.reward, learner.rollout.ended
+    wins, losses = int((reward == 1).sum()), int((reward == -1).sum())
+    assert wins != losses
+    assert min(wins, losses) > 0
+    found = counts["wins"], counts["losses"], counts["draws"]
+    assert found == (wins, losses, int(ended.sum()) - wins - losses)
+
+
+def test_ranks_choose_actions_of_their_own(monkeypatch):
+    learners = [Learner(make(), seed=7, settings=SMALL)]
+    monkeypatch.setenv("RANK", "1")
+    learners.append(Learner(make(), seed=7, settings=SMALL, ranks=Ranks()))
+    assert torch.equal(*map(weights, learners))
+    for learner in learners:
+        learner.learn()
+    assert not torch.equal(*(learner.rollout.choice for learner in learners))
+
+
+def test_a_rollout_goes_on_where_the_last_one_ended():
+    learner = Learner(make(), seed=3, settings=SMALL)
+    learner.learn()
+    last = learner.rollout.observation[-1].clone()
+    learner.learn()
+    assert torch.equal(learner.rollout.observation[0], last)
+
+
 @pytest.mark.parametrize(
     ("setting", "value"),
     [("length", 0), ("epochs", 1.5), ("discount", 1.1), ("trace", -0.1), ("clip", float("nan"))],
@@ -167,6 +255,7 @@ def test_environments_that_cannot_be_learnt_from_are_refused():
         Learner(make(), settings=PpoSettings(length=8, minibatches=7))
 
 
+@pytest.mark.system
 def test_a_compiled_network_learns_alike(expected):
     learner = Learner(make(), seed=7, settings=SMALL, compile=True)
     metrics = learner.learn()

@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from rungs import cli
+from rungs.train import training
 from rungs.train.training import load_checkpoint
 
 SMALL = "--num-envs 32 --length 8 --minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
@@ -71,6 +73,7 @@ def test_a_run_writes_a_row_per_update(unbroken):
     assert any((unbroken / "tensorboard").iterdir())
 
 
+@pytest.mark.system
 def test_a_killed_run_goes_on_as_if_it_had_not_been(unbroken, tmp_path):
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rungs", "train", "--out", str(out), *LONG]
@@ -98,6 +101,30 @@ def test_tensorboard_is_told_the_same_numbers(unbroken):
     told = [event.value for event in events.Scalars("metrics/entropy")]
     written = [float(row["entropy"]) for row in table(unbroken / "metrics.csv")]
     assert told == pytest.approx(written)
+
+
+def test_only_learning_counts_as_time(tmp_path, monkeypatch):
+    """Not what rank 0 does on its own, nor that others wait for it."""
+    now = 0.0
+
+    def lasts(owner, name, seconds):
+        whole = getattr(owner, name)
+
+        def slower(*arguments, **how):
+            nonlocal now
+            now += seconds
+            return whole(*arguments, **how)
+
+        monkeypatch.setattr(owner, name, slower)
+
+    monkeypatch.setattr(training, "time", SimpleNamespace(perf_counter=lambda: now))
+    lasts(training, "evaluate", 1000)
+    lasts(training.Ranks, "wait", 100)
+    lasts(training.Learner, "learn", 1)
+    assert train(tmp_path, *SMALL.split(), "--updates", "3", "--evaluate-every", "1") == 0
+    with (tmp_path / "metrics.csv").open(newline="") as file:
+        assert [float(row["seconds"]) for row in csv.DictReader(file)] == [1, 2, 3]
+    assert now == 4 * 1000 + 3 * 100 + 3
 
 
 def test_a_run_may_be_as_long_as_some_seconds(tmp_path):

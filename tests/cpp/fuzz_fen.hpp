@@ -1,15 +1,15 @@
 // Any text is refused with a reason, or is a position of which everything holds.
+#pragma once
 #include <string_view>
 
-#include "fuzz.hpp"
 #include "invariants.hpp"
 
-using namespace rungs::chess;
+namespace rungs::chess {
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+inline void fuzz_fen(const std::uint8_t* data, std::size_t size) {
   Position position;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (!parse_fen(text, position).empty()) return 0;
+  if (!parse_fen(text, position).empty()) return;
   Game game;
   start(game, position);
   check(game);
@@ -18,5 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     advance(next, a);
     check(next);
   });
-  return 0;
 }
+
+}  // namespace rungs::chess

@@ -1,15 +1,12 @@
 // Plays CartPole at random, in buffers of exactly their size, and writes out where it stands.
-//
-//   cartpole BYTES ENVS STEPS AUTORESET AT_ONCE
-#include "../../cpp/rungs/cartpole.hpp"
-
+#pragma once
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 
-namespace {
+#include "rungs/cartpole.hpp"
 
-using namespace rungs;
+namespace rungs {
 
 // Memory of its own, which ends where the array does.
 template <class Number>
@@ -18,7 +15,8 @@ std::unique_ptr<Number[]> array(std::int64_t count) {
 }
 
 template <class Real>
-void play(std::int64_t envs, std::int64_t steps, env::Autoreset autoreset, std::int64_t at_once) {
+void play_cartpole(std::int64_t envs, std::int64_t steps, env::Autoreset autoreset,
+                   std::int64_t at_once) {
   const std::int64_t stride = (envs + 63) / 64 * 64;
   auto state = array<Real>(4 * stride);
   auto age = array<std::int32_t>(stride);
@@ -59,10 +57,4 @@ void play(std::int64_t envs, std::int64_t steps, env::Autoreset autoreset, std::
   std::fwrite(ended.get(), 1, envs, stdout);
 }
 
-}  // namespace
-
-int main(int, char** arguments) {
-  const auto number = [&](int i) { return std::strtoll(arguments[i], nullptr, 10); };
-  const auto run = number(1) == 8 ? play<double> : play<float>;
-  run(number(2), number(3), static_cast<env::Autoreset>(number(4)), number(5));
-}
+}  // namespace rungs

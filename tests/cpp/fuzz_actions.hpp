@@ -1,13 +1,13 @@
 // Any bytes, taken as settings and actions of two boards: illegal actions change nothing, legal
 // ones leave positions of which everything holds, and nothing is written outside the outputs.
+#pragma once
 #include "boards.hpp"
-#include "fuzz.hpp"
 #include "invariants.hpp"
 
-using namespace rungs;
+namespace rungs {
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 2) return 0;
+inline void fuzz_actions(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return;
   const std::uint8_t settings = data[0];
   const chess::Position start = chess::start_position();
   const env::ChessConfig config{
@@ -48,5 +48,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (config.autoreset == env::Autoreset::DISABLED) serial::reset(boards.batch, ended, -1);
   }
-  return 0;
 }
+
+}  // namespace rungs

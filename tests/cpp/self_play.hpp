@@ -1,15 +1,14 @@
 // Random self-play through the serial rung.
-//   play STEPS [FILE.epd]: steps of 7 boards, in every format and mode, from the file's positions.
+#pragma once
 #include <fstream>
 
 #include "boards.hpp"
 #include "chess/fen.hpp"
 
-using namespace rungs;
+namespace rungs {
 
-constexpr std::int64_t kBoards = 7;
-
-void play(const env::ChessConfig& config, int steps) {
+inline void self_play(const env::ChessConfig& config, int steps) {
+  constexpr std::int64_t kBoards = 7;
   Boards boards(kBoards, config);
   const ChessBatch& batch = boards.batch;
   std::vector<std::int64_t> actions(kBoards), replies(kBoards);
@@ -52,7 +51,7 @@ void play(const env::ChessConfig& config, int steps) {
   }
 }
 
-std::vector<chess::Position> read_starts(const char* path) {
+inline std::vector<chess::Position> read_starts(const char* path) {
   std::vector<chess::Position> starts;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -66,25 +65,29 @@ std::vector<chess::Position> read_starts(const char* path) {
   return starts;
 }
 
-int main(int argc, char** arguments) {
+// Steps of boards in every format and mode, from a file's positions or, without one, from the
+// start.
+inline int self_play(int steps, const char* path) {
   using env::Autoreset, env::MaskFormat, env::ObservationFormat, env::Opponent;
-  const int steps = std::atoi(arguments[1]);
   // Random123's published answer for the digits of pi.
   if (env::philox(0x299F31D0A4093822, 0x243F6A88, 0x85A308D3, 0x13198A2E,
                   static_cast<env::Stream>(0x03707344)) != 0xD16CFE09)
     fail("Philox");
   const std::vector<chess::Position> starts =
-      argc > 2 ? read_starts(arguments[2]) : std::vector{chess::start_position()};
+      path ? read_starts(path) : std::vector{chess::start_position()};
   const auto number = static_cast<std::uint32_t>(starts.size());
   for (const auto mask : {MaskFormat::BOOL, MaskFormat::BITS})
     for (const auto opponent : {Opponent::NONE, Opponent::RANDOM, Opponent::CALLER})
-      play({1, opponent, ObservationFormat::BOARD, mask, Autoreset::SAME_STEP, 40, 0, 9, number,
-            starts.data()},
-           steps);
+      self_play({1, opponent, ObservationFormat::BOARD, mask, Autoreset::SAME_STEP, 40, 0, 9,
+                 number, starts.data()},
+                steps);
   for (const auto observation : {ObservationFormat::PLANES, ObservationFormat::BITPLANES})
     for (const auto reset : {Autoreset::SAME_STEP, Autoreset::NEXT_STEP, Autoreset::DISABLED})
-      play({1, Opponent::RANDOM, observation, MaskFormat::BITS, reset, 40, 0, 9, number,
-            starts.data()},
-           steps);
+      self_play({1, Opponent::RANDOM, observation, MaskFormat::BITS, reset, 40, 0, 9, number,
+                 starts.data()},
+                steps);
   std::printf("played\n");
+  return 0;
 }
+
+}  // namespace rungs

@@ -1,16 +1,17 @@
 // Walks move trees and checks, at every node, what must hold of any position.
-//   invariants FILE.epd DEPTH: to DEPTH plies from each line's position, and its leaf count.
-#include "invariants.hpp"
-
+#pragma once
 #include <fstream>
+#include <string>
 #include <unordered_map>
 
-using namespace rungs::chess;
+#include "invariants.hpp"
+
+namespace rungs::chess {
 
 // The position that each key was seen for, without its clocks.
-std::unordered_map<std::uint64_t, Position> seen;
+inline std::unordered_map<std::uint64_t, Position> seen;
 
-void check_key(const Game& game) {
+inline void check_key(const Game& game) {
   Position timeless = game.position;
   timeless.halfmove = 0;
   timeless.fullmove = 0;
@@ -18,7 +19,7 @@ void check_key(const Game& game) {
   CHECK(!std::memcmp(&entry->second, &timeless, sizeof timeless));
 }
 
-std::uint64_t walk(const Game& game, int depth) {
+inline std::uint64_t walk(const Game& game, int depth) {
   check(game);
   check_key(game);
   if (depth == 0) return 1;
@@ -33,9 +34,9 @@ std::uint64_t walk(const Game& game, int depth) {
   return leaves;
 }
 
-int main(int, char** arguments) {
-  std::ifstream file(arguments[1]);
-  const int depth = std::atoi(arguments[2]);
+// To `depth` plies from the position of each line of a file, and its leaf count.
+inline int walk_trees(const char* path, int depth) {
+  std::ifstream file(path);
   const std::string count_of = ";D" + std::to_string(depth) + " ";
   std::uint64_t nodes = 0;
   for (std::string line; std::getline(file, line);) {
@@ -58,4 +59,7 @@ int main(int, char** arguments) {
     nodes += leaves;
   }
   std::printf("%lu leaves\n", nodes);
+  return 0;
 }
+
+}  // namespace rungs::chess
