@@ -1,0 +1,27 @@
+"""Small faults, each of which some test must notice: `python -m tests.mutants`."""
+
+from tests.mutants import (
+    cartpole,
+    environment,
+    ladder,
+    library,
+    measuring,
+    outputs,
+    randomness,
+    rules,
+    states,
+    training,
+)
+
+AREAS = {
+    "rules of chess": rules.MUTANTS,
+    "random numbers": randomness.MUTANTS,
+    "environment and errors": environment.MUTANTS,
+    "masks and observations": outputs.MUTANTS,
+    "states": states.MUTANTS,
+    "rungs of chess": ladder.MUTANTS,
+    "CartPole": cartpole.MUTANTS,
+    "PPO and training": training.MUTANTS,
+    "measuring": measuring.MUTANTS,
+    "adapters and course": library.MUTANTS,
+}

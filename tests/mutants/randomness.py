@@ -1,0 +1,97 @@
+"""Faults in what is drawn at random, and for what."""
+
+from tests.mutants.mutant import Mutant
+
+ANSWERS = ("tests/test_random.py",)
+LOCKSTEP = ("tests/chess/test_sameness.py::test_cpp_is_python_from_adversarial_starts",)
+
+MUTANTS = [
+    Mutant(
+        "philox-constant",
+        "lib/rungs/random.py",
+        "0xCD9E8D57 * c2",
+        "0xCD9E8D59 * c2",
+        "Philox multiplies by another number",
+        ANSWERS,
+    ),
+    Mutant(
+        "philox-seed-halved",
+        "lib/rungs/random.py",
+        "seed >> 32 & _WORD",
+        "0",
+        "only half of a seed's bits count",
+        ANSWERS,
+    ),
+    Mutant(
+        "philox-rounds",
+        "cpp/env/random.hpp",
+        "for (int round = 0; round < 10; ++round)",
+        "for (int round = 0; round < 9; ++round)",
+        "Philox has nine rounds in C++",
+        LOCKSTEP,
+    ),
+    Mutant(
+        "philox-seed-halved-in-cpp",
+        "cpp/env/random.hpp",
+        "{seed & kLow, seed >> 32}",
+        "{seed & kLow, 0}",
+        "only half of a seed's bits count in C++",
+        ("tests/chess/test_sameness.py::test_all_bits_of_a_seed_count_on_both_rungs",),
+    ),
+    Mutant(
+        "below-is-modulo",
+        "lib/rungs/random.py",
+        "return bits * n >> 32",
+        "return bits % n",
+        "Python chooses by the low bits, C++ by the high ones",
+        LOCKSTEP,
+    ),
+    Mutant(
+        "board-left-out",
+        "cpp/env/chess_env.hpp",
+        "philox(config.seed, board, episode, ply, stream)",
+        "philox(config.seed, 0, episode, ply, stream)",
+        "all boards draw the same numbers",
+        LOCKSTEP,
+    ),
+    Mutant(
+        "stream-reused",
+        "cpp/env/chess_env.hpp",
+        "if (config.opponent == Opponent::RANDOM) reply = random_action(config, Stream::OPPONENT);",
+        "if (config.opponent == Opponent::RANDOM) reply = random_action(config, Stream::OPENING);",
+        "the opponent's replies use the numbers of openings",
+        LOCKSTEP,
+    ),
+    Mutant(
+        "streams-in-another-order",
+        "lib/rungs/random.py",
+        "    START = 1\n    OPENING_LENGTH = 2\n",
+        "    START = 2\n    OPENING_LENGTH = 1\n",
+        "Python draws starts with the numbers that C++ has for openings' lengths",
+        LOCKSTEP,
+    ),
+    Mutant(
+        "poles-actions-repeat",
+        "cpp/rungs/cartpole.hpp",
+        "if (fresh || drawn % 128 == 0) {",
+        "if (fresh) {",
+        "random actions of CartPole come again after 128",
+        ("tests/cartpole/test_sameness.py::test_many_steps_at_once_are_as_many_steps",),
+    ),
+    Mutant(
+        "poles-actions-of-half-the-words",
+        "lib/rungs/cartpole/vector_env.py",
+        "drawn_words[bit // 32] >> bit % 32 & 1",
+        "drawn_words[bit // 32 % 2] >> bit % 32 & 1",
+        "half of the random actions of CartPole are the other half again",
+        ("tests/cartpole/test_sameness.py::test_many_steps_at_once_are_as_many_steps",),
+    ),
+    Mutant(
+        "poles-draws-forgotten",
+        "lib/rungs/cartpole/vector_env.py",
+        "            self._drawn += steps\n",
+        "            pass\n",
+        "each call of step_many draws the same random actions",
+        ("tests/cartpole/test_sameness.py::test_random_actions_are_bits_of_philox",),
+    ),
+]
