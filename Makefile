@@ -14,12 +14,14 @@ book: $(INSTALLED)
 	test -e data/run/manifest.json || $(BIN)/python -m rungs run --size $(SIZE)
 	$(BIN)/python -m rungs book
 
-# A process per core, as most tests use one; each file in one of them, as its fixtures are shared.
+# A process per core, as most tests use one; tests/conftest.py says which stay together.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+
 test: $(TESTED)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(PYTEST)
 
 test-system: $(ALL_TESTED)
-	$(BIN)/python -m pytest -m 'system and not slow'
+	$(PYTEST) -m 'system and not slow'
 
 test-all: test test-system
 

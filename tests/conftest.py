@@ -3,6 +3,7 @@
 import signal
 
 import hypothesis
+import pytest
 
 import rungs  # noqa: F401 (before PyTorch, whose OpenMP runtime would be in the way of ours)
 from rungs.machine import gpu
@@ -15,3 +16,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The first example of a test may compile C++; that is no reason to fail it.
 hypothesis.settings.register_profile("rungs", deadline=None)
 hypothesis.settings.load_profile("rungs")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Keeps a file's tests in one process, as its fixtures are shared, and all of one run's."""
+    for item in items:
+        group = "course" if "smoke" in item.fixturenames else item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
