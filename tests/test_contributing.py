@@ -40,6 +40,6 @@ def test_the_guide_leads_to_a_rung(tmp_path):
         Path(sys.executable).parent / "ruff",
         "format",
         "--check",
-        "lib/rungs/chess/backwards.py",
+        "lib/rungs/chess/boards/backwards.py",
     ]
     assert subprocess.run(formatted, cwd=tmp_path).returncode == 0

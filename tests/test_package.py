@@ -59,9 +59,9 @@ def test_the_wheel_holds_all_headers(wheel):
 def test_rungs_step_outside_the_tree(installed):
     code = """
 import numpy, rungs
-from rungs import headers
+from rungs.compile import headers
 from rungs.chess.policy import random_actions
-print(rungs.__file__, headers.CPP, sep="\\n")
+print(rungs.__file__, paths.CPP, sep="\\n")
 envs = [rungs.make("chess", rung, 4) for rung in ("python", "multiprocessing", "cpp", "openmp")]
 mask = [env.reset(seed=0)[1]["action_mask"] for env in envs][0]
 rng = numpy.random.default_rng(0)
@@ -77,7 +77,7 @@ for _ in range(20):
 
 
 def test_it_trains_where_it_is_called(installed):
-    small = ["--num-envs", "8", "--length", "8", "--updates", "1"]
+    small = ["--num-envs", "8", "--num-steps", "8", "--updates", "1"]
     done = installed("-m", "rungs", "train", *small)
     assert done.returncode == 0, done.stderr
     assert (installed.folder / "data" / "run" / "train" / "metrics.csv").exists()

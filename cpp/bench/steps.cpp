@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "../rungs/api.hpp"
+#include "../bindings/chess.hpp"
 
 using namespace rungs;
 
@@ -39,6 +39,7 @@ int main(int argc, char** arguments) {
        boards,
        0,
        nullptr,
+       nullptr,
        observations.data(),
        masks.data(),
        rewards.data(),
@@ -51,11 +52,10 @@ int main(int argc, char** arguments) {
       envs.data()};
   const auto address = reinterpret_cast<std::uintptr_t>(&batch);
   // Called by address, so that it stays a function that a tool can find by name.
-  std::int64_t (*volatile step)(std::uintptr_t, const std::int64_t*, std::uintptr_t) =
-      rungs_chess_serial_step;
+  std::int64_t (*volatile step)(std::uintptr_t, const std::int64_t*) = rungs_chess_serial_step;
   rungs_chess_serial_reset(address, 0, 0);
   for (std::int64_t s = 0; s < steps; ++s) {
     for (int selection = 0; selection < selections; ++selection) select(envs, s, actions);
-    if (step(address, actions.data(), 0) < 0) return 1;
+    if (step(address, actions.data()) < 0) return 1;
   }
 }

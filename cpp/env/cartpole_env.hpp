@@ -40,7 +40,7 @@ struct CartPoleBatch {
 constexpr int kRegisterBytes = 64;
 
 // The most environments stepped at a time: what they read and write stays in the first cache.
-constexpr int kSome = 256;
+constexpr std::int64_t kBlock = 256;
 
 namespace detail {
 
@@ -60,7 +60,7 @@ inline void store(Vector vector, Number* to) {
 
 // Some environments, by number.
 struct Listed {
-  std::int64_t env[kSome + kRegisterBytes];  // room to fill the last register
+  std::int64_t env[kBlock + kRegisterBytes];  // room to fill the last register
   int count = 0;
 
   // Those from `first` to `last - 1`.
@@ -83,13 +83,13 @@ template <class Real>
 struct CartPoleEnvs {
   static constexpr int kLanes = kRegisterBytes / sizeof(Real);
 
-  // One number for each of a register's environments. (g++ takes no such alias template.)
+  // A number for each of a register's environments. (g++ takes no such alias template.)
   template <class Number>
-  struct OneEach {
+  struct Register {
     typedef Number Vector __attribute__((vector_size(kLanes * sizeof(Number))));
   };
   template <class Number>
-  using Many = typename OneEach<Number>::Vector;
+  using Many = typename Register<Number>::Vector;
   using Reals = Many<Real>;
 
   const CartPoleBatch& batch;
@@ -124,7 +124,7 @@ struct CartPoleEnvs {
     }
   }
 
-  // Steps environments `first` to `last - 1`, at most `kSome`, where `first` begins a register;
+  // Steps environments `first` to `last - 1`, at most `kBlock`, where `first` begins a register;
   // `actions` are theirs, each 0 or 1. Returns how many episodes ended.
   int step(std::int64_t first, std::int64_t last, const std::int64_t* actions) const {
     // With NEXT_STEP: where an episode had ended before, this step is the next one's reset.

@@ -26,18 +26,32 @@ struct ChessConfig {
   const chess::Position* starts;
 };
 
+// Every output, a line each: the type of an element, its name, and how many elements a board has.
+// All that handles outputs follows from this list, and from its twin in
+// lib/rungs/chess/buffers.py.
+#define RUNGS_CHESS_OUTPUTS(OUTPUT)                                                              \
+  /* of the position at hand, and what `step` takes next there */                                \
+  OUTPUT(std::uint8_t, observation, observation_bytes(config.observation))                       \
+  OUTPUT(std::uint8_t, mask, mask_bytes(config.mask))                                            \
+  /* +1, 0, -1 from the agent's side; the game is over; it isn't, but has reached max_plies; and \
+     either: this step ended an episode */                                                       \
+  OUTPUT(float, reward, 1)                                                                       \
+  OUTPUT(bool, terminated, 1)                                                                    \
+  OUTPUT(bool, truncated, 1)                                                                     \
+  OUTPUT(bool, ended, 1)                                                                         \
+  /* why it ended: chess::Reason, or kMaxPlies; and the side to move: 0 White, 1 Black */        \
+  OUTPUT(std::int8_t, reason, 1)                                                                 \
+  OUTPUT(std::int8_t, player, 1)                                                                 \
+  /* with SAME_STEP, the last one of an episode that ended */                                    \
+  OUTPUT(std::uint8_t, final_observation, observation_bytes(config.observation))
+
 // One environment's rows of the arrays that the caller owns.
 struct ChessRows {
-  History* history;         // null where observations don't show any
-  void* observation;        // observation_bytes(config.observation)
-  std::uint8_t* mask;       // mask_bytes(config.mask): the actions that `step` takes next
-  float* reward;            // +1, 0, -1 from the agent's side
-  bool* terminated;         // the game is over
-  bool* truncated;          // it isn't, but has reached config.max_plies
-  bool* ended;              // either: this step ended an episode
-  std::int8_t* reason;      // why: chess::Reason, or kMaxPlies
-  std::int8_t* player;      // side to move: 0 White, 1 Black
-  void* final_observation;  // with SAME_STEP, the last observation of an episode that ended
+  History* history;           // null where observations don't show any
+  const std::int64_t* reply;  // what the caller answers to the action, where it plays
+#define RUNGS_FIELD(type, name, count) type* name;
+  RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
+#undef RUNGS_FIELD
 };
 
 // AnyGame is chess::Game, or one whose longer parts are elsewhere.
@@ -81,11 +95,9 @@ struct ChessEnvIn {
     return true;
   }
 
-  // Plays an action that the mask allows, and the opponent's reply (`reply`, where the caller plays
-  // it), and writes every output. An episode that ends gives way to the next as config.autoreset
-  // says. Returns whether one has.
-  bool step(const ChessConfig& config, chess::Action action, chess::Action reply,
-            const ChessRows& rows) {
+  // Plays an action that the mask allows, and the opponent's reply, and writes every output. An
+  // episode that ends gives way to the next as config.autoreset says. Returns whether one has.
+  bool step(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
     *rows.reward = 0;
     *rows.terminated = *rows.truncated = *rows.ended = false;
     *rows.reason = 0;
@@ -93,7 +105,7 @@ struct ChessEnvIn {
     if (ended)
       begin_next(config, rows);
     else
-      ends = play(config, action, reply, rows);
+      ends = play(config, action, rows);
     write(config, rows);
     return ends;
   }
@@ -119,13 +131,13 @@ struct ChessEnvIn {
   // Colours alternate by episode, and neighbours have opposite ones, so that any batch is balanced.
   bool agent_is_black() const { return (board + episode) & 1; }
 
-  bool play(const ChessConfig& config, chess::Action action, chess::Action reply,
-            const ChessRows& rows) {
+  bool play(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
     advance(action, rows);
     float sign = 1;  // whoever mates has just moved
     if (config.opponent != Opponent::NONE && !game.over()) {
-      if (config.opponent == Opponent::RANDOM) reply = random_action(config, Stream::OPPONENT);
-      advance(reply, rows);
+      advance(config.opponent == Opponent::RANDOM ? random_action(config, Stream::OPPONENT)
+                                                  : static_cast<chess::Action>(*rows.reply),
+              rows);
       sign = -1;
     }
     const bool over = game.over(), truncated = !over && config.max_plies && ply >= config.max_plies;

@@ -25,7 +25,7 @@ struct Lanes {
   static constexpr int kCount = kVectorBytes / sizeof(T);
 };
 
-// The kinds of operation, in the order of lib/rungs/machine/peaks.py.
+// The kinds of operation, in the order of lib/rungs/measure/peaks.py.
 enum class Peak : std::int32_t { FLOAT32, FLOAT64, VECTOR_INTEGER, SCALAR_INTEGER, CYCLE };
 
 namespace detail {

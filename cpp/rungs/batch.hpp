@@ -1,5 +1,5 @@
 // A batch of chess environments as processors keep it: each board's state in one piece. The caller
-// owns all the memory; nothing here allocates. Mirrored by lib/rungs/chess/native.py.
+// owns all the memory; nothing here allocates. Mirrored by lib/rungs/chess/boards/native.py.
 #pragma once
 #include <cstddef>
 
@@ -20,16 +20,21 @@ struct ChessBatch : ChessOutputs {
     write(i);
   }
 
-  bool takes(std::int64_t i, std::int64_t action) const {
+  bool accepts(std::int64_t i, std::int64_t action) const {
     return env[i].game.legal.contains(action);
   }
 
-  // Plays its action, and the caller's reply where there are `replies`; returns whether an episode
-  // ended.
-  bool step(std::int64_t i, const std::int64_t* actions, const std::int64_t* replies) const {
+  // Plays an action that is legal; returns whether an episode ended.
+  bool step(std::int64_t i, std::int64_t action) const {
     if (i + kAhead < num_envs) fetch(env[i + kAhead]);
-    return env[i].step(config, static_cast<chess::Action>(actions[i]),
-                       replies ? static_cast<chess::Action>(replies[i]) : 0, rows(i));
+    return env[i].step(config, static_cast<chess::Action>(action), rows(i));
+  }
+
+  // Plays the engine's first ply of an episode, where it has one and not -1.
+  void open(std::int64_t i) const {
+    if (replies[i] < 0) return;
+    env[i].begin_with(static_cast<chess::Action>(replies[i]), rows(i));
+    write(i);
   }
 
   void write(std::int64_t i) const { env[i].write(config, rows(i)); }

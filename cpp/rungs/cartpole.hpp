@@ -1,5 +1,7 @@
 // The rungs of CartPole in C++: the loop over registers of environments, on one thread or several.
 #pragma once
+#include <algorithm>
+
 #include "../env/cartpole_env.hpp"
 #include "openmp.hpp"
 
@@ -9,19 +11,13 @@ namespace rungs::cartpole {
 // that waking another takes.
 constexpr std::int64_t kStepsPerThread = 1024;
 
-namespace detail {
-
-inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-}  // namespace detail
-
 // Begins an episode on the environments that `which` marks (null: on all): number `episode`, or
 // each one's next where `episode` is -1.
 template <class Real>
 inline void reset(const env::CartPoleBatch& batch, const bool* which, std::int64_t episode) {
   const env::CartPoleEnvs<Real> envs{batch};
-  for (std::int64_t first = 0; first < batch.num_envs; first += env::kSome) {
-    const std::int64_t last = detail::least(first + env::kSome, batch.num_envs);
+  for (std::int64_t first = 0; first < batch.num_envs; first += env::kBlock) {
+    const std::int64_t last = std::min(first + env::kBlock, batch.num_envs);
     const env::Listed listed = which ? env::Listed(which, first, last) : env::Listed(first, last);
     for (int each = 0; each < listed.count; ++each) {
       const std::int64_t i = listed.env[each];
@@ -56,8 +52,8 @@ namespace detail {
 
 // Random actions of some environments, a bit each of Philox's words: 128 of a counter's.
 struct RandomActions {
-  std::uint32_t word[4][env::kSome];
-  std::int64_t action[env::kSome];
+  std::uint32_t word[4][env::kBlock];
+  std::int64_t action[env::kBlock];
 
   // The next ones of environments `first` to `last - 1`, after so many.
   const std::int64_t* next(const env::CartPoleBatch& batch, std::int64_t first, std::int64_t last,
@@ -77,10 +73,10 @@ struct RandomActions {
   }
 };
 
-// Takes all steps of environments `first` to `last - 1`, at most `kSome`, before any other's.
+// Takes all steps of environments `first` to `last - 1`, at most `kBlock`, before any other's.
 template <class Real>
-inline std::int64_t step_some(const env::CartPoleBatch& batch, const Steps& steps,
-                              std::int64_t first, std::int64_t last) {
+inline std::int64_t step_block(const env::CartPoleBatch& batch, const Steps& steps,
+                               std::int64_t first, std::int64_t last) {
   const env::CartPoleEnvs<Real> envs{batch};
   RandomActions random;
   std::int64_t ended = 0;
@@ -98,21 +94,14 @@ inline std::int64_t step_some(const env::CartPoleBatch& batch, const Steps& step
   return ended;
 }
 
-struct Share {
-  const env::CartPoleBatch* batch;
-  const Steps* steps;
-  std::int64_t each;  // environments of a thread
-  std::int64_t* ended;
-};
-
+// Takes all steps of environments `first` to `last - 1`.
 template <class Real>
-inline void step_share(void* context, std::int32_t thread) {
-  const Share& share = *static_cast<const Share*>(context);
-  const std::int64_t last = least((thread + 1) * share.each, share.batch->num_envs);
+inline std::int64_t step_run(const env::CartPoleBatch& batch, const Steps& steps,
+                             std::int64_t first, std::int64_t last) {
   std::int64_t ended = 0;
-  for (std::int64_t first = thread * share.each; first < last; first += env::kSome)
-    ended += step_some<Real>(*share.batch, *share.steps, first, least(first + env::kSome, last));
-  __atomic_fetch_add(share.ended, ended, __ATOMIC_RELAXED);
+  for (; first < last; first += env::kBlock)
+    ended += step_block<Real>(batch, steps, first, std::min(first + env::kBlock, last));
+  return ended;
 }
 
 }  // namespace detail
@@ -130,12 +119,12 @@ inline std::int64_t step(const env::CartPoleBatch& batch, const Steps& steps,
   threads = openmp::detail::useful_threads(threads, batch.num_envs * steps.count, kStepsPerThread);
   // Whole cache lines of every output: neighbours never write to one.
   const std::int64_t each = ((batch.num_envs + threads - 1) / threads + 63) / 64 * 64;
+  if (threads == 1) return detail::step_run<Real>(batch, steps, 0, batch.num_envs);
   std::int64_t ended = 0;
-  detail::Share share{&batch, &steps, each, &ended};
-  if (threads == 1)
-    detail::step_share<Real>(&share, 0);
-  else
-    openmp::on_each(threads, detail::step_share<Real>, &share);
+#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : ended)
+  for (std::int32_t thread = 0; thread < threads; ++thread)
+    ended += detail::step_run<Real>(batch, steps, thread * each,
+                                    std::min((thread + 1) * each, batch.num_envs));
   return ended;
 }
 

@@ -2,7 +2,7 @@
 // (`-default-device`: what isn't marked runs on the device).
 #include "device_batch.hpp"
 
-// As Python sees them: lib/rungs/chess/device.py.
+// As Python sees them: lib/rungs/chess/boards/device.py.
 static_assert(sizeof(rungs::DeviceBatch) == RUNGS_DEVICE_BATCH_BYTES);
 static_assert(sizeof(rungs::env::History) == RUNGS_HISTORY_BYTES);
 
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
     rungs_chess_check(const rungs::DeviceBatch* batch, const std::int64_t* actions,
                       long long* first) {
   const std::int64_t i = thread_number();
-  if (i < batch->num_envs && !batch->takes(i, actions[i]))
+  if (i < batch->num_envs && !batch->accepts(i, actions[i]))
     atomicMin(first, static_cast<long long>(i));
 }
 

@@ -1,6 +1,6 @@
 // A batch of chess environments as a GPU keeps it: the words of all boards' games side by side, so
 // that threads next to each other, a board each, read and write lines of memory together. Outputs
-// are as on every rung. Mirrored by lib/rungs/chess/cuda.py.
+// are as on every rung. Mirrored by lib/rungs/chess/boards/cuda.py.
 #pragma once
 #include <cstring>
 
@@ -63,14 +63,14 @@ struct DeviceBatch : ChessOutputs {
 
   void write(std::int64_t i) const { load(i).write(config, rows(i)); }
 
-  bool takes(std::int64_t i, std::int64_t action) const {
+  bool accepts(std::int64_t i, std::int64_t action) const {
     return chess::ActionsIn<chess::Strided<chess::Bitboard>>{{legal + i, num_envs}}.contains(
         action);
   }
 
   bool step(std::int64_t i, std::int64_t action) const {
     DeviceEnv env = load(i);
-    const bool ends = env.step(config, static_cast<chess::Action>(action), 0, rows(i));
+    const bool ends = env.step(config, static_cast<chess::Action>(action), rows(i));
     store(i, env);
     return ends;
   }
@@ -80,7 +80,7 @@ struct DeviceBatch : ChessOutputs {
     DeviceEnv env = load(i);
     std::int64_t ended = 0;
     for (std::int64_t step = 0; step < steps; ++step)
-      ended += env.step(config, env.any_action(config), 0, rows(i));
+      ended += env.step(config, env.any_action(config), rows(i));
     store(i, env);
     return ended;
   }

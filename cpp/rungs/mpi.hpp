@@ -1,20 +1,44 @@
 // The MPI rung: every rank steps its share of the boards, with threads inside.
 //
-// Rank 0 leads: it tells the others what to do, deals out the actions and gathers the outputs. Or
-// each rank goes its own way with its own boards (`Ranks::gather` 0), and all they tell each
-// other is whether an action was illegal, so that all of them step or none does.
+// Gathered, rank 0 leads: it tells the others what to do, deals out the actions and gathers the
+// outputs. Apart, each rank goes its own way with its own boards, and all they tell each other is
+// whether an action was illegal, so that all of them step or none does.
 #pragma once
 #include <mpi.h>
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 #include <thread>
+#include <vector>
 
-// Threads are started through these functions, compiled already: Cling compiles OpenMP right in the
-// first code that has any, and wrongly from then on.
-#include "api.hpp"
+#include "openmp.hpp"
 
 namespace rungs::mpi {
+
+// One rank's view. `boards` and `first` say how many boards each rank has and where they start.
+struct Ranks {
+  std::int64_t communicator;  // Fortran's number for it, which all implementations translate
+  const std::int32_t* boards;
+  const std::int32_t* first;
+
+  MPI_Comm comm() const { return MPI_Comm_f2c(static_cast<MPI_Fint>(communicator)); }
+  int rank() const {
+    int number;
+    MPI_Comm_rank(comm(), &number);
+    return number;
+  }
+};
+
+// Plays actions of this rank's boards if all ranks' are legal; returns how many episodes ended
+// here. For the first board whose action is not legal, number `i` among all ranks', returns -1 - i.
+inline std::int64_t step_if_all_can(const Ranks& ranks, const ChessBatch& batch,
+                                    const std::int64_t* actions, const openmp::Team& team) {
+  const std::int64_t own = openmp::first_illegal(batch, actions, team);
+  std::int64_t illegal = own < batch.num_envs ? ranks.first[ranks.rank()] + own : INT64_MAX;
+  MPI_Allreduce(MPI_IN_PLACE, &illegal, 1, MPI_INT64_T, MPI_MIN, ranks.comm());
+  return illegal != INT64_MAX ? -1 - illegal : openmp::step_legal(batch, actions, team);
+}
 
 enum class Task : std::int64_t { RESET, STEP, CALL };
 
@@ -23,25 +47,16 @@ struct Order {
   Task task;
   std::int64_t episode;  // of a reset
   std::uint64_t seed;    // likewise
-  std::int64_t partial;  // a reset of some boards; a step with the caller's replies
+  std::int64_t partial;  // likewise, of some boards
 };
 
-// One rank's view. `boards` and `first` say how many boards each rank has and where they start.
-struct Ranks {
-  std::int64_t communicator;  // Fortran's number for it, which all implementations translate
-  const std::int32_t* boards;
-  const std::int32_t* first;
-  std::int64_t gather;    // 0: not at all; 1: by messages; 2: all arrays are rank 0's
-  std::int64_t* actions;  // rank 0: of all boards; others: of their own. Likewise:
-  std::int64_t* replies;
+// What rank 0 deals out and gathers. Of arrays it has all boards', any other rank its own.
+struct Gathering {
+  Ranks ranks;
+  std::int64_t shared;  // all arrays are rank 0's, which every rank sees: nothing is sent
+  std::int64_t* actions;
+  std::int64_t* replies;  // null where no engine plays
   bool* which;
-
-  MPI_Comm comm() const { return MPI_Comm_f2c(static_cast<MPI_Fint>(communicator)); }
-  int rank() const {
-    int number;
-    MPI_Comm_rank(comm(), &number);
-    return number;
-  }
 };
 
 namespace detail {
@@ -57,15 +72,6 @@ inline void wait_politely(MPI_Request& request) {
     if (steady_clock::now() > awake_until)
       std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-}
-
-template <class T>
-std::uintptr_t address(const T& object) {
-  return reinterpret_cast<std::uintptr_t>(&object);
-}
-template <class T>
-std::uintptr_t address(T* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
 // Rank 0 keeps the head of `array` and sends the others their parts.
@@ -94,67 +100,53 @@ inline MPI_Request gather(const Ranks& ranks, void* array, std::int64_t bytes) {
   return request;
 }
 
-inline void gather_outputs(const Ranks& ranks, const ChessBatch& batch) {
-  const std::int64_t seen = env::observation_bytes(batch.config.observation);
-  MPI_Request requests[] = {
-      gather(ranks, batch.observation, seen),
-      gather(ranks, batch.mask, env::mask_bytes(batch.config.mask)),
-      gather(ranks, batch.reward, sizeof(float)),
-      gather(ranks, batch.terminated, 1),
-      gather(ranks, batch.truncated, 1),
-      gather(ranks, batch.ended, 1),
-      gather(ranks, batch.reason, 1),
-      gather(ranks, batch.player, 1),
-      gather(ranks, batch.final_observation, seen),
+// Gathers some outputs of the list; of a reset those of the position.
+inline void gather_outputs(const Ranks& ranks, const ChessBatch& batch, bool all) {
+  const env::ChessConfig& config = batch.config;
+  std::vector<MPI_Request> requests;
+  const auto gathered = [&](std::string_view name, void* array, std::int64_t bytes) {
+    if (all || name == "observation" || name == "mask" || name == "player")
+      requests.push_back(gather(ranks, array, bytes));
   };
-  MPI_Waitall(sizeof requests / sizeof *requests, requests, MPI_STATUSES_IGNORE);
+#define RUNGS_GATHER(type, name, count) gathered(#name, batch.name, sizeof(type) * (count));
+  RUNGS_CHESS_OUTPUTS(RUNGS_GATHER)
+#undef RUNGS_GATHER
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-inline void reset(const Ranks& ranks, ChessBatch& batch, const openmp::Team& team,
+inline void reset(const Gathering& all, ChessBatch& batch, const openmp::Team& team,
                   const Order& order) {
   batch.config.seed = order.seed;
-  // What a step left behind is not gathered again.
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.reason[i] = 0;
-  if (ranks.gather == 1 && order.partial) scatter(ranks, ranks.which, MPI_BYTE);
-  rungs_chess_openmp_reset(address(batch), address(order.partial ? ranks.which : nullptr),
-                           order.episode, address(team));
-  if (ranks.gather == 1) gather_outputs(ranks, batch);
-  if (ranks.gather == 2) MPI_Barrier(ranks.comm());
+  if (!all.shared && order.partial) scatter(all.ranks, all.which, MPI_BYTE);
+  openmp::reset(batch, order.partial ? all.which : nullptr, order.episode, team);
+  if (all.shared)
+    MPI_Barrier(all.ranks.comm());
+  else
+    gather_outputs(all.ranks, batch, false);
 }
 
-// As serial::step, for the boards of all ranks. Without gathering, the count of ended episodes is
-// of this rank's boards.
-inline std::int64_t step(const Ranks& ranks, const ChessBatch& batch, const openmp::Team& team,
-                         const Order& order) {
-  if (ranks.gather == 1) {
-    scatter(ranks, ranks.actions, MPI_INT64_T);
-    if (order.partial) scatter(ranks, ranks.replies, MPI_INT64_T);
+// As serial::step, for the boards of all ranks.
+inline std::int64_t step(const Gathering& all, const ChessBatch& batch, const openmp::Team& team) {
+  if (!all.shared) {
+    scatter(all.ranks, all.actions, MPI_INT64_T);
+    if (all.replies) scatter(all.ranks, all.replies, MPI_INT64_T);
   }
-  const std::int64_t own =
-      rungs_chess_openmp_first_illegal(address(batch), ranks.actions, address(team));
-  const int rank = ranks.rank();
-  std::int64_t illegal = own < batch.num_envs ? ranks.first[rank] + own : INT64_MAX;
-  MPI_Allreduce(MPI_IN_PLACE, &illegal, 1, MPI_INT64_T, MPI_MIN, ranks.comm());
-  if (illegal != INT64_MAX) return -1 - illegal;
-  std::int64_t ended = rungs_chess_openmp_step_legal(
-      address(batch), ranks.actions, address(order.partial ? ranks.replies : nullptr),
-      address(team));
-  if (ranks.gather == 1) gather_outputs(ranks, batch);
-  if (ranks.gather) {
-    // Rank 0 hears of all only when all have written.
-    MPI_Allreduce(MPI_IN_PLACE, &ended, 1, MPI_INT64_T, MPI_SUM, ranks.comm());
-  }
+  std::int64_t ended = step_if_all_can(all.ranks, batch, all.actions, team);
+  if (ended < 0) return ended;
+  if (!all.shared) gather_outputs(all.ranks, batch, true);
+  // Rank 0 hears of all only when all have written.
+  MPI_Allreduce(MPI_IN_PLACE, &ended, 1, MPI_INT64_T, MPI_SUM, all.ranks.comm());
   return ended;
 }
 
-inline std::int64_t carry_out(const Ranks& ranks, ChessBatch& batch, const openmp::Team& team,
+inline std::int64_t carry_out(const Gathering& all, ChessBatch& batch, const openmp::Team& team,
                               const Order& order) {
   switch (order.task) {
     case Task::RESET:
-      reset(ranks, batch, team, order);
+      reset(all, batch, team, order);
       return 0;
     case Task::STEP:
-      return step(ranks, batch, team, order);
+      return step(all, batch, team);
     default:
       return 0;
   }
@@ -162,26 +154,24 @@ inline std::int64_t carry_out(const Ranks& ranks, ChessBatch& batch, const openm
 
 }  // namespace detail
 
-// On rank 0, and on all ranks where nothing is gathered: does what is ordered, with the others.
-inline std::int64_t lead(const Ranks& ranks, ChessBatch& batch, const openmp::Team& team,
+// On rank 0: does what is ordered, with the others.
+inline std::int64_t lead(const Gathering& all, ChessBatch& batch, const openmp::Team& team,
                          Order order) {
-  if (ranks.gather) {
-    MPI_Request request;
-    MPI_Ibcast(&order, sizeof order, MPI_BYTE, 0, ranks.comm(), &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-  }
-  return detail::carry_out(ranks, batch, team, order);
+  MPI_Request request;
+  MPI_Ibcast(&order, sizeof order, MPI_BYTE, 0, all.ranks.comm(), &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return detail::carry_out(all, batch, team, order);
 }
 
 // On the other ranks: does what rank 0 orders, until it orders a CALL.
-inline void follow(const Ranks& ranks, ChessBatch& batch, const openmp::Team& team) {
+inline void follow(const Gathering& all, ChessBatch& batch, const openmp::Team& team) {
   for (;;) {
     Order order;
     MPI_Request request;
-    MPI_Ibcast(&order, sizeof order, MPI_BYTE, 0, ranks.comm(), &request);
+    MPI_Ibcast(&order, sizeof order, MPI_BYTE, 0, all.ranks.comm(), &request);
     detail::wait_politely(request);
     if (order.task == Task::CALL) return;
-    detail::carry_out(ranks, batch, team, order);
+    detail::carry_out(all, batch, team, order);
   }
 }
 

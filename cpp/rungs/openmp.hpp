@@ -13,6 +13,10 @@ namespace rungs::openmp {
 
 enum class Schedule : std::int32_t { STATIC, DYNAMIC, GUIDED };
 
+// Cling compiles pragmas right in the first code that has any, and wrongly from then on. So what
+// code that is compiled later calls, as the MPI rung's, is compiled with the rest of this header.
+#define RUNGS_COMPILED_NOW __attribute__((used, noinline))
+
 struct Team {
   std::int32_t threads;
   Schedule schedule;
@@ -31,21 +35,12 @@ inline std::int32_t team_size(std::int32_t threads) {
   return size;
 }
 
-// Calls `body(context, i)` for i = 0, 1, ... threads - 1, each on a thread of its own: for code
-// that Cling compiles later, and which may have no pragmas. `used` has this compiled now.
-__attribute__((used, noinline)) inline void on_each(std::int32_t threads,
-                                                    void (*body)(void*, std::int32_t),
-                                                    void* context) {
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (std::int32_t i = 0; i < threads; ++i) body(context, i);
-}
-
 namespace detail {
 
-// The threads, of so many, that are worth waking where each should have `least` boards to step.
+// The threads, of so many, that are worth waking where each should have `fewest` boards to step.
 inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards,
-                                   std::int64_t least = kBoardsPerThread) {
-  const std::int64_t useful = boards / least;
+                                   std::int64_t fewest = kBoardsPerThread) {
+  const std::int64_t useful = boards / fewest;
   if (useful < 2) return 1;
   return useful < threads ? static_cast<std::int32_t>(useful) : threads;
 }
@@ -73,8 +68,8 @@ inline void share(const Team& team, std::int32_t threads, std::int64_t boards, B
 
 }  // namespace detail
 
-inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
-                  const Team& team) {
+RUNGS_COMPILED_NOW inline void reset(const ChessBatch& batch, const bool* which,
+                                     std::int64_t episode, const Team& team) {
   const std::int32_t threads = detail::useful_threads(team.threads, batch.num_envs);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   detail::share(team, threads, batch.num_envs, [&](std::int64_t i) {
@@ -83,41 +78,41 @@ inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episo
 }
 
 // The first board whose action is illegal, or the number of boards.
-inline std::int64_t first_illegal(const ChessBatch& batch, const std::int64_t* actions,
-                                  const Team& team) {
+RUNGS_COMPILED_NOW inline std::int64_t first_illegal(const ChessBatch& batch,
+                                                     const std::int64_t* actions,
+                                                     const Team& team) {
   const std::int64_t boards = batch.num_envs;
   const std::int32_t threads = detail::useful_threads(team.threads, boards);
   std::int64_t first = boards;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(min : first)
   detail::share(team, threads, boards, [&](std::int64_t i) {
-    if (!batch.takes(i, actions[i]) && i < first) first = i;
+    if (!batch.accepts(i, actions[i]) && i < first) first = i;
   });
   return first;
 }
 
 // Plays actions that are all legal; returns how many episodes ended.
-inline std::int64_t step_legal(const ChessBatch& batch, const std::int64_t* actions,
-                               const std::int64_t* replies, const Team& team) {
+RUNGS_COMPILED_NOW inline std::int64_t step_legal(const ChessBatch& batch,
+                                                  const std::int64_t* actions, const Team& team) {
   const std::int32_t threads = detail::useful_threads(team.threads, batch.num_envs);
   std::int64_t ended = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
   detail::share(team, threads, batch.num_envs,
-                [&](std::int64_t i) { ended += batch.step(i, actions, replies); });
+                [&](std::int64_t i) { ended += batch.step(i, actions[i]); });
   return ended;
 }
 
 // As serial::step. One team does both: to wake it twice takes longer than to wait at a barrier.
-inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
-                         const std::int64_t* replies, const Team& team) {
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, const Team& team) {
   const std::int64_t boards = batch.num_envs;
   const std::int32_t threads = detail::useful_threads(team.threads, boards);
-  if (threads == 1) return serial::step(batch, actions, replies);
+  if (threads == 1) return serial::step(batch, actions);
   std::int64_t illegal = boards, ended = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : ended)
   {
     std::int64_t first = boards;
     detail::share(team, threads, boards, [&](std::int64_t i) {
-      if (!batch.takes(i, actions[i]) && i < first) first = i;
+      if (!batch.accepts(i, actions[i]) && i < first) first = i;
     });
     if (first < boards) {
 #pragma omp critical
@@ -127,7 +122,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
     // All threads go on, or none does.
     if (illegal == boards)
       detail::share(team, threads, boards,
-                    [&](std::int64_t i) { ended += batch.step(i, actions, replies); });
+                    [&](std::int64_t i) { ended += batch.step(i, actions[i]); });
   }
   return illegal < boards ? -1 - illegal : ended;
 }

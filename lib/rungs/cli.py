@@ -220,7 +220,7 @@ def _perft(options: argparse.Namespace) -> int:
 
 
 def _mpi(options: argparse.Namespace) -> int:
-    from rungs.mpi import launch
+    from rungs.processes.ranks import launch
 
     how = {"hosts": options.hosts, "module": options.module}
     launch(options.ranks, options.script, options.arguments, **how)
@@ -228,6 +228,7 @@ def _mpi(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
+    from rungs import peers
     from rungs.train.training import load_checkpoint, train
 
     training = training_of(options, dict(map(_parameter, options.how)))
@@ -235,12 +236,12 @@ def _train(options: argparse.Namespace) -> int:
         if training != Training():
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")
         training = load_checkpoint(options.out)["training"]
-    train(training, options.out, resume=options.resume)
+    train(training, options.out, resume=options.resume, make=peers.make)
     return 0
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from rungs.atomic import written
+    from rungs.core.atomic import written
     from rungs.measure.compare import FLOOR, compare, read
     from rungs.show.compare import figure, report
     from rungs.show.save import save_figure

@@ -11,13 +11,15 @@ from functools import partial
 
 import numpy as np
 
-from rungs import aot, jit, mpi, peers, registry
+from rungs import peers, registry
 from rungs.chess.policy import random_actions
+from rungs.compile import cling, gpp
+from rungs.core.memory import on_host
 from rungs.errors import RungsError, SamenessError, UnavailableError
 from rungs.machine import counters, gpu, optional
 from rungs.machine.cpu import usable_cores
 from rungs.machine.describe import describe, in_words
-from rungs.memory import on_host
+from rungs.processes import ranks
 
 _STEPS = 40
 _CHESS = "chess on "
@@ -94,7 +96,7 @@ def _examine_quickly() -> Iterator[Finding]:
     for rung in registry.rungs_of("chess"):
         yield _tried(f"{_CHESS}{rung.name}", partial(_play, rung.name), _is_needed(rung))
     yield _tried("two MPI ranks", _ranks)
-    yield _tried("g++", aot.version)
+    yield _tried("g++", gpp.version)
     yield _tried("hardware counters", _counters)
     for tool in optional.TOOLS:
         yield _tried(tool.name, partial(_tool, tool))
@@ -119,13 +121,13 @@ def _tried(what: str, attempt: Callable[[], str], needed: bool = False) -> Findi
 
 def _cling() -> str:
     start = time.perf_counter()
-    jit.load()
+    cling.load()
     seconds = time.perf_counter() - start
     return f"{importlib.metadata.version('cppyy')} compiled the headers in {seconds:.1f} s"
 
 
 def _openmp() -> str:
-    return f"a team of {jit.load().rungs_openmp_team_size(usable_cores())} threads"
+    return f"a team of {cling.load().rungs_openmp_team_size(usable_cores())} threads"
 
 
 def _play(rung: str) -> str:
@@ -161,7 +163,7 @@ def _balance(rung: str) -> str:
 def _ranks() -> str:
     _package("mpi4py", "pip install 'rungs[mpi]'")
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        mpi.launch(2, "mpi4py.bench", ["helloworld"], module=True)
+        ranks.launch(2, "mpi4py.bench", ["helloworld"], module=True)
     return said.getvalue().splitlines()[-1]
 
 

@@ -15,39 +15,37 @@ class Rung:
     Attributes:
         name: what `make` calls it.
         implementation: what it is, in words.
-        module: where its class is.
-        vector_env: its class.
+        makes: the class that `make` calls, as "module:name" below `rungs`: of chess what its
+            environment's boards are, of CartPole the environment.
         extra: of `pip install 'rungs[...]'`, where it needs one to be imported.
     """
 
     name: str
     implementation: str
-    module: str
-    vector_env: str
+    makes: str
     extra: str = ""
 
 
 _RUNGS = {
     "chess": (
-        Rung("python", "Python, python-chess", "rungs.chess.python", "PythonChessEnv"),
+        Rung("python", "Python, python-chess", "chess.boards.python:PythonBoards"),
         Rung(
             "multiprocessing",
             "Python, a process per core",
-            "rungs.chess.multiprocess",
-            "MultiprocessChessEnv",
+            "chess.boards.multiprocessing:MultiprocessingBoards",
         ),
-        Rung("cpp", "C++, one thread", "rungs.chess.cpp", "CppChessEnv"),
-        Rung("openmp", "C++, OpenMP threads", "rungs.chess.openmp", "OpenmpChessEnv"),
-        Rung("mpi", "C++, MPI ranks with OpenMP threads", "rungs.chess.mpi", "MpiChessEnv"),
-        Rung("cuda", "C++, a CUDA kernel", "rungs.chess.cuda", "CudaChessEnv", "gpu"),
+        Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards"),
+        Rung("openmp", "C++, OpenMP threads", "chess.boards.openmp:OpenmpBoards"),
+        Rung("mpi", "C++, MPI ranks with OpenMP threads", "chess.boards.mpi:MpiBoards"),
+        Rung("cuda", "C++, a CUDA kernel", "chess.boards.cuda:CudaBoards", "gpu"),
     ),
     "cartpole": (
-        Rung("gymnasium", "Python, Gymnasium", "rungs.cartpole.gymnasium", "GymnasiumCartPoleEnv"),
-        Rung("subproc", "Python, a process each", "rungs.cartpole.subproc", "SubprocCartPoleEnv"),
-        Rung("torch", "PyTorch, batched", "rungs.cartpole.torch", "TorchCartPoleEnv", "train"),
-        Rung("numba", "Numba, a CUDA kernel", "rungs.cartpole.numba", "NumbaCartPoleEnv", "gpu"),
-        Rung("cpp", "C++, one thread", "rungs.cartpole.cpp", "CppCartPoleEnv"),
-        Rung("openmp", "C++, OpenMP threads", "rungs.cartpole.openmp", "OpenmpCartPoleEnv"),
+        Rung("gymnasium", "Python, Gymnasium", "cartpole.gymnasium:GymnasiumCartPoleEnv"),
+        Rung("subproc", "Python, a process each", "cartpole.subproc:SubprocCartPoleEnv"),
+        Rung("torch", "PyTorch, batched", "cartpole.torch:TorchCartPoleEnv", "train"),
+        Rung("numba", "Numba, a CUDA kernel", "cartpole.numba:NumbaCartPoleEnv", "gpu"),
+        Rung("cpp", "C++, one thread", "cartpole.cpp:CppCartPoleEnv"),
+        Rung("openmp", "C++, OpenMP threads", "cartpole.openmp:OpenmpCartPoleEnv"),
     ),
 }
 
@@ -71,7 +69,7 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
         rung: which implementation steps it; the outputs are the same on all.
         num_envs: number of boards, at least 1.
         **settings: the environment's own, see `rungs.chess.vector_env.ChessVectorEnv` and
-            `rungs.cartpole.vector_env.CartPoleVectorEnv`.
+            `rungs.cartpole.vector_env.CartPoleVectorEnv`, and the rung's, see its class.
 
     Raises:
         ConfigurationError: an unknown environment or rung, or a wrong setting.
@@ -80,16 +78,24 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
     rungs = {candidate.name: candidate for candidate in rungs_of(env_id)}
     if rung not in rungs:
         raise ConfigurationError(f"{env_id} has no rung {rung!r}; there are: {', '.join(rungs)}")
-    chosen = rungs[rung]
+    made = _imported(env_id, rungs[rung])
+    if env_id == "cartpole":
+        return made(num_envs, **settings)
+    from rungs.chess.vector_env import ChessVectorEnv
+
+    return ChessVectorEnv(num_envs, made, **settings)
+
+
+def _imported(env_id: str, rung: Rung):
+    module, name = rung.makes.split(":")
     try:
-        module = importlib.import_module(chosen.module)
+        return getattr(importlib.import_module(f"rungs.{module}"), name)
     except ImportError as error:
-        if not chosen.extra:
+        if not rung.extra:
             raise
         raise UnavailableError(
-            f"{env_id} on {rung}: {error}: pip install 'rungs[{chosen.extra}]'"
+            f"{env_id} on {rung.name}: {error}: pip install 'rungs[{rung.extra}]'"
         ) from None
-    return getattr(module, chosen.vector_env)(num_envs, **settings)
 
 
 def make_chess(num_envs: int, rung: str = "openmp", **settings):

@@ -8,10 +8,10 @@ from gymnasium.vector import AutoresetMode
 
 import rungs
 from rungs.cartpole.physics import MOST_THETA, physics
+from rungs.core.memory import on_host
+from rungs.core.philox import Stream, philox
 from rungs.errors import WorkerDiedError
 from rungs.machine import gpu
-from rungs.memory import on_host
-from rungs.random import Stream, philox
 
 FLAGS = ("reward", "terminated", "truncated")
 

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 import rungs
-from rungs.chess import cuda, device
+from rungs.chess.boards import cuda, device
 from rungs.chess.engine import UciEngine
+from rungs.core.memory import on_host
+from rungs.core.philox import Stream, below, philox
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
 from rungs.machine import gpu
-from rungs.memory import on_host
-from rungs.random import Stream, below, philox
 from tests import lockstep
 
 DEVICES = ["cpu", *(["cuda"] if gpu.usable() else [])]
@@ -130,7 +130,7 @@ def test_random_play_in_one_call_is_the_same_games(where):
         actions = []
         for i, row in enumerate(info["action_mask"]):
             legal = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
-            episode = plain._episode(i)
+            episode = plain.boards.episode(i)
             drawn = below(philox(6, i, episode, int(plies[i]), Stream.AGENT), len(legal))
             actions.append(legal[drawn])
         _, _, terminated, truncated, info = plain.step(np.array(actions))
@@ -138,7 +138,7 @@ def test_random_play_in_one_call_is_the_same_games(where):
         ended += (terminated | truncated).sum()
     assert env.step_many(120) + env.step_many(180) == ended > 0
     assert env.fens() == plain.fens()
-    lockstep.assert_same("mask", on_host(env._buffers.mask), info["action_mask"])
+    lockstep.assert_same("mask", on_host(env.boards.buffers.mask), info["action_mask"])
 
 
 @pytest.mark.parametrize("where", DEVICES)
@@ -180,7 +180,9 @@ class TestContract:
         for each in (env, other):
             each.step_many(40)
         assert env.fens() == other.fens()
-        assert torch.equal(*(each._buffers.observation.view(torch.int64) for each in (env, other)))
+        assert torch.equal(
+            *(each.boards.buffers.observation.view(torch.int64) for each in (env, other))
+        )
 
     def test_legal_moves_are_for_people(self, where):
         env = make(2, device=where)

@@ -19,7 +19,7 @@ def begun(rung, num_envs, steps=6, **settings):
 
 
 def snapshot(env):
-    fields = vars(env._buffers)
+    fields = vars(env.boards.buffers)
     return [fields[name].tobytes() for name in sorted(fields)] + env.fens()
 
 

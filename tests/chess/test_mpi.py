@@ -11,7 +11,7 @@ import pytest
 
 from rungs import cli
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
-from rungs.mpi import launch
+from rungs.processes.ranks import launch
 from tests.chess.test_parallel import gone
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ for gather in (True, False):
     before = env.fens()
     actions = [524] * env.num_envs
     for board in range(7):
-        mine = board - env._first[env.rank]
+        mine = board - env.first_board
         bad = list(actions)
         if 0 <= mine < env.num_envs:
             bad[mine] = 384
@@ -101,7 +101,7 @@ say("boards", mine)
 
 TOO_FEW = """
 try:
-    rungs.make("chess", "mpi", env.ranks - 1)
+    rungs.make("chess", "mpi", env.boards.ranks.size - 1)
 except rungs.errors.ConfigurationError as error:
     say(error)
 """

@@ -17,7 +17,7 @@ import rungs
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, OversubscriptionWarning, WorkerDiedError
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
-from rungs.workers import Workers
+from rungs.processes.workers import Workers
 from tests import lockstep
 
 CORES = usable_cores()
@@ -189,7 +189,7 @@ def test_a_killed_worker_is_named(transport):
     before = shared_things(os.getpid())
     env = rungs.make("chess", "multiprocessing", 6, workers=3, transport=transport)
     _, info = env.reset()
-    pids = env._pool.pids
+    pids = env.boards.pids
     os.kill(pids[1], signal.SIGKILL)
     with pytest.raises(WorkerDiedError, match=rf"worker 1 \(process {pids[1]}\) died: SIGKILL"):
         env.step(random_actions(info["action_mask"], np.random.default_rng(0)))
@@ -210,7 +210,7 @@ def test_a_killed_worker_is_named(transport):
 def test_a_worker_killed_at_any_moment_is_named(transport, delay):
     env = rungs.make("chess", "multiprocessing", 64, workers=2, transport=transport)
     _, info = env.reset()
-    pids = env._pool.pids
+    pids = env.boards.pids
     threading.Timer(delay, os.kill, (pids[0], signal.SIGKILL)).start()
     with pytest.raises(WorkerDiedError, match="worker 0"):
         step_for_ever(env, info)
@@ -218,9 +218,9 @@ def test_a_worker_killed_at_any_moment_is_named(transport, delay):
 
 
 def test_a_worker_that_raises_is_named_with_its_traceback(workers):
-    pids = workers._pool.pids
+    pids = workers.boards._pool.pids
     with pytest.raises(WorkerDiedError, match=r"(?s)worker 2 raised.*IndexError"):
-        workers._pool.call_one(2, "fen", 99)
+        workers.boards._pool.call_one(2, "fen", 99)
     assert gone(pids)
 
 
@@ -229,7 +229,7 @@ def test_closing_and_forgetting_leave_nothing():
     for forget in (False, True):
         env = rungs.make("chess", "multiprocessing", 4, workers=2, transport="shared")
         env.reset()
-        pids = env._pool.pids
+        pids = env.boards.pids
         assert all(map(alive, pids))
         if not forget:
             env.close()
@@ -244,7 +244,7 @@ import rungs
 if __name__ == "__main__":
     env = rungs.make("chess", "multiprocessing", 4, workers=2, transport="shared")
     env.reset()
-    print(*env._pool.pids, flush=True)
+    print(*env.boards.pids, flush=True)
     if sys.argv[1] == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     if sys.argv[1] == "raises":
@@ -305,7 +305,7 @@ def test_states_go_from_one_process_to_many_and_back():
     for _ in range(20):
         *_, info = one.step(random_actions(info["action_mask"], rng))
     observation, _ = many.set_state(one.get_state())
-    lockstep.assert_same("observation", observation, one._buffers.observation)
+    lockstep.assert_same("observation", observation, one.boards.buffers.observation)
     assert many.fens() == one.fens()
     assert many.get_state() == one.get_state()
     many.close()

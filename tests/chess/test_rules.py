@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs.chess.board_env import ChessBoardEnv
+from rungs.chess.env import ChessEnv
 from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
 
@@ -23,7 +23,7 @@ TERMINATIONS = {
 @pytest.mark.parametrize("seed", range(30))
 def test_a_game_ends_as_python_chess_says_of_the_position_reached(seed):
     rng = random.Random(seed)
-    env = ChessBoardEnv(0, ChessSettings())
+    env = ChessEnv(0, ChessSettings())
     while not env.reason:
         moves = list(env.legal.values())
         quiet = [move for move in moves if not env.board.is_zeroing(move)]

@@ -3,14 +3,14 @@
 import pandas as pd
 import pytest
 
-from rungs.atomic import written
+from rungs.core.atomic import written
 from rungs.course import chain, pace, record
 from rungs.course import manifest as manifests
 from rungs.errors import ConfigurationError
 from rungs.measure import results
-from rungs.measure.ladder import ladder_table
 from rungs.show import figures, readme, tables
 from rungs.show.save import save_figure
+from rungs.studies.ladder import ladder_table
 from tests.course import notebooks as tiny
 
 

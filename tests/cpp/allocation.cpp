@@ -35,7 +35,7 @@ int main(int, char** arguments) {
       serial::reset(boards.batch, nullptr, 0);
       for (int step = 0; step < std::atoi(arguments[1]); ++step) {
         for (int i = 0; i < 16; ++i) actions[i] = env::nth_action(boards.envs[i].game.legal, 0);
-        serial::step(boards.batch, actions.data(), nullptr);
+        serial::step(boards.batch, actions.data());
       }
       if (calls) fail("a step allocated memory");
     }

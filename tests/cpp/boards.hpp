@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <vector>
 
 #include "rungs/serial.hpp"
@@ -35,32 +36,25 @@ struct Boards {
   Boards(std::int64_t n, const env::ChessConfig& config)
       : envs(n),
         histories(config.observation == env::ObservationFormat::BOARD ? 0 : n),
-        observation(n * env::observation_bytes(config.observation)),
-        mask(n * env::mask_bytes(config.mask)),
-        reward(n * sizeof(float)),
-        terminated(n),
-        truncated(n),
-        ended(n),
-        reason(n),
-        player(n),
-        final_observation(n * env::observation_bytes(config.observation)),
-        batch{{config, n, 0, histories.empty() ? nullptr : histories.data(),
-               observation.as<std::uint8_t>(), mask.as<std::uint8_t>(), reward.as<float>(),
-               terminated.as<bool>(), truncated.as<bool>(), ended.as<bool>(),
-               reason.as<std::int8_t>(), player.as<std::int8_t>(),
-               final_observation.as<std::uint8_t>()},
-              envs.data()} {}
+        replies(n),
+        batch{{config, n, 0, histories.empty() ? nullptr : histories.data(), replies.data(),
+#define RUNGS_MEMORY(type, name, count) memory(n*(count) * sizeof(type)).as<type>(),
+               RUNGS_CHESS_OUTPUTS(RUNGS_MEMORY)},
+#undef RUNGS_MEMORY
+              envs.data()} {
+  }
   Boards(const Boards&) = delete;
 
   void check_fences() const {
-    for (const Fenced* each : {&observation, &mask, &reward, &terminated, &truncated, &ended,
-                               &reason, &player, &final_observation})
-      each->check();
+    for (const auto& each : outputs) each.check();
   }
+
+  Fenced& memory(std::size_t size) { return outputs.emplace_back(size); }
 
   std::vector<env::ChessEnv> envs;
   std::vector<env::History> histories;
-  Fenced observation, mask, reward, terminated, truncated, ended, reason, player, final_observation;
+  std::vector<std::int64_t> replies;
+  std::deque<Fenced> outputs;  // they stay where they are
   ChessBatch batch;
 };
 

@@ -34,7 +34,7 @@ inline void fuzz_actions(const std::uint8_t* data, std::size_t size) {
       actions[i] = byte < 250 && number ? env::nth_action(legal, byte % number) : byte * 20 - 100;
     }
     const std::vector<env::ChessEnv> before = boards.envs;
-    const std::int64_t illegal = -1 - serial::step(boards.batch, actions, nullptr);
+    const std::int64_t illegal = -1 - serial::step(boards.batch, actions);
     boards.check_fences();
     if (illegal >= 0) {
       if (before[illegal].game.legal.contains(actions[illegal])) fail("a legal action was refused");

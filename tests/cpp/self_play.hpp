@@ -11,7 +11,7 @@ inline void self_play(const env::ChessConfig& config, int steps) {
   constexpr std::int64_t kBoards = 7;
   Boards boards(kBoards, config);
   const ChessBatch& batch = boards.batch;
-  std::vector<std::int64_t> actions(kBoards), replies(kBoards);
+  std::vector<std::int64_t> actions(kBoards), &replies = boards.replies;
   serial::reset(batch, nullptr, 0);
   for (int step = 0; step < steps; ++step) {
     for (std::int64_t i = 0; i < kBoards; ++i) {
@@ -30,10 +30,9 @@ inline void self_play(const env::ChessConfig& config, int steps) {
     // A board's illegal action is found, and nothing has moved.
     const std::int64_t bad = step % kBoards, good = actions[bad];
     actions[bad] = 64 * chess::kPlanes;
-    if (serial::step(batch, actions.data(), replies.data()) != -1 - bad)
-      fail("an illegal action passed");
+    if (serial::step(batch, actions.data()) != -1 - bad) fail("an illegal action passed");
     actions[bad] = good;
-    if (serial::step(batch, actions.data(), replies.data()) < 0) fail("a legal one was refused");
+    if (serial::step(batch, actions.data()) < 0) fail("a legal one was refused");
 
     boards.check_fences();
     bool ended[kBoards];

@@ -9,13 +9,14 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs import aot, headers
-from rungs.arguments import AUTORESET_MODES
+from rungs import paths
 from rungs.chess.perft import read_epd
+from rungs.compile import gpp
+from rungs.core.arguments import AUTORESET_MODES
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data"
-FLAGS = ["-std=c++20", f"-I{headers.CPP}", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+FLAGS = ["-std=c++20", f"-I{paths.CPP}", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
 SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SANITIZED += ["-fopenmp", "-ffp-contract=off"]
 
@@ -38,7 +39,7 @@ MACHINES = {
 def checks(request):
     """The program of all checks, compiled once."""
     flags = [*FLAGS, *SANITIZED, *MACHINES[request.param]]
-    return aot.build(f"checks-{request.param}", HERE / "checks.cpp", flags)
+    return gpp.build(f"checks-{request.param}", HERE / "checks.cpp", flags)
 
 
 def run(*command):
@@ -89,7 +90,7 @@ def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, nu
 def test_nothing_is_allocated_in_a_step():
     wrapped = ",".join(f"--wrap={name}" for name in ("malloc", "calloc", "realloc"))
     flags = [*FLAGS, "-O2", "-march=native", f"-Wl,{wrapped}"]
-    program = aot.build("allocation", HERE / "allocation.cpp", flags)
+    program = gpp.build("allocation", HERE / "allocation.cpp", flags)
     assert run(program, 500) == "nothing allocated\n"
 
 

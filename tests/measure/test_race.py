@@ -30,7 +30,7 @@ def test_a_single_wrong_bit_stops_the_race(output):
 
     def lie(actions):
         result = step(actions)
-        getattr(liar._buffers, output).view(np.uint8).flat[-1] ^= 1
+        getattr(liar.boards.buffers, output).view(np.uint8).flat[-1] ^= 1
         return result
 
     liar.step = lie

@@ -2,8 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-SB3 = ("tests/test_sb3.py",)
-PETTINGZOO = ("tests/test_pettingzoo.py",)
+SB3 = ("tests/adapters/test_sb3.py",)
+PETTINGZOO = ("tests/adapters/test_pettingzoo.py",)
 OPEN_SPIEL = ("tests/peers/test_open_spiel.py",)
 GOES_ON = (
     "tests/course/test_chain.py::test_the_chain_goes_on_past_what_is_unavailable"
@@ -13,68 +13,68 @@ GOES_ON = (
 MUTANTS = [
     Mutant(
         "sb3-outputs-overwritten",
-        "lib/rungs/sb3.py",
+        "lib/rungs/adapters/sb3.py",
         "(on_host(each).copy() for each in outputs)",
         "(on_host(each) for each in outputs)",
         "what Stable-Baselines3 keeps is overwritten by the next step",
-        ("tests/test_sb3.py::test_outputs_are_the_callers_to_keep",),
+        ("tests/adapters/test_sb3.py::test_outputs_are_the_callers_to_keep",),
     ),
     Mutant(
         "sb3-truncated-is-terminated",
-        "lib/rungs/sb3.py",
+        "lib/rungs/adapters/sb3.py",
         '"TimeLimit.truncated": bool(truncated[i] and not terminated[i]),',
         '"TimeLimit.truncated": bool(terminated[i]),',
         "Stable-Baselines3 takes a truncated episode for one that is over",
-        ("tests/test_sb3.py::test_it_is_the_environment",),
+        ("tests/adapters/test_sb3.py::test_it_is_the_environment",),
     ),
     Mutant(
         "sb3-terminal-of-another",
-        "lib/rungs/sb3.py",
+        "lib/rungs/adapters/sb3.py",
         'on_host(self._info["final_obs"][i]).copy()',
         "observation[i]",
         "a terminal observation is the next episode's first",
-        ("tests/test_sb3.py::test_it_is_the_environment",),
+        ("tests/adapters/test_sb3.py::test_it_is_the_environment",),
     ),
     Mutant(
         "sb3-seed-ignored",
-        "lib/rungs/sb3.py",
+        "lib/rungs/adapters/sb3.py",
         "self.env.reset(seed=self._seeds[0])",
         "self.env.reset()",
         "a seed does not begin the same games again",
-        ("tests/test_sb3.py::test_seed_begins_the_same_games_again",),
+        ("tests/adapters/test_sb3.py::test_seed_begins_the_same_games_again",),
     ),
     Mutant(
         "pettingzoo-both-win",
-        "lib/rungs/pettingzoo.py",
+        "lib/rungs/adapters/pettingzoo.py",
         "other: 0 - float(reward[0])}",
         "other: float(reward[0])}",
         "who is mated is rewarded too",
-        ("tests/test_pettingzoo.py::test_who_mates_wins",),
+        ("tests/adapters/test_pettingzoo.py::test_who_mates_wins",),
     ),
     Mutant(
         "pettingzoo-same-agent",
-        "lib/rungs/pettingzoo.py",
+        "lib/rungs/adapters/pettingzoo.py",
         "        self.agent_selection = other\n",
         "        self.agent_selection = agent\n",
         "the same agent is to move again",
-        ("tests/test_pettingzoo.py::test_who_mates_wins",),
+        ("tests/adapters/test_pettingzoo.py::test_who_mates_wins",),
     ),
     Mutant(
         "pettingzoo-mask-for-all",
-        "lib/rungs/pettingzoo.py",
+        "lib/rungs/adapters/pettingzoo.py",
         '        mask = np.zeros(NUM_ACTIONS, np.int8)\n        return {"observation": mirrored',
         '        mask = on_host(self._info["action_mask"][0]).astype(np.int8)\n'
         '        return {"observation": mirrored',
         "who is not to move has legal actions",
-        ("tests/test_pettingzoo.py::test_masks_are_the_legal_actions_of_who_is_to_move",),
+        ("tests/adapters/test_pettingzoo.py::test_masks_are_the_legal_actions_of_who_is_to_move",),
     ),
     Mutant(
         "pettingzoo-observation-overwritten",
-        "lib/rungs/pettingzoo.py",
+        "lib/rungs/adapters/pettingzoo.py",
         'return {"observation": observation.copy(), "action_mask": mask}',
         'return {"observation": observation, "action_mask": mask}',
         "what an agent has seen is overwritten by the next step",
-        ("tests/test_pettingzoo.py::test_what_an_agent_has_seen_stays",),
+        ("tests/adapters/test_pettingzoo.py::test_what_an_agent_has_seen_stays",),
     ),
     Mutant(
         "openspiel-ways-in-another-order",
@@ -119,18 +119,18 @@ MUTANTS = [
     Mutant(
         "unknown-rung-is-the-first",
         "lib/rungs/registry.py",
-        "    chosen = rungs[rung]\n",
-        "    chosen = next(iter(rungs.values()))\n",
+        "made = _imported(env_id, rungs[rung])",
+        "made = _imported(env_id, next(iter(rungs.values())))",
         "whatever rung is asked for, the slowest is made",
         ("tests/chess/test_parallel.py::test_a_wrong_setting_is_named",),
     ),
     Mutant(
         "memory-off-the-line",
-        "lib/rungs/memory.py",
+        "lib/rungs/core/memory.py",
         "start = -memory.ctypes.data % CACHE_LINE",
         "start = (8 - memory.ctypes.data) % CACHE_LINE",
         "arrays do not begin on cache lines",
-        ("tests/test_memory.py",),
+        ("tests/core/test_memory.py",),
     ),
     Mutant(
         "done-notebook-again",
@@ -174,21 +174,21 @@ MUTANTS = [
     ),
     Mutant(
         "half-a-file",
-        "lib/rungs/atomic.py",
+        "lib/rungs/core/atomic.py",
         "    with tempfile.TemporaryDirectory(dir=path.parent, prefix=_UNFINISHED) as folder:\n"
         "        unfinished = Path(folder) / path.name\n"
         "        yield unfinished\n"
         "        os.replace(unfinished, path)\n",
         "    yield path\n",
         "a file is there by half where writing it failed",
-        ("tests/test_atomic.py",),
+        ("tests/core/test_atomic.py",),
     ),
     Mutant(
         "changed-headers-unseen",
-        "lib/rungs/jit.py",
+        "lib/rungs/compile/cling.py",
         "if version != _loaded:",
         "if False:",
         "what was compiled before its headers were edited is used without a word",
-        ("tests/test_jit.py::test_headers_changed_since_they_were_loaded",),
+        ("tests/compile/test_cling.py::test_headers_changed_since_they_were_loaded",),
     ),
 ]

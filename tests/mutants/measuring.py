@@ -3,9 +3,9 @@
 from tests.mutants.mutant import Mutant
 
 COSTS = (
-    "tests/measure/test_cost_model.py::TestAllReduce",
-    "tests/measure/test_cost_model.py::TestUpdates",
-    "tests/measure/test_cost_model.py::TestNodes",
+    "tests/studies/test_cost_model.py::TestAllReduce",
+    "tests/studies/test_cost_model.py::TestUpdates",
+    "tests/studies/test_cost_model.py::TestNodes",
 )
 RACE = ("tests/measure/test_race.py",)
 RESULTS = ("tests/measure/test_results.py",)
@@ -13,7 +13,7 @@ RESULTS = ("tests/measure/test_results.py",)
 MUTANTS = [
     Mutant(
         "ring-of-half-the-rounds",
-        "lib/rungs/measure/cost_model.py",
+        "lib/rungs/studies/cost_model.py",
         '"ring": lambda p: 2 * (p - 1),',
         '"ring": lambda p: p - 1,',
         "a ring adds up but does not hand out",
@@ -21,7 +21,7 @@ MUTANTS = [
     ),
     Mutant(
         "all-reduce-moves-all",
-        "lib/rungs/measure/cost_model.py",
+        "lib/rungs/studies/cost_model.py",
         "moved = 2 * (processes - 1) / processes * num_bytes",
         "moved = 2 * num_bytes",
         "an all-reduce sends more bytes than it must",
@@ -29,7 +29,7 @@ MUTANTS = [
     ),
     Mutant(
         "halving-rounds-down",
-        "lib/rungs/measure/cost_model.py",
+        "lib/rungs/studies/cost_model.py",
         "2 * math.ceil(math.log2(p))",
         "2 * math.floor(math.log2(p))",
         "numbers of processes are taken for the power of two below",
@@ -37,7 +37,7 @@ MUTANTS = [
     ),
     Mutant(
         "cores-not-shared",
-        "lib/rungs/measure/cost_model.py",
+        "lib/rungs/studies/cost_model.py",
         "/ speed * max(1, processes / cores) + exchange",
         "/ speed + exchange",
         "more processes than cores compute as fast as each alone",
@@ -45,15 +45,15 @@ MUTANTS = [
     ),
     Mutant(
         "costs-below-nothing",
-        "lib/rungs/measure/cost_model.py",
+        "lib/rungs/studies/cost_model.py",
         "    if (best >= 0).all():\n        return best\n",
         "    if best.any():\n        return best\n",
         "a fitted cost may be negative",
-        ("tests/measure/test_cost_model.py::test_no_cost_is_below_nothing",),
+        ("tests/studies/test_cost_model.py::test_no_cost_is_below_nothing",),
     ),
     Mutant(
         "efficiency-of-all",
-        "lib/rungs/measure/cost_model.py",
+        "lib/rungs/studies/cost_model.py",
         'frame["throughput"] / frame["nodes"] / frame["throughput"].iloc[0]',
         'frame["throughput"] / frame["throughput"].iloc[0]',
         "efficiency is speedup",
@@ -61,11 +61,11 @@ MUTANTS = [
     ),
     Mutant(
         "saving-of-the-rest",
-        "lib/rungs/measure/cost_model.py",
+        "lib/rungs/studies/cost_model.py",
         "return (before - after) / (before + inferring)",
         "return (before - after) / (after + inferring)",
         "what is saved is compared with the time that is left",
-        ("tests/measure/test_cost_model.py::test_a_saving_is_the_share_that_stepping_had",),
+        ("tests/studies/test_cost_model.py::test_a_saving_is_the_share_that_stepping_had",),
     ),
     Mutant(
         "slower-is-better",
@@ -137,27 +137,27 @@ MUTANTS = [
     ),
     Mutant(
         "weak-speedup-of-a-thread",
-        "lib/rungs/measure/scaling.py",
+        "lib/rungs/studies/scaling.py",
         "wide.rdiv(wide[1], axis=0) * boards / boards[1]",
         "wide.rdiv(wide[1], axis=0)",
         "weak scaling forgets that there is more work",
-        ("tests/measure/test_scaling.py::test_a_serial_fraction_is_found_again",),
+        ("tests/studies/test_scaling.py::test_a_serial_fraction_is_found_again",),
     ),
     Mutant(
         "amdahl-for-gustafson",
-        "lib/rungs/measure/scaling.py",
+        "lib/rungs/studies/scaling.py",
         '"Gustafson": (p - speedup, p - 1),',
         '"Gustafson": (p - speedup, p),',
         "the serial fraction of weak scaling is wrong",
-        ("tests/measure/test_scaling.py::test_a_serial_fraction_is_found_again",),
+        ("tests/studies/test_scaling.py::test_a_serial_fraction_is_found_again",),
     ),
     Mutant(
         "gain-upside-down",
-        "lib/rungs/measure/parallel.py",
+        "lib/rungs/studies/parallel.py",
         "ratios = wide.drop(columns=baseline).rdiv(wide[baseline], axis=0)",
         "ratios = wide.drop(columns=baseline).div(wide[baseline], axis=0)",
         "a rung's gain is how many times as slow it is",
-        ("tests/measure/test_parallel.py",),
+        ("tests/studies/test_parallel.py",),
     ),
     Mutant(
         "race-of-other-rewards",
@@ -193,11 +193,11 @@ MUTANTS = [
     ),
     Mutant(
         "share-of-null-upside-down",
-        "lib/rungs/measure/full_system.py",
+        "lib/rungs/studies/full_system.py",
         'share = (1 / wide.drop(columns="null")).mul(wide["null"], axis=0)',
         'share = wide.drop(columns="null").div(wide["null"], axis=0)',
         "how near training comes to a free environment is above 1",
-        ("tests/measure/test_full_system.py::test_how_near_training_comes_to_a_free_environment",),
+        ("tests/studies/test_full_system.py::test_how_near_training_comes_to_a_free_environment",),
     ),
     Mutant(
         "no-bound-by-memory",
@@ -209,10 +209,10 @@ MUTANTS = [
     ),
     Mutant(
         "repetition-by-another-rule",
-        "lib/rungs/measure/agreement.py",
+        "lib/rungs/studies/agreement.py",
         "    if board.is_repetition(3):\n        return Reason.THREEFOLD",
         "    if board.is_repetition(2):\n        return Reason.THREEFOLD",
         "peers are held to a draw at the second repetition",
-        ("tests/measure/test_agreement.py::test_we_agree_in_all_ways_a_game_ends",),
+        ("tests/studies/test_agreement.py::test_we_agree_in_all_ways_a_game_ends",),
     ),
 ]

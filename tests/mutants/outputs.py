@@ -25,7 +25,7 @@ MUTANTS = [
     ),
     Mutant(
         "mask-bits-stale",
-        "lib/rungs/chess/board_env.py",
+        "lib/rungs/chess/env.py",
         "            out.fill(False)\n            out[list(self.legal)] = True\n",
         "            out[list(self.legal)] = True\n",
         "what was legal before stays in the mask of the Python rung",
@@ -59,7 +59,7 @@ MUTANTS = [
     ),
     Mutant(
         "board-without-en-passant",
-        "lib/rungs/chess/board_env.py",
+        "lib/rungs/chess/env.py",
         "out[68] = board.ep_square % 8 if board.has_legal_en_passant() else -1",
         "out[68] = board.ep_square % 8 if board.ep_square else -1",
         "the Python rung shows en-passant captures that are not legal",
@@ -139,7 +139,7 @@ MUTANTS = [
     ),
     Mutant(
         "python-planes-own-and-theirs",
-        "lib/rungs/chess/board_env.py",
+        "lib/rungs/chess/env.py",
         "            for side in (us, not us):\n                words += pieces[side]",
         "            for side in (not us, us):\n                words += pieces[side]",
         "own and other pieces are swapped in the planes of the Python rung",
@@ -159,7 +159,9 @@ MUTANTS = [
         "seen[..., 64:66], seen[..., 66:68] = observation[..., 66:68], observation[..., 64:66]",
         "seen[..., 64:68] = observation[..., 64:68]",
         "turned over, the board gives each side the other's rights to castle",
-        ("tests/test_pettingzoo.py::test_who_is_not_to_move_sees_the_board_from_the_other_side",),
+        (
+            "tests/adapters/test_pettingzoo.py::test_who_is_not_to_move_sees_the_board_from_the_other_side",
+        ),
     ),
     Mutant(
         "rollout-of-one-slot",
@@ -180,7 +182,7 @@ MUTANTS = [
     Mutant(
         "refused-step-writes-elsewhere",
         "lib/rungs/chess/vector_env.py",
-        "            self._write_to(before)\n",
+        "            self._redirect(before)\n",
         "            pass\n",
         "after a step that was refused outputs go to the memory that it was given",
         ("tests/chess/test_rollout.py::test_a_refused_step_writes_nowhere_new",),

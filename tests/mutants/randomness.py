@@ -2,13 +2,13 @@
 
 from tests.mutants.mutant import Mutant
 
-ANSWERS = ("tests/test_random.py",)
+ANSWERS = ("tests/core/test_philox.py",)
 LOCKSTEP = ("tests/chess/test_sameness.py::test_cpp_is_python_from_adversarial_starts",)
 
 MUTANTS = [
     Mutant(
         "philox-constant",
-        "lib/rungs/random.py",
+        "lib/rungs/core/philox.py",
         "0xCD9E8D57 * c2",
         "0xCD9E8D59 * c2",
         "Philox multiplies by another number",
@@ -16,7 +16,7 @@ MUTANTS = [
     ),
     Mutant(
         "philox-seed-halved",
-        "lib/rungs/random.py",
+        "lib/rungs/core/philox.py",
         "seed >> 32 & _WORD",
         "0",
         "only half of a seed's bits count",
@@ -40,7 +40,7 @@ MUTANTS = [
     ),
     Mutant(
         "below-is-modulo",
-        "lib/rungs/random.py",
+        "lib/rungs/core/philox.py",
         "return bits * n >> 32",
         "return bits % n",
         "Python chooses by the low bits, C++ by the high ones",
@@ -57,14 +57,14 @@ MUTANTS = [
     Mutant(
         "stream-reused",
         "cpp/env/chess_env.hpp",
-        "if (config.opponent == Opponent::RANDOM) reply = random_action(config, Stream::OPPONENT);",
-        "if (config.opponent == Opponent::RANDOM) reply = random_action(config, Stream::OPENING);",
+        "config.opponent == Opponent::RANDOM ? random_action(config, Stream::OPPONENT)",
+        "config.opponent == Opponent::RANDOM ? random_action(config, Stream::OPENING)",
         "the opponent's replies use the numbers of openings",
         LOCKSTEP,
     ),
     Mutant(
         "streams-in-another-order",
-        "lib/rungs/random.py",
+        "lib/rungs/core/philox.py",
         "    START = 1\n    OPENING_LENGTH = 2\n",
         "    START = 2\n    OPENING_LENGTH = 1\n",
         "Python draws starts with the numbers that C++ has for openings' lengths",

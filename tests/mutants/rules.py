@@ -299,7 +299,7 @@ MUTANTS = [
     ),
     Mutant(
         "repetition-unseen-by-python",
-        "lib/rungs/chess/board_env.py",
+        "lib/rungs/chess/env.py",
         "self.repetitions = 2 if board.is_repetition(3) else 1",
         "self.repetitions = 1",
         "the Python rung knows no draw by repetition",
@@ -307,7 +307,7 @@ MUTANTS = [
     ),
     Mutant(
         "stalemate-before-material",
-        "lib/rungs/chess/board_env.py",
+        "lib/rungs/chess/env.py",
         "if self.board.is_insufficient_material():",
         "if self.legal and self.board.is_insufficient_material():",
         "where there is a stalemate and too little material, the other reason is named",

@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 MUTANTS = [
     Mutant(
         "checksum-ignored",
-        "lib/rungs/state.py",
+        "lib/rungs/core/state.py",
         "if _checksum(body) != checksum:",
         "if len(_checksum(body)) != len(checksum):",
         "a state with a changed byte is taken",
@@ -13,7 +13,7 @@ MUTANTS = [
     ),
     Mutant(
         "foreign-state-taken",
-        "lib/rungs/state.py",
+        "lib/rungs/core/state.py",
         "if identity.get(name) != ours:",
         'if name != "opponent" and identity.get(name) != ours:',
         "the state of an environment with another opponent is taken",
@@ -21,7 +21,7 @@ MUTANTS = [
     ),
     Mutant(
         "version-ignored",
-        "lib/rungs/state.py",
+        "lib/rungs/core/state.py",
         'json.loads(json.dumps({"version": VERSION} | expected))',
         "json.loads(json.dumps(expected))",
         "a state of another version is taken",
@@ -29,7 +29,7 @@ MUTANTS = [
     ),
     Mutant(
         "history-not-restored",
-        "lib/rungs/chess/native.py",
+        "lib/rungs/chess/boards/native.py",
         "        self._history.flat = words[self._env.size :]\n",
         "",
         "the positions before are not restored",
@@ -38,8 +38,8 @@ MUTANTS = [
     Mutant(
         "seed-not-restored",
         "lib/rungs/chess/vector_env.py",
-        '        self._seed = identity["seed"]\n        self._load(payload)\n',
-        "        self._load(payload)\n",
+        'self.boards.load(payload, identity["seed"])',
+        "self.boards.load(payload, self._seed)",
         "a restored environment goes on with its own seed",
         ("tests/chess/test_state.py::test_it_goes_on_as_if_never_stopped",),
     ),
@@ -53,7 +53,7 @@ MUTANTS = [
     ),
     Mutant(
         "plies-not-restored",
-        "lib/rungs/chess/board_env.py",
+        "lib/rungs/chess/env.py",
         "        self.ply, self.ended = ply, ended\n",
         "        self.ended = ended\n",
         "the Python rung counts plies anew after it was restored",
@@ -61,7 +61,7 @@ MUTANTS = [
     ),
     Mutant(
         "moves-not-restored",
-        "lib/rungs/chess/board_env.py",
+        "lib/rungs/chess/env.py",
         "return [self.episode, self.ply, self.ended, self.board.root().fen(), moves]",
         "return [self.episode, self.ply, self.ended, self.board.fen(), []]",
         "the Python rung forgets what was played before it was saved",

@@ -3,15 +3,15 @@
 from tests.mutants.mutant import Mutant
 
 PPO = ("tests/train/test_ppo.py",)
-CURVES = ("tests/train/test_curves.py",)
+CURVES = ("tests/studies/test_curves.py",)
 NETWORK = ("tests/train/test_network.py",)
 RANKS = ("tests/train/test_ranks.py::test_all_ranks_learn_together_each_from_its_own_boards",)
 
 MUTANTS = [
     Mutant(
-        "trace-left-out",
+        "gae-lambda-left-out",
         "lib/rungs/train/ppo.py",
-        "later = surprise + trace * onward[step] * later",
+        "later = surprise + gae_lambda * onward[step] * later",
         "later = surprise + onward[step] * later",
         "advantages look ahead without lambda",
         ("tests/train/test_ppo.py::test_advantages_are_the_sums_of_their_definition",),
@@ -19,16 +19,16 @@ MUTANTS = [
     Mutant(
         "own-value-in-self-play",
         "lib/rungs/train/ppo.py",
-        "onward = discount * (-1 if against_itself else 1) * ~ended",
-        "onward = discount * ~ended",
+        "onward = gamma * (-1 if against_itself else 1) * ~ended",
+        "onward = gamma * ~ended",
         "in self-play the opponent's value counts as ours",
         ("tests/train/test_ppo.py::test_advantages_are_the_sums_of_their_definition",),
     ),
     Mutant(
         "value-beyond-the-end",
         "lib/rungs/train/ppo.py",
-        "onward = discount * (-1 if against_itself else 1) * ~ended",
-        "onward = discount * (-1 if against_itself else 1) * torch.ones_like(reward)",
+        "onward = gamma * (-1 if against_itself else 1) * ~ended",
+        "onward = gamma * (-1 if against_itself else 1) * torch.ones_like(reward)",
         "the next episode's value counts for this one's end",
         ("tests/train/test_ppo.py::test_advantages_are_the_sums_of_their_definition",),
     ),
@@ -43,8 +43,8 @@ MUTANTS = [
     Mutant(
         "truncated-value-of-the-opponent",
         "lib/rungs/train/rollout.py",
-        "onward = -discount if self.against_itself else discount",
-        "onward = discount",
+        "onward = -gamma if self.against_itself else gamma",
+        "onward = gamma",
         "where self-play is cut short the opponent's value counts as ours",
         ("tests/train/test_ppo.py::test_a_truncated_episode_goes_on_in_its_value",),
     ),
@@ -60,7 +60,7 @@ MUTANTS = [
         "truncated-value-undiscounted",
         "lib/rungs/train/rollout.py",
         "self.reward[step, cut] += onward * network.values(last)",
-        "self.reward[step, cut] += onward / discount * network.values(last)",
+        "self.reward[step, cut] += onward / gamma * network.values(last)",
         "the value where an episode was cut short is not discounted",
         ("tests/train/test_ppo.py::test_a_truncated_episode_goes_on_in_its_value",),
     ),
@@ -115,7 +115,7 @@ MUTANTS = [
     Mutant(
         "value-weight-ignored",
         "lib/rungs/train/ppo.py",
-        "policy_loss + settings.value_weight * value_loss",
+        "policy_loss + settings.vf_coef * value_loss",
         "policy_loss + value_loss",
         "the weight of the value's error is ignored",
         ("tests/train/test_ppo.py::test_an_update_is_the_one_of_the_paper",),
@@ -123,8 +123,8 @@ MUTANTS = [
     Mutant(
         "entropy-punished",
         "lib/rungs/train/ppo.py",
-        "- settings.entropy_weight * entropy",
-        "+ settings.entropy_weight * entropy",
+        "- settings.ent_coef * entropy",
+        "+ settings.ent_coef * entropy",
         "entropy is kept small",
         ("tests/train/test_ppo.py::test_an_update_is_the_one_of_the_paper",),
     ),
@@ -155,7 +155,7 @@ MUTANTS = [
     Mutant(
         "gradients-not-scaled",
         "lib/rungs/train/ppo.py",
-        "nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_norm)",
+        "nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)",
         "pass",
         "large gradients are not scaled down",
         ("tests/train/test_ppo.py::test_an_update_is_the_one_of_the_paper",),
@@ -246,19 +246,19 @@ MUTANTS = [
     ),
     Mutant(
         "reached-but-not-quite",
-        "lib/rungs/train/curves.py",
+        "lib/rungs/studies/curves.py",
         'evaluations["wins"] >= wins * evaluations["games"]',
         'evaluations["wins"] > wins * evaluations["games"]',
         "a share of wins is reached only when it is surpassed",
-        ("tests/train/test_curves.py::test_seconds_to_a_share_of_wins_are_measured_or_reckoned",),
+        ("tests/studies/test_curves.py::test_seconds_to_a_share_of_wins_are_measured_or_reckoned",),
     ),
     Mutant(
         "differences-of-wins-unseen",
-        "lib/rungs/train/curves.py",
+        "lib/rungs/studies/curves.py",
         'learnt = table.drop(columns=["seconds", *PARTS], errors="ignore")',
         'learnt = table.drop(columns=["seconds", "wins", *PARTS], errors="ignore")',
         "rungs that win other games are thought to learn the same",
-        ("tests/train/test_curves.py::test_a_difference_is_named",),
+        ("tests/studies/test_curves.py::test_a_difference_is_named",),
     ),
     Mutant(
         "lost-updates-stay",

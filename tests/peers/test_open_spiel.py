@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import rungs
+from rungs import peers
 from rungs.chess.actions import NUM_ACTIONS, action_of, target_of
 from rungs.chess.engine import UciEngine
 from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
-from rungs.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, OpenSpielChessEnv, reason_of
+from rungs.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, reason_of
 from tests import lockstep
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -32,7 +33,9 @@ GAMES = [
 
 
 def pair(num_envs, **settings):
-    return rungs.make("chess", "cpp", num_envs, **settings), OpenSpielChessEnv(num_envs, **settings)
+    return rungs.make("chess", "cpp", num_envs, **settings), peers.make(
+        "OpenSpiel", num_envs, **settings
+    )
 
 
 @pytest.mark.parametrize(("num_envs", "steps", "policy", "settings"), GAMES)
@@ -171,11 +174,11 @@ def test_material_that_can_not_mate_is_the_same():
 )
 def test_settings_it_does_not_support_are_refused(name, value):
     with pytest.raises(ConfigurationError, match=f"{name}.*OpenSpiel"):
-        OpenSpielChessEnv(2, **{name: value})
+        peers.make("OpenSpiel", 2, **{name: value})
 
 
 def test_states_can_not_be_saved():
-    env = OpenSpielChessEnv(2)
+    env = peers.make("OpenSpiel", 2)
     env.reset()
     for call in (env.get_state, lambda: env.set_state(b"")):
         with pytest.raises(UnavailableError, match="get_state and set_state"):
@@ -185,12 +188,12 @@ def test_states_can_not_be_saved():
 def test_without_open_spiel_it_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     with pytest.raises(UnavailableError, match=r"rungs\[peers\]"):
-        OpenSpielChessEnv(2)
+        peers.make("OpenSpiel", 2)
 
 
 @pytest.mark.parametrize("action", [-1, NUM_ACTIONS, 0, 64 * 10 + chess.E1])
 def test_an_illegal_action_changes_nothing(action):
-    env = OpenSpielChessEnv(2)
+    env = peers.make("OpenSpiel", 2)
     observation, _ = env.reset()
     before = observation.copy()
     with pytest.raises(IllegalActionError, match="board 1"):

@@ -11,9 +11,9 @@ import pytest
 from rungs import peers
 from rungs.chess.actions import NUM_ACTIONS, target_of
 from rungs.errors import ConfigurationError, UnavailableError
-from rungs.measure import agreement
 from rungs.peers import cartpole, pettingzoo, pgx
 from rungs.peers.peer import Step
+from rungs.studies import agreement
 
 INSTALLED = {
     "rungs": "numpy",

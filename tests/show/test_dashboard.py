@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import rungs
-from rungs.course.manifest import ROOT
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import describe, slug
 from rungs.measure import results, valgrind
+from rungs.paths import ROOT
 from rungs.show import dashboard, image, style
 
 RECORDED = ROOT / "data" / "recorded"

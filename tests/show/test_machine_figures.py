@@ -4,9 +4,9 @@ import ipywidgets
 import pandas as pd
 import pytest
 
-from rungs.measure import parallel
 from rungs.show import figures, machine, style
 from rungs.show.predict import predict_first
+from rungs.studies import parallel
 
 
 def texts(figure):

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from rungs.measure.cost_model import Link
 from rungs.show import beyond, figures, machine, poles, style, training
+from rungs.studies.cost_model import Link
 from rungs.train.cost import PARTS
 
 

@@ -18,7 +18,7 @@ import signal
 import sys
 
 from rungs import cli
-from rungs.chess.mpi import MpiChessEnv
+from rungs.chess.boards.mpi import GatheredBoards
 from rungs.train import training
 from rungs.train.ppo import Learner
 
@@ -26,7 +26,7 @@ _PLACES = {
     "raises": (Learner, "learn"),
     "killed": (Learner, "learn"),
     "torn": (training, "written"),
-    "deserts": (MpiChessEnv, "_own_dump"),
+    "deserts": (GatheredBoards, "_own_dump"),
 }
 _ATTEMPT = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0))
 _RANK = int(os.environ.get("RANK", os.environ.get("PMI_RANK", 0)))

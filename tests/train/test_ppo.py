@@ -11,7 +11,7 @@ from rungs.train.ppo import Learner, advantages, ppo_loss
 from rungs.train.ranks import Ranks
 from rungs.train.settings import PpoSettings
 
-SMALL = PpoSettings(length=8, minibatches=4)
+SMALL = PpoSettings(num_steps=8, num_minibatches=4)
 
 
 def make(rung="cpp", **how):
@@ -101,31 +101,31 @@ def test_a_rollout_is_the_memory_that_the_environment_writes_to():
 @pytest.mark.parametrize("against_itself", [False, True])
 def test_advantages_are_the_sums_of_their_definition(against_itself):
     generator = torch.Generator().manual_seed(0)
-    steps, boards, discount, trace = 12, 5, 0.9, 0.8
+    steps, boards, gamma, gae_lambda = 12, 5, 0.9, 0.8
     reward, value = (
         torch.randn(steps, boards, generator=generator),
         torch.randn(steps + 1, boards, generator=generator),
     )
     ended = torch.rand(steps, boards, generator=generator) < 0.3
-    result = advantages(reward, ended, value, discount, trace, against_itself=against_itself)
+    result = advantages(reward, ended, value, gamma, gae_lambda, against_itself=against_itself)
     sign = -1 if against_itself else 1
     for board in range(boards):
         for start in range(steps):
             total, weight = 0.0, 1.0
             for step in range(start, steps):
-                on = 0.0 if ended[step, board] else discount * sign
+                on = 0.0 if ended[step, board] else gamma * sign
                 surprise = reward[step, board] + on * value[step + 1, board] - value[step, board]
                 total += weight * surprise
-                weight *= trace * on
+                weight *= gae_lambda * on
             assert result[start, board].item() == pytest.approx(float(total), abs=1e-5)
 
 
 @pytest.mark.parametrize(("opponent", "sign"), [("random", 1), (None, -1)])
 def test_a_truncated_episode_goes_on_in_its_value(opponent, sign):
     env = rungs.make("chess", "cpp", 4, opponent=opponent, mask="bits", max_plies=2)
-    learner = Learner(env, settings=PpoSettings(length=3, minibatches=1, epochs=1))
+    learner = Learner(env, settings=PpoSettings(num_steps=3, num_minibatches=1, update_epochs=1))
     learner.rollout.begin(*env.reset(seed=0))
-    learner.rollout.collect(learner.network, learner.generator, discount=0.5)
+    learner.rollout.collect(learner.network, learner.generator, gamma=0.5)
     # No game is won within a move or two: what is in the rewards are the values.
     assert learner.rollout.ended.any()
     assert torch.equal(learner.rollout.reward != 0, learner.rollout.ended)
@@ -159,18 +159,18 @@ def test_the_loss_is_clipped_where_the_policy_has_moved():
 def test_an_update_is_the_one_of_the_paper():
     """Written out once more: every minibatch, every formula, every step of Adam."""
     settings = PpoSettings(
-        length=8,
-        minibatches=4,
+        num_steps=8,
+        num_minibatches=4,
         learning_rate=3e-3,
-        clip=0.1,
-        value_weight=0.7,
-        entropy_weight=0.05,
-        gradient_norm=0.1,
+        clip_coef=0.1,
+        vf_coef=0.7,
+        ent_coef=0.05,
+        max_grad_norm=0.1,
     )
     learner = Learner(make(), seed=5, settings=settings)
     learner.begin(*learner.env.reset(seed=5))
     played = learner.rollout
-    played.collect(learner.network, learner.generator, settings.discount)
+    played.collect(learner.network, learner.generator, settings.gamma)
     advantage = torch.randn(8, 16, generator=torch.Generator().manual_seed(1))
     network, before = copy.deepcopy(learner.network), weights(learner).detach().clone()
     orders = torch.Generator().set_state(learner.generator.get_state())
@@ -209,7 +209,7 @@ def test_games_that_ended_while_playing_are_counted():
     env = rungs.make(
         "chess", "cpp", 16, opponent="random", mask="bits", max_plies=6, start_fens=[start]
     )
-    learner = Learner(env, settings=PpoSettings(length=20, minibatches=1))
+    learner = Learner(env, settings=PpoSettings(num_steps=20, num_minibatches=1))
     counts = learner.learn()
     reward, ended = learner.rollout.reward, learner.rollout.ended
     wins, losses = int((reward == 1).sum()), int((reward == -1).sum())
@@ -239,7 +239,13 @@ def test_a_rollout_goes_on_where_the_last_one_ended():
 
 @pytest.mark.parametrize(
     ("setting", "value"),
-    [("length", 0), ("epochs", 1.5), ("discount", 1.1), ("trace", -0.1), ("clip", float("nan"))],
+    [
+        ("num_steps", 0),
+        ("update_epochs", 1.5),
+        ("gamma", 1.1),
+        ("gae_lambda", -0.1),
+        ("clip_coef", float("nan")),
+    ],
 )
 def test_wrong_settings_are_named(setting, value):
     with pytest.raises(ConfigurationError, match=setting):
@@ -252,7 +258,7 @@ def test_environments_that_cannot_be_learnt_from_are_refused():
         with pytest.raises(ConfigurationError, match=next(iter(wrong))):
             Learner(env, settings=SMALL)
     with pytest.raises(ConfigurationError, match="minibatches"):
-        Learner(make(), settings=PpoSettings(length=8, minibatches=7))
+        Learner(make(), settings=PpoSettings(num_steps=8, num_minibatches=7))
 
 
 @pytest.mark.system

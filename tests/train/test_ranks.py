@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from rungs import cli, state
+from rungs import cli
+from rungs.core import state
 from rungs.train.settings import Training, share_of_cores
 from rungs.train.training import load_checkpoint, make_env
 from tests.chess.test_parallel import CORES, gone
@@ -20,7 +21,7 @@ from tests.hosts import ADDRESSES, CABLES, two_hosts
 from tests.train.test_training import assert_same_run, table, weights
 
 ROOT = Path(__file__).parents[2]
-RUN = "--num-envs 16 --length 8 --minibatches 2 --updates 8 --games 4 --max-plies 40"
+RUN = "--num-envs 16 --num-steps 8 --num-minibatches 2 --updates 8 --games 4 --max-plies 40"
 RUN += " --torch-threads 1 --checkpoint-every 3 --evaluate-every 4"
 TRAIN = ("-m", "rungs", "train")
 # The Python rung is the first to be ready.
@@ -160,8 +161,8 @@ def test_ranks_on_a_machine_share_its_cores(monkeypatch):
         monkeypatch.setenv("LOCAL_WORLD_SIZE", str(ranks))
         share = max(1, CORES // ranks)
         assert share_of_cores() == Training().torch_threads == share
-        assert make_env(Training(rung="openmp", num_envs=2)).threads == share
-    assert make_env(Training(rung="openmp", num_envs=2, how={"threads": 2})).threads == 2
+        assert make_env(Training(rung="openmp", num_envs=2)).boards.threads == share
+    assert make_env(Training(rung="openmp", num_envs=2, how={"threads": 2})).boards.threads == 2
 
 
 @pytest.mark.system

@@ -15,7 +15,9 @@ from rungs import cli
 from rungs.train import training
 from rungs.train.training import load_checkpoint
 
-SMALL = "--num-envs 32 --length 8 --minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
+SMALL = (
+    "--num-envs 32 --num-steps 8 --num-minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
+)
 LONG = f"{SMALL} --updates 9 --checkpoint-every 2 --evaluate-every 3".split()
 TIMES = {"seconds", "generate", "transfer", "infer", "backward"}
 
@@ -142,7 +144,7 @@ def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):
         ((tmp_path, "--resume"), "to go on from"),
         ((tmp_path, "--rung", "abacus"), "abacus"),
         ((tmp_path, "--num-envs", "0"), "num_envs"),
-        ((tmp_path, "--minibatches", "7"), "minibatches"),
+        ((tmp_path, "--num-minibatches", "7"), "minibatches"),
         ((tmp_path, "--seconds", "-1"), "seconds"),
         ((tmp_path, "--device", "tpu"), "device"),
         ((tmp_path, "--opponent", "nobody"), "nobody"),

@@ -4,10 +4,9 @@ import ctypes
 
 import numpy as np
 
-from rungs import headers, jit
-from rungs.cartpole.host import Arrays, CartPoleBatch
+from rungs.cartpole.host import Arrays, check_layout
 from rungs.cartpole.vector_env import CartPoleVectorEnv
-from rungs.errors import CompilerError
+from rungs.compile import cling
 
 
 class CppCartPoleEnv(CartPoleVectorEnv):
@@ -17,9 +16,8 @@ class CppCartPoleEnv(CartPoleVectorEnv):
 
     def __init__(self, num_envs: int, **settings):
         super().__init__(num_envs, **settings)
-        self._api = jit.load_beside(headers.CARTPOLE_API)
-        if self._api.rungs_cartpole_batch_bytes() != ctypes.sizeof(CartPoleBatch):
-            raise CompilerError("cpp/env/cartpole_env.hpp and rungs/cartpole/host.py differ")
+        self._api = cling.load()
+        check_layout(self._api)
         self._arrays = Arrays(self.num_envs, self.first_env, self.settings)
         self._outputs = self._arrays.outputs
         self._address = ctypes.addressof(self._arrays.batch)

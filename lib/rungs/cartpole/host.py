@@ -1,12 +1,14 @@
 """CartPole's arrays on the host, as NumPy owns them and C++ sees them."""
 
 import ctypes
+import functools
 
 import numpy as np
 
-from rungs.arguments import AUTORESET_MODES
 from rungs.cartpole.vector_env import CartPoleSettings, Outputs
-from rungs.memory import zeroed_lines
+from rungs.compile import layout
+from rungs.core.arguments import AUTORESET_MODES
+from rungs.core.memory import zeroed_lines
 
 # Arrays end with a whole register, however many environments there are.
 _LANES = 64
@@ -34,6 +36,16 @@ class CartPoleBatch(ctypes.Structure):
         ("ended", ctypes.c_void_p),
         ("final_observation", ctypes.c_void_p),
     )
+
+
+@functools.cache
+def check_layout(api) -> None:
+    """Makes sure that C++ sees the struct as it is here.
+
+    Raises:
+        CompilerError: it doesn't; the message names the field.
+    """
+    layout.check(api.rungs_cartpole_layout, {"CartPoleBatch": CartPoleBatch})
 
 
 class Arrays:

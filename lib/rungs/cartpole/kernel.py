@@ -11,9 +11,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numba import config, cuda
 
-from rungs import random
 from rungs.cartpole.physics import FORCE, NEVER, physics
-from rungs.random import Stream
+from rungs.core import philox
+from rungs.core.philox import Stream
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 
@@ -21,7 +21,7 @@ _REALS = {4: np.float32, 8: np.float64}
 _START, _ACTION = int(Stream.CARTPOLE_START), int(Stream.CARTPOLE_ACTION)
 
 _on_device = cuda.jit(device=True)
-_words = _on_device(random.words)
+_words = _on_device(philox.words)
 
 
 @_on_device

@@ -5,9 +5,9 @@ import functools
 import torch
 from numba import cuda
 
-from rungs.arguments import integer
 from rungs.cartpole import kernel
 from rungs.cartpole.tensor_env import TensorCartPoleEnv
+from rungs.core.arguments import integer
 from rungs.errors import UnavailableError
 
 

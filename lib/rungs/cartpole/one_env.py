@@ -8,8 +8,8 @@ from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 from rungs.cartpole.host import Arrays
 from rungs.cartpole.physics import physics
 from rungs.cartpole.vector_env import CartPoleVectorEnv
+from rungs.core.philox import Stream, words
 from rungs.errors import ConfigurationError
-from rungs.random import Stream, words
 
 _PHYSICS = physics()
 

@@ -1,8 +1,8 @@
 """The OpenMP rung of CartPole: the C++ rung's registers, shared out among threads."""
 
-from rungs import omp
-from rungs.arguments import integer
 from rungs.cartpole.cpp import CppCartPoleEnv
+from rungs.compile import openmp
+from rungs.core.arguments import integer
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 
 
@@ -21,4 +21,4 @@ class OpenmpCartPoleEnv(CppCartPoleEnv):
         super().__init__(num_envs, **settings)
         warn_of_oversubscription("threads", self.threads)
         if self.threads > 1:
-            omp.warn_of_two()
+            openmp.warn_of_two()

@@ -5,11 +5,11 @@ import torch
 
 from rungs.cartpole.physics import physics
 from rungs.cartpole.vector_env import CartPoleVectorEnv, Outputs
-from rungs.random import Stream, words
-from rungs.tensors import TensorActions
+from rungs.core.philox import Stream, words
+from rungs.core.tensors import check_validate
 
 
-class TensorCartPoleEnv(TensorActions, CartPoleVectorEnv):
+class TensorCartPoleEnv(CartPoleVectorEnv):
     """See `CartPoleVectorEnv` for arguments and outputs, which here are tensors.
 
     Args:
@@ -27,7 +27,7 @@ class TensorCartPoleEnv(TensorActions, CartPoleVectorEnv):
     def __init__(self, num_envs: int, device: str, validate: bool, **settings):
         super().__init__(num_envs, **settings)
         self.device, self._validate = torch.device(device), validate
-        self._refuse_trust()
+        check_validate(validate, self.autoreset_mode)
         dtype = getattr(torch, self.settings.dtype)
 
         def zeros(*shape: int, dtype: torch.dtype) -> torch.Tensor:

@@ -3,9 +3,9 @@
 import torch
 from gymnasium.vector import AutoresetMode
 
-from rungs.arguments import choice
 from rungs.cartpole.physics import FORCE, NEVER
 from rungs.cartpole.tensor_env import TensorCartPoleEnv
+from rungs.core.arguments import choice
 from rungs.errors import ConfigurationError, UnavailableError
 
 EXECUTIONS = ("eager", "graph", "compile")

@@ -9,13 +9,13 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs import state
-from rungs.arguments import autoreset_mode as mode_of
-from rungs.arguments import choice, integer
-from rungs.batch_env import BatchEnv
 from rungs.cartpole.physics import MOST_THETA, MOST_X
+from rungs.core import state
+from rungs.core.arguments import autoreset_mode as mode_of
+from rungs.core.arguments import choice, integer
+from rungs.core.batch_env import BatchEnv
+from rungs.core.philox import Stream, words
 from rungs.errors import ConfigurationError, InvalidActionError
-from rungs.random import Stream, words
 
 DTYPES = ("float64", "float32")
 

@@ -5,8 +5,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import gymnasium
 import numpy as np
 
-from rungs.arguments import integer
-from rungs.chess.openmp import OpenmpChessEnv
+from rungs.chess.boards.openmp import OpenmpBoards
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.core.arguments import integer
 from rungs.errors import ConfigurationError
 
 
@@ -28,7 +29,7 @@ class AsyncChessEnv:
 
     Args:
         num_envs: number of boards, even.
-        **settings: as of `rungs.chess.openmp.OpenmpChessEnv`.
+        **settings: of `rungs.make("chess", "openmp", ...)`.
     """
 
     def __init__(self, num_envs: int, **settings):
@@ -37,7 +38,8 @@ class AsyncChessEnv:
             raise ConfigurationError(f"num_envs={num_envs} has no two halves")
         half, first = num_envs // 2, settings.pop("first_board", 0)
         self.halves = tuple(
-            OpenmpChessEnv(half, first_board=first + start, **settings) for start in (0, half)
+            ChessVectorEnv(half, OpenmpBoards, first_board=first + start, **settings)
+            for start in (0, half)
         )
         self._thread = ThreadPoolExecutor(1)
         self._begun = self._closed = False

@@ -1,19 +1,35 @@
 """The arrays a chess environment writes its outputs to."""
 
-import dataclasses
+import types
 
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES
 from rungs.chess.observation import OBSERVATIONS
-from rungs.memory import whole_lines, zeroed_lines
+from rungs.core.memory import whole_lines, zeroed_lines
 
 # Shape and dtype of one board's mask, in the order of `rungs::env::MaskFormat`.
 MASKS = {"bool": ((NUM_ACTIONS,), np.bool_), "bits": ((NUM_PLANES,), np.uint64)}
 
+# Every output, by name: what one board's is. All that handles outputs follows from this list, and
+# from its twin `RUNGS_CHESS_OUTPUTS` in cpp/env/chess_env.hpp.
+OUTPUTS = {
+    "observation": lambda obs, mask: OBSERVATIONS[obs],
+    "mask": lambda obs, mask: MASKS[mask],
+    "reward": lambda obs, mask: ((), np.float32),
+    "terminated": lambda obs, mask: ((), np.bool_),
+    "truncated": lambda obs, mask: ((), np.bool_),
+    "ended": lambda obs, mask: ((), np.bool_),
+    "reason": lambda obs, mask: ((), np.int8),
+    "player": lambda obs, mask: ((), np.int8),
+    "final_observation": lambda obs, mask: OBSERVATIONS[obs],
+}
 
-@dataclasses.dataclass(frozen=True)
-class Buffers:
+# Those of the position at hand, which a reset writes as well.
+POSITION = ("observation", "mask", "player")
+
+
+class Buffers(types.SimpleNamespace):
     """One array per output, allocated once; every step overwrites them.
 
     Attributes:
@@ -28,19 +44,9 @@ class Buffers:
         final_observation: like it, the last observation of each board's last episode.
     """
 
-    observation: np.ndarray
-    mask: np.ndarray
-    reward: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-    ended: np.ndarray
-    reason: np.ndarray
-    player: np.ndarray
-    final_observation: np.ndarray
-
     @classmethod
     def allocate(cls, boards: tuple[int, ...], obs: str, mask: str) -> "Buffers":
-        """Zeroed arrays for boards with observations and masks in these formats.
+        """Makes zeroed arrays for boards with observations and masks in these formats.
 
         Args:
             boards: (N,), or (T, N) for the outputs of T steps.
@@ -54,20 +60,8 @@ class Buffers:
 
     @classmethod
     def like(cls, boards: tuple[int, ...], obs: str, mask: str) -> "Buffers":
-        """Shapes and dtypes of `allocate`, in arrays without memory of their own, for `within`."""
-        shape, dtype = OBSERVATIONS[obs]
-        mask_shape, mask_dtype = MASKS[mask]
-        kinds = {
-            "observation": (shape, dtype),
-            "mask": (mask_shape, mask_dtype),
-            "reward": ((), np.float32),
-            "terminated": ((), np.bool_),
-            "truncated": ((), np.bool_),
-            "ended": ((), np.bool_),
-            "reason": ((), np.int8),
-            "player": ((), np.int8),
-            "final_observation": (shape, dtype),
-        }
+        """Makes arrays like `allocate`'s without memory of their own, for `within`."""
+        kinds = {name: kind(obs, mask) for name, kind in OUTPUTS.items()}
         return cls(
             **{
                 name: np.broadcast_to(np.zeros((), dtype), (*boards, *shape))
@@ -76,11 +70,11 @@ class Buffers:
         )
 
     def memory_bytes(self) -> int:
-        """The size of memory that `within` needs."""
+        """Returns the size of memory that `within` needs."""
         return sum(whole_lines(array.nbytes) for array in vars(self).values())
 
     def within(self, memory) -> "Buffers":
-        """Arrays like these, one after the other in `memory`, each on cache lines of its own."""
+        """Makes arrays like these in `memory`, one after the other, on cache lines of their own."""
         arrays, at = {}, 0
         for name, array in vars(self).items():
             arrays[name] = np.frombuffer(memory, array.dtype, array.size, at).reshape(array.shape)
@@ -88,21 +82,21 @@ class Buffers:
         return Buffers(**arrays)
 
     def rows(self, which: slice | int) -> "Buffers":
-        """Views of some boards' rows, or of one step's of several."""
+        """Returns views of some boards' rows, or of one step's of several."""
         return type(self)(**{name: array[which] for name, array in vars(self).items()})
 
     def is_like(self, other: "Buffers") -> bool:
-        """Whether arrays have the shapes and dtypes of another's, and can be written in order."""
+        """Says whether arrays are of another's shapes and dtypes and can be written in order."""
         return all(
             ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.flags.carray
             for ours, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
         )
 
     def save(self) -> dict[str, np.ndarray]:
-        """Copies of all arrays, for `restore`."""
+        """Copies all arrays, for `restore`."""
         return {name: array.copy() for name, array in vars(self).items()}
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
-        """Puts in what `save` copied, or arrays like it."""
+        """Puts in what `save` copied, or arrays like it, or some of them."""
         for name, array in saved.items():
             getattr(self, name)[:] = array

@@ -15,7 +15,7 @@ import chess
 import chess.engine
 
 from rungs.errors import ConfigurationError, EngineError
-from rungs.parent_death import signalled_at_parents_death
+from rungs.processes.parent_death import signalled_at_parents_death
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import chess
 
-from rungs import jit
-from rungs.arguments import integer
-from rungs.chess.native import parse_fen
+from rungs.chess.boards.native import parse_fen
 from rungs.chess.settings import PLAYABLE
+from rungs.compile import cling
+from rungs.core.arguments import integer
 from rungs.errors import ConfigurationError, InvalidFenError
 
 # Deeper than anyone counts, shallower than the stack.
@@ -58,7 +58,7 @@ def perft_cpp(fen: str, depth: int) -> int:
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
     """
     depth = integer("depth", depth, 0, _DEEPEST)
-    api = jit.load()
+    api = cling.load()
     position = parse_fen(api, fen)  # which must live as long as C++ reads it
     return api.rungs_chess_perft(position.ctypes.data, depth)
 

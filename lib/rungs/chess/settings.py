@@ -5,10 +5,10 @@ import dataclasses
 import chess
 from gymnasium.vector import AutoresetMode
 
-from rungs.arguments import autoreset_mode, choice, integer
 from rungs.chess.buffers import MASKS
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
+from rungs.core.arguments import autoreset_mode, choice, integer
 from rungs.errors import ConfigurationError, InvalidFenError
 
 MOST_PLIES = 2**31 - 1

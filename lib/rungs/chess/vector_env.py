@@ -1,26 +1,28 @@
 """The contract of the chess environment: what every rung takes, gives and refuses."""
 
-import abc
 import contextlib
 import dataclasses
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 
 import chess
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs import state
-from rungs.arguments import integer
-from rungs.batch_env import BatchEnv
-from rungs.chess.actions import NUM_ACTIONS, action_of, move_of
+from rungs.chess.actions import NUM_ACTIONS, move_of
+from rungs.chess.boards.boards import Boards
+from rungs.chess.boards.engine_plays import EnginePlays
 from rungs.chess.buffers import Buffers
-from rungs.chess.engine import EngineProcess, UciEngine
+from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_mask
-from rungs.errors import ConfigurationError, IllegalActionError
-from rungs.memory import on_host
+from rungs.core import state
+from rungs.core.arguments import integer
+from rungs.core.batch_env import BatchEnv
+from rungs.core.memory import on_host
+from rungs.errors import ConfigurationError
 
 
 class ChessVectorEnv(BatchEnv):
@@ -42,6 +44,8 @@ class ChessVectorEnv(BatchEnv):
 
     Args:
         num_envs: number of boards, at least 1.
+        boards: makes the boards: a class of `rungs.chess.boards`, one per rung. `rungs.make` names
+            them: `rungs.make("chess", "openmp", num_envs)`.
         seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply).
         first_board: the number of this batch's first board, where it is part of a larger one: its
             boards play the same as theirs. Errors name boards by these numbers.
@@ -66,6 +70,12 @@ class ChessVectorEnv(BatchEnv):
         opening_plies: how many random plies are played before an episode begins, (least, most),
             all numbers between equally likely. They count for repetition, not for `max_plies`.
             No ply before the agent's first ends the game: where one would, it is left out.
+        **how: the rung's own settings, see its class. They change time and nothing else.
+
+    Attributes:
+        boards: the boards.
+        num_envs: how many are this process's.
+        device: where outputs are tensors, their device; else None.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -75,6 +85,7 @@ class ChessVectorEnv(BatchEnv):
     def __init__(
         self,
         num_envs: int,
+        boards: Callable[..., Boards],
         *,
         seed: int = 0,
         first_board: int = 0,
@@ -85,18 +96,25 @@ class ChessVectorEnv(BatchEnv):
         max_plies: int | None = None,
         start_fens: Sequence[str] = (chess.STARTING_FEN,),
         opening_plies: tuple[int, int] = (0, 0),
+        **how,
     ):
-        self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
-        self.first_board = integer("first_board", first_board, 0, 2**31 - 1)
+        first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings = ChessSettings(
             opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies
         )
+        unknown = ", ".join(how.keys() - inspect.signature(boards).parameters.keys())
+        if unknown:
+            raise ConfigurationError(f"{boards.__name__} has no setting {unknown}")
+        self.boards = boards(num_envs, first_board, self.settings, **how)
+        if isinstance(opponent, UciEngine):
+            self.boards = EnginePlays(self.boards)
+        self.num_envs, self.first_board = self.boards.num_envs, self.boards.first_board
+        self.device = self.boards.device
         actions = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self._describe(self.settings.autoreset_mode, _observation_space(obs), actions)
-        self._buffers = self._allocate(obs, mask)
-        self._ended = self._buffers.ended
-        self._engine = EngineProcess(opponent) if isinstance(opponent, UciEngine) else None
+        self._write_to(self.boards.buffers)
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         """Begins an episode on every board, or on some.
@@ -118,14 +136,11 @@ class ChessVectorEnv(BatchEnv):
         which = self._reset_mask(seed, options or {})
         first = seed is not None or not self._begun
         seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
-        with self._unchanged_on_engine_error():
-            self._seed = seed
-            self._buffers.reason[...] = 0
-            self._reset(which, 0 if first else None)
-            self._begun = True
-            self._ended[:] = False if which is None else self._ended & ~which
-            self._num_ended = int(self._ended.sum())
-            self._engine_opens(np.ones(self.num_envs, np.bool_) if which is None else which)
+        self.boards.reset(which, seed, 0 if first else None)
+        self._seed, self._begun = seed, True
+        self._buffers.reason[...] = 0
+        self._ended[:] = False if which is None else self._ended & ~which
+        self._num_ended = int(self._ended.sum())
         return self._buffers.observation, self._info()
 
     def step(self, actions, out: Buffers | None = None):
@@ -151,14 +166,11 @@ class ChessVectorEnv(BatchEnv):
         if out is not None and not out.is_like(self._buffers):
             raise ConfigurationError("out is not one of this environment's rollout()")
         self._refuse_ended()
-        if out is None and not self._engine:
-            self._num_ended = self._step(actions, None)  # entering contexts takes longer than that
+        if out is None:
+            self._num_ended = self.boards.step(actions)  # entering a context takes longer than that
         else:
-            with self._unchanged_on_engine_error(), self._writing_to(out or self._buffers):
-                if self._engine:
-                    self._step_against_engine(actions)
-                else:
-                    self._num_ended = self._step(actions, None)
+            with self._writing_to(out):
+                self._num_ended = self.boards.step(actions)
         out, info = self._buffers, self._info()
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:
             info["final_obs"] = out.final_observation
@@ -177,13 +189,13 @@ class ChessVectorEnv(BatchEnv):
             for `step`.
         """
         length = integer("length", length, 1, 2**31 - 1)
-        whole = Buffers.allocate((length, self.num_envs), self.settings.obs, self.settings.mask)
+        whole = self.boards.allocate(length, self.num_envs)
         return whole, [whole.rows(step) for step in range(length)]
 
     def fens(self) -> list[str]:
         """The position of every board as a FEN."""
         self._check_begun("fens")
-        return [self._fen(board) for board in range(self.num_envs)]
+        return self.boards.fens()
 
     def legal_moves(self, board: int) -> dict[str, int]:
         """The legal moves of one board as UCI writes them, each with its action, in their order.
@@ -197,7 +209,7 @@ class ChessVectorEnv(BatchEnv):
         index = integer("board", board, 0, self.num_envs - 1)
         if self._stays_ended[index]:
             return {}
-        position = chess.Board(self._fen(index))
+        position = chess.Board(self.boards.fen(index))
         bits = on_host(self._buffers.mask[index])
         if self.settings.mask == "bits":
             bits = unpack_mask(bits)
@@ -208,7 +220,8 @@ class ChessVectorEnv(BatchEnv):
         """All that decides what comes next, to go on from it with `set_state` on the same rung."""
         self._check_begun("get_state")
         ended = np.flatnonzero(self._stays_ended).tolist()
-        return state.pack(self._identity() | {"seed": self._seed, "ended": ended}, self._dump())
+        identity = self._identity() | {"seed": self._seed, "ended": ended}
+        return state.pack(identity, self.boards.dump())
 
     def set_state(self, saved: bytes):
         """Goes on from what `get_state` returned, in this environment or one made like it.
@@ -224,8 +237,8 @@ class ChessVectorEnv(BatchEnv):
         """
         self._check_open()
         identity, payload = state.unpack(saved, self._identity())
+        self.boards.load(payload, identity["seed"])
         self._seed = identity["seed"]
-        self._load(payload)
         self._buffers.reason[...] = 0
         self._ended[:] = False
         self._ended[identity["ended"]] = True
@@ -233,75 +246,65 @@ class ChessVectorEnv(BatchEnv):
         self._begun = True
         return self._buffers.observation, self._info()
 
-    def close_extras(self, **kwargs) -> None:
-        """Stops the engine, if there is one (called by `close`)."""
-        if self._engine:
-            self._engine.close()
+    def step_many(self, steps: int) -> int:
+        """Plays random legal actions, so many on each board, in one launch; on the rung cuda alone.
 
-    @abc.abstractmethod
-    def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
-        """Begins `episode`, or each board's next, where `which` is set; fills the buffers."""
+        Args:
+            steps: how many, at least 1.
 
-    @abc.abstractmethod
-    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
-        """Plays (N,) int64 `actions` and fills the buffers, or raises and changes nothing.
+        Returns:
+            How many episodes ended; outputs are those of the last step.
 
-        `replies` are the opponent's actions where an engine plays it. Returns how many episodes
-        ended.
+        Raises:
+            ConfigurationError: `steps` is wrong.
+            UnavailableError: the rung is another.
+            gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
+        steps = self._checked_steps(steps)
+        ended = self.boards.step_many(steps)
+        self._num_ended = int(self._ended.sum()) if self.boards.validate else 1
+        return ended
 
-    @abc.abstractmethod
-    def _begin_with(self, replies: np.ndarray) -> None:
-        """Plays an engine's first plies, (N,) int64, -1 for none, unless they end a game."""
+    def serve(self) -> bool:
+        """Works for another process's environment until that is closed, where this is its rank.
 
-    @abc.abstractmethod
-    def _fen(self, board: int) -> str:
-        """The position of one board."""
+        Returns:
+            Whether it was: with MPI, on all ranks but the first; else never.
+        """
+        self._check_open()
+        served = self.boards.serve()
+        if served:
+            self.close()
+        return served
 
-    @abc.abstractmethod
-    def _episode(self, board: int) -> int:
-        """The number of a board's episode."""
+    def memory_bytes(self) -> int:
+        """Returns the size of all boards' state and outputs."""
+        return self.boards.memory_bytes()
 
-    @abc.abstractmethod
-    def _layout(self) -> str:
-        """What `_dump` writes, in words that change when it does."""
-
-    @abc.abstractmethod
-    def _dump(self) -> bytes:
-        """The state of all boards."""
-
-    @abc.abstractmethod
-    def _load(self, payload: bytes) -> None:
-        """Takes what `_dump` gave; fills observations, masks and players."""
-
-    def _illegal(self, board: int, action: int, fen: str) -> IllegalActionError:
-        """The error that names an illegal action on one board of the batch."""
-        move = move_of(action, chess.Board(fen))
-        return IllegalActionError(self.first_board + board, action, move and move.uci(), fen)
-
-    def _allocate(self, obs: str, mask: str) -> Buffers:
-        """The outputs' memory."""
-        return Buffers.allocate((self.num_envs,), obs, mask)
+    def close_extras(self, **kwargs) -> None:
+        """Lets go of the rung's processes (called by `close`)."""
+        self.boards.close()
 
     def _write_to(self, buffers: Buffers) -> None:
-        """Has outputs written to `buffers`."""
+        """Knows that outputs are written to `buffers`."""
         self._buffers, self._ended = buffers, buffers.ended
 
     @contextlib.contextmanager
     def _writing_to(self, buffers: Buffers):
         """Has outputs written to `buffers`, from now on unless the block raises."""
         before = self._buffers
-        if buffers is before:
-            yield
-            return
         # Which boards stay ended is read before it is written.
         buffers.ended[:] = self._ended
-        self._write_to(buffers)
+        self._redirect(buffers)
         try:
             yield
         except BaseException:
-            self._write_to(before)
+            self._redirect(before)
             raise
+
+    def _redirect(self, buffers: Buffers) -> None:
+        self.boards.write_to(buffers)
+        self._write_to(buffers)
 
     def _info(self) -> dict:
         out = self._buffers
@@ -313,69 +316,10 @@ class ChessVectorEnv(BatchEnv):
         settings["autoreset_mode"] = self.settings.autoreset_mode.name
         return {
             "env": "chess",
-            "layout": self._layout(),
+            "layout": self.boards.layout(),
             "num_envs": self.num_envs,
             "first_board": self.first_board,
         } | settings
-
-    def _step_against_engine(self, actions: np.ndarray) -> None:
-        replies = self._engine_replies(actions)
-        ended_before = self._ended.copy()
-        self._num_ended = self._step(actions, replies)
-        same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
-        self._engine_opens(self._ended if same_step else ended_before)
-
-    def _engine_replies(self, actions: np.ndarray) -> np.ndarray:
-        """What the engine answers to each action; -1 where it has nothing to answer."""
-        positions = {}
-        for i, action in enumerate(actions.tolist()):
-            if self._stays_ended[i]:
-                continue
-            position = chess.Board(self._fen(i))
-            move = move_of(action, position)
-            if move is None or move not in position.legal_moves:
-                raise self._illegal(i, action, position.fen())
-            position.push(move)
-            positions[i] = position
-        return self._ask_engine(positions)
-
-    def _engine_opens(self, begun: np.ndarray) -> None:
-        """Where an episode has just begun and the engine is White, lets it play its first ply."""
-        if not self._engine:
-            return
-        positions = {}
-        for i in np.flatnonzero(begun).tolist():
-            position = chess.Board(self._fen(i))
-            agent_is_black = (self.first_board + i + self._episode(i)) % 2 == 1
-            if (not position.turn) != agent_is_black:
-                positions[i] = position
-        self._begin_with(self._ask_engine(positions))
-
-    def _ask_engine(self, positions: dict[int, chess.Board]) -> np.ndarray:
-        replies = np.full(self.num_envs, -1)
-        for i, position in positions.items():
-            if any(position.legal_moves):
-                move = self._engine.reply(position, self.first_board + i)
-                replies[i] = action_of(move, not position.turn)
-        return replies
-
-    @contextlib.contextmanager
-    def _unchanged_on_engine_error(self):
-        """Puts everything back where an engine fails half-way through."""
-        if not self._engine:
-            yield
-            return
-        names = ("_seed", "_begun", "_num_ended")
-        saved = {name: getattr(self, name) for name in names}
-        buffers = self._buffers.save()
-        boards = self._dump()
-        try:
-            yield
-        except BaseException:
-            self._load(boards)
-            vars(self).update(saved)
-            self._buffers.restore(buffers)
-            raise
 
 
 def _observation_space(obs: str) -> gymnasium.spaces.Box:

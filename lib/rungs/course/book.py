@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_markdown_cell, new_output
 
+from rungs import paths
 from rungs.course import manifest as manifests
 from rungs.course.chain import NOTEBOOKS, OUT
 from rungs.errors import BookError
@@ -55,7 +56,7 @@ def stage(out: Path, folder: Path) -> None:
     (folder / "notebooks").mkdir(parents=True)
     leave = shutil.ignore_patterns("run", "__pycache__")
     for name in _SOURCES:
-        source = manifests.ROOT / name
+        source = paths.ROOT / name
         if source.is_dir():
             shutil.copytree(source, folder / name, ignore=leave)
         else:

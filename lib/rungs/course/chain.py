@@ -5,15 +5,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from rungs import paths
 from rungs.course import manifest as manifests
 from rungs.course import pace
 from rungs.course.notebook import declared_parameters, execute
 from rungs.course.progress import Progress, in_words
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 
-NOTEBOOKS = manifests.ROOT / "notebooks"
-OUT = manifests.ROOT / "data" / "run"
-FIGURES = manifests.ROOT / "figures" / "run"
+NOTEBOOKS = paths.ROOT / "notebooks"
+OUT = paths.ROOT / "data" / "run"
+FIGURES = paths.ROOT / "figures" / "run"
 
 # The longest a cell may take, in seconds, at each size.
 CELL_SECONDS = {"smoke": 600, "quick": 600, "full": 7200}

@@ -6,12 +6,13 @@ import time
 
 import pandas as pd
 
-from rungs import aot, doctor, make
+from rungs import doctor, make
+from rungs.compile import gpp
 from rungs.errors import UnavailableError
-from rungs.measure.ladder import ladder_table
 from rungs.measure.race import segments
 from rungs.show import tables
 from rungs.show.style import ratio, speed
+from rungs.studies.ladder import ladder_table
 
 # Ranks are a job of their own, and a GPU wants many more boards: notebook 07 races them all.
 RUNGS = ("python", "multiprocessing", "cpp", "openmp")
@@ -26,7 +27,7 @@ def look() -> None:
         UnavailableError: something that is in every installation doesn't work.
         SamenessError: a rung plays other games than the others.
     """
-    aot.version()  # before anything is compiled, which takes seconds
+    gpp.version()  # before anything is compiled, which takes seconds
     print(doctor.identity(), flush=True)
     print(doctor.summary(), flush=True)
     print(f"\n{report(race_for(SECONDS))}\n", flush=True)

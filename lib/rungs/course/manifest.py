@@ -5,12 +5,12 @@ import importlib.metadata
 import json
 from pathlib import Path
 
-from rungs.atomic import written
+from rungs import paths
+from rungs.core.atomic import written
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import describe
 from rungs.measure.results import commit, now
 
-ROOT = Path(__file__).resolve().parents[3]
 _SOURCES = ("lib/**/*.py", "cpp/**/*", "data/paper/*", "pyproject.toml")
 _NAME = "manifest.json"
 
@@ -39,9 +39,9 @@ def new(settings: dict, notebooks: list[Path]) -> dict:
 
 def fingerprints(notebooks: list[Path]) -> dict[str, str]:
     """A hash of every file that results depend on."""
-    found = (file for pattern in _SOURCES for file in ROOT.glob(pattern))
+    found = (file for pattern in _SOURCES for file in paths.ROOT.glob(pattern))
     files = [file for file in found if file.is_file()]
-    named = {str(file.relative_to(ROOT)): file for file in files}
+    named = {str(file.relative_to(paths.ROOT)): file for file in files}
     named |= {notebook.name: notebook for notebook in notebooks}
     return {
         name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in sorted(named.items())

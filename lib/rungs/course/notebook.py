@@ -15,7 +15,7 @@ from nbclient.exceptions import CellControlSignal, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from rungs.atomic import written
+from rungs.core.atomic import written
 from rungs.course.client import WatchfulClient
 from rungs.errors import NotebookError, UnavailableError
 

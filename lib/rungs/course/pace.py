@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from rungs import paths
 from rungs.course import manifest as manifests
 from rungs.machine.describe import in_words, slug
 from rungs.measure import results
@@ -26,7 +27,7 @@ class Expectation:
     source: str
 
 
-def expect(size: str, notebooks: list[str], out: Path, root: Path = manifests.ROOT) -> Expectation:
+def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) -> Expectation:
     """What notebooks took in the last run in `out`, else in a recorded one, if of the same size."""
     for seconds, source in _earlier(size, out, root):
         if all(name in seconds for name in notebooks):

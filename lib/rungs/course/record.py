@@ -3,7 +3,8 @@
 import shutil
 from pathlib import Path
 
-from rungs.atomic import written
+from rungs import paths
+from rungs.core.atomic import written
 from rungs.course import manifest as manifests
 from rungs.course import pace
 from rungs.course.chain import OUT
@@ -13,7 +14,7 @@ from rungs.measure import results
 from rungs.show import readme
 
 
-def record(out: Path = OUT, root: Path = manifests.ROOT) -> Path:
+def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     """Keeps how long the notebooks of the run in `out` took, and its results if it is "full".
 
     Results go to `data/recorded/<machine>/` and into the README.

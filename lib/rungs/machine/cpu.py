@@ -3,6 +3,7 @@
 import functools
 import os
 import platform
+import sys
 import warnings
 from pathlib import Path
 
@@ -48,4 +49,13 @@ def warn_of_oversubscription(what: str, number: int) -> None:
     """Warns, once per process, where `number` threads or processes are more than usable cores."""
     cores = usable_cores()
     if number > cores:
-        warnings.warn(f"{number} {what} on {cores} cores", OversubscriptionWarning, stacklevel=4)
+        text = f"{number} {what} on {cores} cores"
+        warnings.warn(text, OversubscriptionWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """The `stacklevel` of whoever called us from outside the package."""
+    level, frame = 2, sys._getframe(2)
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "rungs":
+        level, frame = level + 1, frame.f_back
+    return level

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from gymnasium.vector import VectorEnv
 
-from rungs.atomic import written
 from rungs.chess.policy import random_actions
+from rungs.core.atomic import written
 
 
 def profile_steps(

@@ -9,7 +9,7 @@ import pandas as pd
 
 import rungs
 from rungs.measure.race import race
-from rungs.mpi import launch
+from rungs.processes.ranks import launch
 
 
 def race_on_ranks(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs import aot
-from rungs.atomic import written
+from rungs.compile import gpp
+from rungs.core.atomic import written
 from rungs.errors import CompilerError, ConfigurationError
 from rungs.machine.describe import describe
 
@@ -101,6 +101,6 @@ def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:
 
 def _compiler() -> str | None:
     try:
-        return aot.version()
+        return gpp.version()
     except CompilerError:
         return None

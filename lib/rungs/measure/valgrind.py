@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs import aot, headers
+from rungs import paths
+from rungs.compile import gpp
 from rungs.machine import optional
 from rungs.machine.cpu import usable_cores
 from rungs.machine.topology import Cache
@@ -57,7 +58,7 @@ def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report"
-        aot.run(
+        gpp.run(
             [
                 "valgrind",
                 "--tool=callgrind",
@@ -123,7 +124,7 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
 
     def counted(steps: int, selections: int) -> dict:
         with tempfile.NamedTemporaryFile("r") as report:
-            aot.run(
+            gpp.run(
                 [
                     "valgrind",
                     "--tool=lackey",
@@ -156,5 +157,5 @@ def _lackey(report: str) -> dict:
 
 def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
     """The command that plays, compiled if it isn't yet."""
-    program = aot.build("steps", headers.CPP / "bench" / "steps.cpp", _FLAGS)
+    program = gpp.build("steps", paths.CPP / "bench" / "steps.cpp", _FLAGS)
     return [str(value) for value in (program, boards, steps, int(mask == "bits"), selections)]

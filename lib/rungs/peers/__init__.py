@@ -4,10 +4,11 @@ import importlib
 import importlib.metadata
 
 import rungs
+from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError
 
 # Behind our interface, to be learned from.
-_ENVS = {"OpenSpiel": ("rungs.peers.open_spiel", "OpenSpielChessEnv")}
+_ENVS = {"OpenSpiel": ("rungs.peers.open_spiel", "OpenSpielBoards")}
 
 # Who plays chess: as their own users step them, and ours stepped in the same way.
 CHESS = {
@@ -38,8 +39,8 @@ def make(name: str, num_envs: int, **settings):
     """
     if name not in _ENVS:
         return rungs.make("chess", name, num_envs, **settings)
-    module, vector_env = _ENVS[name]
-    return getattr(importlib.import_module(module), vector_env)(num_envs, **settings)
+    module, boards = _ENVS[name]
+    return ChessVectorEnv(num_envs, getattr(importlib.import_module(module), boards), **settings)
 
 
 def versions() -> dict[str, str | None]:

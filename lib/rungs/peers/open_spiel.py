@@ -19,12 +19,12 @@ import chess
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
+from rungs.chess.boards.boards import Boards
 from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
-from rungs.chess.vector_env import ChessVectorEnv
+from rungs.core.philox import Stream, below, philox
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.peers.actions import inverse, to_ours
-from rungs.random import Stream, below, philox
 
 # OpenSpiel's ids, from `MoveToAction` in its games/chess/chess.cc: 73 * from-square + destination,
 # with squares counted up the files (a1, a2, ...) and seen from the mover. Destinations are
@@ -104,37 +104,43 @@ _CAPTURES = [
 ]
 
 
-class OpenSpielChessEnv(ChessVectorEnv):
-    """See `ChessVectorEnv` for arguments and outputs.
+class OpenSpielBoards(Boards):
+    """OpenSpiel's games as boards of ours.
 
     `opponent` is None or "random", `obs` "board", `autoreset_mode` SAME_STEP, and episodes begin
     with the initial position. `get_state` and `set_state` raise `UnavailableError`.
 
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`.
+
     Raises:
-        ConfigurationError: a setting is wrong, or not supported here; the message names it.
+        ConfigurationError: a setting is not supported here; the message names it.
         UnavailableError: OpenSpiel is not installed.
     """
 
-    def __init__(self, num_envs: int, **settings):
-        super().__init__(num_envs, **settings)
-        _check_supported(self.settings)
+    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings):
+        _check_supported(settings)
+        super().__init__(num_envs, first_board, settings)
         game, self._observation = load_chess()
-        self._initial = game.new_initial_state()
-        self._boards = np.arange(self.num_envs)
-        self._numbers = np.arange(self.num_envs, dtype=np.uint64) + np.uint64(self.first_board)
-        self._episodes = np.zeros(self.num_envs, np.uint64)
-        self._plies = np.zeros(self.num_envs, np.uint64)
-        self._tensors = np.empty((self.num_envs, _PLANES, 64), np.float32)
-        self._states = [self._initial] * self.num_envs
+        self._initial, self._seed = game.new_initial_state(), 0
+        self._boards = np.arange(num_envs)
+        self._numbers = np.arange(num_envs, dtype=np.uint64) + np.uint64(first_board)
+        self._episodes = np.zeros(num_envs, np.uint64)
+        self._plies = np.zeros(num_envs, np.uint64)
+        self._tensors = np.empty((num_envs, _PLANES, 64), np.float32)
+        self._states = [self._initial] * num_envs
         # In OpenSpiel's ids: what is legal, nothing where a game is over; and what was played last.
-        self._legal: list[list[int]] = [[]] * self.num_envs
-        self._last: list[int | None] = [None] * self.num_envs
+        self._legal: list[list[int]] = [[]] * num_envs
+        self._last: list[int | None] = [None] * num_envs
 
-    def _reset(self, which: np.ndarray | None, episode: int | None) -> None:
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        self._seed = seed
         self._begin(self._boards if which is None else np.flatnonzero(which), episode)
         self._write()
 
-    def _step(self, actions: np.ndarray, replies: np.ndarray | None) -> int:
+    def step(self, actions: np.ndarray) -> int:
         ids = self._theirs(actions)
         agents = _players(self._plies)
         self._play(self._boards, ids)
@@ -142,31 +148,31 @@ class OpenSpielChessEnv(ChessVectorEnv):
             self._reply(np.flatnonzero([bool(legal) for legal in self._legal]))
         ended = self._judge(agents)
         if len(ended):
-            self._observe(ended, self._buffers.final_observation)
+            self._observe(ended, self.buffers.final_observation)
             self._begin(ended, None)
         self._write()
         return len(ended)
 
-    def _begin_with(self, replies: np.ndarray) -> None:
-        raise UnavailableError("with OpenSpiel no engine plays")
+    def open(self) -> None:
+        raise NotImplementedError("no engine plays here")
 
-    def _fen(self, board: int) -> str:
+    def fen(self, board: int) -> str:
         fields = self._states[board].board().to_fen().split()
-        if self._buffers.observation[board, 68] < 0:
+        if self.buffers.observation[board, 68] < 0:
             fields[3] = "-"  # where OpenSpiel names a square that no legal capture leads to
         return " ".join(fields)
 
-    def _episode(self, board: int) -> int:
+    def episode(self, board: int) -> int:
         return int(self._episodes[board])
 
-    def _layout(self) -> str:
+    def layout(self) -> str:
         raise UnavailableError("get_state and set_state are not available with OpenSpiel")
 
-    def _dump(self) -> bytes:
-        return self._layout().encode()
+    def dump(self) -> bytes:
+        return self.layout().encode()
 
-    def _load(self, payload: bytes) -> None:
-        self._layout()
+    def load(self, payload: bytes, seed: int) -> None:
+        self.layout()
 
     def _begin(self, boards: np.ndarray, episode: int | None) -> None:
         """Begins `episode`, or the next one where it is None, on (n,) boards."""
@@ -210,12 +216,12 @@ class OpenSpielChessEnv(ChessVectorEnv):
             if ids[i] not in legal:
                 ids[i] = CASTLING_OF.get(ids[i])
                 if ids[i] not in legal:
-                    raise self._illegal(i, int(actions[i]), self._fen(i))
+                    raise self.illegal(i, int(actions[i]))
         return ids
 
     def _judge(self, agents: list[int]) -> np.ndarray:
         """Writes how the step ended for `agents`, (N,) players; returns boards that ended, (n,)."""
-        out = self._buffers
+        out = self.buffers
         out.reward.fill(0)
         out.reason.fill(Reason.ONGOING)
         out.truncated.fill(False)
@@ -231,7 +237,7 @@ class OpenSpielChessEnv(ChessVectorEnv):
 
     def _write(self) -> None:
         """Writes observations, masks and players of all boards."""
-        out = self._buffers
+        out = self.buffers
         self._observe(self._boards, out.observation)
         out.player[:] = out.observation[:, 71]
         counts = [len(legal) for legal in self._legal]

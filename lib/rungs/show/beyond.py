@@ -7,9 +7,9 @@ import matplotlib.ticker
 import numpy as np
 import pandas as pd
 
-from rungs.measure.cost_model import Link, all_reduce_seconds, inferring_at, saving
-from rungs.measure.rank_costs import PARTS
 from rungs.show import style
+from rungs.studies.cost_model import Link, all_reduce_seconds, inferring_at, saving
+from rungs.studies.rank_costs import PARTS
 
 _FILLS = style.fills(PARTS, (style.SKY, style.BLUE, style.ORANGE, style.GREY, "#009E73"))
 
@@ -20,7 +20,7 @@ def messages(times: pd.DataFrame, link: Link, cores: int):
     """All-reduces over the size of messages: medians and quartiles, and the model's lines.
 
     Args:
-        times: of `rungs.measure.rank_costs.measure`.
+        times: of `rungs.studies.rank_costs.measure`.
         link: of the model.
         cores: how many there are; more processes have hollow markers.
     """
@@ -69,7 +69,7 @@ def check(table: pd.DataFrame, cores: int):
     """Updates as measured and as predicted, part by part, and how far apart they are.
 
     Args:
-        table: of `rungs.measure.cost_model.check`.
+        table: of `rungs.studies.cost_model.check`.
         cores: how many there are.
     """
     figure, axes = style.axes(height=4.2)
@@ -106,7 +106,7 @@ def nodes(weak: dict[str, pd.DataFrame], strong: dict[str, pd.DataFrame], mark: 
     """Throughput and efficiency over nodes, predicted, a line per interconnect.
 
     Args:
-        weak: of `rungs.measure.cost_model.scale` with the same positions for each node, by name.
+        weak: of `rungs.studies.cost_model.scale` with the same positions for each node, by name.
         strong: with the same positions in all.
         mark: one of the numbers of nodes, of which the efficiency is written down.
     """

@@ -6,15 +6,15 @@ from pathlib import Path
 import ipywidgets
 import pandas as pd
 
-from rungs import aot
-from rungs.course.manifest import ROOT
+from rungs.compile import gpp
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
-from rungs.machine import peaks
 from rungs.machine.cpu import usable_cores
 from rungs.machine.describe import describe, slug
-from rungs.measure import cost_model, scaling, valgrind
+from rungs.measure import peaks, valgrind
 from rungs.measure import results as saved
+from rungs.paths import ROOT
 from rungs.show import machine, predict, widgets
+from rungs.studies import cost_model, scaling
 
 # What panels are drawn from, and the notebook that makes it.
 _NOTEBOOKS = {
@@ -176,7 +176,7 @@ def _roofline(tables: _Tables) -> ipywidgets.VBox:
     compute, bandwidth, points = tables.of_here(*_ROOFLINE) or _peaks(cores)
     roofs = machine.roofs(compute, bandwidth, cores)
     work = {mask: valgrind.work_per_ply(64, 20, mask) for mask in ("bits", "bool")}
-    api = aot.load(valgrind.MACHINE)
+    api = gpp.load(valgrind.MACHINE)
     return predict.predict_roofline(roofs, points, work, cores, seed=_SEED, api=api)
 
 

@@ -25,7 +25,7 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
     """Plies per second of every rung, on a logarithmic scale.
 
     Args:
-        table: of `rungs.measure.ladder.ladder_table`.
+        table: of `rungs.studies.ladder.ladder_table`.
         floor: plies per second of merely writing the outputs, drawn as the bound.
     """
     height = 1.5 + 0.55 * len(table)
@@ -120,7 +120,7 @@ def perft(frame: pd.DataFrame):
     """A race of move generators: every repeat, and medians.
 
     Args:
-        frame: of `rungs.measure.perft_race.perft_race`.
+        frame: of `rungs.studies.perft_race.perft_race`.
     """
     figure, axes = style.axes(height=1.4 + 0.45 * len(frame.groupby(["position", "racer"])))
     rates = frame.assign(rate=frame["leaves"] / frame["seconds"] / 1e6)
@@ -140,7 +140,7 @@ def gains(
     """How many times as fast as `baseline` each racer is, over the number of boards.
 
     Args:
-        frame: of `rungs.measure.parallel.gains`.
+        frame: of `rungs.studies.parallel.gains`.
         baseline: the racer that is 1.
         ideal: a gain drawn as the bound.
         oversubscribed: racers with more threads or processes than cores, marked as such.
@@ -179,7 +179,7 @@ def timelines(frames: dict[str, pd.DataFrame], seconds: float):
     """What ran when, one row of bars per kind of work.
 
     Args:
-        frames: of `rungs.measure.parallel.timeline`, by title.
+        frames: of `rungs.studies.parallel.timeline`, by title.
         seconds: how much of it to show.
     """
     figure, axes = style.axes(height=1.4 + 1.2 * len(frames), nrows=len(frames), squeeze=False)

@@ -4,18 +4,18 @@ import matplotlib.ticker
 import numpy as np
 import pandas as pd
 
+from rungs.core.memory import CACHE_LINE
 from rungs.machine.roofline import attainable, ridge
-from rungs.measure.scaling import efficiencies, predicted
-from rungs.memory import CACHE_LINE
 from rungs.show import style
+from rungs.studies.scaling import efficiencies, predicted
 
 
 def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple[dict, dict]:
     """What `roofline` draws as bounds for programs of integers.
 
     Args:
-        compute: of `rungs.machine.peaks.measure_compute`.
-        bandwidth: of `rungs.machine.peaks.measure_bandwidth`.
+        compute: of `rungs.measure.peaks.measure_compute`.
+        bandwidth: of `rungs.measure.peaks.measure_bandwidth`.
         threads: how many, a number that both have measured.
 
     Returns:
@@ -116,7 +116,7 @@ def scaling(
     """Speedup over threads, with its spread, its law, and the paper's beside it.
 
     Args:
-        times: of `rungs.measure.scaling.strong` or `weak`.
+        times: of `rungs.studies.scaling.strong` or `weak`.
         cores: how many there are; beyond them the background is shaded and markers are hollow.
         law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction.
         serial: that fraction.
@@ -171,7 +171,7 @@ def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int
     """Plies per second over the number of boards, one line per rung.
 
     Args:
-        times: of `rungs.measure.scaling.over_boards`.
+        times: of `rungs.studies.scaling.over_boards`.
         bytes_per_board: state and outputs of a board of the C++ rungs.
         caches: bytes by name; where the boards outgrow one, a line says so.
     """

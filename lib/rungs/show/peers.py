@@ -9,7 +9,7 @@ def rates(times: pd.DataFrame, things: str, title: str):
     """Steps per second over the number of environments, a line for each racer.
 
     Args:
-        times: of `rungs.measure.peer_race.race`.
+        times: of `rungs.studies.peer_race.race`.
         things: what there are so many of: "boards".
         title: the figure's.
     """
@@ -21,7 +21,7 @@ def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time p
     """The time of a step of all over their number (figure 2 of the chess study, 4 of CartPole's).
 
     Args:
-        times: of `rungs.measure.peer_race.race`.
+        times: of `rungs.studies.peer_race.race`.
         things: what there are so many of.
         title: the figure's.
     """
@@ -33,7 +33,7 @@ def bars(times: pd.DataFrame, ours: str, title: str):
     """Steps per second of each racer, and how many times as many `ours` makes.
 
     Args:
-        times: of `rungs.measure.peer_race.race`, of one number of environments.
+        times: of `rungs.studies.peer_race.race`, of one number of environments.
         ours: the racer that others are compared with.
         title: the figure's.
     """

@@ -7,10 +7,10 @@ import pandas as pd
 from IPython.display import display
 
 from rungs.errors import RungsError
-from rungs.measure import scaling
 from rungs.show import machine
 from rungs.show.image import image
 from rungs.show.widgets import WHOLE_LABEL
+from rungs.studies import scaling
 
 
 def predict_scaling(
@@ -19,7 +19,7 @@ def predict_scaling(
     """How many times as fast as one thread is a rung of the reader's choice?
 
     Args:
-        strong: of `rungs.measure.scaling.strong`.
+        strong: of `rungs.studies.scaling.strong`.
         cores: how many there are.
         seed: of the games.
         paper: `threads` and `speedup` of the study, drawn beside.
@@ -83,7 +83,7 @@ def predict_roofline(
 def rung_controls(
     threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
 ) -> dict[str, ipywidgets.Widget]:
-    """Controls for what `rungs.measure.scaling.one_point` measures, by its arguments' names."""
+    """Controls for what `rungs.studies.scaling.one_point` measures, by its arguments' names."""
     return {
         "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
         "num_envs": ipywidgets.SelectionSlider(

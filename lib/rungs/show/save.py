@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rungs.atomic import written
+from rungs.core.atomic import written
 
 
 def save_figure(figure, path: Path) -> None:

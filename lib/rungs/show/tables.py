@@ -7,7 +7,7 @@ from rungs.show.style import duration, ratio, speed
 
 
 def ladder(frame: pd.DataFrame) -> pd.DataFrame:
-    """The ladder as a reader sees it, from `rungs.measure.ladder.ladder_table`'s numbers."""
+    """The ladder as a reader sees it, from `rungs.studies.ladder.ladder_table`'s numbers."""
     implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
     return pd.DataFrame(
         {

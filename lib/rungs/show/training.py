@@ -14,7 +14,7 @@ def throughput(updates: pd.DataFrame):
     """Updates per second over the number of boards, and the line of an environment that is free.
 
     Args:
-        updates: of `rungs.measure.full_system.race_updates`; the racer "null" is that line.
+        updates: of `rungs.studies.full_system.race_updates`; the racer "null" is that line.
     """
     figure, axes = style.axes(height=4.4)
     total = updates.groupby(["racer", "num_envs", "repeat"], sort=False)["seconds"].sum()
@@ -37,7 +37,7 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     """What an update's time is made of, a stacked bar for each of some systems.
 
     Args:
-        updates: of `rungs.measure.full_system.race_learners`.
+        updates: of `rungs.studies.full_system.race_learners`.
         names: the column that says which system a row is of.
         title: the figure's.
     """
@@ -65,7 +65,7 @@ def asynchronous(times: pd.DataFrame):
     """Plies per second of playing a network's actions, synchronously and not.
 
     Args:
-        times: of `rungs.measure.full_system.synchronous_or_not`.
+        times: of `rungs.studies.full_system.synchronous_or_not`.
     """
     figure, axes = style.axes(height=3.6)
     rates = times.assign(rate=times["num_envs"] / times["seconds"])

@@ -4,10 +4,10 @@ import ipywidgets
 import pandas as pd
 from IPython.display import display
 
-from rungs.measure import cost_model
-from rungs.measure.ladder import ladder_table
 from rungs.show import beyond, figures, peers, training
 from rungs.show.image import image
+from rungs.studies import cost_model
+from rungs.studies.ladder import ladder_table
 
 WHOLE_LABEL = {"description_width": "initial"}  # else a long description ends in dots
 
@@ -40,7 +40,7 @@ def explore_updates(updates: pd.DataFrame):
     """What an update's time is made of, for a number of boards of the reader's choice.
 
     Args:
-        updates: of `rungs.measure.full_system.race_updates`.
+        updates: of `rungs.studies.full_system.race_updates`.
     """
 
     def show(num_envs):
@@ -55,7 +55,7 @@ def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
     """Our environment beside others, for a number of boards of the reader's choice.
 
     Args:
-        times: of `rungs.measure.peer_race.race`.
+        times: of `rungs.studies.peer_race.race`.
         ours: the racer that others are compared with.
         things: what there are so many of.
     """
@@ -79,7 +79,7 @@ def explore_learning(evaluations: pd.DataFrame):
     """The learning curves over steps or over time.
 
     Args:
-        evaluations: of `rungs.train.curves.train_on`.
+        evaluations: of `rungs.studies.curves.train_on`.
     """
 
     def show(over):

@@ -12,7 +12,7 @@ from rungs.train.settings import PpoSettings
 
 PARTS = ("generate", "transfer", "infer", "backward")
 
-ONE_STEP = PpoSettings(length=1, epochs=1, minibatches=1)
+ONE_STEP = PpoSettings(num_steps=1, update_epochs=1, num_minibatches=1)
 
 
 def time_updates(

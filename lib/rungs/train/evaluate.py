@@ -6,8 +6,8 @@ import math
 import numpy as np
 
 import rungs
-from rungs.arguments import integer
 from rungs.chess.engine import UciEngine
+from rungs.core.arguments import integer
 from rungs.train.policy import NetworkPolicy
 
 _Z = 1.959964  # of a normal distribution: 95 % lies within

@@ -4,7 +4,7 @@ import csv
 import shutil
 from pathlib import Path
 
-from rungs.atomic import written
+from rungs.core.atomic import written
 from rungs.errors import UnavailableError
 
 

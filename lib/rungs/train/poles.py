@@ -11,7 +11,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
 
-from rungs.sb3 import CartPoleVecEnv
+from rungs.adapters.sb3 import CartPoleVecEnv
 
 # PPO's settings by the number of environments: for few what RL Baselines3 Zoo found, with rates
 # that stay as they are; for many, larger batches, each learnt from less often.

@@ -53,12 +53,13 @@ class Learner:
     ):
         self.env, self.seed, self.settings = env, seed, settings or PpoSettings()
         self.device = torch.device(device)
-        positions = env.num_envs * self.settings.length
-        if positions % self.settings.minibatches:
+        minibatches = self.settings.num_minibatches
+        positions = env.num_envs * self.settings.num_steps
+        if positions % minibatches:
             raise ConfigurationError(
-                f"minibatches={self.settings.minibatches} do not divide {positions} positions"
+                f"num_minibatches={minibatches} do not divide {positions} positions"
             )
-        self.rollout = Rollout(env, self.settings.length, self.device)
+        self.rollout = Rollout(env, self.settings.num_steps, self.device)
         torch.manual_seed(seed)
         self.network = (network or PolicyValueNetwork()).to(self.device)
         ranks = ranks or Ranks()
@@ -89,14 +90,14 @@ class Learner:
         if not self._begun:
             self.begin(*self.env.reset(seed=self.seed))
         rollout, settings = self.rollout, self.settings
-        metrics = rollout.collect(self._playing, self.generator, settings.discount)
+        metrics = rollout.collect(self._playing, self.generator, settings.gamma)
         watch = Stopwatch(self.device)
         advantage = advantages(
             rollout.reward,
             rollout.ended,
             rollout.value,
-            settings.discount,
-            settings.trace,
+            settings.gamma,
+            settings.gae_lambda,
             against_itself=rollout.against_itself,
         )
         losses = self._improve(advantage)
@@ -136,19 +137,19 @@ class Learner:
         }
         played = {name: array.flatten(0, 1) for name, array in played.items()}
         totals = {}
-        for _ in range(settings.epochs):
+        for _ in range(settings.update_epochs):
             order = torch.randperm(advantage.numel(), generator=self.generator, device=self.device)
-            for rows in order.chunk(settings.minibatches):
+            for rows in order.chunk(settings.num_minibatches):
                 loss, parts = ppo_loss(
                     self._learning, {name: array[rows] for name, array in played.items()}, settings
                 )
                 self.optimizer.zero_grad(set_to_none=True)
                 loss.backward()
-                nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_norm)
+                nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
                 self.optimizer.step()
                 for name, value in parts.items():
                     totals[name] = totals.get(name, 0) + value
-        count = settings.epochs * settings.minibatches
+        count = settings.update_epochs * settings.num_minibatches
         return {name: float(total) / count for name, total in totals.items()}
 
 
@@ -162,8 +163,8 @@ def advantages(
     reward: torch.Tensor,
     ended: torch.Tensor,
     value: torch.Tensor,
-    discount: float,
-    trace: float,
+    gamma: float,
+    gae_lambda: float,
     *,
     against_itself: bool = False,
 ) -> torch.Tensor:
@@ -175,8 +176,8 @@ def advantages(
         reward: (T, N) float32, of each action.
         ended: (T, N) bool, whether its episode ended with it.
         value: (T + 1, N) float32, of the positions before and after.
-        discount: gamma.
-        trace: lambda.
+        gamma: the discount.
+        gae_lambda: how much of a later surprise counts.
         against_itself: whether the position after an action is the opponent's, whose gain is our
             loss.
 
@@ -185,10 +186,10 @@ def advantages(
     """
     result = torch.zeros_like(reward)
     later = torch.zeros_like(reward[0])
-    onward = discount * (-1 if against_itself else 1) * ~ended
+    onward = gamma * (-1 if against_itself else 1) * ~ended
     for step in reversed(range(len(reward))):
         surprise = reward[step] + onward[step] * value[step + 1] - value[step]
-        later = surprise + trace * onward[step] * later
+        later = surprise + gae_lambda * onward[step] * later
         result[step] = later
     return result
 
@@ -210,13 +211,13 @@ def ppo_loss(network, batch: dict[str, torch.Tensor], settings: PpoSettings):
     ratio = (chosen - batch["old"]).exp()
     advantage = batch["advantage"]
     advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-    clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+    clipped = ratio.clamp(1 - settings.clip_coef, 1 + settings.clip_coef)
     policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
     value_loss = (value - batch["outcome"]).square().mean()
     # 0 instead of -inf beyond the legal actions: they add nothing, and neither do their gradients.
     finite = log_probabilities.masked_fill(log_probabilities.isinf(), 0.0)
     entropy = -(finite.exp() * finite).sum(1).mean()
-    loss = policy_loss + settings.value_weight * value_loss - settings.entropy_weight * entropy
+    loss = policy_loss + settings.vf_coef * value_loss - settings.ent_coef * entropy
     parts = {
         "policy_loss": policy_loss,
         "value_loss": value_loss,

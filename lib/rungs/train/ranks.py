@@ -15,7 +15,7 @@ from torch import nn
 from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
 from rungs.errors import ConfigurationError, WorkerDiedError
-from rungs.parent_death import signalled_at_parents_death
+from rungs.processes.parent_death import signalled_at_parents_death
 
 # How long a rank waits for another. Not for one that died, as its connections end with it, but for
 # rank 0, which evaluates alone. By default it would be half an hour, and ten minutes with NCCL.

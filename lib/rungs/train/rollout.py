@@ -14,7 +14,7 @@ _FORMATS = {"obs": "board", "mask": "bits", "autoreset_mode": "SAME_STEP"}
 
 
 class Rollout:
-    """`length` steps of all boards, and the positions after the last.
+    """`num_steps` steps of all boards, and the positions after the last.
 
     The environment writes each step's outputs to their place here, and the network reads them
     there or, on another device, from one transfer a step. With the rung cuda and a network on the
@@ -22,7 +22,7 @@ class Rollout:
 
     Args:
         env: of chess, with `obs="board"`, `mask="bits"` and `autoreset_mode="SAME_STEP"`.
-        length: how many steps, T.
+        num_steps: how many steps, T.
         device: where the network is, and all that is listed here.
 
     Attributes:
@@ -40,14 +40,14 @@ class Rollout:
         ConfigurationError: the environment has other formats.
     """
 
-    def __init__(self, env: ChessVectorEnv, length: int, device: torch.device):
+    def __init__(self, env: ChessVectorEnv, num_steps: int, device: torch.device):
         for name, wanted in _FORMATS.items():
             has = getattr(env.settings, name)
             if getattr(has, "name", has) != wanted:
                 raise ConfigurationError(f"learning needs {name}={wanted!r}, not {has!r}")
-        self.env, self.length, self.device = env, length, device
+        self.env, self.num_steps, self.device = env, num_steps, device
         self.against_itself = env.settings.opponent is None
-        whole, self._slots = env.rollout(length + 1)
+        whole, self._slots = env.rollout(num_steps + 1)
         outputs = (whole.observation, whole.mask, whole.reward, whole.ended)
         self._here = [_tensor(output) for output in outputs]
         # On the environment's device these are the very memory that it writes to.
@@ -56,10 +56,10 @@ class Rollout:
         self._transfers = self._here[0].device != self._there[0].device
         self.observation, self.mask = self._there[:2]
         self.reward, self.ended = (array[1:] for array in self._there[2:])
-        steps = (length, env.num_envs)
+        steps = (num_steps, env.num_envs)
         self.choice = torch.zeros(steps, dtype=torch.int64, device=device)
         self.log_probability = torch.zeros(steps, device=device)
-        self.value = torch.zeros((length + 1, env.num_envs), device=device)
+        self.value = torch.zeros((num_steps + 1, env.num_envs), device=device)
 
     def begin(self, observation: np.ndarray, info: dict) -> None:
         """Takes what the environment's `reset` or `set_state` returned for the first positions."""
@@ -67,8 +67,8 @@ class Rollout:
         self._slots[-1].mask[:] = info["action_mask"]
 
     @torch.no_grad()
-    def collect(self, network, generator: torch.Generator, discount: float) -> dict:
-        """Plays `length` steps from where the last ones ended, and fills all arrays.
+    def collect(self, network, generator: torch.Generator, gamma: float) -> dict:
+        """Plays `num_steps` steps from where the last ones ended, and fills all arrays.
 
         An episode that was truncated is not over: its last reward has the discounted value of the
         position it came to added, or what the opponent would have there subtracted.
@@ -76,7 +76,7 @@ class Rollout:
         Args:
             network: as `rungs.train.network.PolicyValueNetwork`.
             generator: which actions are sampled with, on the device.
-            discount: of a position's value.
+            gamma: the discount of a position's value.
 
         Returns:
             Episodes that ended, by "wins", "draws" and "losses", and seconds, by "generate",
@@ -87,7 +87,7 @@ class Rollout:
             getattr(self._slots[0], name)[:] = getattr(self._slots[-1], name)
         self._transfer(0)
         watch.lap("transfer")
-        for step in range(self.length):
+        for step in range(self.num_steps):
             played = sample(network, self.observation[step], self.mask[step], generator)
             self.choice[step], self.value[step] = played.choice, played.value
             self.log_probability[step] = played.log_probability
@@ -106,7 +106,7 @@ class Rollout:
             if out.truncated.any():
                 last = _tensor(out.final_observation[out.truncated]).to(self.device)
                 cut = _tensor(out.truncated).to(self.device)
-                onward = -discount if self.against_itself else discount
+                onward = -gamma if self.against_itself else gamma
                 self.reward[step, cut] += onward * network.values(last)
         self.value[-1] = network.values(self.observation[-1])
         watch.lap("infer")

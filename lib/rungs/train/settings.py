@@ -3,7 +3,7 @@
 import dataclasses
 import os
 
-from rungs.arguments import choice, integer
+from rungs.core.arguments import choice, integer
 from rungs.errors import ConfigurationError
 from rungs.machine.cpu import usable_cores
 
@@ -13,31 +13,31 @@ class PpoSettings:
     """How to learn.
 
     Attributes:
-        length: steps of all boards per update.
-        epochs: how often an update goes through what was played.
-        minibatches: in how many parts.
+        num_steps: of all boards, per update.
+        update_epochs: how often an update goes through what was played.
+        num_minibatches: in how many parts.
         learning_rate: of Adam.
-        discount: of what comes a step later (gamma).
-        trace: how far advantages look ahead (lambda).
-        clip: how far a probability may move in an update for the objective's benefit.
-        value_weight: of the value's squared error in the loss.
-        entropy_weight: of the policy's entropy.
-        gradient_norm: gradients are scaled down to it.
+        gamma: the discount of what comes a step later.
+        gae_lambda: how far advantages look ahead.
+        clip_coef: how far a probability may move in an update for the objective's benefit.
+        vf_coef: the weight of the value's squared error in the loss.
+        ent_coef: the weight of the policy's entropy.
+        max_grad_norm: gradients are scaled down to it.
 
     Raises:
         ConfigurationError: a value is out of its range; the message names it.
     """
 
-    length: int = 32
-    epochs: int = 2
-    minibatches: int = 8
+    num_steps: int = 32
+    update_epochs: int = 2
+    num_minibatches: int = 8
     learning_rate: float = 1e-3
-    discount: float = 0.99
-    trace: float = 0.95
-    clip: float = 0.2
-    value_weight: float = 0.5
-    entropy_weight: float = 0.01
-    gradient_norm: float = 0.5
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    clip_coef: float = 0.2
+    vf_coef: float = 0.5
+    ent_coef: float = 0.01
+    max_grad_norm: float = 0.5
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
@@ -45,7 +45,7 @@ class PpoSettings:
             if field.type is int:
                 integer(field.name, value, 1, 2**20)
                 continue
-            most = 1 if field.name in ("discount", "trace") else float("inf")
+            most = 1 if field.name in ("gamma", "gae_lambda") else float("inf")
             if not 0 <= value <= most:
                 raise ConfigurationError(f"{field.name}={value} is not between 0 and {most}")
 
@@ -55,7 +55,7 @@ class Training:
     """What to train, on what, and for how long.
 
     Attributes:
-        rung: which one plays, or a peer such as "OpenSpiel"; the curve over steps is the same.
+        rung: which one plays; the curve over steps is the same on all.
         num_envs: number of boards, of each rank.
         updates: how many.
         seconds: or how long, whichever is over first; evaluations don't count.
@@ -64,8 +64,8 @@ class Training:
         max_plies: games are truncated there.
         evaluate_every: updates between two evaluations; one more comes first, and one last.
         games: per evaluation, against the random opponent.
-        checkpoint_every: updates between two checkpoints; one more comes last. 0 for none, as
-            peers have no state to save.
+        checkpoint_every: updates between two checkpoints; one more comes last. 0 for none, as for
+            an environment that has no state to save.
         device: "cpu" or "cuda".
         torch_threads: threads of PyTorch on the CPU, which its rounding depends on; 0 for all
             usable cores, shared among the ranks that torchrun starts on a machine.

@@ -4,13 +4,14 @@ import contextlib
 import dataclasses
 import functools
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
-from rungs import peers
-from rungs.atomic import tidy, written
+import rungs
 from rungs.chess.engine import UciEngine
+from rungs.core.atomic import tidy, written
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.train.evaluate import evaluate
 from rungs.train.log import Log, tensorboard
@@ -22,10 +23,18 @@ CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.csv"
 EVALUATIONS = "evaluations.csv"
 
+_make = functools.partial(rungs.make, "chess")
 _say = functools.partial(print, flush=True)  # seen as it happens, also in a file
 
 
-def train(training: Training, out: Path, *, resume: bool = False, say=_say) -> Learner | None:
+def train(
+    training: Training,
+    out: Path,
+    *,
+    resume: bool = False,
+    make: Callable = _make,
+    say=_say,
+) -> Learner | None:
     """Trains, or goes on training, and keeps everything in `out`.
 
     There will be `metrics.csv` (a row per update), `evaluations.csv`, TensorBoard's events, and
@@ -40,6 +49,7 @@ def train(training: Training, out: Path, *, resume: bool = False, say=_say) -> L
         training: what to train; to go on with a run, its checkpoint's.
         out: a folder. A new run's must hold no checkpoint.
         resume: whether to go on from the checkpoint there.
+        make: makes the environment of a name, a number of boards and settings; by default a rung's.
         say: where progress goes, a line at a time.
 
     Returns:
@@ -56,8 +66,8 @@ def train(training: Training, out: Path, *, resume: bool = False, say=_say) -> L
         raise UnavailableError("there is no CUDA device, or torch was built without CUDA")
     torch.set_num_threads(training.torch_threads)
     with all_ranks(training.device) as ranks:
-        env = make_env(training, ranks.rank)
-        if training.rung == "mpi" and env.serve():
+        env = make_env(training, ranks.rank, make)
+        if env.serve():
             return None
         with contextlib.closing(env):
             saved = ranks.agree(lambda: _saved(training, out, resume, ranks))
@@ -89,8 +99,8 @@ def _saved(training: Training, out: Path, resume: bool, ranks: Ranks) -> dict | 
     return saved
 
 
-def make_env(training: Training, rank: int = 0):
-    """The environment that a rank learns from: its boards follow the last one's."""
+def make_env(training: Training, rank: int = 0, make: Callable = _make):
+    """Makes the environment that a rank learns from: its boards follow the last rank's."""
     opponent = training.opponent if training.opponent == "random" else weakest(training.opponent)
     # By default every rank would have a thread on each core.
     settings = {"threads": share_of_cores()} if training.rung == "openmp" else {}
@@ -101,7 +111,7 @@ def make_env(training: Training, rank: int = 0):
         "mask": "bits",
         "max_plies": training.max_plies,
     }
-    return peers.make(training.rung, training.num_envs, **settings)
+    return make(training.rung, training.num_envs, **settings)
 
 
 def weakest(path: str) -> UciEngine:
@@ -211,7 +221,7 @@ def load_checkpoint(out: Path) -> dict:
 def _progress(training: Training, where: dict, result: dict, ranks: int) -> str:
     episodes = result["wins"] + result["draws"] + result["losses"]
     parts = ("generate", "transfer", "infer", "backward")
-    rate = ranks * training.num_envs * training.ppo.length / sum(result[part] for part in parts)
+    rate = ranks * training.num_envs * training.ppo.num_steps / sum(result[part] for part in parts)
     won = f"{result['wins'] / episodes:.1%} of {episodes} episodes won" if episodes else "none over"
     return (
         f"update {where['update']}, {where['steps']:,} steps, {where['seconds']:.0f} s, "

@@ -1,0 +1,57 @@
+// What Python calls for CartPole, beside `chess.hpp`: plain functions over addresses and numbers.
+#pragma once
+#include "../rungs/cartpole.hpp"
+#include "at.hpp"
+
+namespace rungs::cartpole {
+
+inline std::int64_t step_batch(std::uintptr_t address, const Steps& steps, std::int64_t threads) {
+  const auto& batch = rungs::at<const env::CartPoleBatch>(address);
+  const auto team = static_cast<std::int32_t>(threads);
+  return batch.precision == 8 ? step<double>(batch, steps, team) : step<float>(batch, steps, team);
+}
+
+}  // namespace rungs::cartpole
+
+extern "C" {
+
+// What Python compares with its picture of the struct; at most 4095 characters.
+void rungs_cartpole_layout(std::uintptr_t out) {
+  using namespace rungs;
+  using Batch = env::CartPoleBatch;
+  write_text(layout("CartPoleBatch", sizeof(Batch),
+                    {RUNGS_MIRRORED(Batch, seed), RUNGS_MIRRORED(Batch, precision),
+                     RUNGS_MIRRORED(Batch, autoreset), RUNGS_MIRRORED(Batch, max_steps),
+                     RUNGS_MIRRORED(Batch, workload), RUNGS_MIRRORED(Batch, num_envs),
+                     RUNGS_MIRRORED(Batch, stride), RUNGS_MIRRORED(Batch, first_env),
+                     RUNGS_MIRRORED(Batch, state), RUNGS_MIRRORED(Batch, steps),
+                     RUNGS_MIRRORED(Batch, episode), RUNGS_MIRRORED(Batch, observation),
+                     RUNGS_MIRRORED(Batch, reward), RUNGS_MIRRORED(Batch, terminated),
+                     RUNGS_MIRRORED(Batch, truncated), RUNGS_MIRRORED(Batch, ended),
+                     RUNGS_MIRRORED(Batch, final_observation)}),
+             out, 4096);
+}
+
+void rungs_cartpole_reset(std::uintptr_t address, std::uintptr_t which, std::int64_t episode) {
+  const auto& batch = rungs::at<const rungs::env::CartPoleBatch>(address);
+  const auto* marks = reinterpret_cast<const bool*>(which);
+  if (batch.precision == 8)
+    rungs::cartpole::reset<double>(batch, marks, episode);
+  else
+    rungs::cartpole::reset<float>(batch, marks, episode);
+}
+
+std::int64_t rungs_cartpole_step(std::uintptr_t address, const std::int64_t* actions,
+                                 std::int64_t threads) {
+  return rungs::cartpole::step_batch(address, {1, actions, 0, nullptr, nullptr}, threads);
+}
+
+// `actions` may be null.
+std::int64_t rungs_cartpole_step_many(std::uintptr_t address, std::int64_t count,
+                                      std::uintptr_t actions, std::int64_t drawn, float* rewards,
+                                      std::int32_t* ended, std::int64_t threads) {
+  const auto* given = reinterpret_cast<const std::int64_t*>(actions);
+  return rungs::cartpole::step_batch(address, {count, given, drawn, rewards, ended}, threads);
+}
+
+}  // extern "C"

@@ -1,0 +1,102 @@
+// What Python calls: plain functions over addresses and numbers, the same whether Cling compiles
+// this header as it is loaded or g++ did so ahead of time (include it once). Templates and classes
+// stay behind them, as the interpreter lock can be released only around plain functions.
+#pragma once
+#include "../chess/fen.hpp"
+#include "../chess/perft.hpp"
+#include "../rungs/openmp.hpp"
+#include "../rungs/serial.hpp"
+#include "at.hpp"
+
+extern "C" {
+
+// What Python compares with its picture of the structs; at most 4095 characters.
+void rungs_chess_layout(std::uintptr_t out) {
+  using namespace rungs;
+  using Batch = ChessBatch;
+  std::string text =
+      layout("ChessBatch", sizeof(Batch), {RUNGS_MIRRORED_OUTPUTS RUNGS_MIRRORED(Batch, env)});
+  text += layout("Team", sizeof(openmp::Team),
+                 {RUNGS_MIRRORED(openmp::Team, threads), RUNGS_MIRRORED(openmp::Team, schedule),
+                  RUNGS_MIRRORED(openmp::Team, chunk)});
+  write_text(text, out, 4096);
+}
+
+std::int64_t rungs_chess_env_bytes() { return sizeof(rungs::env::ChessEnv); }
+
+std::int64_t rungs_chess_history_bytes() { return sizeof(rungs::env::History); }
+
+void rungs_chess_serial_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode) {
+  rungs::serial::reset(rungs::at<const rungs::ChessBatch>(batch),
+                       reinterpret_cast<const bool*>(which), episode);
+}
+
+// `actions` is another array each time, and a pointer to one is found faster than its address.
+std::int64_t rungs_chess_serial_step(std::uintptr_t batch, const std::int64_t* actions) {
+  return rungs::serial::step(rungs::at<const rungs::ChessBatch>(batch), actions);
+}
+
+void rungs_chess_serial_open(std::uintptr_t batch) {
+  rungs::serial::open(rungs::at<const rungs::ChessBatch>(batch));
+}
+
+// The version of OpenMP these functions were compiled for, 0 where the compiler ignored it.
+std::int64_t rungs_openmp_version() {
+#ifdef _OPENMP
+  return _OPENMP;
+#else
+  return 0;
+#endif
+}
+
+std::int64_t rungs_openmp_team_size(std::int64_t threads) {
+  return rungs::openmp::team_size(static_cast<std::int32_t>(threads));
+}
+
+void rungs_chess_openmp_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,
+                              std::uintptr_t team) {
+  rungs::openmp::reset(rungs::at<const rungs::ChessBatch>(batch),
+                       reinterpret_cast<const bool*>(which), episode,
+                       rungs::at<const rungs::openmp::Team>(team));
+}
+
+std::int64_t rungs_chess_openmp_step(std::uintptr_t batch, const std::int64_t* actions,
+                                     std::uintptr_t team) {
+  return rungs::openmp::step(rungs::at<const rungs::ChessBatch>(batch), actions,
+                             rungs::at<const rungs::openmp::Team>(team));
+}
+
+void rungs_chess_serial_write(std::uintptr_t batch) {
+  rungs::serial::write(rungs::at<const rungs::ChessBatch>(batch));
+}
+
+std::int64_t rungs_chess_episode(std::uintptr_t batch, std::int64_t i) {
+  return rungs::at<const rungs::ChessBatch>(batch).env[i].episode;
+}
+
+// Where board `i`'s position is.
+std::uintptr_t rungs_chess_position(std::uintptr_t batch, std::int64_t i) {
+  const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
+  return reinterpret_cast<std::uintptr_t>(&boards.env[i].game.position);
+}
+
+// Writes the FEN of the position at `position`, of at most 127 characters.
+void rungs_chess_fen(std::uintptr_t position, std::uintptr_t out) {
+  const std::string fen = rungs::chess::to_fen(rungs::at<const rungs::chess::Position>(position));
+  rungs::write_text(fen, out, 128);
+}
+
+// Sets the position at `position` from the text at `fen`, or writes why not to `why`, of at most
+// 255 characters; "" where it is set.
+void rungs_chess_parse_fen(std::uintptr_t fen, std::uintptr_t position, std::uintptr_t why) {
+  rungs::write_text(rungs::chess::parse_fen(reinterpret_cast<const char*>(fen),
+                                            rungs::at<rungs::chess::Position>(position)),
+                    why, 256);
+}
+
+std::int64_t rungs_chess_perft(std::uintptr_t position, std::int64_t depth) {
+  const auto& root = rungs::at<const rungs::chess::Position>(position);
+  return static_cast<std::int64_t>(rungs::chess::perft(root, static_cast<int>(depth)));
+}
+
+}  // extern "C"

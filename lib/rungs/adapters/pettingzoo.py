@@ -1,0 +1,148 @@
+"""Our chess as PettingZoo takes it: two agents of an AEC environment, White and Black in turns."""
+
+import chess
+import gymnasium
+import numpy as np
+
+import rungs
+from rungs.chess.actions import NUM_ACTIONS
+from rungs.chess.observation import mirrored
+from rungs.core.memory import on_host
+from rungs.errors import ConfigurationError, UnavailableError
+
+try:
+    from pettingzoo import AECEnv
+    from pettingzoo.utils import wrappers
+except ImportError:
+    raise UnavailableError("PettingZoo is not installed: pip install 'rungs[peers]'") from None
+
+_AGENTS = ["player_0", "player_1"]  # White, Black
+
+
+def env(**settings) -> AECEnv:
+    """`raw_env` in PettingZoo's usual wrappers: who plays an illegal action loses by it.
+
+    Args:
+        **settings: of `raw_env`.
+    """
+    wrapped = wrappers.TerminateIllegalWrapper(raw_env(**settings), illegal_reward=-1)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
+
+
+class raw_env(AECEnv):
+    """One game of chess between `player_0`, White, and `player_1`, Black.
+
+    An observation is `{"observation": ..., "action_mask": (4672,) int8}`, from the point of view of
+    the agent that is asked for; the mask is all 0 for the one who is not to move. Who mates gets a
+    reward of 1 and the other -1. `infos` tell the `reason` of the end (`rungs.chess.reason`).
+
+    Args:
+        rung: which implementation steps it.
+        obs: "board" or "planes", as of `rungs.make`.
+        render_mode: None, or "ansi": `render` returns the board as text.
+        **settings: `start_fens`, `opening_plies`, `max_plies` of `rungs.make("chess", ...)`.
+
+    Raises:
+        ConfigurationError: a wrong setting.
+        UnavailableError: PettingZoo is not installed (when this module is imported).
+    """
+
+    metadata = {  # noqa: RUF012 - as PettingZoo declares it
+        "name": "rungs_chess_v0",
+        "render_modes": ["ansi"],
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        rung: str = "cpp",
+        *,
+        obs: str = "board",
+        render_mode: str | None = None,
+        **settings,
+    ):
+        super().__init__()
+        if render_mode not in (None, "ansi"):
+            raise ConfigurationError(f"render_mode={render_mode!r} is not None or 'ansi'")
+        if obs == "bitplanes":
+            raise ConfigurationError("obs='bitplanes' is not one of 'board', 'planes'")
+        for fixed in {"opponent", "mask", "autoreset_mode"} & settings.keys():
+            raise ConfigurationError(f"{fixed} can't be set: PettingZoo knows one")
+        how = {"obs": obs, "mask": "bool", "autoreset_mode": "DISABLED"} | settings
+        self._env = rungs.make("chess", rung, 1, **how)
+        self._obs, self.render_mode = obs, render_mode
+        self.possible_agents = list(_AGENTS)
+        space = gymnasium.spaces.Dict(
+            {
+                "observation": self._env.single_observation_space,
+                "action_mask": gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+            }
+        )
+        self.observation_spaces = {agent: space for agent in _AGENTS}
+        self.action_spaces = {agent: gymnasium.spaces.Discrete(NUM_ACTIONS) for agent in _AGENTS}
+
+    def observation_space(self, agent: str) -> gymnasium.spaces.Space:
+        """The space of an agent's observations."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Space:
+        """The space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict | None = None) -> None:
+        """Begins a game: the first of `seed`'s, or the next."""
+        self._observation, self._info = self._env.reset(seed=seed)
+        self.agents = list(_AGENTS)
+        self.rewards = dict.fromkeys(_AGENTS, 0)
+        self._cumulative_rewards = dict.fromkeys(_AGENTS, 0)
+        self.terminations = dict.fromkeys(_AGENTS, False)
+        self.truncations = dict.fromkeys(_AGENTS, False)
+        self.infos = {agent: {} for agent in _AGENTS}
+        self.agent_selection = self._to_move()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What an agent sees, copied."""
+        observation = on_host(self._observation[0])
+        if agent == self._to_move():
+            mask = on_host(self._info["action_mask"][0]).astype(np.int8)
+            return {"observation": observation.copy(), "action_mask": mask}
+        mask = np.zeros(NUM_ACTIONS, np.int8)
+        return {"observation": mirrored(observation, self._obs), "action_mask": mask}
+
+    def step(self, action: int | None) -> None:
+        """Plays the selected agent's action, None where its game is over.
+
+        Raises:
+            IllegalActionError: it is not legal; nothing has changed.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        outcome = self._env.step(np.array([action]))
+        self._observation, reward, terminated, truncated, self._info = outcome
+        self._cumulative_rewards[agent] = 0
+        other = _AGENTS[1 - _AGENTS.index(agent)]
+        # The agent's, as it has just moved; of a draw there is only one 0.
+        self.rewards = {agent: float(reward[0]), other: 0 - float(reward[0])}
+        self.terminations = dict.fromkeys(_AGENTS, bool(terminated[0]))
+        self.truncations = dict.fromkeys(_AGENTS, bool(truncated[0]))
+        if terminated[0] or truncated[0]:
+            reason = int(self._info["reason"][0])
+            self.infos = {each: {"reason": reason} for each in _AGENTS}
+        self._accumulate_rewards()
+        self.agent_selection = other
+
+    def render(self) -> str | None:
+        """The board as text, with `render_mode="ansi"`."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() does nothing without render_mode='ansi'")
+            return None
+        return str(chess.Board(self._env.fens()[0]))
+
+    def close(self) -> None:
+        """Ends the rung."""
+        self._env.close()
+
+    def _to_move(self) -> str:
+        return _AGENTS[int(self._info["player"][0])]

@@ -1,0 +1,165 @@
+"""Our environments as Stable-Baselines3 takes them: `MaskablePPO("MlpPolicy", ChessVecEnv(64))`."""
+
+from typing import Any
+
+import numpy as np
+
+import rungs
+from rungs.core.batch_env import BatchEnv
+from rungs.core.memory import on_host
+from rungs.errors import ConfigurationError, UnavailableError
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError:
+    raise UnavailableError(
+        "Stable-Baselines3 is not installed: pip install 'rungs[peers]'"
+    ) from None
+
+
+class BatchVecEnv(VecEnv):
+    """One of our environments behind `stable_baselines3.common.vec_env.VecEnv`.
+
+    All are stepped at once by a rung. There is no object for each, so what addresses single ones
+    is answered for all: `env_method` and `get_attr`.
+
+    Args:
+        env: a batch with SAME_STEP. Tensors are copied to the host: Stable-Baselines3 has arrays.
+    """
+
+    def __init__(self, env: BatchEnv):
+        self.env = env
+        super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
+        self._actions = None
+
+    def reset(self) -> np.ndarray:
+        """Begins an episode in each: episode 0 of `seed`'s, if that was called before."""
+        observation, self._info = self.env.reset(seed=self._seeds[0])
+        self._reset_seeds()
+        self._reset_options()
+        return on_host(observation).copy()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Keeps (N,) actions for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self):
+        """Takes them.
+
+        Returns:
+            observation, reward (N,) float32, done (N,) bool, and a dict for each; where an episode
+            ended it has `terminal_observation` and `TimeLimit.truncated`.
+
+        Raises:
+            IllegalActionError: in chess, an action is not legal; no board has changed.
+            InvalidActionError: in CartPole, an action is not 0 or 1; nothing has changed.
+        """
+        *outputs, self._info = self.env.step(self._actions)
+        observation, reward, terminated, truncated = (on_host(each).copy() for each in outputs)
+        done = terminated | truncated
+        infos = [{} for _ in range(self.num_envs)]
+        for i in np.flatnonzero(done).tolist():
+            infos[i] = {
+                "terminal_observation": on_host(self._info["final_obs"][i]).copy(),
+                "TimeLimit.truncated": bool(truncated[i] and not terminated[i]),
+            }
+        return observation, reward, done, infos
+
+    def close(self) -> None:
+        """Ends all that belongs to them."""
+        self.env.close()
+
+    def get_attr(self, attr_name: str, indices=None) -> list[Any]:
+        """An attribute of the batch, for every one asked for.
+
+        Raises:
+            AttributeError: it has none of that name.
+        """
+        value = getattr(self._owner(attr_name), attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices=None) -> None:
+        """Not possible: settings are given when the environment is made.
+
+        Raises:
+            ConfigurationError: always.
+        """
+        raise ConfigurationError(f"{attr_name} can't be set: make another environment")
+
+    def env_method(self, method_name: str, *args, indices=None, **kwargs) -> list[Any]:
+        """A method of the batch, one result for every one asked for.
+
+        Raises:
+            AttributeError: there is no such method.
+            ConfigurationError: its result is not one for each.
+        """
+        results = getattr(self._owner(method_name), method_name)(*args, **kwargs)
+        if not isinstance(results, list | np.ndarray) or len(results) != self.num_envs:
+            raise ConfigurationError(f"{method_name} does not return one result for each")
+        return [results[i] for i in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class, indices=None) -> list[bool]:
+        """None is: there is none alone."""
+        return [False for _ in self._get_indices(indices)]
+
+    def _owner(self, name: str):
+        """Who has an attribute of that name: the batch."""
+        return self.env
+
+
+class ChessVecEnv(BatchVecEnv):
+    """A batch of chess games, with masks for `sb3_contrib.MaskablePPO`.
+
+    Args:
+        num_envs: number of boards.
+        rung: which implementation steps them.
+        opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
+        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, and episodes end
+            with gymnasium's SAME_STEP, which is what Stable-Baselines3 knows.
+
+    Raises:
+        ConfigurationError: a wrong setting.
+        UnavailableError: Stable-Baselines3 is not installed (when this module is imported).
+    """
+
+    def __init__(
+        self, num_envs: int, rung: str = "openmp", *, opponent: Any = "random", **settings
+    ):
+        for fixed in {"mask", "autoreset_mode"} & settings.keys():
+            raise ConfigurationError(f"{fixed} can't be set: Stable-Baselines3 knows one")
+        how = {"opponent": opponent, "mask": "bool"} | settings
+        super().__init__(rungs.make("chess", rung, num_envs, **how))
+
+    def action_masks(self) -> np.ndarray:
+        """(N, 4672) bool, the legal actions of every board: a copy."""
+        return self._info["action_mask"].copy()
+
+    def step_wait(self):
+        """See `BatchVecEnv.step_wait`; where a game ended, its dict also has the `reason`."""
+        outcome = super().step_wait()
+        for info, reason in zip(outcome[-1], self._info["reason"].tolist(), strict=True):
+            if info:
+                info["reason"] = reason
+        return outcome
+
+    def _owner(self, name: str):
+        return self if name == "action_masks" else self.env
+
+
+class CartPoleVecEnv(BatchVecEnv):
+    """A batch of CartPole-v1.
+
+    Args:
+        num_envs: how many environments.
+        rung: which implementation steps them.
+        **settings: of `rungs.make("cartpole", ...)`, but for `autoreset_mode`.
+
+    Raises:
+        ConfigurationError: a wrong setting.
+        UnavailableError: Stable-Baselines3 is not installed (when this module is imported).
+    """
+
+    def __init__(self, num_envs: int, rung: str = "openmp", **settings):
+        if "autoreset_mode" in settings:
+            raise ConfigurationError("autoreset_mode can't be set: Stable-Baselines3 knows one")
+        super().__init__(rungs.make("cartpole", rung, num_envs, **settings))

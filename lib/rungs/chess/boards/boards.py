@@ -1,0 +1,129 @@
+"""What a rung is: the boards of an environment, and how they are stepped."""
+
+import abc
+
+import chess
+import numpy as np
+
+from rungs.chess.actions import move_of
+from rungs.chess.buffers import Buffers
+from rungs.chess.engine import UciEngine
+from rungs.chess.settings import ChessSettings
+from rungs.errors import IllegalActionError, UnavailableError
+
+
+class Boards(abc.ABC):
+    """The boards that a `rungs.chess.vector_env.ChessVectorEnv` owns.
+
+    The environment has checked what comes in: actions have their shape and dtype, seeds and boards
+    are in range, and no method but `reset`, `load` and `close` is called before the first `reset`.
+
+    Args:
+        num_envs: how many boards there are.
+        first_board: the number of the first among all.
+        settings: the environment's.
+        buffers: where outputs are written; by default memory that `allocate` makes.
+
+    Attributes:
+        num_envs: how many boards are this environment's.
+        first_board: the number of the first of them.
+        settings: the environment's.
+        buffers: where outputs are written.
+        replies: (N,) int64, an engine's answers to the next actions; None where none plays.
+        device: where outputs are tensors, PyTorch's name of their device; else None.
+        validate: whether `step` refuses illegal actions and tells how many episodes ended.
+    """
+
+    device = None
+    validate = True
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        buffers: Buffers | None = None,
+    ):
+        self.num_envs, self.first_board, self.settings = num_envs, first_board, settings
+        engine = isinstance(settings.opponent, UciEngine)
+        self.replies = np.zeros(num_envs, np.int64) if engine else None
+        self.buffers = buffers or self.allocate(num_envs)
+
+    def allocate(self, *boards: int) -> Buffers:
+        """Makes zeroed memory for the outputs of (N,) boards, or of (T, N) in T steps."""
+        return Buffers.allocate(boards, self.settings.obs, self.settings.mask)
+
+    def write_to(self, buffers: Buffers) -> None:
+        """Has outputs written to `buffers` from now on."""
+        self.buffers = buffers
+
+    @abc.abstractmethod
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        """Begins an episode and writes observations, masks and players.
+
+        Args:
+            which: (N,) bool, on which boards; None for all.
+            seed: of all boards, from now on.
+            episode: its number; None for each board's next.
+        """
+
+    @abc.abstractmethod
+    def step(self, actions: np.ndarray) -> int:
+        """Plays (N,) int64 actions and writes all outputs; returns how many episodes ended.
+
+        Raises:
+            IllegalActionError: an action is not legal on its board; no board has changed.
+        """
+
+    @abc.abstractmethod
+    def open(self) -> None:
+        """Plays an engine's first plies, where `replies` are not -1, unless they end a game."""
+
+    @abc.abstractmethod
+    def fen(self, board: int) -> str:
+        """Returns the position of one board."""
+
+    def fens(self) -> list[str]:
+        """Returns the positions of all boards."""
+        return [self.fen(board) for board in range(self.num_envs)]
+
+    @abc.abstractmethod
+    def episode(self, board: int) -> int:
+        """Returns the number of a board's episode."""
+
+    @abc.abstractmethod
+    def layout(self) -> str:
+        """Says what `dump` writes, in words that change when it does."""
+
+    @abc.abstractmethod
+    def dump(self) -> bytes:
+        """Returns the state of all boards."""
+
+    @abc.abstractmethod
+    def load(self, payload: bytes, seed: int) -> None:
+        """Takes what `dump` gave; writes observations, masks and players.
+
+        Raises:
+            InvalidStateError: it can't be what `dump` gave.
+        """
+
+    def step_many(self, steps: int) -> int:
+        """Plays random legal actions, so many on each board; returns how many episodes ended."""
+        raise UnavailableError(f"{type(self).__name__} can't step many times at once")
+
+    def memory_bytes(self) -> int:
+        """Returns the size of all boards' state and outputs."""
+        raise UnavailableError(f"{type(self).__name__} can't tell how much memory it takes")
+
+    def serve(self) -> bool:
+        """Works for another process's environment until that is closed, and says whether it did."""
+        return False
+
+    def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
+        """Lets go of processes; may be called twice."""
+
+    def illegal(self, board: int, action: int, fen: str | None = None) -> IllegalActionError:
+        """Makes the error that names an illegal action on a board of the batch."""
+        fen = fen or self.fen(board)
+        move = move_of(action, chess.Board(fen))
+        return IllegalActionError(self.first_board + board, action, move and move.uci(), fen)

@@ -1,0 +1,82 @@
+"""The C++ rung: our own bitboards, one thread, compiled by Cling as it is loaded."""
+
+import numpy as np
+
+from rungs.chess.boards.boards import Boards
+from rungs.chess.boards.native import Memory, fen_at
+from rungs.chess.buffers import Buffers
+from rungs.chess.settings import ChessSettings
+from rungs.compile import cling
+
+
+class CppBoards(Boards):
+    """A loop over boards, in C++.
+
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`.
+        api: the compiled functions; by default `rungs.compile.cling.load()`.
+            `rungs.compile.gpp.load()` gives the same header compiled ahead of time, as a control.
+    """
+
+    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings, *, api=None):
+        self.api = api or cling.load()
+        super().__init__(num_envs, first_board, settings)
+        self.memory = Memory(self.api, self.buffers, settings, first_board)
+        if self.replies is not None:
+            self.read_replies(self.replies)
+        # Looked up once: a board is stepped in less time.
+        self._serial_step, self._address = self.api.rungs_chess_serial_step, self.memory.address
+
+    def memory_bytes(self) -> int:
+        return self.memory.memory_bytes() + self.buffers.memory_bytes()
+
+    def write_to(self, buffers: Buffers) -> None:
+        self.buffers = buffers
+        self.memory.write_to(buffers)
+
+    def read_replies(self, replies: np.ndarray) -> None:
+        """Has an engine's answers read from (N,) int64 `replies`."""
+        self.replies = replies
+        self.memory.read_replies(replies)
+
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        self.memory.batch.config.seed = seed
+        marks = 0 if which is None else which.ctypes.data
+        self.reset_all(marks, -1 if episode is None else episode)
+
+    def step(self, actions: np.ndarray) -> int:
+        ended = self.step_all(actions)
+        if ended < 0:
+            board = -1 - ended
+            raise self.illegal(board, int(actions[board]))
+        return ended
+
+    def reset_all(self, marks: int, episode: int) -> None:
+        """Loops over the boards as `rungs::serial::reset` does."""
+        self.api.rungs_chess_serial_reset(self._address, marks, episode)
+
+    def step_all(self, actions: np.ndarray) -> int:
+        """Loops over the boards as `rungs::serial::step` does, and returns what that does."""
+        return self._serial_step(self._address, actions)
+
+    def open(self) -> None:
+        self.api.rungs_chess_serial_open(self._address)
+
+    def fen(self, board: int) -> str:
+        return fen_at(self.api, self.api.rungs_chess_position(self._address, board))
+
+    def episode(self, board: int) -> int:
+        return self.api.rungs_chess_episode(self._address, board)
+
+    def layout(self) -> str:
+        return self.memory.layout()
+
+    def dump(self) -> bytes:
+        return self.memory.dump()
+
+    def load(self, payload: bytes, seed: int) -> None:
+        self.memory.load(payload)
+        self.memory.batch.config.seed = seed
+        self.api.rungs_chess_serial_write(self._address)

@@ -1,0 +1,169 @@
+"""The CUDA rung: every rung's headers as kernels, a thread per board; nothing leaves the GPU."""
+
+import numpy as np
+import torch
+
+from rungs.chess.boards.boards import Boards
+from rungs.chess.boards.device import HISTORY_WORDS, PAST, PLANES, WORDS, DeviceBatch, Gpu, Host
+from rungs.chess.boards.native import config, fen_at, start_positions
+from rungs.chess.boards.tensor_buffers import TensorBuffers
+from rungs.chess.engine import UciEngine
+from rungs.chess.settings import ChessSettings
+from rungs.compile import cling
+from rungs.core.arguments import choice, integer
+from rungs.core.tensors import check_validate
+from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
+from rungs.machine import gpu
+
+
+class CudaBoards(Boards):
+    """A thread per board; outputs are tensors on the GPU.
+
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`; no engine can be the opponent.
+        device: "cuda"; or "cpu", which runs the kernels' code on the host, slowly, for tests.
+        threads_per_block: of the kernels, 1 to 1,024.
+        validate: whether a step waits for the device, to refuse illegal actions before anything has
+            changed and to tell whether an episode ended. Without, actions must be legal, final
+            outputs are always in `info`, and a step returns before it is done.
+
+    Raises:
+        ConfigurationError: a wrong setting; DISABLED without `validate`.
+        UnavailableError: there is no GPU, no driver, no cuda-core, or too little memory.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        device: str = "cuda",
+        threads_per_block: int = 128,
+        validate: bool = True,
+    ):
+        choice("device", device, ("cuda", "cpu"))
+        self.threads_per_block = integer("threads_per_block", threads_per_block, 1, 1024)
+        if isinstance(settings.opponent, UciEngine):
+            raise ConfigurationError("opponent: an engine can't play on the rung cuda")
+        if device == "cuda":
+            _check_gpu()
+        self.device, self.validate = torch.device(device), validate
+        check_validate(validate, settings.autoreset_mode)
+        try:
+            super().__init__(num_envs, first_board, settings)
+            self._make_boards()
+        except torch.OutOfMemoryError as error:
+            raise UnavailableError(
+                f"the GPU has too little memory for {num_envs} boards: {error}"
+            ) from None
+        self._kernels = Gpu(self.threads_per_block) if device == "cuda" else Host()
+
+    def allocate(self, *boards: int) -> TensorBuffers:
+        return TensorBuffers.on(self.device, boards, self.settings.obs, self.settings.mask)
+
+    def memory_bytes(self) -> int:
+        return sum(part.nbytes for part in self._state.values()) + self.buffers.memory_bytes()
+
+    def write_to(self, buffers: TensorBuffers) -> None:
+        self.buffers = buffers
+        self._tell_outputs()
+
+    def reset(self, which: torch.Tensor | None, seed: int, episode: int | None) -> None:
+        self._tell_seed(seed)
+        marks = 0 if which is None else which.data_ptr()
+        self._run("reset", marks, -1 if episode is None else episode)
+
+    def step(self, actions: torch.Tensor) -> int:
+        if self.validate:
+            self._run("check", actions.data_ptr(), self._counter.fill_(self.num_envs).data_ptr())
+            illegal = int(self._counter)
+            if illegal < self.num_envs:
+                raise self.illegal(illegal, int(actions[illegal]))
+        self._run("step", actions.data_ptr(), self._counter.zero_().data_ptr())
+        return int(self._counter) if self.validate else 1
+
+    def step_many(self, steps: int) -> int:
+        self._run("step_many", steps, self._counter.zero_().data_ptr())
+        return int(self._counter)
+
+    def open(self) -> None:
+        raise NotImplementedError("no engine plays here")
+
+    def fen(self, board: int) -> str:
+        position = self._state["words"][:8, board].cpu().numpy().copy()
+        return fen_at(cling.load(), position.ctypes.data)
+
+    def episode(self, board: int) -> int:
+        return int(self._state["words"][10, board])
+
+    def layout(self) -> str:
+        history = HISTORY_WORDS if self._state["history"].numel() else 0
+        return f"CUDA, {WORDS}, {PLANES} and {PAST} words a board, {history} of history"
+
+    def dump(self) -> bytes:
+        return b"".join(part.cpu().numpy().tobytes() for part in self._state.values())
+
+    def load(self, payload: bytes, seed: int) -> None:
+        size = sum(part.nbytes for part in self._state.values())
+        if len(payload) != size:
+            raise InvalidStateError(f"the state holds {len(payload)} bytes of boards")
+        at = 0
+        for part in self._state.values():
+            words = np.frombuffer(payload, np.int64, part.numel(), at).reshape(part.shape)
+            part.copy_(torch.from_numpy(words.copy()))
+            at += part.nbytes
+        self._tell_seed(seed)
+        self._run("write")
+
+    def _make_boards(self) -> None:
+        def words(*shape: int) -> torch.Tensor:
+            return torch.zeros(shape, dtype=torch.int64, device=self.device)
+
+        n, shown = self.num_envs, self.settings.obs != "board"
+        self._state = {
+            "words": words(WORDS, n),
+            "legal": words(PLANES, n),
+            "past": words(PAST, n),
+            "history": words(n if shown else 0, HISTORY_WORDS),
+        }
+        starts = start_positions(cling.load(), self.settings)
+        self._starts = torch.from_numpy(starts.view(np.int64)).to(self.device)
+        self._counter = torch.zeros((), dtype=torch.int64, device=self.device)
+        addresses = {name: part.data_ptr() for name, part in self._state.items()}
+        self._struct = DeviceBatch(
+            config=config(self.settings, len(starts), self._starts.data_ptr()),
+            num_envs=n,
+            first_board=self.first_board,
+            **addresses,
+        )
+        self._sent = {}
+
+    def _tell_outputs(self) -> None:
+        """Has kernels write to the buffers; what was told once is there, and nothing is sent."""
+        addresses = {name: tensor.data_ptr() for name, tensor in vars(self.buffers).items()}
+        key = tuple(addresses.values())
+        if key not in self._sent:
+            for name, address in addresses.items():
+                setattr(self._struct, name, address)
+            told = torch.frombuffer(bytearray(self._struct), dtype=torch.uint8)
+            self._sent[key] = told.to(self.device)
+        self._batch = self._sent[key]
+
+    def _tell_seed(self, seed: int) -> None:
+        self._struct.config.seed = seed
+        self._sent.clear()
+        self._tell_outputs()
+
+    def _run(self, kernel: str, *arguments: int) -> None:
+        self._kernels.run(kernel, self.num_envs, self._batch.data_ptr(), *arguments)
+
+
+def _check_gpu() -> None:
+    gpu.require()
+    if not torch.cuda.is_available():
+        raise UnavailableError(
+            f"PyTorch {torch.__version__} can't use the GPU: was it built for CUDA?"
+        )

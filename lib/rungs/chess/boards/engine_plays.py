@@ -1,0 +1,101 @@
+"""An engine as the opponent, on whatever rung."""
+
+import contextlib
+
+import chess
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from rungs.chess.actions import action_of, move_of
+from rungs.chess.boards.boards import Boards
+from rungs.chess.boards.wrapped import WrappedBoards
+from rungs.chess.engine import EngineProcess
+
+
+class EnginePlays(WrappedBoards):
+    """A rung's boards, on which an engine answers every action.
+
+    The rung plays the replies that it finds in its `replies`; which they are is told here. Where
+    the engine fails half-way, boards and outputs are as they were.
+
+    Args:
+        boards: the rung's, whose settings name the engine.
+
+    Raises:
+        EngineError: from `reset` and `step`: the engine failed; no board has changed.
+    """
+
+    def __init__(self, boards: Boards):
+        super().__init__(boards)
+        self._engine, self._seed = EngineProcess(boards.settings.opponent), 0
+
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        with self._unchanged_on_error():
+            super().reset(which, seed, episode)
+            self._open(np.ones(self.num_envs, np.bool_) if which is None else which)
+        self._seed = seed
+
+    def step(self, actions: np.ndarray) -> int:
+        ended_before = self._stays_ended()
+        self._reply(actions, ended_before)
+        with self._unchanged_on_error():
+            num_ended = super().step(actions)
+            # Where an episode has just begun: at once, or because it had ended before.
+            same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
+            self._open(self.buffers.ended if same_step else ended_before)
+        return num_ended
+
+    def load(self, payload: bytes, seed: int) -> None:
+        super().load(payload, seed)
+        self._seed = seed
+
+    def close(self) -> None:
+        self._engine.close()
+        super().close()
+
+    def _stays_ended(self) -> np.ndarray:
+        if self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
+            return np.zeros(self.num_envs, np.bool_)
+        return self.buffers.ended.copy()
+
+    def _reply(self, actions: np.ndarray, ended: np.ndarray) -> None:
+        """Asks for an answer to each action, where there is something to answer."""
+        positions = {}
+        for i in np.flatnonzero(~ended).tolist():
+            action = int(actions[i])
+            position = chess.Board(self.fen(i))
+            move = move_of(action, position)
+            if move is None or move not in position.legal_moves:
+                raise self.illegal(i, action, position.fen())
+            position.push(move)
+            positions[i] = position
+        self._ask(positions)
+
+    def _open(self, begun: np.ndarray) -> None:
+        """Where an episode has just begun and the engine is White, lets it play its first ply."""
+        positions = {}
+        for i in np.flatnonzero(begun).tolist():
+            position = chess.Board(self.fen(i))
+            agent_is_black = (self.first_board + i + self.episode(i)) % 2 == 1
+            if (not position.turn) != agent_is_black:
+                positions[i] = position
+        self._ask(positions)
+        super().open()
+
+    def _ask(self, positions: dict[int, chess.Board]) -> None:
+        self.replies.fill(-1)
+        for i, position in positions.items():
+            if any(position.legal_moves):
+                move = self._engine.reply(position, self.first_board + i)
+                self.replies[i] = action_of(move, not position.turn)
+
+    @contextlib.contextmanager
+    def _unchanged_on_error(self):
+        """Puts everything back where an engine fails half-way through."""
+        boards, buffers = self.dump(), self.buffers.save()
+        try:
+            yield
+        except BaseException:
+            super().load(boards, self._seed)
+            self.buffers.restore(buffers)
+            raise

@@ -1,0 +1,179 @@
+"""Parallel Python: the boards of the Python rung, shared out among processes."""
+
+import json
+
+import numpy as np
+
+from rungs.chess.actions import NUM_ACTIONS
+from rungs.chess.boards.boards import Boards
+from rungs.chess.boards.python import LAYOUT, PythonBoards
+from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
+from rungs.chess.settings import ChessSettings, share_ends
+from rungs.core.arguments import choice, integer
+from rungs.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs.processes.interrupt import uninterrupted
+from rungs.processes.workers import CONTEXT, Workers
+
+TRANSPORTS = ("queue", "shared")
+
+MOST_WORKERS = 1024
+
+
+class MultiprocessingBoards(Boards):
+    """Workers that have Python's boards; how many and how they answer changes time alone.
+
+    Ctrl-C waits for a reset and for a step, so that no board is ahead of others.
+
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`.
+        workers: number of processes, each with its share of the boards; by default as many as there
+            are cores to use. More than there are cores are allowed, with a warning; no more are
+            started than there are boards.
+        transport: how outputs come back. "queue": pickled, through the worker's pipe. "shared":
+            written to memory that all processes see, and the pipe says only when.
+
+    Raises:
+        WorkerDiedError: a worker died or raised, then or in any later call; the message names it.
+            No process is left, and the boards are of no more use.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        workers: int | None = None,
+        transport: str = "queue",
+    ):
+        workers = usable_cores() if workers is None else workers
+        self.workers = integer("workers", workers, 1, MOST_WORKERS)
+        choice("transport", transport, TRANSPORTS)
+        super().__init__(num_envs, first_board, settings)
+        warn_of_oversubscription("workers", self.workers)
+        ends = share_ends(num_envs, min(self.workers, num_envs))
+        self._shares = [slice(first, end) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
+        # The caller may write to outputs, so actions are held to masks of our own.
+        if transport == "shared":
+            like = Buffers.like((num_envs,), settings.obs, settings.mask)
+            memory = CONTEXT.RawArray("B", like.memory_bytes())
+            self._seen = like.within(memory)
+            self._mask = self._seen.mask
+        else:
+            memory = self._seen = None
+            self._mask = np.zeros_like(self.buffers.mask)
+        common = (num_envs, first_board, settings, memory)
+        self._pool = Workers(_Share, [(share, *common) for share in self._shares])
+
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of all workers, in order."""
+        return self._pool.pids
+
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        marks = [None if which is None else which[share] for share in self._shares]
+        self._change("reset", [(mark, seed, episode) for mark in marks], POSITION)
+
+    def step(self, actions: np.ndarray) -> int:
+        self._check_legal(actions)
+        parts = [(actions[share], self._replies_of(share)) for share in self._shares]
+        return sum(self._change("step", parts, tuple(OUTPUTS)))
+
+    def open(self) -> None:
+        self._change("open", [(self._replies_of(share),) for share in self._shares], POSITION)
+
+    def fen(self, board: int) -> str:
+        return self._ask("fen", board)
+
+    def episode(self, board: int) -> int:
+        return self._ask("episode", board)
+
+    def layout(self) -> str:
+        return LAYOUT
+
+    def dump(self) -> bytes:
+        parts = self._pool.call("dump", [()] * len(self._shares))
+        return json.dumps([board for part in parts for board in json.loads(part)]).encode()
+
+    def load(self, payload: bytes, seed: int) -> None:
+        boards = json.loads(payload)
+        parts = [json.dumps(boards[share]).encode() for share in self._shares]
+        self._change("load", [(part, seed) for part in parts], POSITION)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _replies_of(self, share: slice) -> np.ndarray | None:
+        return None if self.replies is None else self.replies[share]
+
+    def _change(self, method: str, arguments: list[tuple], outputs: tuple[str, ...]) -> list:
+        """Calls a method that changes boards, and takes in what outputs workers wrote."""
+        with uninterrupted():
+            answers = self._pool.call(method, [(outputs, *entry) for entry in arguments])
+            for share, (_, written) in zip(self._shares, answers, strict=True):
+                written = written or {name: getattr(self._seen, name)[share] for name in outputs}
+                self.buffers.rows(share).restore(written)
+                self._mask[share] = written["mask"]
+        return [result for result, _ in answers]
+
+    def _ask(self, method: str, board: int):
+        worker = next(i for i, share in enumerate(self._shares) if board < share.stop)
+        return self._pool.call_one(worker, method, board - self._shares[worker].start)
+
+    def _check_legal(self, actions: np.ndarray) -> None:
+        """Looks here, as a worker that found an illegal action couldn't stop the others."""
+        legal = np.zeros(self.num_envs, np.bool_)
+        inside = np.flatnonzero((actions >= 0) & (actions < NUM_ACTIONS))
+        mask, chosen = self._mask, actions[inside]
+        if mask.dtype == np.bool_:
+            legal[inside] = mask[inside, chosen]
+        else:
+            bits = mask[inside, chosen // 64] >> (chosen % 64).astype(np.uint64)
+            legal[inside] = bits & np.uint64(1)
+        if not legal.all():
+            board = int(np.argmin(legal))
+            raise self.illegal(board, int(actions[board]))
+
+
+class _Share:
+    """A worker's boards; what changes them also returns what they wrote, where nobody sees it."""
+
+    def __init__(self, share: slice, num_envs: int, first_board: int, settings, memory):
+        self._boards = PythonBoards(share.stop - share.start, first_board + share.start, settings)
+        self._seen = memory is not None
+        if self._seen:
+            whole = Buffers.like((num_envs,), settings.obs, settings.mask).within(memory)
+            self._boards.write_to(whole.rows(share))
+
+    def reset(self, outputs, which, seed: int, episode: int | None):
+        return self._boards.reset(which, seed, episode), self._written(outputs)
+
+    def step(self, outputs, actions, replies):
+        self._answer(replies)
+        return self._boards.step_legal(actions), self._written(outputs)
+
+    def open(self, outputs, replies):
+        self._answer(replies)
+        return self._boards.open(), self._written(outputs)
+
+    def load(self, outputs, payload: bytes, seed: int):
+        return self._boards.load(payload, seed), self._written(outputs)
+
+    def fen(self, board: int) -> str:
+        return self._boards.fen(board)
+
+    def episode(self, board: int) -> int:
+        return self._boards.episode(board)
+
+    def dump(self) -> bytes:
+        return self._boards.dump()
+
+    def _answer(self, replies: np.ndarray | None) -> None:
+        if replies is not None:
+            self._boards.replies[:] = replies
+
+    def _written(self, outputs: tuple[str, ...]) -> dict | None:
+        written = self._boards.buffers
+        return None if self._seen else {name: getattr(written, name) for name in outputs}

@@ -1,0 +1,186 @@
+"""The batch of boards as C++ sees it: `cpp/rungs/{outputs,batch}.hpp`, field by field.
+
+NumPy owns all the memory, boards included; C++ is told the addresses and never allocates.
+"""
+
+import ctypes
+import functools
+
+import numpy as np
+
+from rungs.chess.buffers import MASKS, OUTPUTS, Buffers
+from rungs.chess.engine import UciEngine
+from rungs.chess.observation import OBSERVATIONS
+from rungs.chess.settings import ChessSettings
+from rungs.compile import layout
+from rungs.core.arguments import AUTORESET_MODES
+from rungs.core.memory import zeroed_lines
+from rungs.errors import InvalidFenError, InvalidStateError
+
+# In the order of the enumerations in cpp/env/chess_env.hpp.
+_OPPONENTS = (type(None), str, UciEngine)
+
+
+class ChessConfig(ctypes.Structure):
+    """`rungs::env::ChessConfig`."""
+
+    _fields_ = (
+        ("seed", ctypes.c_uint64),
+        ("opponent", ctypes.c_int32),
+        ("observation", ctypes.c_int32),
+        ("mask", ctypes.c_int32),
+        ("autoreset", ctypes.c_int32),
+        ("max_plies", ctypes.c_uint32),
+        ("opening_least", ctypes.c_uint32),
+        ("opening_most", ctypes.c_uint32),
+        ("num_starts", ctypes.c_uint32),
+        ("starts", ctypes.c_void_p),
+    )
+
+
+class ChessOutputs(ctypes.Structure):
+    """`rungs::ChessOutputs`."""
+
+    _fields_ = (
+        ("config", ChessConfig),
+        ("num_envs", ctypes.c_int64),
+        ("first_board", ctypes.c_int64),
+        ("history", ctypes.c_void_p),
+        ("replies", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in OUTPUTS),
+    )
+
+
+class ChessBatch(ChessOutputs):
+    """`rungs::ChessBatch`."""
+
+    _fields_ = (("env", ctypes.c_void_p),)
+
+
+class Team(ctypes.Structure):
+    """`rungs::openmp::Team`."""
+
+    _fields_ = (
+        ("threads", ctypes.c_int32),
+        ("schedule", ctypes.c_int32),
+        ("chunk", ctypes.c_int64),
+    )
+
+
+@functools.cache
+def check_layout(api) -> None:
+    """Makes sure that C++ sees these structs as they are here.
+
+    Raises:
+        CompilerError: it doesn't; the message names the field.
+    """
+    layout.check(api.rungs_chess_layout, {"ChessBatch": ChessBatch, "Team": Team})
+
+
+def config(settings: ChessSettings, num_starts: int, starts: int) -> ChessConfig:
+    """Returns the settings for C++, but for the seed; `starts` is the address of so many."""
+    return ChessConfig(
+        opponent=_OPPONENTS.index(type(settings.opponent)),
+        observation=tuple(OBSERVATIONS).index(settings.obs),
+        mask=tuple(MASKS).index(settings.mask),
+        autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
+        max_plies=settings.max_plies or 0,
+        opening_least=settings.opening_plies[0],
+        opening_most=settings.opening_plies[1],
+        num_starts=num_starts,
+        starts=starts,
+    )
+
+
+def parse_fen(api, fen: str) -> np.ndarray:
+    """A `rungs::chess::Position`, (8,) uint64.
+
+    Raises:
+        InvalidFenError: the FEN is malformed or its position impossible; the message says why.
+    """
+    if "\0" in fen:
+        raise InvalidFenError(f"{fen!r} holds a NUL")
+    text = ctypes.create_string_buffer(fen.encode())
+    why = ctypes.create_string_buffer(256)
+    position = np.zeros(8, np.uint64)
+    api.rungs_chess_parse_fen(ctypes.addressof(text), position.ctypes.data, ctypes.addressof(why))
+    if why.value:
+        raise InvalidFenError(f"{fen!r}: {why.value.decode(errors='replace')}")
+    return position
+
+
+def start_positions(api, settings: ChessSettings) -> np.ndarray:
+    """(n, 8) uint64, where episodes start; raises as `parse_fen`."""
+    return np.stack([parse_fen(api, fen) for fen in settings.start_fens])
+
+
+def fen_at(api, address: int) -> str:
+    """The FEN of a `rungs::chess::Position`."""
+    text = ctypes.create_string_buffer(128)
+    api.rungs_chess_fen(address, ctypes.addressof(text))
+    return text.value.decode()
+
+
+class Memory:
+    """The state of `num_envs` boards and the struct that C++ reads.
+
+    Args:
+        api: the compiled functions of `cpp/bindings/api.hpp`, of `rungs.compile`.
+        buffers: where the outputs go.
+        settings: the environment's.
+        first_board: the number of the first board among all.
+    """
+
+    def __init__(self, api, buffers: Buffers, settings: ChessSettings, first_board: int):
+        check_layout(api)
+        num_envs = len(buffers.reward)
+        memory = zeroed_lines(num_envs * api.rungs_chess_env_bytes())
+        self._env = memory.view(np.uint64).reshape(num_envs, -1)
+        shown = num_envs if settings.obs != "board" else 0
+        self._history = np.zeros((shown, api.rungs_chess_history_bytes() // 8), np.uint64)
+        self._starts = start_positions(api, settings)
+        self.batch = ChessBatch(
+            config=config(settings, len(self._starts), self._starts.ctypes.data),
+            num_envs=num_envs,
+            first_board=first_board,
+            env=self._env.ctypes.data,
+            history=self._history.ctypes.data if shown else None,
+        )
+        self.address = ctypes.addressof(self.batch)
+        self.write_to(buffers)
+
+    def write_to(self, buffers: Buffers) -> None:
+        """Has outputs written to `buffers`, which are kept alive here."""
+        self._buffers = buffers
+        for name, array in vars(buffers).items():
+            setattr(self.batch, name, array.ctypes.data)
+
+    def read_replies(self, replies: np.ndarray) -> None:
+        """Has an engine's answers read from (N,) int64 `replies`, kept alive here."""
+        self._replies = replies
+        self.batch.replies = replies.ctypes.data
+
+    def memory_bytes(self) -> int:
+        """The state of all boards."""
+        return self._env.nbytes + self._history.nbytes
+
+    def layout(self) -> str:
+        """What `dump` writes."""
+        env, history = self._env.strides[0], self._history.strides[0] if self._history.size else 0
+        return f"C++, {env} bytes a board, {history} of history"
+
+    def dump(self) -> bytes:
+        """The state of all boards."""
+        return self._env.tobytes() + self._history.tobytes()
+
+    def load(self, payload: bytes) -> None:
+        """Takes what `dump` gave.
+
+        Raises:
+            InvalidStateError: it is not as long as that.
+        """
+        if len(payload) != self.memory_bytes():
+            raise InvalidStateError(f"the state holds {len(payload)} bytes of boards")
+        words = np.frombuffer(payload, np.uint64)
+        self._env.flat = words[: self._env.size]
+        self._history.flat = words[self._env.size :]

@@ -1,0 +1,73 @@
+"""The OpenMP rung: the C++ rung's boards, shared out among threads."""
+
+import ctypes
+
+import numpy as np
+
+from rungs.chess.boards.cpp import CppBoards
+from rungs.chess.boards.native import Team
+from rungs.chess.settings import ChessSettings
+from rungs.compile import openmp
+from rungs.core.arguments import choice, integer
+from rungs.errors import CompilerError
+from rungs.machine.cpu import usable_cores, warn_of_oversubscription
+
+# In the order of `rungs::openmp::Schedule`.
+SCHEDULES = ("static", "dynamic", "guided")
+
+MOST_THREADS = 1024
+
+
+class OpenmpBoards(CppBoards):
+    """The same boards, dealt out to threads; how changes time and nothing else.
+
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`.
+        threads: by default as many as there are cores to use. Small batches use fewer, where
+            another costs more than it brings. More than there are cores are allowed, with a
+            warning.
+        schedule: how boards are dealt out to threads: "static", in turn; "dynamic", to whoever is
+            free; "guided", likewise, in runs that grow shorter.
+        chunk: boards dealt out at a time; None: with "static" one even run per thread, else 64.
+        api: see `CppBoards`.
+
+    Raises:
+        CompilerError: fewer threads run than asked for.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        threads: int | None = None,
+        schedule: str = "static",
+        chunk: int | None = None,
+        api=None,
+    ):
+        threads = usable_cores() if threads is None else threads
+        self.threads = integer("threads", threads, 1, MOST_THREADS)
+        choice("schedule", schedule, SCHEDULES)
+        if chunk is None:
+            chunk = 0 if schedule == "static" else 64
+        else:
+            integer("chunk", chunk, 1, 2**31 - 1)
+        super().__init__(num_envs, first_board, settings, api=api)
+        warn_of_oversubscription("threads", self.threads)
+        if self.threads > 1:
+            openmp.warn_of_two()
+        size = self.api.rungs_openmp_team_size(self.threads)
+        if size != self.threads:
+            raise CompilerError(f"OpenMP runs {size} threads where {self.threads} were asked for")
+        self.team = Team(self.threads, SCHEDULES.index(schedule), chunk)
+        self._team = ctypes.addressof(self.team)
+        self._openmp_step = self.api.rungs_chess_openmp_step
+
+    def reset_all(self, marks: int, episode: int) -> None:
+        self.api.rungs_chess_openmp_reset(self._address, marks, episode, self._team)
+
+    def step_all(self, actions: np.ndarray) -> int:
+        return self._openmp_step(self._address, actions, self._team)

@@ -1,0 +1,65 @@
+"""The first rung: python-chess, one board after the other."""
+
+import json
+
+import numpy as np
+
+from rungs.chess.boards.boards import Boards
+from rungs.chess.env import ChessEnv
+from rungs.chess.settings import ChessSettings
+
+LAYOUT = "Python, moves"
+
+
+class PythonBoards(Boards):
+    """A loop over boards, in Python."""
+
+    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings):
+        super().__init__(num_envs, first_board, settings)
+        numbers = range(first_board, first_board + num_envs)
+        self._envs = [ChessEnv(number, settings) for number in numbers]
+
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        for i, env in enumerate(self._envs):
+            env.seed = seed
+            if which is None or which[i]:
+                env.begin(episode)
+                env.write(self.buffers, i)
+
+    def step(self, actions: np.ndarray) -> int:
+        for i, (env, action) in enumerate(zip(self._envs, actions.tolist(), strict=True)):
+            if not env.accepts(action):
+                raise self.illegal(i, action)
+        return self.step_legal(actions)
+
+    def step_legal(self, actions: np.ndarray) -> int:
+        """Plays actions that are all legal, as `step`."""
+        replies = [None] * self.num_envs if self.replies is None else self.replies.tolist()
+        played = zip(self._envs, actions.tolist(), replies, strict=True)
+        return sum(
+            env.step(action, reply, self.buffers, i)
+            for i, (env, action, reply) in enumerate(played)
+        )
+
+    def open(self) -> None:
+        for i, (env, reply) in enumerate(zip(self._envs, self.replies.tolist(), strict=True)):
+            if reply >= 0:
+                env.begin_with(reply)
+                env.write(self.buffers, i)
+
+    def fen(self, board: int) -> str:
+        return self._envs[board].board.fen()
+
+    def episode(self, board: int) -> int:
+        return self._envs[board].episode
+
+    def layout(self) -> str:
+        return LAYOUT
+
+    def dump(self) -> bytes:
+        return json.dumps([env.dump() for env in self._envs]).encode()
+
+    def load(self, payload: bytes, seed: int) -> None:
+        for i, (env, saved) in enumerate(zip(self._envs, json.loads(payload), strict=True)):
+            env.load(seed, saved)
+            env.write(self.buffers, i)

@@ -1,0 +1,41 @@
+"""The tensors that a chess environment on a GPU writes its outputs to."""
+
+import numpy as np
+import torch
+
+from rungs.chess.buffers import Buffers
+
+
+class TensorBuffers(Buffers):
+    """As `Buffers`, a tensor per output, all on one device."""
+
+    @classmethod
+    def on(cls, device: torch.device, boards: tuple[int, ...], obs: str, mask: str):
+        """Zeroed tensors; see `Buffers.allocate`."""
+        return cls(
+            **{
+                name: torch.zeros(array.shape, dtype=_dtype(array), device=device)
+                for name, array in vars(Buffers.like(boards, obs, mask)).items()
+            }
+        )
+
+    def memory_bytes(self) -> int:
+        """The size of all of them."""
+        return sum(tensor.nbytes for tensor in vars(self).values())
+
+    def is_like(self, other: Buffers) -> bool:
+        """Whether tensors have shapes, dtypes and device of another's, and are contiguous."""
+        return all(
+            isinstance(ours, torch.Tensor)
+            and (ours.shape, ours.dtype, ours.device) == (theirs.shape, theirs.dtype, theirs.device)
+            and ours.is_contiguous()
+            for ours, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
+        )
+
+    def save(self) -> dict[str, torch.Tensor]:
+        """Copies of all tensors, for `restore`."""
+        return {name: tensor.clone() for name, tensor in vars(self).items()}
+
+
+def _dtype(array: np.ndarray) -> torch.dtype:
+    return torch.from_numpy(np.zeros(1, array.dtype)).dtype

@@ -1,0 +1,235 @@
+"""One chess environment in Python, on python-chess: the oracle every faster rung is held to.
+
+Written as a careful practitioner would, on the library's own rules: the legal moves are generated
+once a ply and serve the end-of-game test, the mask and the check of the next action.
+"""
+
+import collections
+
+import chess
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
+from rungs.chess.buffers import Buffers
+from rungs.chess.observation import HISTORY
+from rungs.chess.reason import Reason
+from rungs.chess.settings import ChessSettings
+from rungs.chess.unpack import unpack_planes
+from rungs.core.philox import Stream, below, philox
+
+
+class ChessEnv:
+    """The counterpart of `rungs::env::ChessEnv` in `cpp/env/chess_env.hpp`.
+
+    Args:
+        number: this board's number among all.
+        settings: the environment's.
+    """
+
+    def __init__(self, number: int, settings: ChessSettings):
+        self.number, self.settings = number, settings
+        self.seed = self.episode = 0
+        self._past = collections.deque(maxlen=HISTORY)
+        self._start()
+
+    def begin(self, episode: int | None) -> None:
+        """Begins an episode, or the next one where `episode` is None."""
+        self.episode = self.episode + 1 if episode is None else episode
+        self._start()
+
+    def accepts(self, action: int) -> bool:
+        """Says whether `step` takes an action: a legal one, or any that it will ignore."""
+        if self.ended:
+            return 0 <= action < NUM_ACTIONS
+        return action in self.legal
+
+    def step(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
+        """Plays an action and the opponent's reply; writes row `i` of every output.
+
+        Returns whether the episode ended.
+        """
+        out.reward[i] = out.terminated[i] = out.truncated[i] = out.ended[i] = out.reason[i] = 0
+        ends = False
+        if self.ended:
+            self.episode += 1
+            self._start()
+        else:
+            ends = self._play(action, reply, out, i)
+        self.write(out, i)
+        return ends
+
+    def begin_with(self, action: int) -> bool:
+        """Plays a ply before the agent's first unless it would end the game; says whether."""
+        self._push(self.legal[action])
+        if not self.reason:
+            self._remember()
+            return True
+        self.board.pop()
+        self.ply -= 1
+        self._examine()
+        return False
+
+    def write(self, out: Buffers, i: int) -> None:
+        """Writes observation, mask and player of the position at hand to row `i`."""
+        self._observe(out.observation, i)
+        self._write_mask(out.mask[i])
+        out.player[i] = not self.board.turn
+
+    def dump(self) -> list:
+        """All there is to know, as JSON takes it."""
+        moves = [move.uci() for move in self.board.move_stack]
+        return [self.episode, self.ply, self.ended, self.board.root().fen(), moves]
+
+    def load(self, seed: int, saved: list) -> None:
+        """Takes what `dump` gave."""
+        self.seed = seed
+        self.episode, ply, ended, fen, moves = saved
+        self._set_up(fen)
+        for move in moves:
+            self._advance(chess.Move.from_uci(move))
+        self.ply, self.ended = ply, ended
+
+    def _play(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
+        self._advance(self.legal[action])
+        sign = 1.0  # whoever mates has just moved
+        if self.settings.opponent is not None and not self.reason:
+            random = self.settings.opponent == "random"
+            self._advance(self.legal[self._random_action(Stream.OPPONENT) if random else reply])
+            sign = -1.0
+        most = self.settings.max_plies
+        truncated = not self.reason and most is not None and self.ply >= most
+        if not self.reason and not truncated:
+            return False
+        out.reward[i] = sign if self.reason == Reason.CHECKMATE else 0.0
+        out.terminated[i] = not truncated
+        out.truncated[i] = truncated
+        out.ended[i] = True
+        out.reason[i] = Reason.MAX_PLIES if truncated else self.reason
+        if self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
+            self._observe(out.final_observation, i)
+            self.episode += 1
+            self._start()
+        else:
+            self.ended = True
+        return True
+
+    def _set_up(self, fen: str) -> None:
+        self.ply, self.ended = 0, False
+        self.board = chess.Board(fen)
+        self._past.clear()
+        self._examine()
+        self._remember()
+
+    def _start(self) -> None:
+        settings = self.settings
+        self.ply = 0
+        starts = settings.start_fens
+        self._set_up(starts[self._draw(Stream.START, len(starts))])
+        least, most = settings.opening_plies
+        opening = least + self._draw(Stream.OPENING_LENGTH, most - least + 1)
+        while self.ply < opening and self.begin_with(self._random_action(Stream.OPENING)):
+            pass
+        self.ply = 0
+        # Colours alternate by episode, and neighbouring boards have opposite ones.
+        agent_is_white = (self.number + self.episode) % 2 == 0
+        if settings.opponent == "random" and self.board.turn != agent_is_white:
+            self.begin_with(self._random_action(Stream.OPPONENT))
+
+    def _advance(self, move: chess.Move) -> None:
+        self._push(move)
+        self._remember()
+
+    def _push(self, move: chess.Move) -> None:
+        self.board.push(move)
+        self.ply += 1
+        self._examine()
+
+    def _remember(self) -> None:
+        """Keeps the pieces for observations that show history."""
+        if self.settings.obs == "board":
+            return
+        kinds, mask = chess.PIECE_TYPES, self.board.pieces_mask
+        pieces = {side: [mask(kind, side) for kind in kinds] for side in chess.COLORS}
+        self._past.append((pieces, self.repetitions))
+
+    def _draw(self, stream: Stream, n: int) -> int:
+        return below(philox(self.seed, self.number, self.episode, self.ply, stream), n)
+
+    def _random_action(self, stream: Stream) -> int:
+        return sorted(self.legal)[self._draw(stream, len(self.legal))]
+
+    def _examine(self) -> None:
+        board = self.board
+        black = not board.turn
+        self.legal = {action_of(move, black): move for move in board.legal_moves}
+        self.repetitions = 0
+        if board.is_repetition(2):
+            self.repetitions = 2 if board.is_repetition(3) else 1
+        self.reason = self._reason()
+
+    def _reason(self) -> Reason:
+        if not self.legal and self.board.is_check():
+            return Reason.CHECKMATE
+        if self.board.is_insufficient_material():
+            return Reason.INSUFFICIENT_MATERIAL
+        if not self.legal:
+            return Reason.STALEMATE
+        if self.board.halfmove_clock >= 100:
+            return Reason.FIFTY_MOVES
+        if self.repetitions == 2:
+            return Reason.THREEFOLD_REPETITION
+        return Reason.ONGOING
+
+    def _observe(self, out: np.ndarray, i: int) -> None:
+        if self.settings.obs == "board":
+            self._write_board(out[i])
+        elif self.settings.obs == "bitplanes":
+            out[i] = self._bitplanes()
+        else:
+            out[i] = unpack_planes(np.array(self._bitplanes(), np.uint64))
+
+    def _bitplanes(self) -> list[int]:
+        board, us = self.board, self.board.turn
+        words = []
+        for pieces, repetitions in reversed(self._past):
+            for side in (us, not us):
+                words += pieces[side] if us else map(chess.flip_vertical, pieces[side])
+            words += [chess.BB_ALL * (repetitions >= 1), chess.BB_ALL * (repetitions >= 2)]
+        words += [0] * (14 * (HISTORY - len(self._past)))
+        words += [chess.BB_ALL * (not us), board.fullmove_number]
+        for side in (us, not us):
+            words += [
+                chess.BB_ALL * board.has_kingside_castling_rights(side),
+                chess.BB_ALL * board.has_queenside_castling_rights(side),
+            ]
+        return [*words, board.halfmove_clock]
+
+    def _write_board(self, out: np.ndarray) -> None:
+        board, us = self.board, self.board.turn
+        view = 0 if us else 56
+        out.fill(0)
+        for square, piece in board.piece_map().items():
+            out[square ^ view] = piece.piece_type if piece.color == us else -piece.piece_type
+        out[64] = board.has_kingside_castling_rights(us)
+        out[65] = board.has_queenside_castling_rights(us)
+        out[66] = board.has_kingside_castling_rights(not us)
+        out[67] = board.has_queenside_castling_rights(not us)
+        out[68] = board.ep_square % 8 if board.has_legal_en_passant() else -1
+        out[69] = min(board.halfmove_clock, 127)
+        out[70] = self.repetitions
+        out[71] = not us
+
+    def _write_mask(self, out: np.ndarray) -> None:
+        """The actions that `step` takes next."""
+        if self.ended:
+            anything = self.settings.autoreset_mode == AutoresetMode.NEXT_STEP
+            out[:] = np.iinfo(np.uint64).max * anything if out.dtype == np.uint64 else anything
+        elif self.settings.mask == "bool":
+            out.fill(False)
+            out[list(self.legal)] = True
+        else:
+            words = [0] * NUM_PLANES
+            for action in self.legal:
+                words[action >> 6] |= 1 << (action & 63)
+            out[:] = words

@@ -1,0 +1,164 @@
+"""C++ compiled as it is loaded: the only module that knows cppyy.
+
+Cling, the C++ interpreter beneath cppyy, is Clang: given `-O3 -march=native` it makes the same kind
+of code as a compiler run ahead of time. It takes flags only before its first import and only with a
+precompiled header made with the same flags, so this module must be the first to import cppyy. The
+OpenMP runtime that its code calls is `rungs.compile.openmp`'s.
+"""
+
+import ctypes
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from rungs import paths
+from rungs.compile import cache, headers, openmp
+from rungs.errors import CompilerError, UnavailableError
+from rungs.machine.cpu import cpu_features
+
+FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
+
+# The headers as they were when this process compiled them: C++ can't be redefined in one process.
+_loaded: str | None = None
+
+
+def load():
+    """The functions of `cpp/bindings/api.hpp`, compiled; each releases the interpreter lock.
+
+    The first call in a process takes about a second, the first on a machine a few more for the
+    precompiled header.
+
+    Raises:
+        CompilerError: the headers do not compile, or have changed since this process loaded them.
+    """
+    global _loaded
+    version = headers.fingerprint()
+    if _loaded is None:
+        _compile()
+        _loaded = version
+    if version != _loaded:
+        raise CompilerError(
+            "the headers in cpp/ have changed since this process compiled them, and C++ can't be "
+            "redefined: restart the kernel"
+        )
+    return _functions()
+
+
+def load_mpi():
+    """The functions of `load`, and those of `cpp/bindings/mpi.hpp`. Initialises MPI.
+
+    Raises:
+        UnavailableError: there is no mpi4py, no MPI library, or no `mpi.h` that belongs to it.
+        CompilerError: as `load`.
+    """
+    functions = load()
+    _include_mpi()
+    return functions
+
+
+def load_machine():
+    """The functions of `cpp/bindings/machine.hpp`.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    functions = load()
+    _include(headers.MACHINE_API)
+    return functions
+
+
+@functools.cache
+def _include_mpi() -> None:
+    try:
+        from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
+    except (ImportError, RuntimeError) as error:
+        raise UnavailableError(f"no MPI ({error}): pip install 'rungs[mpi]'") from None
+    import cppyy
+
+    mapped = Path("/proc/self/maps").read_text().split()
+    libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
+    if not libraries:
+        raise UnavailableError("mpi4py's MPI is no libmpi.so: pip install 'rungs[mpi]' brings one")
+    library = libraries[0]
+    include = library.parents[1] / "include"
+    if not (include / "mpi.h").exists():
+        raise UnavailableError(f"no mpi.h in {include}, beside {library}: pip install 'rungs[mpi]'")
+    # mpi4py keeps the library's names to itself; Cling needs them too.
+    ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+    cppyy.add_include_path(str(include))
+    _include(headers.MPI_API)
+
+
+def _compile() -> None:
+    cppyy = _cppyy()
+    openmp.load()
+    cppyy.add_include_path(str(paths.CPP))
+    _include(headers.API)
+    # Cling ignores -fopenmp in silence where its precompiled header was made without.
+    if not _functions().rungs_openmp_version():
+        raise CompilerError("Cling compiled without OpenMP")
+
+
+@functools.cache
+def _include(header: str) -> None:
+    import cppyy
+
+    try:
+        cppyy.include(header)
+    except ImportError as error:
+        raise CompilerError(f"Cling could not compile {header}: {error}") from error
+
+
+@functools.cache
+def _functions():
+    import cppyy
+
+    class Functions:
+        """cppyy's functions, looked up once each."""
+
+        def __getattr__(self, name: str):
+            function = getattr(cppyy.gbl, name)
+            function.__release_gil__ = True
+            setattr(self, name, function)
+            return function
+
+    return Functions()
+
+
+def _cppyy():
+    if "cppyy" in sys.modules and os.environ.get("EXTRA_CLING_ARGS") != FLAGS:
+        raise CompilerError(
+            "cppyy was imported before Rungs could set its compiler flags: import rungs first"
+        )
+    os.environ["EXTRA_CLING_ARGS"] = FLAGS
+    os.environ["CLING_STANDARD_PCH"] = str(_precompiled_header())
+    import cppyy
+
+    return cppyy
+
+
+def _precompiled_header() -> Path:
+    """Cling's standard header, precompiled with our flags; built in a process of its own, once."""
+    backend = importlib.util.find_spec("cppyy_backend").submodule_search_locations[0]
+    # The header names the files it was made from, and cppyy asks their folder's date.
+    made_from = (backend, os.stat(os.path.join(backend, "include")).st_mtime_ns)
+    version = importlib.metadata.version("cppyy-cling")
+    identity = repr((FLAGS, cpu_features(), version, made_from))
+    path = cache.directory() / f"cling-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.pch"
+    with cache.build(path) as unfinished:
+        if unfinished:
+            environment = os.environ | {"CLING_STANDARD_PCH": str(unfinished)}
+            build = subprocess.run(
+                [sys.executable, "-c", "import cppyy"],
+                env=environment,
+                capture_output=True,
+                text=True,
+            )
+            if build.returncode or not unfinished.exists():
+                raise CompilerError(f"cppyy could not precompile its header: {build.stderr}")
+    return path

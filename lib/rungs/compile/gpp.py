@@ -1,0 +1,99 @@
+"""C++ compiled ahead of time by g++: the control for Cling's, from the same header."""
+
+import ctypes
+import functools
+import hashlib
+import re
+import subprocess
+from pathlib import Path
+
+from rungs import paths
+from rungs.compile import cache, headers
+from rungs.errors import CompilerError
+from rungs.machine.cpu import cpu_features
+
+COMPILER = "g++"
+FLAGS = "-O3 -std=c++20 -fopenmp -shared -fPIC"
+
+
+class _Array:
+    """An argument that is an array, given by its address."""
+
+    @staticmethod
+    def from_param(array):
+        return ctypes.c_size_t(ctypes.addressof(ctypes.c_char.from_buffer(array)))
+
+
+# What functions of the header take and return, as it spells it.
+_TYPES = {
+    "void": None,
+    "std::int32_t": ctypes.c_int32,
+    "std::int64_t": ctypes.c_int64,
+    "std::uintptr_t": ctypes.c_size_t,
+    "const std::int64_t*": _Array,
+    "float*": _Array,
+    "std::int32_t*": _Array,
+}
+_HEADERS = ("chess.hpp", "cartpole.hpp")
+_FUNCTION = re.compile(r"^([\w:]+) (rungs_\w+)\(([^)]*)\) \{", re.MULTILINE)
+
+
+def load(march: str = "native"):
+    """The functions of `cpp/bindings/api.hpp` from a shared library, built if it isn't there yet.
+
+    After a header has changed they are those of another library, as the header is now.
+
+    Args:
+        march: the processors it is for, as g++ names them.
+
+    Raises:
+        CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
+    """
+    flags = [*FLAGS.split(), f"-march={march}", "-x", "c++"]
+    return _loaded(build("gpp", paths.CPP / headers.API, flags))
+
+
+@functools.cache
+def _loaded(path: Path):
+    library = ctypes.CDLL(str(path))
+    text = "".join((paths.CPP / "bindings" / name).read_text() for name in _HEADERS)
+    for result, name, taken in _FUNCTION.findall(text):
+        function = getattr(library, name)
+        function.restype = _TYPES[result]
+        function.argtypes = [
+            _TYPES[each.rsplit(" ", 1)[0].strip()] for each in taken.split(",") if each
+        ]
+    return library
+
+
+def build(name: str, source: Path, flags: list[str]) -> Path:
+    """A file that g++ makes of a source of ours, built if it isn't there yet.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    beside = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
+    # With the source's path, as it is in what debuggers and profilers are told.
+    identity = (str(source), beside, headers.fingerprint(), version(), flags)
+    digest = hashlib.sha256(repr((*identity, cpu_features())).encode()).hexdigest()
+    path = cache.directory() / f"{name}-{digest[:16]}"
+    with cache.build(path) as unfinished:
+        if unfinished:
+            run([COMPILER, *flags, str(source), "-o", str(unfinished)])
+    return path
+
+
+def version() -> str:
+    """The compiler's version line."""
+    return run([COMPILER, "--version"]).splitlines()[0]
+
+
+def run(command: list[str]) -> str:
+    """What a compiler or a tool beside it says; CompilerError where it is missing or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise CompilerError(f"{command[0]} is not installed") from None
+    if done.returncode:
+        raise CompilerError(f"{command[0]} failed: {done.stderr}")
+    return done.stdout

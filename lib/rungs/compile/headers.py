@@ -1,0 +1,33 @@
+"""The C++ headers: where they are and which version of them this is."""
+
+import functools
+import hashlib
+import os
+from pathlib import Path
+
+from rungs import paths
+
+API = "bindings/api.hpp"
+MPI_API = "bindings/mpi.hpp"
+MACHINE_API = "bindings/machine.hpp"
+
+
+def fingerprint() -> str:
+    """A hash of every header, which changes when any of them does."""
+    files = []
+    for folder, _, names in os.walk(paths.CPP):
+        for name in names:
+            if name.endswith(".hpp") or folder == str(paths.CPP / "cuda"):
+                path = os.path.join(folder, name)
+                stat = os.stat(path)
+                files.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+    return _hash(str(paths.CPP), tuple(sorted(files)))
+
+
+# Every environment that is made asks, so files that look as they did are not read again.
+@functools.lru_cache(maxsize=16)
+def _hash(root: str, files: tuple[tuple[str, int, int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for path, *_ in files:
+        digest.update(os.path.relpath(path, root).encode() + b"\0" + Path(path).read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,51 @@
+"""Our headers compiled for a GPU, as NVRTC does it while a program runs."""
+
+import hashlib
+
+from rungs import paths
+from rungs.compile import cache, headers
+from rungs.errors import CompilerError, UnavailableError
+
+
+def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
+    """Machine code for a GPU, compiled if it isn't there yet. No GPU is needed.
+
+    Args:
+        source: a header below `cpp/`, whose kernels are wanted.
+        arch: "sm_80", "sm_90", ...
+        macros: with their values.
+
+    Raises:
+        UnavailableError: cuda-core or NVRTC is not installed.
+        CompilerError: the header does not compile; the message holds what NVRTC said.
+    """
+    try:
+        from cuda.bindings import nvrtc
+        from cuda.core import Program, ProgramOptions
+    except ImportError:
+        raise UnavailableError("cuda-core is not installed: pip install 'rungs[gpu]'") from None
+    options = {
+        "name": source,
+        "arch": arch,
+        "std": "c++20",
+        # All functions are the GPU's: no header has to say so.
+        "device_as_default_execution_space": True,
+        "device_int128": True,
+        "include_path": [str(paths.CPP / folder) for folder in ("cuda", "rungs")],
+        "define_macro": [(name, str(value)) for name, value in macros.items()],
+    }
+    version = nvrtc.nvrtcVersion()
+    identity = repr((options, headers.fingerprint(), version))
+    digest = hashlib.sha256(identity.encode()).hexdigest()
+    path = cache.directory() / f"cubin-{arch}-{digest[:16]}"
+    with cache.build(path) as unfinished:
+        if unfinished:
+            try:
+                compiled = Program(
+                    (paths.CPP / source).read_text(), "c++", ProgramOptions(**options)
+                )
+                code = compiled.compile("cubin").code
+            except Exception as error:  # NVRTC's own, or of a library that is not there
+                raise CompilerError(f"NVRTC refuses {source} for {arch}: {error}") from None
+            unfinished.write_bytes(bytes(code))
+    return path.read_bytes()

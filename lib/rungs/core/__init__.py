@@ -1,0 +1,1 @@
+"""What every environment shares: arguments, memory, random numbers, state."""

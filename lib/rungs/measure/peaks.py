@@ -1,0 +1,92 @@
+"""What this machine does at most, measured: operations, cycles and bytes per second."""
+
+import functools
+from collections.abc import Callable, Iterable
+
+import pandas as pd
+
+from rungs.compile import cling
+from rungs.machine.topology import caches
+
+# In the order of `rungs::machine::Peak`.
+COMPUTE = ("float32", "float64", "64-bit integers, vectors", "64-bit integers", "clock")
+# In the order of `rungs::machine::Stream`.
+STREAMS = ("read", "copy", "triad")
+
+_MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
+
+
+def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
+    """The peaks of computing, interleaved.
+
+    Args:
+        threads: numbers of threads.
+        repeats: measurements of each.
+        seconds: about how long each takes.
+
+    Returns:
+        A row per peak, number of threads and repeat: `peak`, `threads`, `repeat`, `per_second`:
+        floating-point operations (a multiply-add is two), operations on 64-bit integers, or cycles,
+        of all threads together.
+    """
+    api = cling.load_machine()
+    measurements = {}
+    for count in threads:
+        for number, peak in enumerate(COMPUTE):
+            work = api.rungs_peak_operations(number) * count
+            run = functools.partial(api.rungs_peak_seconds, number, count)
+            measurements[peak, count] = _rate(work, run, seconds)
+    return _interleaved(measurements, ["peak", "threads"], repeats)
+
+
+def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
+    """The bandwidth of each cache and of memory, interleaved.
+
+    Args:
+        threads: numbers of threads.
+        repeats: measurements of each.
+        seconds: about how long each takes.
+
+    Returns:
+        A row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
+        `stream` ("read", "copy", "triad"), `threads`, `repeat`, `per_second`: bytes, of all threads
+        together, counted as STREAM does.
+    """
+    api = cling.load_machine()
+    measurements = {}
+    for count in threads:
+        for level, size in working_sets(count).items():
+            for number, stream in enumerate(STREAMS):
+                work = api.rungs_stream_bytes(number, size) * count
+                run = functools.partial(api.rungs_stream_seconds, number, count, size)
+                measurements[level, stream, count] = _rate(work, run, seconds)
+    return _interleaved(measurements, ["level", "stream", "threads"], repeats)
+
+
+def working_sets(threads: int) -> dict[str, int]:
+    """Bytes each thread goes through to be served by each level: half of its share of a cache."""
+    known = caches()
+    sets = {f"L{cache.level}": cache.bytes // min(cache.cores, threads) // 2 for cache in known}
+    largest = max((cache.bytes for cache in known), default=0)
+    return sets | {"memory": max(4 * largest, _MEMORY_BYTES) // threads}
+
+
+def _rate(work: int, run: Callable[[int], float], seconds: float) -> Callable[[], float]:
+    """A measurement of `work` per second, over as many iterations as take about `seconds`."""
+    iterations = 1
+    # The shortest of three, as a thread that is interrupted tells nothing of its work.
+    while (took := min(run(iterations) for _ in range(3))) < seconds / 8:
+        if took < 0:
+            raise MemoryError("there is no memory left to measure its bandwidth with")
+        iterations *= 4
+    iterations = max(1, round(iterations * seconds / took))
+    return lambda: work * iterations / run(iterations)
+
+
+def _interleaved(measurements: dict, names: list[str], repeats: int) -> pd.DataFrame:
+    rows = [
+        (*key, repeat, measure())
+        for repeat in range(repeats)
+        for key, measure in measurements.items()
+    ]
+    return pd.DataFrame(rows, columns=[*names, "repeat", "per_second"])

@@ -1,0 +1,46 @@
+"""What `python -m rungs mpi` runs on every rank: a script, whose failure ends all of them."""
+
+import atexit
+import os
+import runpy
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+
+def main() -> None:
+    """`python -m rungs.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`.
+
+    FOLDER is told who we are, as a file named by host, rank and process id; that we are done, as
+    the end of that file; and what we raised, in it.
+    """
+    folder, *sys.argv = sys.argv[1:]
+    from mpi4py import MPI
+
+    rank = MPI.COMM_WORLD.rank
+    note = Path(folder) / f"{socket.gethostname()} {rank} {os.getpid()}"
+    note.touch()
+    atexit.register(note.unlink)
+    module = sys.argv[0] == "-m"
+    if module:
+        del sys.argv[0]
+    else:
+        sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
+    try:
+        if module:
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit:
+        raise
+    except BaseException:
+        said = traceback.format_exc()
+        note.write_text(said)  # mpiexec may drop what was said last
+        # In one piece, as another rank's failure may end us before the next line.
+        sys.stderr.write(said)
+        sys.stderr.flush()
+        MPI.COMM_WORLD.Abort(1)
+
+
+main()

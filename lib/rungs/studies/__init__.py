@@ -1,0 +1,1 @@
+"""What the notebooks measure: a module per experiment."""

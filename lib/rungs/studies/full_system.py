@@ -1,0 +1,269 @@
+"""The whole system, environment and learner: how fast it is, and which part of it says so."""
+
+import time
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+import torch
+from gymnasium.vector import VectorEnv
+
+import rungs
+from rungs import peers
+from rungs.chess.boards.cpp import CppBoards
+from rungs.chess.buffers import Buffers
+from rungs.chess.policy import random_actions
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.train.cost import ONE_STEP, PARTS
+from rungs.train.network import PolicyValueNetwork
+from rungs.train.policy import NetworkPolicy
+from rungs.train.ppo import Learner
+from rungs.train.settings import PpoSettings
+
+GAMES = {"opponent": "random", "mask": "bits", "max_plies": 200}
+
+
+class NullEnv(ChessVectorEnv):
+    """An environment that costs nothing: however it is stepped, it stays where it is.
+
+    Its outputs have the shapes and dtypes of a real one's, and hold what that gives `in_play`, or
+    what `stay_at` was given. The first step that writes to some memory copies them there; later
+    ones find them there.
+    """
+
+    def __init__(self, num_envs: int, **settings):
+        super().__init__(num_envs, CppBoards, **settings)
+
+    def reset(self, *, seed: int | None = None, options: dict | None = None):
+        """See `ChessVectorEnv.reset`."""
+        _, info = in_play(super(), seed)
+        for flag in ("reward", "terminated", "truncated", "ended", "reason"):
+            getattr(self.boards.buffers, flag).fill(0)
+        self._written = {}
+        return self.boards.buffers.observation, info
+
+    def stay_at(self, env: VectorEnv):
+        """Takes over the positions of a real one as it stands.
+
+        Returns:
+            observation and info, as `reset` does.
+        """
+        for name in ("observation", "mask", "player"):
+            getattr(self.boards.buffers, name)[:] = getattr(env.boards.buffers, name)
+        for out in self._written.values():
+            out.restore(vars(self.boards.buffers))
+        return self.boards.buffers.observation, self._info()
+
+    def step(self, actions, out: Buffers | None = None):
+        """Does nothing; see `ChessVectorEnv.step`."""
+        out = out or self.boards.buffers
+        if id(out) not in self._written:
+            out.restore(vars(self.boards.buffers))
+            self._written[id(out)] = out
+        info = {"action_mask": out.mask}
+        return out.observation, out.reward, out.terminated, out.truncated, info
+
+
+def in_play(env: VectorEnv, seed: int):
+    """Resets an environment and plays some steps at random, so that it is in the middle of games.
+
+    Returns:
+        observation and info, as they are then.
+    """
+    observation, info = env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(30):
+        observation, *_, info = env.step(random_actions(info["action_mask"], rng))
+    return observation, info
+
+
+def make(name: str, num_envs: int) -> VectorEnv:
+    """An environment to learn from: a rung, a peer, or "null", which costs nothing.
+
+    Raises:
+        UnavailableError: the peer is not installed.
+    """
+    if name == "null":
+        return NullEnv(num_envs, **GAMES)
+    return peers.make(name, num_envs, **GAMES)
+
+
+def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
+    """Times updates of several learners, which take turns.
+
+    What a network takes depends on how many actions are legal. So before each update of one with a
+    `NullEnv`, untimed, that goes to where the first real one has come to.
+
+    Args:
+        learners: by name, one with a real environment among them.
+        repeats: updates timed.
+        warmup: updates made first, untimed.
+
+    Returns:
+        A row per learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns
+        from), `part` (of `rungs.train.cost.PARTS`), `seconds`.
+    """
+    rows, order = [], list(learners.items())
+    first = next(each for each in learners.values() if not isinstance(each.env, NullEnv))
+    for repeat in range(-warmup, repeats):
+        order.reverse()  # none is always the one after another
+        for name, learner in order:
+            if isinstance(learner.env, NullEnv):
+                learner.begin(*learner.env.stay_at(first.env))
+            times = learner.learn()
+            positions = learner.env.num_envs * learner.settings.num_steps
+            rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
+    frame = pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
+    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+
+
+def race_updates(
+    most: dict[str, int],
+    shapes: Iterable[tuple[int, int]],
+    *,
+    seed: int,
+    repeats: int,
+    warmup: int,
+    device: str = "cpu",
+) -> pd.DataFrame:
+    """Updates that go once through what was played on some boards for some steps.
+
+    Args:
+        most: the largest number of boards, by name as of `make`.
+        shapes: (boards, steps).
+        seed: of games, weights and actions.
+        repeats: updates timed.
+        warmup: updates made first.
+        device: where the network is.
+
+    Returns:
+        As `race_learners`, with `num_envs` and `length` beside.
+    """
+    frames = []
+    for num_envs, length in shapes:
+        settings = PpoSettings(num_steps=length, update_epochs=1, num_minibatches=1)
+        learners = {
+            name: _learner(name, num_envs, seed, settings=settings, device=device)
+            for name in most
+            if num_envs <= most[name]
+        }
+        frame = race_learners(learners, repeats=repeats, warmup=warmup)
+        frames.append(frame.assign(num_envs=num_envs, length=length))
+        for learner in learners.values():
+            learner.env.close()
+    return pd.concat(frames, ignore_index=True)
+
+
+def against_null(updates: pd.DataFrame) -> pd.DataFrame:
+    """How near training comes to what it would be with an environment that costs nothing.
+
+    Args:
+        updates: of `race_updates`, with the racer "null".
+
+    Returns:
+        A row per number of boards and other racer: `num_envs`, `racer`, `of_null` (the updates per
+        second of it over those of "null", repeat by repeat, their median) and its quartiles `low`
+        and `high`, and `generate`, the share of generating in an update's time.
+    """
+    wide = updates.pivot_table(
+        index=["num_envs", "repeat"], columns="racer", values="seconds", aggfunc="sum"
+    )
+    share = (1 / wide.drop(columns="null")).mul(wide["null"], axis=0)
+    groups = share.melt(ignore_index=False, value_name="of_null").dropna().reset_index()
+    groups = groups.groupby(["num_envs", "racer"])["of_null"]
+    result = (
+        groups.quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "of_null", "high"], axis=1)
+    )
+    medians = updates.groupby(["num_envs", "racer", "part"])["seconds"].median().unstack()
+    result["generate"] = medians["generate"] / medians.sum(axis=1)
+    return result.reset_index()
+
+
+def interventions(
+    num_envs: int, *, seed: int, repeats: int, warmup: int, device: str = "cpu"
+) -> pd.DataFrame:
+    """What training gains where one part is made cheaper, to find the part that limits it.
+
+    Returns:
+        As `race_learners`, of "openmp" as it is, with "null" instead of the environment, and with a
+        network of half the width.
+    """
+    torch.manual_seed(seed)
+    cases = {
+        "as it is": ("openmp", None),
+        "free environment": ("null", None),
+        "half the network": ("openmp", PolicyValueNetwork(width=64, keys=32)),
+    }
+    how = {"settings": ONE_STEP, "device": device}
+    learners = {
+        case: _learner(name, num_envs, seed, network=network, **how)
+        for case, (name, network) in cases.items()
+    }
+    return race_learners(learners, repeats=repeats, warmup=warmup)
+
+
+def synchronous_or_not(
+    board_counts: Iterable[int], *, seed: int, steps: int, repeats: int, warmup: int
+) -> pd.DataFrame:
+    """Playing a network's actions, on all boards in turn or with two halves in flight.
+
+    Args:
+        board_counts: numbers of boards, even.
+        seed: of games, weights and actions.
+        steps: steps of all boards per repeat.
+        repeats: how often each is timed, in turns.
+        warmup: repeats made first.
+
+    Returns:
+        A row per way and repeat: `racer` ("synchronous" or "asynchronous"), `num_envs`, `repeat`,
+        `seconds` per step of all boards.
+    """
+    torch.manual_seed(seed)
+    network, rows = PolicyValueNetwork(), []
+    for num_envs in board_counts:
+        # One thread steps; with two halves, while another infers.
+        env = rungs.make("chess", "openmp", num_envs, threads=1, **GAMES)
+        halves = rungs.make_async("chess", num_envs, threads=1, **GAMES)
+        ways = {"synchronous": _Synchronous(env), "asynchronous": halves}
+        policy = NetworkPolicy(network, seed=seed)
+        for way in ways.values():
+            way.reset(seed=seed)
+        for repeat in range(-warmup, repeats):
+            for name, way in ways.items():
+                turns = steps if name == "synchronous" else 2 * steps
+                start = time.perf_counter()
+                for _ in range(turns):
+                    observation, *_, info = way.recv()
+                    way.send(policy(observation, info["action_mask"]))
+                if name == "asynchronous":
+                    halves.wait()
+                seconds = (time.perf_counter() - start) / steps
+                rows.append((name, num_envs, repeat, seconds))
+        env.close()
+        halves.close()
+    frame = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
+    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+
+
+def _learner(name: str, num_envs: int, seed: int, **how) -> Learner:
+    """A learner in the middle of games: all systems begin with the same positions."""
+    env = make(name, num_envs)
+    learner = Learner(env, seed=seed, **how)
+    learner.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
+    return learner
+
+
+class _Synchronous:
+    """`recv` and `send` of an environment that is stepped while one waits."""
+
+    def __init__(self, env: VectorEnv):
+        self._env = env
+
+    def reset(self, seed: int) -> None:
+        self._outcome = self._env.reset(seed=seed)
+
+    def recv(self):
+        return self._outcome
+
+    def send(self, actions: np.ndarray) -> None:
+        self._outcome = self._env.step(actions)

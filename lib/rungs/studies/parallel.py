@@ -1,0 +1,155 @@
+"""What parallel rungs gain over a serial one, what a queue costs, and what overlaps with what."""
+
+import pickle
+import time
+from collections.abc import Callable, Iterable
+
+import joblib
+import numpy as np
+import pandas as pd
+
+import rungs
+from rungs.chess.buffers import Buffers
+from rungs.chess.env import ChessEnv
+from rungs.chess.policy import random_actions
+from rungs.chess.settings import ChessSettings
+from rungs.measure.noise import Factor, factor
+from rungs.measure.race import race, steps_of
+
+
+def races_over_boards(
+    racers: dict[str, dict], pilot: str, board_counts: Iterable[int], *, plies: int, **settings
+) -> pd.DataFrame:
+    """Races the same rungs at several numbers of boards.
+
+    Args:
+        racers: by name, the arguments of `rungs.make` but for "chess" and `num_envs`.
+        pilot: the rung that finds the actions.
+        board_counts: numbers of boards.
+        plies: per segment, of all boards; fewer where they would be more than 5,000 steps.
+        **settings: of `rungs.measure.race.race`, but for `steps`.
+
+    Returns:
+        The rows of `race` with `num_envs` beside.
+    """
+    frames = []
+    for num_envs in board_counts:
+        envs = {name: rungs.make("chess", num_envs=num_envs, **how) for name, how in racers.items()}
+        pilot_env = rungs.make("chess", pilot, num_envs)
+        frame = race(envs, pilot_env, steps=steps_of(plies, num_envs), **settings)
+        frames.append(frame.assign(num_envs=num_envs))
+        for env in envs.values():
+            env.close()
+    return pd.concat(frames, ignore_index=True)
+
+
+def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """How many times as fast as `baseline` each racer is, repeat by repeat.
+
+    Args:
+        times: of `races_over_boards`.
+        baseline: a racer.
+
+    Returns:
+        A row per number of boards and other racer: `num_envs`, `racer`, and `gain`'s median and
+        quartiles `low`, `high`.
+    """
+    table = _ratios(times, baseline).quantile([0.25, 0.5, 0.75]).unstack()
+    return table.set_axis(["low", "gain", "high"], axis=1).reset_index()
+
+
+def factors(times: pd.DataFrame, baseline: str) -> dict[tuple[str, int], Factor]:
+    """The same with its noise: a factor for each other racer and number of boards."""
+    return {key: factor(ratios) for key, ratios in _ratios(times, baseline)}
+
+
+def _ratios(times: pd.DataFrame, baseline: str):
+    """The seconds of `baseline` over a racer's, by racer and number of boards."""
+    wide = times.pivot(index=["num_envs", "repeat"], columns="racer", values="seconds")
+    ratios = wide.drop(columns=baseline).rdiv(wide[baseline], axis=0)
+    long = ratios.melt(ignore_index=False, var_name="racer", value_name="gain").reset_index()
+    return long.groupby(["racer", "num_envs"])["gain"]
+
+
+def queue_cost(num_envs: int, *, seed: int, repeats: int) -> pd.DataFrame:
+    """What a worker's step takes, beside what pickling its outputs and unpickling them takes.
+
+    Returns:
+        A row per part ("step", "pickle", "unpickle") and repeat: `part`, `seconds`, `bytes`.
+    """
+    env = rungs.make("chess", "python", num_envs)
+    _, info = env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(repeats):
+        actions = random_actions(info["action_mask"], rng)
+        start = time.perf_counter()
+        *outputs, info = env.step(actions)
+        stepped = time.perf_counter()
+        data = pickle.dumps([*outputs, info])
+        pickled = time.perf_counter()
+        pickle.loads(data)
+        done = time.perf_counter()
+        rows += [("step", stepped - start, len(data)), ("pickle", pickled - stepped, len(data))]
+        rows.append(("unpickle", done - pickled, len(data)))
+    return pd.DataFrame(rows, columns=["part", "seconds", "bytes"])
+
+
+def joblib_seconds(num_envs: int, workers: int, *, steps: int) -> list[float]:
+    """Seconds of steps of all boards where joblib sends boards out and back each time."""
+    boards = [ChessEnv(number, ChessSettings()) for number in range(num_envs)]
+    shares = [boards[worker::workers] for worker in range(workers)]
+    seconds = []
+    with joblib.Parallel(workers) as parallel:
+        for _ in range(steps + 1):  # the first starts them
+            start = time.perf_counter()
+            shares = parallel(joblib.delayed(_step_boards)(share) for share in shares)
+            seconds.append(time.perf_counter() - start)
+    return seconds[1:]
+
+
+def _step_boards(boards: list[ChessEnv]) -> list[ChessEnv]:
+    out = Buffers.allocate((len(boards),), "board", "bool")
+    for i, board in enumerate(boards):
+        board.step(min(board.legal), None, out, i)
+    return boards
+
+
+def timeline(num_envs: int, policy: Callable, *, seed: int, steps: int, asynchronous: bool):
+    """When inference and simulation ran, with all boards in turn or with two halves in flight.
+
+    Args:
+        num_envs: number of boards, even.
+        policy: from observation and mask to actions.
+        seed: of the games.
+        steps: steps of all boards.
+        asynchronous: whether halves overlap.
+
+    Returns:
+        A row per piece of work: `work` ("infer", "simulate"), `half`, `start`, `end` in seconds.
+    """
+    env = rungs.make_async("chess", num_envs, seed=seed, threads=1)
+    rows = []
+    for number, half in enumerate(env.halves):
+        half.step = _noted(rows, "simulate", number, half.step)
+    env.reset()
+    begin = time.perf_counter()
+    for turn in range(2 * steps):
+        observation, *_, info = env.recv()
+        infer = _noted(rows, "infer", turn % 2, policy)
+        env.send(infer(observation, info["action_mask"]))
+        if not asynchronous:
+            env.wait()
+    env.close()
+    frame = pd.DataFrame(rows, columns=["work", "half", "start", "end"])
+    return frame.assign(start=frame["start"] - begin, end=frame["end"] - begin)
+
+
+def _noted(rows: list, work: str, half: int, function: Callable) -> Callable:
+    def noted(*arguments):
+        start = time.perf_counter()
+        result = function(*arguments)
+        rows.append((work, half, start, time.perf_counter()))
+        return result
+
+    return noted

@@ -1,0 +1,248 @@
+"""Our environments and others against each other, on the same cores and at the same games' stage.
+
+Each lives in a process of its own, which may use only so many cores as the race is about; so one
+library's threads never disturb another's. It stays for the whole race, as importing a library and
+compiling with it takes longer than most races. They take turns, some steps each. All play at
+random, as many steps as all others, so that their games are equally old. What is timed is `step`
+alone: all that a user gets from it, and the resets it takes; a step that only resets is not counted
+as one.
+"""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+
+from rungs import peers
+from rungs.chess.settings import share_ends
+from rungs.machine.cpu import usable_cores
+from rungs.measure.noise import Factor, factor_apart
+from rungs.peers.peer import Peer
+from rungs.processes.workers import Workers
+from rungs.studies import agreement
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """Who takes part, and how.
+
+    Attributes:
+        make: `make(num_envs, threads, **how)` is a `Peer`; can be pickled.
+        how: more arguments.
+        most: the most environments it is measured with, or None.
+        processes: whether it uses several cores by a process on each.
+        parent: whether it starts processes of its own.
+    """
+
+    make: Callable[..., Peer]
+    how: dict = dataclasses.field(default_factory=dict)
+    most: int | None = None
+    processes: bool = False
+    parent: bool = False
+
+
+def race(
+    entries: dict[str, Entry],
+    counts: list[int],
+    *,
+    threads: int = 1,
+    steps: int | Callable[[int], int],
+    repeats: int,
+    warmup: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Times steps of each entry.
+
+    Args:
+        entries: by name.
+        counts: numbers of environments.
+        threads: cores that each may use.
+        steps: timed per entry and repeat, or a function that says how many for a count; a quarter
+            as many come before.
+        repeats: how often each is timed.
+        warmup: as many untimed rounds come first.
+        seed: of the games.
+
+    Returns:
+        A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
+        (actions played), `seconds`.
+    """
+    rows, seats = [], {}
+    try:
+        for num_envs in counts:
+            turns = steps(num_envs) if callable(steps) else steps
+            present = [name for name, entry in entries.items() if _fits(entry, num_envs, threads)]
+            for name in seats.keys() - present:
+                seats.pop(name).close()
+            # Importing libraries and compiling with them takes longer than most races.
+            with ThreadPoolExecutor(usable_cores()) as helpers:
+                new = [name for name in present if name not in seats]
+                made = helpers.map(lambda name: _seat(entries[name], threads), new)
+                seats |= dict(zip(new, made, strict=True))
+                list(helpers.map(lambda name: seats[name].begin(num_envs, seed), present))  # noqa: B023
+            for repeat in range(-warmup, repeats):
+                present.reverse()  # none is always the one after another
+                for name in present:
+                    played, seconds = seats[name].play(turns)
+                    rows.append((name, num_envs, threads, repeat, played, seconds))
+    finally:
+        for seat in seats.values():
+            seat.close()
+    columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+
+
+def agree(names: list[str], games: int, seed: int) -> dict:
+    """Compares peers' rules with python-chess's over one game on each of so many boards.
+
+    Returns:
+        What `rungs.studies.agreement.compare` returned, by the peer's name.
+    """
+    cores = usable_cores()
+    pool = Workers(
+        _Seat, [(peers.peer_class(name), 1, {}, i % cores) for i, name in enumerate(names)]
+    )
+    try:
+        pool.call("begin", [(games, seed)] * len(names))
+        return dict(zip(names, pool.call("agree", [(seed,)] * len(names)), strict=True))
+    finally:
+        pool.close()
+
+
+def best(times: pd.DataFrame) -> pd.DataFrame:
+    """Each racer at its best: with as many environments as suit it most.
+
+    Args:
+        times: of `race`.
+
+    Returns:
+        A row per racer, the fastest first: `racer`, `num_envs`, `rate` (actions per second, the
+        median over repeats), `low` and `high` (quartiles).
+    """
+    rates = times.assign(rate=times["plies"] / times["seconds"])
+    groups = rates.groupby(["racer", "num_envs"])["rate"]
+    quartiles = (
+        groups.quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "rate", "high"], axis=1)
+    )
+    quartiles = quartiles.reset_index().sort_values("rate", ascending=False)
+    columns = ["racer", "num_envs", "rate", "low", "high"]
+    return quartiles.drop_duplicates("racer")[columns].reset_index(drop=True)
+
+
+def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
+    """How many times as fast as a racer another is, each at its best; `times` as of `best`."""
+    at = best(times).set_index("racer")["num_envs"]
+    rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
+    ours, theirs = (rates.get_group((racer, at[racer]))["rate"] for racer in (ours, theirs))
+    return factor_apart(ours, theirs)
+
+
+def _processes(entry: Entry, threads: int) -> int:
+    return threads if entry.processes else 1
+
+
+def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
+    return _processes(entry, threads) <= num_envs <= (entry.most or num_envs)
+
+
+def _seat(entry: Entry, threads: int) -> "_Alone | _Together":
+    if _processes(entry, threads) == 1:
+        return _Alone(entry, threads)
+    return _Together(entry, threads)
+
+
+class _Alone:
+    """One process, which takes the time itself."""
+
+    def __init__(self, entry: Entry, threads: int):
+        self._pool = Workers(_Seat, [(entry.make, threads, entry.how, 0)], daemon=not entry.parent)
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        self._pool.call_one(0, "begin", num_envs, seed)
+
+    def play(self, steps: int) -> tuple[int, float]:
+        return self._pool.call_one(0, "play", steps)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Together:
+    """A process on each core, with its share of the environments; actions and outputs are sent."""
+
+    def __init__(self, entry: Entry, threads: int):
+        self._pool = Workers(_Seat, [(entry.make, 1, entry.how, i) for i in range(threads)])
+        self._count = threads
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        shares = np.diff(share_ends(num_envs, self._count), prepend=0).tolist()
+        self._pool.call("begin", [(share, seed + i) for i, share in enumerate(shares)])
+
+    def play(self, steps: int) -> tuple[int, float]:
+        return _timed(steps, self._choose, lambda actions: self._pool.call("step", actions))
+
+    def _choose(self) -> list[tuple]:
+        return [(chosen,) for chosen in self._pool.call("choose", [()] * self._count)]
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Seat:
+    """A peer in a process that may use some cores only."""
+
+    def __init__(self, make: Callable, threads: int, how: dict, first: int):
+        cores = sorted(os.sched_getaffinity(0))[: usable_cores()]
+        os.sched_setaffinity(0, cores[first : first + threads])
+        self._make, self._threads, self._how = make, threads, how
+        self._peer = None
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        """Begins with so many environments, in place of those that were."""
+        if self._peer is not None:
+            self._peer.close()
+            self._peer = None  # and its memory is free
+        self._peer = self._make(num_envs, self._threads, **self._how)
+        self._peer.reset(seed)
+        self._rng = np.random.default_rng(seed)
+
+    def choose(self):
+        return self._peer.choose(self._rng)
+
+    def step(self, actions) -> tuple[int, tuple]:
+        outputs = self._peer.step(actions)
+        return self._peer.played(), outputs
+
+    def play(self, steps: int) -> tuple[int, float]:
+        return _timed(steps, self.choose, lambda actions: [self.step(actions)])
+
+    def agree(self, seed: int):
+        return agreement.compare(self._peer, seed)
+
+
+def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:
+    """How many actions were played in how many seconds.
+
+    As many steps as a quarter come first, until memory and processor are as they are in the middle
+    of a race.
+
+    Args:
+        steps: timed.
+        choose: gives what `step` takes; not timed.
+        step: gives what `_Seat.step` does, of every process.
+    """
+    plies, seconds = 0, 0.0
+    for turn in range(-steps // 4, steps):
+        actions = choose()
+        start = time.perf_counter()
+        outcomes = step(actions)
+        taken = time.perf_counter() - start
+        if turn >= 0:
+            seconds += taken
+            plies += sum(played for played, _ in outcomes)
+    return plies, seconds

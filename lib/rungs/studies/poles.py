@@ -1,0 +1,197 @@
+"""CartPole's experiments: what a step takes, and of what."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+import rungs
+from rungs.core.memory import on_host
+from rungs.errors import SamenessError
+from rungs.peers.cartpole import Rung
+from rungs.studies import peer_race
+from rungs.studies.cost_model import Line, fit
+from rungs.studies.peer_race import Entry
+
+_FEWEST, _MOST = 8, 2000  # steps per repeat
+
+
+def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) -> None:
+    """Plays the same actions on several rungs, and compares all that they return, bit for bit.
+
+    Args:
+        racers: by name, the arguments of `rungs.make` after "cartpole": `rung` and settings.
+        num_envs: environments.
+        steps: random steps.
+        seed: of episodes and actions.
+
+    Raises:
+        SamenessError: one differs from the first; the message names it, the step and the output.
+    """
+    envs = {name: rungs.make("cartpole", num_envs=num_envs, **how) for name, how in racers.items()}
+    for env in envs.values():
+        env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    names = ("observation", "reward", "terminated", "truncated")
+    for step in range(steps):
+        actions = rng.integers(2, size=num_envs)
+        outcomes = {name: env.step(actions) for name, env in envs.items()}
+        expected = next(iter(outcomes.values()))
+        for name, outcome in outcomes.items():
+            for output, ours, theirs in zip(names, outcome[:4], expected[:4], strict=True):
+                if not np.array_equal(on_host(ours), on_host(theirs)):
+                    raise SamenessError(f"{name}: {output} differs in step {step}")
+    for env in envs.values():
+        env.close()
+
+
+def step_times(
+    entries: dict[str, Entry], counts: Iterable[int], *, budget: int, **timing
+) -> pd.DataFrame:
+    """Times steps over the number of environments.
+
+    Args:
+        entries: by name.
+        counts: numbers of environments.
+        budget: steps of single environments per repeat, as far as calls are not too few or many.
+        **timing: of `rungs.studies.peer_race.race`, but for `steps`.
+
+    Returns:
+        As `rungs.studies.peer_race.race`, and `call`, seconds per step of all environments.
+    """
+
+    def steps(count: int) -> int:
+        return min(max(budget // count, _FEWEST), _MOST)
+
+    times = peer_race.race(entries, list(counts), steps=steps, **timing)
+    return times.assign(call=times["seconds"] / times["plies"] * times["num_envs"])
+
+
+def turning_points(times: pd.DataFrame, fewest: int = 3) -> pd.DataFrame:
+    """From how many environments on the time of a step is theirs, and no longer a call's own.
+
+    A line is fitted to the time of a step over the number of environments, a + b N, with relative
+    errors; where both parts are equal, at N = a / b, is the turning point.
+
+    Args:
+        times: of `step_times`.
+        fewest: numbers of environments that a line needs.
+
+    Returns:
+        A row per racer: `racer`, `fixed` (a, seconds), `each` (b, seconds), `turning` (N; the
+        medians of fits to single repeats), and its quartiles `low` and `high`. A part that is 0
+        has no turning point: NaN.
+    """
+    rows = []
+    for racer, group in times.groupby("racer", sort=False):
+        if group["num_envs"].nunique() < fewest:
+            continue
+        lines = [_line(repeat) for _, repeat in group.groupby("repeat")]
+        fixed, each = np.array(lines).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turning = np.where((fixed > 0) & (each > 0), fixed / each, np.nan)
+        low, middle, high = (
+            np.nan if np.isnan(turning).all() else np.nanquantile(turning, part)
+            for part in (0.25, 0.5, 0.75)
+        )
+        rows.append((racer, np.median(fixed), np.median(each), middle, low, high))
+    columns = ["racer", "fixed", "each", "turning", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _line(rows: pd.DataFrame) -> Line:
+    counts = rows["num_envs"].to_numpy()
+    return Line(*fit(np.stack([np.ones(len(counts)), counts], axis=1), rows["call"]))
+
+
+def with_work(
+    how: dict[str, dict],
+    workloads: Iterable[int],
+    counts: Iterable[int],
+    *,
+    budget: int,
+    **settings,
+) -> pd.DataFrame:
+    """Times steps whose physics is computed several times.
+
+    Args:
+        how: by name, arguments of `rungs.peers.cartpole.Rung`.
+        workloads: how often.
+        counts: numbers of environments.
+        budget: as of `step_times`, where the physics is computed once, and less where more often.
+        **settings: of `step_times`.
+
+    Returns:
+        As `step_times`, and `workload`.
+    """
+    frames = []
+    for workload in workloads:
+        entries = {name: Entry(Rung, each | {"workload": workload}) for name, each in how.items()}
+        times = step_times(entries, counts, budget=budget // workload, **settings)
+        frames.append(times.assign(workload=workload))
+    return pd.concat(frames, ignore_index=True)
+
+
+def fusing(
+    how: dict[str, dict],
+    bandwidth: dict[str, float],
+    *,
+    num_envs: int,
+    at_once: int,
+    steps: int,
+    **timing,
+) -> pd.DataFrame:
+    """Steps one by one, and many in a call, with random actions that the rung draws itself.
+
+    Args:
+        how: by name, arguments of `rungs.peers.cartpole.Rung`.
+        bandwidth: by the same names, bytes per second of copying memory.
+        num_envs: environments.
+        at_once: steps in a call.
+        steps: timed one by one per repeat, beside two calls of many.
+        **timing: of `rungs.studies.peer_race.race`.
+
+    Returns:
+        A row per name: `racer`, `alone` and `fused`, steps of one environment per second, medians;
+        their quartiles `alone_low`, `alone_high`, `fused_low`, `fused_high`; `bytes` of
+        `step_bytes`; `bound`, steps per second whose bytes memory can move; `of_bound`, the share
+        that `alone` reaches; and `gain`, fused / alone.
+    """
+    rates = {}
+    for kind, extra, calls in (("alone", {}, steps), ("fused", {"at_once": at_once}, 2)):
+        entries = {name: Entry(Rung, each | extra) for name, each in how.items()}
+        times = peer_race.race(entries, [num_envs], steps=calls, **timing)
+        rates[kind] = (times["plies"] / times["seconds"]).groupby(times["racer"])
+    rows = []
+    for name, each in how.items():
+        row = {"racer": name}
+        for kind, groups in rates.items():
+            low, row[kind], high = groups.get_group(name).quantile([0.25, 0.5, 0.75])
+            row[f"{kind}_low"], row[f"{kind}_high"] = low, high
+        dtype = each.get("dtype", "float64")
+        row["bytes"] = sum(step_bytes(dtype).values())
+        row["bound"] = bandwidth[name] / row["bytes"]
+        row["of_bound"], row["gain"] = row["alone"] / row["bound"], row["fused"] / row["alone"]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def step_bytes(dtype: str = "float64") -> dict[str, int]:
+    """What a step has to move of one environment: bytes by name, read or written.
+
+    No rung can do with less, where nothing stays in a cache until the next step.
+
+    Args:
+        dtype: of the state.
+    """
+    number = np.dtype(dtype).itemsize
+    return {
+        "action, read": 8,
+        "state, read": 4 * number,
+        "state, written": 4 * number,
+        "steps, read": 4,
+        "steps, written": 4,
+        "observation, written": 16,
+        "reward, written": 4,
+        "terminated, truncated, ended, written": 3,
+    }

@@ -1,0 +1,108 @@
+"""Our boards behind Stable-Baselines3's interface."""
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs.chess.policy import random_actions
+from rungs.errors import ConfigurationError, IllegalActionError
+
+pytest.importorskip("stable_baselines3")
+from rungs.adapters.sb3 import CartPoleVecEnv, ChessVecEnv
+
+
+def test_it_is_the_environment():
+    env = ChessVecEnv(6, rung="cpp", seed=3, max_plies=30)
+    ours = rungs.make("chess", "cpp", 6, seed=3, max_plies=30, opponent="random")
+    observation, info = ours.reset()
+    np.testing.assert_array_equal(env.reset(), observation)
+    rng, ends = np.random.default_rng(0), 0
+    for _ in range(100):
+        actions = random_actions(info["action_mask"], rng)
+        np.testing.assert_array_equal(np.stack(env.env_method("action_masks")), info["action_mask"])
+        observation, reward, terminated, truncated, info = ours.step(actions)
+        seen, rewards, done, infos = env.step(actions)
+        np.testing.assert_array_equal(seen, observation)
+        np.testing.assert_array_equal(rewards, reward)
+        np.testing.assert_array_equal(done, terminated | truncated)
+        for i in np.flatnonzero(done):
+            ends += 1
+            np.testing.assert_array_equal(infos[i]["terminal_observation"], info["final_obs"][i])
+            assert infos[i]["TimeLimit.truncated"] == truncated[i]
+            assert infos[i]["reason"] == info["reason"][i]
+    assert ends > 20
+
+
+def test_outputs_are_the_callers_to_keep():
+    env = ChessVecEnv(2, rung="cpp")
+    first, masks = env.reset(), env.action_masks()
+    kept = first.copy(), masks.copy()
+    outcome = env.step(np.argmax(masks, axis=1))
+    assert not np.array_equal(outcome[0], first)
+    np.testing.assert_array_equal(first, kept[0])
+    np.testing.assert_array_equal(masks, kept[1])
+
+
+def test_seed_begins_the_same_games_again():
+    env = ChessVecEnv(4, opening_plies=(6, 6))
+    env.seed(5)
+    first = env.reset()
+    assert not np.array_equal(env.reset(), first)
+    env.seed(5)
+    np.testing.assert_array_equal(env.reset(), first)
+
+
+def test_attributes_and_methods_are_answered_for_every_board():
+    env = ChessVecEnv(3, rung="cpp")
+    env.reset()
+    assert env.get_attr("first_board", indices=[0, 2]) == [0, 0]
+    assert env.env_method("fens", indices=1) == [env.env.fens()[1]]
+    assert env.has_attr("action_masks")
+    assert not env.has_attr("no_such_thing")
+    assert env.env_is_wrapped(object) == [False] * 3
+    with pytest.raises(ConfigurationError, match="first_board"):
+        env.set_attr("first_board", 1)
+    with pytest.raises(ConfigurationError, match="get_state"):
+        env.env_method("get_state")
+
+
+@pytest.mark.parametrize("setting", [{"mask": "bits"}, {"autoreset_mode": "NEXT_STEP"}])
+def test_what_stable_baselines_does_not_know_is_refused(setting):
+    with pytest.raises(ConfigurationError, match=next(iter(setting))):
+        ChessVecEnv(2, **setting)
+
+
+@pytest.mark.system
+def test_ppo_learns_to_balance_a_pole():
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import VecMonitor
+
+    env = VecMonitor(CartPoleVecEnv(16, rung="cpp"))
+    model = PPO("MlpPolicy", env, n_steps=64, batch_size=256, learning_rate=3e-3, seed=0)
+    model.learn(1024)
+    lengths = [model.ep_info_buffer[i]["l"] for i in range(20)]
+    model.learn(30 * 1024)
+    assert model.ep_info_buffer[-1]["l"] > 3 * np.mean(lengths)
+
+
+def test_an_illegal_action_raises():
+    env = ChessVecEnv(2)
+    env.reset()
+    with pytest.raises(IllegalActionError, match="board 0"):
+        env.step(np.array([0, 0]))
+
+
+@pytest.mark.system
+def test_maskable_ppo_trains_on_it():
+    sb3_contrib = pytest.importorskip("sb3_contrib")
+    from stable_baselines3.common.vec_env import VecMonitor
+
+    env = VecMonitor(ChessVecEnv(8, rung="cpp", max_plies=20))
+    model = sb3_contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, seed=0)
+    before = [weights.clone() for weights in model.policy.parameters()]
+    model.learn(512)
+    assert model.num_timesteps == 512
+    assert any((a != b).any() for a, b in zip(before, model.policy.parameters(), strict=True))
+    assert len(model.ep_info_buffer) > 8
+    actions, _ = model.predict(env.reset(), action_masks=np.stack(env.env_method("action_masks")))
+    env.step(actions)

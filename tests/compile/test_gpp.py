@@ -1,0 +1,31 @@
+"""The same header by another compiler, ahead of time."""
+
+import shutil
+
+import pytest
+
+import rungs
+from rungs import paths
+from rungs.compile import gpp, headers
+from tests import lockstep
+
+
+def test_g_plus_plus_gives_the_same_games_as_cling():
+    by_gpp = rungs.make("chess", "cpp", 64, opponent="random", api=gpp.load())
+    by_cling = rungs.make("chess", "cpp", 64, opponent="random")
+    reasons = lockstep.play(by_gpp, by_cling, seed=3, steps=500)
+    assert sum(reasons.values()) > 10
+
+
+@pytest.mark.system
+def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch):
+    before = gpp.load()
+    assert gpp.load() is before
+    shutil.copytree(paths.CPP, tmp_path / "cpp")
+    monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
+    api = tmp_path / "cpp" / headers.API
+    api.write_text(
+        api.read_text().replace("{ return sizeof(rungs::ChessBatch); }", "{ return 7; }")
+    )
+    assert gpp.load().rungs_chess_batch_bytes() == 7
+    assert before.rungs_chess_batch_bytes() > 7

@@ -1,0 +1,174 @@
+"""The cost model: what is measured, and numbers that are found again in times made from them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rungs.errors import WorkerDiedError
+from rungs.studies import cost_model, rank_costs
+from rungs.studies.cost_model import Line, Link, Update, all_reduce_seconds
+
+LINK = Link(latency=5e-5, bandwidth=2e9)
+UPDATE = Update(
+    {"generate": Line(0.001, 1e-6), "infer": Line(0.0, 2e-5), "backward": Line(0.02, 6e-5)},
+    messages=16,
+    num_bytes=16 * 2_000_000,
+)
+TINY = {"alone": [8], "sizes": [8, 4096], "repeats": 2, "warmup": 1, "seed": 0}
+
+
+@pytest.fixture
+def messages():
+    rows = [
+        (p, size, repeat, all_reduce_seconds(p, size, LINK))
+        for p in (2, 3, 4)
+        for size in (8, 2**12, 2**20, 2**25)
+        for repeat in range(3)
+    ]
+    return pd.DataFrame(rows, columns=["processes", "bytes", "repeat", "seconds"])
+
+
+def made(cores, waiting=0.0):
+    """Updates that take what the model says, and `waiting` seconds more where there are several."""
+    rows = []
+    for processes, boards in ((1, 16), (1, 64), (2, 64), (4, 64)):
+        positions = 32 * boards
+        share = max(1, processes / cores)
+        parts = {part: line(positions) * share for part, line in UPDATE.parts.items()}
+        several = processes > 1
+        num_bytes = UPDATE.num_bytes if several else 0
+        parts["wait"] = waiting if several else 0.0
+        parts["all-reduce"] = all_reduce_seconds(processes, num_bytes, LINK, messages=16)
+        what = (processes, boards, positions, 16 * several, num_bytes)
+        rows += [(*what, False, repeat, *part) for repeat in range(2) for part in parts.items()]
+        if several:
+            rows.append((*what, True, 0, "backward", sum(parts.values()) / 2))
+    names = ["processes", "num_envs", "positions", "messages", "bytes", "overlapped", "repeat"]
+    return pd.DataFrame(rows, columns=[*names, "part", "seconds"])
+
+
+class TestAllReduce:
+    def test_a_ring_takes_its_rounds_and_sends_what_it_must(self):
+        assert all_reduce_seconds(1, 1000, LINK) == 0
+        assert all_reduce_seconds(4, 0, LINK) == pytest.approx(6 * LINK.latency)
+        free = Link(0.0, 1.0)
+        assert all_reduce_seconds(4, 1000, free) == all_reduce_seconds(
+            4, 1000, free, algorithm="halving"
+        )
+        assert all_reduce_seconds(4, 1000, free) == pytest.approx(1500)
+
+    @pytest.mark.parametrize(("processes", "rounds"), [(1, 0), (2, 2), (3, 4), (4, 4), (4096, 24)])
+    def test_halving_takes_two_rounds_for_each_power_of_two(self, processes, rounds):
+        seconds = all_reduce_seconds(processes, 0, LINK, messages=3, algorithm="halving")
+        assert seconds == pytest.approx(3 * rounds * LINK.latency)
+
+    def test_the_link_is_found_again(self, messages):
+        for processes in (2, 4):
+            found = cost_model.fit_link(messages, processes)
+            np.testing.assert_allclose((found.latency, found.bandwidth), (5e-5, 2e9), rtol=1e-9)
+        errors = cost_model.message_errors(messages, LINK)
+        assert len(errors) == 12
+        np.testing.assert_allclose(errors["error"], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("truth", "found"), [((2.0, 3.0), (2.0, 3.0)), ((-0.5, 1.0), (0.0, None))])
+def test_no_cost_is_below_nothing(truth, found):
+    terms = np.array([(1, 1), (1, 10), (1, 100)])
+    fitted = cost_model.fit(terms, terms @ truth)
+    for got, expected in zip(fitted, found, strict=True):
+        assert got >= 0
+        if expected is not None:
+            assert got == pytest.approx(expected)
+
+
+class TestUpdates:
+    def test_costs_are_found_again_and_then_predict_the_rest(self):
+        updates = made(cores=2)
+        update = cost_model.fit_update(updates)
+        assert (update.messages, update.num_bytes) == (UPDATE.messages, UPDATE.num_bytes)
+        for part, line in UPDATE.parts.items():
+            np.testing.assert_allclose(update.parts[part], line, atol=1e-12)
+        checked = cost_model.check(updates, update, LINK, cores=2)
+        assert checked["processes"].tolist() == [1, 2, 4]
+        np.testing.assert_allclose(checked["error"], 0, atol=1e-9)
+        np.testing.assert_allclose(checked["more computing"], 0, atol=1e-9)
+
+    def test_what_the_model_lacks_is_its_error(self):
+        checked = cost_model.check(made(cores=2, waiting=0.1), UPDATE, LINK, cores=2)
+        alone, *several = checked.to_dict("records")
+        assert alone["error"] == pytest.approx(0)
+        for row in several:
+            assert row["measured"] - row["predicted"] == pytest.approx(0.1)
+            assert row["error"] == pytest.approx(-0.1 / row["measured"])
+            assert row["more computing"] == pytest.approx(0.1)
+            assert row["more all-reduce"] == pytest.approx(0)
+            assert row["overlapped"] == pytest.approx(row["measured"] / 2)
+
+    def test_more_processes_than_cores_share_them(self):
+        own, shared = (UPDATE.seconds(4, 1000, LINK, cores=cores) for cores in (4, 2))
+        assert shared - own == pytest.approx(UPDATE.compute(1000))
+
+
+class TestNodes:
+    NODES = (1, 2, 64, 4096)
+
+    def test_a_free_exchange_scales_weakly_for_ever(self):
+        frame = cost_model.scale(UPDATE, Link(0.0, float("inf")), self.NODES, 2048, speed=10)
+        np.testing.assert_allclose(frame["efficiency"], 1)
+        np.testing.assert_allclose(frame["seconds"], UPDATE.compute(2048) / 10)
+
+    def test_strong_scaling_ends_where_only_what_is_fixed_is_left(self):
+        positions = 2**20 / np.array(self.NODES)
+        frame = cost_model.scale(UPDATE, LINK, self.NODES, positions).set_index("nodes")
+        assert frame["efficiency"][1] == 1
+        assert frame["efficiency"].is_monotonic_decreasing
+        most = frame.loc[4096]
+        exchange = all_reduce_seconds(4096, UPDATE.num_bytes, LINK, messages=16)
+        assert most["seconds"] == pytest.approx(exchange + UPDATE.compute(256))
+        assert most["efficiency"] == pytest.approx(UPDATE.compute(2**20) / most["seconds"] / 4096)
+
+
+def test_a_position_is_what_a_learner_learns_from():
+    sizes = cost_model.position_bytes()
+    assert (sizes["observation"], sizes["mask"]) == (72, 584)
+    assert sum(sizes.values()) == 72 + 584 + 4 + 1 + 8 + 4 + 4
+
+
+def test_a_saving_is_the_share_that_stepping_had():
+    assert cost_model.saving(1.0, 0.0, 3.0) == 0.25
+    assert cost_model.inferring_at(0.25, 1.0, 0.0) == 3
+    assert cost_model.inferring_at(0.5, 1.0, 0.0) == 1
+    inferring = cost_model.inferring_at(0.3, 2.0, 0.5)
+    assert cost_model.saving(2.0, 0.5, inferring) == pytest.approx(0.3)
+    assert cost_model.inferring_at(0.5, 2.0, 1.5) < 0  # at most a quarter can be saved
+
+
+@pytest.mark.system
+def test_learners_are_timed_alone_and_together():
+    updates, messages = rank_costs.measure(2, num_envs=4, **TINY)
+    groups = updates.groupby(["processes", "num_envs", "overlapped", "part"])["seconds"]
+    parts = groups.agg(["size", "min"])
+    assert len(parts) == 4 * len(rank_costs.PARTS)
+    assert (parts["size"] == 2).all()
+    assert (parts["min"] >= 0).all()
+    least = parts["min"].unstack("part")
+    assert (least.loc[2, 4, False] > 0).all()
+    for alone in least.loc[1].index.to_list():
+        assert (least.loc[(1, *alone), ["wait", "all-reduce"]] == 0).all()
+    assert set(updates["positions"]) == {4 * 32, 8 * 32}
+    # A message for each step of the optimizer, of four bytes for each of the network's weights.
+    several = updates[(updates["processes"] == 2) & ~updates["overlapped"]]
+    assert (several["messages"] >= 16).all()
+    assert set(several["messages"] % 16) == set(several["bytes"] % (16 * 4)) == {0}
+    assert messages["processes"].unique().tolist() == [2]
+    assert messages["bytes"].tolist() == [8, 4096] * 2
+    assert (messages["seconds"] > 0).all()
+    update, link = cost_model.fit_update(updates), cost_model.fit_link(messages)
+    assert (cost_model.check(updates, update, link, cores=2)["predicted"] > 0).all()
+
+
+@pytest.mark.system
+def test_a_process_that_raises_is_named(capsys):
+    with pytest.raises(WorkerDiedError, match=r"worker \d died"):
+        rank_costs.measure(2, num_envs=0, **TINY)
+    assert "num_envs=0" in capsys.readouterr().err

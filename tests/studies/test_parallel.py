@@ -1,0 +1,17 @@
+"""What rungs gain over another."""
+
+import pandas as pd
+
+from rungs.studies import parallel
+
+
+def test_a_gain_is_how_many_times_as_fast_a_racer_is_repeat_by_repeat():
+    rows = [
+        (racer, 64, repeat, machine * seconds)
+        for repeat, machine in enumerate((1.0, 3.0, 2.0))  # how slow it is at the moment
+        for racer, seconds in (("python", 8.0), ("cpp", 0.5))
+    ]
+    times = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
+    (row,) = parallel.gains(times, "python").itertuples()
+    assert (row.racer, row.num_envs) == ("cpp", 64)
+    assert row.low == row.gain == row.high == 16
