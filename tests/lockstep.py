@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.policy import random_actions
+from rungs.measure.verify import verify
 
 
 def uniform(mask, observation, rng):
@@ -55,28 +56,6 @@ def _own(observation, kind):
     return np.packbits(squares, axis=1, bitorder="little").view(np.uint64)[:, 0]
 
 
-def assert_same(name, ours, theirs):
-    """Equal in dtype, shape and every bit."""
-    assert ours.dtype == theirs.dtype, name
-    assert ours.shape == theirs.shape, name
-    assert ours.tobytes() == theirs.tobytes(), f"{name} differs"
-
-
-def assert_same_info(ours, theirs):
-    """All of two info dictionaries; rows of final observations count where an episode ended."""
-    assert ours.keys() == theirs.keys()
-    for name in ("action_mask", "player", "reason"):
-        assert_same(name, ours[name], theirs[name])
-    if "final_obs" in ours:
-        ended = ours["_final_obs"]
-        for mask in ("_final_obs", "_final_info"):
-            assert_same(mask, ours[mask], theirs[mask])
-        assert_same("final_obs", ours["final_obs"][ended], theirs["final_obs"][ended])
-        assert ours["final_info"].keys() == theirs["final_info"].keys()
-        for name, values in ours["final_info"].items():
-            assert_same(f"final_info[{name}]", values[ended], theirs["final_info"][name][ended])
-
-
 def play(ours, theirs, *, seed, steps, policy="uniform", fens=True, rollout=0):
     """Plays two environments in lockstep.
 
@@ -92,28 +71,21 @@ def play(ours, theirs, *, seed, steps, policy="uniform", fens=True, rollout=0):
         How often each reason ended an episode.
     """
     rng = np.random.default_rng(seed)
-    observation, info = ours.reset(seed=seed)
-    other, other_info = theirs.reset(seed=seed)
-    assert_same("observation", observation, other)
-    assert_same_info(info, other_info)
+    (observation, info), expected = ours.reset(seed=seed), theirs.reset(seed=seed)
+    verify("ours", (observation, info), expected, "after the reset")
     reasons = Counter()
     slots = ours.rollout(rollout)[1] if rollout else [None]
     for step in range(steps):
         actions = POLICIES[policy](info["action_mask"], observation, rng)
-        observation, *flags, info = ours.step(actions, slots[step % len(slots)])
-        other, *other_flags, other_info = theirs.step(actions)
-        assert_same("observation", observation, other)
-        names = ("reward", "terminated", "truncated")
-        for name, mine, others in zip(names, flags, other_flags, strict=True):
-            assert_same(name, mine, others)
-        assert_same_info(info, other_info)
+        outcome = ours.step(actions, slots[step % len(slots)])
+        verify("ours", outcome, theirs.step(actions), f"in step {step}")
+        observation, *flags, info = outcome
         if fens:
             assert ours.fens() == theirs.fens()
         ended = flags[1] | flags[2]
         reasons.update(info["reason"][ended].tolist())
         if ours.metadata["autoreset_mode"] == AutoresetMode.DISABLED and ended.any():
             observation, info = ours.reset(options={"reset_mask": ended})
-            other, other_info = theirs.reset(options={"reset_mask": ended})
-            assert_same("observation", observation, other)
-            assert_same_info(info, other_info)
+            expected = theirs.reset(options={"reset_mask": ended})
+            verify("ours", (observation, info), expected, f"after the reset behind step {step}")
     return reasons

@@ -12,13 +12,12 @@ from functools import partial
 import numpy as np
 
 from rungs import peers, registry
-from rungs.chess.policy import random_actions
 from rungs.compile import cling, gpp
-from rungs.core.memory import on_host
-from rungs.errors import RungsError, SamenessError, UnavailableError
+from rungs.errors import RungsError, UnavailableError
 from rungs.machine import counters, gpu, optional
 from rungs.machine.cpu import usable_cores
 from rungs.machine.describe import describe, in_words
+from rungs.measure.verify import verify_games
 from rungs.processes import ranks
 
 _STEPS = 40
@@ -137,15 +136,7 @@ def _play(rung: str) -> str:
     ours = registry.make("chess", rung, 2)
     oracle = registry.make("chess", "python", 2)
     with contextlib.closing(ours), contextlib.closing(oracle):
-        (_, info), _ = oracle.reset(seed=0), ours.reset(seed=0)
-        rng = np.random.default_rng(0)
-        for _ in range(_STEPS):
-            actions = random_actions(info["action_mask"], rng)
-            *outputs, seen = ours.step(actions)
-            *expected, info = oracle.step(actions)
-            outputs, expected = [*outputs, seen["action_mask"]], [*expected, info["action_mask"]]
-            if not all(map(np.array_equal, map(on_host, outputs), expected)):
-                raise SamenessError("plays other games than python-chess")
+        verify_games({"python": oracle, rung: ours}, seed=0, steps=_STEPS)
     return f"{_STEPS} plies, as python-chess plays them"
 
 

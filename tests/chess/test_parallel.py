@@ -17,6 +17,7 @@ import rungs
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, OversubscriptionWarning, WorkerDiedError
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs.measure.verify import assert_same
 from rungs.processes.workers import Workers
 from tests import lockstep
 
@@ -305,7 +306,7 @@ def test_states_go_from_one_process_to_many_and_back():
     for _ in range(20):
         *_, info = one.step(random_actions(info["action_mask"], rng))
     observation, _ = many.set_state(one.get_state())
-    lockstep.assert_same("observation", observation, one.boards.buffers.observation)
+    assert_same("observation", observation, one.boards.buffers.observation)
     assert many.fens() == one.fens()
     assert many.get_state() == one.get_state()
     many.close()

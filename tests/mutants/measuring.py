@@ -46,8 +46,8 @@ MUTANTS = [
     Mutant(
         "costs-below-nothing",
         "lib/rungs/studies/cost_model.py",
-        "    if (best >= 0).all():\n        return best\n",
-        "    if best.any():\n        return best\n",
+        "best, _ = scipy.optimize.nnls(scaled, np.ones(len(scaled)))",
+        "best, *_ = np.linalg.lstsq(scaled, np.ones(len(scaled)), rcond=None)",
         "a fitted cost may be negative",
         ("tests/studies/test_cost_model.py::test_no_cost_is_below_nothing",),
     ),
@@ -161,9 +161,9 @@ MUTANTS = [
     ),
     Mutant(
         "race-of-other-rewards",
-        "lib/rungs/measure/race.py",
-        "zip(names, reached[:4], expected[:4], strict=True)",
-        "zip(names, reached[:1], expected[:1], strict=False)",
+        "lib/rungs/measure/verify.py",
+        "pairs = dict(zip(names, zip(ours[:-1], theirs[:-1], strict=True), strict=True))",
+        "pairs = {names[0]: (ours[0], theirs[0])}",
         "a race does not see that rewards and flags differ",
         RACE,
     ),

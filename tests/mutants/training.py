@@ -271,8 +271,8 @@ MUTANTS = [
     Mutant(
         "students-degrees",
         "lib/rungs/train/poles.py",
-        "_T[min(n - 2, len(_T) - 1)]",
-        "_T[min(n - 1, len(_T) - 1)]",
+        "scipy.stats.t.ppf(0.975, count - 1)",
+        "scipy.stats.t.ppf(0.975, count)",
         "an interval has a degree of freedom too many",
         ("tests/train/test_poles.py::test_seeds_have_a_mean_and_an_interval_of_students_t",),
     ),

@@ -15,6 +15,7 @@ from rungs.chess.actions import NUM_ACTIONS, action_of, target_of
 from rungs.chess.engine import UciEngine
 from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
+from rungs.measure.verify import verify
 from rungs.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, reason_of
 from tests import lockstep
 
@@ -56,9 +57,8 @@ def test_reset_begins_next_episodes_where_asked():
     envs = pair(6, opponent="random")
     which = np.arange(6) % 3 == 0
     for options in ({"seed": 3}, {}, {"options": {"reset_mask": which}}):
-        (observation, info), (other, other_info) = [env.reset(**options) for env in envs]
-        lockstep.assert_same("observation", observation, other)
-        lockstep.assert_same_info(info, other_info)
+        expected, outcome = (env.reset(**options) for env in envs)
+        verify("OpenSpiel", outcome, expected, f"after reset({options})")
 
 
 class TestActionIds:
@@ -131,9 +131,7 @@ class TestRulesThatDiffer:
         assert step[4]["reason"] == Reason.THREEFOLD_REPETITION
 
     def same(self, ours, theirs):
-        for name, mine, other in zip(("observation", "reward"), ours, theirs, strict=False):
-            lockstep.assert_same(name, mine, other)
-        lockstep.assert_same_info(ours[4], theirs[4])
+        verify("OpenSpiel", theirs, ours, "in a step")
 
     def test_a_stalemate_without_material_to_mate_is_a_stalemate(self):
         fen = "k7/8/K7/4B3/8/8/8/8 b - - 0 1"

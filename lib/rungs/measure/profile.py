@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from gymnasium.vector import VectorEnv
 
-from rungs.chess.policy import random_actions
 from rungs.core.atomic import written
+from rungs.measure.verify import any_actions
 
 
 def profile_steps(
@@ -31,10 +31,7 @@ def profile_steps(
     _, info = env.reset(seed=seed)
     profiler = cProfile.Profile()
     for _ in range(steps):
-        if "action_mask" in info:
-            actions = random_actions(info["action_mask"], rng)
-        else:
-            actions = rng.integers(env.single_action_space.n, size=env.num_envs)
+        actions = any_actions(env, info, rng)
         profiler.enable()
         *_, info = env.step(actions)
         profiler.disable()
@@ -64,7 +61,8 @@ def share_of_step(profile: pd.DataFrame, parts: dict[str, str]) -> pd.DataFrame:
         KeyError: a function was never called.
     """
     totals = profile.groupby("name")["total_seconds"].sum()
-    whole = totals["_step"]
+    is_step = (profile["name"] == "step") & (profile["file"] == "vector_env.py")
+    whole = profile.loc[is_step, "total_seconds"].sum()
     shares = {part: totals[name] / whole for part, name in parts.items()}
     frame = pd.DataFrame({"part": shares.keys(), "share": shares.values()})
     frame = frame.sort_values("share", ascending=False, ignore_index=True)

@@ -15,6 +15,7 @@ from gymnasium.vector import VectorEnv
 
 from rungs.chess.policy import random_actions
 from rungs.errors import SamenessError
+from rungs.measure.verify import verify
 
 _MOST_STEPS = 5000  # per segment: enough for any clock
 
@@ -100,14 +101,7 @@ def _play(env: VectorEnv, actions: np.ndarray, lead_in: int) -> tuple[float, tup
 
 
 def _check_same(name: str, env: VectorEnv, reached: tuple, pilot: VectorEnv, expected: tuple):
-    names = ("observation", "reward", "terminated", "truncated")
-    pairs = [*zip(names, reached[:4], expected[:4], strict=True)]
-    pairs += [
-        (key, reached[4][key], expected[4][key]) for key in ("action_mask", "player", "reason")
-    ]
-    for output, ours, theirs in pairs:
-        if not np.array_equal(ours, theirs):
-            raise SamenessError(f"{name}: {output} differs from the pilot's")
+    verify(name, reached, expected, "from the pilot's")
     if env.num_envs <= _MOST_FENS and env.fens() != pilot.fens():
         raise SamenessError(f"{name}: positions differ from the pilot's")
 

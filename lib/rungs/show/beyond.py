@@ -7,6 +7,7 @@ import matplotlib.ticker
 import numpy as np
 import pandas as pd
 
+from rungs.measure.quartiles import quartiles
 from rungs.show import style
 from rungs.studies.cost_model import Link, all_reduce_seconds, inferring_at, saving
 from rungs.studies.rank_costs import PARTS
@@ -27,13 +28,12 @@ def messages(times: pd.DataFrame, link: Link, cores: int):
     figure, axes = style.axes(height=4.2)
     groups = style.lines(times.groupby("processes"))
     for (processes, rows, look), linestyle in zip(groups, style.LINESTYLES, strict=False):
-        sizes = rows.groupby("bytes")["seconds"]
-        middle = sizes.median()
-        spread = [middle - sizes.quantile(0.25), sizes.quantile(0.75) - middle]
+        spread = quartiles(rows.groupby("bytes")["seconds"]) * 1e3
+        middle = spread["median"]
         axes.errorbar(
             middle.index,
-            middle * 1e3,
-            yerr=[part * 1e3 for part in spread],
+            middle,
+            yerr=[middle - spread["low"], spread["high"] - middle],
             linestyle="none",
             markerfacecolor="white" if processes > cores else look["color"],
             label=f"{_processes(processes, cores)}, measured",

@@ -6,6 +6,7 @@ import pandas as pd
 
 from rungs.core.memory import CACHE_LINE
 from rungs.machine.roofline import attainable, ridge
+from rungs.measure.quartiles import quartiles
 from rungs.show import style
 from rungs.studies.scaling import efficiencies, predicted
 
@@ -126,7 +127,7 @@ def scaling(
     """
     figure, axes = style.axes(height=4.0)
     groups = efficiencies(times).groupby("threads")["speedup"]
-    middle, low, high = groups.median(), groups.quantile(0.25), groups.quantile(0.75)
+    low, middle, high = (part for _, part in quartiles(groups).items())
     threads = middle.index.to_numpy()
     last = threads.max()
     line = np.linspace(1, last, 200)

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 import matplotlib.patches
 import matplotlib.pyplot as plt
 
+from rungs.measure.quartiles import quartiles
+
 # Okabe and Ito's colours, told apart by people of any colour vision and by their lightness.
 BLUE, SKY, ORANGE, GREY, BLACK = "#0072B2", "#56B4E9", "#E69F00", "#BBBBBB", "#000000"
 
@@ -51,9 +53,9 @@ def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
 
 def median_line(axes, groups, label: str, look: dict) -> None:
     """The medians of some groups over what they are grouped by, and their quartiles as a band."""
-    middle, low, high = groups.median(), groups.quantile(0.25), groups.quantile(0.75)
-    axes.plot(middle.index, middle, label=label, **look)
-    axes.fill_between(middle.index, low, high, color=look["color"], alpha=0.2)
+    spread = quartiles(groups)
+    axes.plot(spread.index, spread["median"], label=label, **look)
+    axes.fill_between(spread.index, spread["low"], spread["high"], color=look["color"], alpha=0.2)
 
 
 def numbers_below(axes, things: str) -> None:

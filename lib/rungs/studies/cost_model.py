@@ -16,9 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy.optimize
 import torch
 
 import rungs
+from rungs.measure.quartiles import quartiles
 from rungs.studies.rank_costs import PARTS
 from rungs.train.rollout import Rollout
 
@@ -91,11 +93,8 @@ def fit(terms, seconds) -> np.ndarray:
         (2,) float64.
     """
     scaled = np.asarray(terms, float) / np.asarray(seconds, float)[:, None]
-    best, *_ = np.linalg.lstsq(scaled, np.ones(len(scaled)), rcond=None)
-    if (best >= 0).all():
-        return best
-    # One would be below 0: it is 0, and the other is fitted alone.
-    return np.where(best < 0, 0.0, scaled.sum(axis=0) / (scaled**2).sum(axis=0))
+    best, _ = scipy.optimize.nnls(scaled, np.ones(len(scaled)))
+    return best
 
 
 def fit_link(messages: pd.DataFrame, processes: int = 2) -> Link:
@@ -220,9 +219,7 @@ def check(updates: pd.DataFrame, update: Update, link: Link, cores: int) -> pd.D
         rows.append(
             {
                 "processes": processes,
-                "measured": totals.median(),
-                "low": totals.quantile(0.25),
-                "high": totals.quantile(0.75),
+                **quartiles(totals, "measured"),
                 "overlapped": ways[processes, processes > 1],
                 "predicted": total,
                 "error": total / totals.median() - 1,

@@ -1,11 +1,7 @@
 """Chess on a GPU: the same games as elsewhere, and what bounds them."""
 
-import numpy as np
-
 import rungs
-from rungs.chess.policy import random_actions
-from rungs.core.memory import on_host
-from rungs.errors import SamenessError
+from rungs.measure.verify import verify_games
 
 
 def check_same(where: str, num_envs: int, steps: int, seed: int) -> None:
@@ -22,19 +18,7 @@ def check_same(where: str, num_envs: int, steps: int, seed: int) -> None:
     """
     ours = rungs.make("chess", "cuda", num_envs, device=where, mask="bits")
     theirs = rungs.make("chess", "cpp", num_envs, mask="bits")
-    ours.reset(seed=seed)
-    _, info = theirs.reset(seed=seed)
-    rng = np.random.default_rng(seed)
-    names = ("observation", "reward", "terminated", "truncated")
-    for step in range(steps):
-        actions = random_actions(info["action_mask"], rng)
-        *mine, my_info = ours.step(actions)
-        *expected, info = theirs.step(actions)
-        pairs = dict(zip(names, zip(mine, expected, strict=True), strict=True))
-        pairs |= {key: (my_info[key], info[key]) for key in ("action_mask", "player", "reason")}
-        for name, (output, other) in pairs.items():
-            if not np.array_equal(on_host(output), other):
-                raise SamenessError(f"cuda on {where}: {name} differs in step {step}")
+    verify_games({"cpp": theirs, f"cuda on {where}": ours}, seed=seed, steps=steps)
 
 
 def ply_bytes() -> dict[str, int]:

@@ -14,6 +14,7 @@ from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.buffers import Buffers
 from rungs.chess.policy import random_actions
 from rungs.chess.vector_env import ChessVectorEnv
+from rungs.measure.quartiles import quartiles
 from rungs.train.cost import ONE_STEP, PARTS
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.policy import NetworkPolicy
@@ -170,10 +171,7 @@ def against_null(updates: pd.DataFrame) -> pd.DataFrame:
     )
     share = (1 / wide.drop(columns="null")).mul(wide["null"], axis=0)
     groups = share.melt(ignore_index=False, value_name="of_null").dropna().reset_index()
-    groups = groups.groupby(["num_envs", "racer"])["of_null"]
-    result = (
-        groups.quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "of_null", "high"], axis=1)
-    )
+    result = quartiles(groups.groupby(["num_envs", "racer"])["of_null"], "of_null")
     medians = updates.groupby(["num_envs", "racer", "part"])["seconds"].median().unstack()
     result["generate"] = medians["generate"] / medians.sum(axis=1)
     return result.reset_index()

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from rungs.measure.quartiles import quartiles
+
 
 def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.DataFrame:
     """Sums up a race of rungs.
@@ -27,17 +29,18 @@ def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.
     rows = []
     for i, rung in enumerate(order):
         own = times[rung]
+        spread = quartiles(own)
         rows.append(
             {
                 "rung": rung,
-                "seconds": own.median(),
-                "seconds_low": own.quantile(0.25),
-                "seconds_high": own.quantile(0.75),
-                "plies_per_second": num_envs / own.median(),
+                "seconds": spread["median"],
+                "seconds_low": spread["low"],
+                "seconds_high": spread["high"],
+                "plies_per_second": num_envs / spread["median"],
                 "absolute_speedup": (times[order[0]] / own).median(),
                 "relative_speedup": (times[order[max(i - 1, 0)]] / own).median(),
                 "training_speedup": (rest_of_batch + times[order[0]].median())
-                / (rest_of_batch + own.median()),
+                / (rest_of_batch + spread["median"]),
             }
         )
     return pd.DataFrame(rows)

@@ -14,6 +14,7 @@ from rungs.chess.env import ChessEnv
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
 from rungs.measure.noise import Factor, factor
+from rungs.measure.quartiles import quartiles
 from rungs.measure.race import race, steps_of
 
 
@@ -54,8 +55,7 @@ def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
         A row per number of boards and other racer: `num_envs`, `racer`, and `gain`'s median and
         quartiles `low`, `high`.
     """
-    table = _ratios(times, baseline).quantile([0.25, 0.5, 0.75]).unstack()
-    return table.set_axis(["low", "gain", "high"], axis=1).reset_index()
+    return quartiles(_ratios(times, baseline), "gain").reset_index()
 
 
 def factors(times: pd.DataFrame, baseline: str) -> dict[tuple[str, int], Factor]:

@@ -21,6 +21,7 @@ from rungs import peers
 from rungs.chess.settings import share_ends
 from rungs.machine.cpu import usable_cores
 from rungs.measure.noise import Factor, factor_apart
+from rungs.measure.quartiles import quartiles
 from rungs.peers.peer import Peer
 from rungs.processes.workers import Workers
 from rungs.studies import agreement
@@ -125,13 +126,9 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
         median over repeats), `low` and `high` (quartiles).
     """
     rates = times.assign(rate=times["plies"] / times["seconds"])
-    groups = rates.groupby(["racer", "num_envs"])["rate"]
-    quartiles = (
-        groups.quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "rate", "high"], axis=1)
-    )
-    quartiles = quartiles.reset_index().sort_values("rate", ascending=False)
-    columns = ["racer", "num_envs", "rate", "low", "high"]
-    return quartiles.drop_duplicates("racer")[columns].reset_index(drop=True)
+    table = quartiles(rates.groupby(["racer", "num_envs"])["rate"], "rate").reset_index()
+    fastest = table.sort_values("rate", ascending=False).drop_duplicates("racer")
+    return fastest[["racer", "num_envs", "rate", "low", "high"]].reset_index(drop=True)
 
 
 def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.core.memory import on_host
-from rungs.errors import SamenessError
+from rungs.measure.quartiles import quartiles
+from rungs.measure.verify import verify_games
 from rungs.peers.cartpole import Rung
 from rungs.studies import peer_race
 from rungs.studies.cost_model import Line, fit
@@ -29,18 +29,7 @@ def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) ->
         SamenessError: one differs from the first; the message names it, the step and the output.
     """
     envs = {name: rungs.make("cartpole", num_envs=num_envs, **how) for name, how in racers.items()}
-    for env in envs.values():
-        env.reset(seed=seed)
-    rng = np.random.default_rng(seed)
-    names = ("observation", "reward", "terminated", "truncated")
-    for step in range(steps):
-        actions = rng.integers(2, size=num_envs)
-        outcomes = {name: env.step(actions) for name, env in envs.items()}
-        expected = next(iter(outcomes.values()))
-        for name, outcome in outcomes.items():
-            for output, ours, theirs in zip(names, outcome[:4], expected[:4], strict=True):
-                if not np.array_equal(on_host(ours), on_host(theirs)):
-                    raise SamenessError(f"{name}: {output} differs in step {step}")
+    verify_games(envs, seed=seed, steps=steps)
     for env in envs.values():
         env.close()
 
@@ -90,12 +79,9 @@ def turning_points(times: pd.DataFrame, fewest: int = 3) -> pd.DataFrame:
         fixed, each = np.array(lines).T
         with np.errstate(divide="ignore", invalid="ignore"):
             turning = np.where((fixed > 0) & (each > 0), fixed / each, np.nan)
-        low, middle, high = (
-            np.nan if np.isnan(turning).all() else np.nanquantile(turning, part)
-            for part in (0.25, 0.5, 0.75)
-        )
-        rows.append((racer, np.median(fixed), np.median(each), middle, low, high))
-    columns = ["racer", "fixed", "each", "turning", "low", "high"]
+        spread = quartiles(pd.Series(turning))
+        rows.append((racer, np.median(fixed), np.median(each), *spread))
+    columns = ["racer", "fixed", "each", "low", "turning", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -166,8 +152,9 @@ def fusing(
     for name, each in how.items():
         row = {"racer": name}
         for kind, groups in rates.items():
-            low, row[kind], high = groups.get_group(name).quantile([0.25, 0.5, 0.75])
-            row[f"{kind}_low"], row[f"{kind}_high"] = low, high
+            spread = quartiles(groups.get_group(name), kind)
+            row |= {kind: spread[kind]}
+            row |= {f"{kind}_{end}": spread[end] for end in ("low", "high")}
         dtype = each.get("dtype", "float64")
         row["bytes"] = sum(step_bytes(dtype).values())
         row["bound"] = bandwidth[name] / row["bytes"]

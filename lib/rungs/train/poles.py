@@ -6,6 +6,7 @@ from collections.abc import Callable
 import gymnasium
 import numpy as np
 import pandas as pd
+import scipy.stats
 import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
@@ -19,9 +20,6 @@ _COMMON = {"gae_lambda": 0.8, "gamma": 0.98, "clip_range": 0.2}
 _FEW = {"n_steps": 32, "batch_size": 256, "n_epochs": 20, "learning_rate": 1e-3}
 _MANY = {"n_steps": 16, "batch_size": 512, "n_epochs": 10, "learning_rate": 3e-3}
 MANY = 64  # environments
-
-# Two-sided 95 % of Student's t by degrees of freedom; from 30 on about a normal distribution's.
-_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
 def vec_env(rung: str, num_envs: int, seed: int) -> VecEnv:
@@ -115,8 +113,7 @@ def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
     groups = frame.groupby(["system", "evaluation"], sort=False)
     means = groups[["steps", "seconds", "reward"]].mean()
     count = groups["reward"].count()
-    student = [_T[min(n - 2, len(_T) - 1)] if n > 1 else np.nan for n in count]
-    spread = student * groups["reward"].std() / np.sqrt(count)
+    spread = scipy.stats.t.ppf(0.975, count - 1) * groups["reward"].std() / np.sqrt(count)
     means["low"], means["high"] = means["reward"] - spread, means["reward"] + spread
     return means.reset_index()
 
