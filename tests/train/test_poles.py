@@ -46,9 +46,9 @@ def table(rewards):
 def test_seeds_have_a_mean_and_an_interval_of_students_t():
     means = poles.over_seeds(table([[1, 100], [2, 200], [3, 300]]))
     assert list(means["reward"]) == [2, 200]
-    # 4.303 standard errors of 100 / sqrt(3)
-    assert means["high"].iloc[1] == pytest.approx(200 + 4.303 * 100 / 3**0.5, rel=1e-4)
-    assert means["low"].iloc[1] == pytest.approx(200 - 4.303 * 100 / 3**0.5, rel=1e-4)
+    # 4.30265 standard errors of 100 / sqrt(3)
+    assert means["high"].iloc[1] == pytest.approx(200 + 4.30265 * 100 / 3**0.5, rel=1e-4)
+    assert means["low"].iloc[1] == pytest.approx(200 - 4.30265 * 100 / 3**0.5, rel=1e-4)
     assert poles.over_seeds(table([[1, 2]]))["low"].isna().all()
 
 
