@@ -21,8 +21,8 @@
 //       plane = 64 + 3 * piece + way                   0 1 2   way: north-west, north, north-east
 //       piece: 0 knight, 1 bishop, 2 rook                P
 #pragma once
-#include "lanes.hpp"
 #include "position.hpp"
+#include "simd.hpp"
 
 namespace rungs::chess {
 
@@ -35,7 +35,7 @@ constexpr int kUnderpromotionPlane = 64;
 
 // The legal actions of a position: per plane, the squares from which it may be played.
 //
-// Planes is where they are: an array, or whatever else is indexed like one (strided.hpp).
+// Planes is where they are: an array, or whatever else is indexed like one (`Strided` of a GPU).
 template <class Planes>
 struct ActionsIn {
   Planes plane;

@@ -7,8 +7,8 @@
 // keeps to its line).
 #pragma once
 #include "action.hpp"
-#include "lanes.hpp"
 #include "position.hpp"
+#include "simd.hpp"
 
 namespace rungs::chess {
 
@@ -86,69 +86,132 @@ inline bool add_castling(const Position& p, Bitboard king, Bitboard attacks, int
   return true;
 }
 
+// What every move is bound by, found before any is made.
+struct Bounds {
+  Lanes rays;       // what the king sees, by direction, up to the first piece and with it
+  Lanes attacks;    // in every lane: the squares they attack, where the king may not go
+  Lanes pins;       // our pieces that alone shield the king, in the lane in which it sees them
+  Bitboard answer;  // where another piece than the king must land: anywhere, unless in check
+  bool check;
+};
+
+// In check, what answers it: the squares of the checker and between it and the king; none where two
+// give check. `lines` are the lanes in which a slider attacks the king.
+inline Bitboard check_mask(const Position& p, Bitboard king, Lanes rays, Lanes lines) {
+  const Bitboard theirs = p.theirs();
+  const Bitboard knights = merge(jump(everywhere(king))) & p.piece[KNIGHT] & theirs;
+  const Lanes pawns = step(everywhere(king)) & everywhere(p.piece[PAWN] & theirs) & kNorthEastWest;
+  const Lanes sources = (rays & opposite(lines)) | pawns;
+  const Bitboard checkers = (merge(sources) & theirs) | knights;
+  return count(checkers) > 1 ? 0 : merge(sources) | knights;
+}
+
+inline Bounds bounds_of(const Position& p) {
+  const Bitboard occupied = p.occupied(), theirs = p.theirs(), king = p.piece[KING] & p.own;
+  const Lanes slides = slider_attacks(p, theirs, ~occupied);
+  Bounds bounds;
+  bounds.attacks = spread(slides | near_attacks(p, theirs));
+  bounds.rays = step(fill(everywhere(king), ~occupied));
+  // The first of our pieces that the king sees, met by a slider that comes along the same line.
+  bounds.pins = bounds.rays & everywhere(p.own) & opposite(slides);
+  bounds.check = bounds.attacks[0] & king;
+  bounds.answer = kAll;
+  if (bounds.check) {
+    const Lanes lines = nonempty(slides & everywhere(king));
+    // The king is no shield to the square behind it.
+    bounds.attacks |= spread(step(everywhere(king)) & lines);
+    bounds.answer = check_mask(p, king, bounds.rays, lines);
+  }
+  return bounds;
+}
+
+// The squares from which so many steps lead to `squares`, by direction. So every kind of move is
+// asked of the square it comes from, no distance waits for another, and what is found is the plane.
+inline Lanes back(Lanes squares, int distance) {
+  return rotate(squares, -(kStepLanes * distance) & 63);
+}
+
+// Where pieces may land, and what lets sliders and pawns through; both without what lies round the
+// edge of the board.
+struct Ways {
+  Lanes landing, passing;
+};
+
+// Our pieces by the lanes in which they may move: a pinned one keeps to its line.
+inline Lanes unpinned(const Bounds& bounds, Lanes pieces) {
+  return pieces & (~spread(bounds.pins) | bounds.pins | opposite(bounds.pins));
+}
+
+// Sliders by distance: plane k - 1 holds those that may go k squares.
+inline void slides(const Position& p, const Bounds& bounds, const Ways& ways, Lanes (&planes)[7]) {
+  Lanes sources = unpinned(bounds, sliders(p) & everywhere(p.own));
+  for (int distance = 1; distance <= 7; ++distance) {
+    planes[distance - 1] = sources & back(ways.landing, distance);
+    sources &= back(ways.passing, distance);
+  }
+}
+
+struct PawnMoves {
+  Lanes single, twice;  // by direction
+  bool en_passant;
+};
+
+// Pawns go north onto empty squares, from the second rank over two, and capture beside.
+inline PawnMoves pawn_moves(const Position& p, const Bounds& bounds, const Ways& ways) {
+  const Lanes pawns = unpinned(bounds, everywhere(p.piece[PAWN] & p.own));
+  const Lanes ahead = back(ways.passing, 1);
+  PawnMoves moves;
+  moves.single = pawns & back(ways.landing, 1) & ((kNorth & ahead) | (kNorthEastWest & ~ahead));
+  moves.twice =
+      pawns & kNorth & everywhere(kRank2) & ahead & back(ways.passing, 2) & back(ways.landing, 2);
+  moves.en_passant = false;
+  if (p.en_passant != kNoFile) {
+    const Bitboard capturers = en_passant_capturers(p, p.piece[KING] & p.own);
+    const Bitboard target = bit(p.en_passant_square());
+    moves.single |= Lanes{0, capturers & target >> 9, 0, 0, 0, 0, 0, capturers & target >> 7};
+    moves.en_passant = capturers != 0;
+  }
+  return moves;
+}
+
+// The king goes to any square that is not attacked.
+inline Lanes king_moves(const Position& p, const Bounds& bounds) {
+  const Lanes safe = everywhere(~p.own) & ~bounds.attacks & kInside;
+  return everywhere(p.piece[KING] & p.own) & back(safe, 1);
+}
+
+// A pinned knight can't stay on its line.
+inline Lanes knight_moves(const Position& p, const Bounds& bounds) {
+  const Lanes landing = everywhere(~p.own & bounds.answer) & kJumpInside;
+  return everywhere(p.piece[KNIGHT] & p.own) & ~spread(bounds.pins) &
+         rotate(landing, -kJumpLanes & 63);
+}
+
+// A king castles only with a rook that it sees, and not out of check.
+template <class Actions>
+inline bool castle(const Position& p, const Bounds& bounds, Actions& legal) {
+  bool castling = false;
+  if (p.castling[0] && !bounds.check)
+    for (Bitboard rooks = p.castling[0] & (bounds.rays[E] | bounds.rays[W]); rooks;)
+      castling |= add_castling(p, p.piece[KING] & p.own, bounds.attacks[0], pop(rooks), legal);
+  return castling;
+}
+
 }  // namespace detail
 
 // Puts all legal actions of `p` into `legal`, by `set` eight planes at a time.
 template <class Actions>
 inline Generated generate(const Position& p, Actions& legal) {
   using namespace detail;
-  const Bitboard occupied = p.occupied(), own = p.own, theirs = occupied & ~own;
-  const Bitboard king = p.piece[KING] & own;
-
-  const Lanes slides = slider_attacks(p, theirs, ~occupied);
-  Lanes attacks = spread(slides | near_attacks(p, theirs));
-
-  // Pins: the first of our pieces that the king sees in a lane, met by a slider coming along it.
-  const Lanes rays = step(fill(everywhere(king), ~occupied));
-  const Lanes pins = rays & everywhere(own) & opposite(slides);
-  const Lanes free = ~spread(pins) | pins | opposite(pins);
-
-  // In check, other pieces than the king must capture the checker or step between.
-  Bitboard answer = kAll;
-  const bool check = attacks[0] & king;
-  if (check) {
-    // The king is no shield to the square behind it.
-    const Lanes lines = nonempty(slides & everywhere(king));
-    attacks |= spread(step(everywhere(king)) & lines);
-    const Bitboard knights = merge(jump(everywhere(king))) & p.piece[KNIGHT] & theirs;
-    const Lanes pawns =
-        step(everywhere(king)) & everywhere(p.piece[PAWN] & theirs) & kNorthEastWest;
-    const Lanes sources = (rays & opposite(lines)) | pawns;
-    const Bitboard checkers = (merge(sources) & theirs) | knights;
-    answer = count(checkers) > 1 ? 0 : merge(sources) | knights;
-  }
-
-  // Every kind of move is asked of the square it comes from: what would it meet at distance k?
-  // So no distance waits for another, and what is found is the plane.
-  const Lanes landing = everywhere(~own & answer);
-  const Lanes reached = landing & kInside, passing = everywhere(~occupied) & kInside;
-  const Lanes safe = everywhere(~own) & ~attacks & kInside;
-  const auto back = [](Lanes squares, int distance) {
-    return rotate(squares, -(kStepLanes * distance) & 63);
-  };
+  const Bounds bounds = bounds_of(p);
+  const Ways ways = {everywhere(~p.own & bounds.answer) & kInside,
+                     everywhere(~p.occupied()) & kInside};
   Lanes planes[7];
-  Lanes sources = sliders(p) & everywhere(own) & free;
-  for (int distance = 1; distance <= 7; ++distance) {
-    planes[distance - 1] = sources & back(reached, distance);
-    sources &= back(passing, distance);
-  }
-  // Pawns go north onto empty squares and capture beside; they are on planes of distance 1 and 2.
-  const Lanes pawns = everywhere(p.piece[PAWN] & own) & free;
-  const Lanes ahead = back(passing, 1);
-  Lanes pawn_moves = pawns & back(reached, 1) & ((kNorth & ahead) | (kNorthEastWest & ~ahead));
-  planes[1] |= pawns & kNorth & everywhere(kRank2) & ahead & back(passing, 2) & back(reached, 2);
-
-  Bitboard en_passant = 0;
-  if (p.en_passant != kNoFile) {
-    en_passant = en_passant_capturers(p, king);
-    const Bitboard target = bit(p.en_passant_square());
-    pawn_moves |= Lanes{0, en_passant & target >> 9, 0, 0, 0, 0, 0, en_passant & target >> 7};
-  }
-  planes[0] |= (everywhere(king) & back(safe, 1)) | pawn_moves;
-
-  // A pinned knight can't stay on its line.
-  const Lanes knights = everywhere(p.piece[KNIGHT] & own) & ~spread(pins) &
-                        rotate(landing & kJumpInside, -kJumpLanes & 63);
+  slides(p, bounds, ways, planes);
+  const PawnMoves pawns = pawn_moves(p, bounds, ways);
+  planes[0] |= king_moves(p, bounds) | pawns.single;
+  planes[1] |= pawns.twice;
+  const Lanes knights = knight_moves(p, bounds);
 
   Lanes any = knights;
   for (int i = 0; i < 7; ++i) {
@@ -156,17 +219,12 @@ inline Generated generate(const Position& p, Actions& legal) {
     legal.set(8 * i, planes[i]);
   }
   legal.set(kKnightPlane, knights);
-  const Lanes promoting = pawn_moves & everywhere(kRank7);
+  const Lanes promoting = pawns.single & everywhere(kRank7);
   const Lanes under = shuffle<NW, N, NE, NW, N, NE, NW, N>(promoting);
   legal.set(kUnderpromotionPlane, under);
   legal.set_last(promoting[NE]);
-
-  bool castling = false;
-  // A king castles only with a rook that it sees.
-  if (p.castling[0] && !check)
-    for (Bitboard rooks = p.castling[0] & (rays[E] | rays[W]); rooks;)
-      castling |= add_castling(p, king, attacks[0], pop(rooks), legal);
-  return {merge(any) != 0 || castling, check, en_passant != 0};
+  const bool castling = castle(p, bounds, legal);
+  return {merge(any) != 0 || castling, bounds.check, pawns.en_passant};
 }
 
 }  // namespace rungs::chess

@@ -7,8 +7,7 @@
 #include <cstring>
 
 #include "../cartpole/physics.hpp"
-#include "autoreset.hpp"
-#include "random.hpp"
+#include "episode.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // Lanes never cross a function boundary not inlined
 

@@ -1,10 +1,9 @@
 // One chess environment: what reinforcement learning adds to a game.
 #pragma once
 #include "../chess/game.hpp"
-#include "autoreset.hpp"
+#include "episode.hpp"
 #include "mask.hpp"
 #include "observation.hpp"
-#include "random.hpp"
 
 namespace rungs::env {
 

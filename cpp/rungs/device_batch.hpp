@@ -4,13 +4,22 @@
 #pragma once
 #include <cstring>
 
-#include "../chess/strided.hpp"
 #include "outputs.hpp"
 
 namespace rungs {
 
+// Words that lie apart, with other games' words in between (structure of arrays): what threads that
+// step a game each read and write together then lies side by side.
+template <class Word>
+struct Strided {
+  Word* first;
+  std::int64_t apart;
+
+  Word& operator[](std::int64_t i) const { return first[i * apart]; }
+};
+
 // A game whose legal actions and past keys stay where they are, while the rest is in registers.
-using DeviceGame = chess::GameIn<chess::Strided<chess::Bitboard>, chess::Strided<std::uint64_t>>;
+using DeviceGame = chess::GameIn<Strided<chess::Bitboard>, Strided<std::uint64_t>>;
 using DeviceEnv = env::ChessEnvIn<DeviceGame>;
 
 // Words of a board beside its legal actions and past keys.
@@ -64,8 +73,7 @@ struct DeviceBatch : ChessOutputs {
   void write(std::int64_t i) const { load(i).write(config, rows(i)); }
 
   bool accepts(std::int64_t i, std::int64_t action) const {
-    return chess::ActionsIn<chess::Strided<chess::Bitboard>>{{legal + i, num_envs}}.contains(
-        action);
+    return chess::ActionsIn<Strided<chess::Bitboard>>{{legal + i, num_envs}}.contains(action);
   }
 
   bool step(std::int64_t i, std::int64_t action) const {

@@ -197,7 +197,7 @@ MUTANTS = [
     ),
     Mutant(
         "cuda-words-not-side-by-side",
-        "cpp/chess/strided.hpp",
+        "cpp/rungs/device_batch.hpp",
         "return first[i * apart];",
         "return first[i];",
         "a GPU's boards write into each other's memory",
@@ -229,7 +229,7 @@ MUTANTS = [
     ),
     Mutant(
         "cuda-lanes-in-another-order",
-        "cpp/chess/lanes.hpp",
+        "cpp/chess/simd.hpp",
         "for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[lane];",
         "for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[7 - lane];",
         "a GPU's planes of actions are in another order",

@@ -91,7 +91,7 @@ MUTANTS = [
     ),
     Mutant(
         "planes-history-backwards",
-        "cpp/env/history.hpp",
+        "cpp/env/observation.hpp",
         "return ring[(newest + kHistory - plies) % kHistory];",
         "return ring[(newest + plies) % kHistory];",
         "the planes show the last positions from the oldest on",
@@ -99,7 +99,7 @@ MUTANTS = [
     ),
     Mutant(
         "planes-history-not-turned",
-        "cpp/env/planes.hpp",
+        "cpp/env/observation.hpp",
         "out[type] = !known ? 0 : other_view ? flip(others) : movers;",
         "out[type] = !known ? 0 : other_view ? others : movers;",
         "own pieces of every other position are upside down",
@@ -107,7 +107,7 @@ MUTANTS = [
     ),
     Mutant(
         "planes-short-of-history",
-        "cpp/env/planes.hpp",
+        "cpp/env/observation.hpp",
         "const bool known = t < history.length;",
         "const bool known = t + 1 < history.length;",
         "the planes show a position less than there was",
@@ -115,7 +115,7 @@ MUTANTS = [
     ),
     Mutant(
         "planes-repetition-once",
-        "cpp/env/planes.hpp",
+        "cpp/env/observation.hpp",
         "out[13] = all_if(known && then.repetitions >= 2);",
         "out[13] = all_if(known && then.repetitions >= 1);",
         "the planes say of a position that stood before that it did so twice",
@@ -123,7 +123,7 @@ MUTANTS = [
     ),
     Mutant(
         "planes-castling-swapped",
-        "cpp/env/planes.hpp",
+        "cpp/env/observation.hpp",
         "out[2 + 2 * side] = all_if(p.short_castling(side));",
         "out[2 + 2 * side] = all_if(p.short_castling(1 - side));",
         "the planes give each side the other's right to castle short",
@@ -131,7 +131,7 @@ MUTANTS = [
     ),
     Mutant(
         "planes-clock-as-bits",
-        "cpp/env/planes.hpp",
+        "cpp/env/observation.hpp",
         "if (plane == kMoveNumberPlane || plane == kHalfmovePlane)",
         "if (plane == kMoveNumberPlane)",
         "the halfmove clock's plane shows its bits",

@@ -54,7 +54,7 @@ class ChessVectorEnv(BatchEnv):
             `rungs.chess.engine.UciEngine`, and it replies. The agent is White where board number +
             episode number is even.
         obs: "board", (N, 72) int8 (`cpp/env/observation.hpp`); "planes", (N, 119, 8, 8) float32,
-            AlphaZero's with eight positions of history (`cpp/env/planes.hpp`); or "bitplanes",
+            AlphaZero's with eight positions of history (`cpp/env/observation.hpp`); or "bitplanes",
             (N, 119) uint64, the same for `rungs.chess.unpack.unpack_planes`.
         mask: "bool", (N, 4672) bool, or "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`
             (`rungs.chess.unpack.unpack_mask`).

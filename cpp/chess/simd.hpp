@@ -8,17 +8,100 @@
 // 512-bit register: with AVX-512 each line below is one instruction for all pieces in all
 // directions, with AVX2 it is two, and without either the compiler makes it scalar code. There is
 // no table, no branch and no loop over pieces.
+//
+// Where the compiler has vectors, the eight are a 512-bit one of its own. A GPU has none, and needs
+// none: each of its threads steps a board, and 32 of them go together. There the words are plain.
 #pragma once
+#include <cstdint>
 #include <cstring>
 
 #include "bitboard.hpp"
-#include "register.hpp"
+
+#if defined(__CUDACC_RTC__) || defined(RUNGS_PLAIN_LANES)
+#define RUNGS_PLAIN 1
+#else
+#define RUNGS_PLAIN 0
+#endif
+
+// Before a long function that is called from several places: a GPU has little room for code, and
+// its compiler would copy it to each of them.
+#ifdef __CUDACC_RTC__
+#define RUNGS_ONCE __noinline__
+#else
+#define RUNGS_ONCE inline
+#endif
 
 #if defined(__AVX512VPOPCNTDQ__) && !RUNGS_PLAIN
 #include <immintrin.h>
 #endif
 
 namespace rungs::chess {
+
+#if RUNGS_PLAIN
+
+struct Lanes {
+  std::uint64_t word[8];
+
+  constexpr std::uint64_t& operator[](int lane) { return word[lane]; }
+  constexpr const std::uint64_t& operator[](int lane) const { return word[lane]; }
+};
+
+// Written out, so that every lane's number is known when it is compiled.
+template <class Of>
+constexpr Lanes lanewise(Of of) {
+  return {of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)};
+}
+
+#define RUNGS_LANEWISE(op)                                         \
+  constexpr Lanes operator op(const Lanes& a, const Lanes& b) {    \
+    return lanewise([&](int lane) { return a[lane] op b[lane]; }); \
+  }                                                                \
+  constexpr Lanes operator op(const Lanes& a, std::uint64_t b) {   \
+    return lanewise([&](int lane) { return a[lane] op b; });       \
+  }                                                                \
+  constexpr Lanes operator op(std::uint64_t a, const Lanes& b) {   \
+    return lanewise([&](int lane) { return a op b[lane]; });       \
+  }                                                                \
+  constexpr Lanes& operator op## = (Lanes & a, const Lanes& b) { return a = a op b; }
+RUNGS_LANEWISE(&)
+RUNGS_LANEWISE(|)
+RUNGS_LANEWISE(^)
+RUNGS_LANEWISE(+)
+RUNGS_LANEWISE(-)
+RUNGS_LANEWISE(*)
+RUNGS_LANEWISE(<<)
+RUNGS_LANEWISE(>>)
+#undef RUNGS_LANEWISE
+
+constexpr Lanes operator~(const Lanes& a) {
+  return lanewise([&](int lane) { return ~a[lane]; });
+}
+constexpr Lanes operator-(const Lanes& a) { return std::uint64_t{0} - a; }
+
+// All ones in the lanes of `x` that hold any bit.
+constexpr Lanes nonempty(const Lanes& x) {
+  return lanewise([&](int lane) { return x[lane] ? ~std::uint64_t{0} : 0; });
+}
+
+template <int... lane>
+constexpr Lanes shuffle(const Lanes& x) {
+  return {x[lane]...};
+}
+
+#else
+
+#pragma GCC diagnostic ignored "-Wpsabi"  // Lanes never cross a function boundary not inlined
+
+using Lanes = std::uint64_t __attribute__((vector_size(64)));
+
+inline Lanes nonempty(Lanes x) { return (Lanes)(x != 0); }
+
+template <int... lane>
+inline Lanes shuffle(Lanes x) {
+  return __builtin_shufflevector(x, x, lane...);
+}
+
+#endif
 
 // Lanes by name. Plain integers, as only they index a vector in a template.
 constexpr int N = 0, NE = 1, E = 2, SE = 3, S = 4, SW = 5, W = 6, NW = 7;
@@ -50,8 +133,13 @@ inline Lanes rotate(Lanes x, Lanes left) { return (x << left) | (x >> ((64 - lef
 inline Lanes step(Lanes x) { return rotate(x, kStepLanes) & kInside; }
 inline Lanes jump(Lanes x) { return rotate(x, kJumpLanes) & kJumpInside; }
 
-// `from` and every square reached from it, lane by lane, over `empty` squares: in three doublings
-// (1, 2, 4 squares at a time) instead of seven steps.
+// A Kogge-Stone fill: `from` and every square reached from it over `empty` squares, lane by lane,
+// in three doublings instead of seven steps. A rook on a1 that goes north, over an empty file:
+//
+//   from         R . . . . . . .
+//   by one       R * . . . . . .     each piece takes one step,
+//   by two       R * * * . . . .     all that is marked takes two,
+//   by four      R * * * * * * *     and then four: `open` says where so many steps are free.
 inline Lanes fill(Lanes from, Bitboard empty) {
   Lanes open = everywhere(empty) & kInside;
   from |= open & rotate(from, kStepLanes);

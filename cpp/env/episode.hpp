@@ -1,10 +1,16 @@
-// Counter-based randomness: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011). The number drawn is a pure function of where it is used, so it is the same on
-// every rung, for every thread count and every layout of ranks, and no state is kept or shared.
+// Episodes, whatever is played: when the next begins, and the random numbers that are drawn in one.
 #pragma once
 #include <cstdint>
 
 namespace rungs::env {
+
+// When an episode that ended gives way to the next: at once, in the next step instead of an action,
+// or when the caller says so.
+enum class Autoreset : std::int32_t { SAME_STEP, NEXT_STEP, DISABLED };
+
+// Counter-based randomness: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as
+// 1, 2, 3", SC 2011). The number drawn is a pure function of where it is used, so it is the same on
+// every rung, for every thread count and every layout of ranks, and no state is kept or shared.
 
 // What a number is drawn for: the last word of the counter, so that uses never share numbers.
 enum class Stream : std::uint32_t {
