@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rungs.show import beyond, figures, machine, poles, style, training
+from rungs.show import beyond, cartpole, figures, machine, style, training
 from rungs.studies.cost_model import Link
 from rungs.train.cost import PARTS
 
@@ -39,7 +39,9 @@ def timelines():
 
 
 def fused():
-    return poles.fused(pd.DataFrame({"racer": ["cpp"], "alone": [1], "fused": [3], "bound": [2]}))
+    return cartpole.fused(
+        pd.DataFrame({"racer": ["cpp"], "alone": [1], "fused": [3], "bound": [2]})
+    )
 
 
 @pytest.mark.parametrize("draw", [parts, floor, timelines, fused])

@@ -123,9 +123,9 @@ def test_advantages_are_the_sums_of_their_definition(against_itself):
 @pytest.mark.parametrize(("opponent", "sign"), [("random", 1), (None, -1)])
 def test_a_truncated_episode_goes_on_in_its_value(opponent, sign):
     env = rungs.make("chess", "cpp", 4, opponent=opponent, mask="bits", max_plies=2)
-    learner = Learner(env, settings=PpoSettings(num_steps=3, num_minibatches=1, update_epochs=1))
-    learner.rollout.begin(*env.reset(seed=0))
-    learner.rollout.collect(learner.network, learner.generator, gamma=0.5)
+    learner = Learner(env, settings=PpoSettings(num_steps=3, num_minibatches=1, gamma=0.5))
+    learner.begin(*env.reset(seed=0))
+    learner.play()
     # No game is won within a move or two: what is in the rewards are the values.
     assert learner.rollout.ended.any()
     assert torch.equal(learner.rollout.reward != 0, learner.rollout.ended)
@@ -169,8 +169,8 @@ def test_an_update_is_the_one_of_the_paper():
     )
     learner = Learner(make(), seed=5, settings=settings)
     learner.begin(*learner.env.reset(seed=5))
+    learner.play()
     played = learner.rollout
-    played.collect(learner.network, learner.generator, settings.gamma)
     advantage = torch.randn(8, 16, generator=torch.Generator().manual_seed(1))
     network, before = copy.deepcopy(learner.network), weights(learner).detach().clone()
     orders = torch.Generator().set_state(learner.generator.get_state())

@@ -2,7 +2,6 @@
 
 import argparse
 import dataclasses
-import re
 
 from rungs.train.settings import PpoSettings, Training
 
@@ -10,16 +9,14 @@ from rungs.train.settings import PpoSettings, Training
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds an option for every field, without a default, so that it is known which were given."""
     for settings in (Training, PpoSettings):
-        text = dict(re.findall(r"^ {8}(\w+): (.*(?:\n {12}.*)*)", settings.__doc__, re.MULTILINE))
         for field in dataclasses.fields(settings):
-            if field.default is dataclasses.MISSING:
+            if "help" not in field.metadata:
                 continue
             kind = {"action": "store_true"} if field.type is bool else {"type": field.type}
-            told = " ".join(text[field.name].split()).replace("%", "%%")
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
                 default=argparse.SUPPRESS,
-                help=f"{told} (default: {field.default})",
+                help=f"{field.metadata['help']} (default: {field.default})",
                 **kind,
             )
 

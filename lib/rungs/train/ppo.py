@@ -4,6 +4,8 @@ Read top to bottom: a learner that plays and improves in turns, how good each ac
 be, and what is improved.
 """
 
+from collections import Counter
+
 import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
@@ -11,8 +13,9 @@ from torch import nn
 
 from rungs.errors import ConfigurationError
 from rungs.train.network import PolicyValueNetwork
+from rungs.train.policy import sample
 from rungs.train.ranks import Ranks
-from rungs.train.rollout import Rollout
+from rungs.train.rollout import Rollout, tensor_of
 from rungs.train.settings import PpoSettings
 from rungs.train.stopwatch import Stopwatch
 
@@ -90,7 +93,7 @@ class Learner:
         if not self._begun:
             self.begin(*self.env.reset(seed=self.seed))
         rollout, settings = self.rollout, self.settings
-        metrics = rollout.collect(self._playing, self.generator, settings.gamma)
+        metrics = self.play()
         watch = Stopwatch(self.device)
         advantage = advantages(
             rollout.reward,
@@ -105,6 +108,45 @@ class Learner:
         self.updates += 1
         self.steps += advantage.numel()
         return metrics | losses | dict(watch.seconds)
+
+    @torch.no_grad()
+    def play(self) -> dict[str, float]:
+        """Plays from where the last steps ended, and fills the rollout.
+
+        An episode that was truncated is not over: its last reward has the discounted value of the
+        position it came to added, or what the opponent would have there subtracted.
+
+        Returns:
+            Episodes that ended, by "wins", "draws" and "losses", and seconds, by "generate",
+            "transfer" and "infer".
+        """
+        rollout, network, gamma = self.rollout, self._playing, self.settings.gamma
+        watch, episodes = Stopwatch(self.device), Counter(wins=0, draws=0, losses=0)
+        rollout.begin_again()
+        watch.lap("transfer")
+        for step in range(rollout.num_steps):
+            played = sample(network, rollout.observation[step], rollout.mask[step], self.generator)
+            rollout.choice[step], rollout.value[step] = played.choice, played.value
+            rollout.log_probability[step] = played.log_probability
+            watch.lap("infer")
+            actions = rollout.to_env(played.action)
+            watch.lap("transfer")
+            out = rollout.step(step, actions)
+            watch.lap("generate")
+            rollout.transfer(step)
+            watch.lap("transfer")
+            if out.ended.any():
+                result = out.reward[out.ended]
+                for name, points in (("wins", 1), ("draws", 0), ("losses", -1)):
+                    episodes[name] += int((result == points).sum())
+            if out.truncated.any():
+                last = tensor_of(out.final_observation[out.truncated]).to(self.device)
+                cut = tensor_of(out.truncated).to(self.device)
+                onward = -gamma if rollout.against_itself else gamma
+                rollout.reward[step, cut] += onward * network.values(last)
+        rollout.value[-1] = network.values(rollout.observation[-1])
+        watch.lap("infer")
+        return dict(episodes) | dict(watch.seconds)
 
     def save(self) -> dict:
         """All that decides what comes next, for `load`: "own" of this rank, the rest of any."""

@@ -1,14 +1,11 @@
-"""Playing: the outputs of many steps of all boards, in memory that the environment writes to."""
-
-from collections import Counter
+"""What was played: the outputs of many steps, in memory that the environment writes to."""
 
 import numpy as np
 import torch
 
+from rungs.chess.buffers import Buffers
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError
-from rungs.train.policy import sample
-from rungs.train.stopwatch import Stopwatch
 
 _FORMATS = {"obs": "board", "mask": "bits", "autoreset_mode": "SAME_STEP"}
 
@@ -49,7 +46,7 @@ class Rollout:
         self.against_itself = env.settings.opponent is None
         whole, self._slots = env.rollout(num_steps + 1)
         outputs = (whole.observation, whole.mask, whole.reward, whole.ended)
-        self._here = [_tensor(output) for output in outputs]
+        self._here = [tensor_of(output) for output in outputs]
         # On the environment's device these are the very memory that it writes to.
         self._there = [output.to(device) for output in self._here]
         self._is_tensors = isinstance(whole.reward, torch.Tensor)
@@ -66,51 +63,25 @@ class Rollout:
         self._slots[-1].observation[:] = observation
         self._slots[-1].mask[:] = info["action_mask"]
 
-    @torch.no_grad()
-    def collect(self, network, generator: torch.Generator, gamma: float) -> dict:
-        """Plays `num_steps` steps from where the last ones ended, and fills all arrays.
-
-        An episode that was truncated is not over: its last reward has the discounted value of the
-        position it came to added, or what the opponent would have there subtracted.
-
-        Args:
-            network: as `rungs.train.network.PolicyValueNetwork`.
-            generator: which actions are sampled with, on the device.
-            gamma: the discount of a position's value.
-
-        Returns:
-            Episodes that ended, by "wins", "draws" and "losses", and seconds, by "generate",
-            "transfer" and "infer".
-        """
-        watch, episodes = Stopwatch(self.device), Counter(wins=0, draws=0, losses=0)
+    def begin_again(self) -> None:
+        """Goes on from the positions after the last step."""
         for name in ("observation", "mask"):
             getattr(self._slots[0], name)[:] = getattr(self._slots[-1], name)
         self._transfer(0)
-        watch.lap("transfer")
-        for step in range(self.num_steps):
-            played = sample(network, self.observation[step], self.mask[step], generator)
-            self.choice[step], self.value[step] = played.choice, played.value
-            self.log_probability[step] = played.log_probability
-            watch.lap("infer")
-            actions = played.action.to(self._here[0].device)
-            watch.lap("transfer")
-            out = self._slots[step + 1]
-            self.env.step(actions if self._is_tensors else actions.numpy(), out)
-            watch.lap("generate")
-            self._transfer(step + 1)
-            watch.lap("transfer")
-            if out.ended.any():
-                result = out.reward[out.ended]
-                for name, points in (("wins", 1), ("draws", 0), ("losses", -1)):
-                    episodes[name] += int((result == points).sum())
-            if out.truncated.any():
-                last = _tensor(out.final_observation[out.truncated]).to(self.device)
-                cut = _tensor(out.truncated).to(self.device)
-                onward = -gamma if self.against_itself else gamma
-                self.reward[step, cut] += onward * network.values(last)
-        self.value[-1] = network.values(self.observation[-1])
-        watch.lap("infer")
-        return dict(episodes) | dict(watch.seconds)
+
+    def to_env(self, actions: torch.Tensor) -> torch.Tensor:
+        """Returns actions where the environment takes them."""
+        return actions.to(self._here[0].device)
+
+    def step(self, number: int, actions: torch.Tensor) -> Buffers:
+        """Plays (N,) actions as step `number`; returns its outputs where the environment is."""
+        out = self._slots[number + 1]
+        self.env.step(actions if self._is_tensors else actions.numpy(), out)
+        return out
+
+    def transfer(self, number: int) -> None:
+        """Brings the outputs of step `number` to where the network is."""
+        self._transfer(number + 1)
 
     def _transfer(self, slot: int) -> None:
         if self._transfers:
@@ -118,7 +89,7 @@ class Rollout:
                 there[slot].copy_(here[slot], non_blocking=True)
 
 
-def _tensor(output) -> torch.Tensor:
-    """An array's memory as a tensor, or a tensor; words as int64, which PyTorch computes with."""
+def tensor_of(output) -> torch.Tensor:
+    """Returns an array's memory as a tensor; words as int64, which PyTorch computes with."""
     tensor = output if isinstance(output, torch.Tensor) else torch.from_numpy(output)
     return tensor.view(torch.int64) if tensor.dtype == torch.uint64 else tensor

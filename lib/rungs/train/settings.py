@@ -8,36 +8,29 @@ from rungs.errors import ConfigurationError
 from rungs.machine.cpu import usable_cores
 
 
+def setting(default, told: str):
+    """Makes a field of settings that the command line tells of."""
+    return dataclasses.field(default=default, metadata={"help": told})
+
+
 @dataclasses.dataclass(frozen=True)
 class PpoSettings:
-    """How to learn.
-
-    Attributes:
-        num_steps: of all boards, per update.
-        update_epochs: how often an update goes through what was played.
-        num_minibatches: in how many parts.
-        learning_rate: of Adam.
-        gamma: the discount of what comes a step later.
-        gae_lambda: how far advantages look ahead.
-        clip_coef: how far a probability may move in an update for the objective's benefit.
-        vf_coef: the weight of the value's squared error in the loss.
-        ent_coef: the weight of the policy's entropy.
-        max_grad_norm: gradients are scaled down to it.
+    """How to learn, by the names that CleanRL gives them.
 
     Raises:
         ConfigurationError: a value is out of its range; the message names it.
     """
 
-    num_steps: int = 32
-    update_epochs: int = 2
-    num_minibatches: int = 8
-    learning_rate: float = 1e-3
-    gamma: float = 0.99
-    gae_lambda: float = 0.95
-    clip_coef: float = 0.2
-    vf_coef: float = 0.5
-    ent_coef: float = 0.01
-    max_grad_norm: float = 0.5
+    num_steps: int = setting(32, "steps of all boards per update")
+    update_epochs: int = setting(2, "how often an update goes through what was played")
+    num_minibatches: int = setting(8, "in how many parts it goes through it")
+    learning_rate: float = setting(1e-3, "of Adam")
+    gamma: float = setting(0.99, "the discount of what comes a step later")
+    gae_lambda: float = setting(0.95, "how far advantages look ahead")
+    clip_coef: float = setting(0.2, "how far a probability may move in an update to its benefit")
+    vf_coef: float = setting(0.5, "the weight of the value's squared error in the loss")
+    ent_coef: float = setting(0.01, "the weight of the policy's entropy")
+    max_grad_norm: float = setting(0.5, "gradients are scaled down to it")
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
@@ -54,39 +47,38 @@ class PpoSettings:
 class Training:
     """What to train, on what, and for how long.
 
-    Attributes:
-        rung: which one plays; the curve over steps is the same on all.
-        num_envs: number of boards, of each rank.
-        updates: how many.
-        seconds: or how long, whichever is over first; evaluations don't count.
-        seed: of everything.
-        opponent: "random", or the path of a UCI engine, which then plays at its weakest.
-        max_plies: games are truncated there.
-        evaluate_every: updates between two evaluations; one more comes first, and one last.
-        games: per evaluation, against the random opponent.
-        checkpoint_every: updates between two checkpoints; one more comes last. 0 for none, as for
-            an environment that has no state to save.
-        device: "cpu" or "cuda".
-        torch_threads: threads of PyTorch on the CPU, which its rounding depends on; 0 for all
-            usable cores, shared among the ranks that torchrun starts on a machine.
-        compile: whether `torch.compile` compiles the network.
-        how: the rung's own settings, such as {"threads": 4}.
-        ppo: how to learn.
+    Raises:
+        ConfigurationError: a value is out of its range; the message names it.
     """
 
-    rung: str = "openmp"
-    num_envs: int = 512
-    updates: int = 100
-    seconds: float = float("inf")
-    seed: int = 0
-    opponent: str = "random"
-    max_plies: int = 200
-    evaluate_every: int = 20
-    games: int = 200
-    checkpoint_every: int = 10
-    device: str = "cpu"
-    torch_threads: int = 0
-    compile: bool = False
+    rung: str = setting("openmp", "which one plays; the curve over steps is the same on all")
+    num_envs: int = setting(512, "number of boards, of each rank")
+    updates: int = setting(100, "how many")
+    seconds: float = setting(
+        float("inf"), "or how long, whichever is over first; evaluations don't count"
+    )
+    seed: int = setting(0, "of everything")
+    opponent: str = setting(
+        "random", '"random", or the path of a UCI engine, which then plays at its weakest'
+    )
+    max_plies: int = setting(200, "games are truncated there")
+    evaluate_every: int = setting(
+        20, "updates between two evaluations; one more comes first, and one last"
+    )
+    games: int = setting(200, "per evaluation, against the random opponent")
+    checkpoint_every: int = setting(
+        10,
+        "updates between two checkpoints; one more comes last. 0 for none, as for an environment "
+        "that has no state to save",
+    )
+    device: str = setting("cpu", '"cpu" or "cuda"')
+    torch_threads: int = setting(
+        0,
+        "threads of PyTorch on the CPU, which its rounding depends on; 0 for all usable cores, "
+        "shared among the ranks that torchrun starts on a machine",
+    )
+    compile: bool = setting(False, "whether torch.compile compiles the network")
+    # The rung's own settings, such as {"threads": 4}.
     how: dict = dataclasses.field(default_factory=dict)
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
 

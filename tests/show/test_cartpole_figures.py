@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from rungs.show import poles
-from rungs.studies.poles import turning_points
+from rungs.show import cartpole
+from rungs.studies.cartpole import turning_points
 
 
 def test_a_turning_point_is_marked_where_the_line_is_twice_its_call():
@@ -15,7 +15,7 @@ def test_a_turning_point_is_marked_where_the_line_is_twice_its_call():
     ]
     columns = ["racer", "num_envs", "repeat", "plies", "seconds", "call"]
     times = pd.DataFrame(rows, columns=columns)
-    (axes,) = poles.step_times(times, turning_points(times)).axes
+    (axes,) = cartpole.step_times(times, turning_points(times)).axes
     line, mark = axes.lines
     assert line.get_ydata() == pytest.approx([1e-6 + 1e-9 * x for x in line.get_xdata()])
     assert (mark.get_xdata()[0], mark.get_ydata()[0]) == pytest.approx((1000, 2e-6))
@@ -30,7 +30,7 @@ def test_every_rung_has_a_panel_of_its_work():
         for repeat in range(2)
     ]
     times = pd.DataFrame(rows, columns=["racer", "num_envs", "workload", "repeat", "call"])
-    panels = poles.workloads(times).axes
+    panels = cartpole.workloads(times).axes
     assert [axes.get_title() for axes in panels] == ["torch", "cpp"]
     assert [list(line.get_ydata()) for line in panels[0].lines] == [
         pytest.approx([4e-6, 4e-5]),
@@ -40,7 +40,7 @@ def test_every_rung_has_a_panel_of_its_work():
 
 def test_bars_stand_beside_their_bound():
     table = pd.DataFrame({"racer": ["cpp"], "alone": [1e8], "fused": [3e8], "bound": [2e8]})
-    (axes,) = poles.fused(table).axes
+    (axes,) = cartpole.fused(table).axes
     assert [text.get_text() for text in axes.texts] == ["100 M/s", "300 M/s"]
     (bound,) = axes.collections
     assert bound.get_segments()[0][0][0] == 2e8
@@ -52,7 +52,7 @@ def test_learning_is_drawn_over_steps_and_seconds(over):
         {"system": "a", "steps": [0, 9], "seconds": [0, 2.0], "reward": [9.0, 400.0]}
         | {"low": [8.0, 300.0], "high": [10.0, 520.0]}
     )
-    (axes,) = poles.learning(means, over).axes
+    (axes,) = cartpole.learning(means, over).axes
     line = axes.lines[0]
     assert list(line.get_xdata()) == list(means[over])
     assert list(line.get_ydata()) == [9, 400]

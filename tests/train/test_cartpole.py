@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("stable_baselines3")
-from rungs.train import poles
+from rungs.train import cartpole
 
 
 @pytest.mark.system
 def test_an_agent_learns_and_is_played_on_gymnasiums():
-    frame = poles.learn(
-        lambda: poles.vec_env("cpp", 64, 1), seed=1, steps=40_960, evaluations=4, episodes=4
+    frame = cartpole.learn(
+        lambda: cartpole.vec_env("cpp", 64, 1), seed=1, steps=40_960, evaluations=4, episodes=4
     )
     assert list(frame["steps"]) == [0, 10_240, 20_480, 30_720, 40_960]
     assert frame["seconds"].iloc[0] == 0
@@ -22,7 +22,7 @@ def test_an_agent_learns_and_is_played_on_gymnasiums():
 @pytest.mark.system
 def test_every_system_has_every_seed():
     systems = {"ours": ("cpp", 8), "theirs": ("DummyVecEnv", 8), "numba": ("numba", 8)}
-    frame = poles.learning(systems, 2, seed=5, steps=256, evaluations=1, episodes=1)
+    frame = cartpole.learning(systems, 2, seed=5, steps=256, evaluations=1, episodes=1)
     assert set(frame.groupby("system")["seed"].unique().map(tuple)) == {(5, 6)}
     assert len(frame) == 3 * 2 * 2
     # The same bits on every rung: the same agent.
@@ -44,14 +44,14 @@ def table(rewards):
 
 
 def test_seeds_have_a_mean_and_an_interval_of_students_t():
-    means = poles.over_seeds(table([[1, 100], [2, 200], [3, 300]]))
+    means = cartpole.over_seeds(table([[1, 100], [2, 200], [3, 300]]))
     assert list(means["reward"]) == [2, 200]
     # 4.30265 standard errors of 100 / sqrt(3)
     assert means["high"].iloc[1] == pytest.approx(200 + 4.30265 * 100 / 3**0.5, rel=1e-4)
     assert means["low"].iloc[1] == pytest.approx(200 - 4.30265 * 100 / 3**0.5, rel=1e-4)
-    assert poles.over_seeds(table([[1, 2]]))["low"].isna().all()
+    assert cartpole.over_seeds(table([[1, 2]]))["low"].isna().all()
 
 
 def test_a_reward_is_reached_when_it_first_is():
-    (row,) = poles.seconds_until(table([[1, 480, 10], [1, 2, 500], [1, 1, 1]]), 475).itertuples()
+    (row,) = cartpole.seconds_until(table([[1, 480, 10], [1, 2, 500], [1, 1, 1]]), 475).itertuples()
     assert (row.reached, row.seeds, row.steps, row.seconds) == (2, 3, 150, 3.0)

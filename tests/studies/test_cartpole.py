@@ -8,7 +8,7 @@ from rungs.cartpole.host import Arrays
 from rungs.cartpole.vector_env import CartPoleSettings
 from rungs.errors import SamenessError
 from rungs.peers.cartpole import GymnasiumCartPole, Rung
-from rungs.studies import poles
+from rungs.studies import cartpole
 from rungs.studies.peer_race import Entry
 
 TIMING = {"repeats": 2, "warmup": 1, "seed": 0}
@@ -16,16 +16,16 @@ TIMING = {"repeats": 2, "warmup": 1, "seed": 0}
 
 def test_rungs_that_differ_are_named():
     racers = {"cpp": {"rung": "cpp"}, "torch": {"rung": "torch"}}
-    poles.check_same(racers, num_envs=5, steps=60, seed=1)
+    cartpole.check_same(racers, num_envs=5, steps=60, seed=1)
     racers["single"] = {"rung": "cpp", "dtype": "float32"}
     with pytest.raises(SamenessError, match="single: observation differs in step"):
-        poles.check_same(racers, num_envs=5, steps=60, seed=1)
+        cartpole.check_same(racers, num_envs=5, steps=60, seed=1)
 
 
 @pytest.mark.system
 def test_steps_are_timed_over_the_number_of_environments():
     entries = {"cpp": Entry(Rung), "torch": Entry(Rung, {"rung": "torch"}, most=4)}
-    times = poles.step_times(entries, [4, 100], budget=1000, **TIMING)
+    times = cartpole.step_times(entries, [4, 100], budget=1000, **TIMING)
     assert set(times.query("num_envs == 100")["racer"]) == {"cpp"}
     steps = times["plies"] / times["num_envs"]
     assert steps.groupby(times["num_envs"]).unique().map(list).to_dict() == {4: [250], 100: [10]}
@@ -34,7 +34,7 @@ def test_steps_are_timed_over_the_number_of_environments():
 
 @pytest.mark.system
 def test_a_call_of_many_steps_counts_them_all():
-    times = poles.step_times({"cpp": Entry(Rung, {"at_once": 7})}, [4], budget=1, **TIMING)
+    times = cartpole.step_times({"cpp": Entry(Rung, {"at_once": 7})}, [4], budget=1, **TIMING)
     assert (times["plies"] == 8 * 7 * 4).all()
 
 
@@ -48,7 +48,7 @@ def test_a_turning_point_is_where_call_and_environments_cost_the_same():
     ]
     flat = pd.DataFrame({"racer": "flat", "num_envs": counts, "repeat": 0, "call": 1e-3})
     short = frames[0][:2].assign(racer="short")
-    turning = poles.turning_points(pd.concat([*frames, flat, short])).set_index("racer")
+    turning = cartpole.turning_points(pd.concat([*frames, flat, short])).set_index("racer")
     assert list(turning.index) == ["line", "flat"]  # two points are no line
     expected = {"fixed": 2e-5, "each": 1e-8, "turning": 2000, "low": 1500, "high": 2500}
     for name, value in expected.items():
@@ -60,14 +60,14 @@ def test_a_turning_point_is_where_call_and_environments_cost_the_same():
 @pytest.mark.system
 def test_work_is_repeated():
     how = {"cpp": {"rung": "cpp"}}
-    times = poles.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
+    times = cartpole.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
     assert times["workload"].value_counts().to_dict() == {1: 2, 1000: 2}
 
 
 @pytest.mark.slow  # and only true where nothing else runs
 def test_repeated_work_takes_as_much_longer():
     how = {"cpp": {"rung": "cpp"}}
-    times = poles.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
+    times = cartpole.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
     calls = times.groupby("workload")["call"].median()
     assert calls[1000] > 20 * calls[1]
 
@@ -83,13 +83,13 @@ def test_what_a_step_moves_is_what_the_arrays_hold():
         )
         moved = sum(array.nbytes for array in (*written, arrays.state, arrays.steps))
         actions = np.zeros(num_envs, np.int64)
-        assert sum(poles.step_bytes(dtype).values()) * num_envs == moved + actions.nbytes
+        assert sum(cartpole.step_bytes(dtype).values()) * num_envs == moved + actions.nbytes
 
 
 @pytest.mark.system
 def test_many_steps_stand_beside_single_ones():
     how = {"single": {"rung": "cpp", "dtype": "float32"}}
-    table = poles.fusing(
+    table = cartpole.fusing(
         how, {"single": 71e9}, num_envs=300, at_once=16, steps=8, threads=1, **TIMING
     )
     (row,) = table.itertuples()
@@ -101,4 +101,4 @@ def test_many_steps_stand_beside_single_ones():
 
 def test_gymnasiums_is_stepped_beside_them():
     entries = {"theirs": Entry(GymnasiumCartPole, {"mode": "vector_entry_point"})}
-    assert len(poles.step_times(entries, [3], budget=100, threads=1, **TIMING)) == 2
+    assert len(cartpole.step_times(entries, [3], budget=100, threads=1, **TIMING)) == 2

@@ -11,8 +11,8 @@ def step_times(times: pd.DataFrame, turning: pd.DataFrame):
     """The time of a step over the number of environments, and its turns (the study's figure 4).
 
     Args:
-        times: of `rungs.studies.poles.step_times`.
-        turning: of `rungs.studies.poles.turning_points`.
+        times: of `rungs.studies.cartpole.step_times`.
+        turning: of `rungs.studies.cartpole.turning_points`.
     """
     figure = peers.step_times(times, "environments")
     (axes,) = figure.axes
@@ -28,7 +28,7 @@ def workloads(times: pd.DataFrame):
     """The time of a step over its work, a panel for each rung (the study's figures 5 and 6).
 
     Args:
-        times: of `rungs.studies.poles.with_work`.
+        times: of `rungs.studies.cartpole.with_work`.
     """
     racers = times["racer"].unique()
     figure, panels = style.axes(
@@ -87,7 +87,7 @@ def learning(means: pd.DataFrame, over: str):
     """Rewards on Gymnasium's CartPole as agents learn, with 95 % intervals (the study's figure 7).
 
     Args:
-        means: of `rungs.train.poles.over_seeds`.
+        means: of `rungs.train.cartpole.over_seeds`.
         over: "steps" or "seconds".
     """
     figure, axes = style.axes(height=4.4)
