@@ -15,7 +15,7 @@ book: $(INSTALLED)
 	$(BIN)/python -m rungs book
 
 # A process per core, as most tests use one; tests/conftest.py says which stay together.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
 
 test: $(TESTED)
 	$(PYTEST)

@@ -20,7 +20,11 @@ hypothesis.settings.load_profile("rungs")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Keeps a file's tests in one process, as its fixtures are shared, and all of one run's."""
+    """Keeps a file's tests in one process, as its fixtures are shared, and all of one run's.
+
+    Those of the run come first: they take longest, and nothing should wait for them at the end.
+    """
     for item in items:
         group = "course" if "smoke" in item.fixturenames else item.path.name
         item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: "smoke" not in item.fixturenames)
