@@ -18,13 +18,12 @@ hypothesis.settings.register_profile("rungs", deadline=None)
 hypothesis.settings.load_profile("rungs")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Keeps a file's tests in one process, as its fixtures are shared, and all of one run's.
+def pytest_itemcollected(item):
+    """Keeps a file's tests in one process, as its fixtures are shared, and all of one run's."""
+    group = "course" if "smoke" in item.fixturenames else item.path.name
+    item.add_marker(pytest.mark.xdist_group(group))
 
-    Those of the run come first: they take longest, and nothing should wait for them at the end.
-    """
-    for item in items:
-        group = "course" if "smoke" in item.fixturenames else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
+
+def pytest_collection_modifyitems(items):
+    """Begins with those of the run: they take longest, and nothing should wait for them."""
     items.sort(key=lambda item: "smoke" not in item.fixturenames)
