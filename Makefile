@@ -14,8 +14,8 @@ book: $(INSTALLED)
 	test -e data/run/manifest.json || $(BIN)/python -m rungs run --size $(SIZE)
 	$(BIN)/python -m rungs book
 
-# A process per core, as most tests use one; tests/conftest.py says which stay together.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
+# A process per core, as most tests use one; each file in one of them, as its fixtures are shared.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test: $(TESTED)
 	$(PYTEST)

@@ -3,7 +3,6 @@
 import signal
 
 import hypothesis
-import pytest
 
 import rungs  # noqa: F401 (before PyTorch, whose OpenMP runtime would be in the way of ours)
 from rungs.machine import gpu
@@ -18,12 +17,6 @@ hypothesis.settings.register_profile("rungs", deadline=None)
 hypothesis.settings.load_profile("rungs")
 
 
-def pytest_itemcollected(item):
-    """Keeps a file's tests in one process, as its fixtures are shared, and all of one run's."""
-    group = "course" if "smoke" in item.fixturenames else item.path.name
-    item.add_marker(pytest.mark.xdist_group(group))
-
-
 def pytest_collection_modifyitems(items):
-    """Begins with those of the run: they take longest, and nothing should wait for them."""
+    """Begins with the run of the course: it takes longest, and nothing should wait for it."""
     items.sort(key=lambda item: "smoke" not in item.fixturenames)

@@ -1,4 +1,5 @@
-"""The book as a browser shows it, and as a reader without eyes or network has it."""
+"""The course at its smallest size, and its book: as a browser shows it, and as a reader without eyes
+or network has it."""
 
 import contextlib
 import functools
@@ -21,6 +22,15 @@ pytestmark = pytest.mark.system
 
 ROOT = Path(__file__).parents[2]
 WIDTHS, SCHEMES = {"desktop": (1280, 900), "phone": (390, 844)}, ("light", "dark")
+
+
+def test_every_notebook_runs_from_top_to_bottom(smoke):
+    numbers = [path.name[:2] for path in sorted((smoke / "notebooks").glob("*.ipynb"))]
+    assert numbers == [f"{number:02}" for number in range(16)]
+    entries = manifest.read(smoke)["notebooks"]
+    for number in [name[:2] for name, entry in entries.items() if entry["status"] == "done"]:
+        assert list((smoke / "results").glob(f"{number}_*.csv")), number
+        assert list((smoke / "figures").glob(f"{number}_*.png")), number
 
 
 class Page(HTMLParser):
