@@ -1,5 +1,4 @@
-"""The course at its smallest size, and its book: as a browser shows it, and as a reader without eyes
-or network has it."""
+"""The course at its smallest size, and its book: in a browser, and without eyes or network."""
 
 import contextlib
 import functools
