@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from rungs import cli
+from rungs.errors import ConfigurationError
 from rungs.train import training
 from rungs.train.training import load_checkpoint
 
@@ -134,6 +135,13 @@ def test_a_run_may_be_as_long_as_some_seconds(tmp_path):
     last = load_checkpoint(tmp_path)
     assert last["clock"] >= 0.3
     assert len(table(tmp_path / "metrics.csv")) == last["learner"]["updates"]
+
+
+def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
+    saved = {"training": {"rung": "cpp", "ppo": {"discount": 0.9}}}
+    torch.save(saved, tmp_path / "checkpoint.pt")
+    with pytest.raises(ConfigurationError, match=r"another version .* discount"):
+        load_checkpoint(tmp_path)
 
 
 def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):

@@ -207,15 +207,18 @@ def load_checkpoint(out: Path) -> dict:
         is each rank's; and "clock", the seconds that had been trained.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: there is none, or it is of another version.
     """
     path = Path(out) / CHECKPOINT
     if not path.exists():
         raise ConfigurationError(f"there is no {path} to go on from")
     saved = torch.load(path, map_location="cpu", weights_only=True)
     settings = saved["training"]
-    ppo = PpoSettings(**settings.pop("ppo"))
-    return saved | {"training": Training(**settings, ppo=ppo)}
+    try:
+        ppo = PpoSettings(**settings.pop("ppo"))
+        return saved | {"training": Training(**settings, ppo=ppo)}
+    except TypeError as error:  # settings had other names then
+        raise ConfigurationError(f"{path} is of another version of Rungs: {error}") from None
 
 
 def _progress(training: Training, where: dict, result: dict, ranks: int) -> str:
