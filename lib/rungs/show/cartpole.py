@@ -97,10 +97,7 @@ def learning(means: pd.DataFrame, over: str):
         axes.fill_between(rows[over], low, high, color=look["color"], alpha=0.12)
     axes.axhline(500, color=style.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0, 520)
-    axes.set_xlim(0, None)
-    axes.set_xlabel({"steps": "steps", "seconds": "seconds of training"}[over])
     axes.set_ylabel("reward of an episode")
-    axes.grid(color="#EEEEEE")
-    axes.legend(loc="lower right", framealpha=1, edgecolor="none")
+    style.training_below(figure, axes, over)
     axes.set_title(f"Learning over {over}")
     return figure

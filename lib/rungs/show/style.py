@@ -71,6 +71,14 @@ def boards_below(axes) -> None:
     axes.legend(frameon=False)
 
 
+def training_below(figure, axes, over: str) -> None:
+    """What was trained for, "steps" or "seconds", for the horizontal axis, and the lines' names."""
+    axes.set_xlim(0, None)
+    axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
+    axes.grid(color="#EEEEEE")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+
+
 def speed(value: float) -> str:
     """A rate in plies per second, as a person would say it: "9.3 k/s", "4.85 M/s"."""
     for scale, suffix in ((1e9, " G/s"), (1e6, " M/s"), (1e3, " k/s")):

@@ -91,10 +91,7 @@ def learning(evaluations: pd.DataFrame, over: str):
         axes.fill_between(rows[over], rows["low"], rows["high"], color=look["color"], alpha=0.15)
     axes.axhline(0.5, color=style.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0.4, 1.0)
-    axes.set_xlim(0, None)
-    axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
     axes.set_ylabel("score per game against random play")
-    axes.grid(color="#EEEEEE")
-    axes.legend(loc="lower right", framealpha=1, edgecolor="none")
+    style.training_below(figure, axes, over)
     axes.set_title({"steps": "Over steps: one curve", "seconds": "Over time: the rungs"}[over])
     return figure
