@@ -20,7 +20,7 @@ def hosts():
 def test_boards_on_two_hosts_are_the_same(hosts, tmp_path):
     script, folder = tmp_path / "same.py", tmp_path / "said"
     folder.mkdir()
-    where = "say(os.readlink('/proc/self/ns/net'), env._shared)"
+    where = "say(os.readlink('/proc/self/ns/net'), env.boards.shared)"
     script.write_text(SAY + SAME.replace("if env.serve", f"{where}\n        if env.serve"))
     job = [sys.executable, "-m", "rungs", "mpi", "-n", "4", "--hosts", ",".join(ADDRESSES)]
     done = subprocess.run(

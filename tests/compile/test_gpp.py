@@ -6,7 +6,7 @@ import pytest
 
 import rungs
 from rungs import paths
-from rungs.compile import gpp, headers
+from rungs.compile import gpp
 from tests import lockstep
 
 
@@ -23,9 +23,10 @@ def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch)
     assert gpp.load() is before
     shutil.copytree(paths.CPP, tmp_path / "cpp")
     monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
-    api = tmp_path / "cpp" / headers.API
-    api.write_text(
-        api.read_text().replace("{ return sizeof(rungs::ChessBatch); }", "{ return 7; }")
-    )
-    assert gpp.load().rungs_chess_batch_bytes() == 7
-    assert before.rungs_chess_batch_bytes() > 7
+    header = tmp_path / "cpp" / "bindings" / "chess.hpp"
+    text = header.read_text()
+    changed = text.replace("{ return sizeof(rungs::env::ChessEnv); }", "{ return 7; }")
+    assert changed != text
+    header.write_text(changed)
+    assert gpp.load().rungs_chess_env_bytes() == 7
+    assert before.rungs_chess_env_bytes() > 7

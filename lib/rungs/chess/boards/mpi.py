@@ -194,7 +194,7 @@ class GatheredBoards(Boards):
     """
 
     def __init__(self, ranks: Ranks, own: OpenmpBoards, shared: bool):
-        self.ranks, self._own, self._shared = ranks, own, shared
+        self.ranks, self._own, self.shared = ranks, own, shared
         all_boards, settings = int(ranks.counts.sum()), own.settings
         # What this rank has to do with: rank 0 all boards, any other its own.
         num_envs = all_boards if ranks.rank == 0 else ranks.count
@@ -246,7 +246,7 @@ class GatheredBoards(Boards):
     def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers
         # What all ranks see stays where it is, and is copied from there.
-        if not self._shared:
+        if not self.shared:
             self._own.write_to(buffers.rows(slice(0, self.ranks.count)))
 
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
@@ -296,7 +296,7 @@ class GatheredBoards(Boards):
 
     def _dealt_out(self, dtype) -> np.ndarray:
         """Makes an entry per board, from rank 0 to all others."""
-        if not self._shared:
+        if not self.shared:
             return np.zeros(self.num_envs, dtype)
         boards = int(self.ranks.counts.sum())
         memory = self._rank_0_memory(boards * np.dtype(dtype).itemsize)
@@ -313,7 +313,7 @@ class GatheredBoards(Boards):
 
     def _copy_seen(self, names) -> None:
         """Brings outputs from where all ranks see them to where the caller wants them."""
-        if self._shared and self.buffers is not self._seen:
+        if self.shared and self.buffers is not self._seen:
             self.buffers.restore({name: getattr(self._seen, name) for name in names})
 
     def _command(self, task: int, *, episode=0, seed=0, partial=False) -> int:
