@@ -59,7 +59,7 @@ def test_the_wheel_holds_all_headers(wheel):
 def test_rungs_step_outside_the_tree(installed):
     code = """
 import numpy, rungs
-from rungs.compile import headers
+from rungs import paths
 from rungs.chess.policy import random_actions
 print(rungs.__file__, paths.CPP, sep="\\n")
 envs = [rungs.make("chess", rung, 4) for rung in ("python", "multiprocessing", "cpp", "openmp")]
