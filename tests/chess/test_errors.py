@@ -171,3 +171,8 @@ def test_step_before_reset_and_anything_after_close(rung):
     for call in (env.reset, lambda: env.step([0]), env.fens):
         with pytest.raises(gymnasium.error.ClosedEnvironmentError):
             call()
+
+
+def test_a_setting_that_a_rung_does_not_have_is_named(rung):
+    with pytest.raises(ConfigurationError, match="has no setting colour, height"):
+        rungs.make("chess", rung, 2, colour="red", height=3)

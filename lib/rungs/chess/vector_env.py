@@ -104,7 +104,7 @@ class ChessVectorEnv(BatchEnv):
         self.settings = ChessSettings(
             opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies
         )
-        unknown = ", ".join(how.keys() - inspect.signature(boards).parameters.keys())
+        unknown = ", ".join(sorted(how.keys() - inspect.signature(boards).parameters.keys()))
         if unknown:
             raise ConfigurationError(f"{boards.__name__} has no setting {unknown}")
         self.boards = boards(num_envs, first_board, self.settings, **how)
