@@ -173,6 +173,31 @@ class TestContract:
             env.step(actions)
         assert env.get_state() == before
 
+    def test_an_illegal_action_on_any_board_is_refused(self, where):
+        env = make(3, device=where)
+        env.reset()
+        for board in range(3):
+            actions = np.full(3, 524)  # e2e4
+            actions[board] = 5
+            with pytest.raises(IllegalActionError, match=f"board {board}: action 5"):
+                env.step(actions)
+
+    def test_another_seed_begins_other_games(self, where):
+        how = {"opponent": "random", "opening_plies": (4, 4)}
+        ours, theirs = OnHost(make(5, device=where, **how)), rungs.make("chess", "cpp", 5, **how)
+        for seed in (1, 2):
+            lockstep.play(ours, theirs, seed=seed, steps=5)
+
+    def test_a_state_shows_how_often_a_position_stood(self, where):
+        env = make(1, device=where)
+        env.reset()
+        for move in ("g1f3", "g8f6", "f3g1", "f6g8"):
+            observation, *_ = env.step([env.legal_moves(0)[move]])
+        before = on_host(observation).copy()
+        assert before[0, 70] == 1
+        observation, _ = env.set_state(env.get_state())
+        assert_same("observation", observation, before)
+
     def test_a_state_goes_on(self, where):
         env, other = (make(4, device=where, obs="bitplanes", mask="bits") for _ in range(2))
         env.reset(seed=1)

@@ -6,6 +6,7 @@ GAMES = ("tests/chess/test_sameness.py::test_cpp_is_python",)
 PROCESSES = ("tests/chess/test_parallel.py::test_multiprocessing_is_cpp",)
 MPI = ("tests/chess/test_mpi.py::test_any_number_of_ranks_is_cpp",)
 CUDA = ("tests/chess/test_cuda.py::test_it_is_cpp_bit_for_bit",)
+CUDA_CONTRACT = ("tests/chess/test_cuda.py::TestContract",)
 ASYNC = ("tests/chess/test_async.py",)
 
 MUTANTS = [
@@ -177,7 +178,7 @@ MUTANTS = [
         "env.game.repetitions = static_cast<std::uint8_t>(word[COUNTS] >> 8);",
         "env.game.repetitions = 0;",
         "a GPU's boards forget how often their position stood before",
-        CUDA,
+        CUDA_CONTRACT,
     ),
     Mutant(
         "cuda-key-not-stored",
@@ -217,7 +218,7 @@ MUTANTS = [
         "        self._sent.clear()\n",
         "",
         "a second seed does not come to the GPU",
-        CUDA,
+        CUDA_CONTRACT,
     ),
     Mutant(
         "cuda-illegal-last",
@@ -225,7 +226,7 @@ MUTANTS = [
         "if illegal < self.num_envs:",
         "if illegal < self.num_envs - 1:",
         "an illegal action on a GPU's last board is played",
-        ("tests/chess/test_cuda.py::TestContract::test_an_illegal_action_changes_nothing",),
+        CUDA_CONTRACT,
     ),
     Mutant(
         "cuda-lanes-in-another-order",
