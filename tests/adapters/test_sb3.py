@@ -36,11 +36,12 @@ def test_it_is_the_environment():
 def test_outputs_are_the_callers_to_keep():
     env = ChessVecEnv(2, rung="cpp")
     first, masks = env.reset(), env.action_masks()
-    kept = first.copy(), masks.copy()
-    outcome = env.step(np.argmax(masks, axis=1))
-    assert not np.array_equal(outcome[0], first)
-    np.testing.assert_array_equal(first, kept[0])
-    np.testing.assert_array_equal(masks, kept[1])
+    second, *_ = env.step(np.argmax(masks, axis=1))
+    kept = [array.copy() for array in (first, masks, second)]
+    third, *_ = env.step(np.argmax(env.action_masks(), axis=1))
+    assert not np.array_equal(third, second)
+    for array, copy in zip((first, masks, second), kept, strict=True):
+        np.testing.assert_array_equal(array, copy)
 
 
 def test_seed_begins_the_same_games_again():

@@ -145,6 +145,12 @@ def test_a_wrong_board_is_named(board):
         env.legal_moves(board)
 
 
+def test_the_rung_is_the_one_asked_for(rung):
+    env = rungs.make("chess", rung, 2)
+    env.close()
+    assert type(env.boards).__module__ == f"rungs.chess.boards.{rung}"
+
+
 def test_unknown_environment_and_rung():
     with pytest.raises(ConfigurationError, match=r"checkers.*chess"):
         rungs.make("checkers", "python", 1)

@@ -122,7 +122,7 @@ MUTANTS = [
         "made = _imported(env_id, rungs[rung])",
         "made = _imported(env_id, next(iter(rungs.values())))",
         "whatever rung is asked for, the slowest is made",
-        ("tests/chess/test_parallel.py::test_a_wrong_setting_is_named",),
+        ("tests/chess/test_errors.py::test_the_rung_is_the_one_asked_for",),
     ),
     Mutant(
         "memory-off-the-line",
