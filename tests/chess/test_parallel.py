@@ -310,3 +310,23 @@ def test_states_go_from_one_process_to_many_and_back():
     assert many.fens() == one.fens()
     assert many.get_state() == one.get_state()
     many.close()
+
+
+def test_an_interrupted_step_is_known_to_the_environment(monkeypatch):
+    env = rungs.make("chess", "multiprocessing", 2, max_plies=1, autoreset_mode="DISABLED")
+    env.reset()
+    call = env.boards._pool.call
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return call(*arguments)
+
+    monkeypatch.setattr(env.boards._pool, "call", interrupted)
+    _, (out,) = env.rollout(1)
+    with pytest.raises(KeyboardInterrupt):
+        env.step([524, 524], out)
+    monkeypatch.undo()
+    assert out.ended.all()
+    with pytest.raises(gymnasium.error.ResetNeeded, match="boards 0, 1"):
+        env.step([524, 524])
+    env.close()

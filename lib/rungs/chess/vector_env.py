@@ -23,6 +23,7 @@ from rungs.core.arguments import integer
 from rungs.core.batch_env import BatchEnv
 from rungs.core.memory import on_host
 from rungs.errors import ConfigurationError
+from rungs.processes.interrupt import uninterrupted
 
 
 class ChessVectorEnv(BatchEnv):
@@ -132,6 +133,12 @@ class ChessVectorEnv(BatchEnv):
             ConfigurationError: a wrong seed or option.
             EngineError: the engine failed to open a game; no board has changed.
         """
+        if self.boards.elsewhere:
+            with uninterrupted():
+                return self._reset(seed, options)
+        return self._reset(seed, options)
+
+    def _reset(self, seed: int | None, options: dict | None):
         self._check_open()
         which = self._reset_mask(seed, options or {})
         first = seed is not None or not self._begun
@@ -161,6 +168,12 @@ class ChessVectorEnv(BatchEnv):
             EngineError: the engine failed to reply; no board has changed.
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
+        if self.boards.elsewhere:
+            with uninterrupted():
+                return self._step(actions, out)
+        return self._step(actions, out)
+
+    def _step(self, actions, out: Buffers | None):
         self._check_begun("step")
         actions = self.checked(actions)
         if out is not None and not out.is_like(self._buffers):

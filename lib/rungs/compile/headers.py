@@ -1,4 +1,4 @@
-"""The C++ headers: where they are and which version of them this is."""
+"""The C++ headers that are compiled, and which version of them this is."""
 
 import functools
 import hashlib

@@ -31,10 +31,13 @@ class Boards(abc.ABC):
         buffers: where outputs are written.
         replies: (N,) int64, an engine's answers to the next actions; None where none plays.
         device: where outputs are tensors, PyTorch's name of their device; else None.
+        elsewhere: whether boards are in processes that Ctrl-C doesn't stop: then it waits for a
+            reset and for a step, so that the environment knows of all that they did.
         validate: whether `step` refuses illegal actions and tells how many episodes ended.
     """
 
     device = None
+    elsewhere = False
     validate = True
 
     def __init__(

@@ -11,7 +11,6 @@ from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs.chess.settings import ChessSettings, share_ends
 from rungs.core.arguments import choice, integer
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
-from rungs.processes.interrupt import uninterrupted
 from rungs.processes.workers import CONTEXT, Workers
 
 TRANSPORTS = ("queue", "shared")
@@ -21,8 +20,6 @@ MOST_WORKERS = 1024
 
 class MultiprocessingBoards(Boards):
     """Workers that have Python's boards; how many and how they answer changes time alone.
-
-    Ctrl-C waits for a reset and for a step, so that no board is ahead of others.
 
     Args:
         num_envs: see `Boards`.
@@ -38,6 +35,8 @@ class MultiprocessingBoards(Boards):
         WorkerDiedError: a worker died or raised, then or in any later call; the message names it.
             No process is left, and the boards are of no more use.
     """
+
+    elsewhere = True
 
     def __init__(
         self,
@@ -110,12 +109,12 @@ class MultiprocessingBoards(Boards):
 
     def _change(self, method: str, arguments: list[tuple], outputs: tuple[str, ...]) -> list:
         """Calls a method that changes boards, and takes in what outputs workers wrote."""
-        with uninterrupted():
-            answers = self._pool.call(method, [(outputs, *entry) for entry in arguments])
-            for share, (_, written) in zip(self._shares, answers, strict=True):
-                written = written or {name: getattr(self._seen, name)[share] for name in outputs}
-                self.buffers.rows(share).restore(written)
-                self._mask[share] = written["mask"]
+        answers = self._pool.call(method, [(outputs, *entry) for entry in arguments])
+        for share, (_, sent) in zip(self._shares, answers, strict=True):
+            if sent:
+                self._mask[share] = sent["mask"]
+            written = sent or {name: getattr(self._seen, name)[share] for name in outputs}
+            self.buffers.rows(share).restore(written)
         return [result for result, _ in answers]
 
     def _ask(self, method: str, board: int):

@@ -15,6 +15,7 @@ class WrappedBoards(Boards):
 
     def __init__(self, boards: Boards):
         self.wrapped, self.device, self.validate = boards, boards.device, boards.validate
+        self.elsewhere = boards.elsewhere
         self.num_envs, self.first_board = boards.num_envs, boards.first_board
         self.settings, self.replies = boards.settings, boards.replies
 
