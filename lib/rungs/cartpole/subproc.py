@@ -7,6 +7,7 @@ from gymnasium.vector import AutoresetMode
 
 from rungs.cartpole.one_env import OneByOneEnv
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
+from rungs.processes.workers import preload
 
 
 class SubprocCartPoleEnv(OneByOneEnv):
@@ -33,6 +34,7 @@ class SubprocCartPoleEnv(OneByOneEnv):
             raise UnavailableError(
                 "Stable-Baselines3 is not installed: pip install stable-baselines3"
             ) from None
+        preload(SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
         self._envs = SubprocVecEnv(self._makers)
         self._arrays.episode -= 1  # so that the first is 0
 

@@ -8,6 +8,7 @@ import rungs
 from rungs.errors import UnavailableError
 from rungs.peers.envpool import maker
 from rungs.peers.peer import Peer
+from rungs.processes.workers import preload
 
 _ID = "CartPole-v1"
 
@@ -60,6 +61,7 @@ class Rung(CartPole):
             settings["threads"] = threads
         self._env = rungs.make("cartpole", rung, num_envs, **settings)
         self._at_once = at_once
+        self._compiled = settings.get("execution") == "compile"
         self._device = getattr(self._env, "device", None)
         if self._device:
             import torch  # takes seconds that others need not spend
@@ -92,7 +94,7 @@ class Rung(CartPole):
     def close(self) -> None:
         """See `CartPole`."""
         super().close()
-        if self._device:
+        if self._compiled:
             self._torch.compiler.reset()  # of what was compiled it keeps a few, and then refuses
 
     def played(self) -> int:
@@ -129,6 +131,7 @@ class Sb3CartPole(CartPole):
             raise UnavailableError(
                 "Stable-Baselines3 is not installed: pip install stable-baselines3"
             ) from None
+        preload(SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
         makers = [lambda: gymnasium.make(_ID)] * num_envs
         self._env = SubprocVecEnv(makers) if processes else DummyVecEnv(makers)
         self._next_step = False

@@ -13,9 +13,24 @@ from rungs.errors import WorkerDiedError
 from rungs.processes.interrupt import uninterrupted
 
 CONTEXT = multiprocessing.get_context("forkserver")
+_PRELOADED = ["rungs"]  # before PyTorch, whose OpenMP would be in its threads' way
 
 # How long a worker may take to see that nobody wants it any more.
 _PATIENCE = 2.0
+
+
+def preload(module: str) -> None:
+    """Lets the server that processes are forked from import a module, once for all of them.
+
+    The server begins with the first process, and takes no module after that: each process then
+    imports it by itself.
+
+    Args:
+        module: its name.
+    """
+    if module not in _PRELOADED:
+        _PRELOADED.append(module)
+    CONTEXT.set_forkserver_preload(_PRELOADED)
 
 
 class Workers:
@@ -35,7 +50,7 @@ class Workers:
     """
 
     def __init__(self, make: Callable, arguments: Sequence[tuple], daemon: bool = True):
-        CONTEXT.set_forkserver_preload([make.__module__])
+        preload(make.__module__)
         self._processes, self._pipes = [], []
         self._stop = weakref.finalize(self, _stop, self._processes, self._pipes)
         self._waiting = {}
