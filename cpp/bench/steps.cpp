@@ -15,7 +15,7 @@ using namespace rungs;
   for (std::size_t i = 0; i < envs.size(); ++i) {
     const chess::LegalActions& legal = envs[i].game.legal;
     const auto bits = env::philox(1, static_cast<std::uint32_t>(i), 0,
-                                  static_cast<std::uint32_t>(step), env::Stream::OPPONENT);
+                                  static_cast<std::uint32_t>(step), env::Purpose::OPPONENT);
     const auto below = static_cast<std::uint32_t>(chess::count(legal));
     actions[i] = env::nth_action(legal, static_cast<int>(env::below(bits, below)));
   }

@@ -6,9 +6,10 @@
 namespace rungs::cartpole {
 
 inline std::int64_t step_batch(std::uintptr_t address, const Steps& steps, std::int64_t threads) {
-  const auto& batch = rungs::at<const env::CartPoleBatch>(address);
+  const auto& batch = rungs::at<const CartPoleBatch>(address);
   const auto team = static_cast<std::int32_t>(threads);
-  return batch.precision == 8 ? step<double>(batch, steps, team) : step<float>(batch, steps, team);
+  return batch.config.precision == 8 ? step<double>(batch, steps, team)
+                                     : step<float>(batch, steps, team);
 }
 
 }  // namespace rungs::cartpole
@@ -18,24 +19,25 @@ extern "C" {
 // What Python compares with its picture of the struct; at most 4095 characters.
 void rungs_cartpole_layout(std::uintptr_t out) {
   using namespace rungs;
-  using Batch = env::CartPoleBatch;
-  write_text(layout("CartPoleBatch", sizeof(Batch),
-                    {RUNGS_MIRRORED(Batch, seed), RUNGS_MIRRORED(Batch, precision),
-                     RUNGS_MIRRORED(Batch, autoreset), RUNGS_MIRRORED(Batch, max_steps),
-                     RUNGS_MIRRORED(Batch, workload), RUNGS_MIRRORED(Batch, num_envs),
-                     RUNGS_MIRRORED(Batch, stride), RUNGS_MIRRORED(Batch, first_env),
-                     RUNGS_MIRRORED(Batch, state), RUNGS_MIRRORED(Batch, steps),
-                     RUNGS_MIRRORED(Batch, episode), RUNGS_MIRRORED(Batch, observation),
-                     RUNGS_MIRRORED(Batch, reward), RUNGS_MIRRORED(Batch, terminated),
-                     RUNGS_MIRRORED(Batch, truncated), RUNGS_MIRRORED(Batch, ended),
-                     RUNGS_MIRRORED(Batch, final_observation)}),
-             out, 4096);
+  using Batch = CartPoleBatch;
+  write_text(
+      layout("CartPoleBatch", sizeof(Batch),
+             {RUNGS_MIRRORED(Batch, config.seed), RUNGS_MIRRORED(Batch, config.precision),
+              RUNGS_MIRRORED(Batch, config.autoreset), RUNGS_MIRRORED(Batch, config.max_steps),
+              RUNGS_MIRRORED(Batch, config.workload), RUNGS_MIRRORED(Batch, num_envs),
+              RUNGS_MIRRORED(Batch, stride), RUNGS_MIRRORED(Batch, first_env),
+              RUNGS_MIRRORED(Batch, state), RUNGS_MIRRORED(Batch, steps),
+              RUNGS_MIRRORED(Batch, episode), RUNGS_MIRRORED(Batch, observation),
+              RUNGS_MIRRORED(Batch, reward), RUNGS_MIRRORED(Batch, terminated),
+              RUNGS_MIRRORED(Batch, truncated), RUNGS_MIRRORED(Batch, ended),
+              RUNGS_MIRRORED(Batch, final_observation)}),
+      out, 4096);
 }
 
 void rungs_cartpole_reset(std::uintptr_t address, std::uintptr_t which, std::int64_t episode) {
-  const auto& batch = rungs::at<const rungs::env::CartPoleBatch>(address);
+  const auto& batch = rungs::at<const rungs::CartPoleBatch>(address);
   const auto* marks = reinterpret_cast<const bool*>(which);
-  if (batch.precision == 8)
+  if (batch.config.precision == 8)
     rungs::cartpole::reset<double>(batch, marks, episode);
   else
     rungs::cartpole::reset<float>(batch, marks, episode);

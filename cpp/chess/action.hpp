@@ -35,8 +35,8 @@ constexpr int kUnderpromotionPlane = 64;
 
 // The legal actions of a position: per plane, the squares from which it may be played.
 //
-// Planes is where they are: an array, or whatever else is indexed like one (`Strided` of a GPU).
-template <class Planes>
+// Planes is where they are.
+template <WordRow Planes>
 struct ActionsIn {
   Planes plane;
 
@@ -53,7 +53,7 @@ struct ActionsIn {
 };
 using LegalActions = ActionsIn<Bitboard[kPlanes]>;
 
-template <class Planes>
+template <WordRow Planes>
 inline int count(const ActionsIn<Planes>& legal) {
   int total = 0;
   for (int i = 0; i < kPlanes; ++i) total += count(legal.plane[i]);

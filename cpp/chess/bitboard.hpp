@@ -28,6 +28,10 @@ constexpr Bitboard kFileA = 0x0101010101010101ULL;
 constexpr Bitboard kFileH = kFileA << 7;
 constexpr Bitboard kDarkSquares = 0xAA55AA55AA55AA55ULL;
 
+// Words in a row: an array, or whatever else is indexed like one.
+template <class Row>
+concept WordRow = requires(Row& row, int i) { row[i] = Bitboard{row[i]}; };
+
 constexpr Bitboard bit(int square) { return Bitboard{1} << square; }
 
 #ifdef __CUDACC_RTC__

@@ -20,8 +20,8 @@ enum class Reason : std::int8_t {
 
 constexpr int kFiftyMoves = 100;  // plies
 
-// Planes and Keys are where its longer parts are: arrays, or whatever else is indexed like one.
-template <class Planes, class Keys>
+// Planes and Keys are where its longer parts are.
+template <WordRow Planes, WordRow Keys>
 struct GameIn {
   Position position;
   ActionsIn<Planes> legal;
@@ -35,6 +35,16 @@ struct GameIn {
 };
 using Game = GameIn<Bitboard[kPlanes], std::uint64_t[kFiftyMoves]>;
 
+// A `GameIn`, wherever its longer parts are.
+template <class Candidate>
+concept AnyGame = requires(Candidate& game) {
+  game.legal.contains(Action{});
+  game.past[game.num_past] = game.now;
+  game.position = Position{};
+  game.repetitions;
+  game.over();
+};
+
 // Neither side can mate by any series of legal moves: bare kings, one knight, or bishops that all
 // stand on one colour.
 inline bool insufficient_material(const Position& p) {
@@ -47,8 +57,8 @@ inline bool insufficient_material(const Position& p) {
 namespace detail {
 
 // Finds all that `game` knows of its new position.
-template <class AnyGame>
-RUNGS_ONCE void examine(AnyGame& game) {
+template <AnyGame Game>
+RUNGS_ONCE void examine(Game& game) {
   Position& p = game.position;
   const Generated found = generate(p, game.legal);
   if (!found.en_passant) p.en_passant = kNoFile;
@@ -72,16 +82,16 @@ RUNGS_ONCE void examine(AnyGame& game) {
 
 }  // namespace detail
 
-template <class AnyGame>
-inline void start(AnyGame& game, const Position& position) {
+template <AnyGame Game>
+inline void start(Game& game, const Position& position) {
   game.position = position;
   game.num_past = 0;
   detail::examine(game);
 }
 
 // Plays a legal action in a game that isn't over.
-template <class AnyGame>
-inline void advance(AnyGame& game, Action action) {
+template <AnyGame Game>
+inline void play(Game& game, Action action) {
   game.past[game.num_past++] = game.now;
   play(game.position, action);
   if (game.position.halfmove == 0) game.num_past = 0;
@@ -90,8 +100,8 @@ inline void advance(AnyGame& game, Action action) {
 
 // Takes back the ply by which `game` came from `before`, when it had so many past keys. They are
 // all there yet: a ply adds one behind them, and one that drops them overwrites none.
-template <class AnyGame>
-inline void take_back(AnyGame& game, const Position& before, std::uint8_t num_past) {
+template <AnyGame Game>
+inline void take_back(Game& game, const Position& before, std::uint8_t num_past) {
   game.position = before;
   game.num_past = num_past;
   detail::examine(game);

@@ -18,6 +18,14 @@ struct Generated {
   bool en_passant;  // an en-passant capture is among the actions
 };
 
+// Takes actions: those of eight planes at a time, of the last plane, or a single one.
+template <class Candidate>
+concept ActionSink = requires(Candidate& legal, const Lanes& planes) {
+  legal.set(0, planes);
+  legal.set_last(Bitboard{});
+  legal.add(Action{});
+};
+
 namespace detail {
 
 constexpr Lanes kNorth = {kAll, 0, 0, 0, 0, 0, 0, 0};
@@ -68,7 +76,7 @@ inline Bitboard en_passant_capturers(const Position& p, Bitboard king) {
 // Adds castling with the rook on `rook_file`. The king goes to the g or c file and the rook beside
 // it, wherever they stood (Chess960): all squares they cross must be free but for themselves, and
 // none that the king crosses may be attacked. Returns whether it is legal.
-template <class Actions>
+template <ActionSink Actions>
 inline bool add_castling(const Position& p, Bitboard king, Bitboard attacks, int rook_file,
                          Actions& legal) {
   const int king_file = lowest(king);
@@ -188,7 +196,7 @@ inline Lanes knight_moves(const Position& p, const Bounds& bounds) {
 }
 
 // A king castles only with a rook that it sees, and not out of check.
-template <class Actions>
+template <ActionSink Actions>
 inline bool castle(const Position& p, const Bounds& bounds, Actions& legal) {
   bool castling = false;
   if (p.castling[0] && !bounds.check)
@@ -200,7 +208,7 @@ inline bool castle(const Position& p, const Bounds& bounds, Actions& legal) {
 }  // namespace detail
 
 // Puts all legal actions of `p` into `legal`, by `set` eight planes at a time.
-template <class Actions>
+template <ActionSink Actions>
 inline Generated generate(const Position& p, Actions& legal) {
   using namespace detail;
   const Bounds bounds = bounds_of(p);

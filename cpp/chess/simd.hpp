@@ -152,11 +152,11 @@ inline Lanes fill(Lanes from, Bitboard empty) {
 
 inline Lanes opposite(Lanes x) { return shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x); }
 
-// Puts the lanes into an array of words, from number `first` on; or into what is indexed like one.
+// Puts the lanes into words, from number `first` on.
 inline void store_lanes(const Lanes& x, std::uint64_t* words, int first) {
   std::memcpy(words + first, &x, sizeof x);
 }
-template <class Words>
+template <WordRow Words>
 inline void store_lanes(const Lanes& x, Words& words, int first) {
   for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[lane];
 }

@@ -53,10 +53,9 @@ struct ChessRows {
 #undef RUNGS_FIELD
 };
 
-// AnyGame is chess::Game, or one whose longer parts are elsewhere.
-template <class AnyGame>
+template <chess::AnyGame Game>
 struct ChessEnvIn {
-  AnyGame game;
+  Game game;
   std::uint32_t board;    // this environment's number among all, whoever steps it
   std::uint32_t episode;  // counts from 0
   std::uint32_t ply;      // of the episode after its opening, both sides counted
@@ -65,26 +64,26 @@ struct ChessEnvIn {
   // Starts the current episode.
   void begin(const ChessConfig& config, const ChessRows& rows) {
     ply = ended = 0;
-    chess::start(game, config.starts[draw(config, Stream::START, config.num_starts)]);
+    chess::start(game, config.starts[draw(config, Purpose::START, config.num_starts)]);
     if (rows.history) {
       rows.history->clear();
       rows.history->add(game);
     }
     const std::uint32_t opening =
         config.opening_least +
-        draw(config, Stream::OPENING_LENGTH, config.opening_most - config.opening_least + 1);
-    while (ply < opening && begin_with(random_action(config, Stream::OPENING), rows)) {
+        draw(config, Purpose::OPENING_LENGTH, config.opening_most - config.opening_least + 1);
+    while (ply < opening && begin_with(random_action(config, Purpose::OPENING), rows)) {
     }
     ply = 0;
     if (config.opponent == Opponent::RANDOM && game.position.black != agent_is_black())
-      begin_with(random_action(config, Stream::OPPONENT), rows);
+      begin_with(random_action(config, Purpose::OPPONENT), rows);
   }
 
   // Plays a ply before the agent's first, unless it would end the game; says whether it did.
   bool begin_with(chess::Action action, const ChessRows& rows) {
     const chess::Position before = game.position;
     const std::uint8_t num_past = game.num_past;
-    chess::advance(game, action);
+    chess::play(game, action);
     if (game.over()) {
       chess::take_back(game, before, num_past);
       return false;
@@ -104,7 +103,7 @@ struct ChessEnvIn {
     if (ended)
       begin_next(config, rows);
     else
-      ends = play(config, action, rows);
+      ends = play_turn(config, action, rows);
     write(config, rows);
     return ends;
   }
@@ -116,7 +115,7 @@ struct ChessEnvIn {
 
   // A random legal action, for play without an agent. What has ended has none, and takes any.
   chess::Action any_action(const ChessConfig& config) const {
-    return ended ? 0 : random_action(config, Stream::AGENT);
+    return ended ? 0 : random_action(config, Purpose::AGENT);
   }
 
   // Writes observation, mask and player of the position at hand.
@@ -130,11 +129,11 @@ struct ChessEnvIn {
   // Colours alternate by episode, and neighbours have opposite ones, so that any batch is balanced.
   bool agent_is_black() const { return (board + episode) & 1; }
 
-  bool play(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
-    advance(action, rows);
+  bool play_turn(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
+    play(action, rows);
     float sign = 1;  // whoever mates has just moved
     if (config.opponent != Opponent::NONE && !game.over()) {
-      advance(config.opponent == Opponent::RANDOM ? random_action(config, Stream::OPPONENT)
+      play(config.opponent == Opponent::RANDOM ? random_action(config, Purpose::OPPONENT)
                                                   : static_cast<chess::Action>(*rows.reply),
               rows);
       sign = -1;
@@ -158,20 +157,20 @@ struct ChessEnvIn {
     return true;
   }
 
-  void advance(chess::Action action, const ChessRows& rows) {
-    chess::advance(game, action);
+  void play(chess::Action action, const ChessRows& rows) {
+    chess::play(game, action);
     ++ply;
     if (rows.history) rows.history->add(game);
   }
 
   // An integer in [0, n), a function of where it is drawn alone.
-  std::uint32_t draw(const ChessConfig& config, Stream stream, std::uint32_t n) const {
-    return below(philox(config.seed, board, episode, ply, stream), n);
+  std::uint32_t draw(const ChessConfig& config, Purpose purpose, std::uint32_t n) const {
+    return below(philox(config.seed, board, episode, ply, purpose), n);
   }
 
-  chess::Action random_action(const ChessConfig& config, Stream stream) const {
+  chess::Action random_action(const ChessConfig& config, Purpose purpose) const {
     const auto actions = static_cast<std::uint32_t>(chess::count(game.legal));
-    return nth_action(game.legal, static_cast<int>(draw(config, stream, actions)));
+    return nth_action(game.legal, static_cast<int>(draw(config, purpose, actions)));
   }
 };
 using ChessEnv = ChessEnvIn<chess::Game>;

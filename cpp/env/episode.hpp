@@ -13,7 +13,7 @@ enum class Autoreset : std::int32_t { SAME_STEP, NEXT_STEP, DISABLED };
 // every rung, for every thread count and every layout of ranks, and no state is kept or shared.
 
 // What a number is drawn for: the last word of the counter, so that uses never share numbers.
-enum class Stream : std::uint32_t {
+enum class Purpose : std::uint32_t {
   OPPONENT,
   START,
   OPENING_LENGTH,
@@ -28,14 +28,14 @@ struct Words {
   Word word[4];
 };
 
-// Philox's four output words for counter (board, episode, ply, stream), key = seed. A Word is 64
+// Philox's four output words for counter (board, episode, ply, purpose), key = seed. A Word is 64
 // bits wide, of which 32 count, or a vector of such, one for each of several counters.
 template <class Word>
 inline Words<Word> philox_words(std::uint64_t seed, Word board, Word episode, Word ply,
-                                Stream stream) {
+                                Purpose purpose) {
   constexpr std::uint64_t kLow = 0xFFFFFFFF;
   Word c[4] = {board & kLow, episode & kLow, ply & kLow,
-               Word{} + static_cast<std::uint64_t>(stream)};
+               Word{} + static_cast<std::uint64_t>(purpose)};
   std::uint64_t k[2] = {seed & kLow, seed >> 32};
   for (int round = 0; round < 10; ++round) {
     const Word a = 0xD2511F53ULL * c[0], b = 0xCD9E8D57ULL * c[2];
@@ -49,8 +49,8 @@ inline Words<Word> philox_words(std::uint64_t seed, Word board, Word episode, Wo
 
 // The first of them.
 inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32_t episode,
-                            std::uint32_t ply, Stream stream) {
-  const auto words = philox_words<std::uint64_t>(seed, board, episode, ply, stream);
+                            std::uint32_t ply, Purpose purpose) {
+  const auto words = philox_words<std::uint64_t>(seed, board, episode, ply, purpose);
   return static_cast<std::uint32_t>(words.word[0]);
 }
 

@@ -48,7 +48,7 @@ constexpr std::int64_t mask_bytes(MaskFormat format) {
 inline void write_words(const chess::Bitboard (&plane)[chess::kPlanes], std::uint8_t* out) {
   std::memcpy(out, plane, sizeof plane);
 }
-template <class Planes>
+template <chess::WordRow Planes>
 inline void write_words(const Planes& plane, std::uint8_t* out) {
   for (int i = 0; i < chess::kPlanes; ++i) {
     const chess::Bitboard word = plane[i];
@@ -56,7 +56,7 @@ inline void write_words(const Planes& plane, std::uint8_t* out) {
   }
 }
 
-template <class Planes>
+template <chess::WordRow Planes>
 inline void write_mask(const chess::ActionsIn<Planes>& legal, MaskFormat format,
                        std::uint8_t* out) {
   if (format == MaskFormat::BITS)
@@ -67,7 +67,7 @@ inline void write_mask(const chess::ActionsIn<Planes>& legal, MaskFormat format,
 }
 
 // The `rank`-th legal action in order of action id, from 0.
-template <class Planes>
+template <chess::WordRow Planes>
 inline chess::Action nth_action(const chess::ActionsIn<Planes>& legal, int rank) {
   int plane = 0;
   for (;; ++plane) {

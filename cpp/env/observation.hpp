@@ -31,7 +31,7 @@ struct History {
 
   void clear() { length = 0; }
 
-  template <class Game>
+  template <chess::AnyGame Game>
   void add(const Game& game) {
     newest = (newest + 1) % kHistory;
     length += length < kHistory;
@@ -82,7 +82,7 @@ constexpr std::int64_t observation_bytes(ObservationFormat format) {
   }
 }
 
-template <class Game>
+template <chess::AnyGame Game>
 inline void write_board(const Game& game, std::int8_t* out) {
   using namespace chess;
   const Position& p = game.position;
@@ -100,7 +100,7 @@ inline void write_board(const Game& game, std::int8_t* out) {
   out[71] = static_cast<std::int8_t>(p.black);
 }
 
-template <class Game>
+template <chess::AnyGame Game>
 inline void write_bitplanes(const Game& game, const History& history, std::uint64_t* out) {
   using namespace chess;
   const auto all_if = [](bool condition) { return condition ? kAll : 0; };
@@ -142,7 +142,7 @@ inline void store_floats(chess::Bitboard bits, float* out) {
 #endif
 }
 
-template <class Game>
+template <chess::AnyGame Game>
 inline void write_planes(const Game& game, const History& history, float* out) {
   std::uint64_t words[kObservationPlanes];
   write_bitplanes(game, history, words);
@@ -155,7 +155,7 @@ inline void write_planes(const Game& game, const History& history, float* out) {
 }
 
 // `history` is not looked at for BOARD, and may be null.
-template <class Game>
+template <chess::AnyGame Game>
 RUNGS_ONCE void observe(const Game& game, const History* history, ObservationFormat format,
                         void* out) {
   switch (format) {

@@ -1,8 +1,6 @@
-// The rungs of CartPole in C++: the loop over registers of environments, on one thread or several.
+// The rungs of CartPole in C++: the loop over blocks of environments, on one thread or several.
 #pragma once
-#include <algorithm>
-
-#include "../env/cartpole_env.hpp"
+#include "cartpole_batch.hpp"
 #include "openmp.hpp"
 
 namespace rungs::cartpole {
@@ -14,19 +12,11 @@ constexpr std::int64_t kStepsPerThread = 1024;
 // Begins an episode on the environments that `which` marks (null: on all): number `episode`, or
 // each one's next where `episode` is -1.
 template <class Real>
-inline void reset(const env::CartPoleBatch& batch, const bool* which, std::int64_t episode) {
-  const env::CartPoleEnvs<Real> envs{batch};
-  for (std::int64_t first = 0; first < batch.num_envs; first += env::kBlock) {
-    const std::int64_t last = std::min(first + env::kBlock, batch.num_envs);
-    const env::Listed listed = which ? env::Listed(which, first, last) : env::Listed(first, last);
-    for (int each = 0; each < listed.count; ++each) {
-      const std::int64_t i = listed.env[each];
-      batch.episode[i] = episode < 0 ? batch.episode[i] + 1 : static_cast<std::uint32_t>(episode);
-      batch.terminated[i] = batch.truncated[i] = batch.ended[i] = false;
-      batch.reward[i] = 0;
-    }
-    envs.begin(listed);
-  }
+inline void reset(const CartPoleBatch& batch, const bool* which, std::int64_t episode) {
+  constexpr std::int64_t kMost = CartPoleBlock<Real>::kMost;
+  for (std::int64_t first = 0; first < batch.num_envs; first += kMost)
+    CartPoleBlock<Real>{batch, first, std::min(first + kMost, batch.num_envs)}.reset(which,
+                                                                                     episode);
 }
 
 // What a batch is asked to do.
@@ -50,19 +40,20 @@ inline std::int64_t first_invalid(const std::int64_t* actions, std::int64_t coun
 
 namespace detail {
 
-// Random actions of some environments, a bit each of Philox's words: 128 of a counter's.
+// Random actions of a block, a bit each of Philox's words: 128 of a counter's.
+template <class Real>
 struct RandomActions {
-  std::uint32_t word[4][env::kBlock];
-  std::int64_t action[env::kBlock];
+  std::uint32_t word[4][CartPoleBlock<Real>::kMost];
+  std::int64_t action[CartPoleBlock<Real>::kMost];
 
   // The next ones of environments `first` to `last - 1`, after so many.
-  const std::int64_t* next(const env::CartPoleBatch& batch, std::int64_t first, std::int64_t last,
+  const std::int64_t* next(const CartPoleBatch& batch, std::int64_t first, std::int64_t last,
                            std::int64_t drawn, bool fresh) {
     if (fresh || drawn % 128 == 0) {
       for (std::int64_t i = first; i < last; ++i) {
         const auto words = env::philox_words<std::uint64_t>(
-            batch.seed, static_cast<std::uint64_t>(batch.first_env + i),
-            static_cast<std::uint64_t>(drawn / 128), 0, env::Stream::CARTPOLE_ACTION);
+            batch.config.seed, static_cast<std::uint64_t>(batch.first_env + i),
+            static_cast<std::uint64_t>(drawn / 128), 0, env::Purpose::CARTPOLE_ACTION);
         for (int k = 0; k < 4; ++k) word[k][i - first] = static_cast<std::uint32_t>(words.word[k]);
       }
     }
@@ -73,18 +64,17 @@ struct RandomActions {
   }
 };
 
-// Takes all steps of environments `first` to `last - 1`, at most `kBlock`, before any other's.
+// Takes all steps of a block before any other's.
 template <class Real>
-inline std::int64_t step_block(const env::CartPoleBatch& batch, const Steps& steps,
-                               std::int64_t first, std::int64_t last) {
-  const env::CartPoleEnvs<Real> envs{batch};
-  RandomActions random;
+inline std::int64_t step_block(const CartPoleBlock<Real>& block, const Steps& steps) {
+  const auto& [batch, first, last] = block;
+  RandomActions<Real> random;
   std::int64_t ended = 0;
   for (std::int64_t step = 0; step < steps.count; ++step) {
     const std::int64_t* actions =
         steps.actions ? steps.actions + step * batch.num_envs + first
                       : random.next(batch, first, last, steps.drawn + step, step == 0);
-    ended += envs.step(first, last, actions);
+    ended += block.step(actions);
     if (!steps.rewards) continue;
     for (std::int64_t i = first; i < last; ++i) {
       steps.rewards[i] += batch.reward[i];
@@ -96,11 +86,12 @@ inline std::int64_t step_block(const env::CartPoleBatch& batch, const Steps& ste
 
 // Takes all steps of environments `first` to `last - 1`.
 template <class Real>
-inline std::int64_t step_run(const env::CartPoleBatch& batch, const Steps& steps,
-                             std::int64_t first, std::int64_t last) {
+inline std::int64_t step_run(const CartPoleBatch& batch, const Steps& steps, std::int64_t first,
+                             std::int64_t last) {
   std::int64_t ended = 0;
-  for (; first < last; first += env::kBlock)
-    ended += step_block<Real>(batch, steps, first, std::min(first + env::kBlock, last));
+  constexpr std::int64_t kMost = CartPoleBlock<Real>::kMost;
+  for (; first < last; first += kMost)
+    ended += step_block<Real>({batch, first, std::min(first + kMost, last)}, steps);
   return ended;
 }
 
@@ -109,8 +100,7 @@ inline std::int64_t step_run(const env::CartPoleBatch& batch, const Steps& steps
 // Steps all environments; returns how many episodes ended. Unless every action is 0 or 1 nothing is
 // changed, and for the first that is not, at `i`, -1 - i is returned.
 template <class Real>
-inline std::int64_t step(const env::CartPoleBatch& batch, const Steps& steps,
-                         std::int32_t threads) {
+inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, std::int32_t threads) {
   if (steps.actions) {
     const std::int64_t given = steps.count * batch.num_envs;
     const std::int64_t invalid = first_invalid(steps.actions, given);

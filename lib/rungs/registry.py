@@ -15,8 +15,7 @@ class Rung:
     Attributes:
         name: what `make` calls it.
         implementation: what it is, in words.
-        makes: the class that `make` calls, as "module:name" below `rungs`: of chess what its
-            environment's boards are, of CartPole the environment.
+        makes: the class of what the environment owns, as "module:name" below `rungs`.
         extra: of `pip install 'rungs[...]'`, where it needs one to be imported.
     """
 
@@ -25,6 +24,11 @@ class Rung:
     makes: str
     extra: str = ""
 
+
+_ENVS = {
+    "chess": "chess.vector_env:ChessVectorEnv",
+    "cartpole": "cartpole.vector_env:CartPoleVectorEnv",
+}
 
 _RUNGS = {
     "chess": (
@@ -40,18 +44,18 @@ _RUNGS = {
         Rung("cuda", "C++, a CUDA kernel", "chess.boards.cuda:CudaBoards", "gpu"),
     ),
     "cartpole": (
-        Rung("gymnasium", "Python, Gymnasium", "cartpole.gymnasium:GymnasiumCartPoleEnv"),
-        Rung("subproc", "Python, a process each", "cartpole.subproc:SubprocCartPoleEnv"),
-        Rung("torch", "PyTorch, batched", "cartpole.torch:TorchCartPoleEnv", "train"),
-        Rung("numba", "Numba, a CUDA kernel", "cartpole.numba:NumbaCartPoleEnv", "gpu"),
-        Rung("cpp", "C++, one thread", "cartpole.cpp:CppCartPoleEnv"),
-        Rung("openmp", "C++, OpenMP threads", "cartpole.openmp:OpenmpCartPoleEnv"),
+        Rung("gymnasium", "Python, Gymnasium", "cartpole.carts.gymnasium:GymnasiumCarts"),
+        Rung("subproc", "Python, a process each", "cartpole.carts.subproc:SubprocCarts"),
+        Rung("torch", "PyTorch, batched", "cartpole.carts.torch:TorchCarts", "train"),
+        Rung("numba", "Numba, a CUDA kernel", "cartpole.carts.numba:NumbaCarts", "gpu"),
+        Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts"),
+        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.openmp:OpenmpCarts"),
     ),
 }
 
 
 def rungs_of(env_id: str) -> tuple[Rung, ...]:
-    """The rungs of an environment, in the order of the ladder.
+    """Returns the rungs of an environment, in the order of the ladder.
 
     Raises:
         ConfigurationError: there is no environment `env_id`.
@@ -78,28 +82,26 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
     rungs = {candidate.name: candidate for candidate in rungs_of(env_id)}
     if rung not in rungs:
         raise ConfigurationError(f"{env_id} has no rung {rung!r}; there are: {', '.join(rungs)}")
-    made = _imported(env_id, rungs[rung])
-    if env_id == "cartpole":
-        return made(num_envs, **settings)
-    from rungs.chess.vector_env import ChessVectorEnv
-
-    return ChessVectorEnv(num_envs, made, **settings)
-
-
-def _imported(env_id: str, rung: Rung):
-    module, name = rung.makes.split(":")
+    chosen = rungs[rung]
     try:
-        return getattr(importlib.import_module(f"rungs.{module}"), name)
+        owned = _imported(chosen.makes)
     except ImportError as error:
-        if not rung.extra:
+        if not chosen.extra:
             raise
         raise UnavailableError(
-            f"{env_id} on {rung.name}: {error}: pip install 'rungs[{rung.extra}]'"
+            f"{env_id} on {rung}: {error}: pip install 'rungs[{chosen.extra}]'"
         ) from None
+    return _imported(_ENVS[env_id])(num_envs, owned, **settings)
+
+
+def _imported(name: str):
+    """Imports what "module:name" below `rungs` is, when it is needed."""
+    module, name = name.split(":")
+    return getattr(importlib.import_module(f"rungs.{module}"), name)
 
 
 def make_chess(num_envs: int, rung: str = "openmp", **settings):
-    """What `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")` calls; see `make`.
+    """Serves `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")`; see `make`.
 
     Raises:
         ConfigurationError: as `make`.
@@ -108,7 +110,7 @@ def make_chess(num_envs: int, rung: str = "openmp", **settings):
 
 
 def make_cartpole(num_envs: int, rung: str = "openmp", **settings):
-    """What `gymnasium.make_vec("rungs/CartPole-v1", num_envs)` calls; see `make`.
+    """Serves `gymnasium.make_vec("rungs/CartPole-v1", num_envs)`; see `make`.
 
     Raises:
         ConfigurationError: as `make`.

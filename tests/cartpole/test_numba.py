@@ -70,7 +70,7 @@ def test_the_compiled_kernel_fuses_nothing_and_keeps_to_registers(kind):
 
 
 def test_without_a_gpu_or_a_simulator_it_says_so(monkeypatch):
-    from rungs.cartpole import numba
+    from rungs.cartpole.carts import numba
 
     monkeypatch.setattr(numba.cuda, "is_available", lambda: False)
     with pytest.raises(UnavailableError, match="finds no GPU"):

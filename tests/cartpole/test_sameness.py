@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 import rungs
 from rungs.cartpole.physics import MOST_THETA, physics
 from rungs.core.memory import on_host
-from rungs.core.philox import Stream, philox
+from rungs.core.philox import Purpose, philox
 from rungs.errors import WorkerDiedError
 from rungs.machine import gpu
 
@@ -72,7 +72,7 @@ def test_rungs_are_the_same_bit_for_bit(rung, dtype, num_envs, steps, settings):
         assert_same(one, other)
         ended += one[2].sum(), one[3].sum()
     assert (ended > 0).all()
-    one, other = (env._dump() for env in envs)
+    one, other = (env.carts.dump() for env in envs)
     for name, array in one.items():
         np.testing.assert_array_equal(array, other[name])
 
@@ -155,7 +155,7 @@ def test_random_actions_are_bits_of_philox():
     for each in (env, plain):
         each.reset()
     drawn = [
-        [philox(7, 2 + i, 0, 0, Stream.CARTPOLE_ACTION) >> step & 1 for i in range(40)]
+        [philox(7, 2 + i, 0, 0, Purpose.CARTPOLE_ACTION) >> step & 1 for i in range(40)]
         for step in range(20)
     ]
     assert 0.4 < np.mean(drawn) < 0.6
@@ -181,11 +181,13 @@ def test_a_process_for_each_changes_nothing():
 def test_a_process_that_dies_is_named():
     env = make("subproc", 3)
     env.reset()
-    env._envs.processes[1].kill()
-    env._envs.processes[1].join()
+    env.carts._envs.processes[1].kill()
+    env.carts._envs.processes[1].join()
     with pytest.raises(WorkerDiedError, match="worker 1"):
         env.step(np.zeros(3, int))
-    assert not any(process.is_alive() for process in env._envs.processes)
+    with pytest.raises(WorkerDiedError, match="worker 1"):
+        env.reset()
+    assert not any(process.is_alive() for process in env.carts._envs.processes)
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -199,12 +201,12 @@ def test_every_step_is_gymnasiums_over_whole_episodes(mode):
     for _ in range(1500):
         # A pole is unstable, and what differs in the last place would grow with every step.
         theirs.set_state(ours.get_state())
-        before = ours._dump()["state"].copy()
+        before = ours.carts.dump()["state"].copy()
         actions = balancing(ours._outputs.observation, rng).astype(np.int64)
         outcomes = [env.step(actions) for env in envs]
         for name, one, other in zip(FLAGS, outcomes[0][1:4], outcomes[1][1:4], strict=True):
             np.testing.assert_array_equal(one, other, err_msg=name)
-        after = [env._dump()["state"] for env in envs]
+        after = [env.carts.dump()["state"] for env in envs]
         assert_near(after[1], after[0], before)
         ended = outcomes[0][2] | outcomes[0][3]
         fallen, whole = fallen + outcomes[0][2].sum(), whole + outcomes[0][3].sum()

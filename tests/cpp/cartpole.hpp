@@ -26,12 +26,12 @@ void play_cartpole(std::int64_t envs, std::int64_t steps, env::Autoreset autores
   auto terminated = array<bool>(stride), truncated = array<bool>(stride);
   auto ended = array<bool>(stride);
   auto ends = array<std::int32_t>(envs);
-  env::CartPoleBatch batch = {};
-  batch.seed = 1ULL << 63;
-  batch.precision = sizeof(Real);
-  batch.autoreset = autoreset;
-  batch.max_steps = 40;
-  batch.workload = 2;
+  CartPoleBatch batch = {};
+  batch.config.seed = 1ULL << 63;
+  batch.config.precision = sizeof(Real);
+  batch.config.autoreset = autoreset;
+  batch.config.max_steps = 40;
+  batch.config.workload = 2;
   batch.num_envs = envs;
   batch.stride = stride;
   batch.first_env = 5;

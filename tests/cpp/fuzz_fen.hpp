@@ -15,7 +15,7 @@ inline void fuzz_fen(const std::uint8_t* data, std::size_t size) {
   check(game);
   for_each_action(game.legal, [&](Action a) {
     Game next = game;
-    advance(next, a);
+    play(next, a);
     check(next);
   });
 }

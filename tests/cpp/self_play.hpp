@@ -18,13 +18,13 @@ inline void self_play(const env::ChessConfig& config, int steps) {
       const env::ChessEnv& env = boards.envs[i];
       const chess::LegalActions& legal = env.game.legal;
       if (env.game.over() && !env.ended) fail("an episode began at its end");
-      const std::uint32_t bits = env::philox(2, i, 0, step, env::Stream::OPPONENT);
+      const std::uint32_t bits = env::philox(2, i, 0, step, env::Purpose::OPPONENT);
       actions[i] = env::nth_action(legal, env::below(bits, chess::count(legal)));
       if (!legal.contains(actions[i])) fail("nth_action is not legal");
       // The first of the caller's legal replies.
       chess::Game next = env.game;
       replies[i] = 0;
-      if (!env.ended && (chess::advance(next, actions[i]), !next.over()))
+      if (!env.ended && (chess::play(next, actions[i]), !next.over()))
         replies[i] = env::nth_action(next.legal, 0);
     }
     // A board's illegal action is found, and nothing has moved.
@@ -70,7 +70,7 @@ inline int self_play(int steps, const char* path) {
   using env::Autoreset, env::MaskFormat, env::ObservationFormat, env::Opponent;
   // Random123's published answer for the digits of pi.
   if (env::philox(0x299F31D0A4093822, 0x243F6A88, 0x85A308D3, 0x13198A2E,
-                  static_cast<env::Stream>(0x03707344)) != 0xD16CFE09)
+                  static_cast<env::Purpose>(0x03707344)) != 0xD16CFE09)
     fail("Philox");
   const std::vector<chess::Position> starts =
       path ? read_starts(path) : std::vector{chess::start_position()};

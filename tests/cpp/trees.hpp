@@ -28,7 +28,7 @@ inline std::uint64_t walk(const Game& game, int depth) {
     CHECK(game.legal.contains(a));
     Game next = game;
     next.num_past = 0;  // a tree may be deeper than a game is long
-    advance(next, a);
+    play(next, a);
     leaves += walk(next, depth - 1);
   });
   return leaves;

@@ -49,8 +49,8 @@ MUTANTS = [
     Mutant(
         "last-start-left-out",
         "cpp/env/chess_env.hpp",
-        "draw(config, Stream::START, config.num_starts)",
-        "draw(config, Stream::START, config.num_starts - 1)",
+        "draw(config, Purpose::START, config.num_starts)",
+        "draw(config, Purpose::START, config.num_starts - 1)",
         "no episode begins with the last of the given positions",
         LOCKSTEP,
     ),

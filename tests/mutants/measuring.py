@@ -170,10 +170,26 @@ MUTANTS = [
     Mutant(
         "race-with-warmup",
         "lib/rungs/measure/race.py",
-        "seconds = [next(played) for _ in range(warmup + repeats)][warmup:]",
-        "seconds = [next(played) for _ in range(warmup + repeats)]",
+        "list(islice(played, warmup, warmup + repeats))",
+        "list(islice(played, warmup + repeats))",
         "warming up is timed",
         RACE,
+    ),
+    Mutant(
+        "turns-with-warmup",
+        "lib/rungs/measure/turns.py",
+        "islice(rounds(racers), warmup, warmup + repeats)",
+        "islice(rounds(racers), repeats)",
+        "studies time their warming up",
+        ("tests/measure/test_turns.py",),
+    ),
+    Mutant(
+        "turns-in-one-order",
+        "lib/rungs/measure/turns.py",
+        "        order.reverse()\n",
+        "",
+        "one racer is always the one after another",
+        ("tests/measure/test_turns.py",),
     ),
     Mutant(
         "hash-in-a-value",

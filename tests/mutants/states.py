@@ -85,9 +85,9 @@ MUTANTS = [
     ),
     Mutant(
         "poles-age-not-restored",
-        "lib/rungs/cartpole/gymnasium.py",
-        "env.state, env.steps = self._arrays.state[:, i].copy(), int(self._arrays.steps[i])",
-        "env.state = self._arrays.state[:, i].copy()",
+        "lib/rungs/cartpole/carts/gymnasium.py",
+        "env.state, env.steps = self.arrays.state[:, i].copy(), int(self.arrays.steps[i])",
+        "env.state = self.arrays.state[:, i].copy()",
         "a restored episode of Gymnasium's CartPole is truncated too late",
         ("tests/cartpole/test_sameness.py::test_every_step_is_gymnasiums_over_whole_episodes",),
     ),

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.cartpole.host import Arrays
-from rungs.cartpole.vector_env import CartPoleSettings
+from rungs.cartpole.carts.arrays import Arrays
+from rungs.cartpole.settings import CartPoleSettings
 from rungs.errors import SamenessError
-from rungs.peers.cartpole import GymnasiumCartPole, Rung
+from rungs.peers.cartpole import GymnasiumCartPole, OurCartPole
 from rungs.studies import cartpole
 from rungs.studies.peer_race import Entry
 
@@ -24,7 +24,7 @@ def test_rungs_that_differ_are_named():
 
 @pytest.mark.system
 def test_steps_are_timed_over_the_number_of_environments():
-    entries = {"cpp": Entry(Rung), "torch": Entry(Rung, {"rung": "torch"}, most=4)}
+    entries = {"cpp": Entry(OurCartPole), "torch": Entry(OurCartPole, {"rung": "torch"}, most=4)}
     times = cartpole.step_times(entries, [4, 100], budget=1000, **TIMING)
     assert set(times.query("num_envs == 100")["racer"]) == {"cpp"}
     steps = times["plies"] / times["num_envs"]
@@ -34,7 +34,9 @@ def test_steps_are_timed_over_the_number_of_environments():
 
 @pytest.mark.system
 def test_a_call_of_many_steps_counts_them_all():
-    times = cartpole.step_times({"cpp": Entry(Rung, {"at_once": 7})}, [4], budget=1, **TIMING)
+    times = cartpole.step_times(
+        {"cpp": Entry(OurCartPole, {"at_once": 7})}, [4], budget=1, **TIMING
+    )
     assert (times["plies"] == 8 * 7 * 4).all()
 
 

@@ -13,12 +13,12 @@ from numba import config, cuda
 
 from rungs.cartpole.physics import FORCE, NEVER, physics
 from rungs.core import philox
-from rungs.core.philox import Stream
+from rungs.core.philox import Purpose
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 
 _REALS = {4: np.float32, 8: np.float64}
-_START, _ACTION = int(Stream.CARTPOLE_START), int(Stream.CARTPOLE_ACTION)
+_START, _ACTION = int(Purpose.CARTPOLE_START), int(Purpose.CARTPOLE_ACTION)
 
 _on_device = cuda.jit(device=True)
 _words = _on_device(philox.words)
@@ -26,7 +26,7 @@ _words = _on_device(philox.words)
 
 @_on_device
 def _random_word(seed, env, drawn):
-    """The 32 random actions of which the one after so many others is part, as bits."""
+    """Returns the 32 random actions of which the one after so many others is part, as bits."""
     first, second, third, fourth = _words(seed, env, drawn // 128, 0, _ACTION)
     part = drawn // 32 % 4
     if part < 2:
@@ -49,7 +49,7 @@ def _physics(itemsize: int):
 
 
 def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool) -> Callable:
-    """The kernel in Python, for one kind of batch.
+    """Returns the kernel in Python, for one kind of batch.
 
     Args:
         itemsize: bytes of a number of the state.
@@ -150,7 +150,7 @@ def compiled(
     many: bool,
     threads_per_block: int,
 ):
-    """The kernel of `source`, to be launched in blocks of so many threads."""
+    """Returns the kernel of `source`, to be launched in blocks of so many threads."""
     made = source(itemsize, mode, random_actions, many)
     if SIMULATED:
         return cuda.jit(made)

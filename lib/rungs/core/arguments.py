@@ -1,6 +1,8 @@
 """What arguments of environments may be; anything else is an error that names it."""
 
+import inspect
 import operator
+from collections.abc import Callable
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -12,7 +14,7 @@ AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMo
 
 
 def integer(name: str, value, least: int, most: int) -> int:
-    """`value` as an int from `least` to `most`; anything else is a ConfigurationError."""
+    """Returns `value` as an int from `least` to `most`; raises ConfigurationError for any other."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -23,10 +25,21 @@ def integer(name: str, value, least: int, most: int) -> int:
 
 
 def choice(name: str, value, choices: tuple, other: str = "") -> None:
-    """Anything but one of `choices` is a ConfigurationError, which names them and `other`."""
+    """Raises ConfigurationError for all but `choices`, and names them and `other`."""
     if value not in choices:
         listed = ", ".join(map(repr, choices)) + other
         raise ConfigurationError(f"{name}={value!r} is not one of {listed}")
+
+
+def check_settings(make: Callable, how: dict) -> None:
+    """Refuses what `make` doesn't take.
+
+    Raises:
+        ConfigurationError: `how` has such a setting; the message names all of them.
+    """
+    unknown = ", ".join(sorted(how.keys() - inspect.signature(make).parameters.keys()))
+    if unknown:
+        raise ConfigurationError(f"{make.__name__} has no setting {unknown}")
 
 
 def checked_actions(actions, shape: tuple[int, ...]) -> np.ndarray:
@@ -46,7 +59,7 @@ def checked_actions(actions, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def autoreset_mode(value) -> AutoresetMode:
-    """A mode, or gymnasium's name or value of one: "SAME_STEP", "SameStep"."""
+    """Returns a mode, given it or gymnasium's name or value of it: "SAME_STEP", "SameStep"."""
     for mode in AutoresetMode:
         if value in (mode, mode.name, mode.value):
             return mode

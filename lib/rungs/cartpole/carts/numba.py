@@ -6,21 +6,24 @@ import torch
 from numba import cuda
 
 from rungs.cartpole import kernel
-from rungs.cartpole.tensor_env import TensorCartPoleEnv
+from rungs.cartpole.carts.tensors import TensorCarts
+from rungs.cartpole.settings import CartPoleSettings
 from rungs.core.arguments import integer
 from rungs.errors import UnavailableError
 
 
-class NumbaCartPoleEnv(TensorCartPoleEnv):
-    """See `CartPoleVectorEnv` for arguments and outputs, which here are tensors on the GPU.
+class NumbaCarts(TensorCarts):
+    """Carts on the GPU, each stepped by a thread.
 
     With `NUMBA_ENABLE_CUDASIM=1` in the environment, Numba's simulator runs the kernel in Python,
     and the tensors are the CPU's.
 
     Args:
-        num_envs: how many environments.
+        num_envs: see `Carts`.
+        first_env: see `Carts`.
+        settings: see `Carts`.
         threads_per_block: of the kernel, 1 to 1,024.
-        validate: as of `TensorCartPoleEnv`.
+        validate: see `TensorCarts`.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -28,7 +31,13 @@ class NumbaCartPoleEnv(TensorCartPoleEnv):
     """
 
     def __init__(
-        self, num_envs: int, *, threads_per_block: int = 128, validate: bool = True, **settings
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        *,
+        threads_per_block: int = 128,
+        validate: bool = True,
     ):
         self.threads_per_block = integer("threads_per_block", threads_per_block, 1, 1024)
         if not cuda.is_available():
@@ -38,31 +47,32 @@ class NumbaCartPoleEnv(TensorCartPoleEnv):
         if not kernel.SIMULATED and not torch.cuda.is_available():
             raise UnavailableError(f"PyTorch {torch.__version__} is not built for the GPU")
         device = "cpu" if kernel.SIMULATED else "cuda"
-        super().__init__(num_envs, device, validate, **settings)
-        out = self._outputs
+        super().__init__(num_envs, first_env, settings, device, validate)
+        out = self.outputs
         flags = (out.terminated, out.truncated, out.ended)
         arrays = (self._state, self._steps, self._episode, out.observation.T, out.reward, *flags)
         self._arrays = [*map(_on_device, (*arrays, out.final_observation.T))]
         self._no_actions = torch.zeros((1, 1), dtype=torch.int64, device=device)
         self._no_sums = [*map(_on_device, (out.reward[:0], self._steps[:0]))]
 
-    def _step(self, actions: torch.Tensor) -> int:
-        self._refuse_invalid(actions)
-        self._launch(1, actions[None])
-        return self._count_ended()
+    def step(self, actions: torch.Tensor) -> int:
+        self.refuse_invalid(actions)
+        self._launch(1, actions[None], 0)
+        return self.count_ended()
 
-    def _step_many(self, steps: int, actions: torch.Tensor | None) -> tuple:
+    def step_many(self, steps: int, actions: torch.Tensor | None, drawn: int) -> tuple:
         if actions is not None:
-            self._refuse_invalid(actions)
-        sums = self._sums()
-        self._launch(steps, actions, sums)
-        self._num_ended = self._count_ended()
+            self.refuse_invalid(actions)
+        sums = self.sums()
+        self._launch(steps, actions, drawn, sums)
         return sums
 
-    def _launch(self, count: int, actions: torch.Tensor | None, sums: tuple = ()) -> None:
+    def _launch(
+        self, count: int, actions: torch.Tensor | None, drawn: int, sums: tuple = ()
+    ) -> None:
         settings = self.settings
         random = actions is None
-        kind = (self._state.dtype.itemsize, self.autoreset_mode, random, bool(sums))
+        kind = (self._state.dtype.itemsize, settings.autoreset_mode, random, bool(sums))
         run = kernel.compiled(*kind, self.threads_per_block)
         blocks = -(-self.num_envs // self.threads_per_block)
         run[blocks, self.threads_per_block, _current_stream()](
@@ -71,7 +81,7 @@ class NumbaCartPoleEnv(TensorCartPoleEnv):
             settings.max_episode_steps,
             settings.workload,
             count,
-            self._drawn,
+            drawn,
             _on_device(self._no_actions if random else actions),
             *self._arrays,
             *(map(_on_device, sums) if sums else self._no_sums),
@@ -79,7 +89,7 @@ class NumbaCartPoleEnv(TensorCartPoleEnv):
 
 
 def _on_device(tensor: torch.Tensor):
-    """A tensor's memory as Numba takes it."""
+    """Returns a tensor's memory as Numba takes it."""
     return tensor.numpy() if kernel.SIMULATED else cuda.as_cuda_array(tensor)
 
 

@@ -5,7 +5,8 @@ import functools
 
 import numpy as np
 
-from rungs.cartpole.vector_env import CartPoleSettings, Outputs
+from rungs.cartpole.carts.carts import Outputs
+from rungs.cartpole.settings import CartPoleSettings
 from rungs.compile import layout
 from rungs.core.arguments import AUTORESET_MODES
 from rungs.core.memory import zeroed_lines
@@ -14,8 +15,8 @@ from rungs.core.memory import zeroed_lines
 _LANES = 64
 
 
-class CartPoleBatch(ctypes.Structure):
-    """`rungs::env::CartPoleBatch`."""
+class CartPoleConfig(ctypes.Structure):
+    """`rungs::env::CartPoleConfig`."""
 
     _fields_ = (
         ("seed", ctypes.c_uint64),
@@ -23,6 +24,14 @@ class CartPoleBatch(ctypes.Structure):
         ("autoreset", ctypes.c_int32),
         ("max_steps", ctypes.c_int32),
         ("workload", ctypes.c_int32),
+    )
+
+
+class CartPoleBatch(ctypes.Structure):
+    """`rungs::CartPoleBatch`."""
+
+    _fields_ = (
+        ("config", CartPoleConfig),
         ("num_envs", ctypes.c_int64),
         ("stride", ctypes.c_int64),
         ("first_env", ctypes.c_int64),
@@ -83,11 +92,14 @@ class Arrays:
             .reshape(rows, stride)
             for name, (rows, dtype) in kinds.items()
         }
-        self.batch = CartPoleBatch(
+        config = CartPoleConfig(
             precision=np.dtype(settings.dtype).itemsize,
             autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
             max_steps=settings.max_episode_steps,
             workload=settings.workload,
+        )
+        self.batch = CartPoleBatch(
+            config=config,
             num_envs=num_envs,
             stride=stride,
             first_env=first_env,
@@ -102,7 +114,7 @@ class Arrays:
         )
 
     def dump(self) -> dict:
-        """What decides what comes next."""
+        """Returns what decides what comes next."""
         saved = {name: getattr(self, name) for name in ("state", "steps", "episode")}
         return saved | {"ended": self.outputs.ended}
 

@@ -5,10 +5,11 @@ import functools
 import numpy as np
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
-from rungs.cartpole.host import Arrays
+from rungs.cartpole.carts.arrays import Arrays
+from rungs.cartpole.carts.carts import Carts
 from rungs.cartpole.physics import physics
-from rungs.cartpole.vector_env import CartPoleVectorEnv
-from rungs.core.philox import Stream, words
+from rungs.cartpole.settings import CartPoleSettings
+from rungs.core.philox import Purpose, words
 from rungs.errors import ConfigurationError
 
 _PHYSICS = physics()
@@ -18,22 +19,21 @@ class OneCartPole(CartPoleEnv):
     """Gymnasium's, with the counter-based start, the limit of steps, and more work if asked.
 
     Args:
-        seed: of the batch.
         number: this environment's among all.
         max_episode_steps: when an episode is truncated.
         workload: how often the physics of a step is computed.
     """
 
-    def __init__(self, seed: int, number: int, max_episode_steps: int, workload: int):
+    def __init__(self, number: int, max_episode_steps: int, workload: int):
         super().__init__()
-        self._batch_seed, self._number = seed, number
+        self._batch_seed, self._number = 0, number
         self._most, self._workload = max_episode_steps, workload
         self.episode, self.steps = -1, 0
 
     def begin(self, seed: int, episode: int) -> np.ndarray:
-        """Begins an episode; the observation."""
+        """Begins an episode and returns the observation."""
         self._batch_seed, self.episode, self.steps = seed, episode, 0
-        drawn = words(seed, self._number, episode, 0, Stream.CARTPOLE_START)
+        drawn = words(seed, self._number, episode, 0, Purpose.CARTPOLE_START)
         self.state = np.array([_PHYSICS.start(word) for word in drawn])
         self.steps_beyond_terminated = None
         return self.state.astype(np.float32)
@@ -55,30 +55,30 @@ class OneCartPole(CartPoleEnv):
         return observation, reward, terminated, truncated, info
 
 
-class OneByOneEnv(CartPoleVectorEnv):
-    """A batch of `OneCartPole`s, whoever steps them. `dtype` is "float64".
+class OneByOneCarts(Carts):
+    """A batch of `OneCartPole`s, whoever steps them. See `Carts` for arguments.
 
     Attributes:
-        _makers: a function for each, that makes it.
+        makers: a function for each, that makes it.
+        arrays: their outputs, and room for what `dump` gives.
 
     Raises:
         ConfigurationError: another `dtype`.
     """
 
-    def __init__(self, num_envs: int, **settings):
-        super().__init__(num_envs, **settings)
-        if self.settings.dtype != "float64":
-            raise ConfigurationError(f"dtype={self.settings.dtype!r}: Gymnasium's is 'float64'")
-        how = (self.settings.max_episode_steps, self.settings.workload)
-        numbers = range(self.first_env, self.first_env + self.num_envs)
-        self._makers = [
-            functools.partial(OneCartPole, self._seed, number, *how) for number in numbers
+    def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
+        super().__init__(num_envs, first_env, settings)
+        if settings.dtype != "float64":
+            raise ConfigurationError(f"dtype={settings.dtype!r}: Gymnasium's is 'float64'")
+        how = (settings.max_episode_steps, settings.workload)
+        self.makers = [
+            functools.partial(OneCartPole, number, *how) for number in self.numbers.tolist()
         ]
-        self._arrays = Arrays(self.num_envs, self.first_env, self.settings)
-        self._outputs = self._arrays.outputs
+        self.arrays = Arrays(num_envs, first_env, settings)
+        self.outputs = self.arrays.outputs
 
-    def _begun_at(self, i: int, observation: np.ndarray) -> None:
+    def begun_at(self, i: int, observation: np.ndarray) -> None:
         """Writes the outputs of an environment whose episode has just begun."""
-        out = self._outputs
+        out = self.outputs
         out.observation[i] = observation
         out.reward[i] = out.terminated[i] = out.truncated[i] = out.ended[i] = 0

@@ -3,25 +3,28 @@
 import torch
 from gymnasium.vector import AutoresetMode
 
+from rungs.cartpole.carts.tensors import TensorCarts
 from rungs.cartpole.physics import FORCE, NEVER
-from rungs.cartpole.tensor_env import TensorCartPoleEnv
+from rungs.cartpole.settings import CartPoleSettings
 from rungs.core.arguments import choice
 from rungs.errors import ConfigurationError, UnavailableError
 
 EXECUTIONS = ("eager", "graph", "compile")
 
 
-class TorchCartPoleEnv(TensorCartPoleEnv):
-    """See `CartPoleVectorEnv` for arguments and outputs, which here are tensors.
+class TorchCarts(TensorCarts):
+    """Carts that PyTorch steps.
 
     Args:
-        num_envs: how many environments.
+        num_envs: see `Carts`.
+        first_env: see `Carts`.
+        settings: see `Carts`.
         device: "cpu" or "cuda".
         execution: "eager", an operation after the other; "graph", recorded once and replayed as a
             CUDA graph, in one launch; "compile", fused by `torch.compile`. The last two have no
             branch, so each step draws the start of an episode for every environment, and keeps it
             for those that begin one.
-        validate: as of `TensorCartPoleEnv`.
+        validate: see `TensorCarts`.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -31,11 +34,12 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
     def __init__(
         self,
         num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
         *,
         device: str = "cpu",
         execution: str = "eager",
         validate: bool = True,
-        **settings,
     ):
         choice("device", device, ("cpu", "cuda"))
         choice("execution", execution, EXECUTIONS)
@@ -43,7 +47,7 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
             raise UnavailableError("PyTorch finds no GPU")
         if execution == "graph" and device != "cuda":
             raise ConfigurationError("execution='graph' is CUDA's: device='cuda'")
-        super().__init__(num_envs, device, validate, **settings)
+        super().__init__(num_envs, first_env, settings, device, validate)
         self._run = self._operations
         if execution != "eager":
             self._begin = self._begin_everywhere
@@ -58,14 +62,14 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
             self._run = self._replay
             self._graph = None
 
-    def _step(self, actions: torch.Tensor) -> int:
-        self._refuse_invalid(actions)
+    def step(self, actions: torch.Tensor) -> int:
+        self.refuse_invalid(actions)
         self._run(actions)
-        return self._count_ended()
+        return self.count_ended()
 
     def _operations(self, actions: torch.Tensor) -> None:
-        """A step; where nothing waits for how many episodes ended, without a word to the host."""
-        out, mode = self._outputs, self.autoreset_mode
+        """Takes a step; where nothing waits for how many ended, without a word to the host."""
+        out, mode = self.outputs, self.settings.autoreset_mode
         resets = out.ended.clone() if mode == AutoresetMode.NEXT_STEP else None
         force = actions.to(self._state.dtype) * (2 * FORCE) - FORCE
         x, x_dot, theta, theta_dot = self._state
@@ -108,12 +112,12 @@ class TorchCartPoleEnv(TensorCartPoleEnv):
         self._graph.replay()
 
     def _tensors(self) -> list[torch.Tensor]:
-        return [self._state, self._steps, self._episode, *vars(self._outputs).values()]
+        return [self._state, self._steps, self._episode, *vars(self.outputs).values()]
 
     def _begin_everywhere(self, where: torch.Tensor, episode: torch.Tensor) -> None:
         """Begins them, by drawing for all."""
         self._episode.copy_(torch.where(where, episode, self._episode))
         self._steps.masked_fill_(where, 0)
-        begun = self._starts(self._seed_tensor, self._numbers, episode)
+        begun = self._starts(self._seed_tensor, self.numbers, episode)
         self._state.copy_(torch.where(where, begun, self._state))
-        self._outputs.observation.copy_(self._state.T)
+        self.outputs.observation.copy_(self._state.T)

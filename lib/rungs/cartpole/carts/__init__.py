@@ -1,0 +1,1 @@
+"""What a CartPole environment owns, a module for each rung."""
