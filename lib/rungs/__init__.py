@@ -10,7 +10,7 @@ register()
 
 
 def explore(results=None):
-    """The course's widgets in a dashboard, for a notebook: `rungs.show.dashboard.explore`.
+    """Shows the course's widgets in a dashboard, for a notebook: `rungs.show.dashboard.explore`.
 
     Raises:
         UnavailableError: a package that it needs is not installed; it is named.

@@ -65,13 +65,13 @@ def examine() -> Iterator[Finding]:
 
 
 def identity() -> str:
-    """What is installed where, in a line."""
+    """Returns what is installed where, in a line."""
     facts, version = describe(), importlib.metadata.version("rungs")
     return f"Rungs {version}, Python {facts['python']}, {in_words(facts)}"
 
 
 def summary() -> str:
-    """What works here and what doesn't, in a few lines: all but CartPole, whose imports take long.
+    """Says in a few lines what works here: all but CartPole, whose imports take long.
 
     Raises:
         UnavailableError: something that is in every installation doesn't work; it is named.
@@ -130,7 +130,7 @@ def _openmp() -> str:
 
 
 def _play(rung: str) -> str:
-    """Random chess, beside python-chess."""
+    """Plays random chess, beside python-chess."""
     if rung == "cuda":
         gpu.require()  # before PyTorch is imported, which takes seconds
     ours = registry.make("chess", rung, 2)
@@ -141,7 +141,7 @@ def _play(rung: str) -> str:
 
 
 def _balance(rung: str) -> str:
-    """CartPole, pushed at random."""
+    """Plays CartPole, pushed at random."""
     env = registry.make("cartpole", rung, 2)
     with contextlib.closing(env):
         env.reset(seed=0)

@@ -9,7 +9,7 @@ import rungs
 from rungs.chess.boards import cuda, device
 from rungs.chess.engine import UciEngine
 from rungs.core.memory import on_host
-from rungs.core.philox import Stream, below, philox
+from rungs.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
 from rungs.machine import gpu
 from rungs.measure.verify import assert_same
@@ -132,7 +132,7 @@ def test_random_play_in_one_call_is_the_same_games(where):
         for i, row in enumerate(info["action_mask"]):
             legal = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
             episode = plain.boards.episode(i)
-            drawn = below(philox(6, i, episode, int(plies[i]), Stream.AGENT), len(legal))
+            drawn = below(philox(6, i, episode, int(plies[i]), Purpose.AGENT), len(legal))
             actions.append(legal[drawn])
         _, _, terminated, truncated, info = plain.step(np.array(actions))
         plies = np.where(terminated | truncated, 0, plies + 1)

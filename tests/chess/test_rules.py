@@ -28,7 +28,7 @@ def test_a_game_ends_as_python_chess_says_of_the_position_reached(seed):
         moves = list(env.legal.values())
         quiet = [move for move in moves if not env.board.is_zeroing(move)]
         shuffle = quiet and rng.random() < 0.9
-        env._advance(rng.choice(quiet if shuffle else moves))
+        env._play(rng.choice(quiet if shuffle else moves))
         outcome = env.board.outcome(claim_draw=True)
         if env.reason:
             assert outcome.termination == TERMINATIONS[env.reason]

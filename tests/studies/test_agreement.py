@@ -6,25 +6,25 @@ import pytest
 
 from rungs.chess.actions import from_uci
 from rungs.chess.reason import Reason
-from rungs.peers.ours import Rung
+from rungs.peers.ours import OurChess
 from rungs.studies import agreement
 
 
 def test_we_agree_in_all_ways_a_game_ends():
-    tried, found = agreement.compare(Rung(60), seed=0)
+    tried, found = agreement.compare(OurChess(60), seed=0)
     assert not found
     assert all(tried[rule] for rule in agreement.RULES)
     assert tried[agreement.LEGAL] > 10_000
 
 
-class NoDoubleSteps(Rung):
+class NoDoubleSteps(OurChess):
     def mask(self):
         mask = super().mask().copy()
         mask[:, from_uci("e2e4", chess.STARTING_FEN)] = False
         return mask
 
 
-class Extra(Rung):
+class Extra(OurChess):
     OFF_THE_BOARD = 64 * 7 + chess.H8
 
     def mask(self):
@@ -37,7 +37,7 @@ class Extra(Rung):
         return np.where(off, super().mask().argmax(axis=1), actions)
 
 
-class Changed(Rung):
+class Changed(OurChess):
     """One whose endings are not what they should be."""
 
     def step(self, actions):
@@ -91,7 +91,7 @@ def test_a_limit_of_plies_that_is_known_is_no_disagreement():
 
 
 def test_tables_have_a_row_for_every_rule_and_disagreement():
-    compared = {"good": agreement.compare(Rung(2), 0), "bad": agreement.compare(Extra(2), 0)}
+    compared = {"good": agreement.compare(OurChess(2), 0), "bad": agreement.compare(Extra(2), 0)}
     table = agreement.table(compared)
     assert len(table) == 2 * len(agreement.RULES)
     assert not table.query("peer == 'good'")["disagreements"].any()

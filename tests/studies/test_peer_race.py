@@ -9,7 +9,7 @@ import pytest
 
 from rungs.errors import WorkerDiedError
 from rungs.peers.cartpole import GymnasiumCartPole
-from rungs.peers.ours import Rung
+from rungs.peers.ours import OurChess
 from rungs.peers.peer import Peer
 from rungs.studies import peer_race
 from rungs.studies.peer_race import Entry
@@ -51,7 +51,7 @@ class Broken(Idle):
 
 
 def test_it_times_every_racer_at_every_count():
-    entries = {"cpp": Entry(Rung), "python": Entry(Rung, {"rung": "python"}, most=2)}
+    entries = {"cpp": Entry(OurChess), "python": Entry(OurChess, {"rung": "python"}, most=2)}
     times = peer_race.race(entries, [1, 8], **HOW)
     assert len(times) == 3 * (2 + 1)
     assert set(times.query("num_envs == 8")["racer"]) == {"cpp"}
@@ -116,7 +116,7 @@ def test_a_racer_with_processes_of_its_own():
 @pytest.mark.system
 def test_one_that_breaks_ends_the_race_and_all_processes():
     with pytest.raises(WorkerDiedError, match="ZeroDivisionError"):
-        peer_race.race({"cpp": Entry(Rung), "broken": Entry(Broken)}, [2], **HOW)
+        peer_race.race({"cpp": Entry(OurChess), "broken": Entry(Broken)}, [2], **HOW)
     assert not multiprocessing.active_children()
 
 

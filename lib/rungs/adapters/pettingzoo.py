@@ -20,7 +20,7 @@ _AGENTS = ["player_0", "player_1"]  # White, Black
 
 
 def env(**settings) -> AECEnv:
-    """`raw_env` in PettingZoo's usual wrappers: who plays an illegal action loses by it.
+    """Puts `raw_env` into PettingZoo's usual wrappers: who plays an illegal action loses by it.
 
     Args:
         **settings: of `raw_env`.
@@ -82,11 +82,11 @@ class raw_env(AECEnv):
         self.action_spaces = {agent: gymnasium.spaces.Discrete(NUM_ACTIONS) for agent in _AGENTS}
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
-        """The space of an agent's observations."""
+        """Returns the space of an agent's observations."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space:
-        """The space of an agent's actions."""
+        """Returns the space of an agent's actions."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict | None = None) -> None:
@@ -101,7 +101,7 @@ class raw_env(AECEnv):
         self.agent_selection = self._to_move()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What an agent sees, copied."""
+        """Returns what an agent sees, copied."""
         observation = on_host(self._observation[0])
         if agent == self._to_move():
             mask = on_host(self._info["action_mask"][0]).astype(np.int8)
@@ -134,7 +134,7 @@ class raw_env(AECEnv):
         self.agent_selection = other
 
     def render(self) -> str | None:
-        """The board as text, with `render_mode="ansi"`."""
+        """Returns the board as text, with `render_mode="ansi"`."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() does nothing without render_mode='ansi'")
             return None

@@ -70,7 +70,7 @@ class BatchVecEnv(VecEnv):
         self.env.close()
 
     def get_attr(self, attr_name: str, indices=None) -> list[Any]:
-        """An attribute of the batch, for every one asked for.
+        """Returns an attribute of the batch, for every one asked for.
 
         Raises:
             AttributeError: it has none of that name.
@@ -79,7 +79,7 @@ class BatchVecEnv(VecEnv):
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices=None) -> None:
-        """Not possible: settings are given when the environment is made.
+        """Refuses: settings are given when the environment is made.
 
         Raises:
             ConfigurationError: always.
@@ -87,7 +87,7 @@ class BatchVecEnv(VecEnv):
         raise ConfigurationError(f"{attr_name} can't be set: make another environment")
 
     def env_method(self, method_name: str, *args, indices=None, **kwargs) -> list[Any]:
-        """A method of the batch, one result for every one asked for.
+        """Calls a method of the batch, and returns one result for every one asked for.
 
         Raises:
             AttributeError: there is no such method.
@@ -99,11 +99,11 @@ class BatchVecEnv(VecEnv):
         return [results[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class, indices=None) -> list[bool]:
-        """None is: there is none alone."""
+        """Says that none is: there is none alone."""
         return [False for _ in self._get_indices(indices)]
 
     def _owner(self, name: str):
-        """Who has an attribute of that name: the batch."""
+        """Returns who has an attribute of that name: the batch."""
         return self.env
 
 
@@ -131,7 +131,7 @@ class ChessVecEnv(BatchVecEnv):
         super().__init__(rungs.make("chess", rung, num_envs, **how))
 
     def action_masks(self) -> np.ndarray:
-        """(N, 4672) bool, the legal actions of every board: a copy."""
+        """Returns (N, 4672) bool, the legal actions of every board: a copy."""
         return self._info["action_mask"].copy()
 
     def step_wait(self):

@@ -23,7 +23,7 @@ _PLANES = (
 
 
 def target_of(action: int) -> int | None:
-    """The square an action leads to, or None where that is off the board."""
+    """Returns the square an action leads to, or None where that is off the board."""
     x, y, _ = _PLANES[action // 64]
     file, rank = action % 8 + x, action % 64 // 8 + y
     return 8 * rank + file if 0 <= file < 8 and 0 <= rank < 8 else None
@@ -38,14 +38,14 @@ _ACTION_OF = {
 
 
 def action_of(move: chess.Move, black: bool) -> int:
-    """The action id of a move of either side."""
+    """Returns the action id of a move of either side."""
     view = 56 if black else 0
     piece = move.promotion if move.promotion != chess.QUEEN else None
     return _ACTION_OF[move.from_square ^ view, move.to_square ^ view, piece]
 
 
 def move_of(action: int, board: chess.Board) -> chess.Move | None:
-    """The move an action means on `board`, legal or not; None where it leaves the board."""
+    """Returns the move an action means on `board`, legal or not; None where it leaves the board."""
     if not 0 <= action < NUM_ACTIONS or target_of(action) is None:
         return None
     view = 0 if board.turn else 56
@@ -57,7 +57,7 @@ def move_of(action: int, board: chess.Board) -> chess.Move | None:
 
 
 def to_uci(action: int, fen: str) -> str:
-    """An action as UCI writes it: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
+    """Writes an action as UCI writes it: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
 
     Raises:
         ConfigurationError: the action is illegal in that position.
@@ -71,7 +71,7 @@ def to_uci(action: int, fen: str) -> str:
 
 
 def from_uci(uci: str, fen: str) -> int:
-    """The action that UCI's `uci` is: `from_uci("e2e4", chess.STARTING_FEN)` is 524.
+    """Returns the action that UCI's `uci` is: `from_uci("e2e4", chess.STARTING_FEN)` is 524.
 
     Raises:
         ConfigurationError: it is not a move, or illegal in that position.

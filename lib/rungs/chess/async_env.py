@@ -101,7 +101,7 @@ class AsyncChessEnv:
         self._finish()
 
     def fens(self) -> list[str]:
-        """The positions of all boards, once no step is in flight."""
+        """Returns the positions of all boards, once no step is in flight."""
         self.wait()
         return [fen for half in self.halves for fen in half.fens()]
 
@@ -127,7 +127,7 @@ class AsyncChessEnv:
 
 
 def _done(observation: np.ndarray, info: dict) -> Future:
-    """A half's first outputs, as a step that is over."""
+    """Returns a half's first outputs, as a step that is over."""
     nothing = np.zeros(len(observation), np.bool_)
     future = Future()
     reward = np.zeros(len(observation), np.float32)

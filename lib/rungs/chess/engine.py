@@ -61,7 +61,7 @@ class EngineProcess:
         self._loop = self._thread = self._protocol = self._kill = None
 
     def reply(self, position: chess.Board, board: int) -> chess.Move:
-        """Its move in `position`.
+        """Returns its move in `position`.
 
         Args:
             board: the index to name in an error.

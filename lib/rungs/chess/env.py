@@ -16,7 +16,7 @@ from rungs.chess.observation import HISTORY
 from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_planes
-from rungs.core.philox import Stream, below, philox
+from rungs.core.philox import Purpose, below, philox
 
 
 class ChessEnv:
@@ -55,7 +55,7 @@ class ChessEnv:
             self.episode += 1
             self._start()
         else:
-            ends = self._play(action, reply, out, i)
+            ends = self._play_turn(action, reply, out, i)
         self.write(out, i)
         return ends
 
@@ -77,7 +77,7 @@ class ChessEnv:
         out.player[i] = not self.board.turn
 
     def dump(self) -> list:
-        """All there is to know, as JSON takes it."""
+        """Returns all there is to know, as JSON takes it."""
         moves = [move.uci() for move in self.board.move_stack]
         return [self.episode, self.ply, self.ended, self.board.root().fen(), moves]
 
@@ -87,15 +87,15 @@ class ChessEnv:
         self.episode, ply, ended, fen, moves = saved
         self._set_up(fen)
         for move in moves:
-            self._advance(chess.Move.from_uci(move))
+            self._play(chess.Move.from_uci(move))
         self.ply, self.ended = ply, ended
 
-    def _play(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
-        self._advance(self.legal[action])
+    def _play_turn(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
+        self._play(self.legal[action])
         sign = 1.0  # whoever mates has just moved
         if self.settings.opponent is not None and not self.reason:
             random = self.settings.opponent == "random"
-            self._advance(self.legal[self._random_action(Stream.OPPONENT) if random else reply])
+            self._play(self.legal[self._random_action(Purpose.OPPONENT) if random else reply])
             sign = -1.0
         most = self.settings.max_plies
         truncated = not self.reason and most is not None and self.ply >= most
@@ -125,18 +125,18 @@ class ChessEnv:
         settings = self.settings
         self.ply = 0
         starts = settings.start_fens
-        self._set_up(starts[self._draw(Stream.START, len(starts))])
+        self._set_up(starts[self._draw(Purpose.START, len(starts))])
         least, most = settings.opening_plies
-        opening = least + self._draw(Stream.OPENING_LENGTH, most - least + 1)
-        while self.ply < opening and self.begin_with(self._random_action(Stream.OPENING)):
+        opening = least + self._draw(Purpose.OPENING_LENGTH, most - least + 1)
+        while self.ply < opening and self.begin_with(self._random_action(Purpose.OPENING)):
             pass
         self.ply = 0
         # Colours alternate by episode, and neighbouring boards have opposite ones.
         agent_is_white = (self.number + self.episode) % 2 == 0
         if settings.opponent == "random" and self.board.turn != agent_is_white:
-            self.begin_with(self._random_action(Stream.OPPONENT))
+            self.begin_with(self._random_action(Purpose.OPPONENT))
 
-    def _advance(self, move: chess.Move) -> None:
+    def _play(self, move: chess.Move) -> None:
         self._push(move)
         self._remember()
 
@@ -153,11 +153,11 @@ class ChessEnv:
         pieces = {side: [mask(kind, side) for kind in kinds] for side in chess.COLORS}
         self._past.append((pieces, self.repetitions))
 
-    def _draw(self, stream: Stream, n: int) -> int:
-        return below(philox(self.seed, self.number, self.episode, self.ply, stream), n)
+    def _draw(self, purpose: Purpose, n: int) -> int:
+        return below(philox(self.seed, self.number, self.episode, self.ply, purpose), n)
 
-    def _random_action(self, stream: Stream) -> int:
-        return sorted(self.legal)[self._draw(stream, len(self.legal))]
+    def _random_action(self, purpose: Purpose) -> int:
+        return sorted(self.legal)[self._draw(purpose, len(self.legal))]
 
     def _examine(self) -> None:
         board = self.board
@@ -221,7 +221,7 @@ class ChessEnv:
         out[71] = not us
 
     def _write_mask(self, out: np.ndarray) -> None:
-        """The actions that `step` takes next."""
+        """Writes the actions that `step` takes next."""
         if self.ended:
             anything = self.settings.autoreset_mode == AutoresetMode.NEXT_STEP
             out[:] = np.iinfo(np.uint64).max * anything if out.dtype == np.uint64 else anything

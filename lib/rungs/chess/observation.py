@@ -55,7 +55,7 @@ OBSERVATIONS = {
 
 
 def mirrored(observation: np.ndarray, obs: str) -> np.ndarray:
-    """What the side that is not to move sees of a position: the same board, turned over.
+    """Returns what the side not to move sees of a position: the same board, turned over.
 
     Args:
         observation: (..., 72) int8 or (..., 119, 8, 8) float32, of the side to move.

@@ -29,7 +29,7 @@ class PerftCase:
 
 
 def read_epd(path: Path) -> Iterator[PerftCase]:
-    """The cases of a file with lines like `FEN ;D1 20 ;D2 400`; `#` starts a comment.
+    """Reads the cases of a file with lines like `FEN ;D1 20 ;D2 400`; `#` starts a comment.
 
     Raises:
         ConfigurationError: the file can't be read, or a line is not of that form or gives a depth
@@ -64,7 +64,7 @@ def perft_cpp(fen: str, depth: int) -> int:
 
 
 def perft_python(fen: str, depth: int) -> int:
-    """The same by python-chess."""
+    """Counts the same by python-chess."""
     depth = integer("depth", depth, 0, _DEEPEST)
     try:
         board = chess.Board(fen if len(fen.split()) == 6 else f"{fen} 0 1", chess960=True)

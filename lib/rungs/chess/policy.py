@@ -4,7 +4,7 @@ import numpy as np
 
 
 def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """One uniformly random legal action per board.
+    """Chooses one uniformly random legal action per board.
 
     Args:
         mask: (N, 4672) bool or (N, 73) uint64, with at least one legal action in each row.

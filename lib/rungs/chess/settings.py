@@ -57,12 +57,12 @@ class ChessSettings:
 
 
 def share_ends(num_envs: int, shares: int) -> list[int]:
-    """Where each of `shares` even runs of boards ends."""
+    """Returns where each of `shares` even runs of boards ends."""
     return [num_envs * (share + 1) // shares for share in range(shares)]
 
 
 def _start(fen: str) -> str:
-    """A FEN in its one proper form, of a game that can be played on."""
+    """Returns a FEN in its one proper form, of a game that can be played on."""
     try:
         board = chess.Board(fen)
     except (ValueError, TypeError, AttributeError) as error:

@@ -12,7 +12,7 @@ from rungs.errors import ConfigurationError
 
 
 def unpack_mask(words):
-    """The legal-action mask of `mask="bits"` as `mask="bool"` gives it.
+    """Returns the legal-action mask of `mask="bits"` as `mask="bool"` gives it.
 
     Args:
         words: (..., 73) uint64, an array or a tensor; a tensor may be int64, the same bits.
@@ -29,7 +29,7 @@ def unpack_mask(words):
 
 
 def unpack_planes(words):
-    """The observation of `obs="bitplanes"` as `obs="planes"` gives it.
+    """Returns the observation of `obs="bitplanes"` as `obs="planes"` gives it.
 
     Args:
         words: (..., 119) uint64, an array or a tensor; a tensor may be int64, the same bits.
@@ -61,7 +61,7 @@ def _check(what: str, words, last: int) -> None:
 
 
 def _bytes(words):
-    """(..., n) words as (..., 8 n) bytes."""
+    """Returns (..., n) words as (..., 8 n) bytes."""
     if isinstance(words, np.ndarray):
         return np.ascontiguousarray(words).view(np.uint8)
     import torch
@@ -70,7 +70,7 @@ def _bytes(words):
 
 
 def _bits(words):
-    """Every bit as a byte of 0 or 1, lowest first, as a last axis of 8 behind the bytes."""
+    """Returns every bit as a byte of 0 or 1, lowest first, as a last axis of 8 behind the bytes."""
     octets = _bytes(words)
     if isinstance(words, np.ndarray):
         return np.unpackbits(octets, axis=-1, bitorder="little")

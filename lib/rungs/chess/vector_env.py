@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import inspect
 from collections.abc import Callable, Sequence
 
 import chess
@@ -19,8 +18,8 @@ from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_mask
 from rungs.core import state
-from rungs.core.arguments import integer
-from rungs.core.batch_env import BatchEnv
+from rungs.core.arguments import check_settings, integer
+from rungs.core.batch_env import BatchEnv, stays_ended
 from rungs.core.memory import on_host
 from rungs.errors import ConfigurationError
 from rungs.processes.interrupt import uninterrupted
@@ -105,9 +104,7 @@ class ChessVectorEnv(BatchEnv):
         self.settings = ChessSettings(
             opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies
         )
-        unknown = ", ".join(sorted(how.keys() - inspect.signature(boards).parameters.keys()))
-        if unknown:
-            raise ConfigurationError(f"{boards.__name__} has no setting {unknown}")
+        check_settings(boards, how)
         self.boards = boards(num_envs, first_board, self.settings, **how)
         if isinstance(opponent, UciEngine):
             self.boards = EnginePlays(self.boards)
@@ -192,7 +189,7 @@ class ChessVectorEnv(BatchEnv):
         return out.observation, out.reward, out.terminated, out.truncated, info
 
     def rollout(self, length: int) -> tuple[Buffers, list[Buffers]]:
-        """Memory for the outputs of several steps.
+        """Allocates memory for the outputs of several steps.
 
         Args:
             length: how many steps.
@@ -206,12 +203,12 @@ class ChessVectorEnv(BatchEnv):
         return whole, [whole.rows(step) for step in range(length)]
 
     def fens(self) -> list[str]:
-        """The position of every board as a FEN."""
+        """Returns the position of every board as a FEN."""
         self._check_begun("fens")
         return self.boards.fens()
 
     def legal_moves(self, board: int) -> dict[str, int]:
-        """The legal moves of one board as UCI writes them, each with its action, in their order.
+        """Returns one board's legal moves as UCI writes them, each with its action, in their order.
 
         None where the board's episode has ended and the next has not begun.
 
@@ -220,7 +217,7 @@ class ChessVectorEnv(BatchEnv):
         """
         self._check_begun("legal_moves")
         index = integer("board", board, 0, self.num_envs - 1)
-        if self._stays_ended[index]:
+        if stays_ended(self.autoreset_mode, self._ended)[index]:
             return {}
         position = chess.Board(self.boards.fen(index))
         bits = on_host(self._buffers.mask[index])
@@ -230,9 +227,9 @@ class ChessVectorEnv(BatchEnv):
         return {move_of(action, position).uci(): action for action in actions}
 
     def get_state(self) -> bytes:
-        """All that decides what comes next, to go on from it with `set_state` on the same rung."""
+        """Returns what decides what comes next, to go on from with `set_state` on the same rung."""
         self._check_begun("get_state")
-        ended = np.flatnonzero(self._stays_ended).tolist()
+        ended = np.flatnonzero(stays_ended(self.autoreset_mode, self._ended)).tolist()
         identity = self._identity() | {"seed": self._seed, "ended": ended}
         return state.pack(identity, self.boards.dump())
 

@@ -11,7 +11,7 @@ from rungs.core.atomic import written
 
 
 def directory() -> Path:
-    """The cache directory, made if missing."""
+    """Returns the cache directory, made if missing."""
     path = Path(platformdirs.user_cache_dir("rungs"))
     path.mkdir(parents=True, exist_ok=True)
     return path

@@ -28,7 +28,7 @@ _loaded: str | None = None
 
 
 def load():
-    """The functions of `cpp/bindings/api.hpp`, compiled; each releases the interpreter lock.
+    """Compiles the functions of `cpp/bindings/api.hpp`; each releases the interpreter lock.
 
     The first call in a process takes about a second, the first on a machine a few more for the
     precompiled header.
@@ -50,7 +50,7 @@ def load():
 
 
 def load_mpi():
-    """The functions of `load`, and those of `cpp/bindings/mpi.hpp`. Initialises MPI.
+    """Compiles the functions of `load`, and of `cpp/bindings/mpi.hpp`. Initialises MPI.
 
     Raises:
         UnavailableError: there is no mpi4py, no MPI library, or no `mpi.h` that belongs to it.
@@ -62,7 +62,7 @@ def load_mpi():
 
 
 def load_machine():
-    """The functions of `cpp/bindings/machine.hpp`.
+    """Compiles the functions of `cpp/bindings/machine.hpp`.
 
     Raises:
         CompilerError: as `load`.

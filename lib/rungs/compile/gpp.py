@@ -39,7 +39,7 @@ _FUNCTION = re.compile(r"^([\w:]+) (rungs_\w+)\(([^)]*)\) \{", re.MULTILINE)
 
 
 def load(march: str = "native"):
-    """The functions of `cpp/bindings/api.hpp` from a shared library, built if it isn't there yet.
+    """Loads the functions of `cpp/bindings/api.hpp` from a shared library, built if it isn't there.
 
     After a header has changed they are those of another library, as the header is now.
 
@@ -67,7 +67,7 @@ def _loaded(path: Path):
 
 
 def build(name: str, source: Path, flags: list[str]) -> Path:
-    """A file that g++ makes of a source of ours, built if it isn't there yet.
+    """Builds a file from a source of ours by g++, if it isn't there yet.
 
     Raises:
         CompilerError: as `load`.
@@ -84,12 +84,12 @@ def build(name: str, source: Path, flags: list[str]) -> Path:
 
 
 def version() -> str:
-    """The compiler's version line."""
+    """Returns the compiler's version line."""
     return run([COMPILER, "--version"]).splitlines()[0]
 
 
 def run(command: list[str]) -> str:
-    """What a compiler or a tool beside it says; CompilerError where it is missing or fails."""
+    """Runs a compiler or a tool beside it; CompilerError where it is missing or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:

@@ -13,7 +13,7 @@ MACHINE_API = "bindings/machine.hpp"
 
 
 def fingerprint() -> str:
-    """A hash of every header, which changes when any of them does."""
+    """Returns a hash of every header, which changes when any of them does."""
     files = []
     for folder, _, names in os.walk(paths.CPP):
         for name in names:

@@ -8,7 +8,7 @@ from rungs.errors import CompilerError, UnavailableError
 
 
 def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
-    """Machine code for a GPU, compiled if it isn't there yet. No GPU is needed.
+    """Compiles machine code for a GPU, if it isn't there yet. No GPU is needed.
 
     Args:
         source: a header below `cpp/`, whose kernels are wanted.

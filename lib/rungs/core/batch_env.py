@@ -58,7 +58,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         return _tensors().on_device(actions, shape, self.device)
 
     def _checked_steps(self, steps: int) -> int:
-        """How many `step_many` takes, where it can."""
+        """Returns how many `step_many` takes, where it can."""
         self._check_begun("step_many")
         if self.autoreset_mode == AutoresetMode.DISABLED:
             raise ConfigurationError("step_many needs episodes to follow each other: not DISABLED")
@@ -70,13 +70,6 @@ class BatchEnv(VectorEnv, abc.ABC):
             raise gymnasium.error.ResetNeeded(
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
             )
-
-    @property
-    def _stays_ended(self) -> np.ndarray:
-        """(N,) bool: boards that have ended and not begun again."""
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            return np.zeros(self.num_envs, np.bool_)
-        return on_host(self._ended)
 
     def _reset_mask(self, seed: int | None, options: dict) -> Array | None:
         unknown = ", ".join(str(name) for name in options if name != "reset_mask")
@@ -102,6 +95,19 @@ class BatchEnv(VectorEnv, abc.ABC):
         self._check_open()
         if not self._begun:
             raise gymnasium.error.ResetNeeded(f"call reset() before {method}()")
+
+
+def stays_ended(mode: AutoresetMode, ended: Array) -> np.ndarray:
+    """Returns which episodes have ended and not begun again.
+
+    Args:
+        mode: when the next episode begins.
+        ended: (N,) bool, which ended in the last step.
+
+    Returns:
+        (N,) bool, a copy.
+    """
+    return on_host(ended) & (mode != AutoresetMode.SAME_STEP)
 
 
 def _tensors():

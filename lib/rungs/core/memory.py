@@ -6,17 +6,17 @@ CACHE_LINE = 64  # bytes
 
 
 def zeroed_lines(num_bytes: int) -> np.ndarray:
-    """Memory that begins on a cache line, (num_bytes,) uint8."""
+    """Allocates memory that begins on a cache line, (num_bytes,) uint8."""
     memory = np.zeros(num_bytes + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + num_bytes]
 
 
 def whole_lines(num_bytes: int) -> int:
-    """The bytes of as many lines as hold so many."""
+    """Returns the bytes of as many lines as hold so many."""
     return -(-num_bytes // CACHE_LINE) * CACHE_LINE
 
 
 def on_host(output) -> np.ndarray:
-    """An array as it is, a tensor of any device as an array."""
+    """Returns an array as it is, a tensor of any device as an array."""
     return output if isinstance(output, np.ndarray) else output.cpu().numpy()

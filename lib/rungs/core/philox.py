@@ -5,7 +5,7 @@ import enum
 _WORD = 0xFFFFFFFF
 
 
-class Stream(enum.IntEnum):
+class Purpose(enum.IntEnum):
     """What a number is drawn for."""
 
     OPPONENT = 0
@@ -17,18 +17,18 @@ class Stream(enum.IntEnum):
     AGENT = 6
 
 
-def philox(seed: int, board, episode, ply, stream: Stream):
-    """The first 32-bit word of `words`."""
-    return words(seed, board, episode, ply, stream)[0]
+def philox(seed: int, board, episode, ply, purpose: Purpose):
+    """Returns the first 32-bit word of `words`."""
+    return words(seed, board, episode, ply, purpose)[0]
 
 
-def words(seed: int, board, episode, ply, stream: Stream) -> tuple:
-    """The four 32-bit words of Philox4x32-10 (Salmon et al., SC 2011).
+def words(seed: int, board, episode, ply, purpose: Purpose) -> tuple:
+    """Returns the four 32-bit words of Philox4x32-10 (Salmon et al., SC 2011).
 
-    The counter is (board, episode, ply, stream), the key is the 64-bit seed, which may also be
+    The counter is (board, episode, ply, purpose), the key is the 64-bit seed, which may also be
     given as a signed number. A counter may also be an array or a tensor of int64, or be compiled.
     """
-    c0, c1, c2, c3 = board, episode, ply, int(stream)
+    c0, c1, c2, c3 = board, episode, ply, int(purpose)
     k0, k1 = seed & _WORD, seed >> 32 & _WORD
     for _ in range(10):
         a, b = 0xD2511F53 * c0, 0xCD9E8D57 * c2
@@ -44,5 +44,5 @@ def words(seed: int, board, episode, ply, stream: Stream) -> tuple:
 
 
 def below(bits: int, n: int) -> int:
-    """An integer in [0, n) from 32 random bits, by Lemire's multiplication."""
+    """Returns an integer in [0, n) from 32 random bits, by Lemire's multiplication."""
     return bits * n >> 32

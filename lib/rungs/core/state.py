@@ -13,14 +13,14 @@ _DIGEST = 16
 
 
 def pack(identity: dict, payload: bytes) -> bytes:
-    """Bytes that hold `payload` and the JSON-able `identity`, their version and a checksum."""
+    """Puts `payload` and the JSON-able `identity` into bytes, with a version and a checksum."""
     head = json.dumps({"version": VERSION} | identity).encode() + b"\n"
     body = _MAGIC + head + payload
     return body + _checksum(body)
 
 
 def unpack(state: bytes, expected: dict) -> tuple[dict, bytes]:
-    """The identity and payload that `pack` was given.
+    """Returns the identity and payload that `pack` was given.
 
     Args:
         state: what `pack` made.

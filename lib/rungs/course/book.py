@@ -94,7 +94,7 @@ def make(staged: Path, book: Path) -> Path:
 
 
 def _origin(manifest: dict, entry: dict) -> str:
-    """Where a notebook's numbers come from, in a sentence."""
+    """Returns where a notebook's numbers come from, in a sentence."""
     if entry["status"] not in manifests.OVER:
         return f"Without outputs: in this book's run it is {entry['status']}."
     where, date = in_words(manifest["machine"]), manifest["started"][:10]
@@ -103,7 +103,7 @@ def _origin(manifest: dict, entry: dict) -> str:
 
 
 def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
-    """A notebook as a reader needs it: without its parameters, and with pictures for widgets."""
+    """Makes a notebook as a reader needs it: without parameters, with pictures for widgets."""
     widgets = notebook.metadata.get("widgets", {}).get(_WIDGETS, {}).get("state", {})
     cells = [
         cell
@@ -119,7 +119,7 @@ def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
 
 
 def _picture(output: nbformat.NotebookNode, widgets: dict) -> nbformat.NotebookNode:
-    """A widget's output as the figure that it showed; any other as it is."""
+    """Returns a widget's output as the figure that it showed; any other as it is."""
     view = output.get("data", {}).get(_WIDGET)
     if not view:
         return output
@@ -130,7 +130,7 @@ def _picture(output: nbformat.NotebookNode, widgets: dict) -> nbformat.NotebookN
 
 
 def _outputs(model: str, widgets: dict) -> list[dict]:
-    """All that is shown inside a widget."""
+    """Returns all that is shown inside a widget."""
     state = widgets.get(model, {}).get("state", {})
     found = list(state.get("outputs", []))
     for child in state.get("children", []):

@@ -96,7 +96,7 @@ def resume(*, out: Path = OUT, say: Callable[[str], None] = print) -> None:
 
 
 def _replaced(out: Path, folders: list[Path]) -> list[Path]:
-    """The folders of an earlier run; what is in a folder that isn't the course's own is refused."""
+    """Returns the folders of an earlier run; refuses a folder with anything else in it."""
     present = [folder for folder in folders if folder.exists()]
     if present and out != OUT and not manifests.exists(out):
         raise ConfigurationError(f"{present[0]} is there, but {out} holds no run to replace")
@@ -133,7 +133,7 @@ def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
 
 
 def _run_one(notebook: Path, settings: dict, out: Path) -> tuple[str, str]:
-    """The notebook's status, and what this machine lacks for it, if anything."""
+    """Runs a notebook; returns its status, and what this machine lacks for it, if anything."""
     executed = out / "notebooks" / notebook.name
     try:
         execute(notebook, executed, settings["parameters"], settings["cell_seconds"])

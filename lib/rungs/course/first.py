@@ -65,7 +65,7 @@ def race_for(seconds: float) -> pd.DataFrame:
 
 
 def report(times: pd.DataFrame) -> str:
-    """A race of the ladder for the screen, with its spread: few seconds are noisy."""
+    """Writes a race of the ladder for the screen, with its spread: few seconds are noisy."""
     ladder = ladder_table(times, rest_of_batch=0, num_envs=NUM_ENVS)
     low, high = (NUM_ENVS / ladder[f"seconds_{end}"] for end in ("high", "low"))
     table = pd.DataFrame(

@@ -19,7 +19,7 @@ OVER = ("done", "unavailable")
 
 
 def new(settings: dict, notebooks: list[Path]) -> dict:
-    """A manifest for a run that starts now.
+    """Makes a manifest for a run that starts now.
 
     Args:
         settings: size, parameters and the like; a resumed run takes them from here.
@@ -38,7 +38,7 @@ def new(settings: dict, notebooks: list[Path]) -> dict:
 
 
 def fingerprints(notebooks: list[Path]) -> dict[str, str]:
-    """A hash of every file that results depend on."""
+    """Returns a hash of every file that results depend on."""
     found = (file for pattern in _SOURCES for file in paths.ROOT.glob(pattern))
     files = [file for file in found if file.is_file()]
     named = {str(file.relative_to(paths.ROOT)): file for file in files}
@@ -55,12 +55,12 @@ def write(manifest: dict, out: Path) -> None:
 
 
 def exists(out: Path) -> bool:
-    """Whether there is a run in `out`."""
+    """Returns whether there is a run in `out`."""
     return (out / _NAME).exists()
 
 
 def read(out: Path) -> dict:
-    """The manifest of the run in `out`.
+    """Reads the manifest of the run in `out`.
 
     Raises:
         ConfigurationError: there is none.
@@ -86,5 +86,5 @@ def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
 
 
 def is_complete(manifest: dict) -> bool:
-    """Whether every notebook of the run is over."""
+    """Returns whether every notebook of the run is over."""
     return all(entry["status"] in OVER for entry in manifest["notebooks"].values())

@@ -31,7 +31,7 @@ _KERNELS = Config(
 
 
 def declared_parameters(notebook: Path) -> set[str]:
-    """The names that the notebook's `parameters` cell assigns."""
+    """Returns the names that the notebook's `parameters` cell assigns."""
     return set(papermill.inspect_notebook(str(notebook)))
 
 
@@ -90,7 +90,7 @@ def execute(
 
 @contextlib.contextmanager
 def shared_kernel(folder: Path) -> Iterator[AsyncKernelManager]:
-    """A kernel for several notebooks of a folder, to be given to `execute`."""
+    """Starts a kernel for several notebooks of a folder, to be given to `execute`."""
     with _own_kernel():
         kernel = AsyncKernelManager(kernel_name="python3", config=_KERNELS)
         run_sync(kernel.start_kernel)(cwd=folder)
@@ -126,7 +126,7 @@ def _own_kernel() -> Iterator[None]:
 
 
 def _cell_reached(partial: Path) -> str:
-    """The last code cell that was begun, as a reader of the notebook finds it."""
+    """Returns the last code cell that was begun, as a reader of the notebook finds it."""
     cells = nbformat.read(partial, as_version=4).cells
     code = [
         cell

@@ -28,7 +28,7 @@ class Expectation:
 
 
 def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) -> Expectation:
-    """What notebooks took in the last run in `out`, else in a recorded one, if of the same size."""
+    """Returns what notebooks took in the last run in `out`, else in one recorded, of that size."""
     for seconds, source in _earlier(size, out, root):
         if all(name in seconds for name in notebooks):
             return Expectation({name: seconds[name] for name in notebooks}, source)
@@ -67,6 +67,6 @@ def record(manifest: dict, folder: Path) -> Path:
 
 
 def _seconds(manifest: dict) -> dict[str, float]:
-    """What the notebooks of a run took that are over."""
+    """Returns what the notebooks of a run took that are over."""
     entries = manifest["notebooks"].items()
     return {name: entry["seconds"] for name, entry in entries if entry["status"] in manifests.OVER}

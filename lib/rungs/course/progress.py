@@ -21,12 +21,12 @@ class Progress:
         self._start = time.monotonic()
 
     def done_before(self, name: str, seconds: float) -> None:
-        """One that needs no running."""
+        """Tells of one that needs no running."""
         self._took[name] = seconds
         self._say(f"{self._label(name)}: done before, {seconds:.1f} s")
 
     def begins(self, name: str) -> None:
-        """One that begins."""
+        """Tells of one that begins."""
         alone = self._left([name])
         about = [] if alone is None else [f"about {in_words(alone)}"]
         rest = self._notebooks[self._notebooks.index(name) :]
@@ -34,7 +34,7 @@ class Progress:
         self._say(f"{self._label(name)} … {said}".rstrip())
 
     def ends(self, name: str, seconds: float, lacks: str) -> None:
-        """One that was run; or that could not be, for what the machine lacks."""
+        """Tells of one that was run; or that could not be, for what the machine lacks."""
         if not lacks:
             self._took[name] = seconds
         what = f"unavailable here: {lacks}" if lacks else f"{seconds:.1f} s"
@@ -42,21 +42,21 @@ class Progress:
         self._say(f"{self._label(name)}: {'; '.join([what, *self._in_all(rest)])}")
 
     def elapsed(self) -> float:
-        """Seconds since the start."""
+        """Returns seconds since the start."""
         return time.monotonic() - self._start
 
     def _label(self, name: str) -> str:
         return f"[{self._notebooks.index(name) + 1}/{len(self._notebooks)}] {name}"
 
     def _in_all(self, rest: list[str]) -> list[str]:
-        """How long the run has taken and will take, in one string, or none if there's no saying."""
+        """Says how long the run has taken and will take, or "" if there is no saying."""
         elapsed, left = self.elapsed(), self._left(rest)
         said = [f"{in_words(elapsed)} so far"] if elapsed >= 1 else []
         said += [f"about {in_words(left)} left"] if left else []
         return [", ".join(said)] if said else []
 
     def _left(self, rest: list[str]) -> float | None:
-        """What some take: as expected, times how the run has fared so far; None if not known."""
+        """Expects what some take, times how the run has fared so far; None if not known."""
         if not all(name in self._expected for name in rest):
             return None
         compared = self._took.keys() & self._expected.keys()
@@ -66,7 +66,7 @@ class Progress:
 
 
 def in_words(seconds: float) -> str:
-    """A time as one waits for it: "40 s", "3 min", "1.5 h"."""
+    """Writes a time as one waits for it: "40 s", "3 min", "1.5 h"."""
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5970 else f"{seconds / 3600:.1f} h"

@@ -29,7 +29,7 @@ _NULL = -1  # PAPI_NULL, no event set
 
 
 def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[str, int]:
-    """What the processor counts while `work` runs, once for each event.
+    """Counts what the processor counts while `work` runs, once for each event.
 
     A processor can't count everything at once, so each event has a run of its own.
 
@@ -79,7 +79,7 @@ def _count_one(papi: ctypes.CDLL, event: str, work: Callable[[], object]) -> int
 
 @functools.cache
 def _papi() -> ctypes.CDLL:
-    """The system's PAPI, started: one that is as new as the system knows the newer processors."""
+    """Starts the system's PAPI: one that is as new as the system knows the newer processors."""
     name = ctypes.util.find_library("papi")
     if not name:
         raise UnavailableError("no PAPI: apt-get install papi-tools")

@@ -15,7 +15,7 @@ CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 @functools.cache
 def _cpuinfo() -> dict[str, str]:
-    """The first processor of /proc/cpuinfo; empty where the system has none."""
+    """Returns the first processor of /proc/cpuinfo; empty where the system has none."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -25,17 +25,17 @@ def _cpuinfo() -> dict[str, str]:
 
 
 def cpu_name() -> str:
-    """The processor's name."""
+    """Returns the processor's name."""
     return _cpuinfo().get("model name") or platform.processor() or platform.machine()
 
 
 def cpu_features() -> str:
-    """The processor's instruction-set extensions: code made for one set may not run on another."""
+    """Returns the processor's instruction sets: code made for one may not run on another."""
     return _cpuinfo().get("flags", platform.machine())
 
 
 def usable_cores() -> int:
-    """Cores this process may run on: the affinity mask, cut to the control group's quota."""
+    """Counts the cores this process may run on: its affinity mask, cut to the group's quota."""
     cores = len(os.sched_getaffinity(0))
     try:
         quota, period = CPU_QUOTA.read_text().split()
@@ -54,7 +54,7 @@ def warn_of_oversubscription(what: str, number: int) -> None:
 
 
 def _callers_level() -> int:
-    """The `stacklevel` of whoever called us from outside the package."""
+    """Returns the `stacklevel` of whoever called us from outside the package."""
     level, frame = 2, sys._getframe(2)
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "rungs":
         level, frame = level + 1, frame.f_back

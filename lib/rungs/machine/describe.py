@@ -9,7 +9,7 @@ from rungs.machine.cpu import cpu_features, cpu_name, usable_cores
 
 
 def describe() -> dict:
-    """What the machine is; a fact the system does not tell is None.
+    """Describes the machine; a fact the system does not tell is None.
 
     Returns:
         `machine` (the processor's name), `gpu` (its name), `cores` this process may use,
@@ -32,7 +32,7 @@ def describe() -> dict:
 
 
 def in_words(facts: dict) -> str:
-    """A machine for a sentence: "2 cores of AMD EPYC", "16 cores of AMD EPYC with an NVIDIA H200".
+    """Names a machine in a sentence: "2 cores of AMD EPYC", "16 cores of it with an NVIDIA H200".
 
     Args:
         facts: of `describe`, or a result's provenance, whose values are text.
@@ -44,6 +44,6 @@ def in_words(facts: dict) -> str:
 
 
 def slug() -> str:
-    """The machine's name as a folder of `data/recorded/`: "amd-epyc-2-cores", or "nvidia-h200"."""
+    """Names the machine as a folder of `data/recorded/`: "amd-epyc-2-cores", or "nvidia-h200"."""
     name = gpu.name() or f"{cpu_name()} {usable_cores()} cores"
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

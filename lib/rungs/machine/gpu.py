@@ -10,7 +10,7 @@ from rungs.errors import UnavailableError
 
 @functools.cache
 def name() -> str | None:
-    """The first one's name, e.g. "NVIDIA H200"; None where NVIDIA's driver finds none."""
+    """Returns the first one's name, e.g. "NVIDIA H200"; None where NVIDIA's driver finds none."""
     command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -30,7 +30,7 @@ def require() -> None:
 
 
 def usable() -> bool:
-    """Whether there is one that PyTorch can use."""
+    """Returns whether there is one that PyTorch can use."""
     if not name():
         return False
     import torch  # takes seconds, which those without a GPU need not wait
@@ -50,7 +50,7 @@ def simulated_if_absent() -> bool:
 
 
 def copy_bandwidth(repeats: int, num_bytes: int = 2**30):
-    """The rate at which the GPU copies its memory, waited for.
+    """Measures the rate at which the GPU copies its memory, waited for.
 
     Args:
         repeats: measurements; one more comes first.

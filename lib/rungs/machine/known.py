@@ -52,7 +52,7 @@ _KNOWN = {
 
 
 def microarchitecture(cpuinfo: Path = Path("/proc/cpuinfo")) -> Microarchitecture | None:
-    """This processor's; None where it is not one of those known."""
+    """Returns this processor's; None where it is not one of those known."""
     try:
         text = cpuinfo.read_text()
     except OSError:

@@ -43,12 +43,12 @@ GAMES = "/usr/games"
 
 
 def find(program: str) -> str | None:
-    """The path of a program, where it is installed."""
+    """Returns the path of a program, where it is installed."""
     return shutil.which(program) or shutil.which(program, path=GAMES)
 
 
 def optional_tools():
-    """A data frame, a row per tool: `tool`, `used for`, `here` (its path, or "no"), `to get it`."""
+    """Lists tools: a row each of `tool`, `used for`, `here` (its path, or "no"), `to get it`."""
     import pandas as pd  # which `python -m rungs doctor` does without
 
     rows = [(tool.name, tool.purpose, find(tool.program) or "no", tool.to_get) for tool in TOOLS]

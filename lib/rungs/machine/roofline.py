@@ -36,12 +36,12 @@ class Processor:
     transfers: float
 
     def peak_flops(self, precision_bits: int) -> float:
-        """Floating-point operations per second (the paper's equation 1)."""
+        """Returns floating-point operations per second (the paper's equation 1)."""
         lanes = self.simd_bits / precision_bits
         return self.frequency * self.cores * lanes * self.flops_per_lane
 
     def peak_bandwidth(self) -> float:
-        """Bytes per second from memory (the paper's equation 4)."""
+        """Returns bytes per second from memory (the paper's equation 4)."""
         return self.transfers * self.channels * CHANNEL_BITS / 8
 
 
@@ -57,7 +57,7 @@ def attainable(intensity, peak: float, bandwidth: float):
 
 
 def ridge(peak: float, bandwidth: float) -> float:
-    """The operations per byte from which on computing, not memory, is the bound."""
+    """Returns the operations per byte from which on computing, not memory, is the bound."""
     return peak / bandwidth
 
 

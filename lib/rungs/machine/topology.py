@@ -35,7 +35,7 @@ class Cache:
 
 
 def caches(cpu: Path = _CPU0) -> list[Cache]:
-    """The first core's caches for data, nearest first; empty where the system does not tell."""
+    """Returns the first core's caches for data, nearest first; empty where they are not known."""
     found = []
     for folder in sorted((cpu / "cache").glob("index*")):
         if _text(folder / "type") == "Instruction":
@@ -53,13 +53,13 @@ def caches(cpu: Path = _CPU0) -> list[Cache]:
 
 
 def simd_bits() -> int | None:
-    """The width of the widest vectors; None where the system does not tell."""
+    """Returns the width of the widest vectors; None where the system does not tell."""
     features = cpu_features().split()
     return next((bits for name, bits in _SIMD_BITS if name in features), None)
 
 
 def topology(cpu: Path = _CPU0) -> pd.DataFrame:
-    """What there is, and who says so.
+    """Returns what there is, and who says so.
 
     Returns:
         A row per fact: `fact`, `value` (as text; "unknown" where nobody tells), `source`.
@@ -97,6 +97,6 @@ def _text(path: Path) -> str | None:
 
 
 def _count(cpu_list: str) -> int:
-    """How many there are in a list such as "0-3,8"."""
+    """Returns how many there are in a list such as "0-3,8"."""
     ends = [part.split("-") for part in cpu_list.split(",")]
     return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)

@@ -75,7 +75,7 @@ class Run:
     tables: dict[str, pd.DataFrame]
 
     def facts(self, name: str) -> list[str]:
-        """What the files' heads say of something, each value once."""
+        """Returns what the files' heads say of something, each value once."""
         heads = (table.attrs["provenance"] for table in self.tables.values())
         return sorted({head[name] for head in heads if name in head})
 
@@ -182,7 +182,7 @@ def _differing(a: Run, b: Run) -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def _groups(run: Run, floor: float) -> pd.DataFrame:
-    """A row per group of all tables: value, relative spread, repeats, and what it is of."""
+    """Returns a row per group of all tables: value, relative spread, repeats, and what it is of."""
     columns = ["what", "value", "spread", "repeats", "measure", "better", "least", "floor", "file"]
     found = [pd.DataFrame(columns=columns)]
     for name, table in run.tables.items():
@@ -228,7 +228,7 @@ def _repeated(table: pd.DataFrame, repeat: str, measure: str) -> pd.DataFrame:
 
 
 def _what(key: pd.DataFrame) -> list[str]:
-    """Each row's columns in words: "cpp · bool · num_envs 64"."""
+    """Puts each row's columns into words: "cpp · bool · num_envs 64"."""
     rows = key.to_dict("records")
     return [" · ".join(_word(*item) for item in row.items()) or "all" for row in rows]
 
@@ -281,6 +281,6 @@ def _judged(both: pd.DataFrame) -> pd.DataFrame:
 
 
 def _factor(ratio: pd.Series) -> pd.Series:
-    """How large a change is, up or down."""
+    """Returns how large a change is, up or down."""
     with np.errstate(divide="ignore"):
         return np.maximum(ratio, 1 / ratio)

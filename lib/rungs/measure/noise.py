@@ -33,19 +33,19 @@ class Factor:
         return self.repeats >= FEWEST
 
     def beyond(self, value: float = 1.0) -> bool:
-        """Whether it is larger or smaller than `value` beyond its noise."""
+        """Says whether it is larger or smaller than `value` beyond its noise."""
         return self.judged and not self.low <= value <= self.high
 
 
 def factor(ratios: Iterable[float]) -> Factor:
-    """The factor of two that took turns, from their ratios repeat by repeat."""
+    """Returns the factor of two that took turns, from their ratios repeat by repeat."""
     ratios = np.asarray(list(ratios), float)
     low, high = interval(ratios)
     return Factor(float(np.median(ratios)), low, high, len(ratios))
 
 
 def factor_apart(ours: Iterable[float], theirs: Iterable[float]) -> Factor:
-    """The factor ours / theirs of two that did not take turns: both have a noise of their own."""
+    """Returns the factor ours / theirs of two that took no turns: both have noise of their own."""
     ours, theirs = (np.asarray(list(values), float) for values in (ours, theirs))
     (low, high), (least, most) = interval(ours), interval(theirs)
     middle = float(np.median(ours) / np.median(theirs))
@@ -53,7 +53,7 @@ def factor_apart(ours: Iterable[float], theirs: Iterable[float]) -> Factor:
 
 
 def interval(values: Iterable[float]) -> tuple[float, float]:
-    """Where the median lies, whatever the distribution: as many from each end as chance allows.
+    """Returns where the median lies, whatever the distribution, as far as chance allows.
 
     That so many of n values lie on one side of their distribution's median is as likely as so many
     heads in n throws of a coin. With fewer than five values it is from the least to the most.

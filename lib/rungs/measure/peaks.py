@@ -17,7 +17,7 @@ _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
 
 
 def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """The peaks of computing, interleaved.
+    """Measures the peaks of computing, interleaved.
 
     Args:
         threads: numbers of threads.
@@ -40,7 +40,7 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
 
 
 def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """The bandwidth of each cache and of memory, interleaved.
+    """Measures the bandwidth of each cache and of memory, interleaved.
 
     Args:
         threads: numbers of threads.
@@ -64,7 +64,7 @@ def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -
 
 
 def working_sets(threads: int) -> dict[str, int]:
-    """Bytes each thread goes through to be served by each level: half of its share of a cache."""
+    """Returns the bytes a thread reads to be served by each level: half its share of a cache."""
     known = caches()
     sets = {f"L{cache.level}": cache.bytes // min(cache.cores, threads) // 2 for cache in known}
     largest = max((cache.bytes for cache in known), default=0)
@@ -72,7 +72,7 @@ def working_sets(threads: int) -> dict[str, int]:
 
 
 def _rate(work: int, run: Callable[[int], float], seconds: float) -> Callable[[], float]:
-    """A measurement of `work` per second, over as many iterations as take about `seconds`."""
+    """Makes a measurement of `work` per second, over iterations that take about `seconds`."""
     iterations = 1
     # The shortest of three, as a thread that is interrupted tells nothing of its work.
     while (took := min(run(iterations) for _ in range(3))) < seconds / 8:

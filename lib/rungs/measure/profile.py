@@ -48,7 +48,7 @@ def profile_steps(
 
 
 def share_of_step(profile: pd.DataFrame, parts: dict[str, str]) -> pd.DataFrame:
-    """The share of a step's time that named functions take, callees included.
+    """Returns the share of a step's time that named functions take, callees included.
 
     Args:
         profile: of `profile_steps`.

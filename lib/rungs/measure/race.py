@@ -6,8 +6,10 @@ segment they must stand where the pilot stands, or there is no time to report. T
 steps into a segment, when memory and threads are back from the racer before.
 """
 
+import functools
 import time
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from gymnasium.vector import VectorEnv
 
 from rungs.chess.policy import random_actions
 from rungs.errors import SamenessError
+from rungs.measure.turns import rounds
 from rungs.measure.verify import verify
 
 _MOST_STEPS = 5000  # per segment: enough for any clock
@@ -24,7 +27,7 @@ _MOST_FENS = 65536
 
 
 def steps_of(plies: int, num_envs: int) -> int:
-    """How many steps of all boards make about so many plies: at least one, and never too many."""
+    """Returns how many steps of all boards make about so many plies: one or more, not too many."""
     return min(max(1, plies // num_envs), _MOST_STEPS)
 
 
@@ -54,7 +57,7 @@ def race(
         SamenessError: a racer's outputs differ from the pilot's after a segment.
     """
     played = segments(racers, pilot, seed=seed, steps=steps)
-    seconds = [next(played) for _ in range(warmup + repeats)][warmup:]
+    seconds = list(islice(played, warmup, warmup + repeats))
     rows = [
         (name, repeat, steps * pilot.num_envs, taken[name])
         for name in racers
@@ -66,7 +69,7 @@ def race(
 def segments(
     racers: dict[str, VectorEnv], pilot: VectorEnv, *, seed: int, steps: int
 ) -> Iterator[dict[str, float]]:
-    """The race without end: every racer's seconds, segment by segment; arguments as of `race`.
+    """Races without end: yields every racer's seconds, segment by segment; arguments as of `race`.
 
     Raises:
         SamenessError: as `race`.
@@ -75,20 +78,21 @@ def segments(
     _, info = pilot.reset(seed=seed)
     for env in racers.values():
         env.reset(seed=seed)
-    order = list(racers.items())
     lead_in = -(-steps // 4)
+    actions = np.empty((lead_in + steps, pilot.num_envs), np.int64)
+
+    def play(name: str) -> float:
+        seconds, reached = _play(racers[name], actions, lead_in)
+        _check_same(name, racers[name], reached, pilot, expected)
+        return seconds
+
+    turns = rounds({name: functools.partial(play, name) for name in racers})
     while True:
-        actions = np.empty((lead_in + steps, pilot.num_envs), np.int64)
         for row in actions:
             row[:] = random_actions(info["action_mask"], rng)
-            outcome = pilot.step(row)
-            info = outcome[-1]
-        order.reverse()  # none is always the one after another
-        seconds = {}
-        for name, env in order:
-            seconds[name], reached = _play(env, actions, lead_in)
-            _check_same(name, env, reached, pilot, outcome)
-        yield seconds
+            expected = pilot.step(row)
+            info = expected[-1]
+        yield next(turns)
 
 
 def _play(env: VectorEnv, actions: np.ndarray, lead_in: int) -> tuple[float, tuple]:
@@ -107,7 +111,7 @@ def _check_same(name: str, env: VectorEnv, reached: tuple, pilot: VectorEnv, exp
 
 
 def output_floor(env: VectorEnv, repeats: int = 50) -> tuple[int, float]:
-    """What it takes to do nothing but overwrite what one `step` writes: a bound no rung can beat.
+    """Times nothing but overwriting what one `step` writes: a bound no rung can beat.
 
     Returns:
         The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write

@@ -34,7 +34,7 @@ def race_on_ranks(
 
 
 def main() -> None:
-    """One rank of the races."""
+    """Runs one rank of the races."""
     out, threads, games, race_settings = json.loads(sys.argv[1])
     frames = []
     for game in games:

@@ -21,7 +21,7 @@ _PACKAGES = ("rungs", "numpy", "torch", "cppyy", "chess", "gymnasium")
 
 
 def provenance(parameters: dict) -> dict:
-    """All that a number depends on: parameters, machine, versions, commit and date.
+    """Returns all that a number depends on: parameters, machine, versions, commit and date.
 
     Raises:
         ConfigurationError: a parameter has the name of one of our facts, or a line break in its
@@ -38,12 +38,12 @@ def provenance(parameters: dict) -> dict:
 
 
 def now() -> str:
-    """The time, UTC, to the second."""
+    """Returns the time, UTC, to the second."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def commit() -> str | None:
-    """The source's commit, with "-dirty" where files differ from it; None outside git."""
+    """Returns the source's commit, with "-dirty" where files differ from it; None outside git."""
     # An installed package may lie in somebody else's repository, which doesn't know this file.
     if not _git("ls-files", "--error-unmatch", Path(__file__).name):
         return None
@@ -51,7 +51,7 @@ def commit() -> str | None:
 
 
 def _git(*command: str) -> str | None:
-    """What git says beside this file, or None where it fails or is not installed."""
+    """Returns what git says beside this file, or None where it fails or is not installed."""
     here = ["git", "-C", str(Path(__file__).parent)]
     try:
         done = subprocess.run([*here, *command], capture_output=True, text=True)
@@ -89,7 +89,7 @@ def load(path: Path) -> pd.DataFrame:
 
 
 def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:
-    """The tables of one name that were recorded on machines with a GPU.
+    """Returns the tables of one name that were recorded on machines with a GPU.
 
     Args:
         name: the file's.

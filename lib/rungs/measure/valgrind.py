@@ -34,7 +34,7 @@ _EVENTS = {
 
 
 def have_valgrind() -> bool:
-    """Whether valgrind is installed."""
+    """Returns whether valgrind is installed."""
     return optional.find("valgrind") is not None
 
 
@@ -156,6 +156,6 @@ def _lackey(report: str) -> dict:
 
 
 def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
-    """The command that plays, compiled if it isn't yet."""
+    """Returns the command that plays, compiled if it isn't yet."""
     program = gpp.build("steps", paths.CPP / "bench" / "steps.cpp", _FLAGS)
     return [str(value) for value in (program, boards, steps, int(mask == "bits"), selections)]

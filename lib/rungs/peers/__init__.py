@@ -12,7 +12,7 @@ _ENVS = {"OpenSpiel": ("rungs.peers.open_spiel", "OpenSpielBoards")}
 
 # Who plays chess: as their own users step them, and ours stepped in the same way.
 CHESS = {
-    "rungs": ("rungs.peers.ours", "Rung"),
+    "rungs": ("rungs.peers.ours", "OurChess"),
     "OpenSpiel": ("rungs.peers.open_spiel_states", "OpenSpielStates"),
     "PettingZoo": ("rungs.peers.pettingzoo", "PettingZooChess"),
     "Pgx": ("rungs.peers.pgx", "PgxChess"),
@@ -44,7 +44,7 @@ def make(name: str, num_envs: int, **settings):
 
 
 def versions() -> dict[str, str | None]:
-    """The projects that can be measured: which version is installed here, None for none."""
+    """Returns which version of each project is installed that can be measured, None for none."""
     found = {"rungs": importlib.metadata.version("rungs")}
     for name, distribution in DISTRIBUTIONS.items():
         try:
@@ -55,7 +55,7 @@ def versions() -> dict[str, str | None]:
 
 
 def peer_class(name: str) -> type:
-    """The class of `rungs.peers.peer.ChessPeer` that plays a peer's chess.
+    """Returns the class of `rungs.peers.peer.ChessPeer` that plays a peer's chess.
 
     Raises:
         ConfigurationError: there is no such peer.

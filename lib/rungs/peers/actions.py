@@ -9,7 +9,7 @@ from rungs.chess.actions import NUM_ACTIONS, action_of
 
 
 def to_ours(planes: Sequence[tuple[int, int, int | None]]) -> np.ndarray:
-    """Our action for each of a peer's, whose ids are `len(planes) * from-square + plane`.
+    """Returns our action for each of a peer's, whose ids are `len(planes) * from-square + plane`.
 
     Args:
         planes: how far to the east and to the north a move leads, and the piece other than a queen
@@ -31,7 +31,7 @@ def to_ours(planes: Sequence[tuple[int, int, int | None]]) -> np.ndarray:
 
 
 def inverse(to_ours: np.ndarray) -> np.ndarray:
-    """A peer's action for each of ours.
+    """Returns a peer's action for each of ours.
 
     Args:
         to_ours: our action for each of a peer's, -1 for none.
@@ -46,7 +46,7 @@ def inverse(to_ours: np.ndarray) -> np.ndarray:
 
 
 def our_mask(theirs: np.ndarray, to_theirs: np.ndarray) -> np.ndarray:
-    """A peer's masks, (N, n), with its actions in our order, (N, 4672) bool.
+    """Returns a peer's masks, (N, n), with its actions in our order, (N, 4672) bool.
 
     Args:
         theirs: the masks.

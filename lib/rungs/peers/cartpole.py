@@ -42,7 +42,7 @@ class CartPole(Peer):
         return self.num_envs - self._resets * self._next_step
 
 
-class Rung(CartPole):
+class OurCartPole(CartPole):
     """One of ours.
 
     Args:

@@ -22,7 +22,7 @@ from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
 from rungs.chess.boards.boards import Boards
 from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
-from rungs.core.philox import Stream, below, philox
+from rungs.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.peers.actions import inverse, to_ours
 
@@ -57,7 +57,7 @@ CASTLING_OF = {
 
 
 def to_rungs(action: int) -> int:
-    """Our action for OpenSpiel's.
+    """Returns our action for OpenSpiel's.
 
     Args:
         action: OpenSpiel's id, of a move that stays on the board.
@@ -198,7 +198,7 @@ class OpenSpielBoards(Boards):
         """Plays the random opponent's ply, chosen as every rung does, on (n,) boards."""
         # These take arrays of uint64 as they do numbers.
         where = (self._numbers[boards], self._episodes[boards], self._plies[boards])
-        bits = philox(self._seed, *where, Stream.OPPONENT)
+        bits = philox(self._seed, *where, Purpose.OPPONENT)
         counts = np.array([len(self._legal[i]) for i in boards], np.uint64)
         ranks = below(bits, counts).tolist()
         legal = (sorted(self._legal[i], key=_TO_OURS.__getitem__) for i in boards)
@@ -265,7 +265,7 @@ class OpenSpielBoards(Boards):
         out[boards] = rows
 
     def _en_passant_file(self, board: int, observation: np.ndarray) -> int:
-        """The file of a legal en-passant capture after a piece's double step, -1 for none."""
+        """Returns the file of a legal en-passant capture after a double step, -1 for none."""
         file = _DOUBLE_STEPS[self._last[board]]
         if observation[chess.A5 + file] != -chess.PAWN:
             return -1
@@ -302,7 +302,7 @@ def _players(plies: np.ndarray) -> list[int]:
 
 
 def reason_of(state) -> Reason:
-    """Why a game is over, as far as OpenSpiel can be asked."""
+    """Returns why a game is over, as far as OpenSpiel can be asked."""
     if any(state.returns()):
         return Reason.CHECKMATE
     board = state.board()
@@ -316,7 +316,7 @@ def reason_of(state) -> Reason:
 
 
 def _observations(tensors: np.ndarray) -> np.ndarray:
-    """(n, 20, 64) float32 of OpenSpiel's as (n, 72) int8 of ours, without en passant."""
+    """Returns (n, 20, 64) float32 of OpenSpiel's as (n, 72) int8 of ours, without en passant."""
     rows = np.empty((len(tensors), 72), np.int8)
     numbers = tensors[:, :, 0]
     black = numbers[:, [_SIDE]] == 0

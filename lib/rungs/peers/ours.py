@@ -9,7 +9,7 @@ from rungs import peers
 from rungs.peers.peer import ChessPeer, Peer, Step
 
 
-class Rung(ChessPeer):
+class OurChess(ChessPeer):
     """A rung with self-play.
 
     Args:
@@ -75,7 +75,7 @@ class OnDevice(Peer):
         self._env.reset(seed=seed)
 
     def choose(self, rng: np.random.Generator) -> None:
-        """Nothing: the kernel chooses."""
+        """Chooses nothing: the kernel does."""
 
     def step(self, actions: None) -> tuple:
         """Plays, and waits for the GPU: the number of ended episodes is asked for."""

@@ -43,14 +43,14 @@ class Peer(abc.ABC):
 
     @abc.abstractmethod
     def choose(self, rng: np.random.Generator):
-        """A random legal action for each, as `step` takes them."""
+        """Chooses a random legal action for each, as `step` takes them."""
 
     @abc.abstractmethod
     def step(self, actions) -> tuple:
         """Plays an action in each, begins the next episode where one ended; all outputs."""
 
     def played(self) -> int:
-        """In how many the last step was an action played, and not just a reset."""
+        """Returns in how many the last step was an action played, and not just a reset."""
         return self.num_envs
 
     def close(self) -> None:  # noqa: B027 (most have nothing to end)
@@ -74,13 +74,13 @@ class ChessPeer(Peer):
     result: np.ndarray
 
     def choose(self, rng: np.random.Generator):
-        """A random legal action of each game, as `step` takes them."""
+        """Chooses a random legal action of each game, as `step` takes them."""
         return self.native(random_actions(self.mask(), rng))
 
     @abc.abstractmethod
     def mask(self) -> np.ndarray:
-        """(N, 4672) bool, or (N, 73) uint64: the legal actions of each game, in our ids."""
+        """Returns (N, 4672) bool, or (N, 73) uint64: the legal actions of each game, in our ids."""
 
     @abc.abstractmethod
     def native(self, actions: np.ndarray):
-        """(N,) legal actions in our ids, as `step` takes them."""
+        """Chooses (N,) legal actions in our ids, as `step` takes them."""

@@ -9,5 +9,5 @@ _prctl = ctypes.CDLL(None).prctl
 
 
 def signalled_at_parents_death(number: int) -> Callable[[], int]:
-    """A `preexec_fn` after which the child gets signal `number` when its parent ends."""
+    """Makes a `preexec_fn` after which the child gets signal `number` when its parent ends."""
     return functools.partial(_prctl, _SET_PARENT_DEATH_SIGNAL, number)

@@ -2,7 +2,6 @@
 
 import atexit
 import os
-import runpy
 import socket
 import sys
 import traceback
@@ -10,28 +9,21 @@ from pathlib import Path
 
 
 def main() -> None:
-    """`python -m rungs.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`.
+    """Runs one rank: `python -m rungs.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`.
 
     FOLDER is told who we are, as a file named by host, rank and process id; that we are done, as
     the end of that file; and what we raised, in it.
     """
-    folder, *sys.argv = sys.argv[1:]
+    folder, *command = sys.argv[1:]
     from mpi4py import MPI
+    from mpi4py.run import run_command_line
 
     rank = MPI.COMM_WORLD.rank
     note = Path(folder) / f"{socket.gethostname()} {rank} {os.getpid()}"
     note.touch()
     atexit.register(note.unlink)
-    module = sys.argv[0] == "-m"
-    if module:
-        del sys.argv[0]
-    else:
-        sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
     try:
-        if module:
-            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(sys.argv[0], run_name="__main__")
+        run_command_line(command)
     except SystemExit:
         raise
     except BaseException:

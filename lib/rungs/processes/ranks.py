@@ -95,7 +95,7 @@ def _check_module(name: str) -> None:
 
 
 def _mpiexec() -> str:
-    """The mpiexec of our own environment, as it belongs to the library in it; else the system's."""
+    """Finds the mpiexec of our own environment, as it belongs to its library; else the system's."""
     own = Path(sys.prefix) / "bin" / "mpiexec"
     found = str(own) if own.exists() else shutil.which("mpiexec")
     if not found:
@@ -138,7 +138,7 @@ _ABORTED = re.compile(r"MPI_Abort\(.*\) - process (\d+)|MPI_ABORT was invoked on
 
 
 def _failure(code: int, said: str, died: list, folder: Path) -> WorkerDiedError:
-    """Who died of what, as ranks here say, as we saw it, and as mpiexec says."""
+    """Returns who died of what, as ranks here say, as we saw it, and as mpiexec says."""
     for note in folder.iterdir():
         if raised := note.read_text():
             if raised not in said:

@@ -66,7 +66,7 @@ def _bytes(value: float, position=None) -> str:
 
 
 def check(table: pd.DataFrame, cores: int):
-    """Updates as measured and as predicted, part by part, and how far apart they are.
+    """Draws updates as measured and as predicted, part by part, and how far apart they are.
 
     Args:
         table: of `rungs.studies.cost_model.check`.
@@ -103,7 +103,7 @@ def check(table: pd.DataFrame, cores: int):
 
 
 def nodes(weak: dict[str, pd.DataFrame], strong: dict[str, pd.DataFrame], mark: int | None = None):
-    """Throughput and efficiency over nodes, predicted, a line per interconnect.
+    """Draws throughput and efficiency over nodes, predicted, a line per interconnect.
 
     Args:
         weak: of `rungs.studies.cost_model.scale` with the same positions for each node, by name.
@@ -137,7 +137,7 @@ def nodes(weak: dict[str, pd.DataFrame], strong: dict[str, pd.DataFrame], mark: 
 
 
 def _numbers_below(axes) -> None:
-    """Numbers of nodes or the like, in powers of two, for the horizontal axis."""
+    """Puts numbers of nodes or the like, in powers of two, below the horizontal axis."""
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
     axes.grid(color="#EEEEEE")
@@ -151,7 +151,7 @@ def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None
 
 
 def feeding(rates: dict[str, float], limits: dict[str, float], most: int):
-    """What reaches one learner from many generators, and what it can take.
+    """Draws what reaches one learner from many generators, and what it can take.
 
     Args:
         rates: positions per second of one generator, by name.
@@ -178,7 +178,7 @@ def feeding(rates: dict[str, float], limits: dict[str, float], most: int):
 def savings(
     replaced: dict[str, tuple[float, float]], shares: Sequence[float], marks: dict[str, float]
 ):
-    """What a worker's time shrinks by when its environment is replaced, over how fast it infers.
+    """Draws what a worker's time shrinks by with a faster environment, over how fast it infers.
 
     Args:
         replaced: seconds per step before and after, by name.

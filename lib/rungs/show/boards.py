@@ -30,7 +30,7 @@ def bitboards(boards: dict[str, int]):
 
 
 def square_numbers():
-    """The number of every square: bit i of a bitboard, word i % 64 of an action."""
+    """Draws the number of every square: bit i of a bitboard, word i % 64 of an action."""
     figure, axes = style.axes(3.4, 3.6)
     _empty_board(axes, "squares")
     for square in range(64):
@@ -39,7 +39,7 @@ def square_numbers():
 
 
 def action_planes(queen_from: int, pawn_from: int):
-    """The plane by which a piece reaches each square.
+    """Draws the plane by which a piece reaches each square.
 
     Args:
         queen_from: where a piece stands that moves like queen and knight.
@@ -67,7 +67,7 @@ def action_planes(queen_from: int, pawn_from: int):
 
 
 def observation_planes(planes: np.ndarray):
-    """One board's 119 planes: a row per position of the history, then the constant ones.
+    """Draws one board's 119 planes: a row per position of the history, then the constant ones.
 
     Args:
         planes: (119, 8, 8) float32.

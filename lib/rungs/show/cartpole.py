@@ -8,7 +8,7 @@ from rungs.show import peers, style
 
 
 def step_times(times: pd.DataFrame, turning: pd.DataFrame):
-    """The time of a step over the number of environments, and its turns (the study's figure 4).
+    """Draws the time of a step over the number of environments, and its turns (study's figure 4).
 
     Args:
         times: of `rungs.studies.cartpole.step_times`.
@@ -25,7 +25,7 @@ def step_times(times: pd.DataFrame, turning: pd.DataFrame):
 
 
 def workloads(times: pd.DataFrame):
-    """The time of a step over its work, a panel for each rung (the study's figures 5 and 6).
+    """Draws the time of a step over its work, a panel for each rung (the study's figures 5 and 6).
 
     Args:
         times: of `rungs.studies.cartpole.with_work`.
@@ -52,7 +52,7 @@ def workloads(times: pd.DataFrame):
 
 
 def fused(table: pd.DataFrame):
-    """Steps per second one by one and many at once, beside what memory allows one by one.
+    """Draws steps per second one by one and many at once, beside what memory allows one by one.
 
     Args:
         table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps of one environment per

@@ -26,13 +26,13 @@ _MACHINE = ("machine", "gpu", "cores")
 
 
 def report(comparison: Comparison) -> str:
-    """The runs, the changes as a Markdown table, and what was not judged or not compared."""
+    """Writes the runs, the changes as a Markdown table, and what was not judged or compared."""
     parts = [_head(comparison), _changes(comparison), _counts(comparison), _rest(comparison)]
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
 def table(changes: pd.DataFrame) -> pd.DataFrame:
-    """A row per change, in words.
+    """Returns a row per change, in words.
 
     Args:
         changes: of `rungs.measure.compare.Comparison`.

@@ -36,7 +36,7 @@ _FOCUS = "<style>.rungs :focus-visible { box-shadow: 0 0 0 3px #0072B2 !importan
 
 
 def explore(results: Path | str | None = None) -> ipywidgets.VBox:
-    """All of the course's widgets, of which one is shown at a time; a panel is made when chosen.
+    """Shows all of the course's widgets, one at a time; a panel is made when it is chosen.
 
     Args:
         results: a folder of saved tables, or of a run; by default the run in `data/run`, or else
@@ -97,18 +97,18 @@ class _Tables:
         return self._tables[name]
 
     def of_here(self, *names: str) -> list[pd.DataFrame] | None:
-        """Tables that were all measured on this machine, or None."""
+        """Returns tables that were all measured on this machine, or None."""
         machine = {name: str(fact) for name, fact in describe().items() if name in _SAME}
         found = [self._tables[name] for name in names if name in self._tables]
         mine = [table for table in found if machine.items() <= table.attrs["provenance"].items()]
         return mine if len(mine) == len(names) else None
 
     def rest_of_batch(self) -> float:
-        """Seconds of inference and update per batch, as notebook 07 measured them."""
+        """Returns seconds of inference and update per batch, as notebook 07 measured them."""
         return float(self["07_ladder"].attrs["provenance"]["rest_of_batch_seconds"])
 
     def origin(self) -> str:
-        """Where the tables come from: machine, size and dates."""
+        """Returns where the tables come from: machine, size and dates."""
         if not self._tables:
             return "No saved results: the live panels measure this machine, the others are empty."
         facts = pd.DataFrame([table.attrs["provenance"] for table in self._tables.values()])
@@ -121,7 +121,7 @@ class _Tables:
 
 
 def _default() -> Path | None:
-    """The folder of the last run, of this machine's recorded results, or of another's."""
+    """Returns the folder of the last run, of this machine's recorded results, or of another's."""
     recorded = ROOT / "data" / "recorded"
     folders = [ROOT / "data" / "run" / "results", recorded / slug(), *sorted(recorded.glob("*"))]
     return next(filter(_has_tables, folders), None)
@@ -147,13 +147,13 @@ def _line(text: str) -> ipywidgets.HTML:
 
 
 def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
-    """Notebook 14's question, to the model that is fitted to its updates."""
+    """Asks notebook 14's question, to the model that is fitted to its updates."""
     length = int((updates["positions"] / updates["num_envs"]).median())
     return widgets.explore_nodes(cost_model.fit_update(updates), length)
 
 
 def _scaling(tables: _Tables) -> ipywidgets.VBox:
-    """Notebook 10's question, over its curve or one measured now."""
+    """Asks notebook 10's question, over its curve or one measured now."""
     cores = usable_cores()
     (strong,) = tables.of_here(_STRONG) or [_strong(cores)]
     paper = saved.load(_PAPER) if _PAPER.exists() else None
@@ -167,7 +167,7 @@ def _strong(cores: int) -> pd.DataFrame:
 
 
 def _roofline(tables: _Tables) -> ipywidgets.VBox:
-    """Notebook 08's question, under its roofs or some measured now."""
+    """Asks notebook 08's question, under its roofs or some measured now."""
     if not valgrind.have_valgrind():
         raise UnavailableError(
             "Not measured: operations and bytes are counted by valgrind (apt-get install valgrind)."

@@ -9,7 +9,7 @@ from rungs.show import style
 
 
 def _bars(axes, names, values, texts, color, inside=None) -> None:
-    """Horizontal bars, first on top, each with its value written beside it, or inside."""
+    """Draws horizontal bars, first on top, each with its value written beside it, or inside."""
     inside = [False] * len(texts) if inside is None else inside
     axes.barh(range(len(names)), values, color=color)
     axes.set_yticks(range(len(names)), names)
@@ -22,7 +22,7 @@ def _bars(axes, names, values, texts, color, inside=None) -> None:
 
 
 def ladder(table: pd.DataFrame, floor: float | None = None):
-    """Plies per second of every rung, on a logarithmic scale.
+    """Draws plies per second of every rung, on a logarithmic scale.
 
     Args:
         table: of `rungs.studies.ladder.ladder_table`.
@@ -50,7 +50,7 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
 
 
 def profile(frame: pd.DataFrame, title: str):
-    """Where a rung's own time goes: `frame` has columns `part` and `share` (0 to 1)."""
+    """Draws where a rung's own time goes: `frame` has columns `part` and `share` (0 to 1)."""
     figure, axes = style.axes(height=1.2 + 0.4 * len(frame))
     texts = [f"{share:.0%}" for share in frame["share"]]
     _bars(axes, frame["part"], frame["share"] * 100, texts, style.ORANGE)
@@ -60,7 +60,7 @@ def profile(frame: pd.DataFrame, title: str):
 
 
 def _repeats(axes, groups, names) -> None:
-    """A row per group, first on top: a bar for the median, a dot per repeat, a colour per racer.
+    """Draws groups, first on top: a bar for the median, a dot per repeat, a colour per racer.
 
     Args:
         groups: ((what was raced, racer), rates of all repeats), of at most two racers.
@@ -76,7 +76,7 @@ def _repeats(axes, groups, names) -> None:
 
 
 def compilers(frame: pd.DataFrame):
-    """The race of the same header compiled by Cling and by g++: every repeat, and medians.
+    """Draws the race of the same header compiled by Cling and by g++: every repeat, and medians.
 
     Args:
         frame: of `rungs.measure.race.race`, with racers "Cling" and "g++" and a column `mask`.
@@ -91,7 +91,7 @@ def compilers(frame: pd.DataFrame):
 
 
 def floor(parts: pd.DataFrame):
-    """What a step's time is made of, beside what it can't go below.
+    """Draws what a step's time is made of, beside what it can't go below.
 
     Args:
         parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
@@ -117,7 +117,7 @@ def floor(parts: pd.DataFrame):
 
 
 def perft(frame: pd.DataFrame):
-    """A race of move generators: every repeat, and medians.
+    """Draws a race of move generators: every repeat, and medians.
 
     Args:
         frame: of `rungs.studies.perft_race.perft_race`.
@@ -137,7 +137,7 @@ def gains(
     ideal: int | None = None,
     oversubscribed: Container[str] = (),
 ):
-    """How many times as fast as `baseline` each racer is, over the number of boards.
+    """Draws how many times as fast as `baseline` each racer is, over the number of boards.
 
     Args:
         frame: of `rungs.studies.parallel.gains`.
@@ -176,7 +176,7 @@ def gains(
 
 
 def timelines(frames: dict[str, pd.DataFrame], seconds: float):
-    """What ran when, one row of bars per kind of work.
+    """Draws what ran when, one row of bars per kind of work.
 
     Args:
         frames: of `rungs.studies.parallel.timeline`, by title.

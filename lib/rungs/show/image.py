@@ -8,7 +8,7 @@ from IPython.display import HTML
 
 
 def image(figure) -> HTML:
-    """A Matplotlib figure as an image with `alternative` as its text, no wider than the page."""
+    """Makes an image of a figure with `alternative` as its text, no wider than the page."""
     png = io.BytesIO()
     figure.savefig(png, dpi=150)
     data = base64.b64encode(png.getvalue()).decode()
@@ -20,7 +20,7 @@ def image(figure) -> HTML:
 
 
 def alternative(figure) -> str:
-    """What a figure says: its titles and axes, what is written in it, and where its lines end."""
+    """Says what a figure says: titles and axes, what is written in it, and where its lines end."""
     said = (text for axes in figure.axes for text in _said(axes))
     return ". ".join(" ".join(text.split()) for text in said if text) + "."
 

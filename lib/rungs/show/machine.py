@@ -12,7 +12,7 @@ from rungs.studies.scaling import efficiencies, predicted
 
 
 def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple[dict, dict]:
-    """What `roofline` draws as bounds for programs of integers.
+    """Returns what `roofline` draws as bounds for programs of integers.
 
     Args:
         compute: of `rungs.measure.peaks.measure_compute`.
@@ -32,7 +32,7 @@ def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple
 
 
 def point(name: str, work: dict[str, float], plies_per_second: float) -> dict:
-    """A program as `roofline` draws it: `name`, `intensity`, `performance`.
+    """Returns a program as `roofline` draws it: `name`, `intensity`, `performance`.
 
     Args:
         name: the program's.
@@ -114,7 +114,7 @@ def scaling(
     guess: tuple[int, float] | None = None,
     measured: tuple[int, float] | None = None,
 ):
-    """Speedup over threads, with its spread, its law, and the paper's beside it.
+    """Draws speedup over threads, with its spread, its law, and the paper's beside it.
 
     Args:
         times: of `rungs.studies.scaling.strong` or `weak`.
@@ -169,7 +169,7 @@ def scaling(
 
 
 def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int]):
-    """Plies per second over the number of boards, one line per rung.
+    """Draws plies per second over the number of boards, one line per rung.
 
     Args:
         times: of `rungs.studies.scaling.over_boards`.
@@ -200,7 +200,7 @@ def over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int
 
 
 def misses(counts: pd.DataFrame, board_bytes: int):
-    """Cache misses per ply over the number of boards, a line per level.
+    """Draws cache misses per ply over the number of boards, a line per level.
 
     Args:
         counts: columns `boards`, `count` (of which "L1 misses" and the like are drawn), `per ply`.

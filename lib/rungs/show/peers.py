@@ -6,7 +6,7 @@ from rungs.show import style
 
 
 def rates(times: pd.DataFrame, things: str, title: str):
-    """Steps per second over the number of environments, a line for each racer.
+    """Draws steps per second over the number of environments, a line for each racer.
 
     Args:
         times: of `rungs.studies.peer_race.race`.
@@ -18,7 +18,7 @@ def rates(times: pd.DataFrame, things: str, title: str):
 
 
 def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
-    """The time of a step of all over their number (figure 2 of the chess study, 4 of CartPole's).
+    """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4).
 
     Args:
         times: of `rungs.studies.peer_race.race`.
@@ -30,7 +30,7 @@ def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time p
 
 
 def bars(times: pd.DataFrame, ours: str, title: str):
-    """Steps per second of each racer, and how many times as many `ours` makes.
+    """Draws steps per second of each racer, and how many times as many `ours` makes.
 
     Args:
         times: of `rungs.studies.peer_race.race`, of one number of environments.

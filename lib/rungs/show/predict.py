@@ -16,7 +16,7 @@ from rungs.studies import scaling
 def predict_scaling(
     strong: pd.DataFrame, cores: int, *, seed: int, paper: pd.DataFrame | None = None
 ) -> ipywidgets.VBox:
-    """How many times as fast as one thread is a rung of the reader's choice?
+    """Asks how many times as fast as one thread a rung of the reader's choice is.
 
     Args:
         strong: of `rungs.studies.scaling.strong`.
@@ -49,7 +49,7 @@ def predict_roofline(
     seed: int,
     api,
 ) -> ipywidgets.VBox:
-    """How many operations a second does a rung of the reader's choice do?
+    """Asks how many operations a second a rung of the reader's choice does.
 
     Args:
         roofs: of `rungs.show.machine.roofs`.
@@ -102,7 +102,7 @@ def predict_first(
     controls: dict[str, ipywidgets.Widget],
     guess: ipywidgets.BoundedFloatText,
 ) -> ipywidgets.VBox:
-    """Choose, guess, measure: a figure with the reader's guess in it, and then with the truth.
+    """Lets choose, guess, measure: draws the reader's guess, and then the truth beside it.
 
     Args:
         draw: from the choice (by the controls' names), the guess, and what was measured or None,

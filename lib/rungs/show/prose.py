@@ -14,7 +14,7 @@ def say(text: str) -> None:
 
 
 def in_words(factor: Factor) -> str:
-    """A factor with what its noise allows: "1.49× (1.42 to 1.55)", or that it is but noise."""
+    """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is but noise."""
     text = f"{ratio(factor.middle)} ({factor.low:.3g} to {factor.high:.3g})"
     if not factor.judged:
         return f"{text}, too few repeats to tell noise"
@@ -22,7 +22,7 @@ def in_words(factor: Factor) -> str:
 
 
 def live() -> Callable[[str], None]:
-    """A line below a cell, which is replaced whenever the function returned is given another."""
+    """Shows a line below a cell, which is replaced when the function returned is given another."""
     shown = display(Markdown(""), display_id=True)
 
     def replace(text: str) -> None:

@@ -17,7 +17,7 @@ _PICTURE = Path("figures") / "ladder.png"
 
 
 def sections(root: Path, recorded: Path) -> dict[str, str]:
-    """The README's generated sections, as Markdown, by name.
+    """Returns the README's generated sections, as Markdown, by name.
 
     Args:
         root: the repository.

@@ -20,7 +20,7 @@ COLORS = (BLUE, ORANGE, SKY, GREY, BLACK, "#009E73", "#CC79A7", "#D55E00", "#882
 
 
 def axes(width: float = 7.0, height: float = 4.0, **settings):
-    """A figure and its axes (or array of axes, with `nrows` or `ncols`) in the common style."""
+    """Makes a figure and its axes (an array, with `nrows` or `ncols`) in the common style."""
     figure, result = plt.subplots(figsize=(width, height), layout="constrained", **settings)
     for each in figure.axes:
         each.spines[["top", "right"]].set_visible(False)
@@ -30,7 +30,7 @@ def axes(width: float = 7.0, height: float = 4.0, **settings):
 
 
 def lines(groups) -> Iterator[tuple[str, object, dict]]:
-    """The groups of a frame, each with the marker and colour of its line, a pair of its own."""
+    """Yields the groups of a frame, each with a marker and colour for its line, its own pair."""
     for i, (name, rows) in enumerate(groups):
         lap = i // len(COLORS)  # markers move on when colours begin again
         marker, color = MARKERS[(i + lap) % len(MARKERS)], COLORS[i % len(COLORS)]
@@ -38,7 +38,7 @@ def lines(groups) -> Iterator[tuple[str, object, dict]]:
 
 
 def fills(names: Sequence[str], colors: Sequence[str]) -> dict[str, dict]:
-    """The look of each of some areas, and of its patch in a legend: a colour and a hatch."""
+    """Returns the look of some areas, and of their patches in a legend: colour and hatch."""
     return {
         name: {"facecolor": color, "hatch": hatch, "hatchcolor": BLACK, "edgecolor": "white"}
         for name, color, hatch in zip(names, colors, HATCHES[: len(names)], strict=True)
@@ -52,27 +52,27 @@ def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
 
 
 def median_line(axes, groups, label: str, look: dict) -> None:
-    """The medians of some groups over what they are grouped by, and their quartiles as a band."""
+    """Draws the medians of groups over what they are grouped by, and their quartiles as a band."""
     spread = quartiles(groups)
     axes.plot(spread.index, spread["median"], label=label, **look)
     axes.fill_between(spread.index, spread["low"], spread["high"], color=look["color"], alpha=0.2)
 
 
 def numbers_below(axes, things: str) -> None:
-    """How many things there are, in powers of two, for the horizontal axis."""
+    """Puts numbers of things, in powers of two, below the horizontal axis."""
     axes.set_xscale("log", base=2)
     axes.set_xlabel(things)
     axes.grid(color="#EEEEEE")
 
 
 def boards_below(axes) -> None:
-    """Numbers of boards for the horizontal axis, and the lines' names."""
+    """Puts numbers of boards below the horizontal axis, and the lines' names."""
     numbers_below(axes, "boards")
     axes.legend(frameon=False)
 
 
 def training_below(figure, axes, over: str) -> None:
-    """What was trained for, "steps" or "seconds", for the horizontal axis, and the lines' names."""
+    """Puts what was trained for, "steps" or "seconds", below the axis, and the lines' names."""
     axes.set_xlim(0, None)
     axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
     axes.grid(color="#EEEEEE")
@@ -80,7 +80,7 @@ def training_below(figure, axes, over: str) -> None:
 
 
 def speed(value: float) -> str:
-    """A rate in plies per second, as a person would say it: "9.3 k/s", "4.85 M/s"."""
+    """Writes a rate in plies per second as a person would say it: "9.3 k/s", "4.85 M/s"."""
     for scale, suffix in ((1e9, " G/s"), (1e6, " M/s"), (1e3, " k/s")):
         if value >= scale:
             return f"{value / scale:.3g}{suffix}"
@@ -88,12 +88,12 @@ def speed(value: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """A factor: "1.49×", "774×", "12,300×"."""
+    """Writes a factor: "1.49×", "774×", "12,300×"."""
     return f"{value:.3g}×" if value < 1000 else f"{value:,.0f}×"
 
 
 def duration(seconds: float) -> str:
-    """A time with the unit that suits it: "43 ms", "110 µs"."""
+    """Writes a time with the unit that suits it: "43 ms", "110 µs"."""
     for scale, suffix in ((1, " s"), (1e-3, " ms"), (1e-6, " µs")):
         if seconds >= scale:
             return f"{seconds / scale:.3g}{suffix}"

@@ -7,7 +7,7 @@ from rungs.show.style import duration, ratio, speed
 
 
 def ladder(frame: pd.DataFrame) -> pd.DataFrame:
-    """The ladder as a reader sees it, from `rungs.studies.ladder.ladder_table`'s numbers."""
+    """Writes the ladder as a reader sees it, from `rungs.studies.ladder.ladder_table`'s numbers."""
     implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
     return pd.DataFrame(
         {
@@ -24,13 +24,13 @@ def ladder(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """A table as GitHub's Markdown."""
+    """Writes a table as GitHub's Markdown."""
     rows = [table.columns, ["---"] * len(table.columns), *table.itertuples(index=False)]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
 
 
 def aligned(table: pd.DataFrame) -> str:
-    """A table as plain text: the first column to the left, the others to the right."""
+    """Writes a table as plain text: the first column to the left, the others to the right."""
     rows = [tuple(table.columns), *table.itertuples(index=False)]
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(table.columns))]
     return "\n".join(

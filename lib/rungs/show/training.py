@@ -11,7 +11,7 @@ _FILLS = style.fills(PARTS, (style.ORANGE, style.BLACK, style.GREY, style.SKY))
 
 
 def throughput(updates: pd.DataFrame):
-    """Updates per second over the number of boards, and the line of an environment that is free.
+    """Draws updates per second over the number of boards, and those with a free environment.
 
     Args:
         updates: of `rungs.studies.full_system.race_updates`; the racer "null" is that line.
@@ -34,7 +34,7 @@ def throughput(updates: pd.DataFrame):
 
 
 def parts(updates: pd.DataFrame, names: str, title: str):
-    """What an update's time is made of, a stacked bar for each of some systems.
+    """Draws what an update's time is made of, a stacked bar for each of some systems.
 
     Args:
         updates: of `rungs.studies.full_system.race_learners`.
@@ -62,7 +62,7 @@ def parts(updates: pd.DataFrame, names: str, title: str):
 
 
 def asynchronous(times: pd.DataFrame):
-    """Plies per second of playing a network's actions, synchronously and not.
+    """Draws plies per second of playing a network's actions, synchronously and not.
 
     Args:
         times: of `rungs.studies.full_system.synchronous_or_not`.
@@ -79,7 +79,7 @@ def asynchronous(times: pd.DataFrame):
 
 
 def learning(evaluations: pd.DataFrame, over: str):
-    """The score against the random opponent as it grows, a line per rung, with 95 % intervals.
+    """Draws the score against the random opponent as it grows, by rung, with 95 % intervals.
 
     Args:
         evaluations: `rung`, and the columns of a run's `evaluations.csv`.

@@ -13,7 +13,7 @@ WHOLE_LABEL = {"description_width": "initial"}  # else a long description ends i
 
 
 def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
-    """The ladder for a number of boards and a mask format of the reader's choice.
+    """Shows the ladder for a number of boards and a mask format of the reader's choice.
 
     Args:
         race: rows of `rungs.measure.race.race` with columns `mask` and `num_envs` beside.
@@ -37,7 +37,7 @@ def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
 
 
 def explore_updates(updates: pd.DataFrame):
-    """What an update's time is made of, for a number of boards of the reader's choice.
+    """Shows what an update's time is made of, for a number of boards of the reader's choice.
 
     Args:
         updates: of `rungs.studies.full_system.race_updates`.
@@ -52,7 +52,7 @@ def explore_updates(updates: pd.DataFrame):
 
 
 def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
-    """Our environment beside others, for a number of boards of the reader's choice.
+    """Shows our environment beside others, for a number of boards of the reader's choice.
 
     Args:
         times: of `rungs.studies.peer_race.race`.
@@ -68,7 +68,7 @@ def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
 
 
 def _counts_of(frame: pd.DataFrame, things: str = "boards") -> ipywidgets.SelectionSlider:
-    """A slider over the numbers of boards that were measured, at the most."""
+    """Shows a slider over the numbers of boards that were measured, at the most."""
     counts = sorted(frame["num_envs"].unique().tolist())
     return ipywidgets.SelectionSlider(
         options=counts, value=counts[-1], description=things, style=WHOLE_LABEL
@@ -76,7 +76,7 @@ def _counts_of(frame: pd.DataFrame, things: str = "boards") -> ipywidgets.Select
 
 
 def explore_learning(evaluations: pd.DataFrame):
-    """The learning curves over steps or over time.
+    """Shows the learning curves over steps or over time.
 
     Args:
         evaluations: of `rungs.studies.curves.train_on`.
@@ -90,7 +90,7 @@ def explore_learning(evaluations: pd.DataFrame):
 
 
 def explore_nodes(update: cost_model.Update, length: int, boards_in_all: int = 65536):
-    """What the cost model says of nodes, boards and links of the reader's choice.
+    """Shows what the cost model says of nodes, boards and links of the reader's choice.
 
     Args:
         update: of one process, as fitted.

@@ -44,7 +44,7 @@ class Disagreement:
 
 
 def ending(board: chess.Board) -> Reason:
-    """How a game has ended with the position reached, as python-chess tells."""
+    """Returns how a game has ended with the position reached, as python-chess tells."""
     if board.is_checkmate():
         return Reason.CHECKMATE
     if board.is_insufficient_material():
@@ -112,7 +112,7 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
 
 
 def table(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd.DataFrame:
-    """A row per peer and rule: `peer`, `rule`, `tried`, `disagreements`.
+    """Lists peers and rules: a row each of `peer`, `rule`, `tried`, `disagreements`.
 
     Args:
         compared: what `compare` returned, by the peer's name.
@@ -126,7 +126,7 @@ def table(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd.
 
 
 def listed(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd.DataFrame:
-    """A row per disagreement: `peer` and the fields of `Disagreement`."""
+    """Lists disagreements: a row each of `peer` and the fields of `Disagreement`."""
     columns = ["peer", *(field.name for field in dataclasses.fields(Disagreement))]
     rows = [
         (peer, *dataclasses.astuple(one)) for peer, (_, found) in compared.items() for one in found
@@ -169,7 +169,7 @@ def _ends_differ(board: chess.Board, reason: Reason) -> Disagreement:
 
 
 def _nearest(board: chess.Board) -> Reason:
-    """The rule by which a peer most likely ended a game that is not over."""
+    """Returns the rule by which a peer most likely ended a game that is not over."""
     if board.halfmove_clock >= 98:
         return Reason.FIFTY_MOVES
     if board.is_repetition(2) or board.can_claim_threefold_repetition():

@@ -8,7 +8,7 @@ import pandas as pd
 import rungs
 from rungs.measure.quartiles import quartiles
 from rungs.measure.verify import verify_games
-from rungs.peers.cartpole import Rung
+from rungs.peers.cartpole import OurCartPole
 from rungs.studies import peer_race
 from rungs.studies.cost_model import Line, fit
 from rungs.studies.peer_race import Entry
@@ -57,7 +57,7 @@ def step_times(
 
 
 def turning_points(times: pd.DataFrame, fewest: int = 3) -> pd.DataFrame:
-    """From how many environments on the time of a step is theirs, and no longer a call's own.
+    """Finds from how many environments on the time of a step is theirs, and not a call's own.
 
     A line is fitted to the time of a step over the number of environments, a + b N, with relative
     errors; where both parts are equal, at N = a / b, is the turning point.
@@ -101,7 +101,7 @@ def with_work(
     """Times steps whose physics is computed several times.
 
     Args:
-        how: by name, arguments of `rungs.peers.cartpole.Rung`.
+        how: by name, arguments of `rungs.peers.cartpole.OurCartPole`.
         workloads: how often.
         counts: numbers of environments.
         budget: as of `step_times`, where the physics is computed once, and less where more often.
@@ -112,7 +112,9 @@ def with_work(
     """
     frames = []
     for workload in workloads:
-        entries = {name: Entry(Rung, each | {"workload": workload}) for name, each in how.items()}
+        entries = {
+            name: Entry(OurCartPole, each | {"workload": workload}) for name, each in how.items()
+        }
         times = step_times(entries, counts, budget=budget // workload, **settings)
         frames.append(times.assign(workload=workload))
     return pd.concat(frames, ignore_index=True)
@@ -127,10 +129,10 @@ def fusing(
     steps: int,
     **timing,
 ) -> pd.DataFrame:
-    """Steps one by one, and many in a call, with random actions that the rung draws itself.
+    """Times steps one by one, and many in a call, with random actions that the rung draws itself.
 
     Args:
-        how: by name, arguments of `rungs.peers.cartpole.Rung`.
+        how: by name, arguments of `rungs.peers.cartpole.OurCartPole`.
         bandwidth: by the same names, bytes per second of copying memory.
         num_envs: environments.
         at_once: steps in a call.
@@ -145,7 +147,7 @@ def fusing(
     """
     rates = {}
     for kind, extra, calls in (("alone", {}, steps), ("fused", {"at_once": at_once}, 2)):
-        entries = {name: Entry(Rung, each | extra) for name, each in how.items()}
+        entries = {name: Entry(OurCartPole, each | extra) for name, each in how.items()}
         times = peer_race.race(entries, [num_envs], steps=calls, **timing)
         rates[kind] = (times["plies"] / times["seconds"]).groupby(times["racer"])
     rows = []
@@ -164,7 +166,7 @@ def fusing(
 
 
 def step_bytes(dtype: str = "float64") -> dict[str, int]:
-    """What a step has to move of one environment: bytes by name, read or written.
+    """Returns what a step has to move of one environment: bytes by name, read or written.
 
     No rung can do with less, where nothing stays in a cache until the next step.
 

@@ -62,7 +62,7 @@ ROUNDS = {
 def all_reduce_seconds(
     processes: int, num_bytes: float, link: Link, *, messages: int = 1, algorithm: str = "ring"
 ) -> float:
-    """Seconds until all processes have the sum of what each of them had.
+    """Returns seconds until all processes have the sum of what each of them had.
 
     Every process sends, and receives, 2 (p - 1) / p times the bytes there are: fewer is not
     possible (Patarasuk and Yuan, 2009, J. Parallel Distrib. Comput. 69, 117). A ring does so in
@@ -81,7 +81,7 @@ def all_reduce_seconds(
 
 
 def fit(terms, seconds) -> np.ndarray:
-    """The coefficients, none below 0, of two terms whose sum comes closest to some times.
+    """Finds the coefficients, none below 0, of two terms whose sum comes closest to some times.
 
     Least squares of relative errors, so that a microsecond counts where there are few.
 
@@ -98,7 +98,7 @@ def fit(terms, seconds) -> np.ndarray:
 
 
 def fit_link(messages: pd.DataFrame, processes: int = 2) -> Link:
-    """The link that explains the all-reduces of some processes best, by their medians.
+    """Finds the link that explains the all-reduces of some processes best, by their medians.
 
     Args:
         messages: of `rungs.studies.rank_costs.measure`.
@@ -113,7 +113,7 @@ def fit_link(messages: pd.DataFrame, processes: int = 2) -> Link:
 
 
 def message_errors(messages: pd.DataFrame, link: Link) -> pd.DataFrame:
-    """How far the formula of a ring is from medians.
+    """Returns how far the formula of a ring is from medians.
 
     Returns:
         A row per number of processes and size: `processes`, `bytes`, `error` (predicted / measured
@@ -141,7 +141,7 @@ class Update:
     num_bytes: int
 
     def compute(self, positions):
-        """Seconds of all parts, without any exchange."""
+        """Returns seconds of all parts, without any exchange."""
         return sum(line(positions) for line in self.parts.values())
 
     def seconds(
@@ -154,7 +154,7 @@ class Update:
         algorithm: str = "ring",
         speed: float = 1.0,
     ):
-        """What the model says of an update.
+        """Returns what the model says of an update.
 
         Args:
             processes: p.
@@ -171,7 +171,7 @@ class Update:
 
 
 def fit_update(updates: pd.DataFrame) -> Update:
-    """The costs that explain the updates of one process best, by medians over repeats.
+    """Finds the costs that explain the updates of one process best, by medians over repeats.
 
     Args:
         updates: of `rungs.studies.rank_costs.measure`, one process's at two numbers of boards or
@@ -188,7 +188,7 @@ def fit_update(updates: pd.DataFrame) -> Update:
 
 
 def check(updates: pd.DataFrame, update: Update, link: Link, cores: int) -> pd.DataFrame:
-    """What the model says beside what was measured, for every number of processes.
+    """Compares what the model says with what was measured, for every number of processes.
 
     Args:
         updates: of `rungs.studies.rank_costs.measure`.
@@ -236,12 +236,12 @@ def check(updates: pd.DataFrame, update: Update, link: Link, cores: int) -> pd.D
 
 
 def _boards_together(updates: pd.DataFrame) -> int:
-    """The boards of each process where there are more than one."""
+    """Returns the boards of each process where there are more than one."""
     return updates.loc[updates["processes"] > 1, "num_envs"].iloc[0]
 
 
 def scale(update: Update, link: Link, nodes: Sequence[int], positions, **settings) -> pd.DataFrame:
-    """What the model says of many nodes, each a process with a core of its own.
+    """Predicts updates on many nodes, each a process with a core of its own.
 
     Args:
         update: costs of a node.
@@ -273,7 +273,7 @@ def predict(
     boards_in_all: int,
     speed: float = 1.0,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """Weak and strong scaling by links: what `scale` says of each.
+    """Predicts weak and strong scaling by links: what `scale` says of each.
 
     Args:
         update: of one process.
@@ -294,7 +294,7 @@ def predict(
 
 
 def position_bytes() -> dict[str, int]:
-    """What a learner is sent of a position, from the arrays that it learns from: bytes by name."""
+    """Returns the bytes a learner is sent of a position, by name of the array it learns from."""
     env = rungs.make("chess", "cpp", 1, mask="bits")
     rollout = Rollout(env, 1, torch.device("cpu"))
     names = ("observation", "mask", "reward", "ended", "choice", "log_probability", "value")
@@ -302,7 +302,7 @@ def position_bytes() -> dict[str, int]:
 
 
 def saving(before: float, after: float, inferring):
-    """The part of its time that a worker saves whose steps become faster.
+    """Returns the part of its time that a worker saves whose steps become faster.
 
     A worker steps and infers in turns, so this is Amdahl's law: where steps become free, it is the
     share of time that they had.
@@ -315,5 +315,5 @@ def saving(before: float, after: float, inferring):
 
 
 def inferring_at(share: float, before: float, after: float) -> float:
-    """The seconds of inference per step with which `saving` is `share`; not above 0 if none are."""
+    """Returns the seconds of inference per step that make `saving` `share`; <= 0 if none do."""
     return (before - after) / share - before

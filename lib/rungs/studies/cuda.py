@@ -22,7 +22,7 @@ def check_same(where: str, num_envs: int, steps: int, seed: int) -> None:
 
 
 def ply_bytes() -> dict[str, int]:
-    """What a random ply has to move of a board on a GPU, with `board` and `bits`: bytes by name.
+    """Returns what a random ply has to move of a board on a GPU (`board`, `bits`): bytes by name.
 
     A board plays on from memory and is written back after every ply; keys of past positions are
     read too, eight bytes each, as many as there are.

@@ -79,7 +79,7 @@ def check_same(table: pd.DataFrame) -> None:
 
 
 def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) -> pd.DataFrame:
-    """How long each rung takes to a share of games won.
+    """Returns how long each rung takes to a share of games won.
 
     All rungs need the same updates. One that did not come that far is given the time that so many
     updates take it, from the median of its own.

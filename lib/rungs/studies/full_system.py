@@ -1,5 +1,6 @@
 """The whole system, environment and learner: how fast it is, and which part of it says so."""
 
+import functools
 import time
 from collections.abc import Iterable
 
@@ -15,6 +16,7 @@ from rungs.chess.buffers import Buffers
 from rungs.chess.policy import random_actions
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.measure.quartiles import quartiles
+from rungs.measure.turns import timed_rounds
 from rungs.train.cost import ONE_STEP, PARTS
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.policy import NetworkPolicy
@@ -79,7 +81,7 @@ def in_play(env: VectorEnv, seed: int):
 
 
 def make(name: str, num_envs: int) -> VectorEnv:
-    """An environment to learn from: a rung, a peer, or "null", which costs nothing.
+    """Makes an environment to learn from: a rung, a peer, or "null", which costs nothing.
 
     Raises:
         UnavailableError: the peer is not installed.
@@ -104,18 +106,19 @@ def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) ->
         A row per learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns
         from), `part` (of `rungs.train.cost.PARTS`), `seconds`.
     """
-    rows, order = [], list(learners.items())
     first = next(each for each in learners.values() if not isinstance(each.env, NullEnv))
-    for repeat in range(-warmup, repeats):
-        order.reverse()  # none is always the one after another
-        for name, learner in order:
-            if isinstance(learner.env, NullEnv):
-                learner.begin(*learner.env.stay_at(first.env))
-            times = learner.learn()
-            positions = learner.env.num_envs * learner.settings.num_steps
-            rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
-    frame = pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
-    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+
+    def learn(learner: Learner) -> dict[str, float]:
+        if isinstance(learner.env, NullEnv):
+            learner.begin(*learner.env.stay_at(first.env))
+        return learner.learn()
+
+    racers = {name: functools.partial(learn, learner) for name, learner in learners.items()}
+    rows = []
+    for name, repeat, times in timed_rounds(racers, repeats=repeats, warmup=warmup):
+        positions = learners[name].env.num_envs * learners[name].settings.num_steps
+        rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
 
 
 def race_updates(
@@ -127,7 +130,7 @@ def race_updates(
     warmup: int,
     device: str = "cpu",
 ) -> pd.DataFrame:
-    """Updates that go once through what was played on some boards for some steps.
+    """Times updates that go once through what was played on some boards for some steps.
 
     Args:
         most: the largest number of boards, by name as of `make`.
@@ -156,7 +159,7 @@ def race_updates(
 
 
 def against_null(updates: pd.DataFrame) -> pd.DataFrame:
-    """How near training comes to what it would be with an environment that costs nothing.
+    """Says how near training comes to what it would be with an environment that costs nothing.
 
     Args:
         updates: of `race_updates`, with the racer "null".
@@ -180,7 +183,7 @@ def against_null(updates: pd.DataFrame) -> pd.DataFrame:
 def interventions(
     num_envs: int, *, seed: int, repeats: int, warmup: int, device: str = "cpu"
 ) -> pd.DataFrame:
-    """What training gains where one part is made cheaper, to find the part that limits it.
+    """Measures what training gains where one part is made cheaper, to find what limits it.
 
     Returns:
         As `race_learners`, of "openmp" as it is, with "null" instead of the environment, and with a
@@ -203,7 +206,7 @@ def interventions(
 def synchronous_or_not(
     board_counts: Iterable[int], *, seed: int, steps: int, repeats: int, warmup: int
 ) -> pd.DataFrame:
-    """Playing a network's actions, on all boards in turn or with two halves in flight.
+    """Times playing a network's actions, on all boards in turn or with two halves in flight.
 
     Args:
         board_counts: numbers of boards, even.
@@ -226,25 +229,31 @@ def synchronous_or_not(
         policy = NetworkPolicy(network, seed=seed)
         for way in ways.values():
             way.reset(seed=seed)
-        for repeat in range(-warmup, repeats):
-            for name, way in ways.items():
-                turns = steps if name == "synchronous" else 2 * steps
-                start = time.perf_counter()
-                for _ in range(turns):
-                    observation, *_, info = way.recv()
-                    way.send(policy(observation, info["action_mask"]))
-                if name == "asynchronous":
-                    halves.wait()
-                seconds = (time.perf_counter() - start) / steps
-                rows.append((name, num_envs, repeat, seconds))
+        racers = {
+            name: functools.partial(_play, way, policy, steps if way is not halves else 2 * steps)
+            for name, way in ways.items()
+        }
+        rows += [
+            (name, num_envs, repeat, seconds / steps)
+            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+        ]
         env.close()
         halves.close()
-    frame = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
-    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+    return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
+
+
+def _play(way, policy: NetworkPolicy, turns: int) -> float:
+    """Plays the policy's actions so often, in so many seconds."""
+    start = time.perf_counter()
+    for _ in range(turns):
+        observation, *_, info = way.recv()
+        way.send(policy(observation, info["action_mask"]))
+    way.wait()
+    return time.perf_counter() - start
 
 
 def _learner(name: str, num_envs: int, seed: int, **how) -> Learner:
-    """A learner in the middle of games: all systems begin with the same positions."""
+    """Makes a learner in the middle of games: all systems begin with the same positions."""
     env = make(name, num_envs)
     learner = Learner(env, seed=seed, **how)
     learner.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
@@ -252,7 +261,7 @@ def _learner(name: str, num_envs: int, seed: int, **how) -> Learner:
 
 
 class _Synchronous:
-    """`recv` and `send` of an environment that is stepped while one waits."""
+    """`recv`, `send` and `wait` of an environment that is stepped while one waits."""
 
     def __init__(self, env: VectorEnv):
         self._env = env
@@ -265,3 +274,6 @@ class _Synchronous:
 
     def send(self, actions: np.ndarray) -> None:
         self._outcome = self._env.step(actions)
+
+    def wait(self) -> None:
+        """Has nothing to wait for."""

@@ -50,7 +50,7 @@ def _by_file(text: str) -> dict[str, int]:
 
 
 def _short(file: str) -> str:
-    """A header as the project calls it, and anything else as "the C++ library"."""
+    """Returns a header as the project calls it, and anything else as "the C++ library"."""
     root = f"{paths.CPP}/"
     resolved = str(Path(file).resolve())
     return resolved.removeprefix(root) if resolved.startswith(root) else "the C++ library"

@@ -45,7 +45,7 @@ def races_over_boards(
 
 
 def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """How many times as fast as `baseline` each racer is, repeat by repeat.
+    """Returns how many times as fast as `baseline` each racer is, repeat by repeat.
 
     Args:
         times: of `races_over_boards`.
@@ -59,12 +59,12 @@ def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
 
 
 def factors(times: pd.DataFrame, baseline: str) -> dict[tuple[str, int], Factor]:
-    """The same with its noise: a factor for each other racer and number of boards."""
+    """Returns the same with its noise: a factor for each other racer and number of boards."""
     return {key: factor(ratios) for key, ratios in _ratios(times, baseline)}
 
 
 def _ratios(times: pd.DataFrame, baseline: str):
-    """The seconds of `baseline` over a racer's, by racer and number of boards."""
+    """Returns the seconds of `baseline` over a racer's, by racer and number of boards."""
     wide = times.pivot(index=["num_envs", "repeat"], columns="racer", values="seconds")
     ratios = wide.drop(columns=baseline).rdiv(wide[baseline], axis=0)
     long = ratios.melt(ignore_index=False, var_name="racer", value_name="gain").reset_index()
@@ -72,7 +72,7 @@ def _ratios(times: pd.DataFrame, baseline: str):
 
 
 def queue_cost(num_envs: int, *, seed: int, repeats: int) -> pd.DataFrame:
-    """What a worker's step takes, beside what pickling its outputs and unpickling them takes.
+    """Measures what a worker's step takes, and what pickling its outputs and unpickling takes.
 
     Returns:
         A row per part ("step", "pickle", "unpickle") and repeat: `part`, `seconds`, `bytes`.
@@ -96,7 +96,7 @@ def queue_cost(num_envs: int, *, seed: int, repeats: int) -> pd.DataFrame:
 
 
 def joblib_seconds(num_envs: int, workers: int, *, steps: int) -> list[float]:
-    """Seconds of steps of all boards where joblib sends boards out and back each time."""
+    """Times steps of all boards where joblib sends boards out and back each time."""
     boards = [ChessEnv(number, ChessSettings()) for number in range(num_envs)]
     shares = [boards[worker::workers] for worker in range(workers)]
     seconds = []
@@ -116,7 +116,7 @@ def _step_boards(boards: list[ChessEnv]) -> list[ChessEnv]:
 
 
 def timeline(num_envs: int, policy: Callable, *, seed: int, steps: int, asynchronous: bool):
-    """When inference and simulation ran, with all boards in turn or with two halves in flight.
+    """Notes when inference and simulation ran, with boards in turn or two halves in flight.
 
     Args:
         num_envs: number of boards, even.

@@ -9,6 +9,7 @@ as one.
 """
 
 import dataclasses
+import functools
 import os
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from rungs.chess.settings import share_ends
 from rungs.machine.cpu import usable_cores
 from rungs.measure.noise import Factor, factor_apart
 from rungs.measure.quartiles import quartiles
+from rungs.measure.turns import timed_rounds
 from rungs.peers.peer import Peer
 from rungs.processes.workers import Workers
 from rungs.studies import agreement
@@ -85,17 +87,16 @@ def race(
                 made = helpers.map(lambda name: _seat(entries[name], threads), new)
                 seats |= dict(zip(new, made, strict=True))
                 list(helpers.map(lambda name: seats[name].begin(num_envs, seed), present))  # noqa: B023
-            for repeat in range(-warmup, repeats):
-                present.reverse()  # none is always the one after another
-                for name in present:
-                    played, seconds = seats[name].play(turns)
-                    rows.append((name, num_envs, threads, repeat, played, seconds))
+            racers = {name: functools.partial(seats[name].play, turns) for name in present}
+            rows += [
+                (name, num_envs, threads, repeat, *played)
+                for name, repeat, played in timed_rounds(racers, repeats=repeats, warmup=warmup)
+            ]
     finally:
         for seat in seats.values():
             seat.close()
     columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+    return pd.DataFrame(rows, columns=columns)
 
 
 def agree(names: list[str], games: int, seed: int) -> dict:
@@ -116,7 +117,7 @@ def agree(names: list[str], games: int, seed: int) -> dict:
 
 
 def best(times: pd.DataFrame) -> pd.DataFrame:
-    """Each racer at its best: with as many environments as suit it most.
+    """Returns each racer at its best: with as many environments as suit it most.
 
     Args:
         times: of `race`.
@@ -132,7 +133,7 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
 
 
 def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
-    """How many times as fast as a racer another is, each at its best; `times` as of `best`."""
+    """Returns how many times as fast as a racer another is, at their best; `times` as of `best`."""
     at = best(times).set_index("racer")["num_envs"]
     rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
     ours, theirs = (rates.get_group((racer, at[racer]))["rate"] for racer in (ours, theirs))
@@ -223,7 +224,7 @@ class _Seat:
 
 
 def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:
-    """How many actions were played in how many seconds.
+    """Returns how many actions were played in how many seconds.
 
     As many steps as a quarter come first, until memory and processor are as they are in the middle
     of a race.

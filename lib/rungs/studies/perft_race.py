@@ -1,6 +1,7 @@
 """Move generators against each other: perft, counted in bulk at the leaves by all of them."""
 
 import contextlib
+import functools
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ import chess
 import pandas as pd
 
 from rungs.errors import EngineError, SamenessError
+from rungs.measure.turns import timed_rounds
 
 # Position and depth: the two that everyone compares by.
 POSITIONS = {
@@ -20,14 +22,14 @@ Counter = Callable[[str, int], int]
 
 
 def engine_name(program: str) -> str:
-    """What a UCI engine calls itself, with its version."""
+    """Returns what a UCI engine calls itself, with its version."""
     done = subprocess.run([program], input="uci\nquit\n", capture_output=True, text=True)
     return next(line for line in done.stdout.splitlines() if line.startswith("id name"))[8:]
 
 
 @contextlib.contextmanager
 def stockfish(program: str) -> Iterator[Counter]:
-    """Stockfish as a function (FEN, depth) -> leaves, by its `go perft`; it runs meanwhile.
+    """Runs Stockfish as a function (FEN, depth) -> leaves, by its `go perft`.
 
     Raises:
         EngineError: it stopped before it answered.
@@ -73,17 +75,25 @@ def perft_race(
     Raises:
         SamenessError: two counters disagree.
     """
-    rows = []
-    for repeat in range(-1, repeats):
-        for position, depth in depths.items():
-            leaves = {}
-            for name, count in counters.items():
-                start = time.perf_counter()
-                leaves[name] = count(POSITIONS[position], depth)
-                seconds = time.perf_counter() - start
-                if repeat >= 0:
-                    rows.append((name, position, depth, repeat, leaves[name], seconds))
-            if len(set(leaves.values())) > 1:
-                raise SamenessError(f"perft {depth} of {position}: {leaves}")
+    racers = {
+        (name, position): functools.partial(_timed, count, POSITIONS[position], depth)
+        for position, depth in depths.items()
+        for name, count in counters.items()
+    }
+    rows, agreed = [], {}
+    for (name, position), repeat, (leaves, seconds) in timed_rounds(
+        racers, repeats=repeats, warmup=1
+    ):
+        other, expected = agreed.setdefault(position, (name, leaves))
+        if leaves != expected:
+            found = f"{name} counts {leaves:,}, {other} {expected:,}"
+            raise SamenessError(f"perft {depths[position]} of {position}: {found}")
+        rows.append((name, position, depths[position], repeat, leaves, seconds))
     columns = ["racer", "position", "depth", "repeat", "leaves", "seconds"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _timed(count: Counter, fen: str, depth: int) -> tuple[int, float]:
+    start = time.perf_counter()
+    leaves = count(fen, depth)
+    return leaves, time.perf_counter() - start

@@ -104,7 +104,7 @@ class _Team(Ranks):
         self.size, self._group, self._overlapped = size, group, overlapped
 
     def wrap(self, network: nn.Module) -> nn.Module:
-        """As `Ranks.wrap`, within the team."""
+        """Does as `Ranks.wrap`, within the team."""
         if self.size == 1:
             return network
         how = {"process_group": self._group, "find_unused_parameters": True}
@@ -129,7 +129,7 @@ class _Team(Ranks):
         return done
 
     def learn(self, learner: Learner) -> list[float]:
-        """Seconds of an update by `PARTS`, means over the team.
+        """Learns; returns seconds of an update by `PARTS`, means over the team.
 
         `messages` and `bytes` are then of that update.
         """
@@ -145,7 +145,7 @@ class _Team(Ranks):
 
 
 def main() -> None:
-    """One of the processes."""
+    """Runs one of the processes."""
     folder, settings = sys.argv[1], json.loads(sys.argv[2])
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", "find_unused_parameters=True was specified")
@@ -186,7 +186,7 @@ def _time_updates(groups: dict, settings: dict) -> pd.DataFrame:
 
 
 def _learner(size: int, num_envs: int, overlapped: bool, groups: dict, seed: int):
-    """This process's learner and its team, or None where it is none of the first `size`."""
+    """Returns this process's learner and its team, or None where it is none of the first `size`."""
     rank = dist.get_rank()
     if rank >= size:
         return None

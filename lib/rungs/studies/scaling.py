@@ -1,5 +1,6 @@
 """Strong and weak scaling over threads, scaling over boards, and the laws fitted to them."""
 
+import functools
 from collections.abc import Iterable
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 
 import rungs
 from rungs.measure.race import race, segments, steps_of
+from rungs.measure.turns import timed_rounds
 
 
 def strong(
@@ -17,7 +19,7 @@ def strong(
     api=None,
     **settings,
 ) -> pd.DataFrame:
-    """The same boards on more and more threads, in one race.
+    """Races the same boards on more and more threads, in one race.
 
     Args:
         num_envs: number of boards.
@@ -47,7 +49,7 @@ def weak(
     repeats: int,
     warmup: int,
 ) -> pd.DataFrame:
-    """As many more boards as threads: segment by segment, every number of threads has its turn.
+    """Races as many more boards as threads: segment by segment, each number has its turn.
 
     Args:
         boards_per_thread: number of boards for each thread.
@@ -66,14 +68,12 @@ def weak(
         boards = count * boards_per_thread
         pilot = rungs.make("chess", "cpp", boards, mask=mask)
         racers = {count: _team(boards, count, mask)}
-        races[count] = segments(racers, pilot, seed=seed, steps=steps)
-    rows = []
-    for repeat in range(-warmup, repeats):
-        for count, played in races.items():
-            seconds = next(played)[count] / steps
-            rows.append((count, count * boards_per_thread, repeat, seconds))
-    frame = pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
-    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+        races[count] = functools.partial(next, segments(racers, pilot, seed=seed, steps=steps))
+    rows = [
+        (count, count * boards_per_thread, repeat, taken[count] / steps)
+        for count, repeat, taken in timed_rounds(races, repeats=repeats, warmup=warmup)
+    ]
+    return pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
 
 
 # Plies that a rung plays in a segment that someone waits for.
@@ -83,7 +83,7 @@ _PATIENCE = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 4096
 def one_point(
     rung: str, num_envs: int, *, threads: int, schedule: str, mask: str, seed: int, api=None
 ) -> tuple[float, float]:
-    """A single measurement, for someone who waits: a rung against one thread of C++.
+    """Makes a single measurement, for someone who waits: a rung against one thread of C++.
 
     Args:
         rung: "python", "multiprocessing", "cpp" or "openmp".
@@ -120,7 +120,7 @@ def _team(num_envs: int, threads: int, mask: str, api=None):
 
 
 def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
-    """How well threads are used, repeat by repeat, against one thread.
+    """Returns how well threads are used, repeat by repeat, against one thread.
 
     With the same boards for all, `speedup` is T(1) / T(p). With as many more boards as threads it
     is p T(1) / T(p): how much more work is done in the same time. `efficiency` is speedup / p.
@@ -139,7 +139,7 @@ def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
 
 
 def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
-    """The part of the work that threads can't share, as a law explains the speedups, per repeat.
+    """Fits the part of the work that threads can't share to the speedups, per repeat.
 
     Amdahl (same boards): S = 1 / (s + (1 - s) / p). Gustafson (boards grow): S = p - s (p - 1).
     Both are linear in s, once the first is turned over; s is fitted by least squares.
@@ -167,7 +167,7 @@ def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
 
 
 def predicted(law: str, serial: float, threads) -> np.ndarray:
-    """The speedup that a law gives for some numbers of threads."""
+    """Returns the speedup that a law gives for some numbers of threads."""
     p = np.asarray(threads, float)
     if law == "Amdahl":
         return 1 / (serial + (1 - serial) / p)
@@ -184,7 +184,7 @@ def over_boards(
     repeats: int,
     warmup: int,
 ) -> pd.DataFrame:
-    """Rungs over numbers of boards, in turns at each number, each over as many plies as it can.
+    """Races rungs over numbers of boards, each over as many plies as it can.
 
     Args:
         plies: about how many plies a segment has, by rung; at least a step of all boards is played.
@@ -201,19 +201,19 @@ def over_boards(
     """
     rows = []
     for num_envs in board_counts:
-        races, envs = {}, []
+        races, steps, envs = {}, {}, []
         for rung in plies:
             if num_envs > most[rung]:
                 continue
-            steps = steps_of(plies[rung], num_envs)
+            steps[rung] = steps_of(plies[rung], num_envs)
             envs.append(rungs.make("chess", rung, num_envs, mask=mask))
             pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
-            played = segments({rung: envs[-1]}, pilot, seed=seed, steps=steps)
-            races[rung] = (steps, played)
-        for repeat in range(-warmup, repeats):
-            for rung, (steps, played) in races.items():
-                rows.append((rung, num_envs, repeat, next(played)[rung] / steps))
+            played = segments({rung: envs[-1]}, pilot, seed=seed, steps=steps[rung])
+            races[rung] = functools.partial(next, played)
+        rows += [
+            (rung, num_envs, repeat, taken[rung] / steps[rung])
+            for rung, repeat, taken in timed_rounds(races, repeats=repeats, warmup=warmup)
+        ]
         for env in envs:
             env.close()
-    frame = pd.DataFrame(rows, columns=["rung", "num_envs", "repeat", "seconds"])
-    return frame[frame["repeat"] >= 0].reset_index(drop=True)
+    return pd.DataFrame(rows, columns=["rung", "num_envs", "repeat", "seconds"])

@@ -23,7 +23,7 @@ MANY = 64  # environments
 
 
 def vec_env(rung: str, num_envs: int, seed: int) -> VecEnv:
-    """CartPole-v1 as Stable-Baselines3 takes it.
+    """Makes CartPole-v1 as Stable-Baselines3 takes it.
 
     Args:
         rung: one of ours; or "DummyVecEnv" or "SubprocVecEnv", around Gymnasium's.
@@ -101,7 +101,7 @@ def learning(
 
 
 def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Means over seeds, with 95 % intervals of Student's t.
+    """Returns means over seeds, with 95 % intervals of Student's t.
 
     Args:
         frame: of `learning`.
@@ -119,7 +119,7 @@ def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def seconds_until(frame: pd.DataFrame, reward: float) -> pd.DataFrame:
-    """When agents first reached a reward.
+    """Returns when agents first reached a reward.
 
     Args:
         frame: of `learning`.

@@ -35,7 +35,7 @@ class Evaluation:
         return (self.wins + self.draws / 2) / self.games
 
     def interval(self, share: float | None = None) -> tuple[float, float]:
-        """Where the expected score lies with 95 % confidence, or another share of all games.
+        """Returns where the expected score lies with 95 % confidence, or another share of games.
 
         Wilson's interval (1927). Draws make a score vary less than it assumes, never more.
 
@@ -48,7 +48,7 @@ class Evaluation:
         return low, high
 
     def row(self) -> dict[str, float]:
-        """Everything, for a table."""
+        """Returns everything, for a table."""
         low, high = self.interval()
         counts = dataclasses.asdict(self)
         return counts | {"games": self.games, "score": self.score, "low": low, "high": high}

@@ -66,7 +66,7 @@ class PolicyValueNetwork(nn.Module):
         return actions, scores.log_softmax(1), self.value(features).squeeze(1)
 
     def values(self, observation: torch.Tensor) -> torch.Tensor:
-        """The values alone, (N,) float32, of (N, 72) int8."""
+        """Returns the values alone, (N,) float32, of (N, 72) int8."""
         return self.value(self._features(observation)).squeeze(1)
 
     def _features(self, observation: torch.Tensor) -> torch.Tensor:
@@ -77,7 +77,7 @@ class PolicyValueNetwork(nn.Module):
 
 
 def legal_actions(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The boards and the ids of all legal actions, two int64 vectors, in order of both.
+    """Returns the boards and the ids of all legal actions, two int64 vectors, in order of both.
 
     Args:
         mask: (N, 73) int64 or uint64, the bits of `mask="bits"`.
@@ -111,6 +111,6 @@ class _Block(nn.Module):
 
 
 def _small(embedding: nn.Embedding) -> nn.Embedding:
-    """Small keys: at first all legal moves are about equally likely."""
+    """Makes small keys: at first all legal moves are about equally likely."""
     nn.init.normal_(embedding.weight, std=0.05)
     return embedding

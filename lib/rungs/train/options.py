@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def training_of(options: argparse.Namespace, how: dict) -> Training:
-    """The settings that were given.
+    """Returns the settings that were given.
 
     Args:
         options: what a parser with `add_options` found.
@@ -37,6 +37,6 @@ def training_of(options: argparse.Namespace, how: dict) -> Training:
 
 
 def given(options: argparse.Namespace, settings: type) -> dict:
-    """The fields of some settings that were given a value."""
+    """Returns the fields of some settings that were given a value."""
     names = {field.name for field in dataclasses.fields(settings)}
     return {name: value for name, value in vars(options).items() if name in names - {"how"}}

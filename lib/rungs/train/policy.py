@@ -55,7 +55,7 @@ class NetworkPolicy:
         self._generator = torch.Generator(device).manual_seed(seed)
 
     def __call__(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """(N,) int64 actions for (N, 72) int8 observations and (N, 73) uint64 masks."""
+        """Returns (N,) int64 actions for (N, 72) int8 observations and (N, 73) uint64 masks."""
         position, legal = (
             torch.from_numpy(array).to(self._device) for array in (observation, mask.view(np.int64))
         )

@@ -133,7 +133,7 @@ class Learner:
             watch.lap("transfer")
             out = rollout.step(step, actions)
             watch.lap("generate")
-            rollout.transfer(step)
+            rollout.transfer(step + 1)
             watch.lap("transfer")
             if out.ended.any():
                 result = out.reward[out.ended]
@@ -149,7 +149,7 @@ class Learner:
         return dict(episodes) | dict(watch.seconds)
 
     def save(self) -> dict:
-        """All that decides what comes next, for `load`: "own" of this rank, the rest of any."""
+        """Returns what decides what comes next, for `load`: "own" of this rank, the rest of any."""
         return {
             "network": self.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -210,7 +210,7 @@ def advantages(
     *,
     against_itself: bool = False,
 ) -> torch.Tensor:
-    """How much better than expected each action was: generalized advantage estimation.
+    """Returns how much better than expected each action was: generalized advantage estimation.
 
     Schulman et al., 2016, arXiv:1506.02438, equation 16, from the last step to the first.
 
@@ -237,7 +237,7 @@ def advantages(
 
 
 def ppo_loss(network, batch: dict[str, torch.Tensor], settings: PpoSettings):
-    """The clipped objective (equation 7), the value's error and the entropy (equation 9).
+    """Returns the clipped objective (equation 7), the value's error and the entropy (equation 9).
 
     Args:
         network: as `rungs.train.network.PolicyValueNetwork`.

@@ -37,7 +37,7 @@ class Ranks:
         self.job = os.environ.get("TORCHELASTIC_RUN_ID")
 
     def wrap(self, network: nn.Module) -> nn.Module:
-        """A network whose weights are rank 0's, and whose gradients are the means over all ranks.
+        """Returns a network with rank 0's weights, whose gradients are the means over all ranks.
 
         What is added to what first, and so the rounding, depends on a gradient's place in a
         message. Left to itself, DDP fills messages anew after a first step, and a run that broke
@@ -59,7 +59,7 @@ class Ranks:
         return dict(zip(names, values.tolist(), strict=True))
 
     def gather(self, value) -> list:
-        """Rank 0 gets every rank's value, in order; the others nothing."""
+        """Gives rank 0 every rank's value, in order; the others nothing."""
         if self.size == 1:
             return [value]
         values = [None] * self.size if self.rank == 0 else None
@@ -67,7 +67,7 @@ class Ranks:
         return values or []
 
     def agree(self, decide: Callable):
-        """What `decide` returns on rank 0, on all ranks; or the ConfigurationError it raises."""
+        """Decides on rank 0 for all ranks, or raises the ConfigurationError `decide` does there."""
         answer = refusal = None
         if self.rank == 0:
             try:
@@ -124,7 +124,7 @@ def all_ranks(device: str) -> Iterator[Ranks]:
 
 
 def _meet(ranks: Ranks) -> dist.Store:
-    """A store of these ranks alone, in which to tell each other their addresses.
+    """Returns a store of these ranks alone, in which to tell each other their addresses.
 
     torchrun's outlasts its ranks, and in it a rank that was started again would find addresses of
     the dead (pytorch/pytorch#135712). So each asks rank 0, under a name that it never had before,

@@ -67,7 +67,7 @@ class Rollout:
         """Goes on from the positions after the last step."""
         for name in ("observation", "mask"):
             getattr(self._slots[0], name)[:] = getattr(self._slots[-1], name)
-        self._transfer(0)
+        self.transfer(0)
 
     def to_env(self, actions: torch.Tensor) -> torch.Tensor:
         """Returns actions where the environment takes them."""
@@ -79,11 +79,8 @@ class Rollout:
         self.env.step(actions if self._is_tensors else actions.numpy(), out)
         return out
 
-    def transfer(self, number: int) -> None:
-        """Brings the outputs of step `number` to where the network is."""
-        self._transfer(number + 1)
-
-    def _transfer(self, slot: int) -> None:
+    def transfer(self, slot: int) -> None:
+        """Brings the first positions (slot 0), or a step's outputs, to where the network is."""
         if self._transfers:
             for here, there in zip(self._here, self._there, strict=True):
                 there[slot].copy_(here[slot], non_blocking=True)

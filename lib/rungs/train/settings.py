@@ -95,5 +95,5 @@ class Training:
 
 
 def share_of_cores() -> int:
-    """This machine's usable cores, shared among the ranks that torchrun starts on it."""
+    """Returns this machine's usable cores, shared among the ranks that torchrun starts on it."""
     return max(1, usable_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", 1)))

@@ -21,7 +21,7 @@ class Stopwatch:
         self._last = self._now()
 
     def lap(self, part: str) -> None:
-        """The time since the last lap went to `part`."""
+        """Counts the time since the last lap as that of `part`."""
         now = self._now()
         self.seconds[part] += now - self._last
         self._last = now

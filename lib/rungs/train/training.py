@@ -87,7 +87,7 @@ def train(
 
 
 def _saved(training: Training, out: Path, resume: bool, ranks: Ranks) -> dict | None:
-    """The checkpoint to go on from, if there is one."""
+    """Reads the checkpoint to go on from, if there is one."""
     if not resume and not (out / CHECKPOINT).exists():
         return None
     saved = load_checkpoint(out)
@@ -115,7 +115,7 @@ def make_env(training: Training, rank: int = 0, make: Callable = _make):
 
 
 def weakest(path: str) -> UciEngine:
-    """Stockfish, or an engine with its options, at its lowest setting: one ply, skill 0."""
+    """Starts Stockfish, or an engine with its options, at its lowest setting: one ply, skill 0."""
     return UciEngine(path, depth=1, options={"Skill Level": 0})
 
 
@@ -157,7 +157,7 @@ class _Session:
         return {"update": self.learner.updates, "steps": steps, "seconds": self.clock}
 
     def _note(self, result: dict) -> None:
-        """Counts of episodes are all ranks' together, anything else is their mean."""
+        """Adds up counts of episodes over all ranks; of anything else takes their mean."""
         totals = self.ranks.total(result)
         counts = {name: int(totals[name]) for name in ("wins", "draws", "losses")}
         means = {name: totals[name] / self.ranks.size for name in result if name not in counts}
@@ -200,7 +200,7 @@ class _Session:
 
 
 def load_checkpoint(out: Path) -> dict:
-    """The checkpoint of a run in `out`.
+    """Reads the checkpoint of a run in `out`.
 
     Returns:
         "training"; "job", torchrun's id of the run; "learner", of `Learner.save`; "own", what in it

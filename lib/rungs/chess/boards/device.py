@@ -35,7 +35,7 @@ _SIZES = {
 
 
 def cubin(arch: str, threads_per_block: int = 128) -> bytes:
-    """The kernels' machine code for a GPU, for blocks of so many threads."""
+    """Returns the kernels' machine code for a GPU, for blocks of so many threads."""
     return nvrtc.cubin(_SOURCE, arch, _SIZES | {"RUNGS_THREADS_PER_BLOCK": threads_per_block})
 
 

@@ -10,6 +10,7 @@ from rungs.chess.actions import action_of, move_of
 from rungs.chess.boards.boards import Boards
 from rungs.chess.boards.wrapped import WrappedBoards
 from rungs.chess.engine import EngineProcess
+from rungs.core.batch_env import stays_ended
 
 
 class EnginePlays(WrappedBoards):
@@ -36,13 +37,13 @@ class EnginePlays(WrappedBoards):
         self._seed = seed
 
     def step(self, actions: np.ndarray) -> int:
-        ended_before = self._stays_ended()
+        mode = self.settings.autoreset_mode
+        ended_before = stays_ended(mode, self.buffers.ended)
         self._reply(actions, ended_before)
         with self._unchanged_on_error():
             num_ended = super().step(actions)
             # Where an episode has just begun: at once, or because it had ended before.
-            same_step = self.settings.autoreset_mode == AutoresetMode.SAME_STEP
-            self._open(self.buffers.ended if same_step else ended_before)
+            self._open(self.buffers.ended if mode == AutoresetMode.SAME_STEP else ended_before)
         return num_ended
 
     def load(self, payload: bytes, seed: int) -> None:
@@ -52,11 +53,6 @@ class EnginePlays(WrappedBoards):
     def close(self) -> None:
         self._engine.close()
         super().close()
-
-    def _stays_ended(self) -> np.ndarray:
-        if self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
-            return np.zeros(self.num_envs, np.bool_)
-        return self.buffers.ended.copy()
 
     def _reply(self, actions: np.ndarray, ended: np.ndarray) -> None:
         """Asks for an answer to each action, where there is something to answer."""
@@ -72,7 +68,7 @@ class EnginePlays(WrappedBoards):
         self._ask(positions)
 
     def _open(self, begun: np.ndarray) -> None:
-        """Where an episode has just begun and the engine is White, lets it play its first ply."""
+        """Lets the engine play its first ply where an episode has just begun and it is White."""
         positions = {}
         for i in np.flatnonzero(begun).tolist():
             position = chess.Board(self.fen(i))

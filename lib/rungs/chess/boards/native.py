@@ -93,7 +93,7 @@ def config(settings: ChessSettings, num_starts: int, starts: int) -> ChessConfig
 
 
 def parse_fen(api, fen: str) -> np.ndarray:
-    """A `rungs::chess::Position`, (8,) uint64.
+    """Returns a `rungs::chess::Position`, (8,) uint64.
 
     Raises:
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
@@ -110,12 +110,12 @@ def parse_fen(api, fen: str) -> np.ndarray:
 
 
 def start_positions(api, settings: ChessSettings) -> np.ndarray:
-    """(n, 8) uint64, where episodes start; raises as `parse_fen`."""
+    """Returns (n, 8) uint64, where episodes start; raises as `parse_fen`."""
     return np.stack([parse_fen(api, fen) for fen in settings.start_fens])
 
 
 def fen_at(api, address: int) -> str:
-    """The FEN of a `rungs::chess::Position`."""
+    """Returns the FEN of a `rungs::chess::Position`."""
     text = ctypes.create_string_buffer(128)
     api.rungs_chess_fen(address, ctypes.addressof(text))
     return text.value.decode()
@@ -161,16 +161,16 @@ class Memory:
         self.batch.replies = replies.ctypes.data
 
     def memory_bytes(self) -> int:
-        """The state of all boards."""
+        """Returns the state of all boards."""
         return self._env.nbytes + self._history.nbytes
 
     def layout(self) -> str:
-        """What `dump` writes."""
+        """Returns what `dump` writes."""
         env, history = self._env.strides[0], self._history.strides[0] if self._history.size else 0
         return f"C++, {env} bytes a board, {history} of history"
 
     def dump(self) -> bytes:
-        """The state of all boards."""
+        """Returns the state of all boards."""
         return self._env.tobytes() + self._history.tobytes()
 
     def load(self, payload: bytes) -> None:

@@ -11,7 +11,7 @@ class TensorBuffers(Buffers):
 
     @classmethod
     def on(cls, device: torch.device, boards: tuple[int, ...], obs: str, mask: str):
-        """Zeroed tensors; see `Buffers.allocate`."""
+        """Allocates zeroed tensors; see `Buffers.allocate`."""
         return cls(
             **{
                 name: torch.zeros(array.shape, dtype=_dtype(array), device=device)
@@ -20,11 +20,11 @@ class TensorBuffers(Buffers):
         )
 
     def memory_bytes(self) -> int:
-        """The size of all of them."""
+        """Returns the size of all of them."""
         return sum(tensor.nbytes for tensor in vars(self).values())
 
     def is_like(self, other: Buffers) -> bool:
-        """Whether tensors have shapes, dtypes and device of another's, and are contiguous."""
+        """Says whether tensors have shapes, dtypes and device of another's, and are contiguous."""
         return all(
             isinstance(ours, torch.Tensor)
             and (ours.shape, ours.dtype, ours.device) == (theirs.shape, theirs.dtype, theirs.device)

@@ -1,0 +1,30 @@
+"""Racers take turns, and only rounds after the warmup count."""
+
+import itertools
+
+from rungs.measure.turns import rounds, timed_rounds
+
+
+def counting(calls: list, names: str) -> dict:
+    """Racers that write their name down, and return how many calls there were."""
+    return {name: lambda name=name: calls.append(name) or len(calls) for name in names}
+
+
+def test_every_other_round_is_the_other_way_round():
+    calls = []
+    found = list(itertools.islice(rounds(counting(calls, "abc")), 3))
+    assert "".join(calls) in ("abccbaabc", "cbaabccba")
+    assert [outcome["a"] for outcome in found] == [i + 1 for i, c in enumerate(calls) if c == "a"]
+
+
+def test_what_comes_before_the_clock_does_not_count():
+    calls = []
+    rows = list(timed_rounds(counting(calls, "ab"), repeats=2, warmup=3))
+    assert len(calls) == 2 * (3 + 2)
+    assert sorted((name, repeat) for name, repeat, _ in rows) == [
+        ("a", 0),
+        ("a", 1),
+        ("b", 0),
+        ("b", 1),
+    ]
+    assert sorted(outcome for *_, outcome in rows) == [7, 8, 9, 10]
