@@ -55,7 +55,7 @@ check: $(TESTED)
 	$(BIN)/nbstripout --verify $$(git ls-files '*.ipynb')
 
 fuzz: $(INSTALLED)
-	tests/cpp/fuzz.sh fen $(FUZZ_SECONDS) && tests/cpp/fuzz.sh actions $(FUZZ_SECONDS)
+	for target in fen actions states; do tests/cpp/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
 
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \

@@ -30,7 +30,7 @@ void rungs_cartpole_layout(std::uintptr_t out) {
               RUNGS_MIRRORED(Batch, episode), RUNGS_MIRRORED(Batch, observation),
               RUNGS_MIRRORED(Batch, reward), RUNGS_MIRRORED(Batch, terminated),
               RUNGS_MIRRORED(Batch, truncated), RUNGS_MIRRORED(Batch, ended),
-              RUNGS_MIRRORED(Batch, final_observation)}),
+              RUNGS_MIRRORED(Batch, final_observation), RUNGS_MIRRORED(Batch, chosen)}),
       out, 4096);
 }
 
@@ -43,16 +43,21 @@ void rungs_cartpole_reset(std::uintptr_t address, std::uintptr_t which, std::int
     rungs::cartpole::reset<float>(batch, marks, episode);
 }
 
+// How many episodes ended. Unless every action is 0 or 1 nothing is changed, and for the first
+// that is not, at `i`, -1 - i is returned.
 std::int64_t rungs_cartpole_step(std::uintptr_t address, const std::int64_t* actions,
                                  std::int64_t threads) {
-  return rungs::cartpole::step_batch(address, {1, actions, 0, nullptr, nullptr}, threads);
+  const auto& batch = rungs::at<const rungs::CartPoleBatch>(address);
+  const std::int64_t invalid = rungs::accept(batch, actions);
+  if (invalid < batch.num_envs) return -1 - invalid;
+  return rungs::cartpole::step_batch(address, {1, batch.chosen, 0, nullptr, nullptr}, threads);
 }
 
-// `actions` may be null.
+// `actions` are bytes of 0 or 1, or null.
 std::int64_t rungs_cartpole_step_many(std::uintptr_t address, std::int64_t count,
-                                      std::uintptr_t actions, std::int64_t drawn, float* rewards,
+                                      std::uintptr_t actions, std::int64_t drawn, double* rewards,
                                       std::int32_t* ended, std::int64_t threads) {
-  const auto* given = reinterpret_cast<const std::int64_t*>(actions);
+  const auto* given = reinterpret_cast<const std::int8_t*>(actions);
   return rungs::cartpole::step_batch(address, {count, given, drawn, rewards, ended}, threads);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "../chess/fen.hpp"
 #include "../chess/perft.hpp"
+#include "../rungs/device_batch.hpp"
 #include "../rungs/openmp.hpp"
 #include "../rungs/serial.hpp"
 #include "at.hpp"
@@ -15,7 +16,8 @@ void rungs_chess_layout(std::uintptr_t out) {
   using namespace rungs;
   using Batch = ChessBatch;
   std::string text =
-      layout("ChessBatch", sizeof(Batch), {RUNGS_MIRRORED_OUTPUTS RUNGS_MIRRORED(Batch, env)});
+      layout("ChessBatch", sizeof(Batch),
+             {RUNGS_MIRRORED_OUTPUTS RUNGS_MIRRORED(Batch, env), RUNGS_MIRRORED(Batch, chosen)});
   text += layout("Team", sizeof(openmp::Team),
                  {RUNGS_MIRRORED(openmp::Team, threads), RUNGS_MIRRORED(openmp::Team, schedule),
                   RUNGS_MIRRORED(openmp::Team, chunk)});
@@ -66,8 +68,33 @@ std::int64_t rungs_chess_openmp_step(std::uintptr_t batch, const std::int64_t* a
                              rungs::at<const rungs::openmp::Team>(team));
 }
 
-void rungs_chess_serial_write(std::uintptr_t batch) {
-  rungs::serial::write(rungs::at<const rungs::ChessBatch>(batch));
+// Checks what was saved: boards at `saved`, their histories at `past`, 0 where they have none. Both
+// are as `rungs_chess_serial_load` takes them afterwards. Returns the first board that is none and
+// writes why to `why`, of at most 255 characters; or returns their number.
+std::int64_t rungs_chess_serial_restore(std::uintptr_t batch, std::uintptr_t saved,
+                                        std::uintptr_t past, std::uintptr_t why) {
+  std::string text;
+  const std::int64_t board = rungs::serial::restore(
+      rungs::at<const rungs::ChessBatch>(batch), reinterpret_cast<rungs::env::ChessEnv*>(saved),
+      reinterpret_cast<const rungs::env::History*>(past), text);
+  rungs::write_text(text, why, 256);
+  return board;
+}
+
+// The same of what the CUDA rung saved: `batch` has it, in memory of the host.
+std::int64_t rungs_chess_device_restore(std::uintptr_t batch, std::uintptr_t why) {
+  const auto& saved = rungs::at<const rungs::DeviceBatch>(batch);
+  std::string text;
+  std::int64_t i = 0;
+  for (; i < saved.num_envs && text.empty(); ++i) text = saved.restore(i);
+  rungs::write_text(text, why, 256);
+  return text.empty() ? i : i - 1;
+}
+
+void rungs_chess_serial_load(std::uintptr_t batch, std::uintptr_t saved, std::uintptr_t past) {
+  rungs::serial::load(rungs::at<const rungs::ChessBatch>(batch),
+                      reinterpret_cast<const rungs::env::ChessEnv*>(saved),
+                      reinterpret_cast<const rungs::env::History*>(past));
 }
 
 std::int64_t rungs_chess_episode(std::uintptr_t batch, std::int64_t i) {

@@ -24,9 +24,9 @@ void rungs_chess_reset(const rungs::DeviceBatch* batch, const bool* which, std::
 }
 
 void rungs_chess_check(const rungs::DeviceBatch* batch, const std::int64_t* actions,
-                       std::int64_t* first) {
+                       std::int64_t* chosen, std::int64_t* first) {
   for (std::int64_t i = batch->num_envs - 1; i >= 0; --i)
-    if (!batch->accepts(i, actions[i])) *first = i;
+    if (!batch->accepts(i, chosen[i] = actions[i])) *first = i;
 }
 
 void rungs_chess_step(const rungs::DeviceBatch* batch, const std::int64_t* actions,

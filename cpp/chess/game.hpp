@@ -98,11 +98,11 @@ inline void play(Game& game, Action action) {
   detail::examine(game);
 }
 
-// Takes back the ply by which `game` came from `before`, when it had so many past keys. They are
-// all there yet: a ply adds one behind them, and one that drops them overwrites none.
+// Goes on at a position before which so many past keys were kept, which are there yet: to take back
+// a ply, as it adds one behind them, and one that drops them overwrites none.
 template <AnyGame Game>
-inline void take_back(Game& game, const Position& before, std::uint8_t num_past) {
-  game.position = before;
+inline void resume(Game& game, const Position& position, std::uint8_t num_past) {
+  game.position = position;
   game.num_past = num_past;
   detail::examine(game);
 }

@@ -31,6 +31,8 @@ struct Position {
   int long_castling(int side) const { return castling[side] & ((1 << king_file(side)) - 1); }
   int king_file(int side) const { return lowest(piece[KING] & (side ? ~own : own)) & 7; }
 
+  bool operator==(const Position&) const = default;
+
   // The square a capturing pawn would land on; meaningful where en_passant != kNoFile.
   int en_passant_square() const { return 40 + en_passant; }
 };

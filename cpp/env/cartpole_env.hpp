@@ -51,7 +51,7 @@ struct CartPoleEnv {
   }
 
   // Pushes the carts: to the left where an action is 0, to the right where it is 1.
-  void step(const CartPoleConfig& config, Many<std::int64_t> actions) {
+  void step(const CartPoleConfig& config, Many<std::int8_t> actions) {
     const Reals right = __builtin_convertvector(actions, Reals);
     move(right * number(2 * cartpole::kForce) - number(cartpole::kForce), config.workload);
     steps = steps + 1;

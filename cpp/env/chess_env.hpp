@@ -85,7 +85,7 @@ struct ChessEnvIn {
     const std::uint8_t num_past = game.num_past;
     chess::play(game, action);
     if (game.over()) {
-      chess::take_back(game, before, num_past);
+      chess::resume(game, before, num_past);
       return false;
     }
     ++ply;
@@ -134,8 +134,8 @@ struct ChessEnvIn {
     float sign = 1;  // whoever mates has just moved
     if (config.opponent != Opponent::NONE && !game.over()) {
       play(config.opponent == Opponent::RANDOM ? random_action(config, Purpose::OPPONENT)
-                                                  : static_cast<chess::Action>(*rows.reply),
-              rows);
+                                               : static_cast<chess::Action>(*rows.reply),
+           rows);
       sign = -1;
     }
     const bool over = game.over(), truncated = !over && config.max_plies && ply >= config.max_plies;

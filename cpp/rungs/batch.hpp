@@ -9,6 +9,7 @@ namespace rungs {
 
 struct ChessBatch : ChessOutputs {
   env::ChessEnv* env;
+  std::int16_t* chosen;  // (N,) the actions that `accepts` found legal
 
   // What a rung does to board `i`; boards know nothing of each other, so in any order at any time.
 
@@ -20,14 +21,18 @@ struct ChessBatch : ChessOutputs {
     write(i);
   }
 
+  // Whether an action is legal; it is what `step` plays then. Each is read once: it may lie where a
+  // step writes, or where another thread does.
   bool accepts(std::int64_t i, std::int64_t action) const {
-    return env[i].game.legal.contains(action);
+    if (!env[i].game.legal.contains(action)) return false;
+    chosen[i] = static_cast<std::int16_t>(action);
+    return true;
   }
 
-  // Plays an action that is legal; returns whether an episode ended.
-  bool step(std::int64_t i, std::int64_t action) const {
+  // Plays what was accepted; returns whether an episode ended.
+  bool step(std::int64_t i) const {
     if (i + kAhead < num_envs) fetch(env[i + kAhead]);
-    return env[i].step(config, static_cast<chess::Action>(action), rows(i));
+    return env[i].step(config, chosen[i], rows(i));
   }
 
   // Plays the engine's first ply of an episode, where it has one and not -1.
@@ -38,6 +43,14 @@ struct ChessBatch : ChessOutputs {
   }
 
   void write(std::int64_t i) const { env[i].write(config, rows(i)); }
+
+  // Takes a board that was checked, and writes its outputs.
+  void load(std::int64_t i, const env::ChessEnv& saved, const env::History* past) const {
+    env[i] = saved;
+    if (past) history[i] = *past;
+    ended[i] = saved.ended;
+    write(i);
+  }
 
  private:
   // A board takes about as long to come from memory as two take to step. No prefetcher sees it

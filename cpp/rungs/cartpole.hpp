@@ -22,21 +22,11 @@ inline void reset(const CartPoleBatch& batch, const bool* which, std::int64_t ep
 // What a batch is asked to do.
 struct Steps {
   std::int64_t count;
-  const std::int64_t* actions;  // (count, num_envs), or null: random ones
-  std::int64_t drawn;           // random actions that each environment was given before
-  float* rewards;               // (num_envs,), where each environment's are added up, or null
-  std::int32_t* ended;          // likewise its episodes that ended
+  const std::int8_t* actions;  // (count, num_envs) of 0 or 1, or null: random ones
+  std::int64_t drawn;          // random actions that each environment was given before
+  double* rewards;             // (num_envs,), where each environment's are added up, or null
+  std::int32_t* ended;         // likewise its episodes that ended
 };
-
-// Where the first action lies that is not 0 or 1, or their number.
-inline std::int64_t first_invalid(const std::int64_t* actions, std::int64_t count) {
-  std::uint64_t all = 0;
-  for (std::int64_t i = 0; i < count; ++i) all |= static_cast<std::uint64_t>(actions[i]);
-  if (all <= 1) return count;
-  std::int64_t i = 0;
-  while (static_cast<std::uint64_t>(actions[i]) <= 1) ++i;
-  return i;
-}
 
 namespace detail {
 
@@ -44,11 +34,11 @@ namespace detail {
 template <class Real>
 struct RandomActions {
   std::uint32_t word[4][CartPoleBlock<Real>::kMost];
-  std::int64_t action[CartPoleBlock<Real>::kMost];
+  std::int8_t action[CartPoleBlock<Real>::kMost];
 
   // The next ones of environments `first` to `last - 1`, after so many.
-  const std::int64_t* next(const CartPoleBatch& batch, std::int64_t first, std::int64_t last,
-                           std::int64_t drawn, bool fresh) {
+  const std::int8_t* next(const CartPoleBatch& batch, std::int64_t first, std::int64_t last,
+                          std::int64_t drawn, bool fresh) {
     if (fresh || drawn % 128 == 0) {
       for (std::int64_t i = first; i < last; ++i) {
         const auto words = env::philox_words<std::uint64_t>(
@@ -59,7 +49,8 @@ struct RandomActions {
     }
     const std::uint32_t* now = word[drawn / 32 % 4];
     const int bit = static_cast<int>(drawn % 32);
-    for (std::int64_t i = 0; i < last - first; ++i) action[i] = now[i] >> bit & 1;
+    for (std::int64_t i = 0; i < last - first; ++i)
+      action[i] = static_cast<std::int8_t>(now[i] >> bit & 1);
     return action;
   }
 };
@@ -71,7 +62,7 @@ inline std::int64_t step_block(const CartPoleBlock<Real>& block, const Steps& st
   RandomActions<Real> random;
   std::int64_t ended = 0;
   for (std::int64_t step = 0; step < steps.count; ++step) {
-    const std::int64_t* actions =
+    const std::int8_t* actions =
         steps.actions ? steps.actions + step * batch.num_envs + first
                       : random.next(batch, first, last, steps.drawn + step, step == 0);
     ended += block.step(actions);
@@ -97,15 +88,9 @@ inline std::int64_t step_run(const CartPoleBatch& batch, const Steps& steps, std
 
 }  // namespace detail
 
-// Steps all environments; returns how many episodes ended. Unless every action is 0 or 1 nothing is
-// changed, and for the first that is not, at `i`, -1 - i is returned.
+// Steps all environments; returns how many episodes ended.
 template <class Real>
 inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, std::int32_t threads) {
-  if (steps.actions) {
-    const std::int64_t given = steps.count * batch.num_envs;
-    const std::int64_t invalid = first_invalid(steps.actions, given);
-    if (invalid < given) return -1 - invalid;
-  }
   threads = openmp::detail::useful_threads(threads, batch.num_envs * steps.count, kStepsPerThread);
   // Whole cache lines of every output: neighbours never write to one.
   const std::int64_t each = ((batch.num_envs + threads - 1) / threads + 63) / 64 * 64;

@@ -27,7 +27,21 @@ struct CartPoleBatch {
   bool* truncated;
   bool* ended;
   float* final_observation;  // (4, stride)
+  std::int8_t* chosen;       // the actions that `accept` found to be 0 or 1
 };
+
+// Whether all of a step's actions are 0 or 1; they are what is played then. Each is read once: they
+// may lie where another thread writes. Returns the first that is not, or `num_envs`.
+inline std::int64_t accept(const CartPoleBatch& batch, const std::int64_t* actions) {
+  std::uint64_t all = 0;
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) {
+    const auto action = static_cast<std::uint64_t>(actions[i]);
+    batch.chosen[i] = static_cast<std::int8_t>(action < 2 ? action : 2);
+    all |= action;
+  }
+  if (all <= 1) return batch.num_envs;
+  return std::find(batch.chosen, batch.chosen + batch.num_envs, 2) - batch.chosen;
+}
 
 // Environments `first` to `last - 1` of a batch, where `first` begins a register.
 template <class Real>
@@ -52,7 +66,7 @@ struct CartPoleBlock {
   }
 
   // Takes a step; `actions` are the block's, each 0 or 1. Returns how many episodes ended.
-  int step(const std::int64_t* actions) const {
+  int step(const std::int8_t* actions) const {
     // With NEXT_STEP: where an episode had ended before, this step is the next one's reset.
     const bool next_step = batch.config.autoreset == env::Autoreset::NEXT_STEP;
     const Listed resets = next_step ? marked(batch.ended) : Listed();
@@ -85,7 +99,8 @@ struct CartPoleBlock {
     int count = 0;  // on its own: a branch for each environment would cost more
     for (std::int64_t i = first; i < last; ++i) {
       listed.env[count] = i;
-      count += marks[i];
+      // Memory may be called bool whose bytes are others than 0 and 1.
+      count += reinterpret_cast<const std::uint8_t*>(marks)[i] != 0;
     }
     listed.count = count;
     return listed;
@@ -138,21 +153,21 @@ struct CartPoleBlock {
       }
   }
 
-  void step_registers(const std::int64_t* actions) const {
+  void step_registers(const std::int8_t* actions) const {
     std::int64_t i = first;
     for (; i + kLanes <= last; i += kLanes) step_register(i, actions + (i - first));
     if (i == last) return;
-    std::int64_t filled[kLanes] = {};  // the caller's actions end before the register does
+    std::int8_t filled[kLanes] = {};  // the caller's actions end before the register does
     for (std::int64_t lane = i; lane < last; ++lane) filled[lane - i] = actions[lane - first];
     step_register(i, filled);
   }
 
-  void step_register(std::int64_t i, const std::int64_t* actions) const {
+  void step_register(std::int64_t i, const std::int8_t* actions) const {
     Env env;
     env.state = {load<Real>(state(0) + i), load<Real>(state(1) + i), load<Real>(state(2) + i),
                  load<Real>(state(3) + i)};
     env.steps = load<std::int32_t>(batch.steps + i);
-    env.step(batch.config, load<std::int64_t>(actions));
+    env.step(batch.config, load<std::int8_t>(actions));
     const auto& s = env.state;
     const typename Env::Reals rows[4] = {s.x, s.x_dot, s.theta, s.theta_dot};
     for (int row = 0; row < 4; ++row) {

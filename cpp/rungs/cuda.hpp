@@ -23,12 +23,13 @@ __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
   if (i < batch->num_envs && (!which || which[i])) batch->reset(i, episode);
 }
 
-// Puts the first board whose action is not legal into `first`, where there is one before it.
+// Puts the first board whose action is not legal into `first`, where there is one before it, and
+// what was read of the actions into `chosen`.
 __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
     rungs_chess_check(const rungs::DeviceBatch* batch, const std::int64_t* actions,
-                      long long* first) {
+                      std::int64_t* chosen, long long* first) {
   const std::int64_t i = thread_number();
-  if (i < batch->num_envs && !batch->accepts(i, actions[i]))
+  if (i < batch->num_envs && !batch->accepts(i, chosen[i] = actions[i]))
     atomicMin(first, static_cast<long long>(i));
 }
 

@@ -4,6 +4,9 @@
 #pragma once
 #include <cstring>
 
+#ifndef __CUDACC_RTC__
+#include "../env/saved.hpp"
+#endif
 #include "outputs.hpp"
 
 namespace rungs {
@@ -82,6 +85,16 @@ struct DeviceBatch : ChessOutputs {
     store(i, env);
     return ends;
   }
+
+#ifndef __CUDACC_RTC__
+  // Makes a board of what was saved as one, in its place, on the host. Returns why it can't be one.
+  std::string restore(std::int64_t i) const {
+    DeviceEnv env = load(i);
+    const std::string why = env::restore(config, env.board, history ? history + i : nullptr, env);
+    if (why.empty()) store(i, env);
+    return why;
+  }
+#endif
 
   // Plays so many random steps; returns how many episodes ended.
   std::int64_t step_many(std::int64_t i, std::int64_t steps) const {

@@ -37,7 +37,7 @@ inline std::int64_t step_if_all_can(const Ranks& ranks, const ChessBatch& batch,
   const std::int64_t own = openmp::first_illegal(batch, actions, team);
   std::int64_t illegal = own < batch.num_envs ? ranks.first[ranks.rank()] + own : INT64_MAX;
   MPI_Allreduce(MPI_IN_PLACE, &illegal, 1, MPI_INT64_T, MPI_MIN, ranks.comm());
-  return illegal != INT64_MAX ? -1 - illegal : openmp::step_legal(batch, actions, team);
+  return illegal != INT64_MAX ? -1 - illegal : openmp::step_accepted(batch, team);
 }
 
 enum class Task : std::int64_t { RESET, STEP, CALL };

@@ -91,14 +91,12 @@ RUNGS_COMPILED_NOW inline std::int64_t first_illegal(const ChessBatch& batch,
   return first;
 }
 
-// Plays actions that are all legal; returns how many episodes ended.
-RUNGS_COMPILED_NOW inline std::int64_t step_legal(const ChessBatch& batch,
-                                                  const std::int64_t* actions, const Team& team) {
+// Plays actions that were all accepted; returns how many episodes ended.
+RUNGS_COMPILED_NOW inline std::int64_t step_accepted(const ChessBatch& batch, const Team& team) {
   const std::int32_t threads = detail::useful_threads(team.threads, batch.num_envs);
   std::int64_t ended = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
-  detail::share(team, threads, batch.num_envs,
-                [&](std::int64_t i) { ended += batch.step(i, actions[i]); });
+  detail::share(team, threads, batch.num_envs, [&](std::int64_t i) { ended += batch.step(i); });
   return ended;
 }
 
@@ -121,8 +119,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, c
 #pragma omp barrier
     // All threads go on, or none does.
     if (illegal == boards)
-      detail::share(team, threads, boards,
-                    [&](std::int64_t i) { ended += batch.step(i, actions[i]); });
+      detail::share(team, threads, boards, [&](std::int64_t i) { ended += batch.step(i); });
   }
   return illegal < boards ? -1 - illegal : ended;
 }

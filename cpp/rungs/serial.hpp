@@ -1,5 +1,6 @@
 // The serial rung: one thread, one board after the other.
 #pragma once
+#include "../env/saved.hpp"
 #include "batch.hpp"
 
 namespace rungs::serial {
@@ -17,7 +18,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
     if (!batch.accepts(i, actions[i])) return -1 - i;
   std::int64_t ended = 0;
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += batch.step(i, actions[i]);
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += batch.step(i);
   return ended;
 }
 
@@ -26,9 +27,22 @@ inline void open(const ChessBatch& batch) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.open(i);
 }
 
-// Writes observation, mask and player of every board as it stands.
-inline void write(const ChessBatch& batch) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.write(i);
+// Makes boards of what was saved as such, in its place: `past` has the history of each, where they
+// have one. Returns the first that can't be one, and says why; or their number.
+inline std::int64_t restore(const ChessBatch& batch, env::ChessEnv* saved, const env::History* past,
+                            std::string& why) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) {
+    const auto board = static_cast<std::uint32_t>(batch.first_board + i);
+    why = env::restore(batch.config, board, past ? past + i : nullptr, saved[i]);
+    if (!why.empty()) return i;
+  }
+  return batch.num_envs;
+}
+
+// Takes boards that `restore` made, and writes what is seen of them.
+inline void load(const ChessBatch& batch, const env::ChessEnv* saved, const env::History* past) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i)
+    batch.load(i, saved[i], past ? past + i : nullptr);
 }
 
 }  // namespace rungs::serial

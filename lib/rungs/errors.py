@@ -84,6 +84,10 @@ class CompilerError(RungsError, RuntimeError):
     """C++ could not be compiled or loaded; the message holds what the compiler said."""
 
 
+class BusyError(RungsError, RuntimeError):
+    """An environment was called while another thread was in it. Nothing was changed."""
+
+
 class SamenessError(RungsError, AssertionError):
     """Two rungs that should be the same environment gave different outputs."""
 

@@ -141,7 +141,7 @@ def test_many_steps_at_once_are_as_many_steps(rung, mode, given):
         else:
             observation, rewards, ended = one.step_many(count)
         outcome = [on_host(each) for each in other.step_many(count, actions)]
-        assert [each.dtype for each in outcome] == [np.float32, np.float32, np.int32]
+        assert [each.dtype for each in outcome] == [np.float32, np.float64, np.int32]
         np.testing.assert_allclose(outcome[0], observation, atol=0 if exact else 1e-4)
         np.testing.assert_array_equal(outcome[1], rewards)
         np.testing.assert_array_equal(outcome[2], ended)

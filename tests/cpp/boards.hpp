@@ -32,6 +32,23 @@ struct Fenced {
   std::vector<std::uint8_t> bytes;
 };
 
+// Settings, as a byte says.
+inline env::ChessConfig any_config(std::uint8_t settings, std::uint8_t seed,
+                                   const chess::Position* start) {
+  return {
+      seed,
+      static_cast<env::Opponent>(settings % 2),
+      static_cast<env::ObservationFormat>(settings / 2 % 3),
+      static_cast<env::MaskFormat>(settings / 6 % 2),
+      static_cast<env::Autoreset>(settings / 12 % 3),
+      settings / 36u % 2 * 20,
+      0,
+      settings / 72u * 10,
+      1,
+      start,
+  };
+}
+
 struct Boards {
   Boards(std::int64_t n, const env::ChessConfig& config)
       : envs(n),
@@ -41,7 +58,8 @@ struct Boards {
 #define RUNGS_MEMORY(type, name, count) memory(n*(count) * sizeof(type)).as<type>(),
                RUNGS_CHESS_OUTPUTS(RUNGS_MEMORY)},
 #undef RUNGS_MEMORY
-              envs.data()} {
+              envs.data(),
+              memory(2 * n).as<std::int16_t>()} {
   }
   Boards(const Boards&) = delete;
 

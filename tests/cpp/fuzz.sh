@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes with libFuzzer under the address and undefined-behaviour sanitizers.
-#   tests/cpp/fuzz.sh fen|actions SECONDS
+#   tests/cpp/fuzz.sh fen|actions|states SECONDS
 set -euo pipefail
 cd "$(dirname "$0")"
 command -v clang++ >/dev/null || { echo "fuzz $1: skipped, clang++ is not installed"; exit 0; }

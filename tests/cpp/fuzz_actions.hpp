@@ -8,20 +8,8 @@ namespace rungs {
 
 inline void fuzz_actions(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return;
-  const std::uint8_t settings = data[0];
   const chess::Position start = chess::start_position();
-  const env::ChessConfig config{
-      data[1],
-      static_cast<env::Opponent>(settings % 2),
-      static_cast<env::ObservationFormat>(settings / 2 % 3),
-      static_cast<env::MaskFormat>(settings / 6 % 2),
-      static_cast<env::Autoreset>(settings / 12 % 3),
-      settings / 36u % 2 * 20,
-      0,
-      settings / 72u * 10,
-      1,
-      &start,
-  };
+  const env::ChessConfig config = any_config(data[0], data[1], &start);
   Boards boards(2, config);
   serial::reset(boards.batch, nullptr, 0);
   for (std::size_t at = 2; at + 2 <= size; at += 2) {

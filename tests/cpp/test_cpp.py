@@ -72,6 +72,13 @@ def test_any_bytes_are_safe_actions(checks, tmp_path):
     run(checks, "actions", 1, *tmp_path.iterdir())
 
 
+def test_a_changed_state_is_refused_or_a_board(checks, tmp_path):
+    rng = np.random.default_rng(0)
+    for settings in range(256):
+        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(2 + 3 * 4))
+    run(checks, "states", 8, *tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("num_envs", [1, 63, 300])
 @pytest.mark.parametrize("autoreset", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -80,7 +87,7 @@ def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, nu
     env = rungs.make("cartpole", "cpp", num_envs, seed=2**63, first_env=5, **how)
     env.reset()
     env.step_many(170)
-    expected = b"".join(array.tobytes() for array in env._dump().values())
+    expected = b"".join(array.tobytes() for array in env.carts.dump().values())
     for at_once in (1, 34):
         arguments = (np.dtype(dtype).itemsize, num_envs, 170, AUTORESET_MODES.index(autoreset))
         command = [checks, "cartpole", *map(str, arguments), str(at_once)]

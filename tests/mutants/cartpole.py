@@ -110,9 +110,9 @@ MUTANTS = [
     ),
     Mutant(
         "third-action-accepted",
-        "cpp/rungs/cartpole.hpp",
-        "if (all <= 1) return count;",
-        "if (all <= 3) return count;",
+        "cpp/rungs/cartpole_batch.hpp",
+        "if (all <= 1) return batch.num_envs;",
+        "if (all <= 3) return batch.num_envs;",
         "2 is taken for an action",
         ("tests/cartpole/test_sameness.py::TestContract::test_an_invalid_action_changes_nothing",),
     ),

@@ -256,4 +256,28 @@ MUTANTS = [
         "after an engine's failure boards have moved",
         ("tests/chess/test_engine.py::test_a_failure_to_open_changes_nothing",),
     ),
+    Mutant(
+        "two-callers",
+        "lib/rungs/chess/vector_env.py",
+        'raise self._busy("step")',
+        "pass",
+        "two threads step the same boards",
+        ("tests/attacks/test_callers.py::test_a_second_caller_is_refused",),
+    ),
+    Mutant(
+        "actions-read-twice",
+        "lib/rungs/chess/boards/python.py",
+        "        actions = actions.copy()  # read once: it may lie where a step writes\n",
+        "",
+        "the Python rung plays actions that it did not check",
+        ("tests/attacks/test_callers.py::test_actions_may_lie_where_the_step_writes",),
+    ),
+    Mutant(
+        "flags-counted",
+        "cpp/rungs/cartpole_batch.hpp",
+        "[i] != 0;",
+        "[i];",
+        "a mask of bytes beside 0 and 1 lists carts beyond the batch",
+        ("tests/attacks/test_callers.py::test_a_mask_of_other_bytes_than_0_and_1",),
+    ),
 ]

@@ -13,8 +13,8 @@ MUTANTS = [
     Mutant(
         "serial-counts-the-last",
         "cpp/rungs/serial.hpp",
-        "ended += batch.step(i, actions[i]);",
-        "ended = batch.step(i, actions[i]);",
+        "ended += batch.step(i);",
+        "ended = batch.step(i);",
         "episodes that ended on other boards than the last are not told of",
         GAMES,
     ),

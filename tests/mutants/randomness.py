@@ -89,8 +89,8 @@ MUTANTS = [
     Mutant(
         "poles-draws-forgotten",
         "lib/rungs/cartpole/vector_env.py",
-        "            self._drawn += steps\n",
-        "            pass\n",
+        "self._drawn += some if actions is None else 0",
+        "self._drawn += 0",
         "each call of step_many draws the same random actions",
         ("tests/cartpole/test_sameness.py::test_random_actions_are_bits_of_philox",),
     ),

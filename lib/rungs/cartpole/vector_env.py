@@ -8,11 +8,13 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rungs.cartpole.carts.carts import Carts
+from rungs.cartpole.carts.saved import saved_arrays
 from rungs.cartpole.physics import MOST_THETA, MOST_X
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.core import state
 from rungs.core.arguments import check_settings, integer
 from rungs.core.batch_env import BatchEnv
+from rungs.processes.interrupt import uninterrupted
 
 
 class CartPoleVectorEnv(BatchEnv):
@@ -87,15 +89,16 @@ class CartPoleVectorEnv(BatchEnv):
         Raises:
             ConfigurationError: a wrong seed or option.
         """
-        self._check_open()
-        which = self._reset_mask(seed, options or {})
-        first = seed is not None or not self._begun
-        seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
-        self.carts.reset(which, seed, 0 if first else None)
-        self._seed, self._begun = seed, True
-        self._drawn = 0 if first else self._drawn
-        self._num_ended = int(self._ended.sum())
-        return self._outputs.observation, {}
+        with self._alone("reset"):
+            self._check_open()
+            which = self._reset_mask(seed, options or {})
+            first = seed is not None or not self._begun
+            seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
+            self.carts.reset(which, seed, 0 if first else None)
+            self._seed, self._begun = seed, True
+            self._drawn = 0 if first else self._drawn
+            self._num_ended = int(self._ended.sum())
+            return self._outputs.observation, {}
 
     def step(self, actions):
         """Takes one action in every environment.
@@ -110,17 +113,23 @@ class CartPoleVectorEnv(BatchEnv):
 
         Raises:
             InvalidActionError: an action is not 0 or 1; nothing has changed.
+            BusyError: another thread is in this environment; likewise of all its methods.
             ConfigurationError: actions have a wrong shape or dtype.
             gymnasium.error.ResetNeeded: no reset came before; with DISABLED, an episode has ended.
         """
-        self._check_begun("step")
-        actions = self.checked(actions)
-        self._refuse_ended()
-        self._num_ended = self.carts.step(actions)
-        out, info = self._outputs, {}
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:
-            info = {"final_obs": out.final_observation, "_final_obs": out.ended}
-        return out.observation, out.reward, out.terminated, out.truncated, info
+        if not self._lock.acquire(False):  # `_alone` takes longer than a small batch
+            raise self._busy("step")
+        try:
+            self._check_begun("step")
+            actions = self.checked(actions)
+            self._refuse_ended()
+            self._num_ended = self.carts.step(actions)
+            out, info = self._outputs, {}
+            if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:
+                info = {"final_obs": out.final_observation, "_final_obs": out.ended}
+            return out.observation, out.reward, out.terminated, out.truncated, info
+        finally:
+            self._lock.release()
 
     def step_many(self, steps: int, actions=None):
         """Takes some steps at once, without what lies between them.
@@ -131,8 +140,8 @@ class CartPoleVectorEnv(BatchEnv):
                 environment, how many random actions it was given before).
 
         Returns:
-            observation (N, 4) float32 after the last step, (N,) float32 sums of rewards, and (N,)
-            int32, how many episodes ended.
+            observation (N, 4) float32 after the last step, (N,) float64 sums of rewards, and (N,)
+            int32, how many episodes ended. Ctrl-C ends it between two steps.
 
         Raises:
             InvalidActionError: an action is not 0 or 1; nothing has changed.
@@ -140,21 +149,30 @@ class CartPoleVectorEnv(BatchEnv):
                 autoreset mode is DISABLED.
             gymnasium.error.ResetNeeded: no reset came before.
         """
-        steps = self._checked_steps(steps)
-        if actions is not None:
-            actions = self.checked(actions, steps)
-        rewards, ended = self.carts.step_many(steps, actions, self._drawn)
-        self._num_ended = int(self._ended.sum()) if self.carts.validate else 1
-        if actions is None:
-            self._drawn += steps
-        return self._outputs.observation, rewards, ended
+        with self._alone("step_many"):
+            steps = self._checked_steps(steps)
+            if actions is not None:
+                actions = self.carts.accepted(self.checked(actions, steps))
+            rewards, ended = self.carts.sums()
+            at_once = self.carts.steps_at_once()
+            for first in range(0, steps, at_once):
+                some = min(at_once, steps - first)
+                given = None if actions is None else actions[first : first + some]
+                with uninterrupted():
+                    sums = self.carts.step_many(some, given, self._drawn)
+                    self._drawn += some if actions is None else 0
+                    self._num_ended = int(self._ended.sum()) if self.carts.validate else 1
+                rewards += sums[0]
+                ended += sums[1]
+            return self._outputs.observation, rewards, ended
 
     def get_state(self) -> bytes:
         """Returns what decides what comes next, for `set_state` on any rung of the same dtype."""
-        self._check_begun("get_state")
-        arrays = {name: np.asarray(array) for name, array in self.carts.dump().items()}
-        payload = b"".join(array.tobytes() for array in arrays.values())
-        return state.pack(self._identity() | {"seed": self._seed, "drawn": self._drawn}, payload)
+        with self._alone("get_state"):
+            self._check_begun("get_state")
+            payload = b"".join(array.tobytes() for array in self.carts.dump().values())
+            numbers = {"seed": self._seed, "drawn": self._drawn}
+            return state.pack(self._identity() | numbers, payload)
 
     def set_state(self, saved: bytes):
         """Goes on from what `get_state` returned.
@@ -166,18 +184,14 @@ class CartPoleVectorEnv(BatchEnv):
             InvalidStateError: `saved` is corrupt or of another number of environments or setting;
                 nothing has changed.
         """
-        self._check_open()
-        identity, payload = state.unpack(saved, self._identity())
-        self._seed, self._drawn = identity["seed"], identity["drawn"]
-        arrays, at = {}, 0
-        for name, (shape, dtype) in self._saved().items():
-            count = int(np.prod(shape))
-            arrays[name] = np.frombuffer(payload, dtype, count, at).reshape(shape)
-            at += arrays[name].nbytes
-        self.carts.load(arrays, self._seed)
-        self._begun = True
-        self._num_ended = int(self._ended.sum())
-        return self._outputs.observation, {}
+        with self._alone("set_state"):
+            self._check_open()
+            most = {"seed": 2**64 - 1, "drawn": 2**62}
+            numbers, payload = state.unpack(saved, self._identity(), most)
+            self.carts.load(saved_arrays(payload, self.num_envs, self.settings), numbers["seed"])
+            self._seed, self._drawn, self._begun = numbers["seed"], numbers["drawn"], True
+            self._num_ended = int(self._ended.sum())
+            return self._outputs.observation, {}
 
     def close_extras(self, **kwargs) -> None:
         """Lets go of the rung's processes (called by `close`)."""
@@ -195,12 +209,3 @@ class CartPoleVectorEnv(BatchEnv):
             "num_envs": self.num_envs,
             "first_env": self.first_env,
         } | settings
-
-    def _saved(self) -> dict[str, tuple]:
-        """Returns shape and dtype of what the carts' `dump` gives."""
-        return {
-            "state": ((4, self.num_envs), self.settings.dtype),
-            "steps": ((self.num_envs,), np.int32),
-            "episode": ((self.num_envs,), np.uint32),
-            "ended": ((self.num_envs,), np.bool_),
-        }

@@ -17,6 +17,7 @@ from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_planes
 from rungs.core.philox import Purpose, below, philox
+from rungs.errors import InvalidStateError
 
 
 class ChessEnv:
@@ -81,14 +82,37 @@ class ChessEnv:
         moves = [move.uci() for move in self.board.move_stack]
         return [self.episode, self.ply, self.ended, self.board.root().fen(), moves]
 
-    def load(self, seed: int, saved: list) -> None:
-        """Takes what `dump` gave."""
-        self.seed = seed
+    def load(self, saved: list) -> None:
+        """Takes what `dump` gave.
+
+        Raises:
+            InvalidStateError: no game leads to it; this environment is no longer one.
+        """
+        kinds = (int, int, bool, str, list)
+        if type(saved) is not list or [*map(type, saved)] != [*kinds]:
+            raise self._unsaved("it is no list of episode, ply, ended, start and moves")
         self.episode, ply, ended, fen, moves = saved
+        if fen not in self.settings.start_fens:
+            raise self._unsaved(f"no game starts from {fen!r}")
+        if not (0 <= self.episode < 2**32 and 0 <= ply <= len(moves)):
+            raise self._unsaved(f"episode {self.episode} has {ply} plies of {len(moves)}")
         self._set_up(fen)
-        for move in moves:
-            self._play(chess.Move.from_uci(move))
+        moved = {move.uci(): move for move in self.legal.values()}
+        for uci in moves:
+            if self.reason or uci not in moved:
+                raise self._unsaved(f"{uci!r} can't be played in {self.board.fen()}")
+            self._play(moved[uci])
+            moved = {move.uci(): move for move in self.legal.values()}
+        most = self.settings.max_plies
+        over = bool(self.reason) or (most is not None and ply >= most)
+        if ended != over:
+            raise self._unsaved("its episode is over, and goes on" if over else "it is not over")
+        if ended and self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
+            raise self._unsaved("its episode has ended, where the next begins at once")
         self.ply, self.ended = ply, ended
+
+    def _unsaved(self, why: str) -> InvalidStateError:
+        return InvalidStateError(f"board {self.number} of the state: {why}")
 
     def _play_turn(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
         self._play(self.legal[action])

@@ -130,10 +130,11 @@ class ChessVectorEnv(BatchEnv):
             ConfigurationError: a wrong seed or option.
             EngineError: the engine failed to open a game; no board has changed.
         """
-        if self.boards.elsewhere:
-            with uninterrupted():
-                return self._reset(seed, options)
-        return self._reset(seed, options)
+        with self._alone("reset"):
+            if self.boards.elsewhere:
+                with uninterrupted():
+                    return self._reset(seed, options)
+            return self._reset(seed, options)
 
     def _reset(self, seed: int | None, options: dict | None):
         self._check_open()
@@ -161,14 +162,20 @@ class ChessVectorEnv(BatchEnv):
 
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
+            BusyError: another thread is in this environment; likewise of all its methods.
             ConfigurationError: actions have a wrong shape or dtype, or `out` has.
             EngineError: the engine failed to reply; no board has changed.
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
-        if self.boards.elsewhere:
-            with uninterrupted():
-                return self._step(actions, out)
-        return self._step(actions, out)
+        if not self._lock.acquire(False):  # `_alone` takes longer than a small batch
+            raise self._busy("step")
+        try:
+            if self.boards.elsewhere:
+                with uninterrupted():
+                    return self._step(actions, out)
+            return self._step(actions, out)
+        finally:
+            self._lock.release()
 
     def _step(self, actions, out: Buffers | None):
         self._check_begun("step")
@@ -204,8 +211,9 @@ class ChessVectorEnv(BatchEnv):
 
     def fens(self) -> list[str]:
         """Returns the position of every board as a FEN."""
-        self._check_begun("fens")
-        return self.boards.fens()
+        with self._alone("fens"):
+            self._check_begun("fens")
+            return self.boards.fens()
 
     def legal_moves(self, board: int) -> dict[str, int]:
         """Returns one board's legal moves as UCI writes them, each with its action, in their order.
@@ -215,12 +223,13 @@ class ChessVectorEnv(BatchEnv):
         Args:
             board: its index in the batch.
         """
-        self._check_begun("legal_moves")
-        index = integer("board", board, 0, self.num_envs - 1)
-        if stays_ended(self.autoreset_mode, self._ended)[index]:
-            return {}
-        position = chess.Board(self.boards.fen(index))
-        bits = on_host(self._buffers.mask[index])
+        with self._alone("legal_moves"):
+            self._check_begun("legal_moves")
+            index = integer("board", board, 0, self.num_envs - 1)
+            if stays_ended(self.autoreset_mode, self._ended)[index]:
+                return {}
+            position = chess.Board(self.boards.fen(index))
+            bits = on_host(self._buffers.mask[index])
         if self.settings.mask == "bits":
             bits = unpack_mask(bits)
         actions = np.flatnonzero(bits).tolist()
@@ -228,10 +237,9 @@ class ChessVectorEnv(BatchEnv):
 
     def get_state(self) -> bytes:
         """Returns what decides what comes next, to go on from with `set_state` on the same rung."""
-        self._check_begun("get_state")
-        ended = np.flatnonzero(stays_ended(self.autoreset_mode, self._ended)).tolist()
-        identity = self._identity() | {"seed": self._seed, "ended": ended}
-        return state.pack(identity, self.boards.dump())
+        with self._alone("get_state"):
+            self._check_begun("get_state")
+            return state.pack(self._identity() | {"seed": self._seed}, self.boards.dump())
 
     def set_state(self, saved: bytes):
         """Goes on from what `get_state` returned, in this environment or one made like it.
@@ -245,16 +253,14 @@ class ChessVectorEnv(BatchEnv):
             InvalidStateError: `saved` is corrupt or of another rung, version, number of boards or
                 setting; nothing has changed.
         """
-        self._check_open()
-        identity, payload = state.unpack(saved, self._identity())
-        self.boards.load(payload, identity["seed"])
-        self._seed = identity["seed"]
-        self._buffers.reason[...] = 0
-        self._ended[:] = False
-        self._ended[identity["ended"]] = True
-        self._num_ended = len(identity["ended"])
-        self._begun = True
-        return self._buffers.observation, self._info()
+        with self._alone("set_state"):
+            self._check_open()
+            numbers, payload = state.unpack(saved, self._identity(), {"seed": 2**64 - 1})
+            self.boards.load(payload, numbers["seed"])
+            self._seed, self._begun = numbers["seed"], True
+            self._buffers.reason[...] = 0
+            self._num_ended = int(self._ended.sum())
+            return self._buffers.observation, self._info()
 
     def step_many(self, steps: int) -> int:
         """Plays random legal actions, so many on each board, in one launch; on the rung cuda alone.
@@ -270,10 +276,11 @@ class ChessVectorEnv(BatchEnv):
             UnavailableError: the rung is another.
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
-        steps = self._checked_steps(steps)
-        ended = self.boards.step_many(steps)
-        self._num_ended = int(self._ended.sum()) if self.boards.validate else 1
-        return ended
+        with self._alone("step_many"):
+            steps = self._checked_steps(steps)
+            ended = self.boards.step_many(steps)
+            self._num_ended = int(self._ended.sum()) if self.boards.validate else 1
+            return ended
 
     def serve(self) -> bool:
         """Works for another process's environment until that is closed, where this is its rank.

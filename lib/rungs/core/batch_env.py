@@ -1,6 +1,8 @@
 """What all our vector environments share, whatever is played: what they take and refuse."""
 
 import abc
+import contextlib
+import threading
 from typing import Any
 
 import gymnasium
@@ -10,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from rungs.core.arguments import checked_actions, integer
 from rungs.core.memory import on_host
-from rungs.errors import ConfigurationError
+from rungs.errors import BusyError, ConfigurationError
 
 # NumPy's, or PyTorch's tensor where outputs are tensors.
 Array = Any
@@ -45,6 +47,27 @@ class BatchEnv(VectorEnv, abc.ABC):
         self.action_space = batch_space(action_space, self.num_envs)
         self._num_ended = 0
         self._begun = False
+        # One thread may come in again: where Ctrl-C falls between taking it and holding it.
+        self._lock = threading.RLock()
+
+    @contextlib.contextmanager
+    def _alone(self, method: str):
+        """Keeps other threads out meanwhile.
+
+        Raises:
+            BusyError: one is in already.
+        """
+        if not self._lock.acquire(False):
+            raise self._busy(method)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _busy(self, method: str) -> BusyError:
+        return BusyError(
+            f"{method}(): another thread is in this environment, which has one caller at a time"
+        )
 
     def checked(self, actions, *before: int) -> Array:
         """Returns `actions` as (*before, N) int64, where outputs are, copied only where needed.
@@ -84,7 +107,8 @@ class BatchEnv(VectorEnv, abc.ABC):
             raise ConfigurationError(f"reset_mask has shape {which.shape}, not ({self.num_envs},)")
         if seed is not None or not self._begun:
             raise ConfigurationError("reset_mask begins next episodes: first reset without it")
-        which = np.ascontiguousarray(which)
+        # Memory may be called bool whose bytes are others than 0 and 1.
+        which = np.ascontiguousarray(which).view(np.uint8) != 0
         return which if self.device is None else _tensors().moved(which, self.device)
 
     def _check_open(self) -> None:

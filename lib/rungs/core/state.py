@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+import reprlib
 
 from rungs.errors import InvalidStateError
 
 # Grows when what a rung saves changes its meaning, as when `cpp/env/chess_env.hpp` does.
-VERSION = 1
+VERSION = 2
 
 _MAGIC = b"RUNGS state "
 _DIGEST = 16
@@ -19,12 +20,13 @@ def pack(identity: dict, payload: bytes) -> bytes:
     return body + _checksum(body)
 
 
-def unpack(state: bytes, expected: dict) -> tuple[dict, bytes]:
-    """Returns the identity and payload that `pack` was given.
+def unpack(state: bytes, expected: dict, most: dict[str, int]) -> tuple[dict, bytes]:
+    """Returns the numbers and the payload that `pack` was given.
 
     Args:
         state: what `pack` made.
-        expected: what the identity must hold; it may hold more.
+        expected: what the identity must hold.
+        most: numbers that it holds beside, from 0 to as much.
 
     Raises:
         InvalidStateError: `state` is corrupt, or its identity differs; the message says in what.
@@ -38,14 +40,34 @@ def unpack(state: bytes, expected: dict) -> tuple[dict, bytes]:
     if _checksum(body) != checksum:
         raise InvalidStateError("the state is corrupt: its checksum is wrong")
     head, _, payload = body.removeprefix(_MAGIC).partition(b"\n")
-    identity = json.loads(head)
+    identity = from_json(head)
+    if type(identity) is not dict:
+        raise InvalidStateError("the state does not say what it is of")
     for name, ours in json.loads(json.dumps({"version": VERSION} | expected)).items():
+        theirs = reprlib.repr(identity.get(name))
         if identity.get(name) != ours:
             raise InvalidStateError(
-                f"the state is of another environment: {name} is {identity.get(name)!r}, "
-                f"not {ours!r}"
+                f"the state is of another environment: {name} is {theirs}, not {ours!r}"
             )
-    return identity, payload
+    numbers = {name: identity.get(name) for name in most}
+    for name, number in numbers.items():
+        if type(number) is not int or not 0 <= number <= most[name]:
+            raise InvalidStateError(
+                f"{name} of the state is {reprlib.repr(number)}, not from 0 to {most[name]}"
+            )
+    return numbers, payload
+
+
+def from_json(text: bytes):
+    """Returns what JSON says.
+
+    Raises:
+        InvalidStateError: it is none.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidStateError(f"the state is not what was saved: {error}") from None
 
 
 def _checksum(body: bytes) -> bytes:

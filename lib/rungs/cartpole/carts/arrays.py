@@ -44,6 +44,7 @@ class CartPoleBatch(ctypes.Structure):
         ("truncated", ctypes.c_void_p),
         ("ended", ctypes.c_void_p),
         ("final_observation", ctypes.c_void_p),
+        ("chosen", ctypes.c_void_p),
     )
 
 
@@ -85,6 +86,7 @@ class Arrays:
             "truncated": (1, np.bool_),
             "ended": (1, np.bool_),
             "final_observation": (4, np.float32),
+            "chosen": (1, np.int8),
         }
         whole = {
             name: zeroed_lines(rows * stride * np.dtype(dtype).itemsize)
@@ -105,6 +107,7 @@ class Arrays:
             first_env=first_env,
             **{name: array.ctypes.data for name, array in whole.items()},
         )
+        self._whole = whole  # C++ has addresses, which keep nothing alive
         rows = {name: array[:, :num_envs] for name, array in whole.items()}
         self.state, self.steps, self.episode = rows["state"], rows["steps"][0], rows["episode"][0]
         self.outputs = Outputs(

@@ -84,17 +84,12 @@ class Carts(abc.ABC):
 
         Args:
             steps: how many.
-            actions: (steps, N) int64; None for random ones.
+            actions: (steps, N) int64 that `accepted` returned; None for random ones.
             drawn: random actions that each cart was given before.
 
         Returns:
-            (N,) float32 sums of rewards, and (N,) int32, how many episodes ended.
-
-        Raises:
-            InvalidActionError: an action is not 0 or 1; nothing has changed.
+            (N,) float64 sums of rewards, and (N,) int32, how many episodes ended.
         """
-        if actions is not None:
-            self.refuse_invalid(actions)
         rewards, ended = self.sums()
         for row in self.random_actions(steps, drawn) if actions is None else actions:
             self.step(row)
@@ -117,9 +112,13 @@ class Carts(abc.ABC):
     def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
         """Lets go of processes; may be called twice."""
 
+    def steps_at_once(self) -> int:
+        """Returns how many steps `step_many` may be asked for between two looks at Ctrl-C."""
+        return 1
+
     def sums(self) -> tuple[Array, Array]:
-        """Makes (N,) float32 and (N,) int32, all 0: for rewards and for episodes that end."""
-        return np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.int32)
+        """Makes (N,) float64 and (N,) int32, all 0: for rewards and for episodes that end."""
+        return np.zeros(self.num_envs, np.float64), np.zeros(self.num_envs, np.int32)
 
     def random_actions(self, steps: int, drawn: int) -> Iterator[Array]:
         """Draws (N,) int64 for each step: the bits of Philox's words, 128 of a counter's."""
@@ -129,16 +128,17 @@ class Carts(abc.ABC):
                 drawn_words = words(self.seed, self.numbers, block, 0, Purpose.CARTPOLE_ACTION)
             yield drawn_words[bit // 32] >> bit % 32 & 1
 
-    def refuse_invalid(self, actions: Array) -> None:
-        """Names the first of (..., N) actions that is not 0 or 1.
+    def accepted(self, actions: Array) -> Array:
+        """Returns a copy of (..., N) actions: what they lie in may be written to meanwhile.
 
         Raises:
-            InvalidActionError: there is one.
+            InvalidActionError: one is not 0 or 1; the message names the first.
         """
-        wrong = np.flatnonzero((actions != 0) & (actions != 1))
-        if len(wrong):
-            first = int(wrong[0])
-            raise self.invalid(first % self.num_envs, int(actions.flat[first]))
+        actions = actions.copy()
+        if actions.view(np.uint64).max() <= 1:
+            return actions
+        first = int(np.flatnonzero((actions != 0) & (actions != 1))[0])
+        raise self.invalid(first % self.num_envs, int(actions.flat[first]))
 
     def invalid(self, env: int, action: int) -> InvalidActionError:
         """Makes the error that names a wrong action of an environment of the batch."""

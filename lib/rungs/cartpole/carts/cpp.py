@@ -9,6 +9,9 @@ from rungs.cartpole.carts.carts import Carts
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.compile import cling
 
+# Steps of carts between two looks at Ctrl-C: some hundredths of a second on one core.
+_AT_ONCE = 2**24
+
 
 class CppCarts(Carts):
     """A loop over registers of carts, in C++. See `Carts` for arguments."""
@@ -38,13 +41,20 @@ class CppCarts(Carts):
 
     def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
         rewards, ended = self.sums()
-        given = 0 if actions is None else actions.ctypes.data
-        wrong = -1 - self._api.rungs_cartpole_step_many(
-            self._address, steps, given, drawn, rewards, ended, self.threads
+        given = None if actions is None else actions.astype(np.int8)
+        self._api.rungs_cartpole_step_many(
+            self._address,
+            steps,
+            0 if given is None else given.ctypes.data,
+            drawn,
+            rewards,
+            ended,
+            self.threads,
         )
-        if wrong >= 0:
-            raise self.invalid(wrong % self.num_envs, int(actions.flat[wrong]))
         return rewards, ended
+
+    def steps_at_once(self) -> int:
+        return max(1, _AT_ONCE // (self.num_envs * self.settings.workload))
 
     def dump(self) -> dict:
         return self._arrays.dump()

@@ -29,7 +29,7 @@ class GymnasiumCarts(OneByOneCarts):
                 self.begun_at(i, env.begin(self.seed, number))
 
     def step(self, actions: np.ndarray) -> int:
-        self.refuse_invalid(actions)
+        actions = self.accepted(actions)
         out = self.outputs
         for i, (env, action) in enumerate(zip(self._envs, actions.tolist(), strict=True)):
             if self.settings.autoreset_mode == AutoresetMode.NEXT_STEP and out.ended[i]:

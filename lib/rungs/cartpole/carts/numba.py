@@ -11,6 +11,9 @@ from rungs.cartpole.settings import CartPoleSettings
 from rungs.core.arguments import integer
 from rungs.errors import UnavailableError
 
+# Steps of carts between two looks at Ctrl-C: some milliseconds of a GPU.
+_AT_ONCE = 2**26
+
 
 class NumbaCarts(TensorCarts):
     """Carts on the GPU, each stepped by a thread.
@@ -53,19 +56,20 @@ class NumbaCarts(TensorCarts):
         arrays = (self._state, self._steps, self._episode, out.observation.T, out.reward, *flags)
         self._arrays = [*map(_on_device, (*arrays, out.final_observation.T))]
         self._no_actions = torch.zeros((1, 1), dtype=torch.int64, device=device)
-        self._no_sums = [*map(_on_device, (out.reward[:0], self._steps[:0]))]
+        self._no_sums = [*map(_on_device, (part[:0] for part in self.sums()))]
 
     def step(self, actions: torch.Tensor) -> int:
-        self.refuse_invalid(actions)
-        self._launch(1, actions[None], 0)
+        self._launch(1, self.accepted(actions)[None], 0)
         return self.count_ended()
 
     def step_many(self, steps: int, actions: torch.Tensor | None, drawn: int) -> tuple:
-        if actions is not None:
-            self.refuse_invalid(actions)
         sums = self.sums()
         self._launch(steps, actions, drawn, sums)
         return sums
+
+    def steps_at_once(self) -> int:
+        slowness = 2**10 if kernel.SIMULATED else 1
+        return max(1, _AT_ONCE // (self.num_envs * self.settings.workload * slowness))
 
     def _launch(
         self, count: int, actions: torch.Tensor | None, drawn: int, sums: tuple = ()

@@ -58,7 +58,7 @@ class SubprocCarts(OneByOneCarts):
             self.begun_at(i, observation)
 
     def step(self, actions: np.ndarray) -> int:
-        self.refuse_invalid(actions)
+        actions = self.accepted(actions)
         out = self.outputs
         with self._naming_the_dead():
             out.observation[:], out.reward[:], out.ended[:], infos = self._envs.step(actions)

@@ -88,14 +88,16 @@ class TensorCarts(Carts):
         """The seed's 64 bits as an int64."""
         return self.seed - 2**64 if self.seed >= 2**63 else self.seed
 
-    def refuse_invalid(self, actions: torch.Tensor) -> None:
-        """Names the first of (..., N) actions that is not 0 or 1; waits for the device."""
+    def accepted(self, actions: torch.Tensor) -> torch.Tensor:
+        """Returns a copy, and waits for the device; without `validate`, what it was given."""
         if not self.validate:
-            return
+            return actions
+        actions = actions.clone()
         wrong = ((actions != 0) & (actions != 1)).flatten()
         if wrong.any():
             first = int(wrong.int().argmax())
             raise self.invalid(first % self.num_envs, int(actions.flatten()[first]))
+        return actions
 
     def count_ended(self) -> int:
         """Returns how many episodes ended; without waiting, as if one had."""
@@ -104,7 +106,7 @@ class TensorCarts(Carts):
     def sums(self) -> tuple:
         return tuple(
             torch.zeros(self.num_envs, dtype=dtype, device=self.device)
-            for dtype in (torch.float32, torch.int32)
+            for dtype in (torch.float64, torch.int32)
         )
 
     def dump(self) -> dict:

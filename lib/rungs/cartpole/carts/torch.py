@@ -63,8 +63,7 @@ class TorchCarts(TensorCarts):
             self._graph = None
 
     def step(self, actions: torch.Tensor) -> int:
-        self.refuse_invalid(actions)
-        self._run(actions)
+        self._run(self.accepted(actions))
         return self.count_ended()
 
     def _operations(self, actions: torch.Tensor) -> None:

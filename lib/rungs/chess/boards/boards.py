@@ -104,10 +104,10 @@ class Boards(abc.ABC):
 
     @abc.abstractmethod
     def load(self, payload: bytes, seed: int) -> None:
-        """Takes what `dump` gave; writes observations, masks and players.
+        """Takes what `dump` gave; writes observations, masks, players and which have ended.
 
         Raises:
-            InvalidStateError: it can't be what `dump` gave.
+            InvalidStateError: it can't be what `dump` gave; no board has changed.
         """
 
     def step_many(self, steps: int) -> int:

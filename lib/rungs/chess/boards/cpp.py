@@ -77,6 +77,6 @@ class CppBoards(Boards):
         return self.memory.dump()
 
     def load(self, payload: bytes, seed: int) -> None:
-        self.memory.load(payload)
+        checked = self.memory.check(payload)
         self.memory.batch.config.seed = seed
-        self.api.rungs_chess_serial_write(self._address)
+        self.memory.load(*checked)

@@ -1,18 +1,20 @@
 """The CUDA rung: every rung's headers as kernels, a thread per board; nothing leaves the GPU."""
 
+import ctypes
+
 import numpy as np
 import torch
 
 from rungs.chess.boards.boards import Boards
 from rungs.chess.boards.device import HISTORY_WORDS, PAST, PLANES, WORDS, DeviceBatch, Gpu, Host
-from rungs.chess.boards.native import config, fen_at, start_positions
+from rungs.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
 from rungs.chess.boards.tensor_buffers import TensorBuffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.settings import ChessSettings
 from rungs.compile import cling
 from rungs.core.arguments import choice, integer
 from rungs.core.tensors import check_validate
-from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError
 from rungs.machine import gpu
 
 
@@ -78,8 +80,9 @@ class CudaBoards(Boards):
 
     def step(self, actions: torch.Tensor) -> int:
         if self.validate:
-            self._run("check", actions.data_ptr(), self._counter.fill_(self.num_envs).data_ptr())
-            illegal = int(self._counter)
+            first = self._counter.fill_(self.num_envs).data_ptr()
+            self._run("check", actions.data_ptr(), self._chosen.data_ptr(), first)
+            actions, illegal = self._chosen, int(self._counter)
             if illegal < self.num_envs:
                 raise self.illegal(illegal, int(actions[illegal]))
         self._run("step", actions.data_ptr(), self._counter.zero_().data_ptr())
@@ -107,16 +110,34 @@ class CudaBoards(Boards):
         return b"".join(part.cpu().numpy().tobytes() for part in self._state.values())
 
     def load(self, payload: bytes, seed: int) -> None:
-        size = sum(part.nbytes for part in self._state.values())
-        if len(payload) != size:
-            raise InvalidStateError(f"the state holds {len(payload)} bytes of boards")
-        at = 0
-        for part in self._state.values():
+        check_size(payload, sum(part.nbytes for part in self._state.values()))
+        saved, at = {}, 0
+        for name, part in self._state.items():
             words = np.frombuffer(payload, np.int64, part.numel(), at).reshape(part.shape)
-            part.copy_(torch.from_numpy(words.copy()))
+            saved[name] = torch.from_numpy(words.copy())
             at += part.nbytes
+        self._check(saved)
+        for name, part in self._state.items():
+            part.copy_(saved[name])
+        self.buffers.ended.copy_((self._state["words"][9] >> 24 & 1).bool())
         self._tell_seed(seed)
         self._run("write")
+
+    def _check(self, saved: dict[str, torch.Tensor]) -> None:
+        """Makes boards of what was saved, on the host.
+
+        Raises:
+            InvalidStateError: one can't be a board; the message names it.
+        """
+        struct = DeviceBatch.from_buffer_copy(self._struct)
+        for name, part in saved.items():
+            setattr(struct, name, part.data_ptr() if part.numel() else None)
+        why = ctypes.create_string_buffer(256)
+        board = cling.load().rungs_chess_device_restore(
+            ctypes.addressof(struct), ctypes.addressof(why)
+        )
+        if board < self.num_envs:
+            raise bad_board(self.first_board + board, why)
 
     def _make_boards(self) -> None:
         def words(*shape: int) -> torch.Tensor:
@@ -131,7 +152,7 @@ class CudaBoards(Boards):
         }
         starts = start_positions(cling.load(), self.settings)
         self._starts = torch.from_numpy(starts.view(np.int64)).to(self.device)
-        self._counter = torch.zeros((), dtype=torch.int64, device=self.device)
+        self._counter, self._chosen = words(), words(n)
         addresses = {name: part.data_ptr() for name, part in self._state.items()}
         self._struct = DeviceBatch(
             config=config(self.settings, len(starts), self._starts.data_ptr()),

@@ -37,6 +37,7 @@ class EnginePlays(WrappedBoards):
         self._seed = seed
 
     def step(self, actions: np.ndarray) -> int:
+        actions = actions.copy()  # read once: it may lie where a step writes
         mode = self.settings.autoreset_mode
         ended_before = stays_ended(mode, self.buffers.ended)
         self._reply(actions, ended_before)

@@ -2,17 +2,19 @@
 
 import ctypes
 import weakref
+from collections.abc import Sequence
 
 import numpy as np
 
 from rungs.chess.boards.boards import Boards
+from rungs.chess.boards.native import check_size
 from rungs.chess.boards.openmp import OpenmpBoards
 from rungs.chess.boards.wrapped import WrappedBoards
 from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs.chess.settings import ChessSettings, share_ends
 from rungs.compile import cling, layout
 from rungs.core.arguments import choice
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.machine.cpu import usable_cores
 
 # In the order of `rungs::mpi::Task`.
@@ -267,7 +269,7 @@ class GatheredBoards(Boards):
 
     def open(self) -> None:
         self._everywhere("_open_own", self.replies)
-        self._take_outputs()
+        self._take_outputs(POSITION)
 
     def fen(self, board: int) -> str:
         return next(filter(None, self._everywhere("_own_fen", board)))
@@ -288,8 +290,10 @@ class GatheredBoards(Boards):
         return b"".join(self._everywhere("_own_dump"))
 
     def load(self, payload: bytes, seed: int) -> None:
-        self._everywhere("_load_own", payload, seed)
-        self._take_outputs()
+        for wrong in filter(None, self._everywhere("_check_own", payload)):
+            raise InvalidStateError(wrong)
+        self._everywhere("_load_own", seed)
+        self._take_outputs((*POSITION, "ended"))
 
     def memory_bytes(self) -> int:
         return sum(self._everywhere("_own_memory_bytes"))
@@ -327,9 +331,9 @@ class GatheredBoards(Boards):
         self.ranks.comm.bcast((method, *arguments))
         return self.ranks.comm.gather(getattr(self, method)(*arguments))
 
-    def _take_outputs(self) -> None:
-        """Gathers observations, masks and players as the boards stand."""
-        parts = self._everywhere("_own_outputs")
+    def _take_outputs(self, names: Sequence[str]) -> None:
+        """Gathers some outputs as they stand."""
+        parts = self._everywhere("_own_outputs", names)
         for first, count, part in zip(self.ranks.starts, self.ranks.counts, parts, strict=True):
             self.buffers.rows(slice(first, first + count)).restore(part)
 
@@ -357,17 +361,28 @@ class GatheredBoards(Boards):
     def _own_dump(self) -> bytes:
         return self._own.dump()
 
-    def _load_own(self, payload: bytes, seed: int) -> None:
-        size = len(self._own.dump())
-        at = size // self.ranks.count * self.ranks.first
-        self._own.load(payload[at : at + size], seed)
+    def _check_own(self, payload: bytes) -> str | None:
+        """Says what is wrong with this rank's part; what `_load_own` takes, where nothing is."""
+        size = self._own.memory.memory_bytes() // self.ranks.count  # of a board
+        at = size * self.ranks.first
+        self._part = payload[at : at + size * self.ranks.count]
+        try:
+            check_size(payload, size * int(self.ranks.counts.sum()))
+            self._own.memory.check(self._part)
+        except InvalidStateError as error:
+            return str(error)
+        return None
+
+    def _load_own(self, seed: int) -> None:
+        self._own.load(self._part, seed)
+        del self._part
 
     def _own_memory_bytes(self) -> int:
         return self._own.memory_bytes()
 
-    def _own_outputs(self) -> dict[str, np.ndarray]:
+    def _own_outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         written = self._own.buffers
-        return {name: getattr(written, name) for name in POSITION}
+        return {name: getattr(written, name) for name in names}
 
 
 def _dismiss(comm, lead, addresses: tuple, *alive) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.boards.boards import Boards
-from rungs.chess.boards.python import LAYOUT, PythonBoards
+from rungs.chess.boards.python import LAYOUT, PythonBoards, load_envs
 from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs.chess.settings import ChessSettings, share_ends
 from rungs.core.arguments import choice, integer
@@ -76,6 +76,7 @@ class MultiprocessingBoards(Boards):
         self._change("reset", [(mark, seed, episode) for mark in marks], POSITION)
 
     def step(self, actions: np.ndarray) -> int:
+        actions = actions.copy()  # read once: another thread may write to it
         self._check_legal(actions)
         parts = [(actions[share], self._replies_of(share)) for share in self._shares]
         return sum(self._change("step", parts, tuple(OUTPUTS)))
@@ -97,9 +98,11 @@ class MultiprocessingBoards(Boards):
         return json.dumps([board for part in parts for board in json.loads(part)]).encode()
 
     def load(self, payload: bytes, seed: int) -> None:
+        # Here, as a worker that refuses its part couldn't stop the others.
+        load_envs(payload, self.num_envs, self.first_board, self.settings)
         boards = json.loads(payload)
         parts = [json.dumps(boards[share]).encode() for share in self._shares]
-        self._change("load", [(part, seed) for part in parts], POSITION)
+        self._change("load", [(part, seed) for part in parts], (*POSITION, "ended"))
 
     def close(self) -> None:
         self._pool.close()

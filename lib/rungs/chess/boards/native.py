@@ -54,7 +54,7 @@ class ChessOutputs(ctypes.Structure):
 class ChessBatch(ChessOutputs):
     """`rungs::ChessBatch`."""
 
-    _fields_ = (("env", ctypes.c_void_p),)
+    _fields_ = (("env", ctypes.c_void_p), ("chosen", ctypes.c_void_p))
 
 
 class Team(ctypes.Structure):
@@ -138,6 +138,7 @@ class Memory:
         self._env = memory.view(np.uint64).reshape(num_envs, -1)
         shown = num_envs if settings.obs != "board" else 0
         self._history = np.zeros((shown, api.rungs_chess_history_bytes() // 8), np.uint64)
+        self._chosen = zeroed_lines(2 * num_envs)
         self._starts = start_positions(api, settings)
         self.batch = ChessBatch(
             config=config(settings, len(self._starts), self._starts.ctypes.data),
@@ -145,7 +146,9 @@ class Memory:
             first_board=first_board,
             env=self._env.ctypes.data,
             history=self._history.ctypes.data if shown else None,
+            chosen=self._chosen.ctypes.data,
         )
+        self._api = api
         self.address = ctypes.addressof(self.batch)
         self.write_to(buffers)
 
@@ -173,14 +176,42 @@ class Memory:
         """Returns the state of all boards."""
         return self._env.tobytes() + self._history.tobytes()
 
-    def load(self, payload: bytes) -> None:
-        """Takes what `dump` gave.
+    def check(self, payload: bytes) -> tuple[np.ndarray, np.ndarray]:
+        """Makes boards and histories of what `dump` gave, for `load`; nothing here changes.
 
         Raises:
-            InvalidStateError: it is not as long as that.
+            InvalidStateError: it can't be what `dump` gave; the message names the board.
         """
-        if len(payload) != self.memory_bytes():
-            raise InvalidStateError(f"the state holds {len(payload)} bytes of boards")
-        words = np.frombuffer(payload, np.uint64)
-        self._env.flat = words[: self._env.size]
-        self._history.flat = words[self._env.size :]
+        check_size(payload, self.memory_bytes())
+        words = np.frombuffer(payload, np.uint64).copy()
+        saved, past = words[: self._env.size], words[self._env.size :]
+        why = ctypes.create_string_buffer(256)
+        board = self._api.rungs_chess_serial_restore(
+            self.address, *_addresses(saved, past), ctypes.addressof(why)
+        )
+        if board < len(self._env):
+            raise bad_board(self.batch.first_board + board, why)
+        return saved, past
+
+    def load(self, saved: np.ndarray, past: np.ndarray) -> None:
+        """Takes what `check` made, and writes what is seen of it."""
+        self._api.rungs_chess_serial_load(self.address, *_addresses(saved, past))
+
+
+def check_size(payload: bytes, size: int) -> None:
+    """Makes sure that a state holds so many bytes of boards.
+
+    Raises:
+        InvalidStateError: it doesn't.
+    """
+    if len(payload) != size:
+        raise InvalidStateError(f"the state holds {len(payload)} bytes of boards, not {size}")
+
+
+def bad_board(board: int, why: ctypes.Array) -> InvalidStateError:
+    """Makes the error that names a board whose saved state can't be one."""
+    return InvalidStateError(f"board {board} of the state: {why.value.decode(errors='replace')}")
+
+
+def _addresses(saved: np.ndarray, past: np.ndarray) -> tuple[int, int]:
+    return saved.ctypes.data, past.ctypes.data if len(past) else 0

@@ -7,6 +7,8 @@ import numpy as np
 from rungs.chess.boards.boards import Boards
 from rungs.chess.env import ChessEnv
 from rungs.chess.settings import ChessSettings
+from rungs.core.state import from_json
+from rungs.errors import InvalidStateError
 
 LAYOUT = "Python, moves"
 
@@ -27,6 +29,7 @@ class PythonBoards(Boards):
                 env.write(self.buffers, i)
 
     def step(self, actions: np.ndarray) -> int:
+        actions = actions.copy()  # read once: it may lie where a step writes
         for i, (env, action) in enumerate(zip(self._envs, actions.tolist(), strict=True)):
             if not env.accepts(action):
                 raise self.illegal(i, action)
@@ -60,6 +63,26 @@ class PythonBoards(Boards):
         return json.dumps([env.dump() for env in self._envs]).encode()
 
     def load(self, payload: bytes, seed: int) -> None:
-        for i, (env, saved) in enumerate(zip(self._envs, json.loads(payload), strict=True)):
-            env.load(seed, saved)
+        self._envs = load_envs(payload, self.num_envs, self.first_board, self.settings)
+        for i, env in enumerate(self._envs):
+            env.seed = seed
+            self.buffers.ended[i] = env.ended
             env.write(self.buffers, i)
+
+
+def load_envs(
+    payload: bytes, num_envs: int, first_board: int, settings: ChessSettings
+) -> list[ChessEnv]:
+    """Makes environments of what `PythonBoards.dump` gave; arguments as of `Boards`.
+
+    Raises:
+        InvalidStateError: it can't be what that gave; the message names the board.
+    """
+    boards = from_json(payload)
+    if type(boards) is not list or len(boards) != num_envs:
+        raise InvalidStateError(f"the state is no list of {num_envs} boards")
+    envs = []
+    for number, saved in enumerate(boards, first_board):
+        envs.append(ChessEnv(number, settings))
+        envs[-1].load(saved)
+    return envs

@@ -1,0 +1,34 @@
+"""Many steps in a call: Ctrl-C ends it between two of them, and sums are exact."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+import rungs
+from tests.attacks.states import split
+
+
+@pytest.mark.parametrize("rung", ["cpp", "openmp", "torch"])
+def test_ctrl_c_leaves_counters_and_state_consistent(rung):
+    env, other = (rungs.make("cartpole", rung, 64) for _ in range(2))
+    for each in (env, other):
+        each.reset(seed=3)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        env.step_many(2**31 - 1)
+    timer.join()
+    head, _ = split(env.get_state())
+    assert 0 < head["drawn"] < 2**31 - 1
+    other.step_many(head["drawn"])
+    assert env.get_state() == other.get_state()
+
+
+def test_sums_go_on_where_single_precision_ends():
+    env = rungs.make("cartpole", "cpp", 1)
+    env.reset(seed=0)
+    steps = 2**24 + 9
+    _, rewards, _ = env.step_many(steps)
+    assert rewards.tolist() == [steps]
