@@ -146,9 +146,9 @@ MUTANTS = [
     ),
     Mutant(
         "ended-stepped",
-        "lib/rungs/core/batch_env.py",
-        "if self.autoreset_mode == AutoresetMode.DISABLED and self._num_ended:",
-        "if False:",
+        "lib/rungs/chess/vector_env.py",
+        "            self._refuse_ended()",
+        "            pass",
         "with DISABLED what has ended may be stepped",
         ("tests/chess/test_autoreset.py::test_disabled_steps_no_board_that_has_ended",),
     ),

@@ -167,7 +167,7 @@ MUTANTS = [
     Mutant(
         "mpi-state-of-rank-0",
         "lib/rungs/chess/boards/mpi.py",
-        "at = size // self.ranks.count * self.ranks.first",
+        "at = size * self.ranks.first",
         "at = 0",
         "every rank restores the boards of rank 0",
         MPI,

@@ -120,9 +120,11 @@ class CartPoleVectorEnv(BatchEnv):
         if not self._lock.acquire(False):  # `_alone` takes longer than a small batch
             raise self._busy("step")
         try:
-            self._check_begun("step")
+            if self.closed or not self._begun:
+                self._check_begun("step")
             actions = self.checked(actions)
-            self._refuse_ended()
+            if self._num_ended:
+                self._refuse_ended()
             self._num_ended = self.carts.step(actions)
             out, info = self._outputs, {}
             if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:

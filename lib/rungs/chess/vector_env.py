@@ -178,11 +178,13 @@ class ChessVectorEnv(BatchEnv):
             self._lock.release()
 
     def _step(self, actions, out: Buffers | None):
-        self._check_begun("step")
+        if self.closed or not self._begun:
+            self._check_begun("step")
         actions = self.checked(actions)
         if out is not None and not out.is_like(self._buffers):
             raise ConfigurationError("out is not one of this environment's rollout()")
-        self._refuse_ended()
+        if self._num_ended:
+            self._refuse_ended()
         if out is None:
             self._num_ended = self.boards.step(actions)  # entering a context takes longer than that
         else:

@@ -88,7 +88,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         return integer("steps", steps, 1, 2**31 - 1)
 
     def _refuse_ended(self) -> None:
-        if self.autoreset_mode == AutoresetMode.DISABLED and self._num_ended:
+        if self.autoreset_mode == AutoresetMode.DISABLED:
             boards = ", ".join(map(str, np.flatnonzero(on_host(self._ended))))
             raise gymnasium.error.ResetNeeded(
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
