@@ -12,6 +12,7 @@ from rungs.errors import (
     InvalidFenError,
     NotebookError,
     RungsError,
+    StorageError,
     WorkerDiedError,
 )
 from rungs.train.options import add_options, training_of
@@ -27,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return options.command(options)
-    except (BookError, NotebookError, WorkerDiedError) as error:
+    except (BookError, NotebookError, StorageError, WorkerDiedError) as error:
         print(f"rungs: {error}", file=sys.stderr)
         return 1
     except RungsError as error:
@@ -39,6 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
         how = "pip install 'rungs[book,course,mpi,train]'"
         print(f"rungs: {error.name} is not installed: {how}", file=sys.stderr)
         return 2
+    except OSError as error:  # such as of a home that can't be written to
+        print(f"rungs: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("rungs: interrupted", file=sys.stderr)
         return 130
@@ -95,6 +99,9 @@ def _parser() -> argparse.ArgumentParser:
         help="the run's folder (default: data/run/train)",
     )
     train.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    train.add_argument(
+        "--trust", action="store_true", help="let a run that goes on start the engine it names"
+    )
     train.add_argument(
         "-p",
         dest="how",
@@ -229,19 +236,26 @@ def _mpi(options: argparse.Namespace) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     from rungs import peers
-    from rungs.train.training import load_checkpoint, train
+    from rungs.train import checkpoint
+    from rungs.train.training import train
 
     training = training_of(options, dict(map(_parameter, options.how)))
     if options.resume:
         if training != Training():
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")
-        training = load_checkpoint(options.out)["training"]
+        training = checkpoint.load(options.out)["training"]
+        if training.opponent != "random" and not options.trust:
+            path = options.out / checkpoint.NAME
+            raise ConfigurationError(
+                f"{path} would run the program {training.opponent!r}: --trust lets it"
+            )
     train(training, options.out, resume=options.resume, make=peers.make)
     return 0
 
 
 def _compare(options: argparse.Namespace) -> int:
     from rungs.core.atomic import written
+    from rungs.core.folder import claimed
     from rungs.measure.compare import FLOOR, compare, read
     from rungs.show.compare import figure, report
     from rungs.show.save import save_figure
@@ -249,9 +263,11 @@ def _compare(options: argparse.Namespace) -> int:
     floor = FLOOR if options.floor is None else options.floor
     comparison = compare(read(options.a), read(options.b), floor)
     out = options.out
-    save_figure(figure(comparison), out / "compare.png")
-    with written(out / "compare.csv") as unfinished:
-        comparison.groups.to_csv(unfinished, index=False)
+    with claimed(out, "comparison", ("compare.csv", "compare.png")) as folder:
+        folder.note(folder.path / name for name in folder.names)
+        save_figure(figure(comparison), out / "compare.png")
+        with written(out / "compare.csv") as unfinished:
+            comparison.groups.to_csv(unfinished, index=False)
     print(report(comparison))
     print(f"\nAll groups are in {out / 'compare.csv'}, the changes drawn in {out / 'compare.png'}")
     worse = (comparison.groups["verdict"] == "worse").any()

@@ -76,6 +76,10 @@ class EngineError(RungsError, RuntimeError):
         super().__init__(message if board is None else f"board {board}: {message}")
 
 
+class StorageError(RungsError, OSError):
+    """A file or folder can't be written: a full disk, no permission; the message names it."""
+
+
 class UnavailableError(RungsError, RuntimeError):
     """Something this machine or installation lacks; the message says what, and how to get it."""
 

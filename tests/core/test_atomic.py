@@ -24,7 +24,7 @@ def test_a_file_stays_as_it_was_until_all_is_written(tmp_path):
 
 
 def test_what_was_left_unfinished_is_removed_and_nothing_else(tmp_path):
-    (tmp_path / ".unfinished-1").mkdir()
+    (tmp_path / ".rungs-unfinished-1").mkdir()
     (tmp_path / "finished").touch()
     tidy(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["finished"]

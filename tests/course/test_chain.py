@@ -19,9 +19,10 @@ from rungs.course import chain, manifest
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 from tests.course import notebooks as tiny
 
+# The first notebook's own file, to which the others add.
 NOTE = """
 from pathlib import Path
-log = Path(out) / "results" / "log.txt"
+log = Path(out) / "results" / "01_log.txt"
 log.parent.mkdir(parents=True, exist_ok=True)
 with open(log, "a") as file:
     print("{}", size, seed, file=file)
@@ -71,7 +72,7 @@ def last(tmp_path_factory):
 
 def test_what_was_chosen_ran_in_order_with_parameters_by_this_interpreter(last):
     _, out, said = last
-    assert (out / "results/log.txt").read_text() == "first smoke 7\nsecond smoke 7\n"
+    assert (out / "results/01_log.txt").read_text() == "first smoke 7\nsecond smoke 7\n"
     assert statuses(out) == {"01_first": "done", "02_second": "done"}
     assert said[0] == "[1/2] 01_first …"
     assert any(line.startswith("[2/2] 02_second: ") and " s so far" in line for line in said)
@@ -80,7 +81,7 @@ def test_what_was_chosen_ran_in_order_with_parameters_by_this_interpreter(last):
     assert manifest["versions"]["numpy"]
     assert manifest["machine"]["cores"] >= 1
     assert "01_first.ipynb" in manifest["sources"]
-    assert not list(out.rglob(".unfinished-*"))
+    assert not list(out.rglob(".rungs-unfinished-*"))
 
 
 def test_sources_that_came_or_went_are_changed_ones(folder):
@@ -108,7 +109,7 @@ def test_refusals_leave_the_last_run_alone(last, settings, named):
     with pytest.raises(ConfigurationError, match=named):
         chain.run(out=out, notebooks=folder, before=pytest.fail, **settings)
     assert statuses(out) == {"01_first": "done", "02_second": "done"}
-    assert (out / "results/log.txt").exists()
+    assert (out / "results/01_log.txt").exists()
 
 
 def test_what_comes_before_may_stop_it_and_then_the_last_run_is_there(last):
@@ -127,7 +128,7 @@ def test_a_new_run_replaces_the_last_and_knows_how_long_it_took(last, tmp_path):
     out, said = tmp_path / "run", []
     shutil.copytree(last[1], out)
     chain.run(size="smoke", only=["02"], out=out, notebooks=folder, say=said.append)
-    assert (out / "results/log.txt").read_text() == "second smoke 0\n"
+    assert (out / "results/01_log.txt").read_text() == "second smoke 0\n"
     assert list(statuses(out)) == ["02_second"]
     assert re.fullmatch(r"About \d+ s, estimated from the last run here", said[0])
     assert re.fullmatch(r"\[1/1\] 02_second … about \d+ s; about \d+ s left", said[1])
@@ -143,7 +144,7 @@ def test_the_chain_goes_on_past_what_is_unavailable_stops_at_a_failure_and_resum
     tiny.write(folder, "03_c", f"import os\nassert os.path.exists({str(flag)!r}), 'no flag'")
     tiny.write(folder, "04_d", NOTE.format("d"))
     with pytest.raises(ConfigurationError, match="no run"):
-        chain.resume(out=out)
+        chain.resume(out=out, notebooks=folder)
     with pytest.raises(NotebookError, match=r"03_c.*cell 2 \(`import os` …\): Assert.*no flag"):
         chain.run(out=out, notebooks=folder, say=said.append)
     before = {"01_a": "done", "02_b": "unavailable", "03_c": "failed", "04_d": "to do"}
@@ -156,15 +157,15 @@ def test_the_chain_goes_on_past_what_is_unavailable_stops_at_a_failure_and_resum
     as_it_was = (folder / "04_d.ipynb").read_text()
     tiny.write(folder, "04_d", "pass")
     with pytest.raises(ConfigurationError, match=r"changed.*04_d\.ipynb"):
-        chain.resume(out=out)
+        chain.resume(out=out, notebooks=folder)
     (folder / "04_d.ipynb").write_text(as_it_was)
 
     flag.touch()
-    chain.resume(out=out, say=said.append)
+    chain.resume(out=out, notebooks=folder, say=said.append)
     assert statuses(out) == dict.fromkeys(before, "done") | {"02_b": "unavailable"}
     assert not (out / "notebooks/03_c.failed.ipynb").exists()
     # What was done was not run again; what was unavailable was tried again.
-    assert (out / "results/log.txt").read_text() == "a quick 0\nd quick 0\n"
+    assert (out / "results/01_log.txt").read_text() == "a quick 0\nd quick 0\n"
     tries = [line for line in said if "02_b: unavailable here: no such card; " in line]
     assert len(tries) == 2
 
@@ -173,7 +174,7 @@ def test_a_folder_that_holds_no_run_is_not_cleared(folder, out):
     tiny.write(folder, "01_a", NOTE.format("a"))
     (out / "notebooks").mkdir(parents=True)
     (out / "notebooks" / "mine.ipynb").write_text("precious")
-    with pytest.raises(ConfigurationError, match="holds no run"):
+    with pytest.raises(ConfigurationError, match="is not of a run of this version"):
         chain.run(out=out, notebooks=folder)
     assert (out / "notebooks" / "mine.ipynb").read_text() == "precious"
 
@@ -230,9 +231,9 @@ while not os.path.exists({str(go_on)!r}):
     _wait_for(lambda: not kernel.is_running() or kernel.status() == psutil.STATUS_ZOMBIE)
     assert statuses(out) == {"01_a": "done", "02_b": "to do"}
     go_on.touch()
-    chain.resume(out=out, say=lambda line: None)
+    chain.resume(out=out, notebooks=folder, say=lambda line: None)
     assert set(statuses(out).values()) == {"done"}
-    assert not list(Path(out).rglob(".unfinished-*"))
+    assert not list(Path(out).rglob(".rungs-unfinished-*"))
 
 
 def _wait_for(condition, seconds=90):

@@ -13,8 +13,10 @@ NAMES = ["01_a", "02_b", "03_c"]
 def run(size, seconds, status="done"):
     """A manifest."""
     notebooks = {name: {"status": status, "seconds": took} for name, took in seconds.items()}
-    facts = {"commit": "abc", "started": "2026-01-01"}
-    return facts | {"settings": {"size": size}, "notebooks": notebooks}
+    settings = {"size": size, "parameters": {}, "cell_seconds": 600}
+    facts = {"commit": "abc", "started": "2026-01-01", "sources": {}, "expected": {}}
+    facts |= {"machine": {"machine": "x", "cores": 1, "gpu": None}}
+    return facts | {"settings": settings, "notebooks": notebooks}
 
 
 @pytest.fixture

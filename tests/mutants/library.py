@@ -158,9 +158,9 @@ MUTANTS = [
     ),
     Mutant(
         "somebodys-folder-cleared",
-        "lib/rungs/course/chain.py",
-        "if present and out != OUT and not manifests.exists(out):",
-        "if False:",
+        "lib/rungs/core/folder.py",
+        "            _check_nothing_is_there(path, kind, names if refused is None else refused)\n",
+        "            pass\n",
         "a folder that holds no run is cleared for one",
         ("tests/course/test_chain.py::test_a_folder_that_holds_no_run_is_not_cleared",),
     ),
@@ -175,11 +175,11 @@ MUTANTS = [
     Mutant(
         "half-a-file",
         "lib/rungs/core/atomic.py",
-        "    with tempfile.TemporaryDirectory(dir=path.parent, prefix=_UNFINISHED) as folder:\n"
-        "        unfinished = Path(folder) / path.name\n"
-        "        yield unfinished\n"
-        "        os.replace(unfinished, path)\n",
-        "    yield path\n",
+        "        with tempfile.TemporaryDirectory(dir=path.parent, prefix=UNFINISHED) as folder:\n"
+        "            unfinished = Path(folder) / path.name\n"
+        "            yield unfinished\n"
+        "            os.replace(unfinished, path)\n",
+        "        yield path\n",
         "a file is there by half where writing it failed",
         ("tests/core/test_atomic.py",),
     ),

@@ -8,11 +8,14 @@ from rungs.train.log import Log
 class Board:
     """TensorBoard's writer, as far as it is used."""
 
-    def add_scalar(self, *arguments):
+    def add(self, values, update):
         pass
 
-    def flush(self):
-        pass
+
+def begun(path, last):
+    log = Log(path, last)
+    log.begin(Board())
+    return log
 
 
 def updates(path):
@@ -22,12 +25,12 @@ def updates(path):
 
 def test_what_was_played_after_the_last_checkpoint_is_lost(tmp_path):
     path = tmp_path / "metrics.csv"
-    log = Log(path, 0, Board())
+    log = begun(path, 0)
     for update in (1, 2, 3, 4):
         log.add({"update": update, "entropy": "first"})
-    log = Log(path, 2, Board())
+    log = begun(path, 2)
     assert updates(path) == [(1, "first"), (2, "first")]
     log.add({"update": 3, "entropy": "again"})
     assert updates(path) == [(1, "first"), (2, "first"), (3, "again")]
-    Log(path, 0, Board())
+    begun(path, 0)
     assert updates(path) == []

@@ -14,8 +14,9 @@ import torch
 
 from rungs import cli
 from rungs.core import state
+from rungs.train import checkpoint
 from rungs.train.settings import Training, share_of_cores
-from rungs.train.training import load_checkpoint, make_env
+from rungs.train.training import make_env
 from tests.chess.test_parallel import CORES, gone
 from tests.hosts import ADDRESSES, CABLES, two_hosts
 from tests.train.test_training import assert_same_run, table, weights
@@ -103,7 +104,7 @@ def test_all_ranks_learn_together_each_from_its_own_boards(three, one):
     episodes = sum(int(row[name]) for row in metrics for name in ("wins", "draws", "losses"))
     assert episodes >= 3 * 3 * 16
     assert [int(row["update"]) for row in table(three / "evaluations.csv")] == [0, 4, 8]
-    for rank, own in enumerate(load_checkpoint(three)["own"]):
+    for rank, own in enumerate(checkpoint.load(three)["own"]):
         state.unpack(own["env"], {"first_board": 16 * rank, "num_envs": 16})
     assert any(not torch.equal(weights(three)[name], weights(one)[name]) for name in weights(one))
 
@@ -132,13 +133,13 @@ def test_a_run_whose_ranks_die_is_the_one_that_never_broke(three, tmp_path):
 def test_a_checkpoint_is_gone_on_from_by_as_many_ranks_only(three, one, capsys):
     before = {path: path.read_bytes() for out in (three, one) for path in out.glob("*.*")}
     assert cli.main(["train", "--resume", "--out", str(three)]) == 2
-    assert capsys.readouterr().err == "rungs: the run had 3 ranks, not 1\n"
+    assert capsys.readouterr().err.endswith("the run had 3 ranks, not 1\n")
     job = start(torchrun(2, *TRAIN, "--resume", "--out", one))
     ((_, errors),) = finish(job)
     assert job.returncode == 1
     said, _, summary = errors.partition("Root Cause")
-    assert "rungs: the run had 1 ranks, not 2" in said
-    assert "ConfigurationError: the run had 1 ranks, not 2" in summary
+    assert "the run had 1 ranks, not 2" in said
+    assert "the run had 1 ranks, not 2" in summary
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -208,7 +209,7 @@ def test_a_killed_mpi_rank_ends_all_and_what_goes_on_is_cpp(one, tmp_path):
     assert job.returncode == 1
     assert re.search(r"^rungs: worker 2 \(process \d+\) died: SIGKILL$", errors, re.MULTILINE)
     assert updates(said) == list(range(1, 7))
-    assert load_checkpoint(out)["learner"]["updates"] == 3
+    assert checkpoint.load(out)["learner"]["updates"] == 3
     said, _ = train([*MPI, "-n", 2, *TRAIN, "--resume", "--out", out])
     assert updates(said) == list(range(4, 9))
     assert_same_run(out, one)

@@ -13,8 +13,7 @@ import torch
 
 from rungs import cli
 from rungs.errors import ConfigurationError
-from rungs.train import training
-from rungs.train.training import load_checkpoint
+from rungs.train import checkpoint, training
 
 SMALL = (
     "--num-envs 32 --num-steps 8 --num-minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
@@ -37,7 +36,7 @@ def table(path):
 
 
 def weights(out):
-    return load_checkpoint(out)["learner"]["network"]
+    return checkpoint.load(out)["learner"]["network"]
 
 
 def assert_same_run(ours, theirs):
@@ -81,7 +80,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(unbroken, tmp_path):
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rungs", "train", "--out", str(out), *LONG]
     killed_after(5, command, out)
-    assert load_checkpoint(out)["learner"]["updates"] >= 4
+    assert checkpoint.load(out)["learner"]["updates"] >= 4
     assert train(out, "--resume") == 0
     assert_same_run(out, unbroken)
 
@@ -132,16 +131,19 @@ def test_only_learning_counts_as_time(tmp_path, monkeypatch):
 
 def test_a_run_may_be_as_long_as_some_seconds(tmp_path):
     assert train(tmp_path, *SMALL.split(), "--seconds", "0.3", "--updates", "100000") == 0
-    last = load_checkpoint(tmp_path)
+    last = checkpoint.load(tmp_path)
     assert last["clock"] >= 0.3
     assert len(table(tmp_path / "metrics.csv")) == last["learner"]["updates"]
 
 
 def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
-    saved = {"training": {"rung": "cpp", "ppo": {"discount": 0.9}}}
+    settings = {"rung": "cpp", "opponent": "random", "how": {}, "ppo": {"discount": 0.9}}
+    learner = {"network": {}, "optimizer": {}, "updates": 1, "steps": 1}
+    saved = {"tool": "rungs", "kind": "training", "schema": 1, "training": settings}
+    saved |= {"job": None, "clock": 1.0, "learner": learner, "own": []}
     torch.save(saved, tmp_path / "checkpoint.pt")
     with pytest.raises(ConfigurationError, match=r"another version.*discount"):
-        load_checkpoint(tmp_path)
+        checkpoint.load(tmp_path)
 
 
 def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):

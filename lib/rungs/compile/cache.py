@@ -7,13 +7,18 @@ from pathlib import Path
 import filelock
 import platformdirs
 
-from rungs.core.atomic import written
+from rungs.core.atomic import storing, written
 
 
 def directory() -> Path:
-    """Returns the cache directory, made if missing."""
+    """Returns the cache directory, made if missing.
+
+    Raises:
+        StorageError: it can't be made, as in a home that can't be written to.
+    """
     path = Path(platformdirs.user_cache_dir("rungs"))
-    path.mkdir(parents=True, exist_ok=True)
+    with storing(path):
+        path.mkdir(parents=True, exist_ok=True)
     return path
 
 

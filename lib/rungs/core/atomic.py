@@ -7,7 +7,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-_UNFINISHED = ".unfinished-"
+from rungs.errors import StorageError
+
+UNFINISHED = ".rungs-unfinished-"
 
 
 @contextlib.contextmanager
@@ -15,15 +17,39 @@ def written(path: Path) -> Iterator[Path]:
     """Yields a path to write to, in the folder of `path` (made if missing), then moved to `path`.
 
     Where the block raises, or the process is killed, `path` stays as it was.
+
+    Raises:
+        StorageError: it can't be written; the message names it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=_UNFINISHED) as folder:
-        unfinished = Path(folder) / path.name
-        yield unfinished
-        os.replace(unfinished, path)
+    with storing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=UNFINISHED) as folder:
+            unfinished = Path(folder) / path.name
+            yield unfinished
+            os.replace(unfinished, path)
+
+
+@contextlib.contextmanager
+def storing(path: Path) -> Iterator[None]:
+    """Names `path` where the system refuses something: a full disk's own error names nothing.
+
+    Raises:
+        StorageError: it did.
+    """
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        what = f" ({error.filename})" if error.filename else ""
+        raise StorageError(f"{path} can't be written: {error.strerror or error}{what}") from error
 
 
 def tidy(folder: Path) -> None:
-    """Removes what processes that were killed have left unfinished in `folder`."""
-    for unfinished in folder.glob(f"{_UNFINISHED}*"):
-        shutil.rmtree(unfinished)
+    """Removes what processes that were killed have left unfinished in `folder`.
+
+    Its caller sees to it that no process is at work there: `rungs.core.lock`.
+    """
+    for unfinished in folder.glob(f"{UNFINISHED}*"):
+        if not unfinished.is_symlink():
+            shutil.rmtree(unfinished)

@@ -11,6 +11,8 @@ import nbformat
 from nbformat.v4 import new_markdown_cell, new_output
 
 from rungs import paths
+from rungs.core.atomic import UNFINISHED, storing
+from rungs.core.folder import claimed
 from rungs.course import manifest as manifests
 from rungs.course.chain import NOTEBOOKS, OUT
 from rungs.errors import BookError
@@ -33,7 +35,8 @@ def build(out: Path = OUT) -> Path:
         The front page.
 
     Raises:
-        ConfigurationError: there is no run in `out`.
+        ConfigurationError: there is no run in `out`, or its `book` is somebody else's.
+        StorageError: a page can't be written.
         BookError: Sphinx found fault with a page, with a dead link for instance; the message holds
             what it said. The book is there all the same.
     """
@@ -71,23 +74,32 @@ def stage(out: Path, folder: Path) -> None:
 
 
 def make(staged: Path, book: Path) -> Path:
-    """Makes the pages of a staged tree, in place of those that are there.
+    """Makes the pages of a staged tree, in place of those that we made there.
 
     Returns:
         The front page.
 
     Raises:
-        BookError: as `build`.
+        BookError, ConfigurationError, StorageError: as `build`.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        claimed(book, "book", ("*",)) as ours,
+        storing(book),
+        tempfile.TemporaryDirectory(dir=ours.path, prefix=UNFINISHED) as folder,
+    ):
         pages = Path(folder, "pages")
         command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning"]
         command += [f"--conf-dir={staged / 'docs'}", f"--doctree-dir={Path(folder, 'trees')}"]
         done = subprocess.run([*command, staged, pages], capture_output=True, text=True)
         if not (pages / "index.html").exists():
             raise BookError(f"Sphinx failed: {done.stderr}")
-        shutil.rmtree(book, ignore_errors=True)
-        shutil.move(pages, book)
+        files = [page for page in pages.rglob("*") if page.is_file()]
+        made = {page: ours.path / page.relative_to(pages) for page in files}
+        ours.clear()
+        ours.note(made.values())
+        for page, place in made.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            page.replace(place)
     if done.returncode:
         raise BookError(f"{book / 'index.html'} is there, but with faults:\n{done.stderr}")
     return book / "index.html"

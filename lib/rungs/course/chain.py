@@ -1,11 +1,13 @@
 """The chain: every notebook in order, each in a kernel process of its own."""
 
-import shutil
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rungs import paths
+from rungs.core.atomic import tidy
+from rungs.core.folder import Folder, claimed
 from rungs.course import manifest as manifests
 from rungs.course import pace
 from rungs.course.notebook import declared_parameters, execute
@@ -15,6 +17,9 @@ from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 NOTEBOOKS = paths.ROOT / "notebooks"
 OUT = paths.ROOT / "data" / "run"
 FIGURES = paths.ROOT / "figures" / "run"
+
+# What a run writes in its folder.
+_NAMES = (manifests.NAME, "results", "notebooks", "figures")
 
 # The longest a cell may take, in seconds, at each size.
 CELL_SECONDS = {"smoke": 600, "quick": 600, "full": 7200}
@@ -34,7 +39,8 @@ def run(
     """Runs notebooks from the first to the last, in place of any earlier run in `out`.
 
     One that finds what it is about unavailable here, and says so by `UnavailableError`, ends there;
-    the others go on.
+    the others go on. Of an earlier run what it wrote is removed, and nothing else; its book stays
+    until there is another.
 
     Args:
         size: "smoke", "quick" or "full".
@@ -48,65 +54,101 @@ def run(
 
     Raises:
         ConfigurationError: an unknown size, notebook or parameter, or `out` holds something else
-            than a run; nothing was run or removed.
+            than a run, or one that is under way; nothing was run or removed.
         NotebookError: a notebook failed; what was done before stays, and `resume` goes on there.
+        StorageError: a file can't be written; it is named.
     """
     out = out.resolve()
-    if size not in CELL_SECONDS:
-        raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
-    chosen = _select(notebooks, only)
-    figures = FIGURES if out == OUT else out / "figures"
-    values = {"size": size, "seed": 0, "out": str(out.resolve()), "figures": str(figures.resolve())}
-    values |= parameters or {}
-    for notebook in chosen:
-        _check_parameters(notebook, values)
-    replaced = _replaced(out, [out / "results", out / "notebooks", out / "book", figures])
-    if before:
-        before()
-    expectation = pace.expect(size, [notebook.stem for notebook in chosen], out)
     settings = {
         "size": size,
-        "only": only,
-        "parameters": values,
-        "notebooks": str(notebooks.resolve()),
-        "cell_seconds": cell_seconds or CELL_SECONDS[size],
+        "parameters": parameters or {},
+        "cell_seconds": cell_seconds or CELL_SECONDS.get(size, 0),
     }
-    manifest = manifests.new(settings, chosen) | {"expected": expectation.seconds}
-    for folder in replaced:
-        shutil.rmtree(folder)
-    manifests.write(manifest, out)
-    if expectation.seconds:
-        total = in_words(sum(expectation.seconds.values()))
-        say(f"About {total}, estimated from {expectation.source}")
-    _run_rest(manifest, chosen, out, say)
+    chosen, values = _checked(settings, only, out, notebooks)
+    with _claimed(out) as folders:
+        if before:
+            before()
+        expectation = pace.expect(size, [notebook.stem for notebook in chosen], out)
+        manifest = manifests.new(settings, chosen) | {"expected": expectation.seconds}
+        # All of this before anything is removed: the disk may be full.
+        for folder in folders:
+            folder.note([])
+        manifests.write(manifest, out)
+        for folder in folders:
+            folder.clear()
+        if expectation.seconds:
+            total = in_words(sum(expectation.seconds.values()))
+            say(f"About {total}, estimated from {expectation.source}")
+        _run_rest(manifest, chosen, values, folders, say)
 
 
-def resume(*, out: Path = OUT, say: Callable[[str], None] = print) -> None:
-    """Goes on with the run in `out` where it stopped, with its own settings.
+def resume(
+    *, out: Path = OUT, notebooks: Path = NOTEBOOKS, say: Callable[[str], None] = print
+) -> None:
+    """Goes on with the run in `out` where it stopped, with its own size and parameters.
+
+    What it runs is never said by that folder, which may come from elsewhere: it is the notebooks
+    that are here, unchanged since.
+
+    Args:
+        out: the run's folder.
+        notebooks: the folder they are in.
+        say: where progress goes, line by line.
 
     Raises:
-        ConfigurationError: there is no run, or its sources have changed since.
-        NotebookError: as in `run`.
+        ConfigurationError: there is no run, it is under way, its manifest is malformed, or its
+            sources have changed since.
+        NotebookError, StorageError: as in `run`.
     """
-    manifest = manifests.read(out)
-    settings = manifest["settings"]
-    chosen = _select(Path(settings["notebooks"]), settings["only"])
-    manifests.check_unchanged(manifest, chosen)
-    _run_rest(manifest, chosen, out, say)
+    out = out.resolve()
+    manifests.read(out)  # where there is none, nothing is made
+    with _claimed(out) as folders:
+        manifest = manifests.read(out)
+        names = list(manifest["notebooks"])
+        only = [name.split("_")[0] for name in names]
+        chosen, values = _checked(manifest["settings"], only, out, notebooks)
+        manifests.check_unchanged(manifest, chosen)
+        if [notebook.stem for notebook in chosen] != names:
+            raise ConfigurationError(f"the run in {out} is of other notebooks: {', '.join(names)}")
+        _run_rest(manifest, chosen, values, folders, say)
 
 
-def _replaced(out: Path, folders: list[Path]) -> list[Path]:
-    """Returns the folders of an earlier run; refuses a folder with anything else in it."""
-    present = [folder for folder in folders if folder.exists()]
-    if present and out != OUT and not manifests.exists(out):
-        raise ConfigurationError(f"{present[0]} is there, but {out} holds no run to replace")
-    return present
+def _checked(
+    settings: dict, only: list[str] | None, out: Path, notebooks: Path
+) -> tuple[list[Path], dict]:
+    """Returns the notebooks that were chosen, and values for their parameters."""
+    size, given = settings["size"], settings["parameters"]
+    if size not in CELL_SECONDS:
+        raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
+    if places := sorted({"out", "figures"} & given.keys()):
+        raise ConfigurationError(f"{', '.join(places)}: a run's folder is said by --out")
+    chosen = _select(notebooks, only)
+    values = {"size": size, "seed": 0, "out": str(out), "figures": str(_figures(out))} | given
+    for notebook in chosen:
+        _check_parameters(notebook, values)
+    return chosen, values
 
 
-def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
-    settings = manifest["settings"]
-    for leftover in out.rglob(".unfinished-*"):  # of a run that was killed
-        shutil.rmtree(leftover)
+def _figures(out: Path) -> Path:
+    return FIGURES if out == OUT else out / "figures"
+
+
+@contextlib.contextmanager
+def _claimed(out: Path) -> Iterator[list[Folder]]:
+    """Keeps a run's folder, and the one of its figures where that is elsewhere, to itself."""
+    # Notebooks that are run by hand write to the course's own folders as well.
+    refused = (manifests.NAME,) if out == OUT else _NAMES
+    with contextlib.ExitStack() as held:
+        folders = [held.enter_context(claimed(out, "run", _NAMES, refused))]
+        if out == OUT:
+            folders.append(held.enter_context(claimed(FIGURES, "run's figures", ("*.png",), ())))
+        yield folders
+
+
+def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Folder], say) -> None:
+    out, seconds = folders[0].path, manifest["settings"]["cell_seconds"]
+    for name in _NAMES[1:]:
+        tidy(out / name)
     progress = Progress([notebook.stem for notebook in chosen], manifest["expected"], say)
     for notebook in chosen:
         name, entry = notebook.stem, manifest["notebooks"][notebook.stem]
@@ -116,7 +158,8 @@ def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
         progress.begins(name)
         start = time.perf_counter()
         try:
-            entry["status"], lacks = _run_one(notebook, settings, out)
+            with _noting(folders, name):
+                entry["status"], lacks = _run_one(notebook, out, values, seconds)
         except NotebookError:
             entry["status"] = "failed"
             raise
@@ -129,14 +172,35 @@ def _run_rest(manifest: dict, chosen: list[Path], out: Path, say) -> None:
         f"{len(chosen)} notebooks in {out / 'notebooks'}; "
         "python -m rungs book makes pages of them"
     )
-    say(f"Results in {out / 'results'}, figures in {settings['parameters']['figures']}")
+    say(f"Results in {out / 'results'}, figures in {values['figures']}")
 
 
-def _run_one(notebook: Path, settings: dict, out: Path) -> tuple[str, str]:
-    """Runs a notebook; returns its status, and what this machine lacks for it, if anything."""
-    executed = out / "notebooks" / notebook.name
+@contextlib.contextmanager
+def _noting(folders: list[Folder], name: str) -> Iterator[None]:
+    """Notes the files that a notebook writes: those that begin with its number, as all of them do.
+
+    What somebody puts beside them meanwhile is not the run's.
+    """
+    number = name.split("_")[0]
+    before = [_files(folder.path, number) for folder in folders]
     try:
-        execute(notebook, executed, settings["parameters"], settings["cell_seconds"])
+        yield
+    finally:
+        for folder, there in zip(folders, before, strict=True):
+            after = _files(folder.path, number)
+            folder.note(file for file, when in after.items() if there.get(file) != when)
+
+
+def _files(folder: Path, number: str) -> dict[Path, int]:
+    """Returns when files were written that are named after a notebook, with those of figures."""
+    found = (file for where in ("", *_NAMES[1:]) for file in (folder / where).glob(f"{number}_*"))
+    return {file: file.stat().st_mtime_ns for file in found if file.is_file()}
+
+
+def _run_one(notebook: Path, out: Path, values: dict, cell_seconds: int) -> tuple[str, str]:
+    """Runs a notebook; returns its status, and what this machine lacks for it, if anything."""
+    try:
+        execute(notebook, out / "notebooks" / notebook.name, values, cell_seconds)
     except UnavailableError as error:
         return "unavailable", str(error)
     return "done", ""

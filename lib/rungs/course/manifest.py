@@ -7,12 +7,25 @@ from pathlib import Path
 
 from rungs import paths
 from rungs.core.atomic import written
+from rungs.core.form import misfit
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import describe
 from rungs.measure.results import commit, now
 
 _SOURCES = ("lib/**/*.py", "cpp/**/*", "data/paper/*", "pyproject.toml")
-_NAME = "manifest.json"
+NAME = "manifest.json"
+
+_NUMBER, _TEXT_OR_NONE = (int, float), (str, type(None))
+_FORM = {
+    "settings": {"size": str, "parameters": dict, "cell_seconds": _NUMBER},
+    "started": str,
+    "commit": _TEXT_OR_NONE,
+    "machine": {"machine": str, "cores": int, "gpu": _TEXT_OR_NONE},
+    "sources": {...: str},
+    "expected": {...: _NUMBER},
+    "notebooks": {...: {"status": str}},
+}
+_OVER = {"seconds": _NUMBER}
 
 # A notebook's status when it was run; "unavailable" is about what this machine lacks.
 OVER = ("done", "unavailable")
@@ -50,25 +63,35 @@ def fingerprints(notebooks: list[Path]) -> dict[str, str]:
 
 def write(manifest: dict, out: Path) -> None:
     """Writes a run's manifest, whole or not at all."""
-    with written(out / _NAME) as unfinished:
+    with written(out / NAME) as unfinished:
         unfinished.write_text(json.dumps(manifest, indent=1))
 
 
 def exists(out: Path) -> bool:
     """Returns whether there is a run in `out`."""
-    return (out / _NAME).exists()
+    return (out / NAME).exists()
 
 
 def read(out: Path) -> dict:
     """Reads the manifest of the run in `out`.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: there is none, or it is malformed; the message says where.
     """
+    path = out / NAME
     try:
-        return json.loads((out / _NAME).read_text())
-    except FileNotFoundError:
+        manifest = json.loads(path.read_text())
+    except (FileNotFoundError, NotADirectoryError):
         raise ConfigurationError(f"there is no run in {out}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{path} can't be read: {error}") from None
+    wrong = misfit(manifest, _FORM)
+    if not wrong:
+        over = {n: entry for n, entry in manifest["notebooks"].items() if entry["status"] in OVER}
+        wrong = misfit(over, {...: _OVER}, "it['notebooks']")
+    if wrong:
+        raise ConfigurationError(f"{path} is no manifest of this version of Rungs: {wrong}")
+    return manifest
 
 
 def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:

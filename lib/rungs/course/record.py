@@ -32,7 +32,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     folder = Path("data") / "recorded" / slug()
     if manifest["settings"]["size"] != "full":
         return pace.record(manifest, root / folder)
-    files = sorted((out / "results").glob("*.csv"))
+    files = sorted((out / "results").glob("[0-9][0-9]_*.csv"))
     for file in files:
         results.load(file)
     for file in files:

@@ -1,11 +1,13 @@
 """What a training run has to tell: rows of a CSV file, and the same numbers for TensorBoard."""
 
 import csv
-import shutil
+import os
+import socket
+import time
 from pathlib import Path
 
-from rungs.core.atomic import written
-from rungs.errors import UnavailableError
+from rungs.core.atomic import storing, written
+from rungs.errors import InvalidStateError, UnavailableError
 
 
 class Log:
@@ -14,44 +16,102 @@ class Log:
     Args:
         path: the CSV file. What it holds beyond `last` is from updates that were lost, and goes.
         last: the update that the run goes on from; 0 for a new one.
-        board: TensorBoard's writer.
+
+    Raises:
+        InvalidStateError: the file is no such table; nothing has changed.
     """
 
-    def __init__(self, path: Path, last: int, board):
-        self.path, self._board = path, board
-        self.rows = []
-        if last and path.exists():
+    def __init__(self, path: Path, last: int):
+        self.path, self.rows, self._board = path, [], None
+        if not last or not path.exists():
+            return
+        try:
             with path.open(newline="") as file:
-                self.rows = [row for row in csv.DictReader(file) if int(row["update"]) <= last]
-        with written(path) as unfinished, unfinished.open("w", newline="") as file:
+                # A process that was killed may have left half a row.
+                whole = [row for row in csv.DictReader(file) if None not in row.values()]
+            self.rows = [row for row in whole if int(row["update"]) <= last]
+        except (OSError, ValueError, KeyError, csv.Error) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise InvalidStateError(f"{path} is no table of updates: {why}") from None
+
+    def begin(self, board) -> None:
+        """Writes the rows that stay, and tells `board`, a `Board`, of those that come.
+
+        Raises:
+            StorageError: the file can't be written.
+        """
+        self._board = board
+        with written(self.path) as unfinished, unfinished.open("w", newline="") as file:
             if self.rows:
                 writer = csv.DictWriter(file, self.rows[0])
                 writer.writeheader()
                 writer.writerows(self.rows)
 
     def add(self, row: dict) -> None:
-        """Writes a row, which has an "update"; it is in the file when this returns."""
-        with self.path.open("a", newline="") as file:
+        """Writes a row, which has an "update"; it is in the file when this returns.
+
+        Raises:
+            StorageError: the file can't be written.
+        """
+        with storing(self.path), self.path.open("a", newline="") as file:
             writer = csv.DictWriter(file, row)
             if not self.rows:
                 writer.writeheader()
             writer.writerow(row)
         self.rows.append(row)
-        for name, value in row.items():
-            self._board.add_scalar(f"{self.path.stem}/{name}", value, row["update"])
-        self._board.flush()
+        values = {f"{self.path.stem}/{name}": value for name, value in row.items()}
+        self._board.add(values, row["update"])
 
 
-def tensorboard(folder: Path, last: int):
-    """TensorBoard's writer to a folder, which forgets what it was told after update `last`.
+class Board:
+    """A file of TensorBoard's events, which are in it when `add` returns.
+
+    TensorBoard's own writer has a thread, which tells of a full disk late and on the screen.
+
+    Args:
+        folder: where the file goes; made if missing.
+        last: the update that the run goes on from, after which what others of the folder's files
+            tell is forgotten; 0 for a new one.
+
+    Attributes:
+        path: the file.
 
     Raises:
         UnavailableError: TensorBoard is not installed.
+        StorageError: the file can't be written.
     """
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise UnavailableError("there is no tensorboard: pip install 'rungs[train]'") from None
-    if not last:
-        shutil.rmtree(folder, ignore_errors=True)
-    return SummaryWriter(str(folder), purge_step=last + 1)
+
+    def __init__(self, folder: Path, last: int):
+        try:
+            from tensorboard.compat.proto import event_pb2, summary_pb2
+            from tensorboard.summary.writer.record_writer import RecordWriter
+        except ImportError:
+            raise UnavailableError("there is no tensorboard: pip install 'rungs[train]'") from None
+        self._event, self._summary = event_pb2.Event, summary_pb2.Summary
+        name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
+        self.path = folder / name
+        with storing(self.path):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("xb")
+        self._records = RecordWriter(self._file)
+        self._write(file_version="brain.Event:2")
+        if last:
+            start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
+            self._write(session_log=start, step=last + 1)
+
+    def add(self, values: dict[str, float], update: int) -> None:
+        """Tells of numbers by their names, as they were after an update."""
+        for name, value in values.items():
+            value = self._summary.Value(tag=name, simple_value=float(value))
+            self._write(summary=self._summary(value=[value]), step=update)
+        with storing(self.path):
+            self._file.flush()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def _write(self, **event) -> None:
+        with storing(self.path):
+            event = self._event(wall_time=time.time(), **event)
+            self._records.write(event.SerializeToString())

@@ -11,7 +11,7 @@ import torch
 from gymnasium.vector import VectorEnv
 from torch import nn
 
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.policy import sample
 from rungs.train.ranks import Ranks
@@ -159,12 +159,38 @@ class Learner:
         }
 
     def load(self, saved: dict) -> None:
-        """Goes on from what `save` returned, in a learner made like that one."""
+        """Goes on from what `save` returned, in a learner made like that one.
+
+        Raises:
+            InvalidStateError: it is of another network, optimizer or environment; nothing has
+                changed.
+        """
+        self._check(saved)
+        self.begin(*self.env.set_state(saved["own"]["env"]))
+        self.generator.set_state(saved["own"]["generator"])
         self.network.load_state_dict(saved["network"])
         self.optimizer.load_state_dict(saved["optimizer"])
-        self.generator.set_state(saved["own"]["generator"])
-        self.begin(*self.env.set_state(saved["own"]["env"]))
         self.updates, self.steps = saved["updates"], saved["steps"]
+
+    def _check(self, saved: dict) -> None:
+        """Refuses what PyTorch would refuse half-way, or only when it learns."""
+        ours = self.optimizer.state_dict()["param_groups"]
+        if not _alike(saved["network"], self.network.state_dict()):
+            raise InvalidStateError("the weights are of another network")
+        if saved["optimizer"].get("param_groups") != ours:
+            raise InvalidStateError("the optimizer has other settings")
+        parameters, state = list(self.network.parameters()), saved["optimizer"].get("state")
+        moments = [
+            {"step": torch.zeros(()), "exp_avg": weights, "exp_avg_sq": weights}
+            for weights in parameters
+        ]
+        # There are none before the first update.
+        if state != {} and not _alike(state, dict(enumerate(moments))):
+            raise InvalidStateError("the optimizer is of another network")
+        try:
+            torch.Generator(self.device).set_state(saved["own"]["generator"])
+        except (RuntimeError, TypeError) as error:
+            raise InvalidStateError(f"the generator of actions: {error}") from None
 
     def _improve(self, advantage: torch.Tensor) -> dict[str, float]:
         """Goes through what was played, in minibatches in random order."""
@@ -193,6 +219,15 @@ class Learner:
                     totals[name] = totals.get(name, 0) + value
         count = settings.update_epochs * settings.num_minibatches
         return {name: float(total) / count for name, total in totals.items()}
+
+
+def _alike(found, ours) -> bool:
+    """Returns whether dicts of dicts of tensors have the same keys, shapes and dtypes."""
+    if isinstance(ours, torch.Tensor):
+        same = isinstance(found, torch.Tensor) and found.shape == ours.shape
+        return same and found.dtype == ours.dtype
+    same = isinstance(found, dict) and found.keys() == ours.keys()
+    return same and all(_alike(found[name], ours[name]) for name in ours)
 
 
 def _compiled(network: nn.Module) -> nn.Module:

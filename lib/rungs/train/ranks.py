@@ -14,7 +14,7 @@ import torch.distributed.nn.functional  # see `all_ranks`
 from torch import nn
 from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
-from rungs.errors import ConfigurationError, WorkerDiedError
+from rungs.errors import RungsError, WorkerDiedError
 from rungs.processes.parent_death import signalled_at_parents_death
 
 # How long a rank waits for another. Not for one that died, as its connections end with it, but for
@@ -67,12 +67,12 @@ class Ranks:
         return values or []
 
     def agree(self, decide: Callable):
-        """Decides on rank 0 for all ranks, or raises the ConfigurationError `decide` does there."""
+        """Decides on rank 0 for all ranks, or raises the RungsError that `decide` does there."""
         answer = refusal = None
         if self.rank == 0:
             try:
                 answer = decide()
-            except ConfigurationError as error:
+            except RungsError as error:
                 refusal = error
         agreed = [answer, refusal]
         if self.size > 1:

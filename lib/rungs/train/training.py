@@ -1,27 +1,29 @@
 """A training run in a folder: metrics, evaluations, checkpoints, and going on after a crash."""
 
 import contextlib
-import dataclasses
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
 
 import rungs
 from rungs.chess.engine import UciEngine
-from rungs.core.atomic import tidy, written
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.core.folder import Folder, claimed
+from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
+from rungs.train import checkpoint
 from rungs.train.evaluate import evaluate
-from rungs.train.log import Log, tensorboard
+from rungs.train.log import Board, Log
 from rungs.train.ppo import Learner
 from rungs.train.ranks import Ranks, all_ranks
-from rungs.train.settings import PpoSettings, Training, share_of_cores
+from rungs.train.settings import Training, share_of_cores
 
-CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.csv"
 EVALUATIONS = "evaluations.csv"
+TENSORBOARD = "tensorboard"
+
+_NAMES = (checkpoint.NAME, METRICS, EVALUATIONS, TENSORBOARD)
 
 _make = functools.partial(rungs.make, "chess")
 _say = functools.partial(print, flush=True)  # seen as it happens, also in a file
@@ -57,7 +59,9 @@ def train(
 
     Raises:
         ConfigurationError: there is a checkpoint, or none to go on from, or it is of another number
-            of ranks.
+            of ranks; or the folder is somebody else's, or another process trains there.
+        InvalidStateError: the checkpoint is corrupt, incomplete or of other boards.
+        StorageError: a file can't be written; the last checkpoint stays.
         UnavailableError: the device, the rung or TensorBoard is not there.
         WorkerDiedError: another rank is gone.
     """
@@ -66,36 +70,57 @@ def train(
         raise UnavailableError("there is no CUDA device, or torch was built without CUDA")
     torch.set_num_threads(training.torch_threads)
     with all_ranks(training.device) as ranks:
-        env = make_env(training, ranks.rank, make)
+        with _blamed(out, resume):
+            env = make_env(training, ranks.rank, make)
         if env.serve():
             return None
-        with contextlib.closing(env):
-            saved = ranks.agree(lambda: _saved(training, out, resume, ranks))
-            learner = Learner(
-                env,
-                seed=training.seed,
-                settings=training.ppo,
-                device=training.device,
-                compile=training.compile,
-                ranks=ranks,
-            )
-            if saved:
-                learner.load(saved["learner"] | {"own": saved["own"][ranks.rank]})
+        with contextlib.closing(env), contextlib.ExitStack() as held:
+            folders = []  # rank 0's own
+
+            def begin() -> dict | None:
+                refused = _NAMES[1:] if resume else _NAMES
+                folders.append(held.enter_context(claimed(out, "training", _NAMES, refused)))
+                return _saved(training, out, resume, ranks)
+
+            saved = ranks.agree(begin)
+            with _blamed(out, bool(saved)):
+                learner = Learner(
+                    env,
+                    seed=training.seed,
+                    settings=training.ppo,
+                    device=training.device,
+                    compile=training.compile,
+                    ranks=ranks,
+                )
+                if saved:
+                    learner.load(saved["learner"] | {"own": saved["own"][ranks.rank]})
             clock = saved["clock"] if saved else 0.0
-            _Session(training, out, ranks, learner, clock, say).run()
+            _Session(training, folders, ranks, learner, clock, say).run()
             return learner
+
+
+@contextlib.contextmanager
+def _blamed(out: Path, resumed: bool) -> Iterator[None]:
+    """Names the checkpoint where what it holds is refused, as it was gone on from."""
+    try:
+        yield
+    except (ConfigurationError, InvalidStateError) as error:
+        if not resumed:
+            raise
+        raise type(error)(f"{out / checkpoint.NAME}: {error}") from error
 
 
 def _saved(training: Training, out: Path, resume: bool, ranks: Ranks) -> dict | None:
     """Reads the checkpoint to go on from, if there is one."""
-    if not resume and not (out / CHECKPOINT).exists():
+    if not resume and not (out / checkpoint.NAME).exists():
         return None
-    saved = load_checkpoint(out)
+    saved = checkpoint.load(out)
     restarted = ranks.job and (saved["job"], saved["training"]) == (ranks.job, training)
     if not resume and not restarted:
         raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
     if len(saved["own"]) != ranks.size:
-        raise ConfigurationError(f"the run had {len(saved['own'])} ranks, not {ranks.size}")
+        path = out / checkpoint.NAME
+        raise ConfigurationError(f"{path}: the run had {len(saved['own'])} ranks, not {ranks.size}")
     return saved
 
 
@@ -122,16 +147,24 @@ def weakest(path: str) -> UciEngine:
 class _Session:
     """The loop around `Learner.learn`: rank 0 writes down what all did."""
 
-    def __init__(self, training, out, ranks, learner, clock, say):
-        self.training, self.out, self.ranks, self.learner = training, out, ranks, learner
+    def __init__(self, training, folders: list[Folder], ranks, learner, clock, say):
+        self.training, self.ranks, self.learner = training, ranks, learner
         self.clock, self.say = clock, say
-        if ranks.rank == 0:
-            tidy(out)
-            if learner.updates:
-                say(f"going on after update {learner.updates}")
-            self.board = tensorboard(out / "tensorboard", learner.updates)
-            self.metrics = Log(out / METRICS, learner.updates, self.board)
-            self.evaluations = Log(out / EVALUATIONS, learner.updates, self.board)
+        for folder in folders:
+            self._begin(folder, learner.updates)
+
+    def _begin(self, folder: Folder, last: int) -> None:
+        self.out = folder.path
+        logs = [Log(self.out / name, last) for name in (METRICS, EVALUATIONS)]
+        self.metrics, self.evaluations = logs
+        if last:
+            self.say(f"going on after update {last}")
+        else:
+            folder.clear()
+        self.board = Board(self.out / TENSORBOARD, last)
+        folder.note([self.out / checkpoint.NAME, *(log.path for log in logs), self.board.path])
+        for log in logs:
+            log.begin(self.board)
 
     def run(self) -> None:
         training, learner = self.training, self.learner
@@ -189,36 +222,13 @@ class _Session:
         own = self.ranks.gather(state.pop("own"))
         if self.ranks.rank == 0:
             saved = {
-                "training": dataclasses.asdict(self.training),
+                "training": self.training,
                 "job": self.ranks.job,
                 "clock": self.clock,
                 "learner": state,
                 "own": own,
             }
-            with written(self.out / CHECKPOINT) as unfinished:
-                torch.save(saved, unfinished)
-
-
-def load_checkpoint(out: Path) -> dict:
-    """Reads the checkpoint of a run in `out`.
-
-    Returns:
-        "training"; "job", torchrun's id of the run; "learner", of `Learner.save`; "own", what in it
-        is each rank's; and "clock", the seconds that had been trained.
-
-    Raises:
-        ConfigurationError: there is none, or it is of another version.
-    """
-    path = Path(out) / CHECKPOINT
-    if not path.exists():
-        raise ConfigurationError(f"there is no {path} to go on from")
-    saved = torch.load(path, map_location="cpu", weights_only=True)
-    settings = saved["training"]
-    try:
-        ppo = PpoSettings(**settings.pop("ppo"))
-        return saved | {"training": Training(**settings, ppo=ppo)}
-    except TypeError as error:  # settings had other names then
-        raise ConfigurationError(f"{path} is of another version of Rungs: {error}") from None
+            checkpoint.save(self.out, saved)
 
 
 def _progress(training: Training, where: dict, result: dict, ranks: int) -> str:

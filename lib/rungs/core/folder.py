@@ -1,0 +1,109 @@
+"""Folders that say they are ours: what is in them may be replaced, as far as we wrote it."""
+
+import contextlib
+import importlib.metadata
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rungs.core.atomic import storing, tidy, written
+from rungs.core.form import misfit
+from rungs.core.lock import locked
+from rungs.errors import ConfigurationError
+
+_MARK = "rungs.json"
+_TOOL = "rungs, a ladder of environments"  # no other program's
+_SCHEMA = 1
+_FORM = {"tool": str, "schema": int, "kind": str, "names": [str], "files": [str]}
+
+
+class Folder:
+    """A folder that is ours, and this process's alone: see `claimed`.
+
+    Attributes:
+        path: where it is.
+        kind: what it holds, such as "run".
+        names: patterns of what is written there.
+        files: what we wrote, by names relative to `path`.
+    """
+
+    def __init__(self, path: Path, kind: str, names: tuple[str, ...], files: list[str]):
+        self.path, self.kind, self.names, self.files = path, kind, names, files
+
+    def clear(self) -> None:
+        """Removes the files that we wrote, and nothing else, nor anything through a link."""
+        with storing(self.path):
+            for name in self.files:
+                file = self.path / name
+                inside = file.parent.resolve() == file.parent and file.is_relative_to(self.path)
+                if inside and file.is_file() and not file.is_symlink():
+                    file.unlink()
+        self.files = []
+        self.note([])
+
+    def note(self, files: Iterable[Path]) -> None:
+        """Knows from now on that we wrote some files, so that `clear` may remove them."""
+        names = {str(file.relative_to(self.path)) for file in files}
+        self.files = sorted(names.union(self.files))
+        mark = {"tool": _TOOL, "schema": _SCHEMA, "version": importlib.metadata.version("rungs")}
+        mark |= {"kind": self.kind, "names": self.names, "files": self.files}
+        with written(self.path / _MARK) as unfinished:
+            unfinished.write_text(json.dumps(mark, indent=1))
+
+
+@contextlib.contextmanager
+def claimed(
+    path: Path, kind: str, names: tuple[str, ...], refused: tuple[str, ...] | None = None
+) -> Iterator[Folder]:
+    """Keeps a folder, which is made if missing, to ourselves while the block runs.
+
+    It says that it is ours from `Folder.clear` or `Folder.note` on.
+
+    Args:
+        path: the folder.
+        kind: what it holds or will hold.
+        names: patterns of what will be written there.
+        refused: patterns of what must not be there unless the folder is ours; by default `names`.
+
+    Raises:
+        ConfigurationError: the folder holds something of those names that is not ours or is a link,
+            or it is of another kind, part of another of our folders, or in use; it is named.
+        StorageError: it can't be made or written to.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_dir():
+        raise ConfigurationError(f"{path} is no folder")
+    for parent in path.parents:
+        outer, part = _mark(parent), path.relative_to(parent).parts[0]
+        if outer and any(Path(part).match(name) for name in outer["names"]):
+            raise ConfigurationError(f"{path} is part of the {outer['kind']} in {parent}")
+    with locked(path):
+        mark = _mark(path)
+        if mark is None:
+            _check_nothing_is_there(path, kind, names if refused is None else refused)
+        elif mark["kind"] != kind:
+            raise ConfigurationError(f"{path} holds a {mark['kind']}, not a {kind}")
+        for link in (file for name in names for file in path.glob(name) if file.is_symlink()):
+            raise ConfigurationError(f"{link} is a link: nothing is replaced through one")
+        tidy(path)
+        yield Folder(path, kind, names, mark["files"] if mark else [])
+
+
+def _check_nothing_is_there(path: Path, kind: str, refused: tuple[str, ...]) -> None:
+    found = sorted(file for name in (_MARK, *refused) for file in path.glob(name))
+    for file in found:
+        if not file.name.startswith(".rungs-"):
+            raise ConfigurationError(
+                f"{file} is not of a {kind} of this version of Rungs: "
+                "choose another folder, or remove it"
+            )
+
+
+def _mark(path: Path) -> dict | None:
+    """Returns what a folder says of itself, or None where it isn't ours."""
+    try:
+        mark = json.loads((path / _MARK).read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
+    ours = not misfit(mark, _FORM) and (mark["tool"], mark["schema"]) == (_TOOL, _SCHEMA)
+    return mark if ours else None
