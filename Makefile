@@ -31,11 +31,13 @@ test-slow: $(ALL_TESTED)
 mutants: $(ALL_TESTED)
 	$(BIN)/python -m tests.mutants
 
+# A kernel that no page has used for four hours is ended; one that computes is not.
 lab: $(INSTALLED)
-	$(BIN)/jupyter lab --allow-root --ip=127.0.0.1 notebooks
+	$(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
 
+# Every page has a kernel of its own: voila.json says who gets one, and for how long.
 explore: $(INSTALLED)
-	JUPYTER_PATH=lib/rungs/show $(BIN)/voila --template=rungs --Voila.ip=127.0.0.1 notebooks/explore.ipynb
+	JUPYTER_PATH=lib/rungs/show JUPYTER_CONFIG_PATH=lib/rungs/show/voila $(BIN)/voila notebooks/explore.ipynb
 
 doctor: $(INSTALLED)
 	$(BIN)/python -m rungs doctor

@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import re
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -36,9 +38,22 @@ def free_port():
         return free.getsockname()[1]
 
 
+def made(target, *options):
+    """The command that `make` runs for a target, of the Python that runs the tests."""
+    this = f"BIN={Path(sys.executable).parent}"
+    command = ["make", "--silent", "--dry-run", "--assume-old=.venv/installed", this, target]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return ["sh", "-c", f"exec env {done.stdout.strip()} {' '.join(options)}"]
+
+
+def printed_token(log):
+    """The token in the address that a server prints for its reader, in one line."""
+    return re.search(r"^\s*http://127\.0\.0\.1:\d+/\S*\?token=(\w{16,})$", log.read_text(), re.M)[1]
+
+
 @contextlib.contextmanager
 def served(command, address, log, *, cwd, env):
-    """Runs a server for as long as someone is within, once it answers at `address`."""
+    """Runs a server for as long as someone is within, once it answers at `address`; gives it."""
     with open(log, "w") as file:
         server = subprocess.Popen(command, cwd=cwd, env=os.environ | env, stdout=file, stderr=file)
     try:
@@ -50,7 +65,7 @@ def served(command, address, log, *, cwd, env):
             assert server.poll() is None, log.read_text()
             assert time.monotonic() < end, f"{command[2]} does not answer"
             time.sleep(0.2)
-        yield
+        yield server
     finally:
         server.terminate()
         server.wait(30)

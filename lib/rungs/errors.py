@@ -16,7 +16,7 @@ class OversubscriptionWarning(RuntimeWarning):
 
 
 class WorkerDiedError(RungsError, RuntimeError):
-    """A worker process ended without being asked to, or raised; the message names it.
+    """A worker process ended without being asked to, raised, or took too long; it is named.
 
     Attributes:
         worker: its number.
@@ -25,6 +25,18 @@ class WorkerDiedError(RungsError, RuntimeError):
     def __init__(self, worker: int, why: str):
         self.worker = worker
         super().__init__(f"worker {worker} {why}")
+
+
+class MainGuardError(RungsError, RuntimeError):
+    """A script that starts processes lacks `if __name__ == "__main__":`; the message shows it."""
+
+    def __init__(self):
+        super().__init__(
+            "this script starts processes, each of which imports it and would start them again; "
+            "what starts them must stand below a guard:\n\n"
+            'if __name__ == "__main__":\n'
+            "    env = ...\n"
+        )
 
 
 class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):

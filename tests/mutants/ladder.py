@@ -77,8 +77,8 @@ MUTANTS = [
     Mutant(
         "processes-die-unnamed",
         "lib/rungs/processes/workers.py",
-        '                    self._fail(worker, f"raised\\n{results[worker]}")\n',
-        "                    results[worker] = None\n",
+        'self._give_up(WorkerDiedError(worker, f"raised\\n{results[worker]}"))',
+        "results[worker] = None",
         "a worker that raises is not named",
         ("tests/chess/test_parallel.py::test_a_worker_that_raises_is_named_with_its_traceback",),
     ),

@@ -1,7 +1,5 @@
 """The dashboard as a page that Voilà serves, reached and operated by keyboard alone."""
 
-import sys
-
 import pytest
 
 from rungs.measure import valgrind
@@ -10,9 +8,11 @@ from tests.browser import (
     SCREENSHOTS,
     changed,
     free_port,
+    made,
     needs_chromium,
     new_page,
     picture,
+    printed_token,
     served,
 )
 
@@ -20,36 +20,34 @@ pytest.importorskip("voila")
 pytestmark = [pytest.mark.system, needs_chromium]
 
 RING = "rgb(0, 114, 178) 0px 0px 0px 3px"
-TEMPLATES = ROOT / "lib" / "rungs" / "show"
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     home = tmp_path_factory.mktemp("voila")
     port = free_port()
-    command = [sys.executable, "-m", "voila", str(ROOT / "notebooks" / "explore.ipynb")]
-    command += ["--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--template=rungs"]
     address = f"http://127.0.0.1:{port}"
-    own = {"JUPYTER_PATH": str(TEMPLATES), "JUPYTER_CONFIG_DIR": str(home / "config")}
     # The page itself starts a kernel; this answers sooner.
     answers = f"{address}/voila/static/voila.js"
-    with served(command, answers, home / "log", cwd=home, env=own):
-        yield address
+    own = {"JUPYTER_CONFIG_DIR": str(home / "config")}
+    command = made("explore", f"--port={port}", "--Voila.port_retries=0")
+    with served(command, answers, home / "log", cwd=ROOT, env=own):
+        yield f"{address}/?token={printed_token(home / 'log')}"
 
 
 def opened(page, address):
     """Opens the dashboard; returns what goes wrong from then on."""
-    wrong = []
+    wrong, origin = [], address.partition("/?")[0]
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
-    page.on("request", lambda request: foreign(request.url, address) and wrong.append(request.url))
+    page.on("request", lambda request: foreign(request.url, origin) and wrong.append(request.url))
     page.goto(address)
     picture(page)
     return wrong
 
 
-def foreign(url, address):
-    return not url.startswith((address, address.replace("http", "ws"), "data:", "blob:"))
+def foreign(url, origin):
+    return not url.startswith((origin, origin.replace("http", "ws"), "data:", "blob:"))
 
 
 def tab_to(page, name):

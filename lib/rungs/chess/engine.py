@@ -15,6 +15,7 @@ import chess
 import chess.engine
 
 from rungs.errors import ConfigurationError, EngineError
+from rungs.processes.group import ProcessGroup
 from rungs.processes.parent_death import signalled_at_parents_death
 
 
@@ -53,7 +54,8 @@ class UciEngine:
 class EngineProcess:
     """An engine at work: started when first asked, and again after it failed.
 
-    It dies with `close`, with this object, and with the process that made it.
+    It dies with `close`, with this object, and with the process that made it, and so do processes
+    that it started, unless they left its process group.
     """
 
     def __init__(self, engine: UciEngine):
@@ -91,10 +93,11 @@ class EngineProcess:
     def _start(self) -> None:
         # In a thread of its own, as a notebook's already runs an event loop.
         self._loop = asyncio.new_event_loop()
-        self._kill = weakref.finalize(self, _stop, self._loop, processes := [])
+        group = ProcessGroup()
+        self._kill = weakref.finalize(self, _stop, self._loop, group, processes := [])
         self._thread = threading.Thread(target=_run, args=(self._loop,), daemon=True)
         self._thread.start()
-        self._protocol = self._wait(_open(self.engine, processes))
+        self._protocol = self._wait(_open(self.engine, group, processes))
 
     def _wait(self, coroutine):
         timed = asyncio.wait_for(coroutine, self.engine.timeout)
@@ -117,11 +120,12 @@ class EngineProcess:
         raise EngineError(f"engine {self.engine.path} {why} (in {fen})", board) from None
 
 
-async def _open(engine: UciEngine, processes: list):
+async def _open(engine: UciEngine, group: ProcessGroup, processes: list):
     # The process is known to `_stop` from its first moment, even where it never says "uciok".
     transport, protocol = await chess.engine.UciProtocol.popen(
         engine.path,
         stderr=subprocess.DEVNULL,
+        process_group=group.number,
         preexec_fn=signalled_at_parents_death(signal.SIGKILL),
     )
     processes.append((transport, protocol))
@@ -135,11 +139,9 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-def _stop(loop: asyncio.AbstractEventLoop, processes: list) -> None:
+def _stop(loop: asyncio.AbstractEventLoop, group: ProcessGroup, processes: list) -> None:
     # Killed here, as at the end of Python nothing waits for the loop's thread to do it.
-    for transport, _ in processes:
-        with contextlib.suppress(ProcessLookupError):
-            transport.kill()
+    group.kill()
     asyncio.run_coroutine_threadsafe(_shut_down(loop, processes), loop)
 
 

@@ -106,6 +106,7 @@ class ChessVectorEnv(BatchEnv):
         )
         check_settings(boards, how)
         self.boards = boards(num_envs, first_board, self.settings, **how)
+        self.boards.agree(self._seed)
         if isinstance(opponent, UciEngine):
             self.boards = EnginePlays(self.boards)
         self.num_envs, self.first_board = self.boards.num_envs, self.boards.first_board

@@ -13,6 +13,9 @@ from rungs.errors import ConfigurationError
 AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
 
+MOST_SECONDS = 10**9
+
+
 def integer(name: str, value, least: int, most: int) -> int:
     """Returns `value` as an int from `least` to `most`; raises ConfigurationError for any other."""
     try:
@@ -22,6 +25,14 @@ def integer(name: str, value, least: int, most: int) -> int:
     if isinstance(value, bool) or not least <= number <= most:
         raise ConfigurationError(f"{name}={value!r} is not from {least} to {most}")
     return number
+
+
+def seconds(name: str, value) -> None:
+    """Raises ConfigurationError for all but None, which is no limit, and numbers above 0."""
+    if value is not None and not (isinstance(value, int | float) and 0 < value <= MOST_SECONDS):
+        raise ConfigurationError(
+            f"{name}={value!r} is neither None nor seconds above 0, up to {MOST_SECONDS}"
+        )
 
 
 def choice(name: str, value, choices: tuple, other: str = "") -> None:

@@ -29,6 +29,7 @@ def main() -> None:
     except BaseException:
         said = traceback.format_exc()
         note.write_text(said)  # mpiexec may drop what was said last
+        atexit.unregister(note.unlink)  # as ranks may all raise, and be in each other's way
         # In one piece, as another rank's failure may end us before the next line.
         sys.stderr.write(said)
         sys.stderr.flush()

@@ -2,21 +2,34 @@
 
 import contextlib
 import multiprocessing
+import os
 import signal
+import socket
+import struct
 import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 
-from rungs.errors import WorkerDiedError
+from rungs.errors import MainGuardError, RungsError, WorkerDiedError
 from rungs.processes.interrupt import uninterrupted
+from rungs.processes.main_guard import UNGUARDED, end_if_unguarded
 
 CONTEXT = multiprocessing.get_context("forkserver")
 _PRELOADED = ["rungs"]  # before PyTorch, whose OpenMP would be in its threads' way
 
 # How long a worker may take to see that nobody wants it any more.
 _PATIENCE = 2.0
+
+# Seconds that no step takes: millions of boards in Python. So nothing that works meets it, and what
+# is left alone over night ends with an error, not with nothing.
+TIMEOUT = 600.0
+
+# Seconds after which a wait is looked at again. Time in which we were stopped ourselves, as by
+# Ctrl-Z, and our workers with us, so counts as this much at most.
+_SLICE = 1.0
 
 
 def preload(module: str) -> None:
@@ -33,6 +46,40 @@ def preload(module: str) -> None:
     CONTEXT.set_forkserver_preload(_PRELOADED)
 
 
+def limit(pipe: Connection, timeout: float | None) -> None:
+    """Has sending to and receiving from a pipe raise BlockingIOError after `timeout` seconds."""
+    if timeout is None:
+        return
+    whole, rest = divmod(timeout, 1)
+    most = struct.pack("ll", int(whole), max(1, int(rest * 1e6)))
+    with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+        end.setblocking(True)  # whatever the default is: it is the pipe's, too
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, most)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, most)
+
+
+def failure(
+    worker: int, process: BaseProcess, error: Exception, timeout: float | None
+) -> RungsError:
+    """Ends a worker that can't be talked to any more; returns the error that says why.
+
+    Args:
+        worker: its number.
+        process: its process.
+        error: what its pipe raised, or TimeoutError.
+        timeout: how many seconds were waited.
+    """
+    if isinstance(error, TimeoutError | BlockingIOError):
+        process.kill()  # it may never see that nobody wants it
+        return WorkerDiedError(worker, f"(process {process.pid}) did not answer in {timeout} s")
+    process.join(_PATIENCE)
+    code = process.exitcode
+    if code == UNGUARDED:
+        return MainGuardError()
+    name = signal.Signals(-code).name if code and code < 0 else f"exit code {code}"
+    return WorkerDiedError(worker, f"(process {process.pid}) died: {name}")
+
+
 class Workers:
     """A process per entry of `arguments`, each with an object `make(*entry)` whose methods we call.
 
@@ -44,26 +91,39 @@ class Workers:
         make: a function that can be pickled; called in the worker.
         arguments: of `make`, one tuple per worker.
         daemon: False where they start processes themselves, which a daemon may not.
+        timeout: seconds that a call may take, after which the worker is given up; None: for ever.
+            To start it has `TIMEOUT` at least.
 
     Raises:
         WorkerDiedError: a worker could not be started, or `make` raised.
+        MainGuardError: the script that makes them lacks `if __name__ == "__main__":`.
     """
 
-    def __init__(self, make: Callable, arguments: Sequence[tuple], daemon: bool = True):
+    def __init__(
+        self,
+        make: Callable,
+        arguments: Sequence[tuple],
+        daemon: bool = True,
+        timeout: float | None = None,
+    ):
+        end_if_unguarded()
         preload(make.__module__)
+        self._timeout = timeout
         self._processes, self._pipes = [], []
-        self._stop = weakref.finalize(self, _stop, self._processes, self._pipes)
+        self._stop = weakref.finalize(self, stop, self._processes, self._pipes)
         self._waiting = {}
-        self._dead: WorkerDiedError | None = None
+        self._dead: RungsError | None = None
         for entry in arguments:
             ours, theirs = CONTEXT.Pipe()
             process = CONTEXT.Process(target=_serve, args=(theirs, make, entry), daemon=daemon)
             process.start()
             # Once it is the worker's alone, the pipe ends when the worker does.
             theirs.close()
+            limit(ours, timeout)
             self._processes.append(process)
             self._pipes.append(ours)
-        self._receive(range(len(self._pipes)))
+        starting = None if timeout is None else max(timeout, TIMEOUT)
+        self._receive(range(len(self._pipes)), starting)
 
     @property
     def pids(self) -> list[int]:
@@ -81,8 +141,8 @@ class Workers:
             What each returned.
 
         Raises:
-            WorkerDiedError: a worker died or its method raised. All workers are stopped, and so is
-                every later call.
+            WorkerDiedError: a worker died, its method raised, or it took too long. All workers are
+                stopped, and so is every later call.
         """
         return self._exchange(dict(enumerate((method, entry) for entry in arguments)))
 
@@ -101,7 +161,7 @@ class Workers:
             with uninterrupted():
                 for worker, call in calls.items():
                     self._send(worker, call)
-                return self._receive(calls)
+                return self._receive(calls, self._timeout)
         except KeyboardInterrupt:
             if self._waiting:  # pressed twice: answers are on their way that nobody will read
                 self.close()
@@ -111,34 +171,41 @@ class Workers:
     def _send(self, worker: int, message: tuple) -> None:
         try:
             self._pipes[worker].send(message)
-        except OSError:
-            self._fail(worker)
+        except OSError as error:
+            self._fail(worker, error, self._timeout)
 
-    def _receive(self, workers: Iterable[int]) -> list:
+    def _receive(self, workers: Iterable[int], timeout: float | None) -> list:
         results = dict.fromkeys(workers)
         self._waiting = {self._pipes[worker]: worker for worker in results}
         while self._waiting:
-            for pipe in wait(list(self._waiting)):
+            for pipe in self._answered(timeout):
                 worker = self._waiting[pipe]
                 try:
                     raised, results[worker] = pipe.recv()
-                except (EOFError, OSError):
-                    self._fail(worker)
+                except (EOFError, OSError) as error:
+                    self._fail(worker, error, timeout)
                 if raised:
-                    self._fail(worker, f"raised\n{results[worker]}")
+                    self._give_up(WorkerDiedError(worker, f"raised\n{results[worker]}"))
                 del self._waiting[pipe]
         return list(results.values())
 
-    def _fail(self, worker: int, why: str | None = None) -> None:
-        if why is None:
-            process = self._processes[worker]
-            process.join(_PATIENCE)
-            code = process.exitcode
-            name = signal.Signals(-code).name if code and code < 0 else f"exit code {code}"
-            why = f"(process {process.pid}) died: {name}"
+    def _answered(self, timeout: float | None) -> list[Connection]:
+        """Waits for some of those we wait for, and gives up on the first if none answers."""
+        pipes = list(self._waiting)
+        left = float("inf") if timeout is None else timeout
+        while left > 0:
+            if ready := wait(pipes, min(left, _SLICE)):
+                return ready
+            left -= _SLICE
+        self._fail(self._waiting[pipes[0]], TimeoutError(), timeout)
+
+    def _fail(self, worker: int, error: Exception, timeout: float | None) -> None:
+        self._give_up(failure(worker, self._processes[worker], error, timeout))
+
+    def _give_up(self, error: RungsError) -> None:
         self.close()
-        self._dead = WorkerDiedError(worker, why)
-        raise self._dead
+        self._dead = error
+        raise error from None
 
 
 def _serve(pipe, make: Callable, arguments: tuple) -> None:
@@ -161,7 +228,8 @@ def _serve(pipe, make: Callable, arguments: tuple) -> None:
             pipe.send((False, result))
 
 
-def _stop(processes: list, pipes: list) -> None:
+def stop(processes: Sequence[BaseProcess], pipes: Sequence[Connection]) -> None:
+    """Closes the pipes of processes, which ends them, and kills those that do not end."""
     for pipe in pipes:
         pipe.close()
     deadline = time.monotonic() + _PATIENCE

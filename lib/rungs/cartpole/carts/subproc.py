@@ -1,28 +1,46 @@
 """Parallel Python for CartPole: Stable-Baselines3's SubprocVecEnv, a process per environment."""
 
 import contextlib
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rungs.cartpole.carts.one_by_one import OneByOneCarts
 from rungs.cartpole.settings import CartPoleSettings
-from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
-from rungs.processes.workers import preload
+from rungs.core.arguments import seconds
+from rungs.errors import ConfigurationError, RungsError, UnavailableError
+from rungs.processes.main_guard import end_if_unguarded
+from rungs.processes.workers import TIMEOUT, failure, limit, preload, stop
 
 
 class SubprocCarts(OneByOneCarts):
     """Gymnasium's `CartPoleEnv` behind SubprocVecEnv, the first study's baseline.
 
-    See `Carts` for arguments. `dtype` is "float64" and `autoreset_mode` SAME_STEP.
+    Args:
+        num_envs: see `Carts`.
+        first_env: see `Carts`.
+        settings: see `Carts`; `dtype` is "float64" and `autoreset_mode` SAME_STEP.
+        timeout: seconds that a process may take for a step, after which all are given up, so that
+            none that was stopped holds the environment up for ever. None: no limit.
 
     Raises:
-        ConfigurationError: another `dtype` or `autoreset_mode`.
+        ConfigurationError: another `dtype` or `autoreset_mode`, or a wrong `timeout`.
         UnavailableError: Stable-Baselines3 is not installed.
-        WorkerDiedError: a process died, then or in any later call.
+        WorkerDiedError: a process died or took too long, then or in any later call.
+        MainGuardError: the script lacks `if __name__ == "__main__":`.
     """
 
-    def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
+    def __init__(
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        *,
+        timeout: float | None = TIMEOUT,
+    ):
+        seconds("timeout", timeout)
         super().__init__(num_envs, first_env, settings)
         mode = settings.autoreset_mode
         if mode != AutoresetMode.SAME_STEP:
@@ -35,18 +53,27 @@ class SubprocCarts(OneByOneCarts):
             raise UnavailableError(
                 "Stable-Baselines3 is not installed: pip install stable-baselines3"
             ) from None
+        end_if_unguarded()
         preload(SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
-        self._envs = SubprocVecEnv(self.makers)
+        self._dead: RungsError | None = None
+        # In two steps, as we need to know its processes even where it fails.
+        self._envs = SubprocVecEnv.__new__(SubprocVecEnv)
+        with self._naming_the_dead():
+            try:
+                self._envs.__init__(self.makers)
+            except (EOFError, OSError) as error:  # it asks the first process for its spaces
+                raise failure(0, self._envs.processes[0], error, timeout) from None
+        self._envs.remotes = [
+            _Remote(worker, process, pipe, timeout)
+            for worker, (process, pipe) in enumerate(
+                zip(self._envs.processes, self._envs.remotes, strict=True)
+            )
+        ]
         self.arrays.episode -= 1  # so that the first is 0
-        self._dead: WorkerDiedError | None = None
 
     def close(self) -> None:
         """Stops the processes."""
-        with contextlib.suppress(EOFError, OSError):
-            self._envs.close()
-        for process in self._envs.processes:
-            process.kill()
-            process.join()
+        stop(self._envs.processes, self._envs.remotes)
 
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
         self.seed = seed
@@ -91,10 +118,35 @@ class SubprocCarts(OneByOneCarts):
             raise self._dead
         try:
             yield
-        except (EOFError, OSError):
-            dead = next((p for p in self._envs.processes if not p.is_alive()), None)
-            worker = self._envs.processes.index(dead) if dead else 0
+        except RungsError as error:
+            self._dead = error
             self.close()
-            why = f"(process {dead.pid}) died" if dead else "does not answer"
-            self._dead = WorkerDiedError(worker, why)
-            raise self._dead from None
+            raise
+
+
+class _Remote:
+    """Our end of a process's pipe, for SubprocVecEnv: it doesn't wait for ever, and names who died.
+
+    Args:
+        worker: the number of the process.
+        process: the process.
+        pipe: our end of its pipe.
+        timeout: seconds to wait at most.
+    """
+
+    def __init__(self, worker: int, process: BaseProcess, pipe: Connection, timeout: float | None):
+        limit(pipe, timeout)
+        self._pipe, self._at, self._timeout = pipe, (worker, process), timeout
+        self.close = pipe.close
+
+    def send(self, message) -> None:
+        try:
+            self._pipe.send(message)
+        except OSError as error:
+            raise failure(*self._at, error, self._timeout) from None
+
+    def recv(self):
+        try:
+            return self._pipe.recv()
+        except (EOFError, OSError) as error:
+            raise failure(*self._at, error, self._timeout) from None

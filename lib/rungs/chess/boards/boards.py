@@ -118,6 +118,9 @@ class Boards(abc.ABC):
         """Returns the size of all boards' state and outputs."""
         raise UnavailableError(f"{type(self).__name__} can't tell how much memory it takes")
 
+    def agree(self, seed: int) -> None:  # noqa: B027 (most rungs are one process's)
+        """Raises ConfigurationError where ranks that share the boards were given other seeds."""
+
     def serve(self) -> bool:
         """Works for another process's environment until that is closed, and says whether it did."""
         return False

@@ -1,6 +1,7 @@
 """The MPI rung: the boards shared out among ranks, on one machine or on many."""
 
 import ctypes
+import dataclasses
 import weakref
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ from rungs.compile import cling, layout
 from rungs.core.arguments import choice
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.machine.cpu import usable_cores
+from rungs.processes.agreement import check_agreement
 
 # In the order of `rungs::mpi::Task`.
 _RESET, _STEP, _CALL = range(3)
@@ -57,9 +59,14 @@ def MpiBoards(
 
     Raises:
         UnavailableError: there is no MPI here.
-        ConfigurationError: a wrong setting, or there are fewer boards than ranks.
+        ConfigurationError: a wrong setting, or there are fewer boards than ranks. On every rank:
+            they were given different arguments; the message names them.
     """
-    ranks = Ranks(num_envs)
+    how = {"gather": gather, "transport": transport, "threads": threads}
+    how |= {"schedule": schedule, "chunk": chunk}
+    batch = {"num_envs": num_envs, "first_board": first_board}
+    told = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    ranks = Ranks(num_envs, batch | told | how)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
     choice("transport", transport, (None, "messages", *shared))
     if threads is None:
@@ -116,6 +123,7 @@ class Ranks:
 
     Args:
         num_envs: how many boards all ranks have together.
+        told: all that must be the same on every rank, by name.
 
     Attributes:
         api: the compiled functions.
@@ -131,16 +139,17 @@ class Ranks:
 
     Raises:
         UnavailableError: there is no MPI here.
-        ConfigurationError: there are fewer boards than ranks.
+        ConfigurationError: there are fewer boards than ranks, or ranks were told different things.
     """
 
-    def __init__(self, num_envs: int):
+    def __init__(self, num_envs: int, told: dict):
         self.api = cling.load_mpi()
         layout.check(self.api.rungs_mpi_layout, {"Order": _Order, "Gathering": _Gathering})
         from mpi4py import MPI
 
         self.comm = MPI.COMM_WORLD.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
+        check_agreement(self.comm, told)
         if num_envs < self.size:
             raise ConfigurationError(
                 f"num_envs={num_envs} is less than one board for each of {self.size} ranks"
@@ -171,6 +180,9 @@ class ApartBoards(WrappedBoards):
             own.memory.address,
             ctypes.addressof(own.team),
         )
+
+    def agree(self, seed: int) -> None:
+        check_agreement(self.ranks.comm, {"seed": seed})
 
     def step(self, actions: np.ndarray) -> int:
         ended = self._step(*self._addresses, actions)
@@ -229,6 +241,9 @@ class GatheredBoards(Boards):
         if ranks.rank == 0:
             arguments = (ranks.comm, self._lead, self._addresses, own, self._gathering)
             self._dismiss = weakref.finalize(self, _dismiss, *arguments)
+
+    def agree(self, seed: int) -> None:
+        check_agreement(self.ranks.comm, {"seed": seed})
 
     def serve(self) -> bool:
         if self.ranks.rank == 0:

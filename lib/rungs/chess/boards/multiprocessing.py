@@ -9,9 +9,9 @@ from rungs.chess.boards.boards import Boards
 from rungs.chess.boards.python import LAYOUT, PythonBoards, load_envs
 from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs.chess.settings import ChessSettings, share_ends
-from rungs.core.arguments import choice, integer
+from rungs.core.arguments import choice, integer, seconds
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
-from rungs.processes.workers import CONTEXT, Workers
+from rungs.processes.workers import CONTEXT, TIMEOUT, Workers
 
 TRANSPORTS = ("queue", "shared")
 
@@ -30,10 +30,14 @@ class MultiprocessingBoards(Boards):
             started than there are boards.
         transport: how outputs come back. "queue": pickled, through the worker's pipe. "shared":
             written to memory that all processes see, and the pipe says only when.
+        timeout: seconds that workers may take for a step, after which they are given up, so that
+            none that was stopped holds the environment up for ever. None: no limit, as for workers
+            in a debugger.
 
     Raises:
-        WorkerDiedError: a worker died or raised, then or in any later call; the message names it.
-            No process is left, and the boards are of no more use.
+        WorkerDiedError: a worker died, raised or took too long, then or in any later call; the
+            message names it. No process is left, and the boards are of no more use.
+        MainGuardError: the script lacks `if __name__ == "__main__":`.
     """
 
     elsewhere = True
@@ -46,10 +50,12 @@ class MultiprocessingBoards(Boards):
         *,
         workers: int | None = None,
         transport: str = "queue",
+        timeout: float | None = TIMEOUT,
     ):
         workers = usable_cores() if workers is None else workers
         self.workers = integer("workers", workers, 1, MOST_WORKERS)
         choice("transport", transport, TRANSPORTS)
+        seconds("timeout", timeout)
         super().__init__(num_envs, first_board, settings)
         warn_of_oversubscription("workers", self.workers)
         ends = share_ends(num_envs, min(self.workers, num_envs))
@@ -64,7 +70,8 @@ class MultiprocessingBoards(Boards):
             memory = self._seen = None
             self._mask = np.zeros_like(self.buffers.mask)
         common = (num_envs, first_board, settings, memory)
-        self._pool = Workers(_Share, [(share, *common) for share in self._shares])
+        shares = [(share, *common) for share in self._shares]
+        self._pool = Workers(_Share, shares, timeout=timeout)
 
     @property
     def pids(self) -> list[int]:

@@ -62,6 +62,9 @@ class WrappedBoards(Boards):
     def memory_bytes(self) -> int:
         return self.wrapped.memory_bytes()
 
+    def agree(self, seed: int) -> None:
+        self.wrapped.agree(seed)
+
     def serve(self) -> bool:
         return self.wrapped.serve()
 
