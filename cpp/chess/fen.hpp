@@ -139,7 +139,7 @@ inline std::string parse_fen(std::string_view fen, Position& position) {
   }
   unsigned halfmove = 0, fullmove = 1;
   why = detail::parse_number(field[4], 0, 150, halfmove);
-  if (why.empty()) why = detail::parse_number(field[5], 1, 65000, fullmove);
+  if (why.empty()) why = detail::parse_number(field[5], 1, 65535, fullmove);
   if (!why.empty()) return why;
   p.halfmove = static_cast<std::uint8_t>(halfmove);
   p.fullmove = static_cast<std::uint16_t>(fullmove);

@@ -2,18 +2,21 @@
 
 import argparse
 import ast
+import json
+import os
 import sys
 import time
+import traceback
 from pathlib import Path
 
+from rungs.core.arguments import shortened, shown
 from rungs.errors import (
-    BookError,
+    CompilerError,
     ConfigurationError,
     InvalidFenError,
-    NotebookError,
+    InvalidStateError,
     RungsError,
-    StorageError,
-    WorkerDiedError,
+    UnavailableError,
 )
 from rungs.train.options import add_options, training_of
 from rungs.train.settings import Training
@@ -23,33 +26,64 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns the exit status.
 
     That is 0, 1 (it failed), 2 (it could not begin: wrong use, or something is missing here), or
-    130 (Ctrl-C).
+    130 (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
     """
-    options = _parser().parse_args(arguments)
+    debug = False
     try:
-        return options.command(options)
-    except (BookError, NotebookError, StorageError, WorkerDiedError) as error:
-        print(f"rungs: {error}", file=sys.stderr)
-        return 1
-    except RungsError as error:
-        print(f"rungs: {error}", file=sys.stderr)
-        return 2
-    except ModuleNotFoundError as error:
-        if not error.name or error.name.startswith("rungs"):
-            raise
-        how = "pip install 'rungs[book,course,mpi,train]'"
-        print(f"rungs: {error.name} is not installed: {how}", file=sys.stderr)
-        return 2
-    except OSError as error:  # such as of a home that can't be written to
-        print(f"rungs: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("rungs: interrupted", file=sys.stderr)
-        return 130
+        options = _parser().parse_args(arguments)
+        debug = "debug" in options
+        status = options.command(options)
+        sys.stdout.flush()  # where nothing reads it, or the disk is full, it fails here
+        return status
+    except (Exception, KeyboardInterrupt) as error:
+        if debug:
+            traceback.print_exception(error)
+        status, says = _ending(error)
+        line, *more = says.splitlines() or [""]
+        print(*more, f"rungs: {line}", sep="\n", file=sys.stderr)
+        return status
+
+
+# Wrong use, or something is missing here.
+_NOT_BEGUN = (
+    CompilerError,
+    ConfigurationError,
+    InvalidFenError,
+    InvalidStateError,
+    UnavailableError,
+)
+
+
+def _ending(error: BaseException) -> tuple[int, str]:
+    """Returns the exit status that an error ends in, and what is said of it."""
+    if isinstance(error, RungsError):
+        return 2 if isinstance(error, _NOT_BEGUN) else 1, str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return 130, "interrupted"
+    if isinstance(error, ModuleNotFoundError) and (error.name or "rungs").split(".")[0] != "rungs":
+        return 2, f"{error.name} is not installed: pip install 'rungs[book,course,mpi,train]'"
+    if isinstance(error, BrokenPipeError):
+        # Else Python would say so again as it ends, and once more try to write.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1, "nobody reads what is written"
+    if isinstance(error, OSError):
+        named = f"{error.filename}: " if error.filename else ""
+        return 1, f"{named}{error.strerror or str(error) or type(error).__name__}"
+    if isinstance(error, MemoryError):
+        return 1, f"there is too little memory: {error}".removesuffix(": ")
+    what = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
+    return 1, f"{what} (a fault of Rungs; --debug shows its traceback)"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors of ours, one line each."""
+
+    def error(self, message: str):
+        raise ConfigurationError(f"{shortened(message)} ({self.prog} --help says more)")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m rungs")
+    parser = _Parser(prog="python -m rungs")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="run the notebooks, each in a process of its own")
@@ -132,6 +166,14 @@ def _parser() -> argparse.ArgumentParser:
 
     record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
     record.set_defaults(command=_record)
+
+    for each in (parser, *commands.choices.values()):
+        each.add_argument(
+            "--debug",
+            action="store_true",
+            default=argparse.SUPPRESS,  # lest a command without it undo one before the command
+            help="show the traceback of an error",
+        )
     return parser
 
 
@@ -145,9 +187,9 @@ def _run(options: argparse.Namespace) -> int:
         chain.resume(out=out)
     else:
         chain.run(
-            size=options.size or "quick",
+            size="quick" if options.size is None else options.size,
             only=options.only.split(",") if options.only is not None else None,
-            parameters=dict(map(_parameter, options.parameters)),
+            parameters=_parameters(options.parameters, reserved=("size", "out", "figures")),
             out=out,
             before=first.look_aside if options.only is None else None,
         )
@@ -180,14 +222,38 @@ def _doctor(options: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def _parameter(text: str) -> tuple[str, object]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise ConfigurationError(f"-p {text!r} is not NAME=VALUE")
+def _parameters(texts: list[str], reserved: tuple[str, ...] = ()) -> dict[str, object]:
+    """Reads what was given by `-p`.
+
+    Raises:
+        ConfigurationError: one is not NAME=VALUE, is given twice, has a reserved name, or a value
+            that no notebook or rung takes.
+    """
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise ConfigurationError(f"-p {shown(text)} is not NAME=VALUE")
+        if name in values:
+            raise ConfigurationError(f"-p {name} is given twice")
+        if name in reserved:
+            raise ConfigurationError(f"-p {name} can't be set: it follows from --size and --out")
+        values[name] = _value(name, value)
+    return values
+
+
+def _value(name: str, text: str):
     try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError, TypeError):
-        return name, value
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+    try:
+        json.dumps(value)
+    except TypeError:
+        raise ConfigurationError(
+            f"-p {name}={shown(text)} is not a number, a text, a list or a dict"
+        ) from None
+    return value
 
 
 def _perft(options: argparse.Namespace) -> int:
@@ -239,7 +305,7 @@ def _train(options: argparse.Namespace) -> int:
     from rungs.train import checkpoint
     from rungs.train.training import train
 
-    training = training_of(options, dict(map(_parameter, options.how)))
+    training = training_of(options, _parameters(options.how))
     if options.resume:
         if training != Training():
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")

@@ -5,6 +5,7 @@ import importlib
 
 import gymnasium
 
+from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, UnavailableError
 
 
@@ -60,8 +61,8 @@ def rungs_of(env_id: str) -> tuple[Rung, ...]:
     Raises:
         ConfigurationError: there is no environment `env_id`.
     """
-    if env_id not in _RUNGS:
-        raise ConfigurationError(f"no environment {env_id!r}; there are: {', '.join(_RUNGS)}")
+    if not isinstance(env_id, str) or env_id not in _RUNGS:
+        raise ConfigurationError(f"no environment {shown(env_id)}; there are: {', '.join(_RUNGS)}")
     return _RUNGS[env_id]
 
 
@@ -80,8 +81,9 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
         UnavailableError: this machine or installation lacks what the rung needs.
     """
     rungs = {candidate.name: candidate for candidate in rungs_of(env_id)}
-    if rung not in rungs:
-        raise ConfigurationError(f"{env_id} has no rung {rung!r}; there are: {', '.join(rungs)}")
+    if not isinstance(rung, str) or rung not in rungs:
+        there = ", ".join(rungs)
+        raise ConfigurationError(f"{env_id} has no rung {shown(rung)}; there are: {there}")
     chosen = rungs[rung]
     try:
         owned = _imported(chosen.makes)
@@ -130,8 +132,8 @@ def make_async(env_id: str, num_envs: int, **settings):
     Raises:
         ConfigurationError: an unknown environment or a wrong setting.
     """
-    if env_id != "chess":
-        raise ConfigurationError(f"no asynchronous environment {env_id!r}; there is: chess")
+    if not isinstance(env_id, str) or env_id != "chess":
+        raise ConfigurationError(f"no asynchronous environment {shown(env_id)}; there is: chess")
     from rungs.chess.async_env import AsyncChessEnv
 
     return AsyncChessEnv(num_envs, **settings)

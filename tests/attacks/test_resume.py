@@ -17,6 +17,7 @@ from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.train import checkpoint
 from rungs.train.settings import PpoSettings, Training
 from rungs.train.training import train
+from tests.attacks.states import join, split
 from tests.attacks.test_files import contents, quiet
 from tests.course import notebooks as tiny
 
@@ -266,12 +267,10 @@ def test_a_program_that_is_among_a_rungs_settings_is_not_run(out, program, capsy
 
 
 def test_a_state_that_names_a_program_starts_none(out, program, capsys, tmp_path):
-    from rungs.core import state
-
     def change(saved):
-        identity, payload = state.unpack(saved["own"][0]["env"], {})
+        head, payload = split(saved["own"][0]["env"])
         opponent = vars(UciEngine(str(program), options={"Skill Level": 0}))
-        saved["own"][0]["env"] = state.pack(identity | {"opponent": opponent}, payload)
+        saved["own"][0]["env"] = join(head | {"opponent": opponent}, payload)
 
     changed(out, change)
     assert_refused(out, capsys, "opponent")

@@ -134,7 +134,7 @@ def test_the_agent_may_mate_or_be_mated(rung, fake, fen, move, expected):
     ("failure", "why"),
     [
         ("crash", "failed"),
-        ("hang", "0.5 s"),
+        ("hang", "2.0 s"),
         ("illegal", "failed"),
         ("nonsense", "failed"),
         ("none", "no move"),
@@ -142,7 +142,7 @@ def test_the_agent_may_mate_or_be_mated(rung, fake, fen, move, expected):
 )
 def test_a_failing_engine_names_the_board_and_changes_nothing(rung, fake, failure, why):
     env = rungs.make(
-        "chess", rung, 3, opponent=fake(failure, "7", timeout=0.5 if failure == "hang" else 10)
+        "chess", rung, 3, opponent=fake(failure, "7", timeout=2 if failure == "hang" else 10)
     )
     _, info = env.reset()  # board 1: move 1
     rng = np.random.default_rng(0)
@@ -187,8 +187,8 @@ def test_a_failed_first_reset_can_be_tried_again(rung, fake):
 
 
 def test_a_mute_engine_is_given_up(rung, fake):
-    env = rungs.make("chess", rung, 2, opponent=fake("mute", timeout=0.5))
-    with pytest.raises(EngineError, match=r"board 1.*did not answer within 0.5 s"):
+    env = rungs.make("chess", rung, 2, opponent=fake("mute", timeout=2))
+    with pytest.raises(EngineError, match=r"board 1.*did not answer within 2.0 s"):
         env.reset()
     assert fake.all_gone()
 

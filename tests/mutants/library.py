@@ -38,7 +38,7 @@ MUTANTS = [
     Mutant(
         "sb3-seed-ignored",
         "lib/rungs/adapters/sb3.py",
-        "self.env.reset(seed=self._seeds[0])",
+        "self.env.reset(seed=self._seeds[0], options=options)",
         "self.env.reset()",
         "a seed does not begin the same games again",
         ("tests/adapters/test_sb3.py::test_seed_begins_the_same_games_again",),

@@ -196,11 +196,11 @@ MUTANTS = [
         ("tests/chess/test_rollout.py::test_a_rollout_of_another_environment_is_refused",),
     ),
     Mutant(
-        "legal-moves-of-bits",
+        "legal-moves-by-name",
         "lib/rungs/chess/vector_env.py",
-        'if self.settings.mask == "bits":\n            bits = unpack_mask(bits)',
-        'if self.settings.mask == "bits":\n            bits = unpack_mask(bits)[::-1]',
-        "legal moves are read from the mask backwards",
+        "key=lambda entry: entry[1]",
+        "key=lambda entry: entry[0]",
+        "legal moves come in the order of their names",
         ("tests/chess/test_contract.py::test_legal_moves_are_python_chess_s_in_order_of_action",),
     ),
 ]

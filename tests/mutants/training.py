@@ -171,8 +171,8 @@ MUTANTS = [
     Mutant(
         "ranks-play-the-same-actions",
         "lib/rungs/train/ppo.py",
-        "manual_seed(seed + _NEXT_RANK * ranks.rank)",
-        "manual_seed(seed)",
+        "own = (seed + _NEXT_RANK * ranks.rank) % 2**64",
+        "own = seed",
         "all ranks sample with the same numbers",
         ("tests/train/test_ppo.py::test_ranks_choose_actions_of_their_own",),
     ),

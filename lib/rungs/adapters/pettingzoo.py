@@ -7,6 +7,7 @@ import numpy as np
 import rungs
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.observation import mirrored
+from rungs.core.arguments import choice
 from rungs.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError
 
@@ -62,15 +63,12 @@ class raw_env(AECEnv):
         **settings,
     ):
         super().__init__()
-        if render_mode not in (None, "ansi"):
-            raise ConfigurationError(f"render_mode={render_mode!r} is not None or 'ansi'")
-        if obs == "bitplanes":
-            raise ConfigurationError("obs='bitplanes' is not one of 'board', 'planes'")
+        self.render_mode = choice("render_mode", render_mode, (None, "ansi"))
+        self._obs = choice("obs", obs, ("board", "planes"))
         for fixed in {"opponent", "mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: PettingZoo knows one")
-        how = {"obs": obs, "mask": "bool", "autoreset_mode": "DISABLED"} | settings
+        how = {"obs": self._obs, "mask": "bool", "autoreset_mode": "DISABLED"} | settings
         self._env = rungs.make("chess", rung, 1, **how)
-        self._obs, self.render_mode = obs, render_mode
         self.possible_agents = list(_AGENTS)
         space = gymnasium.spaces.Dict(
             {
@@ -83,14 +81,18 @@ class raw_env(AECEnv):
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
         """Returns the space of an agent's observations."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[_known(agent)]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space:
         """Returns the space of an agent's actions."""
-        return self.action_spaces[agent]
+        return self.action_spaces[_known(agent)]
 
     def reset(self, seed: int | None = None, options: dict | None = None) -> None:
-        """Begins a game: the first of `seed`'s, or the next."""
+        """Begins a game: the first of `seed`'s, or the next. `options` are PettingZoo's; none here.
+
+        Raises:
+            ConfigurationError: a wrong seed.
+        """
         self._observation, self._info = self._env.reset(seed=seed)
         self.agents = list(_AGENTS)
         self.rewards = dict.fromkeys(_AGENTS, 0)
@@ -101,9 +103,13 @@ class raw_env(AECEnv):
         self.agent_selection = self._to_move()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """Returns what an agent sees, copied."""
+        """Returns what an agent sees, copied.
+
+        Raises:
+            ConfigurationError: there is no such agent.
+        """
         observation = on_host(self._observation[0])
-        if agent == self._to_move():
+        if _known(agent) == self._to_move():
             mask = on_host(self._info["action_mask"][0]).astype(np.int8)
             return {"observation": observation.copy(), "action_mask": mask}
         mask = np.zeros(NUM_ACTIONS, np.int8)
@@ -114,12 +120,13 @@ class raw_env(AECEnv):
 
         Raises:
             IllegalActionError: it is not legal; nothing has changed.
+            ConfigurationError: it is no action.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        outcome = self._env.step(np.array([action]))
+        outcome = self._env.step([action])
         self._observation, reward, terminated, truncated, self._info = outcome
         self._cumulative_rewards[agent] = 0
         other = _AGENTS[1 - _AGENTS.index(agent)]
@@ -146,3 +153,7 @@ class raw_env(AECEnv):
 
     def _to_move(self) -> str:
         return _AGENTS[int(self._info["player"][0])]
+
+
+def _known(agent: str) -> str:
+    return choice("agent", agent, tuple(_AGENTS))

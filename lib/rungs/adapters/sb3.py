@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import gymnasium
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 import rungs
+from rungs.core.arguments import shown
 from rungs.core.batch_env import BatchEnv
 from rungs.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError
@@ -25,16 +28,28 @@ class BatchVecEnv(VecEnv):
 
     Args:
         env: a batch with SAME_STEP. Tensors are copied to the host: Stable-Baselines3 has arrays.
+
+    Raises:
+        ConfigurationError: `env` is another thing, or has another mode.
     """
 
     def __init__(self, env: BatchEnv):
+        if not isinstance(env, BatchEnv) or env.autoreset_mode != AutoresetMode.SAME_STEP:
+            raise ConfigurationError(f"env={shown(env)} is no batch of ours with SAME_STEP")
         self.env = env
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
-        self._actions = None
+        self._actions = self._info = None
 
     def reset(self) -> np.ndarray:
-        """Begins an episode in each: episode 0 of `seed`'s, if that was called before."""
-        observation, self._info = self.env.reset(seed=self._seeds[0])
+        """Begins an episode in each: episode 0 of `seed`'s, if that was called before.
+
+        Raises:
+            ConfigurationError: a wrong seed, or of `set_options` a wrong option.
+        """
+        options, *others = self._options
+        if any(other != options for other in others):
+            raise ConfigurationError("options differ from environment to environment")
+        observation, self._info = self.env.reset(seed=self._seeds[0], options=options)
         self._reset_seeds()
         self._reset_options()
         return on_host(observation).copy()
@@ -131,7 +146,13 @@ class ChessVecEnv(BatchVecEnv):
         super().__init__(rungs.make("chess", rung, num_envs, **how))
 
     def action_masks(self) -> np.ndarray:
-        """Returns (N, 4672) bool, the legal actions of every board: a copy."""
+        """Returns (N, 4672) bool, the legal actions of every board: a copy.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        if self._info is None:
+            raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
         return self._info["action_mask"].copy()
 
     def step_wait(self):

@@ -24,7 +24,11 @@ class CartPoleSettings:
     autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP
 
     def __post_init__(self):
-        choice("dtype", self.dtype, DTYPES)
-        integer("workload", self.workload, 1, 10**6)
-        integer("max_episode_steps", self.max_episode_steps, 1, 2**31 - 1)
-        object.__setattr__(self, "autoreset_mode", mode_of(self.autoreset_mode))
+        checked = {
+            "dtype": choice("dtype", self.dtype, DTYPES),
+            "workload": integer("workload", self.workload, 1, 10**6),
+            "max_episode_steps": integer("max_episode_steps", self.max_episode_steps, 1, 2**31 - 1),
+            "autoreset_mode": mode_of(self.autoreset_mode),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)

@@ -54,6 +54,7 @@ class CartPoleVectorEnv(BatchEnv):
         self,
         num_envs: int,
         carts: Callable[..., Carts],
+        /,
         *,
         seed: int = 0,
         first_env: int = 0,
@@ -91,7 +92,7 @@ class CartPoleVectorEnv(BatchEnv):
         """
         with self._alone("reset"):
             self._check_open()
-            which = self._reset_mask(seed, options or {})
+            which = self._reset_mask(seed, options)
             first = seed is not None or not self._begun
             seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
             self.carts.reset(which, seed, 0 if first else None)

@@ -5,6 +5,7 @@ Squares are numbered from a1 = 0 to h8 = 63 and seen from the mover: the board i
 
 import chess
 
+from rungs.core.arguments import integer, shortened, shown
 from rungs.errors import ConfigurationError, InvalidFenError
 
 NUM_PLANES = 73
@@ -60,10 +61,10 @@ def to_uci(action: int, fen: str) -> str:
     """Writes an action as UCI writes it: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
 
     Raises:
-        ConfigurationError: the action is illegal in that position.
+        ConfigurationError: there is no such action, or it is illegal in that position.
         InvalidFenError: the FEN is malformed.
     """
-    board = _board(fen)
+    action, board = integer("action", action, 0, NUM_ACTIONS - 1), _board(fen)
     move = move_of(action, board)
     if move is None or move not in board.legal_moves:
         raise ConfigurationError(f"action {action} is illegal in {fen}")
@@ -78,19 +79,21 @@ def from_uci(uci: str, fen: str) -> int:
         InvalidFenError: the FEN is malformed.
     """
     board = _board(fen)
+    if not isinstance(uci, str):
+        raise ConfigurationError(f"uci={shown(uci)} is no move")
     try:
         move = board.parse_uci(uci)
-    except (ValueError, TypeError) as error:
-        raise ConfigurationError(f"{uci!r}: {error}") from None
+    except ValueError as error:
+        raise ConfigurationError(f"uci={shown(uci)}: {shortened(str(error))}") from None
     if not move:
-        raise ConfigurationError(f"{uci!r} is no move")
+        raise ConfigurationError(f"uci={shown(uci)} is no move")
     return action_of(move, not board.turn)
 
 
 def _board(fen: str) -> chess.Board:
     if not isinstance(fen, str):
-        raise InvalidFenError(f"{fen!r} is not a FEN")
+        raise InvalidFenError(f"{shown(fen)} is not a FEN")
     try:
         return chess.Board(fen)
     except ValueError as error:
-        raise InvalidFenError(f"{fen!r}: {error}") from None
+        raise InvalidFenError(f"{shown(fen)}: {shortened(str(error))}") from None

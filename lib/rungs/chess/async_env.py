@@ -34,9 +34,10 @@ class AsyncChessEnv:
 
     def __init__(self, num_envs: int, **settings):
         self.num_envs = integer("num_envs", num_envs, 2, 2**31 - 1)
-        if num_envs % 2:
+        if self.num_envs % 2:
             raise ConfigurationError(f"num_envs={num_envs} has no two halves")
-        half, first = num_envs // 2, settings.pop("first_board", 0)
+        half = self.num_envs // 2
+        first = integer("first_board", settings.pop("first_board", 0), 0, 2**31 - 1 - half)
         self.halves = tuple(
             ChessVectorEnv(half, OpenmpBoards, first_board=first + start, **settings)
             for start in (0, half)

@@ -87,8 +87,9 @@ class Buffers(types.SimpleNamespace):
 
     def is_like(self, other: "Buffers") -> bool:
         """Says whether arrays are of another's shapes and dtypes and can be written in order."""
-        return all(
-            ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.flags.carray
+        return [*vars(self)] == [*vars(other)] and all(
+            isinstance(ours, np.ndarray)
+            and (ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.flags.carray)
             for ours, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
         )
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import math
 import os
 import shutil
 import signal
@@ -13,7 +14,9 @@ from collections.abc import Mapping
 
 import chess
 import chess.engine
+import numpy as np
 
+from rungs.core.arguments import integer, real, shortened, shown
 from rungs.errors import ConfigurationError, EngineError
 from rungs.processes.group import ProcessGroup
 from rungs.processes.parent_death import signalled_at_parents_death
@@ -29,7 +32,7 @@ class UciEngine:
     Attributes:
         path: the program.
         depth: how many plies it looks ahead, at least 1.
-        timeout: seconds it may take to start, and for each move.
+        timeout: seconds it may take to start, and for each move, at least a thousandth.
         options: its own, by name, e.g. {"Skill Level": 0, "Hash": 1}.
 
     Raises:
@@ -42,13 +45,44 @@ class UciEngine:
     options: Mapping[str, str | int | bool] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
-        if not isinstance(self.path, str | os.PathLike) or not shutil.which(self.path):
-            raise ConfigurationError(f"engine path={self.path!r} is no program")
-        object.__setattr__(self, "path", os.fspath(self.path))
-        if type(self.depth) is not int or self.depth < 1:
-            raise ConfigurationError(f"engine depth={self.depth!r} is not an integer above 0")
-        if not isinstance(self.timeout, int | float) or not self.timeout > 0:
-            raise ConfigurationError(f"engine timeout={self.timeout!r} is not a number above 0")
+        checked = {
+            "path": _program(self.path),
+            "depth": integer("engine depth", self.depth, 1, 2**31 - 1),
+            "timeout": real("engine timeout", self.timeout, 1e-3, math.inf),
+            "options": _options(self.options),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
+def _program(path) -> str:
+    found = None
+    if isinstance(path, str | os.PathLike):
+        path = os.fspath(path)
+        with contextlib.suppress(ValueError):  # a NUL, or what the system can't write
+            found = isinstance(path, str) and shutil.which(path)
+    if not found:
+        raise ConfigurationError(f"engine path={shown(path)} is no program")
+    return path
+
+
+def _options(options) -> dict[str, str | int | bool]:
+    if not isinstance(options, Mapping):
+        raise ConfigurationError(f"engine options={shown(options)} are not a dict")
+    checked = {}
+    for name, value in options.items():
+        if not isinstance(name, str):
+            raise ConfigurationError(f"engine option {shown(name)} is not a name")
+        told = f"engine option {name}"
+        if isinstance(value, str):
+            if "\n" in value or "\r" in value:  # the rest would be a command of its own
+                raise ConfigurationError(f"{told}={shown(value)} is not one line of text")
+            checked[name] = str(value)
+        elif isinstance(value, bool | np.bool_):
+            checked[name] = bool(value)
+        else:
+            checked[name] = integer(told, value, -(2**63), 2**63 - 1)
+    return checked
 
 
 class EngineProcess:
@@ -79,7 +113,7 @@ class EngineProcess:
             # A new game each time: what it remembers of others must not change its move.
             play = self._protocol.play(position, limit, game=object())
             move = self._wait(play).move
-            if move is None:
+            if not move:  # nor "0000", which only says that there is none
                 raise chess.engine.EngineError("it made no move")
             return move
 
@@ -109,8 +143,8 @@ class EngineProcess:
             yield
         except TimeoutError:
             why = f"did not answer within {self.engine.timeout} s"
-        except (OSError, chess.engine.EngineError) as error:
-            why = f"failed: {error}"
+        except Exception as error:  # whatever reading what it says ends in
+            why = f"failed: {shortened(str(error)) or type(error).__name__}"
         except BaseException:  # Ctrl-C leaves it thinking about a move that nobody waits for
             self.close()
             raise

@@ -10,13 +10,16 @@ import chess
 from rungs.chess.boards.native import parse_fen
 from rungs.chess.settings import PLAYABLE
 from rungs.compile import cling
-from rungs.core.arguments import integer
+from rungs.core.arguments import integer, shortened, shown
 from rungs.errors import ConfigurationError, InvalidFenError
 
 # Deeper than anyone counts, shallower than the stack.
 _DEEPEST = 64
 
-_COUNT = re.compile(r"D([1-9]\d*) +(\d+)", re.ASCII)
+# The number of a move that C++ has room for.
+_MOST_FULLMOVE = 65_535
+
+_COUNT = re.compile(r"D([1-9]\d{0,8}) +(\d{1,18})", re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,15 +67,19 @@ def perft_cpp(fen: str, depth: int) -> int:
 
 
 def perft_python(fen: str, depth: int) -> int:
-    """Counts the same by python-chess."""
+    """Counts the same by python-chess; raises as `perft_cpp`."""
     depth = integer("depth", depth, 0, _DEEPEST)
+    if not isinstance(fen, str):
+        raise InvalidFenError(f"{shown(fen)} is not a FEN")
     try:
         board = chess.Board(fen if len(fen.split()) == 6 else f"{fen} 0 1", chess960=True)
     except ValueError as error:
-        raise InvalidFenError(f"{fen!r}: {error}") from None
+        raise InvalidFenError(f"{shown(fen)}: {shortened(str(error))}") from None
     wrong = board.status() & ~PLAYABLE
     if wrong:
-        raise InvalidFenError(f"{fen!r} is impossible: {wrong.name}")
+        raise InvalidFenError(f"{shown(fen)} is impossible: {wrong.name}")
+    if board.fullmove_number > _MOST_FULLMOVE:
+        raise InvalidFenError(f"{shown(fen)}: the number of its move is above {_MOST_FULLMOVE}")
     return _perft(board, depth)
 
 

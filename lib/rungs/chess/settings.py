@@ -1,6 +1,7 @@
 """What a chess environment can be set to, checked once for all rungs."""
 
 import dataclasses
+from collections.abc import Mapping, Set
 
 import chess
 from gymnasium.vector import AutoresetMode
@@ -8,10 +9,15 @@ from gymnasium.vector import AutoresetMode
 from rungs.chess.buffers import MASKS
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
-from rungs.core.arguments import autoreset_mode, choice, integer
+from rungs.core.arguments import autoreset_mode, choice, integer, shortened, shown
 from rungs.errors import ConfigurationError, InvalidFenError
 
 MOST_PLIES = 2**31 - 1
+
+# The number of the move that an episode may start at. With the 50-move rule no game is longer than
+# 5,899 moves, so that numbers stay below the 65,536 that C++ has room for, and are the same on
+# every rung.
+MOST_FULLMOVE = 59_000
 
 # No game leads to such a check, but all the rules still say how to go on.
 PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
@@ -23,7 +29,9 @@ class ChessSettings:
 
     Raises:
         ConfigurationError: a setting is wrong; the message names it.
-        InvalidFenError: a start is malformed, impossible, or a game that is over.
+        InvalidFenError: a start is malformed, impossible, a game that is over, or at a move beyond
+            59,000: with the 50-move rule no game is longer than 5,899 moves, and the number of a
+            move is to stay below 65,536.
     """
 
     opponent: str | UciEngine | None = None
@@ -35,25 +43,21 @@ class ChessSettings:
     opening_plies: tuple[int, int] = (0, 0)
 
     def __post_init__(self):
+        # What is kept has been made what it stands for: a state of the settings takes no others.
+        checked = {
+            "obs": choice("obs", self.obs, tuple(OBSERVATIONS)),
+            "mask": choice("mask", self.mask, tuple(MASKS)),
+            "autoreset_mode": autoreset_mode(self.autoreset_mode),
+            "start_fens": _starts(self.start_fens),
+            "opening_plies": _opening(self.opening_plies),
+        }
         if not isinstance(self.opponent, UciEngine):
-            choice("opponent", self.opponent, (None, "random"), " or a UciEngine")
-        choice("obs", self.obs, tuple(OBSERVATIONS))
-        choice("mask", self.mask, tuple(MASKS))
-        object.__setattr__(self, "autoreset_mode", autoreset_mode(self.autoreset_mode))
+            known = (None, "random")
+            checked["opponent"] = choice("opponent", self.opponent, known, " or a UciEngine")
         if self.max_plies is not None:
-            integer("max_plies", self.max_plies, 1, MOST_PLIES)
-        if isinstance(self.start_fens, str) or not self.start_fens:
-            raise ConfigurationError(f"start_fens={self.start_fens!r} is not a list of FENs")
-        object.__setattr__(self, "start_fens", tuple(map(_start, self.start_fens)))
-        try:
-            low, high = self.opening_plies
-        except (TypeError, ValueError):
-            raise ConfigurationError(
-                f"opening_plies={self.opening_plies!r} is not a pair (least, most)"
-            ) from None
-        low = integer("opening_plies", low, 0, MOST_PLIES)
-        high = integer("opening_plies", high, low, MOST_PLIES)
-        object.__setattr__(self, "opening_plies", (low, high))
+            checked["max_plies"] = integer("max_plies", self.max_plies, 1, MOST_PLIES)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
 
 def share_ends(num_envs: int, shares: int) -> list[int]:
@@ -61,15 +65,47 @@ def share_ends(num_envs: int, shares: int) -> list[int]:
     return [num_envs * (share + 1) // shares for share in range(shares)]
 
 
+def _opening(plies) -> tuple[int, int]:
+    pair = _listed(plies)
+    if len(pair) != 2:
+        raise ConfigurationError(f"opening_plies={shown(plies)} is not a pair (least, most)")
+    low, high = pair
+    low = integer("opening_plies", low, 0, MOST_PLIES)
+    return low, integer("opening_plies", high, low, MOST_PLIES)
+
+
+def _starts(fens) -> tuple[str, ...]:
+    listed = _listed(fens)
+    if not listed:
+        raise ConfigurationError(f"start_fens={shown(fens)} is not a list of FENs")
+    return tuple(map(_start, listed))
+
+
+def _listed(values) -> tuple:
+    """Returns what is listed in an order; nothing where there is no list."""
+    # In a set the order is another in each process.
+    if isinstance(values, str | bytes | bytearray | memoryview | Mapping | Set):
+        return ()
+    try:
+        return tuple(values)
+    except Exception:  # whatever else than a list says of being made one
+        return ()
+
+
 def _start(fen: str) -> str:
     """Returns a FEN in its one proper form, of a game that can be played on."""
+    told = f"start_fens: {shown(fen)}"
+    if not isinstance(fen, str):
+        raise InvalidFenError(f"{told} is not a FEN")
     try:
         board = chess.Board(fen)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise InvalidFenError(f"start_fens: {fen!r}: {error}") from None
+    except ValueError as error:
+        raise InvalidFenError(f"{told}: {shortened(str(error))}") from None
     wrong = board.status() & ~PLAYABLE
     if wrong:
-        raise InvalidFenError(f"start_fens: {fen!r} is impossible: {wrong.name}")
+        raise InvalidFenError(f"{told} is impossible: {wrong.name}")
     if board.is_game_over() or board.halfmove_clock >= 100:
-        raise InvalidFenError(f"start_fens: {fen!r}: the game is over")
+        raise InvalidFenError(f"{told}: the game is over")
+    if board.fullmove_number > MOST_FULLMOVE:
+        raise InvalidFenError(f"{told}: the number of its move is above {MOST_FULLMOVE}")
     return board.fen()

@@ -51,13 +51,17 @@ def unpack_planes(words):
 
 
 def _check(what: str, words, last: int) -> None:
+    integers = ("uint64",) if isinstance(words, np.ndarray) else ("torch.uint64", "torch.int64")
+    dtype = getattr(words, "dtype", None)
+    if str(dtype) not in integers:
+        raise ConfigurationError(
+            f"{what} of words is of type {type(words).__name__} and dtype {dtype}, "
+            "not an array or a tensor of uint64"
+        )
     if words.ndim < 1 or words.shape[-1] != last:
         raise ConfigurationError(
             f"{what} of words has shape {tuple(words.shape)}, not (..., {last})"
         )
-    integers = ("uint64",) if isinstance(words, np.ndarray) else ("torch.uint64", "torch.int64")
-    if str(words.dtype) not in integers:
-        raise ConfigurationError(f"{what} of words has dtype {words.dtype}, not uint64")
 
 
 def _bytes(words):

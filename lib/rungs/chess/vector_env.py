@@ -9,18 +9,16 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.actions import NUM_ACTIONS, move_of
+from rungs.chess.actions import NUM_ACTIONS, action_of
 from rungs.chess.boards.boards import Boards
 from rungs.chess.boards.engine_plays import EnginePlays
 from rungs.chess.buffers import Buffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
-from rungs.chess.unpack import unpack_mask
 from rungs.core import state
 from rungs.core.arguments import check_settings, integer
 from rungs.core.batch_env import BatchEnv, stays_ended
-from rungs.core.memory import on_host
 from rungs.errors import ConfigurationError
 from rungs.processes.interrupt import uninterrupted
 
@@ -79,13 +77,15 @@ class ChessVectorEnv(BatchEnv):
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
-        InvalidFenError: a start is malformed, impossible, or a game that is over.
+        InvalidFenError: a start is malformed, impossible, a game that is over, or at a move beyond
+            59,000 (see `ChessSettings`).
     """
 
     def __init__(
         self,
         num_envs: int,
         boards: Callable[..., Boards],
+        /,
         *,
         seed: int = 0,
         first_board: int = 0,
@@ -112,7 +112,7 @@ class ChessVectorEnv(BatchEnv):
         self.num_envs, self.first_board = self.boards.num_envs, self.boards.first_board
         self.device = self.boards.device
         actions = gymnasium.spaces.Discrete(NUM_ACTIONS)
-        self._describe(self.settings.autoreset_mode, _observation_space(obs), actions)
+        self._describe(self.settings.autoreset_mode, _observation_space(self.settings.obs), actions)
         self._write_to(self.boards.buffers)
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -139,7 +139,7 @@ class ChessVectorEnv(BatchEnv):
 
     def _reset(self, seed: int | None, options: dict | None):
         self._check_open()
-        which = self._reset_mask(seed, options or {})
+        which = self._reset_mask(seed, options)
         first = seed is not None or not self._begun
         seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
         self.boards.reset(which, seed, 0 if first else None)
@@ -182,7 +182,7 @@ class ChessVectorEnv(BatchEnv):
         if self.closed or not self._begun:
             self._check_begun("step")
         actions = self.checked(actions)
-        if out is not None and not out.is_like(self._buffers):
+        if out is not None and not self._is_ours(out):
             raise ConfigurationError("out is not one of this environment's rollout()")
         if self._num_ended:
             self._refuse_ended()
@@ -231,12 +231,10 @@ class ChessVectorEnv(BatchEnv):
             index = integer("board", board, 0, self.num_envs - 1)
             if stays_ended(self.autoreset_mode, self._ended)[index]:
                 return {}
+            # From the rules, as whoever has the mask may write to it.
             position = chess.Board(self.boards.fen(index))
-            bits = on_host(self._buffers.mask[index])
-        if self.settings.mask == "bits":
-            bits = unpack_mask(bits)
-        actions = np.flatnonzero(bits).tolist()
-        return {move_of(action, position).uci(): action for action in actions}
+        legal = {move.uci(): action_of(move, not position.turn) for move in position.legal_moves}
+        return dict(sorted(legal.items(), key=lambda entry: entry[1]))
 
     def get_state(self) -> bytes:
         """Returns what decides what comes next, to go on from with `set_state` on the same rung."""
@@ -304,6 +302,10 @@ class ChessVectorEnv(BatchEnv):
     def close_extras(self, **kwargs) -> None:
         """Lets go of the rung's processes (called by `close`)."""
         self.boards.close()
+
+    def _is_ours(self, out) -> bool:
+        """Says whether outputs can be written to `out`."""
+        return type(out) is type(self._buffers) and out.is_like(self._buffers)
 
     def _write_to(self, buffers: Buffers) -> None:
         """Knows that outputs are written to `buffers`."""

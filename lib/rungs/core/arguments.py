@@ -1,7 +1,11 @@
 """What arguments of environments may be; anything else is an error that names it."""
 
 import inspect
+import math
+import numbers
 import operator
+import re
+import reprlib
 from collections.abc import Callable
 
 import numpy as np
@@ -13,42 +17,88 @@ from rungs.errors import ConfigurationError
 AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
 
-MOST_SECONDS = 10**9
+# A message shows no more characters of a value than that: two FENs.
+_MOST_SHOWN = 200
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _MOST_SHOWN
+
+
+def shown(value) -> str:
+    """Writes a value for a message: on one line, shortened where it is long, whatever it is."""
+    try:
+        text = _SHORT.repr(value)
+    except ValueError:  # an int of more digits than Python writes, or something with one
+        text = hex(value) if isinstance(value, int) else f"a {type(value).__name__}"
+    return shortened(re.sub(r"\s*\n\s*", " ", text))
+
+
+def shortened(text: str) -> str:
+    """Leaves out the middle of a long text."""
+    if len(text) <= _MOST_SHOWN:
+        return text
+    return f"{text[: _MOST_SHOWN // 2]}...{text[-_MOST_SHOWN // 2 :]}"
 
 
 def integer(name: str, value, least: int, most: int) -> int:
     """Returns `value` as an int from `least` to `most`; raises ConfigurationError for any other."""
     try:
         number = operator.index(value)
-    except TypeError:
-        raise ConfigurationError(f"{name}={value!r} is not an integer") from None
+    except Exception:  # whatever else than an integer says of being made one
+        raise ConfigurationError(f"{name}={shown(value)} is not an integer") from None
     if isinstance(value, bool) or not least <= number <= most:
-        raise ConfigurationError(f"{name}={value!r} is not from {least} to {most}")
+        raise ConfigurationError(f"{name}={shown(value)} is not from {least} to {most}")
     return number
 
 
-def seconds(name: str, value) -> None:
-    """Raises ConfigurationError for all but None, which is no limit, and numbers above 0."""
-    if value is not None and not (isinstance(value, int | float) and 0 < value <= MOST_SECONDS):
-        raise ConfigurationError(
-            f"{name}={value!r} is neither None nor seconds above 0, up to {MOST_SECONDS}"
-        )
+def real(name: str, value, least: float, most: float) -> float:
+    """Returns `value` as a float from `least` to `most`; else raises ConfigurationError."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ConfigurationError(f"{name}={shown(value)} is not a number")
+    try:
+        number = float(value)
+    except OverflowError:  # an int that is larger than any
+        number = math.nan
+    if not least <= number <= most:
+        raise ConfigurationError(f"{name}={shown(value)} is not between {least} and {most}")
+    return number
 
 
-def choice(name: str, value, choices: tuple, other: str = "") -> None:
-    """Raises ConfigurationError for all but `choices`, and names them and `other`."""
-    if value not in choices:
-        listed = ", ".join(map(repr, choices)) + other
-        raise ConfigurationError(f"{name}={value!r} is not one of {listed}")
+def seconds(name: str, value) -> float | None:
+    """Returns a time limit as a float, or None, which is none; else raises ConfigurationError."""
+    return None if value is None else real(name, value, 1e-3, 1e9)
+
+
+def boolean(name: str, value) -> bool:
+    """Returns `value` as a bool; raises ConfigurationError where it is none."""
+    if not isinstance(value, bool | np.bool_):
+        raise ConfigurationError(f"{name}={shown(value)} is not True or False")
+    return bool(value)
+
+
+def choice(name: str, value, choices: tuple, other: str = ""):
+    """Returns which of `choices`, texts or None, `value` is.
+
+    Raises:
+        ConfigurationError: it is none of them; the message names them and `other`.
+    """
+    # By identity or as texts, since an array compares with anything, and to another array.
+    for each in choices:
+        if value is each or (isinstance(value, str) and value == each):
+            return each
+    listed = ", ".join(map(repr, choices)) + other
+    raise ConfigurationError(f"{name}={shown(value)} is not one of {listed}")
 
 
 def check_settings(make: Callable, how: dict) -> None:
-    """Refuses what `make` doesn't take.
+    """Refuses what `make` doesn't take by keyword alone.
 
     Raises:
         ConfigurationError: `how` has such a setting; the message names all of them.
     """
-    unknown = ", ".join(sorted(how.keys() - inspect.signature(make).parameters.keys()))
+    takes = inspect.signature(make).parameters.values()
+    known = {parameter.name for parameter in takes if parameter.kind == parameter.KEYWORD_ONLY}
+    unknown = ", ".join(sorted(how.keys() - known))
     if unknown:
         raise ConfigurationError(f"{make.__name__} has no setting {unknown}")
 
@@ -59,7 +109,8 @@ def checked_actions(actions, shape: tuple[int, ...]) -> np.ndarray:
     Raises:
         ConfigurationError: they have a wrong shape or dtype.
     """
-    actions = np.asarray(actions)
+    if type(actions) is not np.ndarray:
+        actions = _array(actions)
     if actions.shape != shape:
         raise ConfigurationError(f"actions have shape {actions.shape}, not {shape}")
     if actions.dtype == np.int64 and actions.flags.carray:
@@ -69,10 +120,21 @@ def checked_actions(actions, shape: tuple[int, ...]) -> np.ndarray:
     return np.array(actions, np.int64, order="C")
 
 
+def _array(actions) -> np.ndarray:
+    if isinstance(actions, np.ma.MaskedArray):
+        raise ConfigurationError("actions are a masked array: every environment needs one")
+    try:
+        return np.asarray(actions)
+    except Exception as error:  # whatever else than an array says of being made one
+        raise ConfigurationError(
+            f"actions={shown(actions)} are no array: {shortened(str(error))}"
+        ) from None
+
+
 def autoreset_mode(value) -> AutoresetMode:
     """Returns a mode, given it or gymnasium's name or value of it: "SAME_STEP", "SameStep"."""
     for mode in AutoresetMode:
-        if value in (mode, mode.name, mode.value):
+        if value is mode or (isinstance(value, str) and value in (mode.name, mode.value)):
             return mode
     names = ", ".join(mode.name for mode in AutoresetMode)
-    raise ConfigurationError(f"autoreset_mode={value!r} is not one of {names}")
+    raise ConfigurationError(f"autoreset_mode={shown(value)} is not one of {names}")

@@ -3,6 +3,7 @@
 import abc
 import contextlib
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -10,7 +11,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rungs.core.arguments import checked_actions, integer
+from rungs.core.arguments import checked_actions, integer, shown
 from rungs.core.memory import on_host
 from rungs.errors import BusyError, ConfigurationError
 
@@ -94,15 +95,20 @@ class BatchEnv(VectorEnv, abc.ABC):
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
             )
 
-    def _reset_mask(self, seed: int | None, options: dict) -> Array | None:
-        unknown = ", ".join(str(name) for name in options if name != "reset_mask")
+    def _reset_mask(self, seed: int | None, options: dict | None) -> Array | None:
+        if options is None:
+            return None
+        if not isinstance(options, Mapping):
+            raise ConfigurationError(f"options={shown(options)} is not a dict")
+        unknown = ", ".join(shown(name) for name in options if name != "reset_mask")
         if unknown:
             raise ConfigurationError(f"unknown reset options: {unknown}")
         which = options.get("reset_mask")
         if which is None:
             return None
-        if not isinstance(which, np.ndarray) or which.dtype != np.bool_:
-            raise ConfigurationError("reset_mask is not an array of bool")
+        array = isinstance(which, np.ndarray) and not isinstance(which, np.ma.MaskedArray)
+        if not array or which.dtype != np.bool_:
+            raise ConfigurationError(f"reset_mask={shown(which)} is not an array of bool")
         if which.shape != (self.num_envs,):
             raise ConfigurationError(f"reset_mask has shape {which.shape}, not ({self.num_envs},)")
         if seed is not None or not self._begun:

@@ -4,8 +4,12 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
-from rungs.core.arguments import checked_actions
+from rungs.core.arguments import boolean, checked_actions
 from rungs.errors import ConfigurationError
+
+# What becomes an int64 with the value that it had.
+_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.int64}
+_INTEGERS |= {torch.uint8, torch.uint16, torch.uint32}
 
 
 def on_device(actions, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
@@ -18,8 +22,10 @@ def on_device(actions, shape: tuple[int, ...], device: torch.device) -> torch.Te
         actions = torch.from_numpy(checked_actions(actions, shape))
     if actions.shape != shape:
         raise ConfigurationError(f"actions have shape {tuple(actions.shape)}, not {shape}")
-    if actions.is_floating_point() or actions.dtype == torch.bool:
+    if actions.dtype not in _INTEGERS:
         raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
+    if actions.layout != torch.strided or actions.is_meta:
+        raise ConfigurationError("actions are a tensor without a number for each environment")
     return actions.to(device, torch.int64).contiguous()
 
 
@@ -28,11 +34,13 @@ def moved(array: np.ndarray, device: torch.device) -> torch.Tensor:
     return torch.from_numpy(array).to(device)
 
 
-def check_validate(validate: bool, autoreset_mode: AutoresetMode) -> None:
-    """Refuses `validate=False` where a step must know which boards have ended.
+def checked_validate(validate: bool, autoreset_mode: AutoresetMode) -> bool:
+    """Returns `validate`; refuses False where a step must know which boards have ended.
 
     Raises:
-        ConfigurationError: the mode is DISABLED, which must refuse them.
+        ConfigurationError: it is no bool, or the mode is DISABLED, which must refuse them.
     """
+    validate = boolean("validate", validate)
     if not validate and autoreset_mode == AutoresetMode.DISABLED:
         raise ConfigurationError("validate=False can't tell whom DISABLED would have to refuse")
+    return validate

@@ -5,6 +5,7 @@ import importlib.metadata
 
 import rungs
 from rungs.chess.vector_env import ChessVectorEnv
+from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError
 
 # Behind our interface, to be learned from.
@@ -37,7 +38,7 @@ def make(name: str, num_envs: int, **settings):
         ConfigurationError: a setting that it doesn't have, or neither a rung nor a peer.
         UnavailableError: the peer is not installed.
     """
-    if name not in _ENVS:
+    if not isinstance(name, str) or name not in _ENVS:
         return rungs.make("chess", name, num_envs, **settings)
     module, boards = _ENVS[name]
     return ChessVectorEnv(num_envs, getattr(importlib.import_module(module), boards), **settings)
@@ -60,7 +61,7 @@ def peer_class(name: str) -> type:
     Raises:
         ConfigurationError: there is no such peer.
     """
-    if name not in CHESS:
-        raise ConfigurationError(f"no peer {name!r}; there are: {', '.join(CHESS)}")
+    if not isinstance(name, str) or name not in CHESS:
+        raise ConfigurationError(f"no peer {shown(name)}; there are: {', '.join(CHESS)}")
     module, peer = CHESS[name]
     return getattr(importlib.import_module(module), peer)

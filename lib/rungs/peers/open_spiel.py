@@ -22,6 +22,7 @@ from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
 from rungs.chess.boards.boards import Boards
 from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
+from rungs.core.arguments import integer
 from rungs.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.peers.actions import inverse, to_ours
@@ -61,8 +62,14 @@ def to_rungs(action: int) -> int:
 
     Args:
         action: OpenSpiel's id, of a move that stays on the board.
+
+    Raises:
+        ConfigurationError: it is no such action.
     """
-    return _TO_OURS[action]
+    ours = _TO_OURS[integer("action", action, 0, len(_TO_OURS) - 1)]
+    if ours < 0:
+        raise ConfigurationError(f"action={action} leaves the board")
+    return ours
 
 
 def to_open_spiel(action: int, legal: Sequence[int]) -> int:
@@ -71,9 +78,15 @@ def to_open_spiel(action: int, legal: Sequence[int]) -> int:
     Args:
         action: a legal one, in our ids.
         legal: what OpenSpiel's `legal_actions()` says: castling has ids of its own.
+
+    Raises:
+        ConfigurationError: the action is not legal.
     """
-    theirs = int(TO_THEIRS[action])
-    return theirs if theirs in legal else CASTLING_OF[theirs]
+    theirs = int(TO_THEIRS[integer("action", action, 0, NUM_ACTIONS - 1)])
+    for meant in (theirs, CASTLING_OF.get(theirs)):
+        if meant in legal:
+            return meant
+    raise ConfigurationError(f"action={action} is not legal")
 
 
 # OpenSpiel's tensor, from `ObservationTensor` in the same file: a plane for each colour of each of

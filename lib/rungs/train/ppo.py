@@ -72,7 +72,8 @@ class Learner:
             self.network.parameters(), self.settings.learning_rate, eps=1e-5
         )
         # Ranks have boards of their own, and actions of their own.
-        self.generator = torch.Generator(self.device).manual_seed(seed + _NEXT_RANK * ranks.rank)
+        own = (seed + _NEXT_RANK * ranks.rank) % 2**64
+        self.generator = torch.Generator(self.device).manual_seed(own)
         self.updates = self.steps = 0
         self._begun = False
 

@@ -1,9 +1,10 @@
 """What to train and how: everything that a training run depends on."""
 
 import dataclasses
+import math
 import os
 
-from rungs.core.arguments import choice, integer
+from rungs.core.arguments import boolean, choice, integer, real, shown
 from rungs.errors import ConfigurationError
 from rungs.machine.cpu import usable_cores
 
@@ -11,6 +12,16 @@ from rungs.machine.cpu import usable_cores
 def setting(default, told: str):
     """Makes a field of settings that the command line tells of."""
     return dataclasses.field(default=default, metadata={"help": told})
+
+
+# The largest value of a setting, where not every number will do; infinite, it sets no limit.
+_MOST = {"gamma": 1, "gae_lambda": 1, "clip_coef": math.inf, "max_grad_norm": math.inf}
+
+# What `rungs.make` takes and a rung has no say in: a run has a field for it, or needs it one way.
+_FIXED = (
+    *("env_id", "name", "rung", "num_envs", "seed", "opponent", "max_plies"),
+    *("first_board", "obs", "mask", "autoreset_mode"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,13 +45,13 @@ class PpoSettings:
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.type is int:
-                integer(field.name, value, 1, 2**20)
-                continue
-            most = 1 if field.name in ("gamma", "gae_lambda") else float("inf")
-            if not 0 <= value <= most:
-                raise ConfigurationError(f"{field.name}={value} is not between 0 and {most}")
+            name, value = field.name, getattr(self, field.name)
+            checked = (
+                integer(name, value, 1, 2**20)
+                if field.type is int
+                else real(name, value, 0, _MOST.get(name, 1e9))
+            )
+            object.__setattr__(self, name, checked)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,15 +94,47 @@ class Training:
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
 
     def __post_init__(self):
-        for name, least in (("updates", 1), ("evaluate_every", 1), ("checkpoint_every", 0)):
-            integer(name, getattr(self, name), least, 2**31 - 1)
-        integer("games", self.games, 2, 2**20)
-        if not self.seconds > 0:
-            raise ConfigurationError(f"seconds={self.seconds} is not above 0")
-        choice("device", self.device, ("cpu", "cuda"))
-        integer("torch_threads", self.torch_threads, 0, 2**15)
-        if not self.torch_threads:
-            object.__setattr__(self, "torch_threads", share_of_cores())
+        most = 2**31 - 1
+        checked = {
+            name: integer(name, getattr(self, name), *span)
+            for name, span in {
+                "num_envs": (1, most),
+                "updates": (1, most),
+                "seed": (0, 2**64 - 1),
+                "max_plies": (1, most),
+                "evaluate_every": (1, most),
+                "games": (2, 2**20),
+                "checkpoint_every": (0, most),
+                "torch_threads": (0, 2**15),
+            }.items()
+        }
+        checked |= {
+            "rung": _text("rung", self.rung),
+            "opponent": _text("opponent", self.opponent),
+            "seconds": real("seconds", self.seconds, 1e-9, math.inf),
+            "device": choice("device", self.device, ("cpu", "cuda")),
+            "compile": boolean("compile", self.compile),
+        }
+        checked["torch_threads"] = checked["torch_threads"] or share_of_cores()
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        _check_how(self.how)
+        if not isinstance(self.ppo, PpoSettings):
+            raise ConfigurationError(f"ppo={shown(self.ppo)} are not PpoSettings")
+
+
+def _text(name: str, value) -> str:
+    if not isinstance(value, str):
+        raise ConfigurationError(f"{name}={shown(value)} is not a text")
+    return str(value)
+
+
+def _check_how(how) -> None:
+    if not isinstance(how, dict):
+        raise ConfigurationError(f"how={shown(how)} is not a dict")
+    for name in how:
+        if not isinstance(name, str) or name in _FIXED:
+            raise ConfigurationError(f"{shown(name)} is no setting of a rung: training sets it")
 
 
 def share_of_cores() -> int:

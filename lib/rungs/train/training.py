@@ -205,7 +205,7 @@ class _Session:
         outcome = evaluate(
             self.learner.network,
             games=self.training.games,
-            seed=self.training.seed + 1,
+            seed=(self.training.seed + 1) % 2**64,
             max_plies=self.training.max_plies,
             device=self.training.device,
         )

@@ -40,7 +40,7 @@ class SubprocCarts(OneByOneCarts):
         *,
         timeout: float | None = TIMEOUT,
     ):
-        seconds("timeout", timeout)
+        timeout = seconds("timeout", timeout)
         super().__init__(num_envs, first_env, settings)
         mode = settings.autoreset_mode
         if mode != AutoresetMode.SAME_STEP:

@@ -7,7 +7,7 @@ from rungs.cartpole.carts.carts import Carts, Outputs
 from rungs.cartpole.physics import physics
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.core.philox import Purpose, words
-from rungs.core.tensors import check_validate
+from rungs.core.tensors import checked_validate
 
 
 class TensorCarts(Carts):
@@ -36,8 +36,8 @@ class TensorCarts(Carts):
         validate: bool,
     ):
         super().__init__(num_envs, first_env, settings)
-        self.device, self.validate = torch.device(device), validate
-        check_validate(validate, settings.autoreset_mode)
+        self.device = torch.device(device)
+        self.validate = checked_validate(validate, settings.autoreset_mode)
         dtype = getattr(torch, settings.dtype)
 
         def zeros(*shape: int, dtype: torch.dtype) -> torch.Tensor:

@@ -41,8 +41,8 @@ class TorchCarts(TensorCarts):
         execution: str = "eager",
         validate: bool = True,
     ):
-        choice("device", device, ("cpu", "cuda"))
-        choice("execution", execution, EXECUTIONS)
+        device = choice("device", device, ("cpu", "cuda"))
+        execution = choice("execution", execution, EXECUTIONS)
         if device == "cuda" and not torch.cuda.is_available():
             raise UnavailableError("PyTorch finds no GPU")
         if execution == "graph" and device != "cuda":

@@ -7,6 +7,8 @@ from rungs.chess.boards.native import Memory, fen_at
 from rungs.chess.buffers import Buffers
 from rungs.chess.settings import ChessSettings
 from rungs.compile import cling
+from rungs.core.arguments import shown
+from rungs.errors import ConfigurationError
 
 
 class CppBoards(Boards):
@@ -21,7 +23,9 @@ class CppBoards(Boards):
     """
 
     def __init__(self, num_envs: int, first_board: int, settings: ChessSettings, *, api=None):
-        self.api = api or cling.load()
+        self.api = cling.load() if api is None else api
+        if not hasattr(self.api, "rungs_chess_layout"):
+            raise ConfigurationError(f"api={shown(api)} is none that rungs.compile loads")
         super().__init__(num_envs, first_board, settings)
         self.memory = Memory(self.api, self.buffers, settings, first_board)
         if self.replies is not None:

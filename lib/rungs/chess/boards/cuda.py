@@ -13,7 +13,7 @@ from rungs.chess.engine import UciEngine
 from rungs.chess.settings import ChessSettings
 from rungs.compile import cling
 from rungs.core.arguments import choice, integer
-from rungs.core.tensors import check_validate
+from rungs.core.tensors import checked_validate
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.machine import gpu
 
@@ -46,14 +46,14 @@ class CudaBoards(Boards):
         threads_per_block: int = 128,
         validate: bool = True,
     ):
-        choice("device", device, ("cuda", "cpu"))
+        device = choice("device", device, ("cuda", "cpu"))
         self.threads_per_block = integer("threads_per_block", threads_per_block, 1, 1024)
         if isinstance(settings.opponent, UciEngine):
             raise ConfigurationError("opponent: an engine can't play on the rung cuda")
         if device == "cuda":
             _check_gpu()
-        self.device, self.validate = torch.device(device), validate
-        check_validate(validate, settings.autoreset_mode)
+        self.device = torch.device(device)
+        self.validate = checked_validate(validate, settings.autoreset_mode)
         try:
             super().__init__(num_envs, first_board, settings)
             self._make_boards()

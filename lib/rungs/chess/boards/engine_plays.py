@@ -28,7 +28,8 @@ class EnginePlays(WrappedBoards):
 
     def __init__(self, boards: Boards):
         super().__init__(boards)
-        self._engine, self._seed = EngineProcess(boards.settings.opponent), 0
+        self._engine = EngineProcess(boards.settings.opponent)
+        self._seed: int | None = None  # until the first reset
 
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
         with self._unchanged_on_error():
@@ -89,10 +90,12 @@ class EnginePlays(WrappedBoards):
     @contextlib.contextmanager
     def _unchanged_on_error(self):
         """Puts everything back where an engine fails half-way through."""
-        boards, buffers = self.dump(), self.buffers.save()
+        begun, buffers = self._seed is not None, self.buffers.save()
+        boards = self.dump() if begun else None
         try:
             yield
         except BaseException:
-            super().load(boards, self._seed)
+            if begun:
+                super().load(boards, self._seed)
             self.buffers.restore(buffers)
             raise

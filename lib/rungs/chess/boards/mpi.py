@@ -14,7 +14,7 @@ from rungs.chess.boards.wrapped import WrappedBoards
 from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs.chess.settings import ChessSettings, share_ends
 from rungs.compile import cling, layout
-from rungs.core.arguments import choice
+from rungs.core.arguments import boolean, choice
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.machine.cpu import usable_cores
 from rungs.processes.agreement import check_agreement
@@ -62,13 +62,14 @@ def MpiBoards(
         ConfigurationError: a wrong setting, or there are fewer boards than ranks. On every rank:
             they were given different arguments; the message names them.
     """
+    gather = boolean("gather", gather)
     how = {"gather": gather, "transport": transport, "threads": threads}
     how |= {"schedule": schedule, "chunk": chunk}
     batch = {"num_envs": num_envs, "first_board": first_board}
     told = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
     ranks = Ranks(num_envs, batch | told | how)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
-    choice("transport", transport, (None, "messages", *shared))
+    transport = choice("transport", transport, (None, "messages", *shared))
     if threads is None:
         threads = max(1, usable_cores() // ranks.neighbours)
     own = OpenmpBoards(

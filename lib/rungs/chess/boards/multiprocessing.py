@@ -54,8 +54,8 @@ class MultiprocessingBoards(Boards):
     ):
         workers = usable_cores() if workers is None else workers
         self.workers = integer("workers", workers, 1, MOST_WORKERS)
-        choice("transport", transport, TRANSPORTS)
-        seconds("timeout", timeout)
+        transport = choice("transport", transport, TRANSPORTS)
+        timeout = seconds("timeout", timeout)
         super().__init__(num_envs, first_board, settings)
         warn_of_oversubscription("workers", self.workers)
         ends = share_ends(num_envs, min(self.workers, num_envs))

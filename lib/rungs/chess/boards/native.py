@@ -13,7 +13,7 @@ from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
 from rungs.compile import layout
-from rungs.core.arguments import AUTORESET_MODES
+from rungs.core.arguments import AUTORESET_MODES, shown
 from rungs.core.memory import zeroed_lines
 from rungs.errors import InvalidFenError, InvalidStateError
 
@@ -98,14 +98,16 @@ def parse_fen(api, fen: str) -> np.ndarray:
     Raises:
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
     """
-    if "\0" in fen:
-        raise InvalidFenError(f"{fen!r} holds a NUL")
+    if not isinstance(fen, str):
+        raise InvalidFenError(f"{shown(fen)} is not a FEN")
+    if not fen.isascii() or "\0" in fen:
+        raise InvalidFenError(f"{shown(fen)} holds what no FEN holds")
     text = ctypes.create_string_buffer(fen.encode())
     why = ctypes.create_string_buffer(256)
     position = np.zeros(8, np.uint64)
     api.rungs_chess_parse_fen(ctypes.addressof(text), position.ctypes.data, ctypes.addressof(why))
     if why.value:
-        raise InvalidFenError(f"{fen!r}: {why.value.decode(errors='replace')}")
+        raise InvalidFenError(f"{shown(fen)}: {why.value.decode(errors='replace')}")
     return position
 
 

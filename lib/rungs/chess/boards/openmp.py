@@ -50,11 +50,11 @@ class OpenmpBoards(CppBoards):
     ):
         threads = usable_cores() if threads is None else threads
         self.threads = integer("threads", threads, 1, MOST_THREADS)
-        choice("schedule", schedule, SCHEDULES)
+        schedule = choice("schedule", schedule, SCHEDULES)
         if chunk is None:
             chunk = 0 if schedule == "static" else 64
         else:
-            integer("chunk", chunk, 1, 2**31 - 1)
+            chunk = integer("chunk", chunk, 1, 2**31 - 1)
         super().__init__(num_envs, first_board, settings, api=api)
         warn_of_oversubscription("threads", self.threads)
         if self.threads > 1:

@@ -25,7 +25,7 @@ class TensorBuffers(Buffers):
 
     def is_like(self, other: Buffers) -> bool:
         """Says whether tensors have shapes, dtypes and device of another's, and are contiguous."""
-        return all(
+        return [*vars(self)] == [*vars(other)] and all(
             isinstance(ours, torch.Tensor)
             and (ours.shape, ours.dtype, ours.device) == (theirs.shape, theirs.dtype, theirs.device)
             and ours.is_contiguous()
