@@ -21,6 +21,9 @@ NUMBER, PLY, ENDED = 1464, 1472, 1476
 ENV_BYTES, HISTORY_BYTES = 1480, 520
 
 
+THERE_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
+
+
 def chess_env(rung="cpp", num_envs=3, steps=30, **how):
     env = rungs.make("chess", rung, num_envs, opponent="random", **how)
     _, info = env.reset(seed=0)
@@ -120,6 +123,7 @@ def test_a_board_that_goes_on_though_its_episode_is_over():
         lambda boards: [[*boards[0][:4], ["e2e5"]], *boards[1:]],
         lambda boards: [[*boards[0][:4], [5]], *boards[1:]],
         lambda boards: [[*boards[0][:4], boards[0][4] * 2], *boards[1:]],
+        lambda boards: [[*boards[0][:4], [*THERE_AND_BACK * 2, "e2e4"]], *boards[1:]],
     ],
 )
 @pytest.mark.parametrize("rung", ["python", "multiprocessing"])
