@@ -4,6 +4,7 @@
 #pragma once
 #include "../chess/fen.hpp"
 #include "../chess/perft.hpp"
+#include "../machine/threads.hpp"
 #include "../rungs/device_batch.hpp"
 #include "../rungs/openmp.hpp"
 #include "../rungs/serial.hpp"
@@ -53,6 +54,11 @@ std::int64_t rungs_openmp_version() {
 
 std::int64_t rungs_openmp_team_size(std::int64_t threads) {
   return rungs::openmp::team_size(static_cast<std::int32_t>(threads));
+}
+
+std::int64_t rungs_startable_threads(std::int64_t number, std::int64_t stack_bytes) {
+  return rungs::machine::startable_threads(static_cast<std::int32_t>(number),
+                                           static_cast<std::size_t>(stack_bytes));
 }
 
 void rungs_chess_openmp_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,

@@ -31,7 +31,7 @@ def test_two_processes_at_once_on_a_fresh_machine(tmp_path):
     for process in both:
         output, _ = process.communicate(timeout=300)
         assert process.returncode == 0, output
-    assert len(list((tmp_path / "rungs").glob("*.pch"))) == 1
+    assert len(list((tmp_path / "rungs").glob("cling-*-*"))) == 1
 
 
 def test_cppyy_imported_too_early():

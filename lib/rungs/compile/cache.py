@@ -1,36 +1,107 @@
-"""Where compiled things are kept between runs: outside the source tree, in the user's cache."""
+"""Where compiled things are kept between runs: outside the source tree, in the user's cache.
+
+Compiled code is loaded into a process and trusted. So nobody else may write where it is kept, and a
+file there bears in its name a hash of what it holds: one that a full disk cut short, or that has
+rotted, is built again instead of crashing whoever loads it. (The hash is no guard against a person:
+who may write there could write another. Owner and mode are that guard.)
+"""
 
 import contextlib
-from collections.abc import Iterator
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import filelock
 import platformdirs
 
-from rungs.core.atomic import storing, written
+from rungs.errors import CompilerError
+
+_OTHERS_MAY_WRITE = 0o022
 
 
-def directory() -> Path:
-    """Returns the cache directory, made if missing.
+def built(name: str, identity: object, build: Callable[[Path], None]) -> Path:
+    """Returns the path of a file in the cache, built first unless it is there and whole.
+
+    It is built once, whole or not at all, however many processes ask at the same time. A file that
+    is there is only read, without a lock: the cache may be read-only.
+
+    Args:
+        name: what the file's name begins with.
+        identity: all that it depends on; what counts is its `repr`.
+        build: writes the file to a path.
 
     Raises:
-        StorageError: it can't be made, as in a home that can't be written to.
+        CompilerError: the cache can't be written to, or belongs to somebody else.
     """
+    folder = _directory()
+    name = f"{name}-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
+    found = _whole(folder, name)
+    if found:
+        return found
+    with _locked(folder, name):
+        return _whole(folder, name) or _build(folder, name, build)
+
+
+def _directory() -> Path:
+    """Returns the cache directory, made if missing, which nobody else can write to from now on."""
     path = Path(platformdirs.user_cache_dir("rungs"))
-    with storing(path):
-        path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = path.stat()
+        if status.st_uid == os.geteuid() and status.st_mode & _OTHERS_MAY_WRITE:
+            # What others have put there meanwhile is theirs, or they could write to it.
+            path.chmod(status.st_mode & ~_OTHERS_MAY_WRITE)
+            status = path.stat()
+    except OSError as error:
+        raise _useless(path, f"can't be used: {error}") from None
+    if not _is_trusted(status):
+        raise _useless(path, f"can be written to by others, or belongs to user {status.st_uid}")
     return path
 
 
-@contextlib.contextmanager
-def build(path: Path) -> Iterator[Path | None]:
-    """Builds `path` once, whole or not at all, however many processes ask at the same time.
+def _is_trusted(status: os.stat_result) -> bool:
+    """Says whether nobody can have written there but this user, or the system's."""
+    return status.st_uid in (os.geteuid(), 0) and not status.st_mode & _OTHERS_MAY_WRITE
 
-    Yields a path to build at, moved to `path` on success, or None where `path` exists already.
-    """
-    with filelock.FileLock(f"{path}.lock"):
-        if path.exists():
-            yield None
-            return
-        with written(path) as unfinished:
-            yield unfinished
+
+def _whole(folder: Path, name: str) -> Path | None:
+    for path in folder.glob(f"{name}-*"):
+        with contextlib.suppress(FileNotFoundError):  # somebody builds it again
+            if _is_trusted(path.stat()) and path.name == f"{name}-{_hash(path)}":
+                return path
+    return None
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, name: str) -> Iterator[None]:
+    try:
+        lock = filelock.FileLock(folder / f"{name}.lock").acquire()
+    except OSError as error:
+        raise _useless(folder, f"holds no whole {name} and can't be written to: {error}") from None
+    with lock:
+        yield
+
+
+def _build(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
+    for damaged in folder.glob(f"{name}-*"):
+        print(f"rungs: {damaged} is damaged: it is built again", file=sys.stderr)
+        damaged.unlink()
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
+        path = Path(unfinished, name)
+        build(path)
+        path.chmod(path.stat().st_mode & ~_OTHERS_MAY_WRITE)
+        return path.rename(folder / f"{name}-{_hash(path)}")
+
+
+def _useless(folder: Path, why: str) -> CompilerError:
+    return CompilerError(
+        f"{folder}, where compiled code is kept, {why} (XDG_CACHE_HOME says where it is)"
+    )

@@ -6,9 +6,9 @@ precompiled header made with the same flags, so this module must be the first to
 OpenMP runtime that its code calls is `rungs.compile.openmp`'s.
 """
 
+import contextlib
 import ctypes
 import functools
-import hashlib
 import importlib.metadata
 import importlib.util
 import os
@@ -95,9 +95,8 @@ def _include_mpi() -> None:
 
 
 def _compile() -> None:
-    cppyy = _cppyy()
+    _import_cppyy()
     openmp.load()
-    cppyy.add_include_path(str(paths.CPP))
     _include(headers.API)
     # Cling ignores -fopenmp in silence where its precompiled header was made without.
     if not _functions().rungs_openmp_version():
@@ -109,7 +108,8 @@ def _include(header: str) -> None:
     import cppyy
 
     try:
-        cppyy.include(header)
+        with contextlib.chdir(paths.CPP):
+            cppyy.include(str(paths.CPP / header))
     except ImportError as error:
         raise CompilerError(f"Cling could not compile {header}: {error}") from error
 
@@ -130,16 +130,17 @@ def _functions():
     return Functions()
 
 
-def _cppyy():
+def _import_cppyy() -> None:
     if "cppyy" in sys.modules and os.environ.get("EXTRA_CLING_ARGS") != FLAGS:
         raise CompilerError(
             "cppyy was imported before Rungs could set its compiler flags: import rungs first"
         )
     os.environ["EXTRA_CLING_ARGS"] = FLAGS
-    os.environ["CLING_STANDARD_PCH"] = str(_precompiled_header())
-    import cppyy
-
-    return cppyy
+    # It looks for its settings, libraries and headers in the current folder first.
+    with contextlib.chdir(paths.CPP):
+        os.environ["CLING_STANDARD_PCH"] = str(_precompiled_header())
+        os.environ["CLING_REBUILD_PCH"] = "0"  # what was checked is what is loaded
+        import cppyy  # noqa: F401
 
 
 def _precompiled_header() -> Path:
@@ -148,17 +149,15 @@ def _precompiled_header() -> Path:
     # The header names the files it was made from, and cppyy asks their folder's date.
     made_from = (backend, os.stat(os.path.join(backend, "include")).st_mtime_ns)
     version = importlib.metadata.version("cppyy-cling")
-    identity = repr((FLAGS, cpu_features(), version, made_from))
-    path = cache.directory() / f"cling-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.pch"
-    with cache.build(path) as unfinished:
-        if unfinished:
-            environment = os.environ | {"CLING_STANDARD_PCH": str(unfinished)}
-            build = subprocess.run(
-                [sys.executable, "-c", "import cppyy"],
-                env=environment,
-                capture_output=True,
-                text=True,
-            )
-            if build.returncode or not unfinished.exists():
-                raise CompilerError(f"cppyy could not precompile its header: {build.stderr}")
-    return path
+    return cache.built("cling", (FLAGS, cpu_features(), version, made_from), _precompile)
+
+
+def _precompile(path: Path) -> None:
+    build = subprocess.run(
+        [sys.executable, "-P", "-c", "import cppyy"],
+        env=os.environ | {"CLING_STANDARD_PCH": str(path)},
+        capture_output=True,
+        text=True,
+    )
+    if build.returncode or not path.exists():
+        raise CompilerError(f"cppyy could not precompile its header: {build.stderr}")

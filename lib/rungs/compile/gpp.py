@@ -2,7 +2,6 @@
 
 import ctypes
 import functools
-import hashlib
 import re
 import subprocess
 from pathlib import Path
@@ -75,12 +74,11 @@ def build(name: str, source: Path, flags: list[str]) -> Path:
     beside = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
     # With the source's path, as it is in what debuggers and profilers are told.
     identity = (str(source), beside, headers.fingerprint(), version(), flags)
-    digest = hashlib.sha256(repr((*identity, cpu_features())).encode()).hexdigest()
-    path = cache.directory() / f"{name}-{digest[:16]}"
-    with cache.build(path) as unfinished:
-        if unfinished:
-            run([COMPILER, *flags, str(source), "-o", str(unfinished)])
-    return path
+    return cache.built(
+        name,
+        (*identity, cpu_features()),
+        lambda path: run([COMPILER, *flags, str(source), "-o", str(path)]),
+    )
 
 
 def version() -> str:

@@ -1,6 +1,6 @@
 """Our headers compiled for a GPU, as NVRTC does it while a program runs."""
 
-import hashlib
+from pathlib import Path
 
 from rungs import paths
 from rungs.compile import cache, headers
@@ -25,7 +25,7 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
     except ImportError:
         raise UnavailableError("cuda-core is not installed: pip install 'rungs[gpu]'") from None
     options = {
-        "name": source,
+        "name": str(paths.CPP / source),  # headers are looked for beside it
         "arch": arch,
         "std": "c++20",
         # All functions are the GPU's: no header has to say so.
@@ -35,17 +35,14 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
         "define_macro": [(name, str(value)) for name, value in macros.items()],
     }
     version = nvrtc.nvrtcVersion()
-    identity = repr((options, headers.fingerprint(), version))
-    digest = hashlib.sha256(identity.encode()).hexdigest()
-    path = cache.directory() / f"cubin-{arch}-{digest[:16]}"
-    with cache.build(path) as unfinished:
-        if unfinished:
-            try:
-                compiled = Program(
-                    (paths.CPP / source).read_text(), "c++", ProgramOptions(**options)
-                )
-                code = compiled.compile("cubin").code
-            except Exception as error:  # NVRTC's own, or of a library that is not there
-                raise CompilerError(f"NVRTC refuses {source} for {arch}: {error}") from None
-            unfinished.write_bytes(bytes(code))
-    return path.read_bytes()
+
+    def build(path: Path) -> None:
+        try:
+            compiled = Program((paths.CPP / source).read_text(), "c++", ProgramOptions(**options))
+            code = compiled.compile("cubin").code
+        except Exception as error:  # NVRTC's own, or of a library that is not there
+            raise CompilerError(f"NVRTC refuses {source} for {arch}: {error}") from None
+        path.write_bytes(bytes(code))
+
+    identity = (options, headers.fingerprint(), version)
+    return cache.built(f"cubin-{arch}", identity, build).read_bytes()

@@ -11,10 +11,17 @@ import functools
 import importlib.metadata
 import os
 import sys
+import threading
 import warnings
 from pathlib import Path
 
-from rungs.errors import OversubscriptionWarning
+from rungs.errors import OversubscriptionWarning, UnavailableError
+
+# Address space that the allocator may take for a thread as it starts, beside its stack.
+_HEAP = 128 * 2**20
+
+# How many threads a calling thread has had at once.
+_had = threading.local()
 
 
 @functools.cache
@@ -42,3 +49,38 @@ def warn_of_two() -> None:
     if load():
         text = "torch was imported before rungs: their threads are in each other's way"
         warnings.warn(text, OversubscriptionWarning, stacklevel=4)
+
+
+def require_threads(api, number: int) -> None:
+    """Makes sure that the system gives the calling thread a team of so many, itself among them.
+
+    Where a thread is refused to OpenMP in the middle of a step, it ends the whole process. So as
+    many are started here first, all at once, unless this thread has had as many before.
+
+    Args:
+        api: the compiled functions of `cpp/bindings/api.hpp`, of `rungs.compile`.
+        number: how many.
+
+    Raises:
+        UnavailableError: the system refuses; the message says how many it gives.
+    """
+    if number <= getattr(_had, "number", 1):
+        return
+    load()
+    stack = ctypes.CDLL(None).kmp_get_stacksize_s
+    stack.restype = ctypes.c_size_t
+    given = api.rungs_startable_threads(number, stack() + _HEAP)
+    if given < number:
+        raise UnavailableError(
+            f"the system gives {given} of {number} threads: ask for fewer, or raise its limits on "
+            "processes (ulimit -u) and memory (ulimit -v)"
+        )
+    _had.number = number
+
+
+def _forget() -> None:
+    global _had
+    _had = threading.local()
+
+
+os.register_at_fork(after_in_child=_forget)  # whose only thread is the one that forked

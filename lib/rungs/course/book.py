@@ -88,7 +88,7 @@ def make(staged: Path, book: Path) -> Path:
         tempfile.TemporaryDirectory(dir=ours.path, prefix=UNFINISHED) as folder,
     ):
         pages = Path(folder, "pages")
-        command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning"]
+        command = [sys.executable, "-P", "-m", "sphinx", "--quiet", "--fail-on-warning"]
         command += [f"--conf-dir={staged / 'docs'}", f"--doctree-dir={Path(folder, 'trees')}"]
         done = subprocess.run([*command, staged, pages], capture_output=True, text=True)
         if not (pages / "index.html").exists():

@@ -39,10 +39,10 @@ def look_aside() -> None:
     Raises:
         UnavailableError: it failed; with what it said.
     """
-    command = [sys.executable, "-m", "rungs", "race"]
+    command = [sys.executable, "-P", "-m", "rungs", "race"]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     if done.returncode:
-        said = done.stderr.splitlines() or [f"{' '.join(command[1:])} ended as {done.returncode}"]
+        said = done.stderr.splitlines() or [f"{' '.join(command[2:])} ended as {done.returncode}"]
         raise UnavailableError(said[-1].removeprefix("rungs: "))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from rungs.compile import cling
+from rungs.compile import cling, openmp
 from rungs.machine.topology import caches
 
 # In the order of `rungs::machine::Peak`.
@@ -28,10 +28,14 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
         A row per peak, number of threads and repeat: `peak`, `threads`, `repeat`, `per_second`:
         floating-point operations (a multiply-add is two), operations on 64-bit integers, or cycles,
         of all threads together.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
     """
     api = cling.load_machine()
     measurements = {}
     for count in threads:
+        openmp.require_threads(api, count)
         for number, peak in enumerate(COMPUTE):
             work = api.rungs_peak_operations(number) * count
             run = functools.partial(api.rungs_peak_seconds, number, count)
@@ -51,10 +55,14 @@ def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -
         A row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
         `stream` ("read", "copy", "triad"), `threads`, `repeat`, `per_second`: bytes, of all threads
         together, counted as STREAM does.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
     """
     api = cling.load_machine()
     measurements = {}
     for count in threads:
+        openmp.require_threads(api, count)
         for level, size in working_sets(count).items():
             for number, stream in enumerate(STREAMS):
                 work = api.rungs_stream_bytes(number, size) * count

@@ -22,6 +22,12 @@ def main() -> None:
     note = Path(folder) / f"{socket.gethostname()} {rank} {os.getpid()}"
     note.touch()
     atexit.register(note.unlink)
+    # We were started without the current folder. A module is looked for there last, and where a
+    # script lies first: mpi4py puts that in place of the first entry.
+    if command[0] == "-m":
+        sys.path.append(os.getcwd())
+    else:
+        sys.path.insert(0, "")
     try:
         run_command_line(command)
     except SystemExit:

@@ -50,7 +50,7 @@ def launch(
     with tempfile.TemporaryDirectory() as folder:
         command = [_mpiexec(), *(["-hosts", hosts] if hosts else []), "-n", str(ranks)]
         what = ("-m", script) if module else (script,)
-        command += [sys.executable, "-m", "rungs.processes.rank", folder, *what, *arguments]
+        command += [sys.executable, "-P", "-m", "rungs.processes.rank", folder, *what, *arguments]
         # Dies with us; then its ranks see that it is gone.
         with subprocess.Popen(
             command,

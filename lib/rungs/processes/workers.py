@@ -10,6 +10,7 @@ import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -19,6 +20,7 @@ from rungs.processes.main_guard import UNGUARDED, end_if_unguarded
 
 CONTEXT = multiprocessing.get_context("forkserver")
 _PRELOADED = ["rungs"]  # before PyTorch, whose OpenMP would be in its threads' way
+_SAFE_PATH = "PYTHONSAFEPATH"  # as `python -P`
 
 # How long a worker may take to see that nobody wants it any more.
 _PATIENCE = 2.0
@@ -33,10 +35,10 @@ _SLICE = 1.0
 
 
 def preload(module: str) -> None:
-    """Lets the server that processes are forked from import a module, once for all of them.
+    """Starts the server that processes are forked from, which imports a module for all of them.
 
-    The server begins with the first process, and takes no module after that: each process then
-    imports it by itself.
+    Once it is there, it takes no other module: each process then imports it by itself. The server
+    imports nothing from the current folder; processes do where this one does.
 
     Args:
         module: its name.
@@ -44,6 +46,15 @@ def preload(module: str) -> None:
     if module not in _PRELOADED:
         _PRELOADED.append(module)
     CONTEXT.set_forkserver_preload(_PRELOADED)
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 def limit(pipe: Connection, timeout: float | None) -> None:

@@ -26,6 +26,9 @@ from rungs.train.ranks import Ranks, all_ranks
 
 PARTS = ("generate", "infer", "backward", "wait", "all-reduce")
 
+# As `python -P` is, so are the processes that torchrun starts.
+_ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
+
 # All-reduces timed together where one is short, and from how many bytes on one is long enough.
 _TOGETHER, _LONG = 10, 2**20
 
@@ -71,11 +74,11 @@ def measure(
     settings = {"num_envs": num_envs, "alone": list(alone), "sizes": list(sizes)}
     settings |= {"repeats": repeats, "warmup": warmup, "seed": seed}
     with tempfile.TemporaryDirectory() as folder:
-        torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+        torchrun = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
         program = ["-m", "rungs.studies.rank_costs", folder, json.dumps(settings)]
         done = subprocess.run(
             [*torchrun, "--nproc-per-node", str(processes), *program],
-            env=os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"},
+            env=os.environ | _ENVIRONMENT,
             capture_output=True,
             text=True,
             preexec_fn=signalled_at_parents_death(signal.SIGTERM),

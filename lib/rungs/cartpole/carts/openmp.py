@@ -1,5 +1,7 @@
 """The OpenMP rung of CartPole: the C++ rung's registers, shared out among threads."""
 
+import numpy as np
+
 from rungs.cartpole.carts.cpp import CppCarts
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.compile import openmp
@@ -16,6 +18,9 @@ class OpenmpCarts(CppCarts):
         settings: see `Carts`.
         threads: by default as many as there are cores to use. Small batches use fewer, where
             another costs more than it brings.
+
+    Raises:
+        UnavailableError: the system gives fewer threads, then or to another thread that steps.
     """
 
     def __init__(
@@ -32,3 +37,12 @@ class OpenmpCarts(CppCarts):
         warn_of_oversubscription("threads", self.threads)
         if self.threads > 1:
             openmp.warn_of_two()
+        openmp.require_threads(self._api, self.threads)
+
+    def step(self, actions: np.ndarray) -> int:
+        openmp.require_threads(self._api, self.threads)
+        return super().step(actions)
+
+    def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
+        openmp.require_threads(self._api, self.threads)
+        return super().step_many(steps, actions, drawn)

@@ -15,7 +15,7 @@ from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs.chess.settings import ChessSettings, share_ends
 from rungs.compile import cling, layout
 from rungs.core.arguments import boolean, choice
-from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 from rungs.machine.cpu import usable_cores
 from rungs.processes.agreement import check_agreement
 
@@ -58,7 +58,7 @@ def MpiBoards(
         chunk: see `OpenmpBoards`.
 
     Raises:
-        UnavailableError: there is no MPI here.
+        UnavailableError: there is no MPI here, or a rank gets fewer threads; all ranks say so.
         ConfigurationError: a wrong setting, or there are fewer boards than ranks. On every rank:
             they were given different arguments; the message names them.
     """
@@ -72,15 +72,14 @@ def MpiBoards(
     transport = choice("transport", transport, (None, "messages", *shared))
     if threads is None:
         threads = max(1, usable_cores() // ranks.neighbours)
-    own = OpenmpBoards(
-        ranks.count,
-        first_board + ranks.first,
-        settings,
-        threads=threads,
-        schedule=schedule,
-        chunk=chunk,
-        api=ranks.api,
-    )
+    team = {"threads": threads, "schedule": schedule, "chunk": chunk, "api": ranks.api}
+    own = refused = None
+    try:
+        own = OpenmpBoards(ranks.count, first_board + ranks.first, settings, **team)
+    except UnavailableError as error:
+        refused = f"rank {ranks.rank}: {error}"
+    for why in filter(None, ranks.comm.allgather(refused)):
+        raise UnavailableError(why)
     if not gather:
         return ApartBoards(ranks, own)
     return GatheredBoards(ranks, own, shared=bool(shared) and transport != "messages")

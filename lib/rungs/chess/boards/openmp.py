@@ -34,6 +34,7 @@ class OpenmpBoards(CppBoards):
         api: see `CppBoards`.
 
     Raises:
+        UnavailableError: the system gives fewer threads, then or to another thread that steps.
         CompilerError: fewer threads run than asked for.
     """
 
@@ -59,6 +60,7 @@ class OpenmpBoards(CppBoards):
         warn_of_oversubscription("threads", self.threads)
         if self.threads > 1:
             openmp.warn_of_two()
+        openmp.require_threads(self.api, self.threads)
         size = self.api.rungs_openmp_team_size(self.threads)
         if size != self.threads:
             raise CompilerError(f"OpenMP runs {size} threads where {self.threads} were asked for")
@@ -67,7 +69,9 @@ class OpenmpBoards(CppBoards):
         self._openmp_step = self.api.rungs_chess_openmp_step
 
     def reset_all(self, marks: int, episode: int) -> None:
+        openmp.require_threads(self.api, self.threads)
         self.api.rungs_chess_openmp_reset(self._address, marks, episode, self._team)
 
     def step_all(self, actions: np.ndarray) -> int:
+        openmp.require_threads(self.api, self.threads)
         return self._openmp_step(self._address, actions, self._team)
