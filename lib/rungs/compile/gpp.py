@@ -30,7 +30,7 @@ _TYPES = {
     "std::int64_t": ctypes.c_int64,
     "std::uintptr_t": ctypes.c_size_t,
     "const std::int64_t*": _Array,
-    "float*": _Array,
+    "double*": _Array,
     "std::int32_t*": _Array,
 }
 _HEADERS = ("chess.hpp", "cartpole.hpp")
