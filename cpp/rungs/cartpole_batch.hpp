@@ -99,8 +99,7 @@ struct CartPoleBlock {
     int count = 0;  // on its own: a branch for each environment would cost more
     for (std::int64_t i = first; i < last; ++i) {
       listed.env[count] = i;
-      // Memory may be called bool whose bytes are others than 0 and 1.
-      count += reinterpret_cast<const std::uint8_t*>(marks)[i] != 0;
+      count += marks[i];
     }
     listed.count = count;
     return listed;

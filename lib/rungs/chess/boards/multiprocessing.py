@@ -161,7 +161,7 @@ class _Share:
 
     def step(self, outputs, actions, replies):
         self._answer(replies)
-        return self._boards.step_legal(actions), self._written(outputs)
+        return self._boards.step_legal(actions.tolist()), self._written(outputs)
 
     def open(self, outputs, replies):
         self._answer(replies)

@@ -29,16 +29,16 @@ class PythonBoards(Boards):
                 env.write(self.buffers, i)
 
     def step(self, actions: np.ndarray) -> int:
-        actions = actions.copy()  # read once: it may lie where a step writes
-        for i, (env, action) in enumerate(zip(self._envs, actions.tolist(), strict=True)):
+        chosen = actions.tolist()  # read once: another thread may write there
+        for i, (env, action) in enumerate(zip(self._envs, chosen, strict=True)):
             if not env.accepts(action):
                 raise self.illegal(i, action)
-        return self.step_legal(actions)
+        return self.step_legal(chosen)
 
-    def step_legal(self, actions: np.ndarray) -> int:
+    def step_legal(self, actions: list[int]) -> int:
         """Plays actions that are all legal, as `step`."""
         replies = [None] * self.num_envs if self.replies is None else self.replies.tolist()
-        played = zip(self._envs, actions.tolist(), replies, strict=True)
+        played = zip(self._envs, actions, replies, strict=True)
         return sum(
             env.step(action, reply, self.buffers, i)
             for i, (env, action, reply) in enumerate(played)
