@@ -50,8 +50,9 @@ struct CartPoleEnv {
             within(random.word[3])};
   }
 
-  // Pushes the carts: to the left where an action is 0, to the right where it is 1.
-  void step(const CartPoleConfig& config, Many<std::int8_t> actions) {
+  // Pushes the carts: to the left where an action is 0, to the right where it is 1. Inlined, or
+  // registers would be passed through memory.
+  [[gnu::always_inline]] void step(const CartPoleConfig& config, Many<std::int8_t> actions) {
     const Reals right = __builtin_convertvector(actions, Reals);
     move(right * number(2 * cartpole::kForce) - number(cartpole::kForce), config.workload);
     steps = steps + 1;
@@ -67,11 +68,12 @@ struct CartPoleEnv {
     return __builtin_convertvector(mask, Many<std::int8_t>) & 1;
   }
 
-  void move(Reals force, std::int32_t workload) {
+  [[gnu::always_inline]] void move(Reals force, std::int32_t workload) {
     for (std::int32_t repeat = 1; repeat < workload; ++repeat) {
-      const State next = cartpole::advance<Real>(state, force);
-      // As if the result were used, and the state another one.
-      asm volatile("" : "+m"(state) : "r"(&next) : "memory");
+      State another = state;
+      asm volatile("" : "+m"(another));  // as if it were
+      const State next = cartpole::advance<Real>(another, force);
+      asm volatile("" : : "r"(&next) : "memory");  // as if it were used
     }
     state = cartpole::advance<Real>(state, force);
   }

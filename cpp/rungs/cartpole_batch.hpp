@@ -34,13 +34,20 @@ struct CartPoleBatch {
 // may lie where another thread writes. Returns the first that is not, or `num_envs`.
 inline std::int64_t accept(const CartPoleBatch& batch, const std::int64_t* actions) {
   std::uint64_t all = 0;
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) {
+  std::int8_t* const chosen = batch.chosen;
+  const std::int64_t num_envs = batch.num_envs;
+  for (std::int64_t i = 0; i < num_envs; ++i) {
     const auto action = static_cast<std::uint64_t>(actions[i]);
-    batch.chosen[i] = static_cast<std::int8_t>(action < 2 ? action : 2);
+    chosen[i] = static_cast<std::int8_t>(action);
     all |= action;
   }
-  if (all <= 1) return batch.num_envs;
-  return std::find(batch.chosen, batch.chosen + batch.num_envs, 2) - batch.chosen;
+  if (all <= 1) return num_envs;
+  for (std::int64_t i = 0; i < num_envs; ++i) {
+    const auto action = static_cast<std::uint64_t>(actions[i]);
+    if (action > 1) return i;
+    chosen[i] = static_cast<std::int8_t>(action);
+  }
+  return num_envs;
 }
 
 // Environments `first` to `last - 1` of a batch, where `first` begins a register.
@@ -60,7 +67,8 @@ struct CartPoleBlock {
   // Begins an episode on the environments that `which` marks (null: on all): number `episode`, or
   // each one's next where `episode` is -1.
   void reset(const bool* which, std::int64_t episode) const {
-    const Listed listed = which ? marked(which) : all();
+    Listed listed;
+    list(which, listed);
     begin(listed, episode);
     clear(listed);
   }
@@ -69,11 +77,13 @@ struct CartPoleBlock {
   int step(const std::int8_t* actions) const {
     // With NEXT_STEP: where an episode had ended before, this step is the next one's reset.
     const bool next_step = batch.config.autoreset == env::Autoreset::NEXT_STEP;
-    const Listed resets = next_step ? marked(batch.ended) : Listed();
+    Listed resets;
+    if (next_step) list(batch.ended, resets);
     step_registers(actions);
     begin(resets, -1);
     clear(resets);
-    const Listed ended = marked(batch.ended);
+    Listed ended;
+    list(batch.ended, ended);
     if (batch.config.autoreset == env::Autoreset::SAME_STEP) {
       keep_final(ended);
       begin(ended, -1);
@@ -88,21 +98,14 @@ struct CartPoleBlock {
     int count = 0;
   };
 
-  Listed all() const {
-    Listed listed;
-    for (std::int64_t i = first; i < last; ++i) listed.env[listed.count++] = i;
-    return listed;
-  }
-
-  Listed marked(const bool* marks) const {
-    Listed listed;
-    int count = 0;  // on its own: a branch for each environment would cost more
+  // Lists those that `marks` marks (null: all).
+  void list(const bool* marks, Listed& listed) const {
+    int count = 0;  // without a branch for each environment, which would cost more
     for (std::int64_t i = first; i < last; ++i) {
       listed.env[count] = i;
-      count += marks[i];
+      count += !marks || marks[i];
     }
     listed.count = count;
-    return listed;
   }
 
   Real* state(int row) const { return static_cast<Real*>(batch.state) + row * batch.stride; }
@@ -161,7 +164,7 @@ struct CartPoleBlock {
     step_register(i, filled);
   }
 
-  void step_register(std::int64_t i, const std::int8_t* actions) const {
+  [[gnu::always_inline]] void step_register(std::int64_t i, const std::int8_t* actions) const {
     Env env;
     env.state = {load<Real>(state(0) + i), load<Real>(state(1) + i), load<Real>(state(2) + i),
                  load<Real>(state(3) + i)};

@@ -111,8 +111,8 @@ MUTANTS = [
     Mutant(
         "third-action-accepted",
         "cpp/rungs/cartpole_batch.hpp",
-        "if (all <= 1) return batch.num_envs;",
-        "if (all <= 3) return batch.num_envs;",
+        "if (all <= 1) return num_envs;",
+        "if (all <= 3) return num_envs;",
         "2 is taken for an action",
         ("tests/cartpole/test_sameness.py::TestContract::test_an_invalid_action_changes_nothing",),
     ),
