@@ -61,7 +61,7 @@ fuzz: $(INSTALLED)
 
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
-	  chromium clang iproute2 papi-tools stockfish valgrind
+	  chromium clang iproute2 libclang-rt-dev papi-tools stockfish valgrind
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.
 lock: $(ALL_TESTED)

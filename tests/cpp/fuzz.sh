@@ -4,6 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 command -v clang++ >/dev/null || { echo "fuzz $1: skipped, clang++ is not installed"; exit 0; }
+echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' \
+  | clang++ -x c++ -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null \
+  || { echo "fuzz $1: skipped, clang++ has no libFuzzer (Debian: libclang-rt-dev)"; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/corpus"

@@ -103,7 +103,7 @@ def test_nothing_is_allocated_in_a_step():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("clang++"), reason="libFuzzer needs clang++")
-@pytest.mark.parametrize("target", ["fen", "actions"])
+@pytest.mark.parametrize("target", ["fen", "actions", "states"])
 def test_the_fuzzer_finds_nothing(target):
     assert run(HERE / "fuzz.sh", target, 120).endswith("no fault\n")
 

@@ -28,7 +28,9 @@ TOOLS = (
         "an opponent, and a peer in counting moves",
         "apt-get install stockfish",
     ),
-    Tool("clang++", "clang++", "fuzzing the C++ (make check)", "apt-get install clang"),
+    Tool(
+        "clang++", "clang++", "fuzzing the C++ (make fuzz)", "apt-get install clang libclang-rt-dev"
+    ),
     Tool(
         "Chromium",
         "chromium",
