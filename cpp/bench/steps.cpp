@@ -34,6 +34,7 @@ int main(int argc, char** arguments) {
   std::vector<float> rewards(boards);
   std::vector<std::int8_t> codes(2 * boards);
   std::vector<std::int64_t> actions(boards);
+  std::vector<std::int16_t> chosen(boards);
   const ChessBatch batch{
       {{0, env::Opponent::NONE, observation, mask, env::Autoreset::SAME_STEP, 0, 0, 0, 1, &start},
        boards,
@@ -49,7 +50,8 @@ int main(int argc, char** arguments) {
        codes.data(),
        codes.data() + boards,
        observations.data() + boards * env::observation_bytes(observation)},
-      envs.data()};
+      envs.data(),
+      chosen.data()};
   const auto address = reinterpret_cast<std::uintptr_t>(&batch);
   // Called by address, so that it stays a function that a tool can find by name.
   std::int64_t (*volatile step)(std::uintptr_t, const std::int64_t*) = rungs_chess_serial_step;
