@@ -38,7 +38,7 @@ def test_a_missing_compiler_is_one_line_and_the_last_run_stays(tmp_path, monkeyp
     monkeypatch.setenv("PATH", str(tmp_path))
     assert cli.main(["run", "--out", str(tmp_path / "run")]) == 2
     assert capsys.readouterr().err == "rungs: g++ is not installed\n"
-    assert not (tmp_path / "run").exists()
+    assert list((tmp_path / "run").iterdir()) == []
 
 
 def in_that_folder(monkeypatch, notebooks):
