@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 import numpy as np
@@ -46,7 +47,6 @@ class Carts(abc.ABC):
 
     Attributes:
         seed: of all episodes, since the last `reset` or `load`.
-        numbers: (N,) int64, their numbers among all.
         outputs: where `reset`, `step` and `load` write.
         device: where outputs are tensors, their device; else None.
         validate: whether `step` refuses wrong actions and tells how many episodes ended.
@@ -59,7 +59,11 @@ class Carts(abc.ABC):
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         self.num_envs, self.first_env, self.settings = num_envs, first_env, settings
         self.seed = 0
-        self.numbers = np.arange(first_env, first_env + num_envs)
+
+    @functools.cached_property
+    def numbers(self) -> Array:
+        """(N,) int64, their numbers among all; made where they are asked for, as C++ never does."""
+        return np.arange(self.first_env, self.first_env + self.num_envs)
 
     @abc.abstractmethod
     def reset(self, which: Array | None, seed: int, episode: int | None) -> None:

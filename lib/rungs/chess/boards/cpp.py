@@ -81,6 +81,9 @@ class CppBoards(Boards):
         return self.memory.dump()
 
     def load(self, payload: bytes, seed: int) -> None:
-        checked = self.memory.check(payload)
+        self.take(self.memory.check(payload), seed)
+
+    def take(self, checked: tuple[np.ndarray, np.ndarray], seed: int) -> None:
+        """Takes boards and histories that `Memory.check` made, and writes what is seen of them."""
         self.memory.batch.config.seed = seed
         self.memory.load(*checked)

@@ -377,20 +377,20 @@ class GatheredBoards(Boards):
         return self._own.dump()
 
     def _check_own(self, payload: bytes) -> str | None:
-        """Says what is wrong with this rank's part; what `_load_own` takes, where nothing is."""
+        """Says what is wrong with this rank's part; keeps it for `_load_own`, where nothing is."""
         size = self._own.memory.memory_bytes() // self.ranks.count  # of a board
         at = size * self.ranks.first
-        self._part = payload[at : at + size * self.ranks.count]
         try:
             check_size(payload, size * int(self.ranks.counts.sum()))
-            self._own.memory.check(self._part)
+            part = payload[at : at + size * self.ranks.count]
+            self._checked = self._own.memory.check(part)
         except InvalidStateError as error:
             return str(error)
         return None
 
     def _load_own(self, seed: int) -> None:
-        self._own.load(self._part, seed)
-        del self._part
+        self._own.take(self._checked, seed)
+        del self._checked
 
     def _own_memory_bytes(self) -> int:
         return self._own.memory_bytes()
