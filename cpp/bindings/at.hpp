@@ -24,14 +24,14 @@ struct Field {
 
 // All fields of `ChessOutputs`, in what derives from it and is called `Batch`.
 #define RUNGS_MIRRORED_OUTPUT(type, name, count) RUNGS_MIRRORED(Batch, name),
-#define RUNGS_MIRRORED_OUTPUTS                                                                 \
-  RUNGS_MIRRORED(Batch, config.seed), RUNGS_MIRRORED(Batch, config.opponent),                  \
-      RUNGS_MIRRORED(Batch, config.observation), RUNGS_MIRRORED(Batch, config.mask),           \
-      RUNGS_MIRRORED(Batch, config.autoreset), RUNGS_MIRRORED(Batch, config.max_plies),        \
-      RUNGS_MIRRORED(Batch, config.opening_least), RUNGS_MIRRORED(Batch, config.opening_most), \
-      RUNGS_MIRRORED(Batch, config.num_starts), RUNGS_MIRRORED(Batch, config.starts),          \
-      RUNGS_MIRRORED(Batch, num_envs), RUNGS_MIRRORED(Batch, first_board),                     \
-      RUNGS_MIRRORED(Batch, history), RUNGS_MIRRORED(Batch, replies),                          \
+#define RUNGS_MIRRORED_OUTPUTS                                                              \
+  RUNGS_MIRRORED(Batch, config.seed), RUNGS_MIRRORED(Batch, config.opponent),               \
+      RUNGS_MIRRORED(Batch, config.observation), RUNGS_MIRRORED(Batch, config.mask),        \
+      RUNGS_MIRRORED(Batch, config.autoreset), RUNGS_MIRRORED(Batch, config.max_plies),     \
+      RUNGS_MIRRORED(Batch, config.opening_min), RUNGS_MIRRORED(Batch, config.opening_max), \
+      RUNGS_MIRRORED(Batch, config.num_starts), RUNGS_MIRRORED(Batch, config.starts),       \
+      RUNGS_MIRRORED(Batch, num_envs), RUNGS_MIRRORED(Batch, first_board),                  \
+      RUNGS_MIRRORED(Batch, history), RUNGS_MIRRORED(Batch, replies),                       \
       RUNGS_CHESS_OUTPUTS(RUNGS_MIRRORED_OUTPUT)
 
 // A line for each field and its offset, and one for the struct's size.

@@ -87,12 +87,12 @@ inline std::string castling_letters(const Position& p, char case_of) {
   return letters;
 }
 
-inline std::string parse_number(std::string_view text, unsigned least, unsigned most,
+inline std::string parse_number(std::string_view text, unsigned low, unsigned high,
                                 unsigned& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    return "counter '" + std::string(text) + "' is not a number from " + std::to_string(least) +
-           " to " + std::to_string(most);
+  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high)
+    return "counter '" + std::string(text) + "' is not a number from " + std::to_string(low) +
+           " to " + std::to_string(high);
   return "";
 }
 

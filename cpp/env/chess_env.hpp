@@ -20,7 +20,7 @@ struct ChessConfig {
   MaskFormat mask;
   Autoreset autoreset;
   std::uint32_t max_plies;  // an episode is truncated once it has this many; 0: never
-  std::uint32_t opening_least, opening_most;  // random plies before an episode begins
+  std::uint32_t opening_min, opening_max;  // random plies before an episode begins
   std::uint32_t num_starts;
   const chess::Position* starts;
 };
@@ -70,8 +70,8 @@ struct ChessEnvIn {
       rows.history->add(game);
     }
     const std::uint32_t opening =
-        config.opening_least +
-        draw(config, Purpose::OPENING_LENGTH, config.opening_most - config.opening_least + 1);
+        config.opening_min +
+        draw(config, Purpose::OPENING_LENGTH, config.opening_max - config.opening_min + 1);
     while (ply < opening && begin_with(random_action(config, Purpose::OPENING), rows)) {
     }
     ply = 0;

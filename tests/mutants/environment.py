@@ -33,8 +33,8 @@ MUTANTS = [
     Mutant(
         "opening-never-longest",
         "cpp/env/chess_env.hpp",
-        "config.opening_most - config.opening_least + 1)",
-        "config.opening_most - config.opening_least)",
+        "config.opening_max - config.opening_min + 1)",
+        "config.opening_max - config.opening_min)",
         "no opening has as many plies as asked for at most",
         ("tests/chess/test_contract.py::test_openings_are_as_long_as_asked_for",),
     ),
@@ -227,8 +227,8 @@ MUTANTS = [
     Mutant(
         "bool-is-a-number",
         "lib/rungs/core/arguments.py",
-        "if isinstance(value, bool) or not least <= number <= most:",
-        "if not least <= number <= most:",
+        "if isinstance(value, bool) or not low <= number <= high:",
+        "if not low <= number <= high:",
         "True is taken for one board",
         ("tests/chess/test_errors.py::test_a_wrong_number_of_boards",),
     ),

@@ -24,7 +24,10 @@ def test_rungs_that_differ_are_named():
 
 @pytest.mark.system
 def test_steps_are_timed_over_the_number_of_environments():
-    entries = {"cpp": Entry(OurCartPole), "torch": Entry(OurCartPole, {"rung": "torch"}, most=4)}
+    entries = {
+        "cpp": Entry(OurCartPole),
+        "torch": Entry(OurCartPole, {"rung": "torch"}, max_envs=4),
+    }
     times = cartpole.step_times(entries, [4, 100], budget=1000, **TIMING)
     assert set(times.query("num_envs == 100")["racer"]) == {"cpp"}
     steps = times["plies"] / times["num_envs"]

@@ -51,7 +51,7 @@ class Broken(Idle):
 
 
 def test_it_times_every_racer_at_every_count():
-    entries = {"cpp": Entry(OurChess), "python": Entry(OurChess, {"rung": "python"}, most=2)}
+    entries = {"cpp": Entry(OurChess), "python": Entry(OurChess, {"rung": "python"}, max_envs=2)}
     times = peer_race.race(entries, [1, 8], **HOW)
     assert len(times) == 3 * (2 + 1)
     assert set(times.query("num_envs == 8")["racer"]) == {"cpp"}

@@ -72,8 +72,8 @@ class CartPoleVectorEnv(BatchEnv):
         self.carts = carts(self.num_envs, self.first_env, self.settings, **how)
         self.device, self._outputs = self.carts.device, self.carts.outputs
         self._drawn = 0  # random actions that each environment was given
-        most = np.array([2 * MOST_X, np.inf, 2 * MOST_THETA, np.inf], np.float32)
-        space = gymnasium.spaces.Box(-most, most, dtype=np.float32)
+        high = np.array([2 * MOST_X, np.inf, 2 * MOST_THETA, np.inf], np.float32)
+        space = gymnasium.spaces.Box(-high, high, dtype=np.float32)
         self._describe(self.settings.autoreset_mode, space, gymnasium.spaces.Discrete(2))
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -189,8 +189,8 @@ class CartPoleVectorEnv(BatchEnv):
         """
         with self._alone("set_state"):
             self._check_open()
-            most = {"seed": 2**64 - 1, "drawn": 2**62}
-            numbers, payload = state.unpack(saved, self._identity(), most)
+            limits = {"seed": 2**64 - 1, "drawn": 2**62}
+            numbers, payload = state.unpack(saved, self._identity(), limits)
             self.carts.load(saved_arrays(payload, self.num_envs, self.settings), numbers["seed"])
             self._seed, self._drawn, self._begun = numbers["seed"], numbers["drawn"], True
             self._num_ended = int(self._ended.sum())

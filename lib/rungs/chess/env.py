@@ -103,8 +103,8 @@ class ChessEnv:
                 raise self._unsaved(f"{uci!r} can't be played in {self.board.fen()}")
             self._play(moved[uci])
             moved = {move.uci(): move for move in self.legal.values()}
-        most = self.settings.max_plies
-        over = bool(self.reason) or (most is not None and ply >= most)
+        limit = self.settings.max_plies
+        over = bool(self.reason) or (limit is not None and ply >= limit)
         if ended != over:
             raise self._unsaved("its episode is over, and goes on" if over else "it is not over")
         if ended and self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
@@ -121,8 +121,8 @@ class ChessEnv:
             random = self.settings.opponent == "random"
             self._play(self.legal[self._random_action(Purpose.OPPONENT) if random else reply])
             sign = -1.0
-        most = self.settings.max_plies
-        truncated = not self.reason and most is not None and self.ply >= most
+        limit = self.settings.max_plies
+        truncated = not self.reason and limit is not None and self.ply >= limit
         if not self.reason and not truncated:
             return False
         out.reward[i] = sign if self.reason == Reason.CHECKMATE else 0.0
@@ -150,8 +150,8 @@ class ChessEnv:
         self.ply = 0
         starts = settings.start_fens
         self._set_up(starts[self._draw(Purpose.START, len(starts))])
-        least, most = settings.opening_plies
-        opening = least + self._draw(Purpose.OPENING_LENGTH, most - least + 1)
+        low, high = settings.opening_plies
+        opening = low + self._draw(Purpose.OPENING_LENGTH, high - low + 1)
         while self.ply < opening and self.begin_with(self._random_action(Purpose.OPENING)):
             pass
         self.ply = 0

@@ -68,7 +68,7 @@ def share_ends(num_envs: int, shares: int) -> list[int]:
 def _opening(plies) -> tuple[int, int]:
     pair = _listed(plies)
     if len(pair) != 2:
-        raise ConfigurationError(f"opening_plies={shown(plies)} is not a pair (least, most)")
+        raise ConfigurationError(f"opening_plies={shown(plies)} is not a pair (min, max)")
     low, high = pair
     low = integer("opening_plies", low, 0, MOST_PLIES)
     return low, integer("opening_plies", high, low, MOST_PLIES)

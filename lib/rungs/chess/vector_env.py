@@ -65,7 +65,7 @@ class ChessVectorEnv(BatchEnv):
         max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
             and isn't over, is truncated. None: never.
         start_fens: positions that episodes start from, one chosen at random each time.
-        opening_plies: how many random plies are played before an episode begins, (least, most),
+        opening_plies: how many random plies are played before an episode begins, (min, max),
             all numbers between equally likely. They count for repetition, not for `max_plies`.
             No ply before the agent's first ends the game: where one would, it is left out.
         **how: the rung's own settings, see its class. They change time and nothing else.

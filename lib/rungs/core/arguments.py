@@ -40,27 +40,27 @@ def shortened(text: str) -> str:
     return f"{text[: _MOST_SHOWN // 2]}...{text[-_MOST_SHOWN // 2 :]}"
 
 
-def integer(name: str, value, least: int, most: int) -> int:
-    """Returns `value` as an int from `least` to `most`; raises ConfigurationError for any other."""
+def integer(name: str, value, low: int, high: int) -> int:
+    """Returns `value` as an int from `low` to `high`; raises ConfigurationError for any other."""
     try:
         number = operator.index(value)
     except Exception:  # whatever else than an integer says of being made one
         raise ConfigurationError(f"{name}={shown(value)} is not an integer") from None
-    if isinstance(value, bool) or not least <= number <= most:
-        raise ConfigurationError(f"{name}={shown(value)} is not from {least} to {most}")
+    if isinstance(value, bool) or not low <= number <= high:
+        raise ConfigurationError(f"{name}={shown(value)} is not from {low} to {high}")
     return number
 
 
-def real(name: str, value, least: float, most: float) -> float:
-    """Returns `value` as a float from `least` to `most`; else raises ConfigurationError."""
+def real(name: str, value, low: float, high: float) -> float:
+    """Returns `value` as a float from `low` to `high`; else raises ConfigurationError."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ConfigurationError(f"{name}={shown(value)} is not a number")
     try:
         number = float(value)
     except OverflowError:  # an int that is larger than any
         number = math.nan
-    if not least <= number <= most:
-        raise ConfigurationError(f"{name}={shown(value)} is not between {least} and {most}")
+    if not low <= number <= high:
+        raise ConfigurationError(f"{name}={shown(value)} is not between {low} and {high}")
     return number
 
 

@@ -20,13 +20,13 @@ def pack(identity: dict, payload: bytes) -> bytes:
     return body + _checksum(body)
 
 
-def unpack(state: bytes, expected: dict, most: dict[str, int]) -> tuple[dict, bytes]:
+def unpack(state: bytes, expected: dict, limits: dict[str, int]) -> tuple[dict, bytes]:
     """Returns the numbers and the payload that `pack` was given.
 
     Args:
         state: what `pack` made.
         expected: what the identity must hold.
-        most: numbers that it holds beside, from 0 to as much.
+        limits: other numbers that it holds, each with the largest allowed; the smallest is 0.
 
     Raises:
         InvalidStateError: `state` is corrupt, or its identity differs; the message says in what.
@@ -49,11 +49,11 @@ def unpack(state: bytes, expected: dict, most: dict[str, int]) -> tuple[dict, by
             raise InvalidStateError(
                 f"the state is of another environment: {name} is {theirs}, not {ours!r}"
             )
-    numbers = {name: identity.get(name) for name in most}
+    numbers = {name: identity.get(name) for name in limits}
     for name, number in numbers.items():
-        if type(number) is not int or not 0 <= number <= most[name]:
+        if type(number) is not int or not 0 <= number <= limits[name]:
             raise InvalidStateError(
-                f"{name} of the state is {reprlib.repr(number)}, not from 0 to {most[name]}"
+                f"{name} of the state is {reprlib.repr(number)}, not from 0 to {limits[name]}"
             )
     return numbers, payload
 

@@ -45,7 +45,7 @@ class Exact:
         value: the column.
         key: the columns that say what it is of.
         better: 1 where more is better, -1 where less is, 0 where neither.
-        least: differences up to this one don't count, in the value's unit.
+        tolerance: differences up to this one don't count, in the value's unit.
         scored: whether it has a 95 % interval, from `low` to `high`.
         played: whether it is of games, which are others in a run of another size.
     """
@@ -53,15 +53,15 @@ class Exact:
     value: str
     key: tuple[str, ...]
     better: int
-    least: float = 0.0
+    tolerance: float = 0.0
     scored: bool = False
     played: bool = False
 
 
 _EXACT = {
-    "03_instructions.csv": Exact("instructions", ("header", "mask"), better=0, least=0.05),
+    "03_instructions.csv": Exact("instructions", ("header", "mask"), better=0, tolerance=0.05),
     "06_compiled.csv": Exact("bytes of machine code", ("architecture",), better=0),
-    "09_counts.csv": Exact("per ply", ("boards", "count", "source"), better=-1, least=0.05),
+    "09_counts.csv": Exact("per ply", ("boards", "count", "source"), better=-1, tolerance=0.05),
     "12_rules.csv": Exact("disagreements", ("peer", "rule"), better=-1, played=True),
     "15_evaluations.csv": Exact("score", ("rung", "update"), better=1, scored=True, played=True),
 }
@@ -165,7 +165,7 @@ def compare(a: Run, b: Run, floor: float = FLOOR) -> Comparison:
         elif name not in {*of_a["file"], *of_b["file"]}:
             skipped[name] = "neither repeats nor counts"
     of_a, of_b = (groups[~groups["file"].isin(skipped)] for groups in (of_a, of_b))
-    key = ["file", "what", "measure", "better", "least", "floor"]
+    key = ["file", "what", "measure", "better", "tolerance", "floor"]
     both = of_a.merge(of_b, on=key, suffixes=("_a", "_b"), validate="one_to_one")
     only = {"A": _only(a, b, of_a, both), "B": _only(b, a, of_b, both)}
     return Comparison(a, b, floor, _judged(both), only, skipped, differing)
@@ -183,7 +183,17 @@ def _differing(a: Run, b: Run) -> dict[str, dict[str, tuple[str, str]]]:
 
 def _groups(run: Run, floor: float) -> pd.DataFrame:
     """Returns a row per group of all tables: value, relative spread, repeats, and what it is of."""
-    columns = ["what", "value", "spread", "repeats", "measure", "better", "least", "floor", "file"]
+    columns = [
+        "what",
+        "value",
+        "spread",
+        "repeats",
+        "measure",
+        "better",
+        "tolerance",
+        "floor",
+        "file",
+    ]
     found = [pd.DataFrame(columns=columns)]
     for name, table in run.tables.items():
         repeat = _REPEATS.get(name, "repeat")
@@ -212,7 +222,7 @@ def _exact(table: pd.DataFrame, how: Exact) -> pd.DataFrame:
         groups["spread"] = groups["spread"].where(table["source"] != "PAPI")
     groups.index = _what(table[list(how.key)])
     return groups.assign(
-        repeats=1, measure=how.value, better=how.better, least=how.least, floor=0.0
+        repeats=1, measure=how.value, better=how.better, tolerance=how.tolerance, floor=0.0
     )
 
 
@@ -224,7 +234,7 @@ def _repeated(table: pd.DataFrame, repeat: str, measure: str) -> pd.DataFrame:
     median, repeats = grouped.median(), grouped.size()
     spread = (grouped.quantile(0.75) - grouped.quantile(0.25)) / _QUARTILES / median
     groups = pd.DataFrame({"value": median, "spread": spread.where(repeats >= FEWEST)})
-    return groups.assign(repeats=repeats, measure=measure, better=_BETTER[measure], least=0.0)
+    return groups.assign(repeats=repeats, measure=measure, better=_BETTER[measure], tolerance=0.0)
 
 
 def _what(key: pd.DataFrame) -> list[str]:
@@ -256,7 +266,7 @@ def _judged(both: pd.DataFrame) -> pd.DataFrame:
     gain = np.sign(b - a) * both["better"].astype(int)
     verdict = np.select(
         [
-            np.abs(b - a) <= both["least"].astype(float),
+            np.abs(b - a) <= both["tolerance"].astype(float),
             ~(np.isfinite(noise) & ratio.notna()),
             _factor(ratio) <= noise,
             gain > 0,

@@ -62,11 +62,11 @@ def limit(pipe: Connection, timeout: float | None) -> None:
     if timeout is None:
         return
     whole, rest = divmod(timeout, 1)
-    most = struct.pack("ll", int(whole), max(1, int(rest * 1e6)))
+    limit = struct.pack("ll", int(whole), max(1, int(rest * 1e6)))
     with socket.socket(fileno=os.dup(pipe.fileno())) as end:
         end.setblocking(True)  # whatever the default is: it is the pipe's, too
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, most)
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, most)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
 
 
 def failure(

@@ -150,16 +150,16 @@ def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None
     axes.text(0.03, 0.03, "\n".join(lines), transform=axes.transAxes, fontsize="small")
 
 
-def feeding(rates: dict[str, float], limits: dict[str, float], most: int):
+def feeding(rates: dict[str, float], limits: dict[str, float], max_generators: int):
     """Draws what reaches one learner from many generators, and what it can take.
 
     Args:
         rates: positions per second of one generator, by name.
         limits: positions per second that the learner can't go beyond, by name.
-        most: generators.
+        max_generators: the most generators drawn.
     """
     figure, axes = style.axes(height=4.2)
-    generators = 2.0 ** np.arange(0, np.log2(most) + 1)
+    generators = 2.0 ** np.arange(0, np.log2(max_generators) + 1)
     for name, rate, look in style.lines(rates.items()):
         axes.plot(generators, generators * rate, label=name, markersize=4, **look)
     for name, limit in limits.items():

@@ -122,7 +122,7 @@ def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) ->
 
 
 def race_updates(
-    most: dict[str, int],
+    max_boards: dict[str, int],
     shapes: Iterable[tuple[int, int]],
     *,
     seed: int,
@@ -133,7 +133,7 @@ def race_updates(
     """Times updates that go once through what was played on some boards for some steps.
 
     Args:
-        most: the largest number of boards, by name as of `make`.
+        max_boards: the largest number of boards, by name as of `make`.
         shapes: (boards, steps).
         seed: of games, weights and actions.
         repeats: updates timed.
@@ -148,8 +148,8 @@ def race_updates(
         settings = PpoSettings(num_steps=length, update_epochs=1, num_minibatches=1)
         learners = {
             name: _learner(name, num_envs, seed, settings=settings, device=device)
-            for name in most
-            if num_envs <= most[name]
+            for name in max_boards
+            if num_envs <= max_boards[name]
         }
         frame = race_learners(learners, repeats=repeats, warmup=warmup)
         frames.append(frame.assign(num_envs=num_envs, length=length))

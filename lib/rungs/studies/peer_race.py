@@ -36,14 +36,14 @@ class Entry:
     Attributes:
         make: `make(num_envs, threads, **how)` is a `Peer`; can be pickled.
         how: more arguments.
-        most: the most environments it is measured with, or None.
+        max_envs: the most environments it is measured with, or None.
         processes: whether it uses several cores by a process on each.
         parent: whether it starts processes of its own.
     """
 
     make: Callable[..., Peer]
     how: dict = dataclasses.field(default_factory=dict)
-    most: int | None = None
+    max_envs: int | None = None
     processes: bool = False
     parent: bool = False
 
@@ -145,7 +145,7 @@ def _processes(entry: Entry, threads: int) -> int:
 
 
 def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
-    return _processes(entry, threads) <= num_envs <= (entry.most or num_envs)
+    return _processes(entry, threads) <= num_envs <= (entry.max_envs or num_envs)
 
 
 def _seat(entry: Entry, threads: int) -> "_Alone | _Together":

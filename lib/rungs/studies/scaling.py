@@ -176,7 +176,7 @@ def predicted(law: str, serial: float, threads) -> np.ndarray:
 
 def over_boards(
     plies: dict[str, int],
-    most: dict[str, int],
+    max_boards: dict[str, int],
     board_counts: Iterable[int],
     *,
     mask: str,
@@ -188,7 +188,7 @@ def over_boards(
 
     Args:
         plies: about how many plies a segment has, by rung; at least a step of all boards is played.
-        most: the largest number of boards, by rung.
+        max_boards: the largest number of boards, by rung.
         board_counts: numbers of boards.
         mask: "bool" or "bits".
         seed: of the games.
@@ -203,7 +203,7 @@ def over_boards(
     for num_envs in board_counts:
         races, steps, envs = {}, {}, []
         for rung in plies:
-            if num_envs > most[rung]:
+            if num_envs > max_boards[rung]:
                 continue
             steps[rung] = steps_of(plies[rung], num_envs)
             envs.append(rungs.make("chess", rung, num_envs, mask=mask))

@@ -94,17 +94,17 @@ class Training:
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
 
     def __post_init__(self):
-        most = 2**31 - 1
+        limit = 2**31 - 1
         checked = {
             name: integer(name, getattr(self, name), *span)
             for name, span in {
-                "num_envs": (1, most),
-                "updates": (1, most),
+                "num_envs": (1, limit),
+                "updates": (1, limit),
                 "seed": (0, 2**64 - 1),
-                "max_plies": (1, most),
-                "evaluate_every": (1, most),
+                "max_plies": (1, limit),
+                "evaluate_every": (1, limit),
                 "games": (2, 2**20),
-                "checkpoint_every": (0, most),
+                "checkpoint_every": (0, limit),
                 "torch_threads": (0, 2**15),
             }.items()
         }

@@ -31,8 +31,8 @@ class ChessConfig(ctypes.Structure):
         ("mask", ctypes.c_int32),
         ("autoreset", ctypes.c_int32),
         ("max_plies", ctypes.c_uint32),
-        ("opening_least", ctypes.c_uint32),
-        ("opening_most", ctypes.c_uint32),
+        ("opening_min", ctypes.c_uint32),
+        ("opening_max", ctypes.c_uint32),
         ("num_starts", ctypes.c_uint32),
         ("starts", ctypes.c_void_p),
     )
@@ -85,8 +85,8 @@ def config(settings: ChessSettings, num_starts: int, starts: int) -> ChessConfig
         mask=tuple(MASKS).index(settings.mask),
         autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
         max_plies=settings.max_plies or 0,
-        opening_least=settings.opening_plies[0],
-        opening_most=settings.opening_plies[1],
+        opening_min=settings.opening_plies[0],
+        opening_max=settings.opening_plies[1],
         num_starts=num_starts,
         starts=starts,
     )
