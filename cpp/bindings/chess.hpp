@@ -5,6 +5,7 @@
 #include "../chess/fen.hpp"
 #include "../chess/perft.hpp"
 #include "../machine/threads.hpp"
+#include "../rungs/copies.hpp"
 #include "../rungs/device_batch.hpp"
 #include "../rungs/openmp.hpp"
 #include "../rungs/serial.hpp"
@@ -103,8 +104,27 @@ void rungs_chess_serial_load(std::uintptr_t batch, std::uintptr_t saved, std::ui
                       reinterpret_cast<const rungs::env::History*>(past));
 }
 
-std::int64_t rungs_chess_episode(std::uintptr_t batch, std::int64_t i) {
-  return rungs::at<const rungs::ChessBatch>(batch).env[i].episode;
+// Copies boards, `count` indices at `which`, to `saved`, and their histories to `past`, 0 where
+// they have none: both as `rungs_chess_put` takes them afterwards, with the indices of other
+// boards.
+void rungs_chess_save(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
+                      std::uintptr_t saved, std::uintptr_t past) {
+  rungs::copies::save(rungs::at<const rungs::ChessBatch>(batch),
+                      reinterpret_cast<const std::int64_t*>(which), count,
+                      reinterpret_cast<rungs::env::ChessEnv*>(saved),
+                      reinterpret_cast<rungs::env::History*>(past));
+}
+
+void rungs_chess_put(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
+                     std::uintptr_t saved, std::uintptr_t past, std::int64_t own) {
+  rungs::copies::put(rungs::at<const rungs::ChessBatch>(batch),
+                     reinterpret_cast<const std::int64_t*>(which), count,
+                     reinterpret_cast<const rungs::env::ChessEnv*>(saved),
+                     reinterpret_cast<const rungs::env::History*>(past), own);
+}
+
+std::int64_t rungs_chess_agent_is_black(std::uintptr_t batch, std::int64_t i) {
+  return rungs::at<const rungs::ChessBatch>(batch).env[i].agent_is_black();
 }
 
 // Where board `i`'s position is.

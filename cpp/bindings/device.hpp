@@ -39,8 +39,9 @@ void rungs_chess_step_many(const rungs::DeviceBatch* batch, std::int64_t steps,
   for (std::int64_t i = 0; i < batch->num_envs; ++i) *ended += batch->step_many(i, steps);
 }
 
-void rungs_chess_write(const rungs::DeviceBatch* batch) {
-  for (std::int64_t i = 0; i < batch->num_envs; ++i) batch->write(i);
+void rungs_chess_write(const rungs::DeviceBatch* batch, const bool* which) {
+  for (std::int64_t i = 0; i < batch->num_envs; ++i)
+    if (!which || which[i]) batch->write(i);
 }
 
 }  // extern "C"

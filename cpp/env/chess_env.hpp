@@ -56,10 +56,13 @@ struct ChessRows {
 template <chess::AnyGame Game>
 struct ChessEnvIn {
   Game game;
-  std::uint32_t board;    // this environment's number among all, whoever steps it
+  std::uint32_t board;    // whose random numbers are drawn: its own among all, or a copy's source's
   std::uint32_t episode;  // counts from 0
   std::uint32_t ply;      // of the episode after its opening, both sides counted
   std::uint32_t ended;    // 1 where the episode has, and the next has not begun
+
+  // Colours alternate by episode, and neighbours have opposite ones, so that any batch is balanced.
+  bool agent_is_black() const { return (board + episode) & 1; }
 
   // Starts the current episode.
   void begin(const ChessConfig& config, const ChessRows& rows) {
@@ -126,9 +129,6 @@ struct ChessEnvIn {
   }
 
  private:
-  // Colours alternate by episode, and neighbours have opposite ones, so that any batch is balanced.
-  bool agent_is_black() const { return (board + episode) & 1; }
-
   bool play_turn(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
     play(action, rows);
     float sign = 1;  // whoever mates has just moved

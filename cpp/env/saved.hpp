@@ -41,9 +41,9 @@ inline bool leads_to(const History& history, const Game& game) {
 }  // namespace detail
 
 // Makes a board of what was saved as one, in its place. Returns why it can't be one of an
-// environment with this `config`, or "".
+// environment with this `config`, or "". It may draw any board's numbers: copies draw others'.
 template <chess::AnyGame Game>
-inline std::string restore(const ChessConfig& config, std::uint32_t board, const History* history,
+inline std::string restore(const ChessConfig& config, const History* history,
                            ChessEnvIn<Game>& env) {
   Game& game = env.game;
   chess::Position position;
@@ -54,7 +54,6 @@ inline std::string restore(const ChessConfig& config, std::uint32_t board, const
   if (position.halfmove > chess::kFiftyMoves || game.num_past > position.halfmove)
     return "it has more past positions than plies since the last capture or pawn's move";
   if (env.ply > kMostPlies) return "its episode is longer than any game";
-  env.board = board;
   chess::resume(game, position, game.num_past);
   if (game.repetitions > 2) return "its position stood there too often";
   const bool over = game.over() || (config.max_plies && env.ply >= config.max_plies);

@@ -51,11 +51,12 @@ __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
   if (mine) atomicAdd(ended, static_cast<unsigned long long>(mine));
 }
 
-// Writes observation, mask and player of every board as it stands.
+// Writes observation, mask and player as they stand of the boards that `which` marks (null: of
+// all).
 __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
-    rungs_chess_write(const rungs::DeviceBatch* batch) {
+    rungs_chess_write(const rungs::DeviceBatch* batch, const bool* which) {
   const std::int64_t i = thread_number();
-  if (i < batch->num_envs) batch->write(i);
+  if (i < batch->num_envs && (!which || which[i])) batch->write(i);
 }
 
 }  // extern "C"

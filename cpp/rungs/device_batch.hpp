@@ -25,7 +25,8 @@ struct Strided {
 using DeviceGame = chess::GameIn<Strided<chess::Bitboard>, Strided<std::uint64_t>>;
 using DeviceEnv = env::ChessEnvIn<DeviceGame>;
 
-// Words of a board beside its legal actions and past keys.
+// Words of a board beside its legal actions and past keys; those from COUNTS on are several
+// numbers.
 enum DeviceWord { POSITION = 0, NOW = 8, COUNTS, EPISODE, NUM_DEVICE_WORDS };
 static_assert(sizeof(chess::Position) == 8 * NOW);
 
@@ -48,7 +49,7 @@ struct DeviceBatch : ChessOutputs {
     env.ended = word[COUNTS] >> 24 & 255;
     env.ply = static_cast<std::uint32_t>(word[COUNTS] >> 32);
     env.episode = static_cast<std::uint32_t>(word[EPISODE]);
-    env.board = static_cast<std::uint32_t>(first_board + i);
+    env.board = static_cast<std::uint32_t>(word[EPISODE] >> 32);
     return env;
   }
 
@@ -59,7 +60,7 @@ struct DeviceBatch : ChessOutputs {
     word[COUNTS] = env.game.num_past | std::uint64_t{env.game.repetitions} << 8 |
                    static_cast<std::uint64_t>(env.game.reason) << 16 |
                    std::uint64_t{env.ended} << 24 | std::uint64_t{env.ply} << 32;
-    word[EPISODE] = env.episode;
+    word[EPISODE] = env.episode | std::uint64_t{env.board} << 32;
     for (int each = 0; each < NUM_DEVICE_WORDS; ++each) words[each * num_envs + i] = word[each];
   }
 
@@ -67,6 +68,7 @@ struct DeviceBatch : ChessOutputs {
 
   void reset(std::int64_t i, std::int64_t episode) const {
     DeviceEnv env = load(i);
+    env.board = static_cast<std::uint32_t>(first_board + i);
     env.episode = episode < 0 ? env.episode + 1 : static_cast<std::uint32_t>(episode);
     env.begin(config, rows(i));
     env.write(config, rows(i));
@@ -90,7 +92,7 @@ struct DeviceBatch : ChessOutputs {
   // Makes a board of what was saved as one, in its place, on the host. Returns why it can't be one.
   std::string restore(std::int64_t i) const {
     DeviceEnv env = load(i);
-    const std::string why = env::restore(config, env.board, history ? history + i : nullptr, env);
+    const std::string why = env::restore(config, history ? history + i : nullptr, env);
     if (why.empty()) store(i, env);
     return why;
   }

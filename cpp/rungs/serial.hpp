@@ -32,8 +32,7 @@ inline void open(const ChessBatch& batch) {
 inline std::int64_t restore(const ChessBatch& batch, env::ChessEnv* saved, const env::History* past,
                             std::string& why) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i) {
-    const auto board = static_cast<std::uint32_t>(batch.first_board + i);
-    why = env::restore(batch.config, board, past ? past + i : nullptr, saved[i]);
+    why = env::restore(batch.config, past ? past + i : nullptr, saved[i]);
     if (!why.empty()) return i;
   }
   return batch.num_envs;

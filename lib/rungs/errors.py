@@ -73,7 +73,7 @@ class InvalidFenError(RungsError, ValueError):
 
 
 class InvalidStateError(RungsError, ValueError):
-    """Bytes are no state of this environment: corrupt, of other settings, or of another rung."""
+    """A state or snapshot is none of this environment: corrupt, of other settings or rung."""
 
 
 class EngineError(RungsError, RuntimeError):

@@ -44,6 +44,9 @@ def test_a_second_caller_is_refused(env_id, rung, owned, actions, monkeypatch):
             _, (out,) = env.rollout(1)
             calls["fens"] = env.fens
             calls["legal_moves"] = lambda: env.legal_moves(0)
+            calls["copy_boards"] = lambda: env.copy_boards([0], [1])
+            calls["snapshot"] = env.snapshot
+            calls["restore"] = lambda: env.restore(None)
             calls["step "] = lambda: env.step(actions, out)
         else:
             calls["step_many"] = lambda: env.step_many(1)

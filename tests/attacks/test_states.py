@@ -79,7 +79,6 @@ def test_a_board_that_no_game_leads_to(rung, at, value):
         (NOW, b"\x55" * 8),
         (REPETITIONS, b"\x07"),
         (REASON, b"\x01"),
-        (NUMBER, b"\x09\0\0\0"),
     ],
 )
 def test_what_can_be_found_anew_is_not_believed(at, value):
@@ -89,6 +88,17 @@ def test_what_can_be_found_anew_is_not_believed(at, value):
     payload[at : at + len(value)] = value
     env.set_state(join(head, payload))
     assert env.get_state() == state
+
+
+@pytest.mark.parametrize("number", [9, 2**32 - 1])
+def test_any_boards_numbers_may_be_drawn(number):
+    env, place = chess_env(max_plies=40), slice(NUMBER, NUMBER + 4)
+    head, payload = split(env.get_state())
+    payload[place] = number.to_bytes(4, "little")
+    env.set_state(join(head, payload))
+    for _ in range(100):
+        env.step([min(env.legal_moves(board).values()) for board in range(3)])
+    assert split(env.get_state())[1][place] == payload[place]
 
 
 @pytest.mark.parametrize("value", [(8, 1), (0, 0), (0, 9), (2**32 - 1, 2**32 - 1), (3, 8)])
@@ -114,16 +124,18 @@ def test_a_board_that_goes_on_though_its_episode_is_over():
         lambda boards: boards[:-1],
         lambda boards: {"a": boards},
         lambda boards: [[], *boards[1:]],
-        lambda boards: [boards[0][:4], *boards[1:]],
+        lambda boards: [boards[0][:5], *boards[1:]],
         lambda boards: [[-1, *boards[0][1:]], *boards[1:]],
-        lambda boards: [[0, 10**6, *boards[0][2:]], *boards[1:]],
-        lambda boards: [[True, *boards[0][1:]], *boards[1:]],
-        lambda boards: [[*boards[0][:2], True, *boards[0][3:]], *boards[1:]],
-        lambda boards: [[*boards[0][:3], "8/8/8/8/8/8/8/8 w - - 0 1", []], *boards[1:]],
-        lambda boards: [[*boards[0][:4], ["e2e5"]], *boards[1:]],
-        lambda boards: [[*boards[0][:4], [5]], *boards[1:]],
-        lambda boards: [[*boards[0][:4], boards[0][4] * 2], *boards[1:]],
-        lambda boards: [[*boards[0][:4], [*THERE_AND_BACK * 2, "e2e4"]], *boards[1:]],
+        lambda boards: [[2**32, *boards[0][1:]], *boards[1:]],
+        lambda boards: [[0, -1, *boards[0][2:]], *boards[1:]],
+        lambda boards: [[0, 0, 10**6, *boards[0][3:]], *boards[1:]],
+        lambda boards: [[0, True, *boards[0][2:]], *boards[1:]],
+        lambda boards: [[*boards[0][:3], True, *boards[0][4:]], *boards[1:]],
+        lambda boards: [[*boards[0][:4], "8/8/8/8/8/8/8/8 w - - 0 1", []], *boards[1:]],
+        lambda boards: [[*boards[0][:5], ["e2e5"]], *boards[1:]],
+        lambda boards: [[*boards[0][:5], [5]], *boards[1:]],
+        lambda boards: [[*boards[0][:5], boards[0][5] * 2], *boards[1:]],
+        lambda boards: [[*boards[0][:5], [*THERE_AND_BACK * 2, "e2e4"]], *boards[1:]],
     ],
 )
 @pytest.mark.parametrize("rung", ["python", "multiprocessing"])

@@ -126,18 +126,18 @@ def test_random_play_in_one_call_is_the_same_games(where):
     env, plain = make(5, device=where, mask="bits"), rungs.make("chess", "cpp", 5, mask="bits")
     env.reset(seed=6)
     _, info = plain.reset(seed=6)
-    plies, ended = np.zeros(5, int), 0
+    plies, episodes = np.zeros((2, 5), int)
     for _ in range(300):
         actions = []
         for i, row in enumerate(info["action_mask"]):
             legal = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
-            episode = plain.boards.episode(i)
-            drawn = below(philox(6, i, episode, int(plies[i]), Purpose.AGENT), len(legal))
+            counter = (i, int(episodes[i]), int(plies[i]), Purpose.AGENT)
+            drawn = below(philox(6, *counter), len(legal))
             actions.append(legal[drawn])
         _, _, terminated, truncated, info = plain.step(np.array(actions))
-        plies = np.where(terminated | truncated, 0, plies + 1)
-        ended += (terminated | truncated).sum()
-    assert env.step_many(120) + env.step_many(180) == ended > 0
+        ended = terminated | truncated
+        plies, episodes = np.where(ended, 0, plies + 1), episodes + ended
+    assert env.step_many(120) + env.step_many(180) == episodes.sum() > 0
     assert env.fens() == plain.fens()
     assert_same("mask", on_host(env.boards.buffers.mask), info["action_mask"])
 

@@ -103,6 +103,28 @@ def test_colours_change_with_every_episode(rung, fake):
     env.close()
 
 
+def test_copies_are_replied_to_as_their_sources(rung, fake):
+    env = rungs.make("chess", rung, 2, opponent=fake(), max_plies=4)
+    env.reset()
+
+    def play():
+        """Two steps, in which an episode ends on either board; whose turn it is in the next."""
+        for _ in range(2):
+            *_, truncated, info = env.step([min(env.legal_moves(i).values()) for i in (0, 1)])
+        assert truncated.all()
+        return info["player"].tolist()
+
+    env.copy_boards([0], [1])
+    snapshot = env.snapshot()
+    assert play() == [1, 1]  # in episode 1 of board 0, twice
+    assert len(set(env.fens())) == 1
+    env.restore(snapshot)
+    assert play() == [1, 1]
+    env.restore(snapshot, randomness="own")
+    assert play() == [0, 1]  # in episodes 2 of boards 0 and 1
+    env.close()
+
+
 @pytest.mark.parametrize("rung", RUNGS[1:])
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
 def test_every_rung_plays_the_same_games(rung, fake, mode):

@@ -1,13 +1,14 @@
 // What is checked of the C++ by itself, under sanitizers; one program, as it takes long to compile.
 //   trees FILE.epd DEPTH            invariants at every node, and the leaf counts
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
-//   fen|actions|states ROUNDS FILE...   the fuzzer's targets, given the files, changed a little
-//   cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended
+//   fen|actions|states|copies ROUNDS FILE...   the fuzzer's targets, given the files, changed a
+//   little cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended
 #include <iterator>
 #include <random>
 #include <string>
 
 #include "cartpole.hpp"
+#include "copies.hpp"
 #include "fuzz_actions.hpp"
 #include "fuzz_fen.hpp"
 #include "fuzz_states.hpp"
@@ -42,6 +43,7 @@ int main(int count, char** arguments) {
   if (check == "fen") return replay(chess::fuzz_fen, number(2), arguments + 3, end);
   if (check == "actions") return replay(fuzz_actions, number(2), arguments + 3, end);
   if (check == "states") return replay(fuzz_states, number(2), arguments + 3, end);
+  if (check == "copies") return replay(fuzz_copies, number(2), arguments + 3, end);
   if (check != "cartpole") fail("there is no such check");
   const auto play = number(2) == 8 ? play_cartpole<double> : play_cartpole<float>;
   play(number(3), number(4), static_cast<env::Autoreset>(number(5)), number(6));

@@ -79,6 +79,13 @@ def test_a_changed_state_is_refused_or_a_board(checks, tmp_path):
     run(checks, "states", 8, *tmp_path.iterdir())
 
 
+def test_copies_go_on_as_one_and_stay_in_their_memory(checks, tmp_path):
+    rng = np.random.default_rng(0)
+    for settings in range(0, 256, 5):
+        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(2 + 5))
+    run(checks, "copies", 2, *tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("num_envs", [1, 63, 300])
 @pytest.mark.parametrize("autoreset", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

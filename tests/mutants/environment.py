@@ -243,7 +243,7 @@ MUTANTS = [
     Mutant(
         "masked-actions-unmasked",
         "lib/rungs/core/arguments.py",
-        "if isinstance(actions, np.ma.MaskedArray):",
+        "if isinstance(value, np.ma.MaskedArray):",
         "if False:",
         "actions that are masked are played",
         (
@@ -305,8 +305,8 @@ MUTANTS = [
     Mutant(
         "engine-colour",
         "lib/rungs/chess/boards/engine_plays.py",
-        "agent_is_black = (self.first_board + i + self.episode(i)) % 2 == 1",
-        "agent_is_black = (self.first_board + i) % 2 == 1",
+        "!= self.agent_is_black(i):",
+        "!= (self.first_board + i) % 2:",
         "against an engine the agent keeps its colour",
         ("tests/chess/test_engine.py::test_colours_change_with_every_episode",),
     ),

@@ -62,8 +62,8 @@ MUTANTS = [
     Mutant(
         "moves-not-restored",
         "lib/rungs/chess/env.py",
-        "return [self.episode, self.ply, self.ended, self.board.root().fen(), moves]",
-        "return [self.episode, self.ply, self.ended, self.board.fen(), []]",
+        "return [self.number, self.episode, self.ply, self.ended, start, moves]",
+        "return [self.number, self.episode, self.ply, self.ended, self.board.fen(), []]",
         "the Python rung forgets what was played before it was saved",
         ("tests/chess/test_state.py::test_repetitions_are_remembered",),
     ),

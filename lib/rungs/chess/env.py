@@ -5,6 +5,7 @@ once a ply and serve the end-of-game test, the mask and the check of the next ac
 """
 
 import collections
+import copy
 
 import chess
 import numpy as np
@@ -29,13 +30,16 @@ class ChessEnv:
     """
 
     def __init__(self, number: int, settings: ChessSettings):
-        self.number, self.settings = number, settings
+        # Whose random numbers are drawn: its own, or a copy's source's.
+        self.number = self._own_number = number
+        self.settings = settings
         self.seed = self.episode = 0
         self._past = collections.deque(maxlen=HISTORY)
         self._start()
 
     def begin(self, episode: int | None) -> None:
         """Begins an episode, or the next one where `episode` is None."""
+        self.number = self._own_number
         self.episode = self.episode + 1 if episode is None else episode
         self._start()
 
@@ -77,10 +81,30 @@ class ChessEnv:
         self._write_mask(out.mask[i])
         out.player[i] = not self.board.turn
 
+    def agent_is_black(self) -> bool:
+        """Says whether it is, where there is an opponent."""
+        # Colours alternate by episode, and neighbouring boards have opposite ones.
+        return (self.number + self.episode) % 2 == 1
+
+    def copy(self) -> "ChessEnv":
+        """Returns one that goes on as this one would, apart from it."""
+        other = copy.copy(self)
+        other.board, other._past = self.board.copy(), self._past.copy()
+        return other
+
+    def copy_for(self, other: "ChessEnv", own: bool) -> "ChessEnv":
+        """Returns a copy to stand in another's place; `own` as of `Boards.put`."""
+        new = self.copy()
+        new.seed, new._own_number = other.seed, other._own_number
+        if own:
+            new.number, new.episode = other._own_number, other.episode
+        return new
+
     def dump(self) -> list:
         """Returns all there is to know, as JSON takes it."""
         moves = [move.uci() for move in self.board.move_stack]
-        return [self.episode, self.ply, self.ended, self.board.root().fen(), moves]
+        start = self.board.root().fen()
+        return [self.number, self.episode, self.ply, self.ended, start, moves]
 
     def load(self, saved: list) -> None:
         """Takes what `dump` gave.
@@ -88,12 +112,14 @@ class ChessEnv:
         Raises:
             InvalidStateError: no game leads to it; this environment is no longer one.
         """
-        kinds = (int, int, bool, str, list)
+        kinds = (int, int, int, bool, str, list)
         if type(saved) is not list or [*map(type, saved)] != [*kinds]:
-            raise self._unsaved("it is no list of episode, ply, ended, start and moves")
-        self.episode, ply, ended, fen, moves = saved
+            raise self._unsaved("it is no list of number, episode, ply, ended, start and moves")
+        self.number, self.episode, ply, ended, fen, moves = saved
         if fen not in self.settings.start_fens:
             raise self._unsaved(f"no game starts from {fen!r}")
+        if not 0 <= self.number < 2**32:
+            raise self._unsaved(f"there is no board {self.number} to draw numbers for")
         if not (0 <= self.episode < 2**32 and 0 <= ply <= len(moves)):
             raise self._unsaved(f"episode {self.episode} has {ply} plies of {len(moves)}")
         self._set_up(fen)
@@ -112,7 +138,7 @@ class ChessEnv:
         self.ply, self.ended = ply, ended
 
     def _unsaved(self, why: str) -> InvalidStateError:
-        return InvalidStateError(f"board {self.number} of the state: {why}")
+        return InvalidStateError(f"board {self._own_number} of the state: {why}")
 
     def _play_turn(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
         self._play(self.legal[action])
@@ -155,9 +181,7 @@ class ChessEnv:
         while self.ply < opening and self.begin_with(self._random_action(Purpose.OPENING)):
             pass
         self.ply = 0
-        # Colours alternate by episode, and neighbouring boards have opposite ones.
-        agent_is_white = (self.number + self.episode) % 2 == 0
-        if settings.opponent == "random" and self.board.turn != agent_is_white:
+        if settings.opponent == "random" and self.board.turn == self.agent_is_black():
             self.begin_with(self._random_action(Purpose.OPPONENT))
 
     def _play(self, move: chess.Move) -> None:

@@ -16,10 +16,11 @@ from rungs.chess.buffers import Buffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
+from rungs.chess.snapshot import Snapshot
 from rungs.core import state
-from rungs.core.arguments import check_settings, integer
+from rungs.core.arguments import check_settings, checked_indices, choice, integer, shown
 from rungs.core.batch_env import BatchEnv, stays_ended
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.processes.interrupt import uninterrupted
 
 
@@ -263,6 +264,114 @@ class ChessVectorEnv(BatchEnv):
             self._num_ended = int(self._ended.sum())
             return self._buffers.observation, self._info()
 
+    def copy_boards(self, source, target, *, randomness: str = "same"):
+        """Makes boards what others are, each an exact copy of one.
+
+        All of `source` are read before any of `target` is written, so boards can change places. The
+        copy's `reward`, `terminated`, `truncated` and `reason` are 0, as after a reset; an episode
+        that has ended and not begun again has ended in the copy, too.
+
+        Randomness is a function of seed, board number, episode and ply. With "same" a copy takes
+        over its source's board number and episode: given the same actions it goes on bit for bit as
+        its source does, with the same replies of the opponent, next episodes and colours. A search
+        wants this. With "own" it takes the position, what led to it, and the ply, but keeps the
+        number of its own place and of its own episode, so that from there on it goes its own way. A
+        league wants that. The default is "same", as who copies or restores expects no difference.
+        Errors name boards by their place, either way. `reset` gives a board its own number back,
+        and begins the episode after the one it is at.
+
+        Args:
+            source: (n,) integers, indices of boards in this batch; one may be there twice.
+            target: (n,) integers, all different: board `target[k]` becomes what `source[k]` is.
+            randomness: "same" or "own".
+
+        Returns:
+            observation and info, as `reset` does.
+
+        Raises:
+            ConfigurationError: indices have a wrong shape, dtype or length, are out of range, or
+                name a target twice; no board has changed.
+            UnavailableError: the rung keeps boards in other processes.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("copy_boards"):
+            self._check_begun("copy_boards")
+            source = checked_indices("source", source, self.num_envs)
+            target = self._targets("target", target, len(source))
+            own = _is_own(randomness)
+            return self._put(self.boards.save(source), target, own)
+
+    def snapshot(self, indices=None) -> Snapshot:
+        """Copies boards, to go on from them later with `restore`; quick, and in memory.
+
+        Args:
+            indices: (n,) integers, of boards in this batch; None for all.
+
+        Raises:
+            ConfigurationError: indices have a wrong shape or dtype, or are out of range.
+            UnavailableError: the rung keeps boards in other processes.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("snapshot"):
+            self._check_begun("snapshot")
+            if indices is None:
+                indices = np.arange(self.num_envs)
+            indices = checked_indices("indices", indices, self.num_envs)
+            copies = self.boards.save(indices)
+            return Snapshot(indices, self._seed, self.settings, self.boards.layout(), copies)
+
+    def restore(self, snapshot: Snapshot, indices=None, *, randomness: str = "same"):
+        """Makes boards what they, or others, were when `snapshot` was taken; as often as wanted.
+
+        Args:
+            snapshot: of this environment, or of another in this process with the same rung and
+                settings, whatever its number of boards.
+            indices: (n,) integers, all different: which boards become the n copies, in their order;
+                None for those that were copied.
+            randomness: see `copy_boards`. "own" goes on with this environment's seed; with "same"
+                the snapshot's must be the same.
+
+        Returns:
+            observation and info, as `reset` does.
+
+        Raises:
+            InvalidStateError: it is no snapshot, or of another rung, setting or, with "same", seed;
+                no board has changed.
+            ConfigurationError: as for `target` of `copy_boards`.
+            UnavailableError: the rung keeps boards in other processes.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("restore"):
+            self._check_begun("restore")
+            if not isinstance(snapshot, Snapshot):
+                raise InvalidStateError(f"{shown(snapshot)} is not a Snapshot")
+            snapshot.check_fits(self.settings, self.boards.layout())
+            own = _is_own(randomness)
+            if not own and snapshot.seed != self._seed:
+                raise InvalidStateError(
+                    f"the snapshot is of seed {snapshot.seed}, not {self._seed}: only with "
+                    'randomness="own" can its boards go on here'
+                )
+            indices = snapshot.indices if indices is None else indices
+            target = self._targets("indices", indices, len(snapshot.indices))
+            return self._put(snapshot.boards, target, own)
+
+    def _targets(self, name: str, value, count: int) -> np.ndarray:
+        """Returns the indices of `count` different boards, (count,) int64."""
+        target = checked_indices(name, value, self.num_envs)
+        if len(target) != count:
+            raise ConfigurationError(f"{name}: {len(target)} boards for {count} copies")
+        times = np.bincount(target)
+        if len(times) and times.max() > 1:
+            raise ConfigurationError(f"{name} has board {times.argmax()} more than once")
+        return target
+
+    def _put(self, copies, target: np.ndarray, own: bool):
+        """Makes boards what was copied."""
+        self.boards.put(copies, target, own)
+        self._num_ended = int(self._ended.sum())
+        return self._buffers.observation, self._info()
+
     def step_many(self, steps: int) -> int:
         """Plays random legal actions, so many on each board, in one launch; on the rung cuda alone.
 
@@ -342,6 +451,10 @@ class ChessVectorEnv(BatchEnv):
             "num_envs": self.num_envs,
             "first_board": self.first_board,
         } | settings
+
+
+def _is_own(randomness: str) -> bool:
+    return choice("randomness", randomness, ("same", "own")) == "own"
 
 
 def _observation_space(obs: str) -> gymnasium.spaces.Box:

@@ -110,24 +110,46 @@ def checked_actions(actions, shape: tuple[int, ...]) -> np.ndarray:
         ConfigurationError: they have a wrong shape or dtype.
     """
     if type(actions) is not np.ndarray:
-        actions = _array(actions)
+        actions = _array("actions", actions)
     if actions.shape != shape:
         raise ConfigurationError(f"actions have shape {actions.shape}, not {shape}")
     if actions.dtype == np.int64 and actions.flags.carray:
         return actions
-    if actions.dtype.kind not in "iu" or actions.dtype == np.uint64:
-        raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
-    return np.array(actions, np.int64, order="C")
+    return _int64("actions", actions)
 
 
-def _array(actions) -> np.ndarray:
-    if isinstance(actions, np.ma.MaskedArray):
-        raise ConfigurationError("actions are a masked array: every environment needs one")
+def checked_indices(name: str, value, count: int) -> np.ndarray:
+    """Returns indices of `count` things as a new array, (n,) int64.
+
+    Raises:
+        ConfigurationError: they have a wrong shape or dtype, or one is of none of them.
+    """
+    array = _array(name, value)
+    if array.ndim != 1:
+        raise ConfigurationError(f"{name}: shape {array.shape}, not (n,)")
+    indices = _int64(name, array)
+    outside = np.flatnonzero((indices < 0) | (indices >= count))
+    if len(outside):
+        k = int(outside[0])
+        raise ConfigurationError(f"{name}[{k}]={indices[k]} is not from 0 to {count - 1}")
+    return indices
+
+
+def _int64(name: str, array: np.ndarray) -> np.ndarray:
+    """Returns a copy of integers as int64."""
+    if array.dtype.kind not in "iu" or array.dtype == np.uint64:
+        raise ConfigurationError(f"{name}: dtype {array.dtype}, not int64")
+    return np.array(array, np.int64, order="C")
+
+
+def _array(name: str, value) -> np.ndarray:
+    if isinstance(value, np.ma.MaskedArray):
+        raise ConfigurationError(f"{name}: a masked array lacks some")
     try:
-        return np.asarray(actions)
+        return np.asarray(value)
     except Exception as error:  # whatever else than an array says of being made one
         raise ConfigurationError(
-            f"actions={shown(actions)} are no array: {shortened(str(error))}"
+            f"{name}={shown(value)}: no array: {shortened(str(error))}"
         ) from None
 
 

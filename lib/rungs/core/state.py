@@ -7,7 +7,7 @@ import reprlib
 from rungs.errors import InvalidStateError
 
 # Grows when what a rung saves changes its meaning, as when `cpp/env/chess_env.hpp` does.
-VERSION = 2
+VERSION = 3
 
 _MAGIC = b"RUNGS state "
 _DIGEST = 16

@@ -175,8 +175,8 @@ class OpenSpielBoards(Boards):
             fields[3] = "-"  # where OpenSpiel names a square that no legal capture leads to
         return " ".join(fields)
 
-    def episode(self, board: int) -> int:
-        return int(self._episodes[board])
+    def agent_is_black(self, board: int) -> bool:
+        raise NotImplementedError("no engine plays here")
 
     def layout(self) -> str:
         raise UnavailableError("get_state and set_state are not available with OpenSpiel")

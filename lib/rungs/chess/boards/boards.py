@@ -1,6 +1,7 @@
 """What a rung is: the boards of an environment, and how they are stepped."""
 
 import abc
+from typing import Any
 
 import chess
 import numpy as np
@@ -91,8 +92,8 @@ class Boards(abc.ABC):
         return [self.fen(board) for board in range(self.num_envs)]
 
     @abc.abstractmethod
-    def episode(self, board: int) -> int:
-        """Returns the number of a board's episode."""
+    def agent_is_black(self, board: int) -> bool:
+        """Says whether the agent is Black in a board's episode, where it has an opponent."""
 
     @abc.abstractmethod
     def layout(self) -> str:
@@ -109,6 +110,28 @@ class Boards(abc.ABC):
         Raises:
             InvalidStateError: it can't be what `dump` gave; no board has changed.
         """
+
+    def save(self, which: np.ndarray) -> Any:
+        """Copies boards, (n,) int64 indices, for `put` of boards of this rung and these settings.
+
+        Raises:
+            UnavailableError: they are not where they can be copied.
+        """
+        raise self._no_copies()
+
+    def put(self, saved: Any, which: np.ndarray, own: bool) -> None:
+        """Makes boards what `save` copied, and writes all that is seen of them, as after a reset.
+
+        Args:
+            saved: what that returned, of n boards.
+            which: (n,) int64, the indices of different boards.
+            own: whether they draw random numbers of their own, for their number and episode; else
+                those of the boards that were copied.
+
+        Raises:
+            UnavailableError: as `save`.
+        """
+        raise self._no_copies()
 
     def step_many(self, steps: int) -> int:
         """Plays random legal actions, so many on each board; returns how many episodes ended."""
@@ -127,6 +150,9 @@ class Boards(abc.ABC):
 
     def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
         """Lets go of processes; may be called twice."""
+
+    def _no_copies(self) -> UnavailableError:
+        return UnavailableError(f"{type(self).__name__} can't copy boards: take a state of all")
 
     def illegal(self, board: int, action: int, fen: str | None = None) -> IllegalActionError:
         """Makes the error that names an illegal action on a board of the batch."""

@@ -71,8 +71,8 @@ class CppBoards(Boards):
     def fen(self, board: int) -> str:
         return fen_at(self.api, self.api.rungs_chess_position(self._address, board))
 
-    def episode(self, board: int) -> int:
-        return self.api.rungs_chess_episode(self._address, board)
+    def agent_is_black(self, board: int) -> bool:
+        return bool(self.api.rungs_chess_agent_is_black(self._address, board))
 
     def layout(self) -> str:
         return self.memory.layout()
@@ -82,6 +82,12 @@ class CppBoards(Boards):
 
     def load(self, payload: bytes, seed: int) -> None:
         self.take(self.memory.check(payload), seed)
+
+    def save(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.memory.save(which)
+
+    def put(self, saved: tuple[np.ndarray, np.ndarray], which: np.ndarray, own: bool) -> None:
+        self.memory.put(*saved, which, own)
 
     def take(self, checked: tuple[np.ndarray, np.ndarray], seed: int) -> None:
         """Takes boards and histories that `Memory.check` made, and writes what is seen of them."""

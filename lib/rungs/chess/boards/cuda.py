@@ -6,14 +6,24 @@ import numpy as np
 import torch
 
 from rungs.chess.boards.boards import Boards
-from rungs.chess.boards.device import HISTORY_WORDS, PAST, PLANES, WORDS, DeviceBatch, Gpu, Host
+from rungs.chess.boards.device import (
+    COUNTS,
+    EPISODE,
+    HISTORY_WORDS,
+    PAST,
+    PLANES,
+    WORDS,
+    DeviceBatch,
+    Gpu,
+    Host,
+)
 from rungs.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
 from rungs.chess.boards.tensor_buffers import TensorBuffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.settings import ChessSettings
 from rungs.compile import cling
 from rungs.core.arguments import choice, integer
-from rungs.core.tensors import checked_validate
+from rungs.core.tensors import checked_validate, moved
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.machine import gpu
 
@@ -99,8 +109,8 @@ class CudaBoards(Boards):
         position = self._state["words"][:8, board].cpu().numpy().copy()
         return fen_at(cling.load(), position.ctypes.data)
 
-    def episode(self, board: int) -> int:
-        return int(self._state["words"][10, board])
+    def agent_is_black(self, board: int) -> bool:
+        raise NotImplementedError("no engine plays here")
 
     def layout(self) -> str:
         history = HISTORY_WORDS if self._state["history"].numel() else 0
@@ -119,9 +129,35 @@ class CudaBoards(Boards):
         self._check(saved)
         for name, part in self._state.items():
             part.copy_(saved[name])
-        self.buffers.ended.copy_((self._state["words"][9] >> 24 & 1).bool())
+        self.buffers.ended.copy_(self._have_ended())
         self._tell_seed(seed)
-        self._run("write")
+        self._run("write", 0)
+
+    def save(self, which: np.ndarray) -> dict[str, torch.Tensor]:
+        where = moved(which, self.device)
+        return {name: part.index_select(axis, where) for name, axis, part in self._parts()}
+
+    def put(self, saved: dict[str, torch.Tensor], which: np.ndarray, own: bool) -> None:
+        where, words = moved(which, self.device), self._state["words"]
+        episodes = words[EPISODE].index_select(0, where) & (2**32 - 1)
+        for name, axis, part in self._parts():
+            part.index_copy_(axis, where, saved[name].to(self.device))
+        if own:
+            words[EPISODE].index_copy_(0, where, episodes | (where + self.first_board) << 32)
+        for name in ("reward", "terminated", "truncated", "reason"):
+            getattr(self.buffers, name).index_fill_(0, where, 0)
+        self.buffers.ended.index_copy_(0, where, self._have_ended().index_select(0, where))
+        marks = torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
+        self._run("write", marks.index_fill_(0, where, True).data_ptr())
+
+    def _parts(self) -> list[tuple[str, int, torch.Tensor]]:
+        """Returns all parts of the state that there are: name, the axis of boards, words."""
+        axes = {name: int(name != "history") for name in self._state}
+        return [(name, axes[name], part) for name, part in self._state.items() if part.numel()]
+
+    def _have_ended(self) -> torch.Tensor:
+        """Returns which episodes have ended and not begun again, (N,) bool."""
+        return (self._state["words"][COUNTS] >> 24 & 1).bool()
 
     def _check(self, saved: dict[str, torch.Tensor]) -> None:
         """Makes boards of what was saved, on the host.

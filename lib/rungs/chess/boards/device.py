@@ -15,6 +15,7 @@ _ON_HOST = "bindings/device.hpp"
 
 # Words of a board: `rungs::NUM_DEVICE_WORDS`, `chess::kPlanes`, `chess::kFiftyMoves`.
 WORDS, PLANES, PAST = 11, 73, 100
+COUNTS, EPISODE = 9, 10  # of `rungs::DeviceWord`
 HISTORY_WORDS = 65  # `rungs::env::History`
 
 

@@ -74,8 +74,7 @@ class EnginePlays(WrappedBoards):
         positions = {}
         for i in np.flatnonzero(begun).tolist():
             position = chess.Board(self.fen(i))
-            agent_is_black = (self.first_board + i + self.episode(i)) % 2 == 1
-            if (not position.turn) != agent_is_black:
+            if (not position.turn) != self.agent_is_black(i):
                 positions[i] = position
         self._ask(positions)
         super().open()

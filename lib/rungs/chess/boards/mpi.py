@@ -292,9 +292,8 @@ class GatheredBoards(Boards):
     def fens(self) -> list[str]:
         return [fen for part in self._everywhere("_own_fens") for fen in part]
 
-    def episode(self, board: int) -> int:
-        episodes = self._everywhere("_own_episode", board)
-        return next(episode for episode in episodes if episode is not None)
+    def agent_is_black(self, board: int) -> bool:
+        return any(self._everywhere("_own_agent_is_black", board))
 
     def layout(self) -> str:
         # However they are shared out, boards follow one another; but a rank's history follows its.
@@ -364,9 +363,9 @@ class GatheredBoards(Boards):
     def _own_fens(self) -> list[str]:
         return self._own.fens()
 
-    def _own_episode(self, board: int) -> int | None:
+    def _own_agent_is_black(self, board: int) -> bool:
         index = self._here(board)
-        return None if index is None else self._own.episode(index)
+        return index is not None and self._own.agent_is_black(index)
 
     def _open_own(self, replies: np.ndarray) -> None:
         first, count = self.ranks.first, self.ranks.count

@@ -94,8 +94,8 @@ class MultiprocessingBoards(Boards):
     def fen(self, board: int) -> str:
         return self._ask("fen", board)
 
-    def episode(self, board: int) -> int:
-        return self._ask("episode", board)
+    def agent_is_black(self, board: int) -> bool:
+        return self._ask("agent_is_black", board)
 
     def layout(self) -> str:
         return LAYOUT
@@ -173,8 +173,8 @@ class _Share:
     def fen(self, board: int) -> str:
         return self._boards.fen(board)
 
-    def episode(self, board: int) -> int:
-        return self._boards.episode(board)
+    def agent_is_black(self, board: int) -> bool:
+        return self._boards.agent_is_black(board)
 
     def dump(self) -> bytes:
         return self._boards.dump()

@@ -199,6 +199,21 @@ class Memory:
         """Takes what `check` made, and writes what is seen of it."""
         self._api.rungs_chess_serial_load(self.address, *_addresses(saved, past))
 
+    def save(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Copies boards, (n,) int64 indices, and their histories, for `put`."""
+        count = len(which)
+        # Not zeroed: what is not in use of the keys of past positions is neither written nor read.
+        saved = np.empty((count, self._env.shape[1]), np.uint64)
+        past = np.empty((count if self._history.size else 0, self._history.shape[1]), np.uint64)
+        addresses = _addresses(saved, past)
+        self._api.rungs_chess_save(self.address, which.ctypes.data, count, *addresses)
+        return saved, past
+
+    def put(self, saved: np.ndarray, past: np.ndarray, which: np.ndarray, own: bool) -> None:
+        """Makes boards what `save` copied, as `Boards.put`."""
+        addresses = _addresses(saved, past)
+        self._api.rungs_chess_put(self.address, which.ctypes.data, len(which), *addresses, own)
+
 
 def check_size(payload: bytes, size: int) -> None:
     """Makes sure that a state holds so many bytes of boards.

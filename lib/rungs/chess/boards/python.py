@@ -53,8 +53,8 @@ class PythonBoards(Boards):
     def fen(self, board: int) -> str:
         return self._envs[board].board.fen()
 
-    def episode(self, board: int) -> int:
-        return self._envs[board].episode
+    def agent_is_black(self, board: int) -> bool:
+        return self._envs[board].agent_is_black()
 
     def layout(self) -> str:
         return LAYOUT
@@ -68,6 +68,17 @@ class PythonBoards(Boards):
             env.seed = seed
             self.buffers.ended[i] = env.ended
             env.write(self.buffers, i)
+
+    def save(self, which: np.ndarray) -> list[ChessEnv]:
+        return [self._envs[i].copy() for i in which.tolist()]
+
+    def put(self, saved: list[ChessEnv], which: np.ndarray, own: bool) -> None:
+        out = self.buffers
+        for i, copied in zip(which.tolist(), saved, strict=True):
+            env = self._envs[i] = copied.copy_for(self._envs[i], own)
+            out.reward[i] = out.terminated[i] = out.truncated[i] = out.reason[i] = 0
+            out.ended[i] = env.ended
+            env.write(out, i)
 
 
 def load_envs(

@@ -1,5 +1,7 @@
 """Boards that are another rung's, but for what a class derived from this says."""
 
+from typing import Any
+
 import numpy as np
 
 from rungs.chess.boards.boards import Boards
@@ -47,8 +49,8 @@ class WrappedBoards(Boards):
     def fens(self) -> list[str]:
         return self.wrapped.fens()
 
-    def episode(self, board: int) -> int:
-        return self.wrapped.episode(board)
+    def agent_is_black(self, board: int) -> bool:
+        return self.wrapped.agent_is_black(board)
 
     def layout(self) -> str:
         return self.wrapped.layout()
@@ -58,6 +60,12 @@ class WrappedBoards(Boards):
 
     def load(self, payload: bytes, seed: int) -> None:
         self.wrapped.load(payload, seed)
+
+    def save(self, which: np.ndarray) -> Any:
+        return self.wrapped.save(which)
+
+    def put(self, saved: Any, which: np.ndarray, own: bool) -> None:
+        self.wrapped.put(saved, which, own)
 
     def memory_bytes(self) -> int:
         return self.wrapped.memory_bytes()
