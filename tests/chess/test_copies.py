@@ -15,6 +15,7 @@ from rungs.chess.policy import random_actions
 from rungs.core.memory import on_host
 from rungs.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
+from rungs.machine import gpu
 from rungs.measure.verify import assert_same, verify
 
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
@@ -30,13 +31,18 @@ STARTS = [
     "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
 ]
 
-# Those that have boards in this process, and what makes their arrays.
-RUNGS = ["python", "cpp", "openmp", "cuda"]
+# Those that have boards in this process.
+RUNGS = {
+    "python": {},
+    "cpp": {},
+    "openmp": {"threads": 2},
+    "mpi": {"gather": False, "threads": 1},
+    "cuda": {"device": "cuda" if gpu.usable() else "cpu"},
+}
 
 
 def make(rung, num_envs=6, **settings):
-    how = {"device": "cpu"} if rung == "cuda" else {}
-    return rungs.make("chess", rung, num_envs, **how, **settings)
+    return rungs.make("chess", rung, num_envs, **RUNGS[rung], **settings)
 
 
 @pytest.fixture(params=RUNGS)
@@ -108,14 +114,17 @@ def test_copies_go_on_as_their_sources_would(rung, mode, settings):
     of = np.arange(6)
     of[target] = source
     before, info = played.seen[0], played.seen[-1]
+    out = env.boards.buffers
+    zeroed = (out.reward, out.terminated, out.truncated, out.reason)
+    for each in zeroed:
+        each[...] = 1
 
     observation, after = on_arrays(env.copy_boards(source, target))
     assert_same("observation", observation, before[of])
     assert_same("mask", after["action_mask"], info["action_mask"][of])
     assert_same("player", after["player"], info["player"][of])
-    out = env.boards.buffers
-    for each in (out.reward, out.terminated, out.truncated, out.reason):
-        assert not on_host(each)[target].any()
+    for each in zeroed:
+        assert np.flatnonzero(on_host(each) == 0).tolist() == sorted(target)
     # With SAME_STEP they have begun again.
     assert (on_host(out.ended)[target] == (ended[source] & (mode != "SAME_STEP"))).all()
     if mode == "DISABLED":
@@ -138,7 +147,7 @@ def test_copies_go_on_as_their_sources_would(rung, mode, settings):
             break
 
 
-@pytest.mark.parametrize("rung", RUNGS[1:])
+@pytest.mark.parametrize("rung", [*RUNGS][1:])
 @pytest.mark.parametrize("settings", GAMES)
 @pytest.mark.parametrize("mode", MODES)
 def test_every_rung_copies_alike(rung, mode, settings):
@@ -182,10 +191,11 @@ def test_repetitions_are_remembered(rung):
     for ours, theirs in zip(shuffle, ("b1c3", "b8c6", "c3b1", "c6b8"), strict=True):
         env.step([env.legal_moves(0)[ours], env.legal_moves(1)[theirs]])
     snapshot = env.snapshot([0])
-    env.step([env.legal_moves(0)["e2e4"]] * 2)  # which no repetition crosses
+    for move in ("e2e4", "e7e5"):  # which no repetition crosses
+        env.step([env.legal_moves(0)[move]] * 2)
     env.restore(snapshot, [1])
-    for ours, theirs in zip(("e7e5", "g1f3", "g8f6", "f3g1"), shuffle, strict=True):
-        _, _, terminated, *_ = env.step([env.legal_moves(0)[ours], env.legal_moves(1)[theirs]])
+    for move in shuffle:
+        _, _, terminated, *_ = env.step([env.legal_moves(board)[move] for board in (0, 1)])
     assert on_host(terminated).tolist() == [False, True]
 
 

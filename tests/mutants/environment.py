@@ -211,8 +211,8 @@ MUTANTS = [
     Mutant(
         "floats-accepted",
         "lib/rungs/core/arguments.py",
-        'if actions.dtype.kind not in "iu" or',
-        'if actions.dtype.kind not in "iuf" or',
+        'if array.dtype.kind not in "iu" or',
+        'if array.dtype.kind not in "iuf" or',
         "actions may be floats",
         ("tests/chess/test_errors.py::test_actions_of_a_wrong_shape_or_dtype",),
     ),
