@@ -105,8 +105,7 @@ void rungs_chess_serial_load(std::uintptr_t batch, std::uintptr_t saved, std::ui
 }
 
 // Copies boards, `count` indices at `which`, to `saved`, and their histories to `past`, 0 where
-// they have none: both as `rungs_chess_put` takes them afterwards, with the indices of other
-// boards.
+// they have none. `rungs_chess_put` makes any boards of these.
 void rungs_chess_save(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
                       std::uintptr_t saved, std::uintptr_t past) {
   rungs::copies::save(rungs::at<const rungs::ChessBatch>(batch),

@@ -51,8 +51,7 @@ __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
   if (mine) atomicAdd(ended, static_cast<unsigned long long>(mine));
 }
 
-// Writes observation, mask and player as they stand of the boards that `which` marks (null: of
-// all).
+// Writes observation, mask and player of the boards that `which` marks (null: of all).
 __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
     rungs_chess_write(const rungs::DeviceBatch* batch, const bool* which) {
   const std::int64_t i = thread_number();

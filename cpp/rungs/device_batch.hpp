@@ -25,8 +25,7 @@ struct Strided {
 using DeviceGame = chess::GameIn<Strided<chess::Bitboard>, Strided<std::uint64_t>>;
 using DeviceEnv = env::ChessEnvIn<DeviceGame>;
 
-// Words of a board beside its legal actions and past keys; those from COUNTS on are several
-// numbers.
+// Words of a board beside its legal actions and past keys; the last two are several numbers each.
 enum DeviceWord { POSITION = 0, NOW = 8, COUNTS, EPISODE, NUM_DEVICE_WORDS };
 static_assert(sizeof(chess::Position) == 8 * NOW);
 

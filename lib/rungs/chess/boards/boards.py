@@ -152,7 +152,7 @@ class Boards(abc.ABC):
         """Lets go of processes; may be called twice."""
 
     def _no_copies(self) -> UnavailableError:
-        return UnavailableError(f"{type(self).__name__} can't copy boards: take a state of all")
+        return UnavailableError(f"{type(self).__name__} can't copy boards; cpp and openmp can")
 
     def illegal(self, board: int, action: int, fen: str | None = None) -> IllegalActionError:
         """Makes the error that names an illegal action on a board of the batch."""
