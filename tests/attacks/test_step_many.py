@@ -26,6 +26,25 @@ def test_ctrl_c_leaves_counters_and_state_consistent(rung):
     assert env.get_state() == other.get_state()
 
 
+def test_ctrl_c_leaves_boards_consistent():
+    env, other = (rungs.make("chess", "cuda", 16, device="cpu") for _ in range(2))
+    for each in (env, other):
+        each.reset(seed=3)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        env.step_many(2**31 - 1)
+    timer.join()
+    left, at_once = env.get_state(), env.boards.steps_at_once()
+    reached = False
+    for _ in range(200):  # whole launches lead there
+        other.step_many(at_once)
+        reached = reached or other.get_state() == left
+        if reached:
+            break
+    assert reached
+
+
 def test_sums_go_on_where_single_precision_ends():
     env = rungs.make("cartpole", "cpp", 1)
     env.reset(seed=0)

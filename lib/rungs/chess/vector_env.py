@@ -373,13 +373,14 @@ class ChessVectorEnv(BatchEnv):
         return self._buffers.observation, self._info()
 
     def step_many(self, steps: int) -> int:
-        """Plays random legal actions, so many on each board, in one launch; on the rung cuda alone.
+        """Plays random legal actions, so many on each board, in few launches; on rung cuda alone.
 
         Args:
             steps: how many, at least 1.
 
         Returns:
-            How many episodes ended; outputs are those of the last step.
+            How many episodes ended; outputs are those of the last step. Ctrl-C ends it between two
+            steps.
 
         Raises:
             ConfigurationError: `steps` is wrong.
@@ -387,9 +388,12 @@ class ChessVectorEnv(BatchEnv):
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
         with self._alone("step_many"):
-            steps = self._checked_steps(steps)
-            ended = self.boards.step_many(steps)
-            self._num_ended = int(self._ended.sum()) if self.boards.validate else 1
+            steps, ended = self._checked_steps(steps), 0
+            at_once = self.boards.steps_at_once()
+            for first in range(0, steps, at_once):
+                with uninterrupted():
+                    ended += self.boards.step_many(min(at_once, steps - first))
+                    self._num_ended = int(self._ended.sum()) if self.boards.validate else 1
             return ended
 
     def serve(self) -> bool:

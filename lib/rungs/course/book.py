@@ -89,6 +89,7 @@ def make(staged: Path, book: Path) -> Path:
     ):
         pages = Path(folder, "pages")
         command = [sys.executable, "-P", "-m", "sphinx", "--quiet", "--fail-on-warning"]
+        command += ["--jobs=auto"]
         command += [f"--conf-dir={staged / 'docs'}", f"--doctree-dir={Path(folder, 'trees')}"]
         done = subprocess.run([*command, staged, pages], capture_output=True, text=True)
         if not (pages / "index.html").exists():

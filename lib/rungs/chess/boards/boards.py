@@ -137,6 +137,10 @@ class Boards(abc.ABC):
         """Plays random legal actions, so many on each board; returns how many episodes ended."""
         raise UnavailableError(f"{type(self).__name__} can't step many times at once")
 
+    def steps_at_once(self) -> int:
+        """Returns how many steps `step_many` may be asked for between two looks at Ctrl-C."""
+        return 1
+
     def memory_bytes(self) -> int:
         """Returns the size of all boards' state and outputs."""
         raise UnavailableError(f"{type(self).__name__} can't tell how much memory it takes")

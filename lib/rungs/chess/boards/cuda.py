@@ -27,6 +27,9 @@ from rungs.core.tensors import checked_validate, moved
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.machine import gpu
 
+# Steps of a board between two looks at Ctrl-C: some hundredths of a second of a GPU.
+_AT_ONCE = 1000
+
 
 class CudaBoards(Boards):
     """A thread per board; outputs are tensors on the GPU.
@@ -101,6 +104,10 @@ class CudaBoards(Boards):
     def step_many(self, steps: int) -> int:
         self._run("step_many", steps, self._counter.zero_().data_ptr())
         return int(self._counter)
+
+    def steps_at_once(self) -> int:
+        # A thread of a GPU plays a board whatever the others do; a host, one board after the other.
+        return _AT_ONCE if self.device.type == "cuda" else max(1, 64 * _AT_ONCE // self.num_envs)
 
     def open(self) -> None:
         raise NotImplementedError("no engine plays here")

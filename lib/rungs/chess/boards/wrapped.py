@@ -37,6 +37,9 @@ class WrappedBoards(Boards):
     def step(self, actions: np.ndarray) -> int:
         return self.wrapped.step(actions)
 
+    def steps_at_once(self) -> int:
+        return self.wrapped.steps_at_once()
+
     def step_many(self, steps: int) -> int:
         return self.wrapped.step_many(steps)
 
