@@ -169,8 +169,8 @@ inline Lanes load_lanes(const std::uint64_t* words, int first) {
 }
 template <WordRow Words>
 inline Lanes load_lanes(const Words& words, int first) {
-  return {words[first],     words[first + 1], words[first + 2], words[first + 3],
-          words[first + 4], words[first + 5], words[first + 6], words[first + 7]};
+  return Lanes{words[first],     words[first + 1], words[first + 2], words[first + 3],
+               words[first + 4], words[first + 5], words[first + 6], words[first + 7]};
 }
 
 // The union of all lanes, in each of them.
