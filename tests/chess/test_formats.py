@@ -135,6 +135,17 @@ def test_no_state_brings_more_than_is_listed(rung, how):
     assert env.fens() == [chess.STARTING_FEN]
 
 
+def test_who_samples_from_lists_need_not_know_which_boards_have_ended(make):
+    env = make(4, mask="list", autoreset_mode="NEXT_STEP", max_plies=2)
+    _, info = env.reset(seed=1)
+    rng, ended = np.random.default_rng(1), 0
+    for _ in range(12):
+        chosen = info["action_mask"][np.arange(4), rng.integers(info["action_count"])]
+        *_, truncated, info = env.step(chosen)
+        ended += truncated.sum()
+    assert ended == 4 * 4  # of each board in every third step
+
+
 def test_lists_unpack_to_masks():
     listed, plain = (rungs.make("chess", "cpp", 9, mask=mask) for mask in ("list", "bool"))
     (_, info), (_, expected) = listed.reset(seed=1), plain.reset(seed=1)
