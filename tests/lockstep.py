@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.policy import random_actions
+from rungs.chess.unpack import unpack_list
 from rungs.measure.verify import verify
 
 
@@ -42,6 +43,8 @@ def _words(mask):
     if mask.dtype == np.bool_:
         assert mask.shape[1] == NUM_ACTIONS
         return np.packbits(mask, axis=1, bitorder="little").view(np.uint64)
+    if mask.dtype == np.int16:
+        return _words(unpack_list(mask))
     return mask
 
 
@@ -52,7 +55,7 @@ def _own(observation, kind):
     if observation.ndim == 2:
         squares = observation[:, :64] == kind
     else:
-        squares = observation[:, kind - 1].reshape(-1, 64) == 1
+        squares = observation[:, kind - 1].reshape(-1, 64) != 0
     return np.packbits(squares, axis=1, bitorder="little").view(np.uint64)[:, 0]
 
 

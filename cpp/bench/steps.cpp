@@ -1,5 +1,5 @@
 // The serial rung without Python, for tools that watch a whole process, such as callgrind.
-// `steps BOARDS STEPS BITS SELECTIONS` plays at random; BITS is 1 for masks of bits, 0 of bools.
+// `steps BOARDS STEPS MASK SELECTIONS` plays at random; MASK is an `env::MaskFormat`'s number.
 // Actions are selected SELECTIONS times over: the difference of two runs tells what that takes.
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +25,7 @@ int main(int argc, char** arguments) {
   if (argc != 5) return 2;
   const std::int64_t boards = std::atoll(arguments[1]), steps = std::atoll(arguments[2]);
   const int selections = std::atoi(arguments[4]);
-  const auto mask = std::atoi(arguments[3]) ? env::MaskFormat::BITS : env::MaskFormat::BOOL;
+  const auto mask = static_cast<env::MaskFormat>(std::atoi(arguments[3]));
   const auto observation = env::ObservationFormat::BOARD;
   const chess::Position start = chess::start_position();
   std::vector<env::ChessEnv> envs(boards);
@@ -34,7 +34,7 @@ int main(int argc, char** arguments) {
   std::vector<float> rewards(boards);
   std::vector<std::int8_t> codes(2 * boards);
   std::vector<std::int64_t> actions(boards);
-  std::vector<std::int16_t> chosen(boards);
+  std::vector<std::int16_t> chosen(boards), counts(boards);
   const ChessBatch batch{
       {{0, env::Opponent::NONE, observation, mask, env::Autoreset::SAME_STEP, 0, 0, 0, 1, &start},
        boards,
@@ -43,6 +43,7 @@ int main(int argc, char** arguments) {
        nullptr,
        observations.data(),
        masks.data(),
+       counts.data(),
        rewards.data(),
        reinterpret_cast<bool*>(flags.data()),
        reinterpret_cast<bool*>(flags.data() + boards),

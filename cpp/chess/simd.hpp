@@ -31,7 +31,7 @@
 #define RUNGS_ONCE inline
 #endif
 
-#if defined(__AVX512VPOPCNTDQ__) && !RUNGS_PLAIN
+#if (defined(__AVX512VPOPCNTDQ__) || defined(__AVX512VBMI2__)) && !RUNGS_PLAIN
 #include <immintrin.h>
 #endif
 
@@ -159,6 +159,18 @@ inline void store_lanes(const Lanes& x, std::uint64_t* words, int first) {
 template <WordRow Words>
 inline void store_lanes(const Lanes& x, Words& words, int first) {
   for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[lane];
+}
+
+// The reverse.
+inline Lanes load_lanes(const std::uint64_t* words, int first) {
+  Lanes x;
+  std::memcpy(&x, words + first, sizeof x);
+  return x;
+}
+template <WordRow Words>
+inline Lanes load_lanes(const Words& words, int first) {
+  return Lanes{words[first],     words[first + 1], words[first + 2], words[first + 3],
+               words[first + 4], words[first + 5], words[first + 6], words[first + 7]};
 }
 
 // The union of all lanes, in each of them.

@@ -32,6 +32,8 @@ struct ChessConfig {
   /* of the position at hand, and what `step` takes next there */                                \
   OUTPUT(std::uint8_t, observation, observation_bytes(config.observation))                       \
   OUTPUT(std::uint8_t, mask, mask_bytes(config.mask))                                            \
+  /* how many actions a mask lists; of other masks nothing */                                    \
+  OUTPUT(std::int16_t, action_count, mask_counts(config.mask))                                   \
   /* +1, 0, -1 from the agent's side; the game is over; it isn't, but has reached max_plies; and \
      either: this step ended an episode */                                                       \
   OUTPUT(float, reward, 1)                                                                       \
@@ -121,10 +123,13 @@ struct ChessEnvIn {
     return ended ? 0 : random_action(config, Purpose::AGENT);
   }
 
-  // Writes observation, mask and player of the position at hand.
+  // Writes observation, mask, its count and player of the position at hand.
   void write(const ChessConfig& config, const ChessRows& rows) const {
     observe(game, rows.history, config.observation, rows.observation);
-    write_mask(game.legal, config.mask, rows.mask);
+    if (config.mask == MaskFormat::LIST)
+      write_list(rows);
+    else
+      write_mask(game.legal, config.mask, rows.mask);
     *rows.player = static_cast<std::int8_t>(game.position.black);
   }
 
@@ -155,6 +160,13 @@ struct ChessEnvIn {
       game.legal.fill(config.autoreset == Autoreset::NEXT_STEP);
     }
     return true;
+  }
+
+  // Of all the actions that an ended board takes, and ignores, a list names the first.
+  void write_list(const ChessRows& rows) const {
+    auto* list = reinterpret_cast<std::int16_t*>(rows.mask);
+    const int legal = env::write_list(game.legal, ended ? 1 : kMostListed, list);
+    *rows.action_count = static_cast<std::int16_t>(ended ? legal > 0 : legal);
   }
 
   void play(chess::Action action, const ChessRows& rows) {

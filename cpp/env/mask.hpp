@@ -1,4 +1,5 @@
-// The legal-action mask, in two formats: 4672 bytes of 0 or 1, or the 73 planes' bits as they are.
+// The legal-action mask, in three formats: 4672 bytes of 0 or 1, the 73 planes' bits as they are,
+// or a list of what is legal.
 #pragma once
 #include <cstring>
 
@@ -39,11 +40,26 @@ inline Lanes where(chess::Bitboard bits) {
 
 inline void store(Lanes bytes, void* out) { std::memcpy(out, &bytes, sizeof bytes); }
 
-enum class MaskFormat : std::int32_t { BOOL, BITS };
+enum class MaskFormat : std::int32_t { BOOL, BITS, LIST };
+
+// The actions that a list has room for: no position has more whose pieces promotions could have
+// made
+// ("Why a reachable position can have at most 218 playable moves", Tobs40 on lichess.org, 2024).
+constexpr int kMostListed = 218;
 
 constexpr std::int64_t mask_bytes(MaskFormat format) {
-  return format == MaskFormat::BOOL ? chess::kActions : sizeof(chess::LegalActions);
+  switch (format) {
+    case MaskFormat::BOOL:
+      return chess::kActions;
+    case MaskFormat::BITS:
+      return sizeof(chess::LegalActions);
+    default:
+      return kMostListed * sizeof(std::int16_t);
+  }
 }
+
+// How many numbers say how long a board's list is.
+constexpr std::int64_t mask_counts(MaskFormat format) { return format == MaskFormat::LIST; }
 
 inline void write_words(const chess::Bitboard (&plane)[chess::kPlanes], std::uint8_t* out) {
   std::memcpy(out, plane, sizeof plane);
@@ -64,6 +80,60 @@ inline void write_mask(const chess::ActionsIn<Planes>& legal, MaskFormat format,
   else
     for (int plane = 0; plane < chess::kPlanes; ++plane)
       store(where(legal.plane[plane]) & kOnes, out + 64 * plane);
+}
+
+// Which of the first 64 planes hold an action: a bit each.
+template <chess::WordRow Planes>
+inline chess::Bitboard nonempty_planes(const Planes& plane) {
+  Lanes found = {}, own = {1, 2, 4, 8, 16, 32, 64, 128};
+  for (int first = 0; first < 64; first += 8, own = own << 8)
+    found |= chess::nonempty(chess::load_lanes(plane, first)) & own;
+  return chess::merge(found);
+}
+
+// Writes `first` + each square of `from`, of which there are some, in order. Of the numbers behind
+// them, up to 64 in all, the next may become any and the others -1.
+inline void list_squares(chess::Bitboard from, int first, std::int16_t* out) {
+#if defined(__AVX512VBMI2__) && !RUNGS_PLAIN
+  const __m512i squares =
+      _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
+                       12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i none = _mm512_set1_epi16(-1);
+  const auto low = static_cast<std::uint32_t>(from), high = static_cast<std::uint32_t>(from >> 32);
+  const __m512i near = _mm512_add_epi16(squares, _mm512_set1_epi16(static_cast<short>(first)));
+  const __m512i far = _mm512_add_epi16(near, _mm512_set1_epi16(32));
+  _mm512_storeu_si512(out, _mm512_mask_compress_epi16(none, low, near));
+  _mm512_storeu_si512(out + chess::count(low), _mm512_mask_compress_epi16(none, high, far));
+#else
+  // Two at once: most planes hold no more, and which hold one can't be foreseen.
+  const int number = chess::count(from);
+  for (int i = 0; i < 2; ++i, from &= from - 1)
+    out[i] = static_cast<std::int16_t>(first + chess::lowest(from));
+  for (int i = 2; i < number; ++i) out[i] = static_cast<std::int16_t>(first + chess::pop(from));
+#endif
+}
+
+// Writes the first `most` legal actions in order of id, and -1 behind them. Returns how many are
+// legal, whether or not there was room.
+template <chess::WordRow Planes>
+inline int write_list(const chess::ActionsIn<Planes>& legal, int most, std::int16_t* out) {
+  for (int i = 0; i < kMostListed; ++i) out[i] = -1;
+  int listed = 0;
+  const auto list = [&](int plane) {
+    chess::Bitboard from = legal.plane[plane];
+    if (listed + 64 <= most) {
+      list_squares(from, 64 * plane, out + listed);
+      listed += chess::count(from);
+    } else {
+      while (from && listed < most)
+        out[listed++] = static_cast<std::int16_t>(64 * plane + chess::pop(from));
+    }
+  };
+  for (chess::Bitboard planes = nonempty_planes(legal.plane); planes;) list(chess::pop(planes));
+  for (int plane = 64; plane < chess::kPlanes; ++plane)
+    if (legal.plane[plane]) list(plane);
+  if (listed < kMostListed) out[listed] = -1;
+  return listed < most ? listed : chess::count(legal);
 }
 
 // The `rank`-th legal action in order of action id, from 0.

@@ -61,15 +61,24 @@ struct History {
 //   116, 117       theirs
 //   118            halfmove clock: plies since the last capture or pawn move
 //
-// The last seven are the same on every square. As `bitplanes` a plane is one word, bit 8 * rank +
-// file, all ones or none where it is constant; words 113 and 118 hold their number as it is.
+// The last seven are the same on every square. Planes are float32; or uint8, where both numbers
+// stop at 255; or bfloat16, where they are rounded to nearest, ties to even.
+//
+// As `bitplanes` a plane is one word, bit 8 * rank + file, all ones or none where it is constant;
+// words 113 and 118 hold their number as it is.
 constexpr int kPlanesPerPosition = 14;
 constexpr int kConstantPlanes = kPlanesPerPosition * kHistory;
 constexpr int kObservationPlanes = kConstantPlanes + 7;
 constexpr int kMoveNumberPlane = kConstantPlanes + 1;
 constexpr int kHalfmovePlane = kConstantPlanes + 6;
 
-enum class ObservationFormat : std::int32_t { BOARD, PLANES, BITPLANES };
+enum class ObservationFormat : std::int32_t {
+  BOARD,
+  PLANES,
+  BITPLANES,
+  PLANES_UINT8,
+  PLANES_BFLOAT16
+};
 
 constexpr std::int64_t observation_bytes(ObservationFormat format) {
   switch (format) {
@@ -77,6 +86,10 @@ constexpr std::int64_t observation_bytes(ObservationFormat format) {
       return kObservationPlanes * 64 * sizeof(float);
     case ObservationFormat::BITPLANES:
       return kObservationPlanes * sizeof(std::uint64_t);
+    case ObservationFormat::PLANES_UINT8:
+      return kObservationPlanes * 64;
+    case ObservationFormat::PLANES_BFLOAT16:
+      return kObservationPlanes * 64 * sizeof(std::uint16_t);
     default:
       return 72;
   }
@@ -126,31 +139,46 @@ inline void write_bitplanes(const Game& game, const History& history, std::uint6
   out[6] = p.halfmove;
 }
 
-// 64 squares as 64 floats of 0 or 1.
-inline void store_floats(chess::Bitboard bits, float* out) {
+// How a square's number is written: the bits of a float32, of its upper half, or a byte.
+template <class Word>
+inline Word written(std::uint64_t number) {
+  if constexpr (sizeof(Word) == 1) return static_cast<Word>(number < 255 ? number : 255);
+  const auto value = static_cast<float>(number);
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return static_cast<Word>(sizeof(Word) == 4 ? bits : (bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+// 64 squares as 64 numbers, 0 or 1.
+template <class Word>
+inline void store_squares(chess::Bitboard bits, Word* out) {
 #if RUNGS_PLAIN
-  for (int square = 0; square < 64; ++square) out[square] = static_cast<float>(bits >> square & 1);
+  for (int square = 0; square < 64; ++square)
+    out[square] = bits >> square & 1 ? written<Word>(1) : Word{0};
 #else
-  using Words = std::uint32_t __attribute__((vector_size(64)));
+  typedef Word Words __attribute__((vector_size(16 * sizeof(Word))));  // GCC knows no `using` here
   constexpr Words kBits = {1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
                            1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
   for (int row = 0; row < 4; ++row, bits >>= 16) {
-    const Words all = Words{} + static_cast<std::uint32_t>(bits);
-    const Words ones = (Words)((all & kBits) != 0) & 0x3F800000U;  // 1.0f
+    const Words all = Words{} + static_cast<Word>(bits);
+    const Words ones = (Words)((all & kBits) != 0) & written<Word>(1);
     std::memcpy(out + 16 * row, &ones, sizeof ones);
   }
 #endif
 }
+inline void store_squares(chess::Bitboard bits, std::uint8_t* out) {
+  store(where(bits) & kOnes, out);
+}
 
-template <chess::AnyGame Game>
-inline void write_planes(const Game& game, const History& history, float* out) {
+template <class Word, chess::AnyGame Game>
+inline void write_planes(const Game& game, const History& history, Word* out) {
   std::uint64_t words[kObservationPlanes];
   write_bitplanes(game, history, words);
   for (int plane = 0; plane < kObservationPlanes; ++plane, out += 64) {
     if (plane == kMoveNumberPlane || plane == kHalfmovePlane)
-      for (int square = 0; square < 64; ++square) out[square] = static_cast<float>(words[plane]);
+      for (int square = 0; square < 64; ++square) out[square] = written<Word>(words[plane]);
     else
-      store_floats(words[plane], out);
+      store_squares(words[plane], out);
   }
 }
 
@@ -160,7 +188,11 @@ RUNGS_ONCE void observe(const Game& game, const History* history, ObservationFor
                         void* out) {
   switch (format) {
     case ObservationFormat::PLANES:
-      return write_planes(game, *history, static_cast<float*>(out));
+      return write_planes(game, *history, static_cast<std::uint32_t*>(out));
+    case ObservationFormat::PLANES_UINT8:
+      return write_planes(game, *history, static_cast<std::uint8_t*>(out));
+    case ObservationFormat::PLANES_BFLOAT16:
+      return write_planes(game, *history, static_cast<std::uint16_t*>(out));
     case ObservationFormat::BITPLANES:
       return write_bitplanes(game, *history, static_cast<std::uint64_t*>(out));
     default:

@@ -13,6 +13,22 @@ namespace rungs::env {
 // More plies than any game has: 50 moves without a capture or a pawn's move end it.
 constexpr std::uint32_t kMostPlies = 12000;
 
+// Whether each side has no more pieces than its promotions could have made: then no move that leads
+// on from here has more, and no list is too short.
+inline bool fits_list(const chess::Position& p) {
+  using namespace chess;
+  constexpr int kAtFirst[] = {0, 2, 2, 2, 1};  // all pawns may have been promoted, or none
+  for (const Bitboard side : {p.own, p.theirs()}) {
+    int pawns = count(p.piece[PAWN] & side);
+    for (int type = KNIGHT; type <= QUEEN; ++type) {
+      const int promoted = count(p.piece[type] & side) - kAtFirst[type];
+      if (promoted > 0) pawns += promoted;
+    }
+    if (pawns > 8) return false;
+  }
+  return true;
+}
+
 namespace detail {
 
 inline bool is_position(const History::Snapshot& then) {
@@ -54,6 +70,8 @@ inline std::string restore(const ChessConfig& config, const History* history,
   if (position.halfmove > chess::kFiftyMoves || game.num_past > position.halfmove)
     return "it has more past positions than plies since the last capture or pawn's move";
   if (env.ply > kMostPlies) return "its episode is longer than any game";
+  if (config.mask == MaskFormat::LIST && !fits_list(position))
+    return "it has more pieces than promotions make, and maybe more moves than are listed";
   chess::resume(game, position, game.num_past);
   if (game.repetitions > 2) return "its position stood there too often";
   const bool over = game.over() || (config.max_plies && env.ply >= config.max_plies);

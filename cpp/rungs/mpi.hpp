@@ -105,8 +105,9 @@ inline void gather_outputs(const Ranks& ranks, const ChessBatch& batch, bool all
   const env::ChessConfig& config = batch.config;
   std::vector<MPI_Request> requests;
   const auto gathered = [&](std::string_view name, void* array, std::int64_t bytes) {
-    if (all || name == "observation" || name == "mask" || name == "player")
-      requests.push_back(gather(ranks, array, bytes));
+    const bool of_position =
+        name == "observation" || name == "mask" || name == "action_count" || name == "player";
+    if (bytes && (all || of_position)) requests.push_back(gather(ranks, array, bytes));
   };
 #define RUNGS_GATHER(type, name, count) gathered(#name, batch.name, sizeof(type) * (count));
   RUNGS_CHESS_OUTPUTS(RUNGS_GATHER)

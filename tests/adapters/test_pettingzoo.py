@@ -74,18 +74,21 @@ def test_masks_are_the_legal_actions_of_who_is_to_move():
         assert board.fen() == env._env.fens()[0]
 
 
-@pytest.mark.parametrize("obs", ["board", "planes"])
-def test_who_is_not_to_move_sees_the_board_from_the_other_side(obs):
+@pytest.mark.parametrize(
+    "formats", [{"obs": "board"}, {"obs": "planes"}, {"obs": "planes", "dtype": "bfloat16"}]
+)
+def test_who_is_not_to_move_sees_the_board_from_the_other_side(formats):
     start = "r3k2r/pppq1ppp/2n5/3pP3/8/2N2N2/PPP2PPP/R2QK2R w KQq - 3 9"
     for fen in (start, "4k3/8/8/8/5n2/8/4P3/4K2R w K - 7 20"):
         passed = chess.Board(fen)
         passed.turn = not passed.turn
-        env = raw_env(obs=obs, start_fens=[fen])
+        env = raw_env(start_fens=[fen], **formats)
         env.reset()
         seen = env.observe("player_1")["observation"]
-        (theirs,) = rungs.make("chess", "cpp", 1, obs=obs, start_fens=[passed.fen()]).reset()[0]
+        other = rungs.make("chess", "cpp", 1, start_fens=[passed.fen()], **formats)
+        (theirs,) = other.reset()[0]
         # Whose turn it is, is seen as it is.
-        if obs == "board":
+        if formats["obs"] == "board":
             theirs[71] = 0
         else:
             theirs[112] = 0
@@ -136,7 +139,7 @@ def test_it_renders_text():
 
 @pytest.mark.parametrize(
     "setting",
-    [{"mask": "bits"}, {"opponent": "random"}, {"obs": "bitplanes"}, {"render_mode": "human"}],
+    [{"mask": "list"}, {"opponent": "random"}, {"obs": "bitplanes"}, {"render_mode": "human"}],
 )
 def test_what_pettingzoo_does_not_know_is_refused(setting):
     with pytest.raises(ConfigurationError, match=next(iter(setting))):

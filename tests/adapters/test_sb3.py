@@ -67,7 +67,10 @@ def test_attributes_and_methods_are_answered_for_every_board():
         env.env_method("get_state")
 
 
-@pytest.mark.parametrize("setting", [{"mask": "bits"}, {"autoreset_mode": "NEXT_STEP"}])
+@pytest.mark.parametrize(
+    "setting",
+    [{"mask": "list"}, {"autoreset_mode": "NEXT_STEP"}, {"dtype": "bfloat16"}],
+)
 def test_what_stable_baselines_does_not_know_is_refused(setting):
     with pytest.raises(ConfigurationError, match=next(iter(setting))):
         ChessVecEnv(2, **setting)

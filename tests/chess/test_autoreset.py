@@ -34,7 +34,7 @@ def test_a_mode_goes_by_member_name_or_value(make, mode):
 
 
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])
-@pytest.mark.parametrize("mask", ["bool", "bits"])
+@pytest.mark.parametrize("mask", ["bool", "bits", "list"])
 def test_the_board_stays_as_it_ended(make, mode, mask):
     env, (observation, reward, terminated, truncated, info) = mated(make, mode, mask=mask)
     assert terminated.tolist() == [True, False]
@@ -44,27 +44,32 @@ def test_the_board_stays_as_it_ended(make, mode, mask):
     assert observation[0, 28 + 3] == -5  # the queen on h4 that mates
     assert env.fens()[0].startswith("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w")
     assert env.legal_moves(0) == {}
-    allowed = np.unpackbits(info["action_mask"].view(np.uint8), axis=1).sum(axis=1)
-    assert allowed[0] == (4672 if mode == "NEXT_STEP" else 0)
+    if mask == "list":  # which has no room for all, and names one
+        listed = [0] if mode == "NEXT_STEP" else []
+        assert info["action_mask"][0].tolist() == listed + [-1] * (218 - len(listed))
+        assert info["action_count"][0] == len(listed)
+    else:
+        allowed = np.unpackbits(info["action_mask"].view(np.uint8), axis=1).sum(axis=1)
+        assert allowed[0] == (4672 if mode == "NEXT_STEP" else 0)
     assert not truncated.any()
 
 
-@pytest.mark.parametrize("ignored", [0, 384, 4671])
-def test_next_step_ignores_an_action_and_begins(make, ignored):
-    env, _ = mated(make, "NEXT_STEP")
+@pytest.mark.parametrize(("ignored", "mask"), [(0, "bool"), (384, "list"), (4671, "bits")])
+def test_next_step_ignores_an_action_and_begins(make, ignored, mask):
+    env, _ = mated(make, "NEXT_STEP", mask=mask)
     action = env.legal_moves(1)["b1c3"]
     observation, reward, terminated, truncated, info = env.step([ignored, action])
     assert env.fens()[0] == "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
     for output in (reward, terminated, truncated, info["reason"]):
         assert not output.any()
-    assert info["action_mask"].sum(axis=1)[0] == 20
+    assert len(env.legal_moves(0)) == 20
     assert env.legal_moves(0)["e2e4"] == 524
     assert (observation[0, :64] != observation[1, :64]).any()
 
 
-@pytest.mark.parametrize("action", [-1, 4672])
-def test_next_step_ignores_no_number_that_is_not_an_action(make, action):
-    env, _ = mated(make, "NEXT_STEP")
+@pytest.mark.parametrize(("action", "mask"), [(-1, "bool"), (-1, "list"), (4672, "list")])
+def test_next_step_ignores_no_number_that_is_not_an_action(make, action, mask):
+    env, _ = mated(make, "NEXT_STEP", mask=mask)
     with pytest.raises(IllegalActionError, match="board 0"):
         env.step([action, env.legal_moves(1)["b1c3"]])
     assert env.legal_moves(0) == {}

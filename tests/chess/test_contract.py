@@ -146,7 +146,7 @@ def test_no_random_ply_ends_a_game_before_the_agents_first(make, opening):
     assert env.fens() == [fen, fen]
 
 
-@pytest.mark.parametrize("mask", ["bool", "bits"])
+@pytest.mark.parametrize("mask", ["bool", "bits", "list"])
 def test_legal_moves_are_python_chess_s_in_order_of_action(make, mask):
     env = make(4, mask=mask)
     _, info = env.reset()

@@ -8,6 +8,7 @@ import torch
 import rungs
 from rungs.chess.boards import cuda, device
 from rungs.chess.engine import UciEngine
+from rungs.chess.unpack import unpack_list
 from rungs.core.memory import on_host
 from rungs.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
@@ -61,6 +62,8 @@ GAMES = [
     ({"opponent": "random", "opening_plies": (0, 40)}, "uniform"),
     ({"obs": "bitplanes", "mask": "bits", "max_plies": 40, "first_board": 3}, "rare"),
     ({"obs": "planes", "opponent": "random", "mask": "bits"}, "shuffling"),
+    ({"obs": "planes", "dtype": "uint8", "mask": "list", "max_plies": 40}, "rare"),
+    ({"obs": "planes", "dtype": "bfloat16", "mask": "list", "max_plies": 40}, "uniform"),
 ]
 MODES = ["SAME_STEP", "NEXT_STEP", "DISABLED"]
 
@@ -162,6 +165,17 @@ class TestContract:
         _, info = trusting.reset()
         *_, info = trusting.step(on_host(info["action_mask"]).argmax(axis=1))
         assert not info["_final_obs"].any()
+
+    @pytest.mark.parametrize("dtype", ["float32", "uint8", "bfloat16"])
+    def test_planes_are_tensors_of_their_dtype(self, where, dtype):
+        env = make(2, device=where, obs="planes", dtype=dtype, mask="list")
+        observation, info = env.reset()
+        assert observation.dtype == getattr(torch, dtype)
+        assert observation.float().sum() == 2 * 64 * 5 + 2 * 32  # move 1, rights, and pieces
+        assert info["action_mask"].dtype == info["action_count"].dtype == torch.int16
+        mask = unpack_list(info["action_mask"])
+        assert mask.device.type == where
+        assert mask.sum(1).tolist() == info["action_count"].tolist() == [20, 20]
 
     def test_an_illegal_action_changes_nothing(self, where):
         env = make(4, device=where, first_board=10, mask="bits")

@@ -33,12 +33,12 @@ SAME = """
 from tests import lockstep
 
 for transport in transports:
-    for num_envs, opponent, obs, mode, threads in (
-        (7, None, "board", "SAME_STEP", 1),
-        (70, "random", "bitplanes", "DISABLED", 2),
+    for num_envs, opponent, mode, threads, formats in (
+        (7, None, "SAME_STEP", 1, {"mask": "bits"}),
+        (70, "random", "DISABLED", 2, {"obs": "bitplanes", "mask": "bits"}),
+        (7, None, "NEXT_STEP", 2, {"mask": "list", "obs": "planes", "dtype": "bfloat16"}),
     ):
-        settings = {"opponent": opponent, "obs": obs, "mask": "bits", "autoreset_mode": mode}
-        settings |= {"max_plies": 40}
+        settings = {"opponent": opponent, "autoreset_mode": mode, "max_plies": 40} | formats
         env = rungs.make("chess", "mpi", num_envs, threads=threads, transport=transport, **settings)
         if env.serve():
             continue
@@ -147,7 +147,7 @@ def test_any_number_of_ranks_is_cpp(script, tmp_path, ranks):
     everything = SAY + SAME + ILLEGAL + APART + TOO_FEW
     launch(ranks, script(everything), [str(folder), "shared", "messages"])
     said = "".join(path.read_text() for path in folder.iterdir())
-    assert said.count("same on shared") == said.count("same on messages") == 2
+    assert said.count("same on shared") == said.count("same on messages") == 3
     # Where boards are gathered one rank steps all; else each steps its own, which are its share.
     assert said.count("refused by all of 7\n") == (2 if ranks == 1 else 1)
     assert said.count("refused by all of") == 1 + ranks

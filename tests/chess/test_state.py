@@ -13,6 +13,7 @@ SETTINGS = [
     {},
     {"mask": "bits", "opponent": "random", "obs": "bitplanes", "autoreset_mode": "NEXT_STEP"},
     {"opening_plies": (0, 9), "max_plies": 30, "autoreset_mode": "DISABLED"},
+    {"mask": "list", "max_plies": 30, "autoreset_mode": "NEXT_STEP"},
 ]
 
 
@@ -75,9 +76,12 @@ def test_boards_that_ended_stay_ended(make):
 def test_obs_and_mask_may_differ(make):
     env = make(mask="bits", obs="planes")
     env.reset(seed=1)
-    other = make(mask="bool", obs="bitplanes")
-    other.set_state(env.get_state())
-    assert other.fens() == env.fens()
+    others = [{"mask": "bool", "obs": "bitplanes"}, {"mask": "list"}]
+    for formats in (others[0], others[1] | {"obs": "planes", "dtype": "uint8"}):
+        other = make(**formats)
+        other.set_state(env.get_state())
+        assert other.fens() == env.fens()
+        env.set_state(other.get_state())
 
 
 @pytest.mark.parametrize("at", [0, 5, 20, 200, -40, -1])

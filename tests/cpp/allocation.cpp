@@ -24,9 +24,11 @@ void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); 
 int main(int, char** arguments) {
   using namespace rungs;
   const chess::Position start = chess::start_position();
-  for (const auto observation : {env::ObservationFormat::BOARD, env::ObservationFormat::PLANES,
-                                 env::ObservationFormat::BITPLANES})
-    for (const auto mask : {env::MaskFormat::BOOL, env::MaskFormat::BITS}) {
+  for (const auto observation :
+       {env::ObservationFormat::BOARD, env::ObservationFormat::PLANES,
+        env::ObservationFormat::BITPLANES, env::ObservationFormat::PLANES_UINT8,
+        env::ObservationFormat::PLANES_BFLOAT16})
+    for (const auto mask : {env::MaskFormat::BOOL, env::MaskFormat::BITS, env::MaskFormat::LIST}) {
       Boards boards(16, {1, env::Opponent::RANDOM, observation, mask, env::Autoreset::SAME_STEP, 60,
                          0, 4, 1, &start});
       std::vector<std::int64_t> actions(16);

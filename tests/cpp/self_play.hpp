@@ -7,6 +7,26 @@
 
 namespace rungs {
 
+inline void check_mask(const ChessBatch& batch, std::int64_t i) {
+  const std::uint8_t* row = batch.mask + i * env::mask_bytes(batch.config.mask);
+  for (int action = 0; action < chess::kActions; ++action) {
+    const bool set = batch.config.mask == env::MaskFormat::BOOL ? row[action]
+                                                                : row[action / 8] >> action % 8 & 1;
+    if (set != batch.env[i].game.legal.contains(action)) fail("the mask is not what is taken");
+  }
+}
+
+// What is taken is listed; of all that an ended board takes, the first.
+inline void check_list(const ChessBatch& batch, std::int64_t i) {
+  const env::ChessEnv& env = batch.env[i];
+  const auto* list = reinterpret_cast<const std::int16_t*>(batch.mask) + i * env::kMostListed;
+  const int taken = chess::count(env.game.legal), listed = env.ended && taken ? 1 : taken;
+  if (batch.action_count[i] != listed) fail("the count is not of what is listed");
+  for (int place = 0; place < env::kMostListed; ++place)
+    if (list[place] != (place < listed ? env::nth_action(env.game.legal, place) : -1))
+      fail("the list is not what is taken");
+}
+
 inline void self_play(const env::ChessConfig& config, int steps) {
   constexpr std::int64_t kBoards = 7;
   Boards boards(kBoards, config);
@@ -38,13 +58,10 @@ inline void self_play(const env::ChessConfig& config, int steps) {
     bool ended[kBoards];
     for (std::int64_t i = 0; i < kBoards; ++i) {
       ended[i] = boards.envs[i].ended;
-      for (int action = 0; action < chess::kActions; ++action) {
-        const std::uint8_t* row = batch.mask + i * env::mask_bytes(config.mask);
-        const bool set =
-            config.mask == env::MaskFormat::BOOL ? row[action] : row[action / 8] >> action % 8 & 1;
-        if (set != boards.envs[i].game.legal.contains(action))
-          fail("the mask is not what is taken");
-      }
+      if (config.mask == env::MaskFormat::LIST)
+        check_list(batch, i);
+      else
+        check_mask(batch, i);
     }
     if (config.autoreset == env::Autoreset::DISABLED) serial::reset(batch, ended, -1);
   }
@@ -64,6 +81,25 @@ inline std::vector<chess::Position> read_starts(const char* path) {
   return starts;
 }
 
+// What a list has no room for is neither written nor kept from the count, and no state brings it.
+inline void check_list_that_is_too_short() {
+  chess::Position queens;
+  if (!chess::parse_fen("knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1", queens).empty())
+    fail("a position of many queens is refused");
+  Boards boards(2, {1, env::Opponent::NONE, env::ObservationFormat::BOARD, env::MaskFormat::LIST,
+                    env::Autoreset::SAME_STEP, 0, 0, 0, 1, &queens});
+  serial::reset(boards.batch, nullptr, 0);
+  boards.check_fences();
+  const auto* list = reinterpret_cast<const std::int16_t*>(boards.batch.mask);
+  const int last = env::nth_action(boards.envs[0].game.legal, env::kMostListed - 1);
+  if (boards.batch.action_count[0] != 230 || list[env::kMostListed - 1] != last)
+    fail("a list that is too short is not told");
+  std::vector<env::ChessEnv> saved = boards.envs;
+  std::string why;
+  if (serial::restore(boards.batch, saved.data(), nullptr, why) != 0)
+    fail("a state of more pieces than promotions make is taken");
+}
+
 // Steps of boards in every format and mode, from a file's positions or, without one, from the
 // start.
 inline int self_play(int steps, const char* path) {
@@ -72,17 +108,20 @@ inline int self_play(int steps, const char* path) {
   if (env::philox(0x299F31D0A4093822, 0x243F6A88, 0x85A308D3, 0x13198A2E,
                   static_cast<env::Purpose>(0x03707344)) != 0xD16CFE09)
     fail("Philox");
+  check_list_that_is_too_short();
   const std::vector<chess::Position> starts =
       path ? read_starts(path) : std::vector{chess::start_position()};
   const auto number = static_cast<std::uint32_t>(starts.size());
-  for (const auto mask : {MaskFormat::BOOL, MaskFormat::BITS})
+  for (const auto mask : {MaskFormat::BOOL, MaskFormat::BITS, MaskFormat::LIST})
     for (const auto opponent : {Opponent::NONE, Opponent::RANDOM, Opponent::CALLER})
       self_play({1, opponent, ObservationFormat::BOARD, mask, Autoreset::SAME_STEP, 40, 0, 9,
                  number, starts.data()},
                 steps);
-  for (const auto observation : {ObservationFormat::PLANES, ObservationFormat::BITPLANES})
+  for (const auto observation :
+       {ObservationFormat::PLANES, ObservationFormat::BITPLANES, ObservationFormat::PLANES_UINT8,
+        ObservationFormat::PLANES_BFLOAT16})
     for (const auto reset : {Autoreset::SAME_STEP, Autoreset::NEXT_STEP, Autoreset::DISABLED})
-      self_play({1, Opponent::RANDOM, observation, MaskFormat::BITS, reset, 40, 0, 9, number,
+      self_play({1, Opponent::RANDOM, observation, MaskFormat::LIST, reset, 40, 0, 9, number,
                  starts.data()},
                 steps);
   std::printf("played\n");

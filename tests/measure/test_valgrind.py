@@ -25,7 +25,8 @@ def test_counts_per_ply():
 
 
 def test_operations_and_bytes():
-    work = {mask: work_per_ply(8, 10, mask) for mask in ("bits", "bool")}
+    work = {mask: work_per_ply(8, 10, mask) for mask in ("bits", "bool", "list")}
+    assert len({each["bytes"] for each in work.values()}) == 3
     # A `bool` mask is written byte by byte, 4,672 of them, where 584 hold its bits.
     more = work["bool"]["bytes"] - work["bits"]["bytes"]
     assert more > 4672 - 584

@@ -75,6 +75,15 @@ MUTANTS = [
         ("tests/chess/test_errors.py::test_an_illegal_action_is_one_in_a_mask_of_bits",),
     ),
     Mutant(
+        "processes-play-ended-boards-by-their-list",
+        "lib/rungs/chess/boards/multiprocessing.py",
+        " | self._idle[inside]",
+        "",
+        "with lists workers refuse actions that a board would ignore",
+        ("tests/chess/test_autoreset.py::test_next_step_ignores_an_action_and_begins",),
+        tier="system",
+    ),
+    Mutant(
         "processes-die-unnamed",
         "lib/rungs/processes/workers.py",
         'self._give_up(WorkerDiedError(worker, f"raised\\n{results[worker]}"))',
@@ -143,8 +152,8 @@ MUTANTS = [
     Mutant(
         "mpi-player-not-gathered",
         "cpp/rungs/mpi.hpp",
-        'if (all || name == "observation" || name == "mask" || name == "player")',
-        'if (all ? name != "player" : name == "observation" || name == "mask")',
+        "if (bytes && (all || of_position))",
+        'if (bytes && name != "player" && (all || of_position))',
         "who is to move is not sent to rank 0",
         MPI,
     ),

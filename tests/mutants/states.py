@@ -4,6 +4,14 @@ from tests.mutants.mutant import Mutant
 
 MUTANTS = [
     Mutant(
+        "state-too-rich-for-a-list",
+        "cpp/env/saved.hpp",
+        "if (config.mask == MaskFormat::LIST && !fits_list(position))",
+        "if (config.mask == MaskFormat::BOOL && !fits_list(position))",
+        "a state brings a position that may have more moves than a list has room for",
+        ("tests/chess/test_formats.py::test_no_state_brings_more_than_is_listed",),
+    ),
+    Mutant(
         "checksum-ignored",
         "lib/rungs/core/state.py",
         "if _checksum(body) != checksum:",

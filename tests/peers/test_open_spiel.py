@@ -30,6 +30,7 @@ GAMES = [
     (16, 500, "uniform", {"opponent": "random"}),
     (16, 500, "shuffling", {"opponent": "random", "mask": "bits"}),
     (16, 300, "rare", {"opponent": "random", "mask": "bits", "max_plies": 200}),
+    (16, 200, "uniform", {"opponent": "random", "mask": "list", "max_plies": 90}),
 ]
 
 

@@ -129,8 +129,9 @@ class ChessVecEnv(BatchVecEnv):
         num_envs: number of boards.
         rung: which implementation steps them.
         opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
-        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, and episodes end
-            with gymnasium's SAME_STEP, which is what Stable-Baselines3 knows.
+        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, episodes end with
+            gymnasium's SAME_STEP, which is what Stable-Baselines3 knows, and `dtype` is not
+            "bfloat16", whose bits it would take for numbers.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -142,6 +143,8 @@ class ChessVecEnv(BatchVecEnv):
     ):
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: Stable-Baselines3 knows one")
+        if settings.get("dtype") == "bfloat16":
+            raise ConfigurationError("dtype='bfloat16': Stable-Baselines3 would read numbers in it")
         how = {"opponent": opponent, "mask": "bool"} | settings
         super().__init__(rungs.make("chess", rung, num_envs, **how))
 

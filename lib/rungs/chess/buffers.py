@@ -8,25 +8,33 @@ from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES
 from rungs.chess.observation import OBSERVATIONS
 from rungs.core.memory import whole_lines, zeroed_lines
 
+# The most actions that are legal in any reachable position: see cpp/env/mask.hpp.
+MOST_LISTED = 218
+
 # Shape and dtype of one board's mask, in the order of `rungs::env::MaskFormat`.
-MASKS = {"bool": ((NUM_ACTIONS,), np.bool_), "bits": ((NUM_PLANES,), np.uint64)}
+MASKS = {
+    "bool": ((NUM_ACTIONS,), np.bool_),
+    "bits": ((NUM_PLANES,), np.uint64),
+    "list": ((MOST_LISTED,), np.int16),
+}
 
 # Every output, by name: what one board's is. All that handles outputs follows from this list, and
 # from its twin `RUNGS_CHESS_OUTPUTS` in cpp/env/chess_env.hpp.
 OUTPUTS = {
-    "observation": lambda obs, mask: OBSERVATIONS[obs],
-    "mask": lambda obs, mask: MASKS[mask],
-    "reward": lambda obs, mask: ((), np.float32),
-    "terminated": lambda obs, mask: ((), np.bool_),
-    "truncated": lambda obs, mask: ((), np.bool_),
-    "ended": lambda obs, mask: ((), np.bool_),
-    "reason": lambda obs, mask: ((), np.int8),
-    "player": lambda obs, mask: ((), np.int8),
-    "final_observation": lambda obs, mask: OBSERVATIONS[obs],
+    "observation": lambda settings: OBSERVATIONS[settings.obs, settings.dtype],
+    "mask": lambda settings: MASKS[settings.mask],
+    "action_count": lambda settings: (() if settings.mask == "list" else (0,), np.int16),
+    "reward": lambda settings: ((), np.float32),
+    "terminated": lambda settings: ((), np.bool_),
+    "truncated": lambda settings: ((), np.bool_),
+    "ended": lambda settings: ((), np.bool_),
+    "reason": lambda settings: ((), np.int8),
+    "player": lambda settings: ((), np.int8),
+    "final_observation": lambda settings: OBSERVATIONS[settings.obs, settings.dtype],
 }
 
 # Those of the position at hand, which a reset writes as well.
-POSITION = ("observation", "mask", "player")
+POSITION = ("observation", "mask", "action_count", "player")
 
 
 class Buffers(types.SimpleNamespace):
@@ -34,7 +42,8 @@ class Buffers(types.SimpleNamespace):
 
     Attributes:
         observation: (N, ...), a format of `rungs.chess.observation.OBSERVATIONS`.
-        mask: (N, 4672) bool or (N, 73) uint64.
+        mask: (N, 4672) bool, (N, 73) uint64 or (N, 218) int16.
+        action_count: (N,) int16, how many actions a mask lists; (N, 0) with other masks.
         reward: (N,) float32.
         terminated: (N,) bool.
         truncated: (N,) bool.
@@ -45,23 +54,22 @@ class Buffers(types.SimpleNamespace):
     """
 
     @classmethod
-    def allocate(cls, boards: tuple[int, ...], obs: str, mask: str) -> "Buffers":
-        """Makes zeroed arrays for boards with observations and masks in these formats.
+    def allocate(cls, boards: tuple[int, ...], settings) -> "Buffers":
+        """Makes zeroed arrays for boards of an environment.
 
         Args:
             boards: (N,), or (T, N) for the outputs of T steps.
-            obs: of `rungs.chess.observation.OBSERVATIONS`.
-            mask: of `MASKS`.
+            settings: the environment's, a `rungs.chess.settings.ChessSettings`.
 
         They begin on cache lines, so that a `bool` mask is written in whole lines.
         """
-        like = cls.like(boards, obs, mask)
+        like = cls.like(boards, settings)
         return like.within(zeroed_lines(like.memory_bytes()))
 
     @classmethod
-    def like(cls, boards: tuple[int, ...], obs: str, mask: str) -> "Buffers":
+    def like(cls, boards: tuple[int, ...], settings) -> "Buffers":
         """Makes arrays like `allocate`'s without memory of their own, for `within`."""
-        kinds = {name: kind(obs, mask) for name, kind in OUTPUTS.items()}
+        kinds = {name: kind(settings) for name, kind in OUTPUTS.items()}
         return cls(
             **{
                 name: np.broadcast_to(np.zeros((), dtype), (*boards, *shape))

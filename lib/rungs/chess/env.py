@@ -76,9 +76,9 @@ class ChessEnv:
         return False
 
     def write(self, out: Buffers, i: int) -> None:
-        """Writes observation, mask and player of the position at hand to row `i`."""
+        """Writes observation, mask, its count and player of the position to row `i`."""
         self._observe(out.observation, i)
-        self._write_mask(out.mask[i])
+        self._write_mask(out, i)
         out.player[i] = not self.board.turn
 
     def agent_is_black(self) -> bool:
@@ -235,7 +235,7 @@ class ChessEnv:
         elif self.settings.obs == "bitplanes":
             out[i] = self._bitplanes()
         else:
-            out[i] = unpack_planes(np.array(self._bitplanes(), np.uint64))
+            out[i] = unpack_planes(np.array(self._bitplanes(), np.uint64), self.settings.dtype)
 
     def _bitplanes(self) -> list[int]:
         board, us = self.board, self.board.turn
@@ -268,10 +268,17 @@ class ChessEnv:
         out[70] = self.repetitions
         out[71] = not us
 
-    def _write_mask(self, out: np.ndarray) -> None:
-        """Writes the actions that `step` takes next."""
-        if self.ended:
-            anything = self.settings.autoreset_mode == AutoresetMode.NEXT_STEP
+    def _write_mask(self, buffers: Buffers, i: int) -> None:
+        """Writes the actions that `step` takes next to row `i`."""
+        out = buffers.mask[i]
+        anything = self.ended and self.settings.autoreset_mode == AutoresetMode.NEXT_STEP
+        if self.settings.mask == "list":
+            # Of all the actions that an ended board takes, and ignores, the first is named.
+            listed = [0] * anything if self.ended else sorted(self.legal)
+            out[: len(listed)] = listed
+            out[len(listed) :] = -1
+            buffers.action_count[i] = len(listed)
+        elif self.ended:
             out[:] = np.iinfo(np.uint64).max * anything if out.dtype == np.uint64 else anything
         elif self.settings.mask == "bool":
             out.fill(False)

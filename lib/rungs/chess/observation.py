@@ -46,19 +46,30 @@ _OTHERS = [PLANE_NAMES.index(_other(name)) for name in PLANE_NAMES]
 # Planes whose squares all hold a number; as a word of `bitplanes` it is the number itself.
 NUMBER_PLANES = tuple(map(PLANE_NAMES.index, ("number of the move", "halfmove clock")))
 
-# Shape and dtype of one board's observation, in the order of `rungs::env::ObservationFormat`.
+_PLANES = (len(PLANE_NAMES), 8, 8)
+
+# By `obs` and `dtype`: shape and dtype of one board's observation, in the order of
+# `rungs::env::ObservationFormat`. The first of an `obs` is its default. NumPy has no bfloat16:
+# arrays hold its bits.
 OBSERVATIONS = {
-    "board": ((72,), np.int8),
-    "planes": ((len(PLANE_NAMES), 8, 8), np.float32),
-    "bitplanes": ((len(PLANE_NAMES),), np.uint64),
+    ("board", "int8"): ((72,), np.int8),
+    ("planes", "float32"): (_PLANES, np.float32),
+    ("bitplanes", "uint64"): ((len(PLANE_NAMES),), np.uint64),
+    ("planes", "uint8"): (_PLANES, np.uint8),
+    ("planes", "bfloat16"): (_PLANES, np.uint16),
 }
+
+
+def dtypes_of(obs: str) -> tuple[str, ...]:
+    """Returns the dtypes that there are of an `obs`, its default first."""
+    return tuple(dtype for each, dtype in OBSERVATIONS if each == obs)
 
 
 def mirrored(observation: np.ndarray, obs: str) -> np.ndarray:
     """Returns what the side not to move sees of a position: the same board, turned over.
 
     Args:
-        observation: (..., 72) int8 or (..., 119, 8, 8) float32, of the side to move.
+        observation: (..., 72) int8 or (..., 119, 8, 8) of any dtype, of the side to move.
         obs: "board" or "planes".
 
     Returns:

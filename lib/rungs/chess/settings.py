@@ -6,9 +6,9 @@ from collections.abc import Mapping, Set
 import chess
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.buffers import MASKS
+from rungs.chess.buffers import MASKS, MOST_LISTED
 from rungs.chess.engine import UciEngine
-from rungs.chess.observation import OBSERVATIONS
+from rungs.chess.observation import dtypes_of
 from rungs.core.arguments import autoreset_mode, choice, integer, shortened, shown
 from rungs.errors import ConfigurationError, InvalidFenError
 
@@ -18,6 +18,9 @@ MOST_PLIES = 2**31 - 1
 # 5,899 moves, so that numbers stay below the 65,536 that C++ has room for, and are the same on
 # every rung.
 MOST_FULLMOVE = 59_000
+
+# How many of each a side has before it promotes a pawn.
+_AT_FIRST = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 
 # No game leads to such a check, but all the rules still say how to go on.
 PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
@@ -31,7 +34,8 @@ class ChessSettings:
         ConfigurationError: a setting is wrong; the message names it.
         InvalidFenError: a start is malformed, impossible, a game that is over, or at a move beyond
             59,000: with the 50-move rule no game is longer than 5,899 moves, and the number of a
-            move is to stay below 65,536.
+            move is to stay below 65,536. With `mask="list"`, also one with more pieces than a
+            side's promotions make: there or later more than 218 actions could be legal.
     """
 
     opponent: str | UciEngine | None = None
@@ -41,11 +45,12 @@ class ChessSettings:
     max_plies: int | None = None
     start_fens: tuple[str, ...] = (chess.STARTING_FEN,)
     opening_plies: tuple[int, int] = (0, 0)
+    dtype: str | None = None
 
     def __post_init__(self):
         # What is kept has been made what it stands for: a state of the settings takes no others.
         checked = {
-            "obs": choice("obs", self.obs, tuple(OBSERVATIONS)),
+            "obs": choice("obs", self.obs, ("board", "planes", "bitplanes")),
             "mask": choice("mask", self.mask, tuple(MASKS)),
             "autoreset_mode": autoreset_mode(self.autoreset_mode),
             "start_fens": _starts(self.start_fens),
@@ -56,6 +61,11 @@ class ChessSettings:
             checked["opponent"] = choice("opponent", self.opponent, known, " or a UciEngine")
         if self.max_plies is not None:
             checked["max_plies"] = integer("max_plies", self.max_plies, 1, MOST_PLIES)
+        dtypes = dtypes_of(checked["obs"])
+        told = f" with obs={checked['obs']!r}"
+        checked["dtype"] = choice("dtype", self.dtype, (None, *dtypes), told) or dtypes[0]
+        if checked["mask"] == "list":
+            _check_listed(checked["start_fens"])
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -109,3 +119,27 @@ def _start(fen: str) -> str:
     if board.fullmove_number > MOST_FULLMOVE:
         raise InvalidFenError(f"{told}: the number of its move is above {MOST_FULLMOVE}")
     return board.fen()
+
+
+def _check_listed(fens: tuple[str, ...]) -> None:
+    """Refuses starts from which more actions could be legal than a list has room for.
+
+    With no more pieces than promotions make there are at most 218, here and in all that follows:
+    see `fits_list` in cpp/env/mask.hpp.
+    """
+    for fen in fens:
+        board = chess.Board(fen)
+        if any(
+            _promoted(board, side) + len(board.pieces(chess.PAWN, side)) > 8
+            for side in chess.COLORS
+        ):
+            raise InvalidFenError(
+                f"start_fens: {shown(fen)} has more pieces than promotions make: more than "
+                f"{MOST_LISTED} actions could be legal, and mask='list' has room for no more"
+            )
+
+
+def _promoted(board: chess.Board, side: chess.Color) -> int:
+    """Returns how many of a side's pieces must be promoted pawns."""
+    counts = {kind: len(board.pieces(kind, side)) for kind in _AT_FIRST}
+    return sum(max(0, counts[kind] - number) for kind, number in _AT_FIRST.items())

@@ -31,6 +31,7 @@ class ChessVectorEnv(BatchEnv):
     An observation is from the same point of view. Both `reset` and `step` put into `info`:
 
     - `action_mask`: the actions that `step` will take next, in the format asked for with `mask`;
+      with `mask="list"` also `action_count`, (N,) int16, how many of them are listed;
     - `player`: (N,) int8, the side to move, 0 White, 1 Black;
     - `reason`: (N,) int8, why the episode that this step ended did so (`rungs.chess.reason`).
 
@@ -52,23 +53,29 @@ class ChessVectorEnv(BatchEnv):
             agent's ply and the reply, chosen uniformly among the legal actions in order of id; or a
             `rungs.chess.engine.UciEngine`, and it replies. The agent is White where board number +
             episode number is even.
-        obs: "board", (N, 72) int8 (`cpp/env/observation.hpp`); "planes", (N, 119, 8, 8) float32,
+        obs: "board", (N, 72) int8 (`cpp/env/observation.hpp`); "planes", (N, 119, 8, 8) of `dtype`,
             AlphaZero's with eight positions of history (`cpp/env/observation.hpp`); or "bitplanes",
             (N, 119) uint64, the same for `rungs.chess.unpack.unpack_planes`.
-        mask: "bool", (N, 4672) bool, or "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`
-            (`rungs.chess.unpack.unpack_mask`).
+        mask: "bool", (N, 4672) bool; "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`
+            (`rungs.chess.unpack.unpack_mask`); or "list", (N, 218) int16: the legal actions in
+            order of id, and -1 behind them (`rungs.chess.unpack.unpack_list`).
         autoreset_mode: gymnasium's, by member, name or value. SAME_STEP: a board whose episode
             ended is already at its next one, and where any did, `info` has `final_obs` and
             `final_info`, whose rows count where `_final_obs` is set. NEXT_STEP: it stays, its mask
-            allows anything, and the next step ignores its action, begins the next episode and gives
-            reward 0. DISABLED: it stays, its mask allows nothing, and `step` refuses until
-            `reset(options={"reset_mask": ...})`.
+            allows anything (a list then names action 0 alone), and the next step ignores its
+            action, begins the next episode and gives reward 0. DISABLED: it stays, its mask allows
+            nothing, and `step` refuses until `reset(options={"reset_mask": ...})`.
         max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
             and isn't over, is truncated. None: never.
         start_fens: positions that episodes start from, one chosen at random each time.
         opening_plies: how many random plies are played before an episode begins, (min, max),
             all numbers between equally likely. They count for repetition, not for `max_plies`.
             No ply before the agent's first ends the game: where one would, it is left out.
+        dtype: of `obs="planes"`: "float32"; "uint8", in which the number of the move and the
+            halfmove clock stop at 255; or "bfloat16", rounded to nearest, ties to even. NumPy has
+            no bfloat16: an array holds its bits as uint16, for `torch.from_numpy(observation)
+            .view(torch.bfloat16)`; a tensor is of that dtype. None: float32, or the only one of
+            another `obs`.
         **how: the rung's own settings, see its class. They change time and nothing else.
 
     Attributes:
@@ -78,8 +85,8 @@ class ChessVectorEnv(BatchEnv):
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
-        InvalidFenError: a start is malformed, impossible, a game that is over, or at a move beyond
-            59,000 (see `ChessSettings`).
+        InvalidFenError: a start is malformed, impossible, a game that is over, at a move beyond
+            59,000, or too rich in pieces for `mask="list"` (see `ChessSettings`).
     """
 
     def __init__(
@@ -97,13 +104,14 @@ class ChessVectorEnv(BatchEnv):
         max_plies: int | None = None,
         start_fens: Sequence[str] = (chess.STARTING_FEN,),
         opening_plies: tuple[int, int] = (0, 0),
+        dtype: str | None = None,
         **how,
     ):
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings = ChessSettings(
-            opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies
+            opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies, dtype
         )
         check_settings(boards, how)
         self.boards = boards(num_envs, first_board, self.settings, **how)
@@ -113,7 +121,7 @@ class ChessVectorEnv(BatchEnv):
         self.num_envs, self.first_board = self.boards.num_envs, self.boards.first_board
         self.device = self.boards.device
         actions = gymnasium.spaces.Discrete(NUM_ACTIONS)
-        self._describe(self.settings.autoreset_mode, _observation_space(self.settings.obs), actions)
+        self._describe(self.settings.autoreset_mode, _observation_space(self.settings), actions)
         self._write_to(self.boards.buffers)
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -246,7 +254,8 @@ class ChessVectorEnv(BatchEnv):
     def set_state(self, saved: bytes):
         """Goes on from what `get_state` returned, in this environment or one made like it.
 
-        Only `obs` and `mask` may differ, but observations with history need a state with history.
+        Only `obs`, `dtype` and `mask` may differ, but observations with history need a state with
+        history.
 
         Returns:
             observation and info, as `reset` does.
@@ -443,11 +452,14 @@ class ChessVectorEnv(BatchEnv):
 
     def _info(self) -> dict:
         out = self._buffers
-        return {"action_mask": out.mask, "player": out.player, "reason": out.reason}
+        info = {"action_mask": out.mask, "player": out.player, "reason": out.reason}
+        if self.settings.mask == "list":
+            info["action_count"] = out.action_count
+        return info
 
     def _identity(self) -> dict:
         settings = dataclasses.asdict(self.settings)
-        del settings["obs"], settings["mask"]
+        del settings["obs"], settings["dtype"], settings["mask"]
         settings["autoreset_mode"] = self.settings.autoreset_mode.name
         return {
             "env": "chess",
@@ -461,8 +473,8 @@ def _is_own(randomness: str) -> bool:
     return choice("randomness", randomness, ("same", "own")) == "own"
 
 
-def _observation_space(obs: str) -> gymnasium.spaces.Box:
-    shape, dtype = OBSERVATIONS[obs]
-    if obs == "planes":
+def _observation_space(settings: ChessSettings) -> gymnasium.spaces.Box:
+    shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]
+    if settings.dtype == "float32":
         return gymnasium.spaces.Box(0, np.inf, shape, dtype)
     return gymnasium.spaces.Box(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype)

@@ -18,5 +18,14 @@ def whole_lines(num_bytes: int) -> int:
 
 
 def on_host(output) -> np.ndarray:
-    """Returns an array as it is, a tensor of any device as an array."""
-    return output if isinstance(output, np.ndarray) else output.cpu().numpy()
+    """Returns an array as it is, a tensor of any device as an array.
+
+    NumPy has no bfloat16: its bits are returned as uint16.
+    """
+    if isinstance(output, np.ndarray):
+        return output
+    import torch  # whose tensor it is
+
+    if output.dtype == torch.bfloat16:
+        output = output.view(torch.uint16)
+    return output.cpu().numpy()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from rungs import paths
+from rungs.chess.buffers import MASKS
 from rungs.compile import gpp
 from rungs.machine import optional
 from rungs.machine.cpu import usable_cores
@@ -50,7 +51,7 @@ def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
     Args:
         boards: number of boards.
         steps: steps of all boards.
-        mask: "bool" or "bits".
+        mask: as of `rungs.make`.
         *options: further ones for callgrind.
 
     Raises:
@@ -78,7 +79,7 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
     Args:
         boards: number of boards.
         steps: steps of all boards.
-        mask: "bool" or "bits".
+        mask: as of `rungs.make`.
         first: the first level's geometry.
         last: that of the level taken for the last.
 
@@ -113,7 +114,7 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
     Args:
         boards: number of boards.
         steps: steps of all boards, from the start of a game.
-        mask: "bool" or "bits".
+        mask: as of `rungs.make`.
 
     Returns:
         "operations" and "bytes" per ply.
@@ -158,4 +159,5 @@ def _lackey(report: str) -> dict:
 def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
     """Returns the command that plays, compiled if it isn't yet."""
     program = gpp.build("steps", paths.CPP / "bench" / "steps.cpp", _FLAGS)
-    return [str(value) for value in (program, boards, steps, int(mask == "bits"), selections)]
+    number = tuple(MASKS).index(mask)
+    return [str(value) for value in (program, boards, steps, number, selections)]

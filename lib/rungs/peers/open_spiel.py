@@ -256,6 +256,9 @@ class OpenSpielBoards(Boards):
         counts = [len(legal) for legal in self._legal]
         rows = np.repeat(self._boards, counts)
         actions = TO_OURS[np.fromiter(chain.from_iterable(self._legal), np.int64, len(rows))]
+        if self.settings.mask == "list":
+            self._list(rows, actions, counts)
+            return
         out.mask.fill(0)
         if self.settings.mask == "bool":
             out.mask[rows, actions] = True
@@ -263,6 +266,14 @@ class OpenSpielBoards(Boards):
             bits = np.left_shift(np.uint64(1), (actions % 64).astype(np.uint64))
             # No action is there twice, so that adding a bit sets it.
             np.add.at(out.mask.reshape(-1), NUM_PLANES * rows + actions // 64, bits)
+
+    def _list(self, rows: np.ndarray, actions: np.ndarray, counts: list[int]) -> None:
+        """Lists the (n,) legal actions of all boards, `counts` of them on each, in `rows`."""
+        order = np.lexsort((actions, rows))
+        places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        self.buffers.mask.fill(-1)
+        self.buffers.mask[rows, places] = actions[order]
+        self.buffers.action_count[:] = counts
 
     def _observe(self, boards: np.ndarray, out: np.ndarray) -> None:
         """Writes what movers see on (n,) boards to those rows of `out`."""

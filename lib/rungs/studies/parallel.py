@@ -109,7 +109,7 @@ def joblib_seconds(num_envs: int, workers: int, *, steps: int) -> list[float]:
 
 
 def _step_boards(boards: list[ChessEnv]) -> list[ChessEnv]:
-    out = Buffers.allocate((len(boards),), "board", "bool")
+    out = Buffers.allocate((len(boards),), ChessSettings())
     for i, board in enumerate(boards):
         board.step(min(board.legal), None, out, i)
     return boards

@@ -20,7 +20,7 @@ _MOST = {"gamma": 1, "gae_lambda": 1, "clip_coef": math.inf, "max_grad_norm": ma
 # What `rungs.make` takes and a rung has no say in: a run has a field for it, or needs it one way.
 _FIXED = (
     *("env_id", "name", "rung", "num_envs", "seed", "opponent", "max_plies"),
-    *("first_board", "obs", "mask", "autoreset_mode"),
+    *("first_board", "obs", "dtype", "mask", "autoreset_mode"),
 )
 
 

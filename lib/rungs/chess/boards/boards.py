@@ -55,7 +55,7 @@ class Boards(abc.ABC):
 
     def allocate(self, *boards: int) -> Buffers:
         """Makes zeroed memory for the outputs of (N,) boards, or of (T, N) in T steps."""
-        return Buffers.allocate(boards, self.settings.obs, self.settings.mask)
+        return Buffers.allocate(boards, self.settings)
 
     def write_to(self, buffers: Buffers) -> None:
         """Has outputs written to `buffers` from now on."""

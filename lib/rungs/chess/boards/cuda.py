@@ -77,7 +77,7 @@ class CudaBoards(Boards):
         self._kernels = Gpu(self.threads_per_block) if device == "cuda" else Host()
 
     def allocate(self, *boards: int) -> TensorBuffers:
-        return TensorBuffers.on(self.device, boards, self.settings.obs, self.settings.mask)
+        return TensorBuffers.on(self.device, boards, self.settings)
 
     def memory_bytes(self) -> int:
         return sum(part.nbytes for part in self._state.values()) + self.buffers.memory_bytes()

@@ -215,7 +215,7 @@ class GatheredBoards(Boards):
         self._mine = slice(ranks.first, ranks.first + num_envs)
         seen = None
         if shared:
-            like = Buffers.like((all_boards,), settings.obs, settings.mask)
+            like = Buffers.like((all_boards,), settings)
             seen = like.within(self._rank_0_memory(like.memory_bytes())).rows(self._mine)
         super().__init__(num_envs, own.first_board, settings, seen)
         self._seen = self.buffers

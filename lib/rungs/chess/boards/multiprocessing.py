@@ -10,6 +10,7 @@ from rungs.chess.boards.python import LAYOUT, PythonBoards, load_envs
 from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs.chess.settings import ChessSettings, share_ends
 from rungs.core.arguments import choice, integer, seconds
+from rungs.core.batch_env import stays_ended
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs.processes.workers import CONTEXT, TIMEOUT, Workers
 
@@ -62,13 +63,15 @@ class MultiprocessingBoards(Boards):
         self._shares = [slice(first, end) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
         # The caller may write to outputs, so actions are held to masks of our own.
         if transport == "shared":
-            like = Buffers.like((num_envs,), settings.obs, settings.mask)
+            like = Buffers.like((num_envs,), settings)
             memory = CONTEXT.RawArray("B", like.memory_bytes())
             self._seen = like.within(memory)
             self._mask = self._seen.mask
         else:
             memory = self._seen = None
             self._mask = np.zeros_like(self.buffers.mask)
+        # Boards that take any action next, as a list doesn't say.
+        self._idle = np.zeros(num_envs, np.bool_)
         common = (num_envs, first_board, settings, memory)
         shares = [(share, *common) for share in self._shares]
         self._pool = Workers(_Share, shares, timeout=timeout)
@@ -81,6 +84,7 @@ class MultiprocessingBoards(Boards):
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
         marks = [None if which is None else which[share] for share in self._shares]
         self._change("reset", [(mark, seed, episode) for mark in marks], POSITION)
+        self._idle &= False if which is None else ~which
 
     def step(self, actions: np.ndarray) -> int:
         actions = actions.copy()  # read once: another thread may write to it
@@ -125,6 +129,9 @@ class MultiprocessingBoards(Boards):
                 self._mask[share] = sent["mask"]
             written = sent or {name: getattr(self._seen, name)[share] for name in outputs}
             self.buffers.rows(share).restore(written)
+            if "ended" in written:
+                mode = self.settings.autoreset_mode
+                self._idle[share] = stays_ended(mode, written["ended"])
         return [result for result, _ in answers]
 
     def _ask(self, method: str, board: int):
@@ -136,8 +143,10 @@ class MultiprocessingBoards(Boards):
         legal = np.zeros(self.num_envs, np.bool_)
         inside = np.flatnonzero((actions >= 0) & (actions < NUM_ACTIONS))
         mask, chosen = self._mask, actions[inside]
-        if mask.dtype == np.bool_:
+        if self.settings.mask == "bool":
             legal[inside] = mask[inside, chosen]
+        elif self.settings.mask == "list":
+            legal[inside] = (mask[inside] == chosen[:, None]).any(axis=1) | self._idle[inside]
         else:
             bits = mask[inside, chosen // 64] >> (chosen % 64).astype(np.uint64)
             legal[inside] = bits & np.uint64(1)
@@ -153,7 +162,7 @@ class _Share:
         self._boards = PythonBoards(share.stop - share.start, first_board + share.start, settings)
         self._seen = memory is not None
         if self._seen:
-            whole = Buffers.like((num_envs,), settings.obs, settings.mask).within(memory)
+            whole = Buffers.like((num_envs,), settings).within(memory)
             self._boards.write_to(whole.rows(share))
 
     def reset(self, outputs, which, seed: int, episode: int | None):

@@ -81,7 +81,7 @@ def config(settings: ChessSettings, num_starts: int, starts: int) -> ChessConfig
     """Returns the settings for C++, but for the seed; `starts` is the address of so many."""
     return ChessConfig(
         opponent=_OPPONENTS.index(type(settings.opponent)),
-        observation=tuple(OBSERVATIONS).index(settings.obs),
+        observation=tuple(OBSERVATIONS).index((settings.obs, settings.dtype)),
         mask=tuple(MASKS).index(settings.mask),
         autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
         max_plies=settings.max_plies or 0,

@@ -10,12 +10,12 @@ class TensorBuffers(Buffers):
     """As `Buffers`, a tensor per output, all on one device."""
 
     @classmethod
-    def on(cls, device: torch.device, boards: tuple[int, ...], obs: str, mask: str):
+    def on(cls, device: torch.device, boards: tuple[int, ...], settings):
         """Allocates zeroed tensors; see `Buffers.allocate`."""
         return cls(
             **{
                 name: torch.zeros(array.shape, dtype=_dtype(array), device=device)
-                for name, array in vars(Buffers.like(boards, obs, mask)).items()
+                for name, array in vars(Buffers.like(boards, settings)).items()
             }
         )
 
@@ -38,4 +38,6 @@ class TensorBuffers(Buffers):
 
 
 def _dtype(array: np.ndarray) -> torch.dtype:
+    if array.dtype == np.uint16:  # NumPy's words of what PyTorch knows
+        return torch.bfloat16
     return torch.from_numpy(np.zeros(1, array.dtype)).dtype
