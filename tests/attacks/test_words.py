@@ -86,7 +86,7 @@ def settings_with(settings, name):
 
 CHESS = (
     *("seed", "first_board", "opponent", "obs", "mask", "autoreset_mode", "max_plies"),
-    *("start_fens", "opening_plies", "api", "boards", "settings", "self"),
+    *("start", "start_fens", "opening_plies", "api", "boards", "settings", "self"),
 )
 CARTPOLE = (
     *("seed", "first_env", "dtype", "workload", "max_episode_steps", "autoreset_mode"),

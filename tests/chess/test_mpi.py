@@ -33,12 +33,12 @@ SAME = """
 from tests import lockstep
 
 for transport in transports:
-    for num_envs, opponent, obs, mode, threads in (
-        (7, None, "board", "SAME_STEP", 1),
-        (70, "random", "bitplanes", "DISABLED", 2),
+    for num_envs, opponent, obs, mode, threads, start in (
+        (7, None, "board", "SAME_STEP", 1, None),
+        (70, "random", "bitplanes", "DISABLED", 2, "chess960"),
     ):
         settings = {"opponent": opponent, "obs": obs, "mask": "bits", "autoreset_mode": mode}
-        settings |= {"max_plies": 40}
+        settings |= {"max_plies": 40, "start": start}
         env = rungs.make("chess", "mpi", num_envs, threads=threads, transport=transport, **settings)
         if env.serve():
             continue

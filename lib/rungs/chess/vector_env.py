@@ -4,12 +4,11 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 
-import chess
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.actions import NUM_ACTIONS, action_of
+from rungs.chess.actions import NUM_ACTIONS, board_of, legal_actions
 from rungs.chess.boards.boards import Boards
 from rungs.chess.boards.engine_plays import EnginePlays
 from rungs.chess.buffers import Buffers
@@ -64,7 +63,11 @@ class ChessVectorEnv(BatchEnv):
             `reset(options={"reset_mask": ...})`.
         max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
             and isn't over, is truncated. None: never.
-        start_fens: positions that episodes start from, one chosen at random each time.
+        start: "chess960", and episodes start from the 960 positions of Chess960, one chosen at
+            random each time; None, and from `start_fens`.
+        start_fens: positions that episodes start from, one chosen at random each time; without
+            them the usual one. Castling rights are those of X-FEN or of Shredder-FEN: any rook on
+            the first rank may have them, with the king anywhere between or beside.
         opening_plies: how many random plies are played before an episode begins, (min, max),
             all numbers between equally likely. They count for repetition, not for `max_plies`.
             No ply before the agent's first ends the game: where one would, it is left out.
@@ -94,7 +97,8 @@ class ChessVectorEnv(BatchEnv):
         mask: str = "bool",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         max_plies: int | None = None,
-        start_fens: Sequence[str] = (chess.STARTING_FEN,),
+        start: str | None = None,
+        start_fens: Sequence[str] | None = None,
         opening_plies: tuple[int, int] = (0, 0),
         **how,
     ):
@@ -102,7 +106,7 @@ class ChessVectorEnv(BatchEnv):
         self._seed = integer("seed", seed, 0, 2**64 - 1)
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings = ChessSettings(
-            opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies
+            opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies, start
         )
         check_settings(boards, how)
         self.boards = boards(num_envs, first_board, self.settings, **how)
@@ -221,6 +225,10 @@ class ChessVectorEnv(BatchEnv):
     def legal_moves(self, board: int) -> dict[str, int]:
         """Returns one board's legal moves as UCI writes them, each with its action, in their order.
 
+        Castling is written as in Chess960, the king takes its rook ("e1h1"), in an environment
+        whose starts are of Chess960: `start="chess960"`, or any of `start_fens` has a right to
+        castle that is none of classical chess. Else it is the king's two squares ("e1g1").
+
         None where the board's episode has ended and the next has not begun.
 
         Args:
@@ -232,9 +240,8 @@ class ChessVectorEnv(BatchEnv):
             if stays_ended(self.autoreset_mode, self._ended)[index]:
                 return {}
             # From the rules, as whoever has the mask may write to it.
-            position = chess.Board(self.boards.fen(index))
-        legal = {move.uci(): action_of(move, not position.turn) for move in position.legal_moves}
-        return dict(sorted(legal.items(), key=lambda entry: entry[1]))
+            position = board_of(self.boards.fen(index), self.settings.chess960)
+        return {move.uci(): action for action, move in sorted(legal_actions(position).items())}
 
     def get_state(self) -> bytes:
         """Returns what decides what comes next, to go on from with `set_state` on the same rung."""
@@ -335,6 +342,7 @@ class ChessVectorEnv(BatchEnv):
     def _identity(self) -> dict:
         settings = dataclasses.asdict(self.settings)
         del settings["obs"], settings["mask"]
+        del settings["start_fens" if self.settings.start else "start"]  # one says where they start
         settings["autoreset_mode"] = self.settings.autoreset_mode.name
         return {
             "env": "chess",
