@@ -241,7 +241,8 @@ class ChessVectorEnv(BatchEnv):
                 return {}
             # From the rules, as whoever has the mask may write to it.
             position = board_of(self.boards.fen(index), self.settings.chess960)
-        return {move.uci(): action for action, move in sorted(legal_actions(position).items())}
+        legal = {move.uci(): action for action, move in legal_actions(position).items()}
+        return dict(sorted(legal.items(), key=lambda entry: entry[1]))
 
     def get_state(self) -> bytes:
         """Returns what decides what comes next, to go on from with `set_state` on the same rung."""
