@@ -1,5 +1,6 @@
 """Chess960: where its games start, how kings castle, and the same on every rung."""
 
+from functools import partial
 from itertools import product
 
 import chess
@@ -16,12 +17,15 @@ from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_mask
 from rungs.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, InvalidFenError
+from rungs.measure.verify import verify
 from tests import lockstep
+from tests.attacks.states import split
 from tests.chess import conftest
 from tests.chess.test_cuda import OnHost
 from tests.chess.test_observation import planes_of
 
 RUNGS = ("python", "cpp")
+CHESS960 = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1"
 
 
 def cuda(num_envs, **settings):
@@ -199,9 +203,7 @@ def test_every_castling_has_an_action_of_its_own():
             if castles:
                 actions[i], castlings = action, castlings + 1
         assert moves == legal_actions(board)
-        assert {move: move_of(action, board) for action, move in moves.items()} == {
-            move: move for move in moves.values()
-        }
+        assert [move_of(action, board) for action in moves] == [*moves.values()]
         assert set(np.flatnonzero(unpack_mask(masks[i]))) == moves.keys()
         board.push(moves[int(actions[i])])
         expected[i] = board.fen()
@@ -301,9 +303,6 @@ def test_an_illegal_castling_is_named_as_one(rung):
             env.step(actions)
 
 
-CHESS960 = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1"
-
-
 # The same on every rung.
 
 # Every mode, opponent and format of outputs; together they end in most ways.
@@ -330,7 +329,7 @@ def test_every_rung_is_python(rung, number, policy):
 @pytest.mark.parametrize("transport", ["queue", "shared"])
 def test_workers_are_python_by_either_transport(transport):
     how = {"start": "chess960", "opponent": "random", "max_plies": 60}
-    ours = rungs.make("chess", "multiprocessing", 7, workers=3, transport=transport, **how)
+    ours = rungs.make("chess", "multiprocessing", 7, workers=2, transport=transport, **how)
     lockstep.play(ours, rungs.make("chess", "python", 7, **how), seed=1, steps=100)
     ours.close()
 
@@ -377,12 +376,30 @@ def test_planes_show_rights_by_side(rung):
     assert len(seen) > 6
 
 
+@pytest.mark.parametrize("start", [{"start": "chess960"}, {"start_fens": [CHESS960]}])
+@pytest.mark.parametrize("make_one", [cuda, partial(rungs.make, "chess", "cpp")])
+def test_a_state_goes_on(make_one, start):
+    env, other = (make_one(5, mask="bits", max_plies=40, **start) for _ in range(2))
+    observation, info = env.reset(seed=4)
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        observation, *_, info = env.step(lockstep.rare(info["action_mask"], observation, rng))
+    other.set_state(env.get_state())
+    assert other.fens() == env.fens()
+    for _ in range(30):
+        actions = lockstep.rare(info["action_mask"], observation, rng)
+        outcome = env.step(actions)
+        verify("restored", other.step(actions), outcome, "in a step")
+        observation, *_, info = outcome
+
+
 def test_a_state_says_how_games_start_and_a_classical_one_as_before():
-    heads = {}
-    for name, how in {"classical": {}, "chess960": {"start": "chess960"}}.items():
+    heads = []
+    for how in ({}, {"start": "chess960"}):
         env = rungs.make("chess", "cpp", 2, **how)
-        env.reset(seed=1)
-        heads[name] = env._identity()
-    assert heads["classical"].keys() ^ heads["chess960"].keys() == {"start", "start_fens"}
-    assert heads["classical"]["start_fens"] == (chess.STARTING_FEN,)
-    assert heads["chess960"]["start"] == "chess960"
+        env.reset()
+        heads.append(split(env.get_state())[0])
+    classical, chess960 = heads
+    assert classical.keys() ^ chess960.keys() == {"start", "start_fens"}
+    assert classical["start_fens"] == [chess.STARTING_FEN]
+    assert chess960["start"] == "chess960"

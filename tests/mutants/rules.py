@@ -417,7 +417,7 @@ MUTANTS = [
         "if not own_rooks & chess.BB_SQUARES[target]:",
         "if True:",
         "in Chess960 the king's two squares onto a rook are read as castling with the corner's",
-        CASES,
+        CASTLING,
     ),
     Mutant(
         "python-corner-never",

@@ -64,10 +64,10 @@ class ChessVectorEnv(BatchEnv):
         max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
             and isn't over, is truncated. None: never.
         start: "chess960", and episodes start from the 960 positions of Chess960, one chosen at
-            random each time; None, and from `start_fens`.
-        start_fens: positions that episodes start from, one chosen at random each time; without
-            them the usual one. Castling rights are those of X-FEN or of Shredder-FEN: any rook on
-            the first rank may have them, with the king anywhere between or beside.
+            random each time; or None, and they start from `start_fens`.
+        start_fens: positions that episodes start from, one chosen at random each time; by default
+            that of classical chess. Rights to castle are written as in X-FEN or Shredder-FEN: any
+            rook beside its king on the first rank may have one.
         opening_plies: how many random plies are played before an episode begins, (min, max),
             all numbers between equally likely. They count for repetition, not for `max_plies`.
             No ply before the agent's first ends the game: where one would, it is left out.
