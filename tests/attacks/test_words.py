@@ -136,6 +136,7 @@ TAKERS = {
     "action (OpenSpiel)": to_rungs,
     "action (OpenSpiel, ours)": lambda value: to_open_spiel(value, [0, 1]),
     "uci": lambda value: from_uci(value, START),
+    "chess960": lambda value: to_uci(524, START, value),
     "FEN": lambda value: to_uci(524, value),
     "FEN (from_uci)": lambda value: from_uci("e2e4", value),
     "FEN (perft_cpp)": lambda value: perft_cpp(value, 1),

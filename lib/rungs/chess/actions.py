@@ -7,7 +7,7 @@ Chess960 has, is the king onto its rook.
 
 import chess
 
-from rungs.core.arguments import integer, shortened, shown
+from rungs.core.arguments import boolean, integer, shortened, shown
 from rungs.errors import ConfigurationError, InvalidFenError
 
 NUM_PLANES = 73
@@ -51,7 +51,10 @@ _ACTION_OF = {
 
 
 def action_of(move: chess.Move, black: bool) -> int:
-    """Returns the action id of a move of either side, by its squares: see also `action_on`."""
+    """Returns the action id of a move of either side, by its squares alone.
+
+    So castling must be written as an action goes; `action_on` takes it as python-chess has it.
+    """
     view = 56 if black else 0
     piece = move.promotion if move.promotion != chess.QUEEN else None
     return _ACTION_OF[move.from_square ^ view, move.to_square ^ view, piece]
@@ -69,8 +72,9 @@ def legal_actions(board: chess.Board) -> dict[int, chess.Move]:
     """Returns the legal moves of a board by their actions."""
     if board.chess960:
         return {action_on(move, board): move for move in board.legal_moves}
+    # Without a look at every move's piece: the python rung comes here every ply.
     black = not board.turn
-    return {action_of(move, black): move for move in board.legal_moves}  # takes less time
+    return {action_of(move, black): move for move in board.legal_moves}
 
 
 def move_of(action: int, board: chess.Board) -> chess.Move | None:
@@ -116,10 +120,12 @@ def to_uci(action: int, fen: str, chess960: bool = False) -> str:
             without being asked where a right to castle is none of classical chess.
 
     Raises:
-        ConfigurationError: there is no such action, or it is illegal in that position.
+        ConfigurationError: there is no such action, or it is illegal in that position, or
+            `chess960` is neither true nor false.
         InvalidFenError: the FEN is malformed.
     """
-    action, board = integer("action", action, 0, NUM_ACTIONS - 1), _board(fen, chess960)
+    action, chess960 = integer("action", action, 0, NUM_ACTIONS - 1), boolean("chess960", chess960)
+    board = _board(fen, chess960)
     move = move_of(action, board)
     if move is None or move not in board.legal_moves:
         raise ConfigurationError(f"action {action} is illegal in {fen}")
