@@ -30,9 +30,13 @@ def rare(mask, observation, rng):
     words = _words(mask)
     wanted = words.copy()
     wanted[:, :64] = 0
-    king = _own(observation, chess.KING) & np.uint64(chess.BB_E1)
+    king, rooks = (_own(observation, kind) for kind in (chess.KING, chess.ROOK))
     for two_squares in (8 + 2, 8 + 6):  # the king's two squares east or west
-        wanted[:, two_squares] = words[:, two_squares] & king
+        wanted[:, two_squares] = words[:, two_squares] & king & np.uint64(chess.BB_E1)
+    for distance in range(1, 8):  # in Chess960, the king onto its rook
+        east, west = 8 * (distance - 1) + 2, 8 * (distance - 1) + 6
+        wanted[:, east] |= words[:, east] & king & rooks >> np.uint64(distance)
+        wanted[:, west] |= words[:, west] & king & rooks << np.uint64(distance)
     return random_actions(np.where(wanted.any(axis=1)[:, None], wanted, words), rng)
 
 

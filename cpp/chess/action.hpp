@@ -10,7 +10,8 @@
 //       plane = 8 * (distance - 1) + direction         7 0 1
 //       castling is the king moving two squares        6 . 2     0 is north, the way the mover's
 //                                                      5 4 3     pawns advance
-//       (in Chess960, where it may not stand on e1: the king moving onto its rook)
+//       (where it is not on e1 or its rook not in a corner, which only Chess960 has, it moves onto
+//       its rook)
 //   planes 56..63: a knight's jump
 //       plane = 56 + jump                               . 7 . 0 .
 //                                                       6 . . . 1
@@ -97,7 +98,7 @@ constexpr Piece promoted_piece(Action a) {
 }
 
 // The rook's file where `a` castles, else -1. The king never lands on its own rook otherwise, nor
-// moves two squares.
+// moves two squares; and where a rook stands two squares from e1, no corner's can be castled with.
 inline int castling_rook(const Position& p, Action a) {
   if (!(p.piece[KING] & p.own & bit(from_square(a)))) return -1;
   if (p.piece[ROOK] & p.own & bit(to_square(a))) return to_square(a) & 7;

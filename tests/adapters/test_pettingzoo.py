@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs.chess.actions import action_of, from_uci
+from rungs.chess.actions import board_of, from_uci, legal_actions
 from rungs.chess.observation import mirrored
 from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError, IllegalActionError
@@ -56,16 +56,18 @@ def test_who_mates_wins(moves, winner):
     assert env.last()[0]["action_mask"].sum() == 20
 
 
-def test_masks_are_the_legal_actions_of_who_is_to_move():
-    env, rng = raw_env(), random.Random(0)
+@pytest.mark.parametrize("start", [None, "chess960"])
+def test_masks_are_the_legal_actions_of_who_is_to_move(start):
+    env, rng = raw_env(start=start), random.Random(0)
     env.reset()
-    board = chess.Board()
+    board = board_of(env._env.fens()[0], chess960=bool(start))
+    assert board.board_fen().startswith("rnbqkbnr") == (start is None)
     while env.agents and not env.terminations[env.agent_selection]:
         mover = env.agent_selection
         assert mover == ("player_0" if board.turn else "player_1")
         other = "player_1" if board.turn else "player_0"
         assert not env.observe(other)["action_mask"].any()
-        moves = {action_of(move, not board.turn): move for move in board.legal_moves}
+        moves = legal_actions(board)
         mask = env.observe(mover)["action_mask"]
         assert set(np.flatnonzero(mask)) == moves.keys()
         action = rng.choice(sorted(moves))

@@ -11,9 +11,11 @@ pytest.importorskip("stable_baselines3")
 from rungs.adapters.sb3 import CartPoleVecEnv, ChessVecEnv
 
 
-def test_it_is_the_environment():
-    env = ChessVecEnv(6, rung="cpp", seed=3, max_plies=30)
-    ours = rungs.make("chess", "cpp", 6, seed=3, max_plies=30, opponent="random")
+@pytest.mark.parametrize("start", [None, "chess960"])
+def test_it_is_the_environment(start):
+    how = {"seed": 3, "max_plies": 30, "start": start}
+    env = ChessVecEnv(6, rung="cpp", **how)
+    ours = rungs.make("chess", "cpp", 6, opponent="random", **how)
     observation, info = ours.reset()
     np.testing.assert_array_equal(env.reset(), observation)
     rng, ends = np.random.default_rng(0), 0

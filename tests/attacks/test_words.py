@@ -86,7 +86,7 @@ def settings_with(settings, name):
 
 CHESS = (
     *("seed", "first_board", "opponent", "obs", "mask", "autoreset_mode", "max_plies"),
-    *("start_fens", "opening_plies", "api", "boards", "settings", "self"),
+    *("start", "start_fens", "opening_plies", "api", "boards", "settings", "self"),
 )
 CARTPOLE = (
     *("seed", "first_env", "dtype", "workload", "max_episode_steps", "autoreset_mode"),
@@ -136,6 +136,7 @@ TAKERS = {
     "action (OpenSpiel)": to_rungs,
     "action (OpenSpiel, ours)": lambda value: to_open_spiel(value, [0, 1]),
     "uci": lambda value: from_uci(value, START),
+    "chess960": lambda value: to_uci(524, START, value),
     "FEN": lambda value: to_uci(524, value),
     "FEN (from_uci)": lambda value: from_uci("e2e4", value),
     "FEN (perft_cpp)": lambda value: perft_cpp(value, 1),

@@ -12,9 +12,10 @@ from rungs.measure.verify import assert_same
 SETTINGS = {"opponent": "random", "max_plies": 40, "threads": 2}
 
 
-def test_every_board_plays_as_in_a_synchronous_environment():
-    env = rungs.make_async("chess", 70, seed=3, **SETTINGS)
-    whole = rungs.make("chess", "cpp", 70, seed=3, opponent="random", max_plies=40)
+@pytest.mark.parametrize("start", [None, "chess960"])
+def test_every_board_plays_as_in_a_synchronous_environment(start):
+    env = rungs.make_async("chess", 70, seed=3, start=start, **SETTINGS)
+    whole = rungs.make("chess", "cpp", 70, seed=3, start=start, opponent="random", max_plies=40)
     env.reset()
     seen, info = whole.reset()
     expected = (seen, np.zeros(70), np.zeros(70, bool), np.zeros(70, bool), info)

@@ -136,6 +136,41 @@ def test_every_rung_plays_the_same_games(rung, fake, mode):
         env.close()
 
 
+@pytest.mark.parametrize("rung", RUNGS)
+def test_it_castles_as_in_chess960(rung, fake):
+    fen = "6k1/5p2/8/8/8/8/PP6/KR6 w B - 0 1"
+    env = rungs.make("chess", rung, 2, opponent=fake(), start_fens=[fen])
+    env.reset()
+    ours, theirs = (chess.Board(fen, chess960=True) for _ in range(2))
+    theirs.push_uci("a1b1")  # on board 1 the engine is White: castling is the first of its moves
+    assert env.fens() == [ours.fen(), theirs.fen()]
+    assert theirs.piece_at(chess.G1) == chess.Piece.from_symbol("K")
+    env.step([env.legal_moves(0)["a1b1"], env.legal_moves(1)["f7f6"]])
+    ours.push_uci("a1b1")
+    theirs.push_uci("f7f6")
+    for board in (ours, theirs):
+        board.push_uci(first_move(board))
+    assert env.fens() == [ours.fen(), theirs.fen()]
+    env.close()
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_one_that_can_not_play_chess960_says_so(rung, fake):
+    env = rungs.make("chess", rung, 2, opponent=fake("classical", "0"), start="chess960")
+    with pytest.raises(EngineError, match=r"board 1: .*does not support UCI_Chess960"):
+        env.reset()
+    env.close()
+
+
+@pytest.mark.parametrize("rung", RUNGS[1:])
+def test_every_rung_plays_the_same_games_of_chess960(rung, fake):
+    settings = {"start": "chess960", "max_plies": 30, "opening_plies": (0, 12)}
+    pair = [rungs.make("chess", name, 4, opponent=fake(), **settings) for name in (rung, "python")]
+    lockstep.play(*pair, seed=2, steps=40, policy="rare")
+    for env in pair:
+        env.close()
+
+
 @pytest.mark.parametrize(
     ("fen", "move", "expected"),
     [

@@ -35,7 +35,7 @@ from tests import lockstep
 for transport in transports:
     for num_envs, opponent, mode, threads, formats in (
         (7, None, "SAME_STEP", 1, {"mask": "bits"}),
-        (70, "random", "DISABLED", 2, {"obs": "bitplanes", "mask": "bits"}),
+        (70, "random", "DISABLED", 2, {"obs": "bitplanes", "mask": "bits", "start": "chess960"}),
         (7, None, "NEXT_STEP", 2, {"mask": "list", "obs": "planes", "dtype": "bfloat16"}),
     ):
         settings = {"opponent": opponent, "autoreset_mode": mode, "max_plies": 40} | formats

@@ -14,6 +14,7 @@ SETTINGS = [
     {"mask": "bits", "opponent": "random", "obs": "bitplanes", "autoreset_mode": "NEXT_STEP"},
     {"opening_plies": (0, 9), "max_plies": 30, "autoreset_mode": "DISABLED"},
     {"mask": "list", "max_plies": 30, "autoreset_mode": "NEXT_STEP"},
+    {"start": "chess960", "max_plies": 60, "obs": "planes"},
 ]
 
 
@@ -120,6 +121,7 @@ def test_a_cut_state_is_refused(make):
         ({"autoreset_mode": "DISABLED"}, "autoreset_mode"),
         ({"opening_plies": (1, 2)}, "opening_plies"),
         ({"start_fens": ["4k3/8/8/8/8/8/8/4K2R w K - 0 1"]}, "start_fens"),
+        ({"start": "chess960"}, "start"),
     ],
 )
 def test_a_state_of_other_settings_is_refused(make, other, named):

@@ -1,6 +1,7 @@
 """A small UCI engine for tests: plays the first legal move, and fails as asked.
 
-Usage: uci.py FAILURE [NUMBER]: what to do instead at the NUMBER-th move (from 1).
+Usage: uci.py FAILURE [NUMBER]: what to do instead at the NUMBER-th move (from 1). One that is
+"classical" plays no Chess960.
 """
 
 import sys
@@ -24,17 +25,22 @@ def say(line):
 def main(failure="", number=1):
     if failure == "mute":
         time.sleep(3600)
-    moves = 0
+    moves, chess960 = 0, False
     for line in sys.stdin:
         word, *rest = line.split()
         if word == "uci":
             say("option name Hash type spin default 16 min 1 max 64")
+            if failure != "classical":
+                say("option name UCI_Chess960 type check default false")
             say("uciok")
         elif word == "isready":
             say("readyok")
+        elif word == "setoption" and "UCI_Chess960" in rest:
+            chess960 = rest[-1] == "true"
         elif word == "position":
             at = rest.index("moves") if "moves" in rest else len(rest)
-            board = chess.Board() if rest[0] == "startpos" else chess.Board(" ".join(rest[1:at]))
+            fen = chess.STARTING_FEN if rest[0] == "startpos" else " ".join(rest[1:at])
+            board = chess.Board(fen, chess960=chess960)
             for move in rest[at + 1 :]:
                 board.push_uci(move)
         elif word == "go":

@@ -49,13 +49,15 @@ def run(*command):
 
 
 def test_invariants_at_every_node(checks):
-    leaves = sum(case.leaves.get(3, 0) for case in read_epd(DATA / "tricky.epd"))
-    assert run(checks, "trees", DATA / "tricky.epd", 3) == f"{leaves} leaves\n"
+    for file, depth in (("tricky.epd", 3), ("chess960.epd", 2)):
+        leaves = sum(case.leaves.get(depth, 0) for case in read_epd(DATA / file))
+        assert run(checks, "trees", DATA / file, depth) == f"{leaves} leaves\n"
 
 
 def test_self_play_writes_only_its_buffers(checks):
     assert run(checks, "self-play", 200) == "played\n"
-    assert run(checks, "self-play", 200, DATA / "tricky.epd") == "played\n"
+    for file in ("tricky.epd", "chess960.epd"):
+        assert run(checks, "self-play", 200, DATA / file) == "played\n"
 
 
 def test_any_text_is_refused_or_a_position(checks, tmp_path):

@@ -6,6 +6,8 @@ PERFT = ("tests/chess/test_perft.py",)
 LOCKSTEP = ("tests/chess/test_sameness.py::test_cpp_is_python",)
 FEN = ("tests/chess/test_fen.py",)
 SAME = ("tests/chess/test_rules.py::test_what_makes_a_position_the_same",)
+CASTLING = ("tests/chess/test_chess960.py::test_every_castling_has_an_action_of_its_own",)
+CASES = ("tests/chess/test_chess960.py::test_castling_case_by_case",)
 ENDS = ("tests/chess/test_rules.py::test_of_several_reasons_the_first_is_named",)
 
 MUTANTS = [
@@ -376,5 +378,63 @@ MUTANTS = [
         "lowest(beyond)",
         "in Chess960 the right K is read as the rook next to the king",
         ("tests/chess/test_fen.py::test_a_letter_without_a_file_is_the_outermost_rooks",),
+    ),
+    Mutant(
+        "fen-inner-rook-unnamed",
+        "cpp/chess/fen.hpp",
+        "letters += file == outermost_rook(p, is_short)",
+        "letters += true",
+        "in Chess960 a FEN gives the right to castle to the outermost rook, whoever has it",
+        CASTLING,
+    ),
+    Mutant(
+        "castling-two-squares-to-any-rook",
+        "cpp/chess/action.hpp",
+        "const bool classical = king_file == 4 && (rook_file == 0 || rook_file == 7);",
+        "const bool classical = king_file == 4;",
+        "in Chess960 a king on e1 goes two squares to castle, wherever its rook is",
+        CASTLING,
+    ),
+    Mutant(
+        "castling-with-the-corner",
+        "cpp/chess/action.hpp",
+        "if (p.piece[ROOK] & p.own & bit(to_square(a))) return to_square(a) & 7;\n  constexpr",
+        "constexpr",
+        "in Chess960 a king that goes onto its rook is thought to walk there",
+        CASTLING,
+    ),
+    Mutant(
+        "castling-king-stays-in-place",
+        "cpp/chess/play.hpp",
+        "p.own = (p.own & ~king & ~rook) | king_to | rook_to;",
+        "p.own = (p.own | king_to | rook_to) & ~king & ~rook;",
+        "in Chess960 a king or rook that castles to where either stood is nobody's",
+        CASES,
+    ),
+    Mutant(
+        "python-corner-behind-a-rook",
+        "lib/rungs/chess/actions.py",
+        "if not own_rooks & chess.BB_SQUARES[target]:",
+        "if True:",
+        "in Chess960 the king's two squares onto a rook are read as castling with the corner's",
+        CASTLING,
+    ),
+    Mutant(
+        "python-corner-never",
+        "lib/rungs/chess/actions.py",
+        "_TWO_SQUARES.get((move.from_square, move.to_square), move.to_square)",
+        "move.to_square",
+        "in Chess960 castling with a corner's rook has another action in Python than in C++",
+        CASTLING,
+    ),
+    Mutant(
+        "chess960-unnoticed",
+        "lib/rungs/chess/actions.py",
+        "board.chess960 = chess960 or board.clean_castling_rights() != rights",
+        "board.chess960 = chess960",
+        "starts with rights to castle of Chess960 are taken for classical ones",
+        (
+            "tests/chess/test_chess960.py::test_castling_rights_are_read_either_way_and_written_as_x_fen",
+        ),
     ),
 ]

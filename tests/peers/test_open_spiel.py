@@ -166,6 +166,7 @@ def test_material_that_can_not_mate_is_the_same():
         ("obs", "bitplanes"),
         ("autoreset_mode", "NEXT_STEP"),
         ("autoreset_mode", "DISABLED"),
+        ("start", "chess960"),
         ("start_fens", ["4k3/8/8/8/8/8/8/4K2R w K - 0 1"]),
         ("opening_plies", (0, 2)),
         ("opponent", UciEngine(sys.executable)),

@@ -41,7 +41,8 @@ class raw_env(AECEnv):
         rung: which implementation steps it.
         obs: "board" or "planes", as of `rungs.make`.
         render_mode: None, or "ansi": `render` returns the board as text.
-        **settings: `start_fens`, `opening_plies`, `max_plies` of `rungs.make("chess", ...)`.
+        **settings: `start`, `start_fens`, `opening_plies`, `max_plies` of
+            `rungs.make("chess", ...)`.
 
     Raises:
         ConfigurationError: a wrong setting.

@@ -1,11 +1,13 @@
 """The 4672 actions of `cpp/chess/action.hpp`, for Python: action = 64 * plane + from-square.
 
 Squares are numbered from a1 = 0 to h8 = 63 and seen from the mover: the board is flipped for Black.
+Castling by a king on e1 with the rook of a corner is the king's two squares; any other, which only
+Chess960 has, is the king onto its rook.
 """
 
 import chess
 
-from rungs.core.arguments import integer, shortened, shown
+from rungs.core.arguments import boolean, integer, shortened, shown
 from rungs.errors import ConfigurationError, InvalidFenError
 
 NUM_PLANES = 73
@@ -21,6 +23,16 @@ _PLANES = (
     + [(x, y, None) for x, y in _JUMPS]
     + [(x, 1, piece) for piece in _UNDERPROMOTIONS for x in (-1, 0, 1)]
 )
+
+
+# A king and the corner of the rook it castles with -> where the king goes.
+_TWO_SQUARES = {
+    (chess.E1, chess.A1): chess.C1,
+    (chess.E1, chess.H1): chess.G1,
+    (chess.E8, chess.A8): chess.C8,
+    (chess.E8, chess.H8): chess.G8,
+}
+_CORNER = {(king, target): corner for (king, corner), target in _TWO_SQUARES.items()}
 
 
 def target_of(action: int) -> int | None:
@@ -39,10 +51,30 @@ _ACTION_OF = {
 
 
 def action_of(move: chess.Move, black: bool) -> int:
-    """Returns the action id of a move of either side."""
+    """Returns the action id of a move of either side, by its squares alone.
+
+    So castling must be written as an action goes; `action_on` takes it as python-chess has it.
+    """
     view = 56 if black else 0
     piece = move.promotion if move.promotion != chess.QUEEN else None
     return _ACTION_OF[move.from_square ^ view, move.to_square ^ view, piece]
+
+
+def action_on(move: chess.Move, board: chess.Board) -> int:
+    """Returns the action id of a legal move, as `board` has it: in Chess960 kings take rooks."""
+    if board.kings & chess.BB_SQUARES[move.from_square]:
+        target = _TWO_SQUARES.get((move.from_square, move.to_square), move.to_square)
+        move = chess.Move(move.from_square, target)
+    return action_of(move, not board.turn)
+
+
+def legal_actions(board: chess.Board) -> dict[int, chess.Move]:
+    """Returns the legal moves of a board by their actions."""
+    if board.chess960:
+        return {action_on(move, board): move for move in board.legal_moves}
+    # Without a look at every move's piece: the python rung comes here every ply.
+    black = not board.turn
+    return {action_of(move, black): move for move in board.legal_moves}
 
 
 def move_of(action: int, board: chess.Board) -> chess.Move | None:
@@ -54,17 +86,46 @@ def move_of(action: int, board: chess.Board) -> chess.Move | None:
     promotion = _PLANES[action // 64][2]
     if promotion is None and board.piece_type_at(origin) == chess.PAWN and target_of(action) >= 56:
         promotion = chess.QUEEN
+    if board.chess960 and board.kings & chess.BB_SQUARES[origin]:
+        own_rooks = board.rooks & board.occupied_co[board.turn]
+        if not own_rooks & chess.BB_SQUARES[target]:
+            target = _CORNER.get((origin, target), target)
     return chess.Move(origin, target, promotion)
 
 
-def to_uci(action: int, fen: str) -> str:
-    """Writes an action as UCI writes it: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
+def board_of(fen: str, chess960: bool = False) -> chess.Board:
+    """Makes python-chess's board of a FEN.
+
+    Args:
+        fen: castling rights are X-FEN's or Shredder-FEN's.
+        chess960: whether it is one of Chess960 even where no right to castle asks for it.
 
     Raises:
-        ConfigurationError: there is no such action, or it is illegal in that position.
+        ValueError: the FEN is malformed.
+    """
+    board = chess.Board(fen, chess960=True)
+    rights = board.clean_castling_rights()
+    board.chess960 = False
+    board.chess960 = chess960 or board.clean_castling_rights() != rights
+    return board
+
+
+def to_uci(action: int, fen: str, chess960: bool = False) -> str:
+    """Writes an action as UCI writes it: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
+
+    Args:
+        action: its id.
+        fen: the position.
+        chess960: whether castling is written as in Chess960, the king takes its rook. So it is
+            without being asked where a right to castle is none of classical chess.
+
+    Raises:
+        ConfigurationError: there is no such action, or it is illegal in that position, or
+            `chess960` is neither true nor false.
         InvalidFenError: the FEN is malformed.
     """
-    action, board = integer("action", action, 0, NUM_ACTIONS - 1), _board(fen)
+    action, chess960 = integer("action", action, 0, NUM_ACTIONS - 1), boolean("chess960", chess960)
+    board = _board(fen, chess960)
     move = move_of(action, board)
     if move is None or move not in board.legal_moves:
         raise ConfigurationError(f"action {action} is illegal in {fen}")
@@ -73,6 +134,8 @@ def to_uci(action: int, fen: str) -> str:
 
 def from_uci(uci: str, fen: str) -> int:
     """Returns the action that UCI's `uci` is: `from_uci("e2e4", chess.STARTING_FEN)` is 524.
+
+    Castling may be written either way, as "e1g1" or "e1h1".
 
     Raises:
         ConfigurationError: it is not a move, or illegal in that position.
@@ -87,13 +150,13 @@ def from_uci(uci: str, fen: str) -> int:
         raise ConfigurationError(f"uci={shown(uci)}: {shortened(str(error))}") from None
     if not move:
         raise ConfigurationError(f"uci={shown(uci)} is no move")
-    return action_of(move, not board.turn)
+    return action_on(move, board)
 
 
-def _board(fen: str) -> chess.Board:
+def _board(fen: str, chess960: bool = False) -> chess.Board:
     if not isinstance(fen, str):
         raise InvalidFenError(f"{shown(fen)} is not a FEN")
     try:
-        return chess.Board(fen)
+        return board_of(fen, chess960)
     except ValueError as error:
         raise InvalidFenError(f"{shown(fen)}: {shortened(str(error))}") from None

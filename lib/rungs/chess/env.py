@@ -11,7 +11,7 @@ import chess
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
+from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, legal_actions
 from rungs.chess.buffers import Buffers
 from rungs.chess.observation import HISTORY
 from rungs.chess.reason import Reason
@@ -116,7 +116,7 @@ class ChessEnv:
         if type(saved) is not list or [*map(type, saved)] != [*kinds]:
             raise self._unsaved("it is no list of number, episode, ply, ended, start and moves")
         self.number, self.episode, ply, ended, fen, moves = saved
-        if fen not in self.settings.start_fens:
+        if fen not in self.settings.starts:
             raise self._unsaved(f"no game starts from {fen!r}")
         if not 0 <= self.number < 2**32:
             raise self._unsaved(f"there is no board {self.number} to draw numbers for")
@@ -166,7 +166,7 @@ class ChessEnv:
 
     def _set_up(self, fen: str) -> None:
         self.ply, self.ended = 0, False
-        self.board = chess.Board(fen)
+        self.board = chess.Board(fen, chess960=self.settings.chess960)
         self._past.clear()
         self._examine()
         self._remember()
@@ -174,7 +174,7 @@ class ChessEnv:
     def _start(self) -> None:
         settings = self.settings
         self.ply = 0
-        starts = settings.start_fens
+        starts = settings.starts
         self._set_up(starts[self._draw(Purpose.START, len(starts))])
         low, high = settings.opening_plies
         opening = low + self._draw(Purpose.OPENING_LENGTH, high - low + 1)
@@ -209,8 +209,7 @@ class ChessEnv:
 
     def _examine(self) -> None:
         board = self.board
-        black = not board.turn
-        self.legal = {action_of(move, black): move for move in board.legal_moves}
+        self.legal = legal_actions(board)
         self.repetitions = 0
         if board.is_repetition(2):
             self.repetitions = 2 if board.is_repetition(3) else 1

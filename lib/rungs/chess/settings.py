@@ -1,11 +1,13 @@
 """What a chess environment can be set to, checked once for all rungs."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Set
 
 import chess
 from gymnasium.vector import AutoresetMode
 
+from rungs.chess.actions import board_of
 from rungs.chess.buffers import MASKS, MOST_LISTED
 from rungs.chess.engine import UciEngine
 from rungs.chess.observation import dtypes_of
@@ -31,7 +33,8 @@ class ChessSettings:
     """The settings of `rungs.chess.vector_env.ChessVectorEnv`, which says what they mean.
 
     Raises:
-        ConfigurationError: a setting is wrong; the message names it.
+        ConfigurationError: a setting is wrong, or both `start` and `start_fens` are given; the
+            message names it.
         InvalidFenError: a start is malformed, impossible, a game that is over, or at a move beyond
             59,000: with the 50-move rule no game is longer than 5,899 moves, and the number of a
             move is to stay below 65,536. With `mask="list"`, also one with more pieces than a
@@ -43,9 +46,10 @@ class ChessSettings:
     mask: str = "bool"
     autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP
     max_plies: int | None = None
-    start_fens: tuple[str, ...] = (chess.STARTING_FEN,)
+    start_fens: tuple[str, ...] | None = None
     opening_plies: tuple[int, int] = (0, 0)
     dtype: str | None = None
+    start: str | None = None
 
     def __post_init__(self):
         # What is kept has been made what it stands for: a state of the settings takes no others.
@@ -53,7 +57,7 @@ class ChessSettings:
             "obs": choice("obs", self.obs, ("board", "planes", "bitplanes")),
             "mask": choice("mask", self.mask, tuple(MASKS)),
             "autoreset_mode": autoreset_mode(self.autoreset_mode),
-            "start_fens": _starts(self.start_fens),
+            "start": choice("start", self.start, (None, "chess960")),
             "opening_plies": _opening(self.opening_plies),
         }
         if not isinstance(self.opponent, UciEngine):
@@ -64,10 +68,33 @@ class ChessSettings:
         dtypes = dtypes_of(checked["obs"])
         told = f" with obs={checked['obs']!r}"
         checked["dtype"] = choice("dtype", self.dtype, (None, *dtypes), told) or dtypes[0]
-        if checked["mask"] == "list":
-            _check_listed(checked["start_fens"])
+        if checked["start"] is None:
+            fens = (chess.STARTING_FEN,) if self.start_fens is None else self.start_fens
+            checked["start_fens"] = _starts(fens)
+            if checked["mask"] == "list":
+                _check_listed(checked["start_fens"])
+        elif self.start_fens is not None:
+            raise ConfigurationError(
+                f"start={checked['start']!r} and start_fens are given: which says where to start?"
+            )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    @functools.cached_property
+    def starts(self) -> tuple[str, ...]:
+        """The positions that episodes start from, of Chess960 in the order of their numbers."""
+        return self.start_fens or _chess960_starts()
+
+    @functools.cached_property
+    def chess960(self) -> bool:
+        """Whether python-chess and UCI are to take the games for Chess960."""
+        return self.start == "chess960" or any(board_of(fen).chess960 for fen in self.start_fens)
+
+
+@functools.cache
+def _chess960_starts() -> tuple[str, ...]:
+    """Returns the 960 positions by Scharnagl's numbers: 518 is the one of classical chess."""
+    return tuple(chess.Board.from_chess960_pos(number).fen() for number in range(960))
 
 
 def share_ends(num_envs: int, shares: int) -> list[int]:
@@ -108,7 +135,7 @@ def _start(fen: str) -> str:
     if not isinstance(fen, str):
         raise InvalidFenError(f"{told} is not a FEN")
     try:
-        board = chess.Board(fen)
+        board = board_of(fen)
     except ValueError as error:
         raise InvalidFenError(f"{told}: {shortened(str(error))}") from None
     wrong = board.status() & ~PLAYABLE

@@ -4,12 +4,11 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 
-import chess
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.actions import NUM_ACTIONS, action_of
+from rungs.chess.actions import NUM_ACTIONS, board_of, legal_actions
 from rungs.chess.boards.boards import Boards
 from rungs.chess.boards.engine_plays import EnginePlays
 from rungs.chess.buffers import Buffers
@@ -67,7 +66,11 @@ class ChessVectorEnv(BatchEnv):
             nothing, and `step` refuses until `reset(options={"reset_mask": ...})`.
         max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
             and isn't over, is truncated. None: never.
-        start_fens: positions that episodes start from, one chosen at random each time.
+        start: "chess960", and episodes start from the 960 positions of Chess960, one chosen at
+            random each time; or None, and they start from `start_fens`.
+        start_fens: positions that episodes start from, one chosen at random each time; by default
+            that of classical chess. Rights to castle are written as in X-FEN or Shredder-FEN: any
+            rook beside its king on the first rank may have one.
         opening_plies: how many random plies are played before an episode begins, (min, max),
             all numbers between equally likely. They count for repetition, not for `max_plies`.
             No ply before the agent's first ends the game: where one would, it is left out.
@@ -102,7 +105,8 @@ class ChessVectorEnv(BatchEnv):
         mask: str = "bool",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         max_plies: int | None = None,
-        start_fens: Sequence[str] = (chess.STARTING_FEN,),
+        start: str | None = None,
+        start_fens: Sequence[str] | None = None,
         opening_plies: tuple[int, int] = (0, 0),
         dtype: str | None = None,
         **how,
@@ -111,7 +115,15 @@ class ChessVectorEnv(BatchEnv):
         self._seed = integer("seed", seed, 0, 2**64 - 1)
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings = ChessSettings(
-            opponent, obs, mask, autoreset_mode, max_plies, start_fens, opening_plies, dtype
+            opponent,
+            obs,
+            mask,
+            autoreset_mode,
+            max_plies,
+            start_fens,
+            opening_plies,
+            dtype,
+            start,
         )
         check_settings(boards, how)
         self.boards = boards(num_envs, first_board, self.settings, **how)
@@ -230,6 +242,10 @@ class ChessVectorEnv(BatchEnv):
     def legal_moves(self, board: int) -> dict[str, int]:
         """Returns one board's legal moves as UCI writes them, each with its action, in their order.
 
+        Castling is written as in Chess960, the king takes its rook ("e1h1"), in an environment
+        whose starts are of Chess960: `start="chess960"`, or any of `start_fens` has a right to
+        castle that is none of classical chess. Else it is the king's two squares ("e1g1").
+
         None where the board's episode has ended and the next has not begun.
 
         Args:
@@ -241,8 +257,8 @@ class ChessVectorEnv(BatchEnv):
             if stays_ended(self.autoreset_mode, self._ended)[index]:
                 return {}
             # From the rules, as whoever has the mask may write to it.
-            position = chess.Board(self.boards.fen(index))
-        legal = {move.uci(): action_of(move, not position.turn) for move in position.legal_moves}
+            position = board_of(self.boards.fen(index), self.settings.chess960)
+        legal = {move.uci(): action for action, move in legal_actions(position).items()}
         return dict(sorted(legal.items(), key=lambda entry: entry[1]))
 
     def get_state(self) -> bytes:
@@ -460,6 +476,7 @@ class ChessVectorEnv(BatchEnv):
     def _identity(self) -> dict:
         settings = dataclasses.asdict(self.settings)
         del settings["obs"], settings["dtype"], settings["mask"]
+        del settings["start_fens" if self.settings.start else "start"]  # one says where they start
         settings["autoreset_mode"] = self.settings.autoreset_mode.name
         return {
             "env": "chess",

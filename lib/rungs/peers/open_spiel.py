@@ -312,7 +312,7 @@ def load_chess():
 
 def _check_supported(settings: ChessSettings) -> None:
     only = ChessSettings()
-    for name in ("obs", "autoreset_mode", "start_fens", "opening_plies"):
+    for name in ("obs", "autoreset_mode", "start", "start_fens", "opening_plies"):
         value, default = getattr(settings, name), getattr(only, name)
         if value != default:
             raise ConfigurationError(f"{name}={value!r}: with OpenSpiel it is {default!r}")

@@ -3,10 +3,9 @@
 import abc
 from typing import Any
 
-import chess
 import numpy as np
 
-from rungs.chess.actions import move_of
+from rungs.chess.actions import board_of, move_of
 from rungs.chess.buffers import Buffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.settings import ChessSettings
@@ -161,5 +160,5 @@ class Boards(abc.ABC):
     def illegal(self, board: int, action: int, fen: str | None = None) -> IllegalActionError:
         """Makes the error that names an illegal action on a board of the batch."""
         fen = fen or self.fen(board)
-        move = move_of(action, chess.Board(fen))
+        move = move_of(action, board_of(fen, self.settings.chess960))
         return IllegalActionError(self.first_board + board, action, move and move.uci(), fen)

@@ -6,7 +6,7 @@ import chess
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs.chess.actions import action_of, move_of
+from rungs.chess.actions import action_on, board_of, move_of
 from rungs.chess.boards.boards import Boards
 from rungs.chess.boards.wrapped import WrappedBoards
 from rungs.chess.engine import EngineProcess
@@ -61,7 +61,7 @@ class EnginePlays(WrappedBoards):
         positions = {}
         for i in np.flatnonzero(~ended).tolist():
             action = int(actions[i])
-            position = chess.Board(self.fen(i))
+            position = self._position(i)
             move = move_of(action, position)
             if move is None or move not in position.legal_moves:
                 raise self.illegal(i, action, position.fen())
@@ -73,7 +73,7 @@ class EnginePlays(WrappedBoards):
         """Lets the engine play its first ply where an episode has just begun and it is White."""
         positions = {}
         for i in np.flatnonzero(begun).tolist():
-            position = chess.Board(self.fen(i))
+            position = self._position(i)
             if (not position.turn) != self.agent_is_black(i):
                 positions[i] = position
         self._ask(positions)
@@ -84,7 +84,10 @@ class EnginePlays(WrappedBoards):
         for i, position in positions.items():
             if any(position.legal_moves):
                 move = self._engine.reply(position, self.first_board + i)
-                self.replies[i] = action_of(move, not position.turn)
+                self.replies[i] = action_on(move, position)
+
+    def _position(self, board: int) -> chess.Board:
+        return board_of(self.fen(board), self.settings.chess960)
 
     @contextlib.contextmanager
     def _unchanged_on_error(self):

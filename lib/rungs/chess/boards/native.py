@@ -113,7 +113,7 @@ def parse_fen(api, fen: str) -> np.ndarray:
 
 def start_positions(api, settings: ChessSettings) -> np.ndarray:
     """Returns (n, 8) uint64, where episodes start; raises as `parse_fen`."""
-    return np.stack([parse_fen(api, fen) for fen in settings.start_fens])
+    return np.stack([parse_fen(api, fen) for fen in settings.starts])
 
 
 def fen_at(api, address: int) -> str:
