@@ -18,14 +18,6 @@ struct Generated {
   bool en_passant;  // an en-passant capture is among the actions
 };
 
-// Takes actions: those of eight planes at a time, of the last plane, or a single one.
-template <class Candidate>
-concept ActionSink = requires(Candidate& legal, const Lanes& planes) {
-  legal.set(0, planes);
-  legal.set_last(Bitboard{});
-  legal.add(Action{});
-};
-
 namespace detail {
 
 constexpr Lanes kNorth = {kAll, 0, 0, 0, 0, 0, 0, 0};
@@ -73,12 +65,10 @@ inline Bitboard en_passant_capturers(const Position& p, Bitboard king) {
   return capturers;
 }
 
-// Adds castling with the rook on `rook_file`. The king goes to the g or c file and the rook beside
-// it, wherever they stood (Chess960): all squares they cross must be free but for themselves, and
-// none that the king crosses may be attacked. Returns whether it is legal.
-template <ActionSink Actions>
-inline bool add_castling(const Position& p, Bitboard king, Bitboard attacks, int rook_file,
-                         Actions& legal) {
+// Whether the king may castle with the rook on `rook_file`. It goes to the g or c file and the rook
+// beside it, wherever they stood (Chess960): all squares they cross must be free but for
+// themselves, and none that the king crosses may be attacked.
+inline bool may_castle(const Position& p, Bitboard king, Bitboard attacks, int rook_file) {
   const int king_file = lowest(king);
   const int king_to = rook_file > king_file ? 6 : 2, rook_to = rook_file > king_file ? 5 : 3;
   const auto span = [](int a, int b) {
@@ -88,10 +78,7 @@ inline bool add_castling(const Position& p, Bitboard king, Bitboard attacks, int
   const Bitboard others = p.occupied() & ~king & ~rook;
   if (((king_path | span(rook_file, rook_to)) & others) || (king_path & attacks)) return false;
   // A rook that doesn't come from a corner may have been the king's shield on the first rank.
-  if (rook_file % 7 && attacked(p, bit(king_to), p.theirs(), others | bit(rook_to))) return false;
-  const Action a = castling_action(king_file, rook_file);
-  legal.add(a);
-  return true;
+  return rook_file % 7 == 0 || !attacked(p, bit(king_to), p.theirs(), others | bit(rook_to));
 }
 
 // What every move is bound by, found before any is made.
@@ -145,6 +132,10 @@ struct Ways {
   Lanes landing, passing;
 };
 
+inline Ways ways_of(const Position& p, const Bounds& bounds) {
+  return {everywhere(~p.own & bounds.answer) & kInside, everywhere(~p.occupied()) & kInside};
+}
+
 // Our pieces by the lanes in which they may move: a pinned one keeps to its line.
 inline Lanes unpinned(const Bounds& bounds, Lanes pieces) {
   return pieces & (~spread(bounds.pins) | bounds.pins | opposite(bounds.pins));
@@ -195,25 +186,31 @@ inline Lanes knight_moves(const Position& p, const Bounds& bounds) {
          rotate(landing, -kJumpLanes & 63);
 }
 
-// A king castles only with a rook that it sees, and not out of check.
-template <ActionSink Actions>
-inline bool castle(const Position& p, const Bounds& bounds, Actions& legal) {
-  bool castling = false;
-  if (p.castling[0] && !bounds.check)
-    for (Bitboard rooks = p.castling[0] & (bounds.rays[E] | bounds.rays[W]); rooks;)
-      castling |= add_castling(p, p.piece[KING] & p.own, bounds.attacks[0], pop(rooks), legal);
-  return castling;
+// Those of the `rooks` that the king may castle with.
+RUNGS_ONCE Bitboard castling_with(const Position& p, Bitboard attacks, Bitboard rooks) {
+  Bitboard legal = 0;
+  while (rooks) {
+    const int file = pop(rooks);
+    if (may_castle(p, p.piece[KING] & p.own, attacks, file)) legal |= bit(file);
+  }
+  return legal;
+}
+
+// The rooks that the king may castle with: only those it sees, and not out of check.
+inline Bitboard castling_rooks(const Position& p, const Bounds& bounds) {
+  if (bounds.check || !p.castling[0]) return 0;
+  const Bitboard seen = p.castling[0] & (bounds.rays[E] | bounds.rays[W]);
+  return seen ? castling_with(p, bounds.attacks[0], seen) : 0;
 }
 
 }  // namespace detail
 
-// Puts all legal actions of `p` into `legal`, by `set` eight planes at a time.
-template <ActionSink Actions>
-inline Generated generate(const Position& p, Actions& legal) {
+// Puts all legal actions of `p` into `legal`.
+template <WordRow Planes>
+inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
   using namespace detail;
   const Bounds bounds = bounds_of(p);
-  const Ways ways = {everywhere(~p.own & bounds.answer) & kInside,
-                     everywhere(~p.occupied()) & kInside};
+  const Ways ways = ways_of(p, bounds);
   Lanes planes[7];
   slides(p, bounds, ways, planes);
   const PawnMoves pawns = pawn_moves(p, bounds, ways);
@@ -231,8 +228,27 @@ inline Generated generate(const Position& p, Actions& legal) {
   const Lanes under = shuffle<NW, N, NE, NW, N, NE, NW, N>(promoting);
   legal.set(kUnderpromotionPlane, under);
   legal.set_last(promoting[NE]);
-  const bool castling = castle(p, bounds, legal);
-  return {merge(any) != 0 || castling, bounds.check, pawns.en_passant};
+  const Bitboard rooks = castling_rooks(p, bounds);
+  for (Bitboard left = rooks; left;)
+    legal.add(castling_action(lowest(p.piece[KING] & p.own), pop(left)));
+  return {(merge(any) | rooks) != 0, bounds.check, pawns.en_passant};
+}
+
+// The number of legal actions of `p`, as eight numbers to add up. No plane is made: sliders that go
+// the same way never land on the same square, as the first one stops whoever comes behind it, so
+// they are counted by where they land, all distances at once.
+inline Lanes action_counts(const Position& p) {
+  using namespace detail;
+  const Bounds bounds = bounds_of(p);
+  const Ways ways = ways_of(p, bounds);
+  const Lanes sources = unpinned(bounds, sliders(p) & everywhere(p.own));
+  const Lanes slid = step(fill(sources, ~p.occupied())) & ways.landing;
+  const PawnMoves pawns = pawn_moves(p, bounds, ways);
+  const Lanes promotions = counts(pawns.single & everywhere(kRank7));
+  const auto castlings = static_cast<std::uint64_t>(count(castling_rooks(p, bounds)));
+  return counts(slid) + counts(pawns.single | king_moves(p, bounds)) + counts(pawns.twice) +
+         counts(knight_moves(p, bounds)) + promotions + promotions + promotions +
+         Lanes{castlings, 0, 0, 0, 0, 0, 0, 0};
 }
 
 }  // namespace rungs::chess

@@ -17,43 +17,17 @@ inline void for_each_action(const LegalActions& legal, Visit visit) {
     std::memcpy(&planes, legal.plane + 8 * i, sizeof planes);
     nonempties |= nonempty(planes) & Lanes{1, 2, 4, 8, 16, 32, 64, 128} << 8 * i;
   }
-  Bitboard left = merge(nonempties), from = 0;
-  int plane = 0;
-  while (from | left) {
-    const bool next = !from;
-    plane = next ? lowest(left) : plane;
-    from = next ? legal.plane[plane] : from;
-    left = next ? left & (left - 1) : left;
-    visit(Action{64 * plane + pop(from)});
-  }
-  for (plane = kUnderpromotionPlane; plane < kPlanes; ++plane)
-    for (from = legal.plane[plane]; from;) visit(Action{64 * plane + pop(from)});
+  const auto visit_plane = [&](int plane) {
+    for (Bitboard from = legal.plane[plane]; from;) visit(Action{64 * plane + pop(from)});
+  };
+  for (Bitboard planes = merge(nonempties); planes;) visit_plane(pop(planes));
+  for (int plane = kUnderpromotionPlane; plane < kPlanes; ++plane) visit_plane(plane);
 }
 
 // More than a king and fifteen queens on an empty board have.
 constexpr int kMostActions = 8 + 15 * 27;
 
-// Takes legal actions and keeps nothing but their number.
-struct ActionCount {
-  Lanes in_lane = {};
-  int others = 0;
-
-  void set(int, Lanes planes) { in_lane += counts(planes); }
-  void set_last(Bitboard last) { others += count(last); }
-  void add(Action) { ++others; }
-  int total() const {
-    int sum = others;
-    for (int lane = 0; lane < 8; ++lane) sum += static_cast<int>(in_lane[lane]);
-    return sum;
-  }
-};
-
-// The number of legal actions of `p`.
-inline std::uint64_t count_actions(const Position& p) {
-  ActionCount actions;
-  generate(p, actions);
-  return static_cast<std::uint64_t>(actions.total());
-}
+inline std::uint64_t count_actions(const Position& p) { return sum(action_counts(p)); }
 
 // Leaves at `depth` plies, counted in bulk one ply above them. All replies are played before the
 // first is looked into, as a processor overlaps the work of positions that don't wait for another.
@@ -64,14 +38,15 @@ inline std::uint64_t perft(const Position& p, int depth) {
   generate(p, legal);
   alignas(64) Position replies[kMostActions];
   int num_replies = 0;
-  for_each_action(legal, [&](Action a) {
-    replies[num_replies] = p;
-    play(replies[num_replies++], a);
-  });
-  std::uint64_t nodes = 0;
-  for (int i = 0; i < num_replies; ++i)
-    nodes += depth == 2 ? count_actions(replies[i]) : perft(replies[i], depth - 1);
-  return nodes;
+  for_each_action(legal, [&](Action a) { play(p, a, replies[num_replies++]); });
+  if (depth == 2) {
+    Lanes leaves = {};
+    for (int i = 0; i < num_replies; ++i) leaves += action_counts(replies[i]);
+    return sum(leaves);
+  }
+  std::uint64_t leaves = 0;
+  for (int i = 0; i < num_replies; ++i) leaves += perft(replies[i], depth - 1);
+  return leaves;
 }
 
 }  // namespace rungs::chess

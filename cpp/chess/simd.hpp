@@ -31,7 +31,7 @@
 #define RUNGS_ONCE inline
 #endif
 
-#if (defined(__AVX512VPOPCNTDQ__) || defined(__AVX512VBMI2__)) && !RUNGS_PLAIN
+#if defined(__AVX512F__) && !RUNGS_PLAIN
 #include <immintrin.h>
 #endif
 
@@ -129,7 +129,16 @@ constexpr Lanes kOrthogonal = {kAll, 0, kAll, 0, kAll, 0, kAll, 0};
 
 inline Lanes everywhere(Bitboard b) { return Lanes{b, b, b, b, b, b, b, b}; }
 
-inline Lanes rotate(Lanes x, Lanes left) { return (x << left) | (x >> ((64 - left) & 63)); }
+// Rotates each lane to the left. No g++ of today finds the vector instruction by itself, and of its
+// two names for it g++ warns of the one without a mask.
+inline Lanes rotate(Lanes x, Lanes left) {
+#if defined(__AVX512F__) && !RUNGS_PLAIN
+  return (Lanes)_mm512_maskz_rolv_epi64(255, (__m512i)x, (__m512i)left);
+#else
+  return (x << left) | (x >> ((64 - left) & 63));
+#endif
+}
+
 inline Lanes step(Lanes x) { return rotate(x, kStepLanes) & kInside; }
 inline Lanes jump(Lanes x) { return rotate(x, kJumpLanes) & kJumpInside; }
 
@@ -181,6 +190,32 @@ inline Lanes spread(Lanes x) {
 }
 
 inline Bitboard merge(Lanes x) { return spread(x)[0]; }
+
+// The sum of all lanes.
+inline std::uint64_t sum(const Lanes& x) {
+  std::uint64_t total = 0;
+  for (int lane = 0; lane < 8; ++lane) total += x[lane];
+  return total;
+}
+
+// Every lane turned over, as `flip` does: one shuffle of bytes, where the compiler knows it.
+inline Lanes flip(Lanes x) {
+#if !RUNGS_PLAIN && (defined(__clang__) || defined(__AVX512BW__))
+  using Bytes = std::uint8_t __attribute__((vector_size(64)));
+  return (Lanes)__builtin_shufflevector(
+      (Bytes)x, (Bytes)x, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 23, 22, 21, 20, 19,
+      18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24, 39, 38, 37, 36, 35, 34, 33, 32, 47, 46, 45, 44,
+      43, 42, 41, 40, 55, 54, 53, 52, 51, 50, 49, 48, 63, 62, 61, 60, 59, 58, 57, 56);
+#else
+  for (int lane = 0; lane < 8; ++lane) x[lane] = flip(x[lane]);
+  return x;
+#endif
+}
+
+// All ones in the lane of that number.
+inline Lanes only(int lane) {
+  return ~nonempty(Lanes{0, 1, 2, 3, 4, 5, 6, 7} ^ everywhere(static_cast<std::uint64_t>(lane)));
+}
 
 // The number of squares in each lane. No compiler of today finds the vector instruction by itself.
 inline Lanes counts(Lanes x) {

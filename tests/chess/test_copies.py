@@ -88,7 +88,7 @@ class Recorded:
 
     def board(self, number):
         """An environment of that board alone, on the rung cpp, at which all the same was done."""
-        settings = vars(self.env.settings)
+        settings = self.env.settings.given()
         alone = rungs.make("chess", "cpp", 1, first_board=number, **settings)
         alone.reset(seed=self.seed)
         for method, arguments, options in self.done:

@@ -80,6 +80,10 @@ class ChessSettings:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
+    def given(self) -> dict:
+        """Returns the settings by name, as they are taken again."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
     @functools.cached_property
     def starts(self) -> tuple[str, ...]:
         """The positions that episodes start from, of Chess960 in the order of their numbers."""

@@ -37,8 +37,8 @@ class Snapshot:
         Raises:
             InvalidStateError: they can't; the message says what differs.
         """
-        theirs = vars(self.settings) | {"layout": self.layout}
-        ours = vars(settings) | {"layout": layout}
+        theirs = self.settings.given() | {"layout": self.layout}
+        ours = settings.given() | {"layout": layout}
         for name in ours:
             if theirs[name] != ours[name]:
                 raise InvalidStateError(
