@@ -2,6 +2,7 @@
 //   trees FILE.epd DEPTH            invariants at every node, and the leaf counts
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
 //   fen|actions|states ROUNDS FILE...   the fuzzer's targets, given the files, changed a little
+//   threads ROUNDS                  a team of threads, and boards that it steps
 //   cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended
 #include <iterator>
 #include <random>
@@ -12,6 +13,7 @@
 #include "fuzz_fen.hpp"
 #include "fuzz_states.hpp"
 #include "self_play.hpp"
+#include "threads.hpp"
 #include "trees.hpp"
 
 using namespace rungs;
@@ -42,6 +44,7 @@ int main(int count, char** arguments) {
   if (check == "fen") return replay(chess::fuzz_fen, number(2), arguments + 3, end);
   if (check == "actions") return replay(fuzz_actions, number(2), arguments + 3, end);
   if (check == "states") return replay(fuzz_states, number(2), arguments + 3, end);
+  if (check == "threads") return check_threads(number(2));
   if (check != "cartpole") fail("there is no such check");
   const auto play = number(2) == 8 ? play_cartpole<double> : play_cartpole<float>;
   play(number(3), number(4), static_cast<env::Autoreset>(number(5)), number(6));

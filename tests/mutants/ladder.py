@@ -104,7 +104,9 @@ MUTANTS = [
         "#pragma omp parallel num_threads(threads) reduction(+ : ended)\n  {",
         "#pragma omp parallel num_threads(threads) firstprivate(ended)\n  {",
         "with several threads nobody hears that episodes ended",
-        ("tests/chess/test_parallel.py::test_openmp_is_cpp_for_any_number_of_threads_and_boards",),
+        (
+            "tests/chess/test_parallel.py::test_threads_are_cpp_for_any_number_of_threads_and_boards",
+        ),
     ),
     Mutant(
         "openmp-dynamic-leaves-one",

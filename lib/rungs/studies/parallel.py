@@ -1,8 +1,10 @@
 """What parallel rungs gain over a serial one, what a queue costs, and what overlaps with what."""
 
+import contextlib
 import pickle
 import time
 from collections.abc import Callable, Iterable
+from itertools import product
 
 import joblib
 import numpy as np
@@ -13,9 +15,14 @@ from rungs.chess.buffers import Buffers
 from rungs.chess.env import ChessEnv
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
+from rungs.measure.load import busy_process
 from rungs.measure.noise import Factor, factor
 from rungs.measure.quartiles import quartiles
 from rungs.measure.race import race, steps_of
+
+
+# What rungs are raced beside.
+_LOADS = {"nothing": contextlib.nullcontext, "a busy process": busy_process}
 
 
 def races_over_boards(
@@ -41,6 +48,27 @@ def races_over_boards(
         frames.append(frame.assign(num_envs=num_envs))
         for env in envs.values():
             env.close()
+    return pd.concat(frames, ignore_index=True)
+
+
+def races_beside(names: Iterable[str], board_counts: Iterable[int], **settings) -> pd.DataFrame:
+    """Races rungs with the cores to themselves, and beside a busy process; each against `cpp`.
+
+    Args:
+        names: the rungs.
+        board_counts: numbers of boards.
+        **settings: of `races_over_boards`.
+
+    Returns:
+        Its rows, with the `rung` and what it was raced `beside`, "nothing" or "a busy process"; the
+        racer is both, in words.
+    """
+    frames = []
+    for rung, (beside, load) in product(names, _LOADS.items()):
+        racers = {"cpp": {"rung": "cpp"}, f"{rung} beside {beside}": {"rung": rung}}
+        with load():
+            frame = races_over_boards(racers, "cpp", board_counts, **settings)
+        frames.append(frame.assign(rung=rung, beside=beside))
     return pd.concat(frames, ignore_index=True)
 
 
