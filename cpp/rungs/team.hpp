@@ -85,8 +85,8 @@ class Team {
   static constexpr std::chrono::microseconds kAwake{50};
   // How many times as long as it was waited for a member is left out.
   static constexpr int kRest = 16;
-  // After how many calls in a row that a member came too late for it is left out.
-  static constexpr int kLate = 3;
+  // How long a member may come too late for every call before it is left out.
+  static constexpr std::chrono::microseconds kLate{200};
 
   struct Member {
     // What the caller says, and what all claim from.
@@ -101,8 +101,8 @@ class Team {
 
     // What the caller alone knows.
     alignas(64) bool present = false, stopped = false;
-    std::int32_t late = 0;  // in so many calls it claimed nothing
-    Time late_since{}, rests_until{};
+    Time late_since{};  // since when it has claimed nothing; 0 where it has, in the last call
+    Time rests_until{};
     std::int64_t claimed_before = 0;
 
     Team* team = nullptr;
@@ -133,8 +133,8 @@ class Team {
 
   // Looks again and again whether something is so, for a while; returns whether it was.
   template <class Condition>
-  static bool stay_awake(Clock::duration while_, Condition condition) {
-    const Time end = Clock::now() + while_;
+  static bool stay_awake(Clock::duration time, Condition condition) {
+    const Time end = Clock::now() + time;
     do {
       for (int looks = 0; looks < 32; ++looks) {
         if (condition()) return true;
@@ -204,7 +204,7 @@ class Team {
     return -1;
   }
 
-  // Waits for the chunks that others have claimed, and judges them.
+  // Waits for the chunks that others have claimed, and leaves out who came too late for too long.
   void finish(Time start) {
     const Time idle = Clock::now();
     const std::int64_t own = members_[0].claimed - members_[0].claimed_before;
@@ -215,10 +215,10 @@ class Team {
       Member& member = members_[i];
       if (!member.present) continue;
       if (member.claimed.load(std::memory_order_relaxed) != member.claimed_before) {
-        member.late = 0;
-      } else if (!member.late++) {
+        member.late_since = {};
+      } else if (member.late_since == Time{}) {
         member.late_since = start;
-      } else if (member.late == kLate) {
+      } else if (idle - member.late_since > kLate) {
         rest(member, idle, idle - member.late_since);
       }
     }
@@ -238,9 +238,9 @@ class Team {
       if (members_[i].stopped) rest(members_[i], now, now - idle);
   }
 
-  void rest(Member& member, Time now, Clock::duration cost) {
+  static void rest(Member& member, Time now, Clock::duration cost) {
     member.rests_until = now + kRest * cost;
-    member.late = 0;
+    member.late_since = {};
   }
 
   bool all_done() const {

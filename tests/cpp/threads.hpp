@@ -45,6 +45,34 @@ inline void check_ends(std::int32_t threads) {
   }
 }
 
+// Who was stopped within a chunk is left out, and comes back.
+inline void check_rest() {
+  using std::chrono::milliseconds, std::chrono::steady_clock;
+  Team team(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  // Whether the other member claims a chunk in so long, which it takes some time for.
+  const auto helps = [&](milliseconds wait, milliseconds stopped) {
+    std::atomic<bool> came = false;
+    team.run(2, 2, [&](std::int64_t) {
+      if (std::this_thread::get_id() != caller) {
+        came = true;
+        std::this_thread::sleep_for(stopped);
+      }
+      for (const auto end = steady_clock::now() + wait; !came && steady_clock::now() < end;)
+        std::this_thread::yield();
+      return 0;
+    });
+    return came.load();
+  };
+  const auto becomes = [&](bool helping) {
+    for (int tries = 0; tries < 1000; ++tries)
+      if (helps(milliseconds(20), milliseconds(helping ? 0 : 90)) == helping) return true;
+    return false;
+  };
+  if (!becomes(false)) fail("who is stopped is never left out");
+  if (!becomes(true)) fail("who was stopped never comes back");
+}
+
 // Random play by a team and by one thread, with an illegal action now and then.
 inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
   const chess::Position start = chess::start_position();
@@ -86,6 +114,7 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
 }
 
 inline int check_threads(int rounds) {
+  check_rest();
   for (const std::int32_t threads : {1, 2, 3, 7}) {
     check_team(threads, rounds);
     check_ends(threads);

@@ -7,6 +7,7 @@ PROCESSES = ("tests/chess/test_parallel.py::test_multiprocessing_is_cpp",)
 MPI = ("tests/chess/test_mpi.py::test_any_number_of_ranks_is_cpp",)
 CUDA = ("tests/chess/test_cuda.py::test_it_is_cpp_bit_for_bit",)
 CUDA_CONTRACT = ("tests/chess/test_cuda.py::TestContract",)
+TEAM = ("tests/cpp/test_cpp.py::test_a_team_does_every_chunk_once",)
 ASYNC = ("tests/chess/test_async.py",)
 
 MUTANTS = [
@@ -117,6 +118,54 @@ MUTANTS = [
         "      for (std::int64_t i = 0; i < boards - 1; ++i)",
         "with the dynamic schedule the last board is left out",
         ("tests/chess/test_parallel.py::test_openmp_is_cpp_for_any_schedule",),
+    ),
+    Mutant(
+        "team-waits-for-none",
+        "cpp/rungs/team.hpp",
+        "    if (!stay_awake(patience, [&] { return all_done(); })) await_stopped(idle);\n",
+        "",
+        "a step is over before its boards are",
+        TEAM,
+    ),
+    Mutant(
+        "team-ranges-overlap",
+        "cpp/rungs/team.hpp",
+        "      first = member.end;\n",
+        "      first = member.end - (number == 1);\n",
+        "some boards are stepped twice",
+        TEAM,
+    ),
+    Mutant(
+        "team-rests-never",
+        "cpp/rungs/team.hpp",
+        "member.rests_until = now + kRest * cost;",
+        "member.rests_until = now;",
+        "who is stopped again and again is waited for again and again",
+        TEAM,
+    ),
+    Mutant(
+        "team-rests-for-ever",
+        "cpp/rungs/team.hpp",
+        "present += members_[i].present = members_[i].rests_until <= now;",
+        "present += members_[i].present = members_[i].rests_until == Time{};",
+        "who was stopped once never helps again",
+        TEAM,
+    ),
+    Mutant(
+        "threads-another-illegal",
+        "cpp/rungs/threads.hpp",
+        "    while (i < first && ",
+        "    while (i != first && ",
+        "of several illegal actions a later one is named",
+        TEAM,
+    ),
+    Mutant(
+        "team-ended-in-a-fork",
+        "lib/rungs/compile/team.py",
+        "    if process == os.getpid():  #",
+        "    if process:  #",
+        "a forked process waits for threads that it has not",
+        ("tests/attacks/test_team.py::test_after_a_fork_both_go_on",),
     ),
     Mutant(
         "async-same-half",

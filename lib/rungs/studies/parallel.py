@@ -21,10 +21,6 @@ from rungs.measure.quartiles import quartiles
 from rungs.measure.race import race, steps_of
 
 
-# What rungs are raced beside.
-_LOADS = {"nothing": contextlib.nullcontext, "a busy process": busy_process}
-
-
 def races_over_boards(
     racers: dict[str, dict], pilot: str, board_counts: Iterable[int], *, plies: int, **settings
 ) -> pd.DataFrame:
@@ -51,25 +47,26 @@ def races_over_boards(
     return pd.concat(frames, ignore_index=True)
 
 
-def races_beside(names: Iterable[str], board_counts: Iterable[int], **settings) -> pd.DataFrame:
-    """Races rungs with the cores to themselves, and beside a busy process; each against `cpp`.
+def races_under_load(
+    names: Iterable[str], board_counts: Iterable[int], **settings
+) -> list[pd.DataFrame]:
+    """Races rungs with the cores to themselves, and beside a process that keeps one busy.
 
     Args:
-        names: the rungs.
+        names: the rungs, each raced against `cpp` by itself.
         board_counts: numbers of boards.
         **settings: of `races_over_boards`.
 
     Returns:
-        Its rows, with the `rung` and what it was raced `beside`, "nothing" or "a busy process"; the
-        racer is both, in words.
+        The rows of each race; the racer is the rung and where it was raced, in words.
     """
-    frames = []
-    for rung, (beside, load) in product(names, _LOADS.items()):
-        racers = {"cpp": {"rung": "cpp"}, f"{rung} beside {beside}": {"rung": rung}}
+    loads = {"alone": contextlib.nullcontext, "beside a busy process": busy_process}
+    races = []
+    for name, (where, load) in product(names, loads.items()):
+        racers = {"cpp": {"rung": "cpp"}, f"{name} {where}": {"rung": name}}
         with load():
-            frame = races_over_boards(racers, "cpp", board_counts, **settings)
-        frames.append(frame.assign(rung=rung, beside=beside))
-    return pd.concat(frames, ignore_index=True)
+            races.append(races_over_boards(racers, "cpp", board_counts, **settings))
+    return races
 
 
 def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
