@@ -83,8 +83,9 @@ class Team {
 
   // How long who waits stays awake: about as long as waking takes.
   static constexpr std::chrono::microseconds kAwake{50};
-  // How many times as long as it was waited for a member is left out.
+  // How many times as long as it was waited for a member is left out, and for how long at most.
   static constexpr int kRest = 16;
+  static constexpr std::chrono::seconds kMostRest{1};
   // How long a member may come too late for every call before it is left out.
   static constexpr std::chrono::microseconds kLate{200};
 
@@ -103,6 +104,7 @@ class Team {
     alignas(64) bool present = false, stopped = false;
     Time late_since{};  // since when it has claimed nothing; 0 where it has, in the last call
     Time rests_until{};
+    Clock::duration rest{};  // the last one's length
     std::int64_t claimed_before = 0;
 
     Team* team = nullptr;
@@ -238,8 +240,12 @@ class Team {
       if (members_[i].stopped) rest(members_[i], now, now - idle);
   }
 
+  // Leaves a member out: for twice as long as the last time, where it did not last as long since.
   static void rest(Member& member, Time now, Clock::duration cost) {
-    member.rests_until = now + kRest * cost;
+    const bool again = now - member.rests_until < member.rest;
+    const Clock::duration least = again ? 2 * member.rest : Clock::duration{};
+    member.rest = std::min<Clock::duration>(std::max(kRest * cost, least), kMostRest);
+    member.rests_until = now + member.rest;
     member.late_since = {};
   }
 

@@ -88,7 +88,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
-@pytest.mark.parametrize("env_id", ["chess", "cartpole"])
+@pytest.mark.parametrize("env_id", ["chess", pytest.param("cartpole", marks=pytest.mark.system)])
 def test_after_a_fork_both_go_on(env_id):
     command = [sys.executable, "-c", FORKED.format(env_id=env_id)]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=100)

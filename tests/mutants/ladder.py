@@ -138,7 +138,7 @@ MUTANTS = [
     Mutant(
         "team-rests-never",
         "cpp/rungs/team.hpp",
-        "member.rests_until = now + kRest * cost;",
+        "member.rests_until = now + member.rest;",
         "member.rests_until = now;",
         "who is stopped again and again is waited for again and again",
         TEAM,
