@@ -63,6 +63,7 @@ class Team {
     std::int64_t sum = 0;
     if (present <= 1) {
       for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += work(chunk);
+      age_ += Clock::now() - start;
       return sum;
     }
     work_ = [](const void* body, std::int64_t chunk) -> std::int64_t {
@@ -74,6 +75,7 @@ class Team {
     deal(present, chunks);
     take(members_[0], epoch_);
     finish(start);
+    age_ += Clock::now() - start;
     return sum + total_sum();
   }
 
@@ -83,10 +85,11 @@ class Team {
 
   // How long who waits stays awake: about as long as waking takes.
   static constexpr std::chrono::microseconds kAwake{50};
-  // How many times as long as it was waited for a member is left out, and for how long at most.
+  // How many times as long as it was waited for a member is left out, by the time that calls take,
+  // and for how long at most, by the clock.
   static constexpr int kRest = 16;
   static constexpr std::chrono::seconds kMostRest{1};
-  // How long a member may come too late for every call before it is left out.
+  // How long calls in a row may take that a member comes too late for.
   static constexpr std::chrono::microseconds kLate{200};
 
   struct Member {
@@ -102,9 +105,10 @@ class Team {
 
     // What the caller alone knows.
     alignas(64) bool present = false, stopped = false;
-    Time late_since{};  // since when it has claimed nothing; 0 where it has, in the last call
-    Time rests_until{};
-    Clock::duration rest{};  // the last one's length
+    Clock::duration late{};        // how long the last calls took that it came too late for
+    Clock::duration rest{};        // how long it rests, or did the last time,
+    Clock::duration rests_till{};  // which is until calls have taken so long,
+    Time rests_until{};            // or until then
     std::int64_t claimed_before = 0;
 
     Team* team = nullptr;
@@ -157,7 +161,8 @@ class Team {
   std::int32_t muster(std::int32_t threads, Time now) {
     std::int32_t present = 0;
     for (std::int32_t i = 0; i < threads; ++i)
-      present += members_[i].present = members_[i].rests_until <= now;
+      present += members_[i].present =
+          members_[i].rests_till <= age_ || members_[i].rests_until <= now;
     for (std::int32_t i = threads; i < size_; ++i) members_[i].present = false;
     return present;
   }
@@ -217,11 +222,9 @@ class Team {
       Member& member = members_[i];
       if (!member.present) continue;
       if (member.claimed.load(std::memory_order_relaxed) != member.claimed_before) {
-        member.late_since = {};
-      } else if (member.late_since == Time{}) {
-        member.late_since = start;
-      } else if (idle - member.late_since > kLate) {
-        rest(member, idle, idle - member.late_since);
+        member.late = {};
+      } else if ((member.late += idle - start) > kLate) {
+        rest(member, idle, member.late);
       }
     }
   }
@@ -241,12 +244,13 @@ class Team {
   }
 
   // Leaves a member out: for twice as long as the last time, where it did not last as long since.
-  static void rest(Member& member, Time now, Clock::duration cost) {
-    const bool again = now - member.rests_until < member.rest;
+  void rest(Member& member, Time now, Clock::duration cost) {
+    const bool again = age_ - member.rests_till < member.rest;
     const Clock::duration least = again ? 2 * member.rest : Clock::duration{};
     member.rest = std::min<Clock::duration>(std::max(kRest * cost, least), kMostRest);
-    member.rests_until = now + member.rest;
-    member.late_since = {};
+    member.rests_till = age_ + member.rest;
+    member.rests_until = now + kMostRest;
+    member.late = {};
   }
 
   bool all_done() const {
@@ -266,6 +270,7 @@ class Team {
   std::atomic<bool> ending_{false};
   std::uint32_t epoch_ = 0;
   std::int64_t done_ = 0;  // how many chunks of all calls there were
+  Clock::duration age_{};  // how long all calls took
   std::int64_t (*work_)(const void*, std::int64_t) = nullptr;
   const void* body_ = nullptr;
   alignas(64) std::atomic<bool> asleep_{false};  // the caller, until the bell rings

@@ -19,14 +19,17 @@ inline void check_team(std::int32_t threads, int rounds) {
     random = random * 1664525 + 1013904223;
     return (random >> 8) % below;
   };
+  const std::thread::id caller = std::this_thread::get_id();
   std::vector<int> times;  // plain: that one member alone writes to each, the sanitizer sees
   for (int round = 0; round < rounds; ++round) {
     const auto chunks = static_cast<std::int64_t>(draw(40));
     const auto used = static_cast<std::int32_t>(1 + draw(threads + 1));
-    const auto slow = static_cast<std::int64_t>(draw(400));
+    const auto slow = static_cast<std::int64_t>(draw(80));
     times.assign(chunks, 0);
     const std::int64_t sum = team.run(used, chunks, [&](std::int64_t chunk) {
-      if (chunk == slow) std::this_thread::sleep_for(std::chrono::microseconds(300));
+      if (chunk % 8 == slow)  // one that the caller is in gives the others time to come
+        std::this_thread::sleep_for(
+            std::chrono::microseconds(std::this_thread::get_id() == caller ? 300 : 3000));
       ++times[chunk];
       return chunk + 1;
     });
