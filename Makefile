@@ -15,7 +15,9 @@ book: $(INSTALLED)
 	$(BIN)/python -m rungs book
 
 # A process per core, as most tests use one; each file in one of them, as its fixtures are shared.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+# Threads that wait for others leave their core to the process beside them.
+PYTEST := KMP_BLOCKTIME=0 OMP_WAIT_POLICY=passive \
+  $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test: $(TESTED)
 	$(PYTEST)

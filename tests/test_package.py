@@ -62,7 +62,8 @@ import numpy, rungs
 from rungs import paths
 from rungs.chess.policy import random_actions
 print(rungs.__file__, paths.CPP, sep="\\n")
-envs = [rungs.make("chess", rung, 4) for rung in ("python", "multiprocessing", "cpp", "openmp")]
+names = ("python", "multiprocessing", "cpp", "openmp", "threads")
+envs = [rungs.make("chess", rung, 4) for rung in names]
 mask = [env.reset(seed=0)[1]["action_mask"] for env in envs][0]
 rng = numpy.random.default_rng(0)
 for _ in range(20):

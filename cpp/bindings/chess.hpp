@@ -9,6 +9,7 @@
 #include "../rungs/device_batch.hpp"
 #include "../rungs/openmp.hpp"
 #include "../rungs/serial.hpp"
+#include "../rungs/threads.hpp"
 #include "at.hpp"
 
 extern "C" {
@@ -73,6 +74,35 @@ std::int64_t rungs_chess_openmp_step(std::uintptr_t batch, const std::int64_t* a
                                      std::uintptr_t team) {
   return rungs::openmp::step(rungs::at<const rungs::ChessBatch>(batch), actions,
                              rungs::at<const rungs::openmp::Team>(team));
+}
+
+// The address of a team of so many threads; or, where the system gives only `n` of them, -n.
+std::int64_t rungs_team_start(std::int64_t threads) {
+  auto* team = new (std::nothrow) rungs::Team(static_cast<std::int32_t>(threads));
+  const std::int64_t given = team ? team->size() : 1;
+  if (given == threads) return reinterpret_cast<std::int64_t>(team);
+  delete team;
+  return -given;
+}
+
+void rungs_team_end(std::uintptr_t team) { delete &rungs::at<rungs::Team>(team); }
+
+// The threads, of so many, that are worth waking for so many boards.
+std::int64_t rungs_chess_useful_threads(std::int64_t threads, std::int64_t boards) {
+  return rungs::threads::useful_threads(static_cast<std::int32_t>(threads), boards);
+}
+
+void rungs_chess_threads_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,
+                               std::uintptr_t team, std::int64_t threads) {
+  rungs::threads::reset(rungs::at<const rungs::ChessBatch>(batch),
+                        reinterpret_cast<const bool*>(which), episode, rungs::at<rungs::Team>(team),
+                        static_cast<std::int32_t>(threads));
+}
+
+std::int64_t rungs_chess_threads_step(std::uintptr_t batch, const std::int64_t* actions,
+                                      std::uintptr_t team, std::int64_t threads) {
+  return rungs::threads::step(rungs::at<const rungs::ChessBatch>(batch), actions,
+                              rungs::at<rungs::Team>(team), static_cast<std::int32_t>(threads));
 }
 
 // Checks what was saved: boards at `saved`, their histories at `past`, 0 where they have none. Both

@@ -2,6 +2,7 @@
 #pragma once
 #include "cartpole_batch.hpp"
 #include "openmp.hpp"
+#include "team.hpp"
 
 namespace rungs::cartpole {
 
@@ -88,10 +89,15 @@ inline std::int64_t step_run(const CartPoleBatch& batch, const Steps& steps, std
 
 }  // namespace detail
 
+// The threads, of so many, that are worth waking for so many steps.
+inline std::int32_t useful_threads(std::int32_t threads, std::int64_t steps) {
+  return openmp::detail::useful_threads(threads, steps, kStepsPerThread);
+}
+
 // Steps all environments; returns how many episodes ended.
 template <class Real>
 inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, std::int32_t threads) {
-  threads = openmp::detail::useful_threads(threads, batch.num_envs * steps.count, kStepsPerThread);
+  threads = useful_threads(threads, batch.num_envs * steps.count);
   // Whole cache lines of every output: neighbours never write to one.
   const std::int64_t each = ((batch.num_envs + threads - 1) / threads + 63) / 64 * 64;
   if (threads == 1) return detail::step_run<Real>(batch, steps, 0, batch.num_envs);
@@ -101,6 +107,20 @@ inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, std::in
     ended += detail::step_run<Real>(batch, steps, thread * each,
                                     std::min((thread + 1) * each, batch.num_envs));
   return ended;
+}
+
+// The same by a team of our own, in chunks.
+template <class Real>
+inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, Team& team,
+                         std::int32_t threads) {
+  constexpr std::int64_t kMost = CartPoleBlock<Real>::kMost;
+  threads = useful_threads(threads, batch.num_envs * steps.count);
+  // Few steps of a block are over before the next is claimed.
+  const std::int64_t each = steps.count < kStepsPerThread / kMost ? kStepsPerThread : kMost;
+  return team.run(threads, (batch.num_envs + each - 1) / each, [&](std::int64_t chunk) {
+    return detail::step_run<Real>(batch, steps, chunk * each,
+                                  std::min((chunk + 1) * each, batch.num_envs));
+  });
 }
 
 }  // namespace rungs::cartpole

@@ -24,7 +24,7 @@ _STEPS = 40
 _CHESS = "chess on "
 
 # What is in every installation; without it Rungs is broken.
-_NEEDED = ("python", "multiprocessing", "gymnasium", "cpp", "openmp")
+_NEEDED = ("python", "multiprocessing", "gymnasium", "cpp", "openmp", "threads")
 
 # A package that stands for each extra.
 _EXTRAS = {

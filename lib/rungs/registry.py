@@ -41,6 +41,7 @@ _RUNGS = {
         ),
         Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards"),
         Rung("openmp", "C++, OpenMP threads", "chess.boards.openmp:OpenmpBoards"),
+        Rung("threads", "C++, threads of our own", "chess.boards.threads:ThreadsBoards"),
         Rung("mpi", "C++, MPI ranks with OpenMP threads", "chess.boards.mpi:MpiBoards"),
         Rung("cuda", "C++, a CUDA kernel", "chess.boards.cuda:CudaBoards", "gpu"),
     ),
@@ -51,6 +52,7 @@ _RUNGS = {
         Rung("numba", "Numba, a CUDA kernel", "cartpole.carts.numba:NumbaCarts", "gpu"),
         Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts"),
         Rung("openmp", "C++, OpenMP threads", "cartpole.carts.openmp:OpenmpCarts"),
+        Rung("threads", "C++, threads of our own", "cartpole.carts.threads:ThreadsCarts"),
     ),
 }
 
@@ -102,7 +104,7 @@ def _imported(name: str):
     return getattr(importlib.import_module(f"rungs.{module}"), name)
 
 
-def make_chess(num_envs: int, rung: str = "openmp", **settings):
+def make_chess(num_envs: int, rung: str = "threads", **settings):
     """Serves `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")`; see `make`.
 
     Raises:
@@ -111,7 +113,7 @@ def make_chess(num_envs: int, rung: str = "openmp", **settings):
     return make("chess", rung, num_envs, **settings)
 
 
-def make_cartpole(num_envs: int, rung: str = "openmp", **settings):
+def make_cartpole(num_envs: int, rung: str = "threads", **settings):
     """Serves `gymnasium.make_vec("rungs/CartPole-v1", num_envs)`; see `make`.
 
     Raises:

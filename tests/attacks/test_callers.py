@@ -60,7 +60,7 @@ def test_a_second_caller_is_refused(env_id, rung, owned, actions, monkeypatch):
     env.reset()  # and anybody may come in again
 
 
-@pytest.mark.parametrize("rung", ["cpp", "openmp", "python"])
+@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "python"])
 def test_actions_may_lie_where_the_step_writes(rung):
     how = {"mask": "bits", "obs": "board"}
     env, other = (rungs.make("chess", rung, 73, **how) for _ in range(2))
@@ -75,7 +75,7 @@ def test_actions_may_lie_where_the_step_writes(rung):
 
 
 @pytest.mark.parametrize("value", [2, 255])
-@pytest.mark.parametrize("rung", ["cpp", "openmp", "gymnasium"])
+@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "gymnasium"])
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
 def test_a_mask_of_other_bytes_than_0_and_1(rung, mode, value):
     env, other = (rungs.make("cartpole", rung, 300, autoreset_mode=mode) for _ in range(2))
@@ -89,7 +89,7 @@ def test_a_mask_of_other_bytes_than_0_and_1(rung, mode, value):
     assert env.get_state() == other.get_state()
 
 
-@pytest.mark.parametrize("rung", ["cpp", "openmp", "python"])
+@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "python"])
 def test_a_mask_of_other_bytes_on_boards(rung):
     env, other = (rungs.make("chess", rung, 9) for _ in range(2))
     mask = np.zeros(9, np.uint8)

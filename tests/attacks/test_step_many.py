@@ -10,7 +10,7 @@ import rungs
 from tests.attacks.states import split
 
 
-@pytest.mark.parametrize("rung", ["cpp", "openmp", "torch"])
+@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "torch"])
 def test_ctrl_c_leaves_counters_and_state_consistent(rung):
     env, other = (rungs.make("cartpole", rung, 64) for _ in range(2))
     for each in (env, other):

@@ -119,6 +119,7 @@ TAKERS = {
     "peer": peers.peer_class,
     **{name: chess_with(name) for name in CHESS},
     **{name: chess_with(name, "openmp") for name in ("threads", "schedule", "chunk")},
+    "threads (ours)": chess_with("threads", "threads"),
     **{name: chess_with(name, "multiprocessing") for name in ("workers", "transport")},
     **{name: chess_with(name, "cuda") for name in ("device", "threads_per_block")},
     "start_fens (one)": lambda value: rungs.make("chess", "cpp", 1, start_fens=[START, value]),

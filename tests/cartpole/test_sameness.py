@@ -52,7 +52,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("rung", ["torch", "openmp"])
+@pytest.mark.parametrize("rung", ["torch", "openmp", "threads"])
 @pytest.mark.parametrize(
     ("num_envs", "steps", "settings"),
     [
@@ -65,7 +65,7 @@ def assert_same(one, other):
 )
 def test_rungs_are_the_same_bit_for_bit(rung, dtype, num_envs, steps, settings):
     how = settings | {"dtype": dtype}
-    extra = {"threads": 2} if rung == "openmp" else {}
+    extra = {"threads": 2} if rung in ("openmp", "threads") else {}
     envs = [make("cpp", num_envs, **how), make(rung, num_envs, **how, **extra)]
     ended = np.zeros(2)
     for one, other in play(envs, steps, seed=num_envs):
@@ -115,6 +115,7 @@ RUNGS = {
     "torch": {},
     "numba": {"threads_per_block": 2},
     "openmp": {"threads": 2},
+    "threads": {"threads": 2},
 }
 
 
@@ -125,7 +126,7 @@ def test_many_steps_at_once_are_as_many_steps(rung, mode, given):
     if rung == "subproc" and mode == "NEXT_STEP":
         pytest.skip("resets by itself")
     how = {"autoreset_mode": mode, "max_episode_steps": 60, "first_env": 3}
-    num_envs = 1500 if rung in ("torch", "openmp") else 5
+    num_envs = 1500 if rung in ("torch", "openmp", "threads") else 5
     exact = rung not in ("gymnasium", "subproc")
     one, other = make("cpp", num_envs, **how), make(rung, num_envs, **how, **RUNGS[rung])
     for env in (one, other):

@@ -65,9 +65,10 @@ def boards_for(threads):
         for threads in range(1, 2 * CORES + 1)
     ],
 )
-def test_openmp_is_cpp_for_any_number_of_threads_and_boards(threads):
+@pytest.mark.parametrize("rung", ["openmp", "threads"])
+def test_threads_are_cpp_for_any_number_of_threads_and_boards(rung, threads):
     for num_envs in boards_for(threads):
-        ours = rungs.make("chess", "openmp", num_envs, threads=threads, opponent="random")
+        ours = rungs.make("chess", rung, num_envs, threads=threads, opponent="random")
         theirs = rungs.make("chess", "cpp", num_envs, opponent="random")
         lockstep.play(ours, theirs, seed=num_envs, steps=30)
 
@@ -83,8 +84,9 @@ def test_openmp_is_cpp_for_any_schedule(schedule, chunk):
     assert ours.fens() == theirs.fens()
 
 
-def test_all_threads_find_the_first_illegal_action():
-    env = rungs.make("chess", "openmp", 400, threads=3)
+@pytest.mark.parametrize("rung", ["openmp", "threads"])
+def test_all_threads_find_the_first_illegal_action(rung):
+    env = rungs.make("chess", rung, 400, threads=3)
     _, info = env.reset()
     actions = random_actions(info["action_mask"], np.random.default_rng(0))
     before = env.fens()
@@ -131,6 +133,8 @@ def test_a_part_of_a_batch_plays_as_in_the_whole():
         ("openmp", {"threads": 0}),
         ("openmp", {"threads": 1.5}),
         ("openmp", {"threads": 10**6}),
+        ("threads", {"threads": 0}),
+        ("threads", {"schedule": "static"}),
         ("openmp", {"schedule": "auto"}),
         ("openmp", {"chunk": 0}),
         ("openmp", {"first_board": -1}),

@@ -71,9 +71,11 @@ def test_a_run_begins_with_what_works_here_and_a_race(tmp_path, monkeypatch, cap
     assert cli.main(["run", "--out", str(tmp_path / "run")]) == 0
     said = capfd.readouterr().out.splitlines()
     assert said[0].startswith("Rungs ")
-    assert said[1].startswith("works: chess on python, multiprocessing, cpp, openmp")
+    assert said[1].startswith("works: chess on python, multiprocessing, cpp, openmp, threads")
     header = next(i for i, line in enumerate(said) if line.startswith("rung "))
-    assert [line.split()[0] for line in said[header + 1 : header + 5]] == list(first.RUNGS)
+    assert [line.split()[0] for line in said[header + 1 : header + 1 + len(first.RUNGS)]] == list(
+        first.RUNGS
+    )
     assert said[header + 1].endswith(" 1×")
     assert any(line.startswith("[1/1] 01_a") for line in said[header:])
 

@@ -1,8 +1,9 @@
 // What is checked of the C++ by itself, under sanitizers; one program, as it takes long to compile.
 //   trees FILE.epd DEPTH            invariants at every node, and the leaf counts
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
-//   fen|actions|states|copies ROUNDS FILE...   the fuzzer's targets, given the files, changed a
-//   little cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended
+//   fen|actions|states|copies ROUNDS FILE...   the fuzzer's targets, given the files, changed
+//   threads ROUNDS                  a team of threads, and boards that it steps
+//   cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended
 #include <iterator>
 #include <random>
 #include <string>
@@ -13,6 +14,7 @@
 #include "fuzz_fen.hpp"
 #include "fuzz_states.hpp"
 #include "self_play.hpp"
+#include "threads.hpp"
 #include "trees.hpp"
 
 using namespace rungs;
@@ -44,6 +46,7 @@ int main(int count, char** arguments) {
   if (check == "actions") return replay(fuzz_actions, number(2), arguments + 3, end);
   if (check == "states") return replay(fuzz_states, number(2), arguments + 3, end);
   if (check == "copies") return replay(fuzz_copies, number(2), arguments + 3, end);
+  if (check == "threads") return check_threads(number(2));
   if (check != "cartpole") fail("there is no such check");
   const auto play = number(2) == 8 ? play_cartpole<double> : play_cartpole<float>;
   play(number(3), number(4), static_cast<env::Autoreset>(number(5)), number(6));

@@ -60,6 +60,17 @@ def test_self_play_writes_only_its_buffers(checks):
         assert run(checks, "self-play", 200, DATA / file) == "played\n"
 
 
+def test_a_team_does_every_chunk_once(checks):
+    assert run(checks, "threads", 400) == "played\n"
+
+
+@pytest.mark.system
+def test_a_team_has_no_races():
+    flags = [*FLAGS, "-O1", "-g", "-fsanitize=thread", "-fopenmp", "-march=native"]
+    program = gpp.build("checks-thread", HERE / "checks.cpp", flags)
+    assert run(program, "threads", 2000) == "played\n"
+
+
 def test_any_text_is_refused_or_a_position(checks, tmp_path):
     fens = [case.fen for case in read_epd(DATA / "tricky.epd")]
     for i, fen in enumerate(fens):

@@ -7,6 +7,7 @@ PROCESSES = ("tests/chess/test_parallel.py::test_multiprocessing_is_cpp",)
 MPI = ("tests/chess/test_mpi.py::test_any_number_of_ranks_is_cpp",)
 CUDA = ("tests/chess/test_cuda.py::test_it_is_cpp_bit_for_bit",)
 CUDA_CONTRACT = ("tests/chess/test_cuda.py::TestContract",)
+TEAM = ("tests/cpp/test_cpp.py::test_a_team_does_every_chunk_once",)
 ASYNC = ("tests/chess/test_async.py",)
 
 MUTANTS = [
@@ -113,7 +114,9 @@ MUTANTS = [
         "#pragma omp parallel num_threads(threads) reduction(+ : ended)\n  {",
         "#pragma omp parallel num_threads(threads) firstprivate(ended)\n  {",
         "with several threads nobody hears that episodes ended",
-        ("tests/chess/test_parallel.py::test_openmp_is_cpp_for_any_number_of_threads_and_boards",),
+        (
+            "tests/chess/test_parallel.py::test_threads_are_cpp_for_any_number_of_threads_and_boards",
+        ),
     ),
     Mutant(
         "openmp-dynamic-leaves-one",
@@ -124,6 +127,38 @@ MUTANTS = [
         "      for (std::int64_t i = 0; i < boards - 1; ++i)",
         "with the dynamic schedule the last board is left out",
         ("tests/chess/test_parallel.py::test_openmp_is_cpp_for_any_schedule",),
+    ),
+    Mutant(
+        "team-waits-for-none",
+        "cpp/rungs/team.hpp",
+        "    if (!stay_awake(patience, [&] { return all_done(); })) await_stopped(idle);\n",
+        "    stay_awake(patience, [&] { return all_done(); });\n",
+        "a step is over before its boards are",
+        TEAM,
+    ),
+    Mutant(
+        "team-rests-never",
+        "cpp/rungs/team.hpp",
+        "member.rests_till = age_ + member.rest;",
+        "member.rests_till = age_;",
+        "who is stopped again and again is waited for again and again",
+        TEAM,
+    ),
+    Mutant(
+        "team-rests-for-ever",
+        "cpp/rungs/team.hpp",
+        "members_[i].rests_till <= age_ || members_[i].rests_until <= now;",
+        "members_[i].rests_until == Time{};",
+        "who was stopped once never helps again",
+        TEAM,
+    ),
+    Mutant(
+        "threads-another-illegal",
+        "cpp/rungs/threads.hpp",
+        "    while (i < first && ",
+        "    while (i != first && ",
+        "of several illegal actions a later one is named",
+        TEAM,
     ),
     Mutant(
         "async-same-half",

@@ -15,3 +15,12 @@ def test_a_gain_is_how_many_times_as_fast_a_racer_is_repeat_by_repeat():
     (row,) = parallel.gains(times, "python").itertuples()
     assert (row.racer, row.num_envs) == ("cpp", 64)
     assert row.low == row.gain == row.high == 16
+
+
+def test_rungs_are_raced_alone_and_beside_a_busy_process():
+    settings = {"seed": 0, "plies": 256, "repeats": 2, "warmup": 1}
+    races = parallel.races_under_load(["threads"], [128], **settings)
+    assert [set(race["racer"]) for race in races] == [
+        {"cpp", "threads alone"},
+        {"cpp", "threads beside a busy process"},
+    ]

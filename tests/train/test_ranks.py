@@ -164,7 +164,8 @@ def test_ranks_on_a_machine_share_its_cores(monkeypatch):
         monkeypatch.setenv("LOCAL_WORLD_SIZE", str(ranks))
         share = max(1, CORES // ranks)
         assert share_of_cores() == Training().torch_threads == share
-        assert make_env(Training(rung="openmp", num_envs=2)).boards.threads == share
+        for rung in ("openmp", "threads"):
+            assert make_env(Training(rung=rung, num_envs=2)).boards.threads == share
     assert make_env(Training(rung="openmp", num_envs=2, how={"threads": 2})).boards.threads == 2
 
 

@@ -139,7 +139,7 @@ class ChessVecEnv(BatchVecEnv):
     """
 
     def __init__(
-        self, num_envs: int, rung: str = "openmp", *, opponent: Any = "random", **settings
+        self, num_envs: int, rung: str = "threads", *, opponent: Any = "random", **settings
     ):
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: Stable-Baselines3 knows one")
@@ -183,7 +183,7 @@ class CartPoleVecEnv(BatchVecEnv):
         UnavailableError: Stable-Baselines3 is not installed (when this module is imported).
     """
 
-    def __init__(self, num_envs: int, rung: str = "openmp", **settings):
+    def __init__(self, num_envs: int, rung: str = "threads", **settings):
         if "autoreset_mode" in settings:
             raise ConfigurationError("autoreset_mode can't be set: Stable-Baselines3 knows one")
         super().__init__(rungs.make("cartpole", rung, num_envs, **settings))

@@ -30,7 +30,7 @@ class CartPoleVectorEnv(BatchEnv):
     Args:
         num_envs: how many, at least 1.
         carts: makes the carts: a class of `rungs.cartpole.carts`, one per rung. `rungs.make` names
-            them: `rungs.make("cartpole", "openmp", num_envs)`.
+            them: `rungs.make("cartpole", "threads", num_envs)`.
         seed: 0 to 2**64 - 1. Where an episode starts is a pure function of (seed, environment,
             episode).
         first_env: the number of this batch's first environment, where it is part of a larger one.

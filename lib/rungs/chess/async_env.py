@@ -5,7 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import gymnasium
 import numpy as np
 
-from rungs.chess.boards.openmp import OpenmpBoards
+from rungs.chess.boards.threads import ThreadsBoards
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.core.arguments import integer
 from rungs.errors import ConfigurationError
@@ -29,7 +29,7 @@ class AsyncChessEnv:
 
     Args:
         num_envs: number of boards, even.
-        **settings: of `rungs.make("chess", "openmp", ...)`.
+        **settings: of `rungs.make("chess", "threads", ...)`.
     """
 
     def __init__(self, num_envs: int, **settings):
@@ -39,7 +39,7 @@ class AsyncChessEnv:
         half = self.num_envs // 2
         first = integer("first_board", settings.pop("first_board", 0), 0, 2**31 - 1 - half)
         self.halves = tuple(
-            ChessVectorEnv(half, OpenmpBoards, first_board=first + start, **settings)
+            ChessVectorEnv(half, ThreadsBoards, first_board=first + start, **settings)
             for start in (0, half)
         )
         self._thread = ThreadPoolExecutor(1)

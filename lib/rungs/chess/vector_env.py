@@ -44,7 +44,7 @@ class ChessVectorEnv(BatchEnv):
     Args:
         num_envs: number of boards, at least 1.
         boards: makes the boards: a class of `rungs.chess.boards`, one per rung. `rungs.make` names
-            them: `rungs.make("chess", "openmp", num_envs)`.
+            them: `rungs.make("chess", "threads", num_envs)`.
         seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply).
         first_board: the number of this batch's first board, where it is part of a larger one: its
             boards play the same as theirs. Errors name boards by these numbers.

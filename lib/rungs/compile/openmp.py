@@ -15,7 +15,8 @@ import threading
 import warnings
 from pathlib import Path
 
-from rungs.errors import OversubscriptionWarning, UnavailableError
+from rungs.compile.team import refused
+from rungs.errors import OversubscriptionWarning
 
 # Address space that the allocator may take for a thread as it starts, beside its stack.
 _HEAP = 128 * 2**20
@@ -71,10 +72,7 @@ def require_threads(api, number: int) -> None:
     stack.restype = ctypes.c_size_t
     given = api.rungs_startable_threads(number, stack() + _HEAP)
     if given < number:
-        raise UnavailableError(
-            f"the system gives {given} of {number} threads: ask for fewer, or raise its limits on "
-            "processes (ulimit -u) and memory (ulimit -v)"
-        )
+        raise refused(given, number)
     _had.number = number
 
 

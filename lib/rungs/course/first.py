@@ -15,7 +15,7 @@ from rungs.show.style import ratio, speed
 from rungs.studies.ladder import ladder_table
 
 # Ranks are a job of their own, and a GPU wants many more boards: notebook 07 races them all.
-RUNGS = ("python", "multiprocessing", "cpp", "openmp")
+RUNGS = ("python", "multiprocessing", "cpp", "openmp", "threads")
 NUM_ENVS, STEPS, SECONDS, FEWEST = 256, 4, 5, 3
 
 

@@ -47,7 +47,7 @@ class OurCartPole(CartPole):
 
     Args:
         num_envs: environments.
-        threads: of `openmp` and of PyTorch on the CPU; others have one, or a GPU.
+        threads: of `openmp`, of `threads` and of PyTorch on the CPU; others have one, or a GPU.
         rung: its name.
         at_once: steps that a call takes; more than one are random ones of `step_many`.
         **settings: of `rungs.make`.
@@ -57,7 +57,7 @@ class OurCartPole(CartPole):
         self, num_envs: int, threads: int = 1, *, rung: str = "cpp", at_once: int = 1, **settings
     ):
         super().__init__(num_envs, threads)
-        if rung == "openmp":
+        if rung in ("openmp", "threads"):
             settings["threads"] = threads
         self._env = rungs.make("cartpole", rung, num_envs, **settings)
         self._at_once = at_once

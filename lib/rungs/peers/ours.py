@@ -14,7 +14,7 @@ class OurChess(ChessPeer):
 
     Args:
         num_envs: boards.
-        threads: of the rung `openmp`; others have one.
+        threads: of the rungs `openmp` and `threads`; others have one.
         rung: its name, or that of a peer behind our interface.
         obs: as of `rungs.make`.
         mask: likewise.
@@ -31,7 +31,8 @@ class OurChess(ChessPeer):
         self, num_envs: int, threads: int = 1, *, rung: str = "cpp", obs="board", mask="bool"
     ):
         super().__init__(num_envs, threads)
-        how = {"obs": obs, "mask": mask} | ({"threads": threads} if rung == "openmp" else {})
+        team = {"threads": threads} if rung in ("openmp", "threads") else {}
+        how = {"obs": obs, "mask": mask} | team
         self._env = peers.make(rung, num_envs, **how)
 
     def reset(self, seed: int) -> None:

@@ -1,8 +1,10 @@
 """What parallel rungs gain over a serial one, what a queue costs, and what overlaps with what."""
 
+import contextlib
 import pickle
 import time
 from collections.abc import Callable, Iterable
+from itertools import product
 
 import joblib
 import numpy as np
@@ -13,6 +15,7 @@ from rungs.chess.buffers import Buffers
 from rungs.chess.env import ChessEnv
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
+from rungs.measure.load import busy_process
 from rungs.measure.noise import Factor, factor
 from rungs.measure.quartiles import quartiles
 from rungs.measure.race import race, steps_of
@@ -42,6 +45,28 @@ def races_over_boards(
         for env in envs.values():
             env.close()
     return pd.concat(frames, ignore_index=True)
+
+
+def races_under_load(
+    names: Iterable[str], board_counts: Iterable[int], **settings
+) -> list[pd.DataFrame]:
+    """Races rungs with the cores to themselves, and beside a process that keeps one busy.
+
+    Args:
+        names: the rungs, each raced against `cpp` by itself.
+        board_counts: numbers of boards.
+        **settings: of `races_over_boards`.
+
+    Returns:
+        The rows of each race; the racer is the rung and where it was raced, in words.
+    """
+    loads = {"alone": contextlib.nullcontext, "beside a busy process": busy_process}
+    races = []
+    for name, (where, load) in product(names, loads.items()):
+        racers = {"cpp": {"rung": "cpp"}, f"{name} {where}": {"rung": name}}
+        with load():
+            races.append(races_over_boards(racers, "cpp", board_counts, **settings))
+    return races
 
 
 def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:

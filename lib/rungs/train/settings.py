@@ -62,7 +62,7 @@ class Training:
         ConfigurationError: a value is out of its range; the message names it.
     """
 
-    rung: str = setting("openmp", "which one plays; the curve over steps is the same on all")
+    rung: str = setting("threads", "which one plays; the curve over steps is the same on all")
     num_envs: int = setting(512, "number of boards, of each rank")
     updates: int = setting(100, "how many")
     seconds: float = setting(

@@ -128,7 +128,7 @@ def make_env(training: Training, rank: int = 0, make: Callable = _make):
     """Makes the environment that a rank learns from: its boards follow the last rank's."""
     opponent = training.opponent if training.opponent == "random" else weakest(training.opponent)
     # By default every rank would have a thread on each core.
-    settings = {"threads": share_of_cores()} if training.rung == "openmp" else {}
+    settings = {"threads": share_of_cores()} if training.rung in ("openmp", "threads") else {}
     settings |= training.how | {
         "seed": training.seed,
         "first_board": rank * training.num_envs,

@@ -17,6 +17,7 @@ class CppCarts(Carts):
     """A loop over registers of carts, in C++. See `Carts` for arguments."""
 
     threads = 1
+    _team = 0  # the address of who helps
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         super().__init__(num_envs, first_env, settings)
@@ -34,7 +35,7 @@ class CppCarts(Carts):
         self._api.rungs_cartpole_reset(self._address, marks, -1 if episode is None else episode)
 
     def step(self, actions: np.ndarray) -> int:
-        ended = self._cpp_step(self._address, actions, self.threads)
+        ended = self._cpp_step(self._address, actions, self.threads, self._team)
         if ended < 0:
             raise self.invalid(-1 - ended, int(actions[-1 - ended]))
         return ended
@@ -50,6 +51,7 @@ class CppCarts(Carts):
             rewards,
             ended,
             self.threads,
+            self._team,
         )
         return rewards, ended
 

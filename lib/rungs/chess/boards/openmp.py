@@ -8,14 +8,13 @@ from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.boards.native import Team
 from rungs.chess.settings import ChessSettings
 from rungs.compile import openmp
+from rungs.compile.team import MOST_THREADS
 from rungs.core.arguments import choice, integer
 from rungs.errors import CompilerError
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 
 # In the order of `rungs::openmp::Schedule`.
 SCHEDULES = ("static", "dynamic", "guided")
-
-MOST_THREADS = 1024
 
 
 class OpenmpBoards(CppBoards):

@@ -1,0 +1,53 @@
+"""The rung of threads of CartPole: the C++ rung's registers, which a team of our own takes."""
+
+import numpy as np
+
+from rungs.cartpole.carts.cpp import CppCarts
+from rungs.cartpole.settings import CartPoleSettings
+from rungs.compile.team import MOST_THREADS, team_of
+from rungs.core.arguments import integer
+from rungs.machine.cpu import usable_cores, warn_of_oversubscription
+
+
+class ThreadsCarts(CppCarts):
+    """The same carts, taken in chunks by whoever runs; who does changes time and nothing else.
+
+    Args:
+        num_envs: see `Carts`.
+        first_env: see `Carts`.
+        settings: see `Carts`.
+        threads: by default as many as there are cores to use. Small batches use fewer, where
+            another costs more than it brings.
+
+    Raises:
+        UnavailableError: the system gives fewer threads, then or to another thread that steps.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        *,
+        threads: int | None = None,
+    ):
+        threads = usable_cores() if threads is None else threads
+        self.threads = integer("threads", threads, 1, MOST_THREADS)
+        super().__init__(num_envs, first_env, settings)
+        warn_of_oversubscription("threads", self.threads)
+        self._useful = self._useful_threads(1)
+        self._find_team(self._useful)
+
+    def step(self, actions: np.ndarray) -> int:
+        self._find_team(self._useful)
+        return super().step(actions)
+
+    def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
+        self._find_team(self._useful_threads(steps))
+        return super().step_many(steps, actions, drawn)
+
+    def _useful_threads(self, steps: int) -> int:
+        return self._api.rungs_cartpole_useful_threads(self.threads, self.num_envs * steps)
+
+    def _find_team(self, threads: int) -> None:
+        self._team = team_of(self._api, threads) if threads > 1 else 0

@@ -1,0 +1,74 @@
+"""Teams of threads for C++: of our own, so that no runtime of others is in their way.
+
+Each thread that steps has a team, of whatever environments it steps: two threads that step at the
+same time are in nobody's way. Its threads sleep between steps, and end with the thread that they
+belong to. A process that is forked starts its own where it needs any.
+"""
+
+import os
+import threading
+import weakref
+
+from rungs.errors import UnavailableError
+
+MOST_THREADS = 1024
+
+_own = threading.local()
+
+
+class Team:
+    """Threads that a caller has to help it.
+
+    Args:
+        api: the compiled functions of `cpp/bindings/api.hpp`, of `rungs.compile`.
+        threads: how many, the caller's among them.
+
+    Attributes:
+        threads: how many there are.
+        address: where C++ finds them.
+
+    Raises:
+        UnavailableError: the system refuses; the message says how many it gives.
+    """
+
+    def __init__(self, api, threads: int):
+        self.threads = threads
+        self.address = api.rungs_team_start(threads)
+        if self.address < 0:
+            raise refused(-self.address, threads)
+        end = weakref.finalize(self, _end, api, self.address, os.getpid())
+        end.atexit = False  # a thread may be in a step still; the system ends them all
+
+
+def team_of(api, threads: int) -> int:
+    """Returns the address of the calling thread's team, of so many threads or more.
+
+    Raises:
+        UnavailableError: as `Team`.
+    """
+    teams = _own.__dict__
+    team = teams.get(api)
+    if team is None or team.threads < threads:
+        team = teams[api] = Team(api, threads)
+    return team.address
+
+
+def refused(given: int, number: int) -> UnavailableError:
+    """Makes the error that says how many threads the system gives."""
+    return UnavailableError(
+        f"the system gives {given} of {number} threads: ask for fewer, or raise its limits on "
+        "processes (ulimit -u) and memory (ulimit -v)"
+    )
+
+
+def _end(api, address: int, process: int) -> None:
+    if process == os.getpid():  # a forked process has none of the threads
+        api.rungs_team_end(address)
+
+
+def _forget() -> None:
+    global _own
+    _own = threading.local()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,27 @@
+"""Another process that wants the cores, too."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+_BUSY = "print(flush=True)\nwhile True: pass"
+
+
+@contextlib.contextmanager
+def busy_process(core: int | None = None) -> Iterator[None]:
+    """Has a process run without end while the block does.
+
+    Args:
+        core: the one that it stays on; None: where the system puts it.
+    """
+    command = [sys.executable, "-P", "-c", _BUSY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()  # it has begun
+            if core is not None:
+                os.sched_setaffinity(process.pid, {core})
+            yield
+        finally:
+            process.kill()

@@ -1,0 +1,130 @@
+// The team of threads: every chunk is done once, whoever is late, stopped or asleep; and boards
+// that a team steps are those that one thread steps.
+#pragma once
+#include <chrono>
+#include <thread>
+
+#include "boards.hpp"
+#include "rungs/threads.hpp"
+
+namespace rungs {
+
+// Chunks of a call, and how long each takes, are drawn at random; between calls the team may fall
+// asleep, and a member that is put to sleep in a chunk is waited for and then left out.
+inline void check_team(std::int32_t threads, int rounds) {
+  Team team(threads);
+  if (team.size() != threads) fail("no threads");
+  std::uint32_t random = 1;
+  const auto draw = [&](std::uint32_t below) {
+    random = random * 1664525 + 1013904223;
+    return (random >> 8) % below;
+  };
+  const std::thread::id caller = std::this_thread::get_id();
+  std::vector<int> times;  // plain: that one member alone writes to each, the sanitizer sees
+  for (int round = 0; round < rounds; ++round) {
+    const auto chunks = static_cast<std::int64_t>(draw(40));
+    const auto used = static_cast<std::int32_t>(1 + draw(threads + 1));
+    const auto slow = static_cast<std::int64_t>(draw(80));
+    times.assign(chunks, 0);
+    const std::int64_t sum = team.run(used, chunks, [&](std::int64_t chunk) {
+      if (chunk % 8 == slow)  // one that the caller is in gives the others time to come
+        std::this_thread::sleep_for(
+            std::chrono::microseconds(std::this_thread::get_id() == caller ? 300 : 3000));
+      ++times[chunk];
+      return chunk + 1;
+    });
+    for (const int each : times)
+      if (each != 1) fail("a chunk was not done once");
+    if (sum != chunks * (chunks + 1) / 2) fail("the sum is another");
+    if (draw(20) == 0) std::this_thread::sleep_for(std::chrono::microseconds(draw(200)));
+  }
+}
+
+// Teams begin and end, also at once.
+inline void check_ends(std::int32_t threads) {
+  for (int round = 0; round < 20; ++round) {
+    Team team(threads);
+    if (round % 2) team.run(threads, round, [](std::int64_t) { return 0; });
+  }
+}
+
+// Who was stopped within a chunk is left out, and comes back.
+inline void check_rest() {
+  using std::chrono::milliseconds, std::chrono::steady_clock;
+  Team team(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  // Whether the other member claims a chunk in so long, which it takes some time for.
+  const auto helps = [&](milliseconds wait, milliseconds stopped) {
+    std::atomic<bool> came = false;
+    team.run(2, 2, [&](std::int64_t) {
+      if (std::this_thread::get_id() != caller) {
+        came = true;
+        std::this_thread::sleep_for(stopped);
+      }
+      for (const auto end = steady_clock::now() + wait; !came && steady_clock::now() < end;)
+        std::this_thread::yield();
+      return 0;
+    });
+    return came.load();
+  };
+  const auto becomes = [&](bool helping) {
+    for (int tries = 0; tries < 1000; ++tries)
+      if (helps(milliseconds(20), milliseconds(helping ? 0 : 90)) == helping) return true;
+    return false;
+  };
+  if (!becomes(false)) fail("who is stopped is never left out");
+  if (!becomes(true)) fail("who was stopped never comes back");
+}
+
+// Random play by a team and by one thread, with an illegal action now and then.
+inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
+  const chess::Position start = chess::start_position();
+  const env::ChessConfig config = {1,
+                                   env::Opponent::RANDOM,
+                                   env::ObservationFormat::BOARD,
+                                   env::MaskFormat::BITS,
+                                   env::Autoreset::SAME_STEP,
+                                   40,
+                                   0,
+                                   4,
+                                   1,
+                                   &start};
+  Boards ours(n, config), theirs(n, config);
+  Team team(threads);
+  threads::reset(ours.batch, nullptr, 0, team, threads);
+  serial::reset(theirs.batch, nullptr, 0);
+  std::vector<std::int64_t> actions(n);
+  for (int step = 0; step < steps; ++step) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const chess::LegalActions& legal = theirs.envs[i].game.legal;
+      const std::uint32_t bits = env::philox(2, i, 0, step, env::Purpose::OPPONENT);
+      actions[i] = env::nth_action(legal, env::below(bits, chess::count(legal)));
+    }
+    const std::int64_t first = step * 7 % n, second = std::min(first + 40, n - 1);
+    const std::int64_t good[] = {actions[first], actions[second]};
+    actions[first] = actions[second] = -1;
+    if (threads::step(ours.batch, actions.data(), team, threads) != -1 - first)
+      fail("another illegal action was found first");
+    actions[first] = good[0];
+    if (first != second) actions[second] = good[1];
+    if (threads::step(ours.batch, actions.data(), team, threads) !=
+        serial::step(theirs.batch, actions.data()))
+      fail("another number of episodes ended");
+    if (std::memcmp(ours.envs.data(), theirs.envs.data(), n * sizeof(env::ChessEnv)))
+      fail("boards differ");
+    ours.check_fences();
+  }
+}
+
+inline int check_threads(int rounds) {
+  check_rest();
+  for (const std::int32_t threads : {1, 2, 3, 7}) {
+    check_team(threads, rounds);
+    check_ends(threads);
+    for (const std::int64_t boards : {1, 63, 300}) check_boards(threads, boards, rounds / 40);
+  }
+  std::printf("played\n");
+  return 0;
+}
+
+}  // namespace rungs
