@@ -128,7 +128,7 @@ WRONG = {
     "train -p threads=x": "threads='x'",
     "train -p threads=1 -p threads=2": "-p threads is given twice",
     "train -p nope=1": "nope",
-    "train -p schedule=[]": "schedule=[]",
+    "train --rung openmp -p schedule=[]": "schedule=[]",
     "train -p start_fens=5": "start_fens=5",
     "train -p opening_plies=3": "opening_plies=3",
     "train -p api=3": "api=3",

@@ -430,8 +430,8 @@ MUTANTS = [
     Mutant(
         "castling-king-stays-in-place",
         "cpp/chess/play.hpp",
-        "p.own = (p.own & ~king & ~rook) | king_to | rook_to;",
-        "p.own = (p.own | king_to | rook_to) & ~king & ~rook;",
+        "words = (words & ~(everywhere(change.emptied) & detail::kBoards)) | change.placed;",
+        "words = (words | change.placed) & ~(everywhere(change.emptied) & detail::kBoards);",
         "in Chess960 a king or rook that castles to where either stood is nobody's",
         CASES,
     ),
