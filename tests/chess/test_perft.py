@@ -38,7 +38,7 @@ def test_every_position_shallow():
     assert_counts(CHESS960, most=1_200_000)
 
 
-@pytest.mark.parametrize("depth", [2, pytest.param(3, marks=pytest.mark.system)])
+@pytest.mark.parametrize("depth", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_960_starts_have_as_many_leaves_as_python_chess_says(depth):
     for fen in ChessSettings(start="chess960").starts:
         assert perft_cpp(fen, depth) == perft_python(fen, depth), fen
