@@ -9,11 +9,26 @@ import os
 import threading
 import weakref
 
+from rungs.core.arguments import integer
 from rungs.errors import UnavailableError
+from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 
-MOST_THREADS = 1024
+_MOST_THREADS = 1024
 
 _own = threading.local()
+
+
+def thread_count(threads: int | None) -> int:
+    """Returns how many threads are asked for; None asks for as many as there are cores to use.
+
+    Warns where they are more than those.
+
+    Raises:
+        ConfigurationError: it is no number from 1 to 1,024.
+    """
+    number = integer("threads", usable_cores() if threads is None else threads, 1, _MOST_THREADS)
+    warn_of_oversubscription("threads", number)
+    return number
 
 
 class Team:

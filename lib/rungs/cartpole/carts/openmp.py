@@ -5,8 +5,7 @@ import numpy as np
 from rungs.cartpole.carts.cpp import CppCarts
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.compile import openmp
-from rungs.core.arguments import integer
-from rungs.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs.compile.team import thread_count
 
 
 class OpenmpCarts(CppCarts):
@@ -31,10 +30,8 @@ class OpenmpCarts(CppCarts):
         *,
         threads: int | None = None,
     ):
-        threads = usable_cores() if threads is None else threads
-        self.threads = integer("threads", threads, 1, 1024)
+        self.threads = thread_count(threads)
         super().__init__(num_envs, first_env, settings)
-        warn_of_oversubscription("threads", self.threads)
         if self.threads > 1:
             openmp.warn_of_two()
         openmp.require_threads(self._api, self.threads)

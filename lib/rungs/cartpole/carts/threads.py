@@ -4,9 +4,7 @@ import numpy as np
 
 from rungs.cartpole.carts.cpp import CppCarts
 from rungs.cartpole.settings import CartPoleSettings
-from rungs.compile.team import MOST_THREADS, team_of
-from rungs.core.arguments import integer
-from rungs.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs.compile.team import team_of, thread_count
 
 
 class ThreadsCarts(CppCarts):
@@ -31,10 +29,8 @@ class ThreadsCarts(CppCarts):
         *,
         threads: int | None = None,
     ):
-        threads = usable_cores() if threads is None else threads
-        self.threads = integer("threads", threads, 1, MOST_THREADS)
+        self.threads = thread_count(threads)
         super().__init__(num_envs, first_env, settings)
-        warn_of_oversubscription("threads", self.threads)
         self._useful = self._useful_threads(1)
         self._find_team(self._useful)
 

@@ -8,10 +8,9 @@ from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.boards.native import Team
 from rungs.chess.settings import ChessSettings
 from rungs.compile import openmp
-from rungs.compile.team import MOST_THREADS
+from rungs.compile.team import thread_count
 from rungs.core.arguments import choice, integer
 from rungs.errors import CompilerError
-from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 
 # In the order of `rungs::openmp::Schedule`.
 SCHEDULES = ("static", "dynamic", "guided")
@@ -48,15 +47,13 @@ class OpenmpBoards(CppBoards):
         chunk: int | None = None,
         api=None,
     ):
-        threads = usable_cores() if threads is None else threads
-        self.threads = integer("threads", threads, 1, MOST_THREADS)
+        self.threads = thread_count(threads)
         schedule = choice("schedule", schedule, SCHEDULES)
         if chunk is None:
             chunk = 0 if schedule == "static" else 64
         else:
             chunk = integer("chunk", chunk, 1, 2**31 - 1)
         super().__init__(num_envs, first_board, settings, api=api)
-        warn_of_oversubscription("threads", self.threads)
         if self.threads > 1:
             openmp.warn_of_two()
         openmp.require_threads(self.api, self.threads)

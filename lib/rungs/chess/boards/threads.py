@@ -4,9 +4,7 @@ import numpy as np
 
 from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.settings import ChessSettings
-from rungs.compile.team import MOST_THREADS, team_of
-from rungs.core.arguments import integer
-from rungs.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs.compile.team import team_of, thread_count
 
 
 class ThreadsBoards(CppBoards):
@@ -37,10 +35,8 @@ class ThreadsBoards(CppBoards):
         threads: int | None = None,
         api=None,
     ):
-        threads = usable_cores() if threads is None else threads
-        self.threads = integer("threads", threads, 1, MOST_THREADS)
+        self.threads = thread_count(threads)
         super().__init__(num_envs, first_board, settings, api=api)
-        warn_of_oversubscription("threads", self.threads)
         self._useful = self.api.rungs_chess_useful_threads(self.threads, num_envs)
         if self._useful > 1:
             team_of(self.api, self._useful)
