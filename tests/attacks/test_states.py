@@ -210,6 +210,15 @@ def test_a_cart_that_no_episode_leads_to(rung, mode, name, value):
     refused(env, join(head, payload), "environment 1 of the state")
 
 
+@pytest.mark.parametrize("theta", [1e300, 1.1])
+def test_a_cart_that_ended_further_than_a_step_takes_it(theta):
+    env = cartpole_env("cpp", autoreset_mode="NEXT_STEP")
+    head, payload = split(env.get_state())
+    payload[8 * 7 : 8 * 8] = np.array(theta).tobytes()
+    payload[121] = 1
+    refused(env, join(head, payload), "environment 1 of the state has a place that no cart")
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     changes=st.lists(

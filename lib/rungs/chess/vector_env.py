@@ -448,6 +448,13 @@ class ChessVectorEnv(BatchEnv):
     def _write_to(self, buffers: Buffers) -> None:
         """Knows that outputs are written to `buffers`."""
         self._buffers, self._ended = buffers, buffers.ended
+        self._seen = {
+            "action_mask": buffers.mask,
+            "player": buffers.player,
+            "reason": buffers.reason,
+        }
+        if self.settings.mask == "list":
+            self._seen["action_count"] = buffers.action_count
 
     @contextlib.contextmanager
     def _writing_to(self, buffers: Buffers):
@@ -467,11 +474,7 @@ class ChessVectorEnv(BatchEnv):
         self._write_to(buffers)
 
     def _info(self) -> dict:
-        out = self._buffers
-        info = {"action_mask": out.mask, "player": out.player, "reason": out.reason}
-        if self.settings.mask == "list":
-            info["action_count"] = out.action_count
-        return info
+        return self._seen.copy()  # in which users put what they like
 
     def _identity(self) -> dict:
         settings = dataclasses.asdict(self.settings)

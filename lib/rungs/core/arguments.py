@@ -23,6 +23,8 @@ _MOST_SHOWN = 200
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _MOST_SHOWN
 
+_INT64 = np.dtype(np.int64)  # to compare with a type takes longer
+
 
 def shown(value) -> str:
     """Writes a value for a message: on one line, shortened where it is long, whatever it is."""
@@ -113,7 +115,7 @@ def checked_actions(actions, shape: tuple[int, ...]) -> np.ndarray:
         actions = _array("actions", actions)
     if actions.shape != shape:
         raise ConfigurationError(f"actions have shape {actions.shape}, not {shape}")
-    if actions.dtype == np.int64 and actions.flags.carray:
+    if actions.dtype == _INT64 and actions.flags.carray:
         return actions
     return _int64("actions", actions)
 

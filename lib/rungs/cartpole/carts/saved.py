@@ -40,9 +40,10 @@ def saved_arrays(
     over = (x > real(MOST_X)) | (theta > real(MOST_THETA)) | (steps >= settings.max_episode_steps)
     _refuse("a number that is none", ~np.isfinite(state).all(axis=0))
     # What stood within its limits a step ago was no faster than from one to the other, and a push
-    # adds a hundredth of that.
-    for speed, most in ((x_dot, MOST_X), (theta_dot, MOST_THETA)):
-        _refuse("a speed that no cart reaches", speed > real(2 * 2 * most / SECONDS))
+    # adds a hundredth of that; so it is no further beyond them either than that speed takes it.
+    for place, speed, limit in ((x, x_dot, MOST_X), (theta, theta_dot, MOST_THETA)):
+        _refuse("a speed that no cart reaches", speed > real(2 * 2 * limit / SECONDS))
+        _refuse("a place that no cart reaches", place > real(limit + 2 * 2 * limit))
     _refuse("a number of steps below 0", steps < 0)
     _refuse("a flag that is neither 0 nor 1", ended > 1)
     if settings.autoreset_mode == AutoresetMode.SAME_STEP:
