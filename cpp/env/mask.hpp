@@ -43,8 +43,8 @@ inline void store(Lanes bytes, void* out) { std::memcpy(out, &bytes, sizeof byte
 enum class MaskFormat : std::int32_t { BOOL, BITS, LIST };
 
 // The actions that a list has room for: no position has more whose pieces promotions could have
-// made
-// ("Why a reachable position can have at most 218 playable moves", Tobs40 on lichess.org, 2024).
+// made ("Why a reachable position can have at most 218 playable moves", Tobs40 on lichess.org,
+// 2024).
 constexpr int kMostListed = 218;
 
 constexpr std::int64_t mask_bytes(MaskFormat format) {
