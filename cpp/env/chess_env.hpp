@@ -53,6 +53,7 @@ struct ChessRows {
 #define RUNGS_FIELD(type, name, count) type* name;
   RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
 #undef RUNGS_FIELD
+  bool streamed_observation, streamed_mask;
 };
 
 template <chess::AnyGame Game>
@@ -125,11 +126,11 @@ struct ChessEnvIn {
 
   // Writes observation, mask, its count and player of the position at hand.
   void write(const ChessConfig& config, const ChessRows& rows) const {
-    observe(game, rows.history, config.observation, rows.observation);
+    observe(game, rows.history, config.observation, rows.streamed_observation, rows.observation);
     if (config.mask == MaskFormat::LIST)
       write_list(rows);
     else
-      write_mask(game.legal, config.mask, rows.mask);
+      write_mask(game.legal, config.mask, rows.streamed_mask, rows.mask);
     *rows.player = static_cast<std::int8_t>(game.position.black);
   }
 
@@ -152,7 +153,7 @@ struct ChessEnvIn {
     *rows.ended = true;
     *rows.reason = truncated ? kMaxPlies : static_cast<std::int8_t>(game.reason);
     if (config.autoreset == Autoreset::SAME_STEP) {
-      observe(game, rows.history, config.observation, rows.final_observation);
+      observe(game, rows.history, config.observation, false, rows.final_observation);
       begin_next(config, rows);
     } else {
       // What `step` takes next: anything, as it will be ignored, or nothing before a reset.

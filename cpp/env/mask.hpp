@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../chess/action.hpp"
+#include "store.hpp"
 
 namespace rungs::env {
 
@@ -38,8 +39,6 @@ inline Lanes where(chess::Bitboard bits) {
 #endif
 }
 
-inline void store(Lanes bytes, void* out) { std::memcpy(out, &bytes, sizeof bytes); }
-
 enum class MaskFormat : std::int32_t { BOOL, BITS, LIST };
 
 // The actions that a list has room for: no position has more whose pieces promotions could have
@@ -73,13 +72,13 @@ inline void write_words(const Planes& plane, std::uint8_t* out) {
 }
 
 template <chess::WordRow Planes>
-inline void write_mask(const chess::ActionsIn<Planes>& legal, MaskFormat format,
+inline void write_mask(const chess::ActionsIn<Planes>& legal, MaskFormat format, bool streamed,
                        std::uint8_t* out) {
   if (format == MaskFormat::BITS)
     write_words(legal.plane, out);
   else
     for (int plane = 0; plane < chess::kPlanes; ++plane)
-      store(where(legal.plane[plane]) & kOnes, out + 64 * plane);
+      put(where(legal.plane[plane]) & kOnes, out + 64 * plane, streamed);
 }
 
 // Which of the first 64 planes hold an action: a bit each.

@@ -151,7 +151,7 @@ inline Word written(std::uint64_t number) {
 
 // 64 squares as 64 numbers, 0 or 1.
 template <class Word>
-inline void store_squares(chess::Bitboard bits, Word* out) {
+inline void put_squares(chess::Bitboard bits, Word* out, [[maybe_unused]] bool streamed) {
 #if RUNGS_PLAIN
   for (int square = 0; square < 64; ++square)
     out[square] = bits >> square & 1 ? written<Word>(1) : Word{0};
@@ -162,37 +162,37 @@ inline void store_squares(chess::Bitboard bits, Word* out) {
   for (int row = 0; row < 4; ++row, bits >>= 16) {
     const Words all = Words{} + static_cast<Word>(bits);
     const Words ones = (Words)((all & kBits) != 0) & written<Word>(1);
-    std::memcpy(out + 16 * row, &ones, sizeof ones);
+    put(ones, out + 16 * row, streamed);
   }
 #endif
 }
-inline void store_squares(chess::Bitboard bits, std::uint8_t* out) {
-  store(where(bits) & kOnes, out);
+inline void put_squares(chess::Bitboard bits, std::uint8_t* out, bool streamed) {
+  put(where(bits) & kOnes, out, streamed);
 }
 
 template <class Word, chess::AnyGame Game>
-inline void write_planes(const Game& game, const History& history, Word* out) {
+inline void write_planes(const Game& game, const History& history, bool streamed, Word* out) {
   std::uint64_t words[kObservationPlanes];
   write_bitplanes(game, history, words);
   for (int plane = 0; plane < kObservationPlanes; ++plane, out += 64) {
     if (plane == kMoveNumberPlane || plane == kHalfmovePlane)
       for (int square = 0; square < 64; ++square) out[square] = written<Word>(words[plane]);
     else
-      store_squares(words[plane], out);
+      put_squares(words[plane], out, streamed);
   }
 }
 
 // `history` is not looked at for BOARD, and may be null.
 template <chess::AnyGame Game>
 RUNGS_ONCE void observe(const Game& game, const History* history, ObservationFormat format,
-                        void* out) {
+                        bool streamed, void* out) {
   switch (format) {
     case ObservationFormat::PLANES:
-      return write_planes(game, *history, static_cast<std::uint32_t*>(out));
+      return write_planes(game, *history, streamed, static_cast<std::uint32_t*>(out));
     case ObservationFormat::PLANES_UINT8:
-      return write_planes(game, *history, static_cast<std::uint8_t*>(out));
+      return write_planes(game, *history, streamed, static_cast<std::uint8_t*>(out));
     case ObservationFormat::PLANES_BFLOAT16:
-      return write_planes(game, *history, static_cast<std::uint16_t*>(out));
+      return write_planes(game, *history, streamed, static_cast<std::uint16_t*>(out));
     case ObservationFormat::BITPLANES:
       return write_bitplanes(game, *history, static_cast<std::uint64_t*>(out));
     default:

@@ -29,10 +29,11 @@ struct ChessBatch : ChessOutputs {
     return true;
   }
 
-  // Plays what was accepted; returns whether an episode ended.
+  // Plays what was accepted; returns whether an episode ended. Behind the last of a thread's boards
+  // comes `env::end_streams`.
   bool step(std::int64_t i) const {
     if (i + kAhead < num_envs) fetch(env[i + kAhead]);
-    return env[i].step(config, chosen[i], rows(i));
+    return env[i].step(config, chosen[i], streamed_rows(i));
   }
 
   // Plays the engine's first ply of an episode, where it has one and not -1.

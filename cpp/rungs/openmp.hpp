@@ -64,6 +64,7 @@ inline void share(const Team& team, std::int32_t threads, std::int64_t boards, B
       for (std::int64_t i = 0; i < boards; ++i) body(i);
       break;
   }
+  env::end_streams();
 }
 
 }  // namespace detail

@@ -18,8 +18,17 @@ struct ChessOutputs {
   env::ChessRows rows(std::int64_t i) const {
 #define RUNGS_ROW(type, name, count) name + i*(count),
     return {history ? history + i : nullptr, replies ? replies + i : nullptr,
-            RUNGS_CHESS_OUTPUTS(RUNGS_ROW)};
+            RUNGS_CHESS_OUTPUTS(RUNGS_ROW) false, false};
 #undef RUNGS_ROW
+  }
+
+  // The same for who calls `env::end_streams` when it has written boards.
+  env::ChessRows streamed_rows(std::int64_t i) const {
+    env::ChessRows row = rows(i);
+    row.streamed_observation =
+        env::streams(observation, num_envs, env::observation_bytes(config.observation));
+    row.streamed_mask = env::streams(mask, num_envs, env::mask_bytes(config.mask));
+    return row;
   }
 };
 

@@ -19,6 +19,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
     if (!batch.accepts(i, actions[i])) return -1 - i;
   std::int64_t ended = 0;
   for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += batch.step(i);
+  env::end_streams();
   return ended;
 }
 

@@ -27,6 +27,7 @@ inline std::int64_t for_each(Team& team, std::int32_t threads, std::int64_t boar
     const std::int64_t end = std::min((chunk + 1) * kChunk, boards);
     std::int64_t sum = 0;
     for (std::int64_t i = chunk * kChunk; i < end; ++i) sum += body(i);
+    env::end_streams();
     return sum;
   });
 }

@@ -13,7 +13,7 @@ import rungs
 from rungs.chess.actions import action_of
 from rungs.chess.observation import mirrored
 from rungs.chess.policy import random_actions
-from rungs.chess.unpack import unpack_list, unpack_planes
+from rungs.chess.unpack import unpack_list, unpack_mask, unpack_planes
 from rungs.errors import ConfigurationError, InvalidFenError, InvalidStateError
 from rungs.measure.verify import assert_same
 from tests import lockstep
@@ -39,9 +39,38 @@ MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
 TOO_MANY = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
 
 
+# Boards whose outputs are streamed past the caches (cpp/env/store.hpp), each.
+STREAMED = [
+    (7200, {"mask": "bool"}),
+    (1200, {"obs": "planes", "mask": "bits"}),
+    (2300, {"obs": "planes", "mask": "bits", "dtype": "bfloat16"}),
+    (4500, {"obs": "planes", "mask": "bits", "dtype": "uint8"}),
+]
+
+
 def made(rung, how, num_envs, **settings):
     env = rungs.make("chess", rung, num_envs, **how, **settings)
     return OnHost(env) if rung == "cuda" else env
+
+
+@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads"])
+@pytest.mark.parametrize(("num_envs", "settings"), STREAMED)
+def test_outputs_beyond_the_caches_are_the_same(num_envs, settings, rung):
+    short = {"mask": "bits"} | ({"obs": "bitplanes"} if "obs" in settings else {})
+    how = {} if rung == "cpp" else {"threads": 2}
+    ours = rungs.make("chess", rung, num_envs, **how, **settings)
+    theirs = rungs.make("chess", "cpp", num_envs, **short)
+    ours.reset(seed=1)
+    mask, rng = theirs.reset(seed=1)[1]["action_mask"], np.random.default_rng(1)
+    for _ in range(4):
+        actions = random_actions(mask, rng)
+        planes, *_, info = ours.step(actions)
+        words, *_, expected = theirs.step(actions)
+        mask = expected["action_mask"]
+        if "obs" in settings:
+            assert_same("planes", unpack_planes(words, settings.get("dtype", "float32")), planes)
+        else:
+            assert_same("masks", unpack_mask(mask), info["action_mask"])
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,5 +1,7 @@
 // A board that was saved and changed in any way is refused, or is one of which everything holds.
 #pragma once
+#include <map>
+
 #include "boards.hpp"
 #include "invariants.hpp"
 
@@ -17,35 +19,54 @@ inline void play_on(const ChessBatch& batch, env::ChessEnv& env, int steps) {
   }
 }
 
-// The first bytes are settings, a seed and how long is played; then two for a place and one for
-// what is written there, as often as there are.
+// A board of some settings and what was saved of it, which is played once: most inputs are refused
+// at once, and to come to their board would take nearly all the time.
+struct Saved {
+  Saved(std::uint8_t settings, std::uint8_t seed, int steps)
+      : boards(1, any_config(settings, seed, &start)) {
+    serial::reset(boards.batch, nullptr, 0);
+    play_on(boards.batch, boards.envs[0], steps);
+    env = boards.envs[0];
+    history = boards.histories;
+  }
+
+  const chess::Position start = chess::start_position();
+  Boards boards;
+  env::ChessEnv env;
+  std::vector<env::History> history;
+};
+
+inline Saved& saved_board(std::uint8_t settings, std::uint8_t seed, int steps) {
+  static std::map<std::array<int, 3>, Saved> all;
+  const std::array<int, 3> which{settings, seed, steps};
+  return all.try_emplace(which, settings, seed, steps).first->second;
+}
+
+// The first bytes are settings, one of four seeds and how long is played; then two for a place and
+// one for what is written there, as often as there are.
 inline void fuzz_states(const std::uint8_t* data, std::size_t size) {
   if (size < 3) return;
-  const chess::Position start = chess::start_position();
-  const env::ChessConfig config = any_config(data[0], data[1], &start);
-  Boards boards(1, config);
-  serial::reset(boards.batch, nullptr, 0);
-  play_on(boards.batch, boards.envs[0], data[2] % 64);
-  std::vector<env::ChessEnv> saved = boards.envs;
-  std::vector<env::History> past = boards.histories;
-  auto* const env = reinterpret_cast<std::uint8_t*>(saved.data());
+  Saved& saved = saved_board(data[0], data[1] % 4, data[2] % 6 * 12);
+  const ChessBatch& batch = saved.boards.batch;
+  env::ChessEnv changed = saved.env;
+  std::vector<env::History> past = saved.history;
+  auto* const env = reinterpret_cast<std::uint8_t*>(&changed);
   auto* const history = reinterpret_cast<std::uint8_t*>(past.data());
-  const std::size_t room = sizeof(env::ChessEnv) + past.size() * sizeof(env::History);
+  const std::size_t room = sizeof changed + past.size() * sizeof(env::History);
   for (std::size_t at = 3; at + 3 <= size; at += 3) {
     const std::size_t place = (data[at] + 256U * data[at + 1]) % room;
-    const bool of_env = place < sizeof(env::ChessEnv);
-    (of_env ? env[place] : history[place - sizeof(env::ChessEnv)]) = data[at + 2];
+    (place < sizeof changed ? env[place] : history[place - sizeof changed]) = data[at + 2];
   }
   std::string why;
   const env::History* histories = past.empty() ? nullptr : past.data();
-  if (serial::restore(boards.batch, saved.data(), histories, why) == 0) {
+  if (serial::restore(batch, &changed, histories, why) == 0) {
     if (why.empty()) fail("a board is refused without a reason");
     return;
   }
-  serial::load(boards.batch, saved.data(), histories);
-  if (!boards.envs[0].ended) chess::check(boards.envs[0].game);
-  play_on(boards.batch, boards.envs[0], 8);
-  boards.check_fences();
+  serial::load(batch, &changed, histories);
+  if (!saved.boards.envs[0].ended) chess::check(saved.boards.envs[0].game);
+  play_on(batch, saved.boards.envs[0], 8);
+  saved.boards.check_fences();
 }
 
 }  // namespace rungs

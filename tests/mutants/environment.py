@@ -97,10 +97,10 @@ MUTANTS = [
     Mutant(
         "final-observation-of-the-next",
         "cpp/env/chess_env.hpp",
-        "      observe(game, rows.history, config.observation, rows.final_observation);\n"
+        "      observe(game, rows.history, config.observation, false, rows.final_observation);\n"
         "      begin_next(config, rows);\n",
         "      begin_next(config, rows);\n"
-        "      observe(game, rows.history, config.observation, rows.final_observation);\n",
+        "      observe(game, rows.history, config.observation, false, rows.final_observation);\n",
         "the final observation is the next episode's first",
         ("tests/chess/test_contract.py::test_fools_mate",),
     ),

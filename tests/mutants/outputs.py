@@ -10,10 +10,18 @@ MUTANTS = [
     Mutant(
         "mask-plane-shifted",
         "cpp/env/mask.hpp",
-        "store(where(legal.plane[plane]) & kOnes,",
-        "store(where(legal.plane[plane] << (plane == 63)) & kOnes,",
+        "put(where(legal.plane[plane]) & kOnes,",
+        "put(where(legal.plane[plane] << (plane == 63)) & kOnes,",
         "one plane of the mask is shifted by a square",
         GAMES,
+    ),
+    Mutant(
+        "streamed-by-halves",
+        "cpp/env/store.hpp",
+        "detail::stream(&squares, sizeof squares, out);",
+        "detail::stream(&squares, sizeof squares / 2, out);",
+        "of squares that are streamed past the caches the second half is not written",
+        ("tests/chess/test_formats.py::test_outputs_beyond_the_caches_are_the_same",),
     ),
     Mutant(
         "mask-last-plane-stale",

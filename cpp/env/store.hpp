@@ -1,0 +1,60 @@
+// Putting outputs into memory, some squares at a time.
+#pragma once
+#include <cstring>
+
+#include "../chess/simd.hpp"
+
+#if defined(__x86_64__) && !RUNGS_PLAIN
+#include <immintrin.h>
+#endif
+
+namespace rungs::env {
+
+// Outputs longer than this are streamed: they don't stay in caches until they are written again,
+// and each of their lines would be read from memory only to be overwritten.
+constexpr std::int64_t kCached = 32 << 20;
+
+// Whether to stream rows of so many bytes from `first` on. Only whole cache lines can be.
+inline bool streams(const void* first, std::int64_t rows, std::int64_t bytes) {
+  const bool whole = bytes % 64 == 0 && reinterpret_cast<std::uintptr_t>(first) % 64 == 0;
+  return !RUNGS_PLAIN && whole && rows * bytes > kCached;
+}
+
+inline void store(chess::Lanes bytes, void* out) { std::memcpy(out, &bytes, sizeof bytes); }
+
+namespace detail {
+
+// Writes lines past the caches: what fills whole ones is written without reading them.
+inline void stream([[maybe_unused]] const void* bytes, [[maybe_unused]] std::size_t number,
+                   [[maybe_unused]] void* out) {
+#if defined(__x86_64__) && !RUNGS_PLAIN
+#ifdef __AVX512F__
+  if (number == 64)
+    return _mm512_stream_si512(static_cast<__m512i*>(out), _mm512_loadu_si512(bytes));
+#endif
+  const auto* from = static_cast<const __m128i*>(bytes);
+  auto* to = static_cast<__m128i*>(out);
+  for (; number; number -= sizeof *to) _mm_stream_si128(to++, _mm_loadu_si128(from++));
+#endif
+}
+
+}  // namespace detail
+
+// Puts squares, 32 or 64 bytes of them, where they belong.
+template <class Squares>
+inline void put(const Squares& squares, void* out, bool streamed) {
+  if (streamed)
+    detail::stream(&squares, sizeof squares, out);
+  else
+    std::memcpy(out, &squares, sizeof squares);
+}
+
+// To be called by who has written boards, before other threads are told: of what was streamed they
+// could hear before it is there.
+inline void end_streams() {
+#if defined(__x86_64__) && !RUNGS_PLAIN
+  _mm_sfence();
+#endif
+}
+
+}  // namespace rungs::env
