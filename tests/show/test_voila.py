@@ -1,8 +1,15 @@
 """The dashboard as a page that Voilà serves, reached and operated by keyboard alone."""
 
-import pytest
+import json
+from pathlib import Path
 
+import pytest
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from traitlets.config import Config
+
+from rungs import show
 from rungs.measure import valgrind
+from rungs.show.client import WatchfulClient
 from tests.browser import (
     ROOT,
     SCREENSHOTS,
@@ -19,6 +26,7 @@ from tests.browser import (
 pytest.importorskip("voila")
 pytestmark = [pytest.mark.system, needs_chromium]
 
+CONFIG = Path(show.__file__).parent / "voila" / "voila.json"
 RING = "rgb(0, 114, 178) 0px 0px 0px 3px"
 
 
@@ -33,6 +41,12 @@ def address(tmp_path_factory):
     command = made("explore", f"--port={port}", "--Voila.port_retries=0")
     with served(command, answers, home / "log", cwd=ROOT, env=own):
         yield f"{address}/?token={printed_token(home / 'log')}"
+
+
+def test_its_kernels_are_spoken_to_by_a_client_that_looks_again():
+    manager = AsyncMappingKernelManager(config=Config(json.loads(CONFIG.read_text())))
+    kernel = manager.kernel_manager_factory(parent=manager)
+    assert kernel.client_factory is WatchfulClient
 
 
 def opened(page, address):

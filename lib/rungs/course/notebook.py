@@ -16,8 +16,8 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from rungs.core.atomic import written
-from rungs.course.client import WatchfulClient
 from rungs.errors import NotebookError, UnavailableError
+from rungs.show.client import WatchfulClient
 
 # Kernels listen on loopback; unencrypted, each prints a warning that others there could listen too.
 _KERNELS = Config(
