@@ -89,7 +89,7 @@ void rungs_team_end(std::uintptr_t team) { delete &rungs::at<rungs::Team>(team);
 
 // The threads, of so many, that are worth waking for so many boards.
 std::int64_t rungs_chess_useful_threads(std::int64_t threads, std::int64_t boards) {
-  return rungs::threads::useful_threads(static_cast<std::int32_t>(threads), boards);
+  return rungs::useful_threads(static_cast<std::int32_t>(threads), boards);
 }
 
 void rungs_chess_threads_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,

@@ -16,7 +16,7 @@ constexpr std::int64_t kCached = 32 << 20;
 
 // Whether to stream rows of so many bytes from `first` on. Only whole cache lines can be.
 inline bool streams(const void* first, std::int64_t rows, std::int64_t bytes) {
-  const bool whole = bytes % 64 == 0 && reinterpret_cast<std::uintptr_t>(first) % 64 == 0;
+  const bool whole = bytes % 64 == 0 && reinterpret_cast<std::uint64_t>(first) % 64 == 0;
   return !RUNGS_PLAIN && whole && rows * bytes > kCached;
 }
 
@@ -25,7 +25,7 @@ inline void store(chess::Lanes bytes, void* out) { std::memcpy(out, &bytes, size
 namespace detail {
 
 // Writes lines past the caches: what fills whole ones is written without reading them.
-inline void stream([[maybe_unused]] const void* bytes, [[maybe_unused]] std::size_t number,
+inline void stream([[maybe_unused]] const void* bytes, [[maybe_unused]] std::int64_t number,
                    [[maybe_unused]] void* out) {
 #if defined(__x86_64__) && !RUNGS_PLAIN
 #ifdef __AVX512F__

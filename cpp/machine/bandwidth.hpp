@@ -1,13 +1,18 @@
-// How fast bytes move: read, copied, and as in STREAM's triad, from whichever cache holds them.
+// How fast bytes move: read, copied, as in STREAM's triad, or only written, from and to whichever
+// cache holds them; and written past the caches.
 #pragma once
 #include <cstdlib>
 #include <memory>
 
 #include "peaks.hpp"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 namespace rungs::machine {
 
-enum class Stream : std::int32_t { READ, COPY, TRIAD };
+enum class Stream : std::int32_t { READ, COPY, TRIAD, WRITE, WRITE_PAST_CACHES };
 
 namespace detail {
 
@@ -36,8 +41,24 @@ inline void triad(Doubles* a, const Doubles* b, const Doubles* c, std::int64_t v
   for (std::int64_t i = 0; i < vectors; ++i) a[i] = b[i] + factor * c[i];
 }
 
+inline void write(Doubles* a, double value, std::int64_t vectors) {
+  for (std::int64_t i = 0; i < vectors; ++i) a[i] = Doubles{} + value;
+}
+
+// What fills whole lines is written without reading them first.
+inline void write_past_caches(Doubles* a, double value, std::int64_t vectors) {
+#ifdef __x86_64__
+  auto* const out = reinterpret_cast<double*>(a);
+  for (std::int64_t i = 0; i < vectors * kVectorBytes / 8; i += 2)
+    _mm_stream_pd(out + i, _mm_set1_pd(value));
+  _mm_sfence();
+#else
+  write(a, value, vectors);
+#endif
+}
+
 inline std::int64_t arrays(Stream stream) {
-  return stream == Stream::READ ? 1 : stream == Stream::COPY ? 2 : 3;
+  return stream == Stream::COPY ? 2 : stream == Stream::TRIAD ? 3 : 1;
 }
 
 // The length of each array within `bytes`: whole blocks of eight vectors.
@@ -79,6 +100,9 @@ inline double stream_seconds(Stream stream, std::int32_t threads, std::int64_t b
         double sum = 0;
         for (std::int64_t repeat = 0; repeat < repeats; ++repeat) {
           if (stream == Stream::READ) sum += detail::read(array(t, 0), vectors);
+          if (stream == Stream::WRITE) detail::write(array(t, 0), sum, vectors);
+          if (stream == Stream::WRITE_PAST_CACHES)
+            detail::write_past_caches(array(t, 0), sum, vectors);
           if (stream == Stream::COPY) detail::copy(array(t, 0), array(t, 1), vectors);
           if (stream == Stream::TRIAD)
             detail::triad(array(t, 0), array(t, 1), array(t, 2), vectors);

@@ -91,7 +91,7 @@ inline std::int64_t step_run(const CartPoleBatch& batch, const Steps& steps, std
 
 // The threads, of so many, that are worth waking for so many steps.
 inline std::int32_t useful_threads(std::int32_t threads, std::int64_t steps) {
-  return openmp::detail::useful_threads(threads, steps, kStepsPerThread);
+  return rungs::useful_threads(threads, steps, kStepsPerThread);
 }
 
 // Steps all environments; returns how many episodes ended.

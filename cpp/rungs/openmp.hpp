@@ -8,6 +8,7 @@
 // the process, and a function of that name could be the other one's.
 #pragma once
 #include "serial.hpp"
+#include "useful_threads.hpp"
 
 namespace rungs::openmp {
 
@@ -23,10 +24,6 @@ struct Team {
   std::int64_t chunk;  // boards dealt out at a time; 0: one even run per thread
 };
 
-// Boards below which another thread may cost more than it brings: in a tight loop a quarter of them
-// would do, but not where other work between two steps lets threads and caches go cold.
-constexpr std::int64_t kBoardsPerThread = 128;
-
 // How many threads really run where `threads` are asked for.
 inline std::int32_t team_size(std::int32_t threads) {
   std::int32_t size = 0;
@@ -36,14 +33,6 @@ inline std::int32_t team_size(std::int32_t threads) {
 }
 
 namespace detail {
-
-// The threads, of so many, that are worth waking where each should have `fewest` boards to step.
-inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards,
-                                   std::int64_t fewest = kBoardsPerThread) {
-  const std::int64_t useful = boards / fewest;
-  if (useful < 2) return 1;
-  return useful < threads ? static_cast<std::int32_t>(useful) : threads;
-}
 
 // Within a parallel region: calls `body(i)` for this thread's share of the boards. Threads don't
 // wait for each other at the end.
@@ -71,7 +60,7 @@ inline void share(const Team& team, std::int32_t threads, std::int64_t boards, B
 
 RUNGS_COMPILED_NOW inline void reset(const ChessBatch& batch, const bool* which,
                                      std::int64_t episode, const Team& team) {
-  const std::int32_t threads = detail::useful_threads(team.threads, batch.num_envs);
+  const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   detail::share(team, threads, batch.num_envs, [&](std::int64_t i) {
     if (!which || which[i]) batch.reset(i, episode);
@@ -83,7 +72,7 @@ RUNGS_COMPILED_NOW inline std::int64_t first_illegal(const ChessBatch& batch,
                                                      const std::int64_t* actions,
                                                      const Team& team) {
   const std::int64_t boards = batch.num_envs;
-  const std::int32_t threads = detail::useful_threads(team.threads, boards);
+  const std::int32_t threads = useful_threads(team.threads, boards);
   std::int64_t first = boards;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(min : first)
   detail::share(team, threads, boards, [&](std::int64_t i) {
@@ -94,7 +83,7 @@ RUNGS_COMPILED_NOW inline std::int64_t first_illegal(const ChessBatch& batch,
 
 // Plays actions that were all accepted; returns how many episodes ended.
 RUNGS_COMPILED_NOW inline std::int64_t step_accepted(const ChessBatch& batch, const Team& team) {
-  const std::int32_t threads = detail::useful_threads(team.threads, batch.num_envs);
+  const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
   std::int64_t ended = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
   detail::share(team, threads, batch.num_envs, [&](std::int64_t i) { ended += batch.step(i); });
@@ -104,7 +93,7 @@ RUNGS_COMPILED_NOW inline std::int64_t step_accepted(const ChessBatch& batch, co
 // As serial::step. One team does both: to wake it twice takes longer than to wait at a barrier.
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, const Team& team) {
   const std::int64_t boards = batch.num_envs;
-  const std::int32_t threads = detail::useful_threads(team.threads, boards);
+  const std::int32_t threads = useful_threads(team.threads, boards);
   if (threads == 1) return serial::step(batch, actions);
   std::int64_t illegal = boards, ended = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : ended)

@@ -2,20 +2,12 @@
 #pragma once
 #include "serial.hpp"
 #include "team.hpp"
+#include "useful_threads.hpp"
 
 namespace rungs::threads {
 
 // Boards of a chunk: few enough to wait for, so many that claiming them costs nothing.
 constexpr std::int64_t kChunk = 32;
-
-// Boards below which another thread costs more than it brings.
-constexpr std::int64_t kBoardsPerThread = 64;
-
-// The threads, of so many, that are worth waking.
-inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards) {
-  const std::int64_t useful = std::max<std::int64_t>(boards / kBoardsPerThread, 1);
-  return static_cast<std::int32_t>(std::min<std::int64_t>(threads, useful));
-}
 
 namespace detail {
 

@@ -1,5 +1,8 @@
 """No time is reported for rungs that are not the same."""
 
+import itertools
+import time
+
 import numpy as np
 import pytest
 
@@ -42,3 +45,12 @@ def test_writing_the_outputs_takes_time():
     num_bytes, seconds = output_floor(boards())
     assert num_bytes == boards().num_envs * (72 + 4672 + 4 + 4)
     assert seconds > 0
+
+
+def test_what_else_is_done_before_each_step_is_not_timed(monkeypatch):
+    clock = itertools.count()  # ticks when it is looked at, and when something else is done
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    times = race({"a": boards()}, boards(), between=lambda: next(clock), **SETTINGS)
+    assert (times["seconds"] == SETTINGS["steps"]).all()
+    alone = race({"a": boards()}, boards(), **SETTINGS)
+    assert (alone["seconds"] == 1).all()

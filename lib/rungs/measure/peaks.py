@@ -1,6 +1,7 @@
 """What this machine does at most, measured: operations, cycles and bytes per second."""
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable
 
 import pandas as pd
@@ -10,8 +11,9 @@ from rungs.machine.topology import caches
 
 # In the order of `rungs::machine::Peak`.
 COMPUTE = ("float32", "float64", "64-bit integers, vectors", "64-bit integers", "clock")
-# In the order of `rungs::machine::Stream`.
+# In the order of `rungs::machine::Stream`, which has two ways of writing more.
 STREAMS = ("read", "copy", "triad")
+_WRITES = (3, 4)
 
 _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
 
@@ -69,6 +71,38 @@ def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -
                 run = functools.partial(api.rungs_stream_seconds, number, count, size)
                 measurements[level, stream, count] = _rate(work, run, seconds)
     return _interleaved(measurements, ["level", "stream", "threads"], repeats)
+
+
+def measure_writing(
+    sizes: Iterable[int], threads: Iterable[int], *, repeats: int, seconds: float
+) -> pd.DataFrame:
+    """Measures how fast the same bytes are overwritten again and again, interleaved.
+
+    Args:
+        sizes: bytes, of all threads together.
+        threads: numbers of threads.
+        repeats: measurements of each.
+        seconds: about how long each takes.
+
+    Returns:
+        A row per size, number of threads and repeat: `bytes`, `threads`, `repeat`, `per_second`:
+        bytes, by ordinary stores or past the caches, whichever is faster.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
+    """
+    api = cling.load_machine()
+    measurements = {}
+    for size, count in itertools.product(sizes, threads):
+        openmp.require_threads(api, count)
+        for way in _WRITES:
+            # Below a page the loop would be measured, and beyond a gigabyte nothing changes.
+            own = min(max(size // count, 4096), 2**30 // count)
+            work = api.rungs_stream_bytes(way, own) * count
+            run = functools.partial(api.rungs_stream_seconds, way, count, own)
+            measurements[size, count, way] = _rate(work, run, seconds)
+    every = _interleaved(measurements, ["bytes", "threads", "way"], repeats)
+    return every.groupby(["bytes", "threads", "repeat"], as_index=False)["per_second"].max()
 
 
 def working_sets(threads: int) -> dict[str, int]:

@@ -8,7 +8,7 @@ steps into a segment, when memory and threads are back from the racer before.
 
 import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -17,6 +17,7 @@ from gymnasium.vector import VectorEnv
 
 from rungs.chess.policy import random_actions
 from rungs.errors import SamenessError
+from rungs.measure.peaks import measure_writing
 from rungs.measure.turns import rounds
 from rungs.measure.verify import verify
 
@@ -39,6 +40,7 @@ def race(
     steps: int,
     repeats: int,
     warmup: int,
+    between: Callable[[], object] | None = None,
 ) -> pd.DataFrame:
     """Times `step` of each racer over the same random games.
 
@@ -49,6 +51,7 @@ def race(
         steps: steps timed per segment; a quarter as many, and at least one, come before.
         repeats: segments timed.
         warmup: segments played first, untimed, so that boards are at all stages of their games.
+        between: is called before each step, untimed: what else a program does there.
 
     Returns:
         A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
@@ -56,7 +59,7 @@ def race(
     Raises:
         SamenessError: a racer's outputs differ from the pilot's after a segment.
     """
-    played = segments(racers, pilot, seed=seed, steps=steps)
+    played = segments(racers, pilot, seed=seed, steps=steps, between=between)
     seconds = list(islice(played, warmup, warmup + repeats))
     rows = [
         (name, repeat, steps * pilot.num_envs, taken[name])
@@ -67,7 +70,12 @@ def race(
 
 
 def segments(
-    racers: dict[str, VectorEnv], pilot: VectorEnv, *, seed: int, steps: int
+    racers: dict[str, VectorEnv],
+    pilot: VectorEnv,
+    *,
+    seed: int,
+    steps: int,
+    between: Callable[[], object] | None = None,
 ) -> Iterator[dict[str, float]]:
     """Races without end: yields every racer's seconds, segment by segment; arguments as of `race`.
 
@@ -82,7 +90,7 @@ def segments(
     actions = np.empty((lead_in + steps, pilot.num_envs), np.int64)
 
     def play(name: str) -> float:
-        seconds, reached = _play(racers[name], actions, lead_in)
+        seconds, reached = _play(racers[name], actions, lead_in, between)
         _check_same(name, racers[name], reached, pilot, expected)
         return seconds
 
@@ -95,9 +103,17 @@ def segments(
         yield next(turns)
 
 
-def _play(env: VectorEnv, actions: np.ndarray, lead_in: int) -> tuple[float, tuple]:
+def _play(env: VectorEnv, actions: np.ndarray, lead_in: int, between) -> tuple[float, tuple]:
     for row in actions[:lead_in]:
         env.step(row)
+    if between:
+        seconds = 0.0
+        for row in actions[lead_in:]:
+            between()
+            start = time.perf_counter()
+            outcome = env.step(row)
+            seconds += time.perf_counter() - start
+        return seconds, outcome
     start = time.perf_counter()
     for row in actions[lead_in:]:
         outcome = env.step(row)
@@ -110,21 +126,25 @@ def _check_same(name: str, env: VectorEnv, reached: tuple, pilot: VectorEnv, exp
         raise SamenessError(f"{name}: positions differ from the pilot's")
 
 
-def output_floor(env: VectorEnv, repeats: int = 50) -> tuple[int, float]:
-    """Times nothing but overwriting what one `step` writes: a bound no rung can beat.
+def output_floor(env: VectorEnv, threads: int = 1, repeats: int = 9) -> tuple[int, float]:
+    """Times nothing but overwriting as many bytes as one `step` writes: no rung can beat it.
+
+    Args:
+        env: whose outputs.
+        threads: that write, each its share, as `rungs.measure.peaks.measure_writing`.
+        repeats: measurements.
 
     Returns:
         The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write
-        them, the median over `repeats`.
+        them, the fewest of all repeats.
     """
+    written = output_bytes(env)
+    rates = measure_writing([written], [threads], repeats=repeats, seconds=0.01)["per_second"]
+    return written, float(written / rates.max())
+
+
+def output_bytes(env: VectorEnv) -> int:
+    """Returns how many bytes a `step` of all boards writes, where no episode ends."""
     observation, info = env.reset()
-    arrays = [np.empty_like(observation), np.empty_like(info["action_mask"])]
-    arrays += [np.empty(env.num_envs, np.float32)]
-    arrays += [np.empty(env.num_envs, np.int8) for _ in range(4)]
-    seconds = []
-    for repeat in range(repeats):
-        start = time.perf_counter()
-        for array in arrays:
-            array.fill(repeat % 2)
-        seconds.append(time.perf_counter() - start)
-    return sum(array.nbytes for array in arrays), float(np.median(seconds))
+    arrays = [observation, info["action_mask"], *[info[n] for n in ("action_count",) if n in info]]
+    return sum(array.nbytes for array in arrays) + 8 * env.num_envs  # reward, flags and codes

@@ -4,7 +4,7 @@ import ipywidgets
 import pandas as pd
 from IPython.display import display
 
-from rungs.show import beyond, figures, peers, training
+from rungs.show import batch_sizes, beyond, figures, peers, training
 from rungs.show.image import image
 from rungs.studies import cost_model
 from rungs.studies.ladder import ladder_table
@@ -32,6 +32,25 @@ def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
         ),
         mask=ipywidgets.ToggleButtons(
             options=race["mask"].drop_duplicates().tolist(), description="mask"
+        ),
+    )
+
+
+def explore_sizes(table: pd.DataFrame, limits: pd.DataFrame):
+    """Shows rungs over the number of boards for a mask format of the reader's choice.
+
+    Args:
+        table: of `rungs.studies.batch_sizes.summary`.
+        limits: of `rungs.studies.batch_sizes.bounds`.
+    """
+
+    def show(mask):
+        display(image(batch_sizes.rates(table, limits, mask)))
+
+    return ipywidgets.interactive(
+        show,
+        mask=ipywidgets.ToggleButtons(
+            options=table["mask"].drop_duplicates().tolist(), description="mask"
         ),
     )
 

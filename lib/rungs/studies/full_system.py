@@ -16,6 +16,7 @@ from rungs.chess.buffers import Buffers
 from rungs.chess.policy import random_actions
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.measure.quartiles import quartiles
+from rungs.measure.race import race, steps_of
 from rungs.measure.turns import timed_rounds
 from rungs.train.cost import ONE_STEP, PARTS
 from rungs.train.network import PolicyValueNetwork
@@ -119,6 +120,35 @@ def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) ->
         positions = learners[name].env.num_envs * learners[name].settings.num_steps
         rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
     return pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
+
+
+def alone_and_in_situ(updates: pd.DataFrame, names: Iterable[str], *, seed: int, repeats: int):
+    """Races rungs in a loop of nothing but steps, and looks up what they do in an update.
+
+    Args:
+        updates: of `race_updates`, of one number of boards stepped once.
+        names: rungs.
+        seed: of games and actions.
+        repeats: segments of the race.
+
+    Returns:
+        A row per rung: `rung`, `alone` and `in_situ`, the agent's steps per second (medians), and
+        `kept`, their ratio.
+    """
+    (num_envs,) = updates["num_envs"].unique()
+    envs = {name: make(name, num_envs) for name in names}
+    steps = steps_of(2**13, num_envs)
+    loop = race(envs, make("cpp", num_envs), seed=seed, steps=steps, repeats=repeats, warmup=1)
+    alone = (loop["plies"] / loop["seconds"]).groupby(loop["racer"]).median()
+    generating = updates[updates["part"] == "generate"].set_index("racer")["seconds"]
+    table = pd.DataFrame(
+        {
+            "rung": list(envs),
+            "alone": [alone[name] for name in envs],
+            "in_situ": [num_envs / generating[name].median() for name in envs],
+        }
+    )
+    return table.assign(kept=table["in_situ"] / table["alone"])
 
 
 def race_updates(
