@@ -45,6 +45,18 @@ void rungs_chess_serial_open(std::uintptr_t batch) {
   rungs::serial::open(rungs::at<const rungs::ChessBatch>(batch));
 }
 
+// How many actions each board takes, to (N,) int64 `counts`; `rungs_chess_rank_to_action` replaces
+// ranks below them by actions.
+void rungs_chess_count_actions(std::uintptr_t batch, std::uintptr_t counts) {
+  rungs::serial::count_actions(rungs::at<const rungs::ChessBatch>(batch),
+                               reinterpret_cast<std::int64_t*>(counts));
+}
+
+void rungs_chess_rank_to_action(std::uintptr_t batch, std::uintptr_t ranks) {
+  rungs::serial::rank_to_action(rungs::at<const rungs::ChessBatch>(batch),
+                                reinterpret_cast<std::int64_t*>(ranks));
+}
+
 // The version of OpenMP these functions were compiled for, 0 where the compiler ignored it.
 std::int64_t rungs_openmp_version() {
 #ifdef _OPENMP

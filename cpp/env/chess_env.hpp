@@ -124,6 +124,14 @@ struct ChessEnvIn {
     return ended ? 0 : random_action(config, Purpose::AGENT);
   }
 
+  // How many actions a step takes; and the `rank`-th of them, in order of id, from 0. Of all that
+  // an ended board takes, and ignores, a list names the first.
+  int num_actions(const ChessConfig& config) const {
+    const int taken = chess::count(game.legal);
+    return ended && config.mask == MaskFormat::LIST ? taken > 0 : taken;
+  }
+  chess::Action action(int rank) const { return nth_action(game.legal, rank); }
+
   // Writes observation, mask, its count and player of the position at hand.
   void write(const ChessConfig& config, const ChessRows& rows) const {
     observe(game, rows.history, config.observation, rows.streamed_observation, rows.observation);

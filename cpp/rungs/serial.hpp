@@ -23,6 +23,18 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
   return ended;
 }
 
+// How many actions each board takes.
+inline void count_actions(const ChessBatch& batch, std::int64_t* counts) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i)
+    counts[i] = batch.env[i].num_actions(batch.config);
+}
+
+// Replaces ranks among them by the actions that have them.
+inline void rank_to_action(const ChessBatch& batch, std::int64_t* ranks) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i)
+    ranks[i] = batch.env[i].action(static_cast<int>(ranks[i]));
+}
+
 // Plays the engine's first plies.
 inline void open(const ChessBatch& batch) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.open(i);

@@ -1,10 +1,12 @@
 """The random agent."""
 
+import gymnasium
 import numpy as np
 import pytest
 
 import rungs
 from rungs.chess.policy import random_actions
+from rungs.core.memory import on_host
 from rungs.errors import ConfigurationError
 
 
@@ -30,6 +32,37 @@ def test_all_mask_formats_give_the_same_choice():
         for actions in chosen[1:]:
             np.testing.assert_array_equal(actions, chosen[0])
         infos = [env.step(chosen[0])[-1] for env in envs]
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+@pytest.mark.parametrize("mask", ["bool", "bits", "list"])
+@pytest.mark.parametrize("rung", ["python", "cpp", "threads", "cuda"])
+def test_an_environment_samples_what_its_masks_allow(rung, mask, mode):
+    how = {"device": "cpu"} if rung == "cuda" else {}
+    settings = {"mask": mask, "autoreset_mode": mode, "max_plies": 5}
+    env = rungs.make("chess", rung, 20, opening_plies=(0, 9), **settings, **how)
+    _, info = env.reset(seed=2)
+    ours, theirs = np.random.default_rng(3), np.random.default_rng(3)
+    for _ in range(12):
+        actions = env.sample_actions(ours)
+        chosen = random_actions(on_host(info["action_mask"]), theirs)
+        np.testing.assert_array_equal(on_host(actions), chosen)
+        info = env.step(actions)[-1]
+    np.testing.assert_array_equal(on_host(env.sample_actions(7)), on_host(env.sample_actions(7)))
+
+
+def test_what_can_not_be_sampled_is_named():
+    env = rungs.make("chess", "cpp", 3, autoreset_mode="DISABLED", max_plies=2)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.sample_actions(0)
+    env.reset(seed=0)
+    for wrong in (None, -1, 0.5, "0"):
+        with pytest.raises(ConfigurationError, match="rng"):
+            env.sample_actions(wrong)
+    for _ in range(2):
+        env.step(env.sample_actions(1))
+    with pytest.raises(ConfigurationError, match="board 0 has no legal action"):
+        env.sample_actions(1)
 
 
 def test_a_list_of_nothing_is_named():

@@ -95,6 +95,14 @@ MUTANTS = [
         ("tests/chess/test_contract.py::test_an_episode_is_truncated_after_max_plies",),
     ),
     Mutant(
+        "samples-what-no-list-names",
+        "cpp/env/chess_env.hpp",
+        "return ended && config.mask == MaskFormat::LIST ? taken > 0 : taken;",
+        "return taken;",
+        "of an ended board an action is sampled that its list does not name",
+        ("tests/chess/test_policy.py::test_an_environment_samples_what_its_masks_allow",),
+    ),
+    Mutant(
         "final-observation-of-the-next",
         "cpp/env/chess_env.hpp",
         "      observe(game, rows.history, config.observation, false, rows.final_observation);\n"

@@ -27,7 +27,7 @@ def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if not isinstance(rng, np.random.Generator):
         raise ConfigurationError(f"rng={shown(rng)} is not a numpy.random.Generator")
     if mask.dtype == np.int16:
-        chosen = _ranks((mask >= 0).sum(axis=1), rng)[:, None]
+        chosen = draw_ranks((mask >= 0).sum(axis=1), rng)[:, None]
         return np.take_along_axis(mask, chosen, axis=1)[:, 0].astype(np.int64)
     if mask.dtype == np.bool_:
         words = np.packbits(mask, axis=1, bitorder="little").view(np.uint64)
@@ -35,7 +35,7 @@ def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         words = mask
     boards = np.arange(len(words))
     up_to = np.bitwise_count(words).cumsum(axis=1, dtype=np.int64)
-    rank = _ranks(up_to[:, -1], rng)
+    rank = draw_ranks(up_to[:, -1], rng)
     word = (up_to <= rank[:, None]).sum(axis=1)
     rank -= np.where(word > 0, up_to[boards, word - 1], 0)
     chosen = words[boards, word][:, None].view(np.uint8)
@@ -43,8 +43,19 @@ def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return 64 * word + (bits <= rank[:, None]).sum(axis=1)
 
 
-def _ranks(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Chooses one of so many for each board: (N,) int64."""
+def draw_ranks(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Chooses one of so many for each board.
+
+    Args:
+        counts: (N,) int64.
+        rng: where the randomness comes from.
+
+    Returns:
+        (N,) int64, from 0 to one less than each.
+
+    Raises:
+        ConfigurationError: there are none on a board; the message names it.
+    """
     try:
         return rng.integers(counts)
     except ValueError:

@@ -219,6 +219,28 @@ class ChessVectorEnv(BatchEnv):
             info["final_info"] = {"reason": out.reason}
         return out.observation, out.reward, out.terminated, out.truncated, info
 
+    def sample_actions(self, rng: np.random.Generator | int):
+        """Chooses one uniformly random action per board among those that `step` takes next.
+
+        The same `rng` chooses the same on every rung, and the same as
+        `rungs.chess.policy.random_actions(info["action_mask"], rng)`; rungs in C++ do it there.
+
+        Args:
+            rng: where the randomness comes from; or the seed of a generator for this call alone.
+
+        Returns:
+            (N,) int64 actions, an array or a tensor, as outputs are.
+
+        Raises:
+            ConfigurationError: `rng` is neither; or a board has ended and waits for a reset.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("sample_actions"):
+            self._check_begun("sample_actions")
+            if not isinstance(rng, np.random.Generator):
+                rng = np.random.default_rng(integer("rng", rng, 0, 2**64 - 1))
+            return self.boards.sample(rng)
+
     def rollout(self, length: int) -> tuple[Buffers, list[Buffers]]:
         """Allocates memory for the outputs of several steps.
 

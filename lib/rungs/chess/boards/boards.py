@@ -8,6 +8,7 @@ import numpy as np
 from rungs.chess.actions import board_of, move_of
 from rungs.chess.buffers import Buffers
 from rungs.chess.engine import UciEngine
+from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
 from rungs.errors import IllegalActionError, UnavailableError
 
@@ -109,6 +110,14 @@ class Boards(abc.ABC):
         Raises:
             InvalidStateError: it can't be what `dump` gave; no board has changed.
         """
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        """Returns (N,) int64 actions, those that `random_actions` chooses by the masks.
+
+        Raises:
+            ConfigurationError: a board takes no action; the message names it.
+        """
+        return random_actions(self.buffers.mask, rng)
 
     def save(self, which: np.ndarray) -> Any:
         """Copies boards, (n,) int64 indices, for `put` of boards of this rung and these settings.

@@ -5,6 +5,7 @@ import numpy as np
 from rungs.chess.boards.boards import Boards
 from rungs.chess.boards.native import Memory, fen_at
 from rungs.chess.buffers import Buffers
+from rungs.chess.policy import draw_ranks
 from rungs.chess.settings import ChessSettings
 from rungs.compile import cling
 from rungs.core.arguments import shown
@@ -64,6 +65,13 @@ class CppBoards(Boards):
     def step_all(self, actions: np.ndarray) -> int:
         """Loops over the boards as `rungs::serial::step` does, and returns what that does."""
         return self._serial_step(self._address, actions)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        counts = np.empty(self.num_envs, np.int64)
+        self.api.rungs_chess_count_actions(self._address, counts.ctypes.data)
+        ranks = draw_ranks(counts, rng)
+        self.api.rungs_chess_rank_to_action(self._address, ranks.ctypes.data)
+        return ranks
 
     def open(self) -> None:
         self.api.rungs_chess_serial_open(self._address)

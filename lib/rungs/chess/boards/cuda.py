@@ -20,9 +20,11 @@ from rungs.chess.boards.device import (
 from rungs.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
 from rungs.chess.boards.tensor_buffers import TensorBuffers
 from rungs.chess.engine import UciEngine
+from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
 from rungs.compile import cling
 from rungs.core.arguments import choice, integer
+from rungs.core.memory import on_host
 from rungs.core.tensors import checked_validate, moved
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.machine import gpu
@@ -108,6 +110,9 @@ class CudaBoards(Boards):
     def steps_at_once(self) -> int:
         # A thread of a GPU plays a board whatever the others do; a host, one board after the other.
         return _AT_ONCE if self.device.type == "cuda" else max(1, 64 * _AT_ONCE // self.num_envs)
+
+    def sample(self, rng: np.random.Generator) -> torch.Tensor:
+        return moved(random_actions(on_host(self.buffers.mask), rng), self.device)
 
     def open(self) -> None:
         raise NotImplementedError("no engine plays here")

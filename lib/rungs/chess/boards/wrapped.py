@@ -64,6 +64,9 @@ class WrappedBoards(Boards):
     def load(self, payload: bytes, seed: int) -> None:
         self.wrapped.load(payload, seed)
 
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        return self.wrapped.sample(rng)
+
     def save(self, which: np.ndarray) -> Any:
         return self.wrapped.save(which)
 
