@@ -73,10 +73,10 @@ lock: $(ALL_TESTED)
 clean:
 	rm -rf .venv build data/run figures/run
 
-# What pyproject.toml lists under some of its extras.
+# What pyproject.toml lists under some of its extras, but for Cling, which is compiled beside.
 extras = $(shell $(PYTHON) -c "import sys, tomllib; \
   there = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
-  print(*(repr(each) for name in '$(1)'.split() for each in there[name]))")
+  print(*(repr(each) for name in '$(1)'.split() for each in there[name] if '[cling]' not in each))")
 # Modules are compiled when they are first imported, which most never are.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
 # What simulates and compiles a GPU's kernels is a quarter of what runs them.
@@ -98,7 +98,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(INSTALL) $(call extras,book course mpi peers train $(KERNELS)) \
 	  && $(INSTALL) --no-deps envpool && wait $$compiling \
 	  || { kill $$compiling 2>/dev/null; exit 1; }
-	@$(INSTALL) --find-links $(WHEELS) --editable . && rm -r $(WHEELS)
+	@$(INSTALL) --find-links $(WHEELS) --editable '.[cling]' && rm -r $(WHEELS)
 	@touch $@
 
 $(TESTED): $(INSTALLED)

@@ -1,11 +1,11 @@
 """Rungs: reinforcement-learning environments that are the same, bit for bit, on every rung."""
 
-from rungs.compile import openmp
+from rungs.compile import loader
 from rungs.registry import make, make_async, register, rungs_of
 
 __all__ = ["explore", "make", "make_async", "rungs_of"]
 
-openmp.load()
+loader.prepare()
 register()
 
 

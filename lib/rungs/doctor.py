@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from rungs import peers, registry
-from rungs.compile import cling, gpp
+from rungs.compile import cling, gpp, library, loader
 from rungs.errors import RungsError, UnavailableError
 from rungs.machine import counters, gpu, optional
 from rungs.machine.cpu import usable_cores
@@ -24,7 +24,7 @@ _STEPS = 40
 _CHESS = "chess on "
 
 # What is in every installation; without it Rungs is broken.
-_NEEDED = ("python", "multiprocessing", "gymnasium", "cpp", "openmp", "threads")
+_NEEDED = ("python", "multiprocessing", "gymnasium", "cpp", "threads")
 
 # A package that stands for each extra.
 _EXTRAS = {
@@ -90,8 +90,9 @@ def summary() -> str:
 
 
 def _examine_quickly() -> Iterator[Finding]:
-    yield _tried("cppyy", _cling, needed=True)
-    yield _tried("OpenMP", _openmp, needed=True)
+    yield _tried("C++", _compiled, needed=True)
+    yield _tried("cppyy", _cling)
+    yield _tried("OpenMP", _openmp)
     for rung in registry.rungs_of("chess"):
         yield _tried(f"{_CHESS}{rung.name}", partial(_play, rung.name), _is_needed(rung))
     yield _tried("two MPI ranks", _ranks)
@@ -118,6 +119,14 @@ def _tried(what: str, attempt: Callable[[], str], needed: bool = False) -> Findi
         return Finding(what, False, needed, repr(error).splitlines()[0])
 
 
+def _compiled() -> str:
+    compiler = loader.chosen()
+    loader.load()
+    if compiler == loader.WHEEL:
+        return f"of this wheel, for {library.chosen().name}"
+    return f"compiled from the headers by {compiler}"
+
+
 def _cling() -> str:
     start = time.perf_counter()
     cling.load()
@@ -126,7 +135,7 @@ def _cling() -> str:
 
 
 def _openmp() -> str:
-    return f"a team of {cling.load().rungs_openmp_team_size(usable_cores())} threads"
+    return f"a team of {loader.load_openmp().rungs_openmp_team_size(usable_cores())} threads"
 
 
 def _play(rung: str) -> str:

@@ -9,7 +9,7 @@ import chess
 
 from rungs.chess.boards.native import parse_fen
 from rungs.chess.settings import PLAYABLE
-from rungs.compile import cling
+from rungs.compile import loader
 from rungs.core.arguments import integer, shortened, shown
 from rungs.errors import ConfigurationError, InvalidFenError
 
@@ -61,7 +61,7 @@ def perft_cpp(fen: str, depth: int) -> int:
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
     """
     depth = integer("depth", depth, 0, _DEEPEST)
-    api = cling.load()
+    api = loader.load()
     position = parse_fen(api, fen)  # which must live as long as C++ reads it
     return api.rungs_chess_perft(position.ctypes.data, depth)
 

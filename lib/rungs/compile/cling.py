@@ -23,6 +23,12 @@ from rungs.machine.cpu import cpu_features
 
 FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
 
+
+def is_here() -> bool:
+    """Says whether cppyy is installed."""
+    return importlib.util.find_spec("cppyy") is not None
+
+
 # The headers as they were when this process compiled them: C++ can't be redefined in one process.
 _loaded: str | None = None
 
@@ -34,6 +40,7 @@ def load():
     precompiled header.
 
     Raises:
+        UnavailableError: cppyy is not installed.
         CompilerError: the headers do not compile, or have changed since this process loaded them.
     """
     global _loaded
@@ -95,6 +102,8 @@ def _include_mpi() -> None:
 
 
 def _compile() -> None:
+    if not is_here():
+        raise UnavailableError("Cling is not here: pip install 'rungs[course]' brings cppyy")
     _import_cppyy()
     openmp.load()
     _include(headers.API)

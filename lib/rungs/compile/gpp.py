@@ -1,40 +1,15 @@
 """C++ compiled ahead of time by g++: the control for Cling's, from the same header."""
 
-import ctypes
-import functools
-import re
 import subprocess
 from pathlib import Path
 
 from rungs import paths
-from rungs.compile import cache, headers
+from rungs.compile import cache, functions, headers
 from rungs.errors import CompilerError
 from rungs.machine.cpu import cpu_features
 
 COMPILER = "g++"
 FLAGS = "-O3 -std=c++20 -fopenmp -shared -fPIC"
-
-
-class _Array:
-    """An argument that is an array, given by its address."""
-
-    @staticmethod
-    def from_param(array):
-        return ctypes.c_size_t(ctypes.addressof(ctypes.c_char.from_buffer(array)))
-
-
-# What functions of the header take and return, as it spells it.
-_TYPES = {
-    "void": None,
-    "std::int32_t": ctypes.c_int32,
-    "std::int64_t": ctypes.c_int64,
-    "std::uintptr_t": ctypes.c_size_t,
-    "const std::int64_t*": _Array,
-    "double*": _Array,
-    "std::int32_t*": _Array,
-}
-_HEADERS = ("chess.hpp", "cartpole.hpp")
-_FUNCTION = re.compile(r"^([\w:]+) (rungs_\w+)\(([^)]*)\) \{", re.MULTILINE)
 
 
 def load(march: str = "native"):
@@ -49,20 +24,7 @@ def load(march: str = "native"):
         CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
     """
     flags = [*FLAGS.split(), f"-march={march}", "-x", "c++"]
-    return _loaded(build("gpp", paths.CPP / headers.API, flags))
-
-
-@functools.cache
-def _loaded(path: Path):
-    library = ctypes.CDLL(str(path))
-    text = "".join((paths.CPP / "bindings" / name).read_text() for name in _HEADERS)
-    for result, name, taken in _FUNCTION.findall(text):
-        function = getattr(library, name)
-        function.restype = _TYPES[result]
-        function.argtypes = [
-            _TYPES[each.rsplit(" ", 1)[0].strip()] for each in taken.split(",") if each
-        ]
-    return library
+    return functions.bound(build("gpp", paths.CPP / headers.API, flags))
 
 
 def build(name: str, source: Path, flags: list[str]) -> Path:

@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 
 from rungs.compile.team import refused
-from rungs.errors import OversubscriptionWarning
+from rungs.errors import OversubscriptionWarning, UnavailableError
 
 # Address space that the allocator may take for a thread as it starts, beside its stack.
 _HEAP = 128 * 2**20
@@ -34,10 +34,18 @@ def load() -> bool:
 
     Returns:
         Whether PyTorch was there first, with its own.
+
+    Raises:
+        UnavailableError: intel-openmp is not installed.
     """
     os.environ.setdefault("KMP_USE_YIELD", "2")
     os.environ.setdefault("KMP_BLOCKTIME", "1")
-    package = importlib.metadata.distribution("intel-openmp")
+    try:
+        package = importlib.metadata.distribution("intel-openmp")
+    except importlib.metadata.PackageNotFoundError:
+        raise UnavailableError(
+            "OpenMP is not here: pip install 'rungs[course]' brings it; the rung threads needs none"
+        ) from None
     (library,) = [file for file in package.files if file.name == "libiomp5.so"]
     torch_was_first = "torch" in sys.modules
     ctypes.CDLL(str(Path(package.locate_file(library)).resolve()), ctypes.RTLD_GLOBAL)

@@ -7,21 +7,37 @@ import numpy as np
 from rungs.cartpole.carts.arrays import Arrays, check_layout
 from rungs.cartpole.carts.carts import Carts
 from rungs.cartpole.settings import CartPoleSettings
-from rungs.compile import cling
+from rungs.compile import loader
 
 # Steps of carts between two looks at Ctrl-C: some hundredths of a second on one core.
 _AT_ONCE = 2**24
 
 
 class CppCarts(Carts):
-    """A loop over registers of carts, in C++. See `Carts` for arguments."""
+    """A loop over registers of carts, in C++.
+
+    Args:
+        num_envs: see `Carts`.
+        first_env: see `Carts`.
+        settings: see `Carts`.
+        compiler: who compiles the C++, see `rungs.compile.loader.load`.
+    """
 
     threads = 1
     _team = 0  # the address of who helps
 
-    def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
+    _load = staticmethod(loader.load)
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        *,
+        compiler: str | None = None,
+    ):
         super().__init__(num_envs, first_env, settings)
-        self._api = cling.load()
+        self._api = self._load(compiler)
         check_layout(self._api)
         self._arrays = Arrays(num_envs, first_env, settings)
         self.outputs = self._arrays.outputs

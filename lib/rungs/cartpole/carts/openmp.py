@@ -4,7 +4,7 @@ import numpy as np
 
 from rungs.cartpole.carts.cpp import CppCarts
 from rungs.cartpole.settings import CartPoleSettings
-from rungs.compile import openmp
+from rungs.compile import loader, openmp
 from rungs.compile.team import thread_count
 
 
@@ -17,10 +17,13 @@ class OpenmpCarts(CppCarts):
         settings: see `Carts`.
         threads: by default as many as there are cores to use. Small batches use fewer, where
             another costs more than it brings.
+        compiler: see `CppCarts`.
 
     Raises:
         UnavailableError: the system gives fewer threads, then or to another thread that steps.
     """
+
+    _load = staticmethod(loader.load_openmp)
 
     def __init__(
         self,
@@ -29,9 +32,10 @@ class OpenmpCarts(CppCarts):
         settings: CartPoleSettings,
         *,
         threads: int | None = None,
+        compiler: str | None = None,
     ):
         self.threads = thread_count(threads)
-        super().__init__(num_envs, first_env, settings)
+        super().__init__(num_envs, first_env, settings, compiler=compiler)
         if self.threads > 1:
             openmp.warn_of_two()
         openmp.require_threads(self._api, self.threads)

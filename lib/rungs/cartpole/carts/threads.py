@@ -16,6 +16,7 @@ class ThreadsCarts(CppCarts):
         settings: see `Carts`.
         threads: by default as many as there are cores to use. Small batches use fewer, where
             another costs more than it brings.
+        compiler: see `CppCarts`.
 
     Raises:
         UnavailableError: the system gives fewer threads, then or to another thread that steps.
@@ -28,9 +29,10 @@ class ThreadsCarts(CppCarts):
         settings: CartPoleSettings,
         *,
         threads: int | None = None,
+        compiler: str | None = None,
     ):
         self.threads = thread_count(threads)
-        super().__init__(num_envs, first_env, settings)
+        super().__init__(num_envs, first_env, settings, compiler=compiler)
         self._useful = self._useful_threads(1)
         self._find_team(self._useful)
 

@@ -1,4 +1,4 @@
-"""The C++ rung: our own bitboards, one thread, compiled by Cling as it is loaded."""
+"""The C++ rung: our own bitboards, one thread."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from rungs.chess.boards.native import Memory, fen_at
 from rungs.chess.buffers import Buffers
 from rungs.chess.policy import draw_ranks
 from rungs.chess.settings import ChessSettings
-from rungs.compile import cling
+from rungs.compile import loader
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError
 
@@ -19,12 +19,27 @@ class CppBoards(Boards):
         num_envs: see `Boards`.
         first_board: see `Boards`.
         settings: see `Boards`.
-        api: the compiled functions; by default `rungs.compile.cling.load()`.
-            `rungs.compile.gpp.load()` gives the same header compiled ahead of time, as a control.
+        compiler: who compiles the C++, see `rungs.compile.loader.load`; time may change, and
+            nothing else.
+        api: what that loads, instead of a compiler's name.
+
+    Raises:
+        UnavailableError: what `compiler` names is not here.
+        CompilerError: it refuses the headers.
     """
 
-    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings, *, api=None):
-        self.api = cling.load() if api is None else api
+    _load = staticmethod(loader.load)
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        compiler: str | None = None,
+        api=None,
+    ):
+        self.api = self._load(compiler) if api is None else api
         if not hasattr(self.api, "rungs_chess_layout"):
             raise ConfigurationError(f"api={shown(api)} is none that rungs.compile loads")
         super().__init__(num_envs, first_board, settings)

@@ -22,7 +22,7 @@ from rungs.chess.boards.tensor_buffers import TensorBuffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
-from rungs.compile import cling
+from rungs.compile import loader
 from rungs.core.arguments import choice, integer
 from rungs.core.memory import on_host
 from rungs.core.tensors import checked_validate, moved
@@ -119,7 +119,7 @@ class CudaBoards(Boards):
 
     def fen(self, board: int) -> str:
         position = self._state["words"][:8, board].cpu().numpy().copy()
-        return fen_at(cling.load(), position.ctypes.data)
+        return fen_at(loader.load(), position.ctypes.data)
 
     def agent_is_black(self, board: int) -> bool:
         raise NotImplementedError("no engine plays here")
@@ -181,7 +181,7 @@ class CudaBoards(Boards):
         for name, part in saved.items():
             setattr(struct, name, part.data_ptr() if part.numel() else None)
         why = ctypes.create_string_buffer(256)
-        board = cling.load().rungs_chess_device_restore(
+        board = loader.load().rungs_chess_device_restore(
             ctypes.addressof(struct), ctypes.addressof(why)
         )
         if board < self.num_envs:
@@ -198,7 +198,7 @@ class CudaBoards(Boards):
             "past": words(PAST, n),
             "history": words(n if shown else 0, HISTORY_WORDS),
         }
-        starts = start_positions(cling.load(), self.settings)
+        starts = start_positions(loader.load(), self.settings)
         self._starts = torch.from_numpy(starts.view(np.int64)).to(self.device)
         self._counter, self._chosen = words(), words(n)
         addresses = {name: part.data_ptr() for name, part in self._state.items()}

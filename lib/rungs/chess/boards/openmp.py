@@ -7,7 +7,7 @@ import numpy as np
 from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.boards.native import Team
 from rungs.chess.settings import ChessSettings
-from rungs.compile import openmp
+from rungs.compile import loader, openmp
 from rungs.compile.team import thread_count
 from rungs.core.arguments import choice, integer
 from rungs.errors import CompilerError
@@ -29,12 +29,15 @@ class OpenmpBoards(CppBoards):
         schedule: how boards are dealt out to threads: "static", in turn; "dynamic", to whoever is
             free; "guided", likewise, in runs that grow shorter.
         chunk: boards dealt out at a time; None: with "static" one even run per thread, else 64.
+        compiler: see `CppBoards`.
         api: see `CppBoards`.
 
     Raises:
         UnavailableError: the system gives fewer threads, then or to another thread that steps.
         CompilerError: fewer threads run than asked for.
     """
+
+    _load = staticmethod(loader.load_openmp)
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class OpenmpBoards(CppBoards):
         threads: int | None = None,
         schedule: str = "static",
         chunk: int | None = None,
+        compiler: str | None = None,
         api=None,
     ):
         self.threads = thread_count(threads)
@@ -53,7 +57,7 @@ class OpenmpBoards(CppBoards):
             chunk = 0 if schedule == "static" else 64
         else:
             chunk = integer("chunk", chunk, 1, 2**31 - 1)
-        super().__init__(num_envs, first_board, settings, api=api)
+        super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
         if self.threads > 1:
             openmp.warn_of_two()
         openmp.require_threads(self.api, self.threads)

@@ -20,6 +20,7 @@ class ThreadsBoards(CppBoards):
         threads: by default as many as there are cores to use. Small batches use fewer, where
             another costs more than it brings. More than there are cores are allowed, with a
             warning.
+        compiler: see `CppBoards`.
         api: see `CppBoards`.
 
     Raises:
@@ -33,10 +34,11 @@ class ThreadsBoards(CppBoards):
         settings: ChessSettings,
         *,
         threads: int | None = None,
+        compiler: str | None = None,
         api=None,
     ):
         self.threads = thread_count(threads)
-        super().__init__(num_envs, first_board, settings, api=api)
+        super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
         self._useful = self.api.rungs_chess_useful_threads(self.threads, num_envs)
         if self._useful > 1:
             team_of(self.api, self._useful)

@@ -1,0 +1,43 @@
+"""C++ functions of a shared library, with what they take and return as their header spells it."""
+
+import ctypes
+import functools
+import re
+from pathlib import Path
+
+from rungs import paths
+
+
+class _Array:
+    """An argument that is an array, given by its address."""
+
+    @staticmethod
+    def from_param(array):
+        return ctypes.c_size_t(ctypes.addressof(ctypes.c_char.from_buffer(array)))
+
+
+_TYPES = {
+    "void": None,
+    "std::int32_t": ctypes.c_int32,
+    "std::int64_t": ctypes.c_int64,
+    "std::uintptr_t": ctypes.c_size_t,
+    "const std::int64_t*": _Array,
+    "double*": _Array,
+    "std::int32_t*": _Array,
+}
+_HEADERS = ("chess.hpp", "cartpole.hpp")
+_FUNCTION = re.compile(r"^([\w:]+) (rungs_\w+)\(([^)]*)\) \{", re.MULTILINE)
+
+
+@functools.cache
+def bound(path: Path) -> ctypes.CDLL:
+    """Loads a library that was compiled from `cpp/bindings/api.hpp`, once per path."""
+    library = ctypes.CDLL(str(path))
+    text = "".join((paths.CPP / "bindings" / name).read_text() for name in _HEADERS)
+    for result, name, taken in _FUNCTION.findall(text):
+        function = getattr(library, name)
+        function.restype = _TYPES[result]
+        function.argtypes = [
+            _TYPES[each.rsplit(" ", 1)[0].strip()] for each in taken.split(",") if each
+        ]
+    return library

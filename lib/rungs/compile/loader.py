@@ -1,0 +1,58 @@
+"""The functions of `cpp/bindings/api.hpp`, whoever compiled them."""
+
+import os
+
+from rungs.compile import cling, gpp, library, openmp
+from rungs.core.arguments import choice
+
+WHEEL, GPP, CLING = COMPILERS = ("wheel", "g++", "cling")
+
+
+def load(compiler: str | None = None):
+    """Loads the functions; each releases the interpreter lock.
+
+    Args:
+        compiler: who compiles them, a name of `COMPILERS`: "wheel", they are compiled and part of
+            the installation; "g++", now, for this processor, once for these headers; or "cling",
+            now, as they are loaded. None: what the environment's variable `RUNGS_COMPILER` says;
+            without it the wheel's, or else those of whichever compiler is here.
+
+    Raises:
+        ConfigurationError: there is no such compiler.
+        UnavailableError: the installation holds no compiled code.
+        CompilerError: the compiler is not here, or refuses the headers.
+    """
+    return _LOADERS[chosen(compiler)]()
+
+
+def chosen(compiler: str | None = None) -> str:
+    """Returns the name of who compiles for `load`; raises ConfigurationError as that."""
+    if compiler is not None:
+        return choice("compiler", compiler, COMPILERS)
+    if asked := os.environ.get("RUNGS_COMPILER"):
+        return choice("RUNGS_COMPILER", asked, COMPILERS)
+    if library.is_here():
+        return WHEEL
+    return CLING if cling.is_here() else GPP
+
+
+def load_openmp(compiler: str | None = None):
+    """Loads the functions with OpenMP's in them, which no wheel has; as `load`."""
+    chose = chosen(compiler)
+    if chose == WHEEL:
+        chose = CLING if cling.is_here() else GPP
+    openmp.load()
+    return _LOADERS[chose]()
+
+
+def prepare() -> None:
+    """Loads OpenMP's runtime where Cling will compile code that needs it.
+
+    PyTorch brings another, and whichever comes first is everybody's: so this one comes with
+    `import rungs`, where it is needed. A wheel's code needs none.
+    """
+    if chosen() == CLING:
+        openmp.load()
+
+
+_LOADERS = {WHEEL: library.load, GPP: gpp.load, CLING: cling.load}

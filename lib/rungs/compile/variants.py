@@ -1,0 +1,48 @@
+"""The kinds of processors that a wheel's code is compiled for; `setup.py` reads this file alone."""
+
+import platform
+from typing import NamedTuple
+
+
+class Variant(NamedTuple):
+    """Instruction sets that code may use.
+
+    Attributes:
+        name: of the kind of processor.
+        machine: the platform's name of its family.
+        flags: what compilers are told, g++ and Clang alike.
+        features: what a processor must have, as Linux names it.
+    """
+
+    name: str
+    machine: str
+    flags: tuple[str, ...]
+    features: tuple[str, ...]
+
+
+_V2 = ("cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3")
+_V3 = (*_V2, "abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe")
+_V4 = (*_V3, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
+# Of what came after v4: bytes shuffled across a register, compressed, and bits counted.
+_BITS = ("avx512_bitalg", "avx512_vbmi2", "avx512_vpopcntdq", "avx512vbmi")
+_BITS_FLAGS = ("-mavx512bitalg", "-mavx512vbmi2", "-mavx512vpopcntdq", "-mavx512vbmi")
+
+# The best first.
+VARIANTS = (
+    Variant("x86-64-v4-bits", "x86_64", ("-march=x86-64-v4", *_BITS_FLAGS), (*_V4, *_BITS)),
+    Variant("x86-64-v4", "x86_64", ("-march=x86-64-v4",), _V4),
+    Variant("x86-64-v3", "x86_64", ("-march=x86-64-v3",), _V3),
+    Variant("x86-64-v2", "x86_64", ("-march=x86-64-v2",), _V2),
+    Variant("armv8", "aarch64", ("-march=armv8-a",), ()),
+)
+
+
+def file_name(variant: Variant) -> str:
+    """Returns what the file is called that holds a variant's code."""
+    return f"librungs-{variant.name}.so"
+
+
+def of_machine(machine: str | None = None) -> list[Variant]:
+    """Returns the variants of a family of processors, this machine's by default."""
+    machine = machine or platform.machine()
+    return [variant for variant in VARIANTS if variant.machine == machine]
