@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rungs.compile.variants import file_name, of_machine
+
 ROOT = Path(__file__).parents[1]
 
 pytestmark = pytest.mark.system
@@ -38,9 +40,9 @@ def installed(wheel, tmp_path_factory):
     pip = [sys.executable, "-m", "pip", "--quiet", "install", "--no-deps", "--no-index"]
     succeed([*pip, "--target", site, wheel])
 
-    def run(*arguments):
+    def run(*arguments, **variables):
         command = [sys.executable, *arguments]
-        environment = os.environ | {"PYTHONPATH": str(site)}
+        environment = os.environ | {"PYTHONPATH": str(site)} | variables
         return subprocess.run(
             command, capture_output=True, text=True, cwd=elsewhere, env=environment
         )
@@ -54,6 +56,41 @@ def test_the_wheel_holds_all_headers(wheel):
     files = [path for path in (ROOT / "cpp").rglob("*") if path.is_file()]
     assert len(files) > 30
     assert {Path("rungs") / path.relative_to(ROOT) for path in files} <= held
+
+
+def test_the_wheel_is_small_and_fits_every_python(wheel):
+    assert wheel.name.endswith("-py3-none-linux_x86_64.whl")
+    assert wheel.stat().st_size < 5e6
+    held = zipfile.ZipFile(wheel).namelist()
+    assert all(f"rungs/compiled/{file_name(variant)}" in held for variant in of_machine("x86_64"))
+
+
+def test_it_steps_without_a_compiler_and_the_same_for_every_processor(installed):
+    code = """
+import hashlib, sys
+import rungs
+from rungs.compile import library, loader
+digest = hashlib.sha256()
+for name, settings in (("chess", {"obs": "planes"}), ("chess", {"mask": "list"}), ("cartpole", {})):
+    env = rungs.make(name, "threads", 300, **settings)
+    observation, info = env.reset(seed=1)
+    for step in range(30):
+        some = env.sample_actions(step) if name == "chess" else observation[:, 2] > 0
+        observation, reward, *_ = env.step(some.astype(int))
+        digest.update(observation.tobytes() + reward.tobytes())
+assert loader.chosen() == "wheel" and "cppyy" not in sys.modules
+print(library.chosen().name, digest.hexdigest())
+"""
+    ran = {}
+    for variant in of_machine("x86_64"):
+        done = installed("-c", code, PATH="/nowhere", RUNGS_ISA=variant.name)
+        if "this processor lacks" in done.stderr:
+            continue
+        assert done.returncode == 0, done.stderr
+        name, digest = done.stdout.split()
+        ran[name] = digest
+    assert len(ran) > 1
+    assert len({*ran.values()}) == 1, ran
 
 
 def test_rungs_step_outside_the_tree(installed):
