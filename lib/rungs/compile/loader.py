@@ -1,9 +1,11 @@
 """The functions of `cpp/bindings/api.hpp`, whoever compiled them."""
 
+import contextlib
 import os
 
 from rungs.compile import cling, gpp, library, openmp
 from rungs.core.arguments import choice
+from rungs.errors import UnavailableError
 
 WHEEL, GPP, CLING = COMPILERS = ("wheel", "g++", "cling")
 
@@ -52,7 +54,8 @@ def prepare() -> None:
     `import rungs`, where it is needed. A wheel's code needs none.
     """
     if chosen() == CLING:
-        openmp.load()
+        with contextlib.suppress(UnavailableError):  # which whoever needs it is told
+            openmp.load()
 
 
 _LOADERS = {WHEEL: library.load, GPP: gpp.load, CLING: cling.load}
