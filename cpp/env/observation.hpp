@@ -102,7 +102,7 @@ inline void write_board(const Game& game, std::int8_t* out) {
   // A piece of ours is type + 1, and one of theirs -(type + 1), which is ~type.
   Lanes board = {};
   for (int type = KNIGHT; type <= KING; ++type) board |= where(p.piece[type]) & kOnes * type;
-  store((board ^ where(p.theirs())) + (where(p.own) & kOnes), out);
+  put((board ^ where(p.theirs())) + (where(p.own) & kOnes), out, false);
   for (int side = 0; side < 2; ++side) {
     out[64 + 2 * side] = p.short_castling(side) != 0;
     out[65 + 2 * side] = p.long_castling(side) != 0;

@@ -20,8 +20,6 @@ inline bool streams(const void* first, std::int64_t rows, std::int64_t bytes) {
   return !RUNGS_PLAIN && whole && rows * bytes > kCached;
 }
 
-inline void store(chess::Lanes bytes, void* out) { std::memcpy(out, &bytes, sizeof bytes); }
-
 namespace detail {
 
 // Writes lines past the caches: what fills whole ones is written without reading them.
