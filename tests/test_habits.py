@@ -55,6 +55,14 @@ class TestNotebook:
     def parameters(self, path):
         return [cell for cell in self.cells(path) if "parameters" in cell.metadata.get("tags", [])]
 
+    def test_every_figure_is_described_in_words(self, path):
+        shows = re.compile(r"(figure\w*$|(explore|predict)_\w+\()")
+        for cell in self.cells(path):
+            if shows.match(cell.source.splitlines()[-1]):
+                words = cell.metadata["mystnb"]
+                assert len(words["image"]["alt"]) > 30, cell.id
+                assert words["figure"]["caption"], cell.id
+
     def test_one_parameters_cell_of_plain_literals(self, path):
         (cell,) = self.parameters(path)
         for statement in ast.parse(cell.source).body:

@@ -202,6 +202,15 @@ def test_a_cell_ends_though_a_widget_is_answered_at_that_moment(folder, out, mon
 
 
 @pytest.mark.system
+def test_a_widget_that_fails_is_a_notebook_that_fails(folder, out):
+    cell = "ipywidgets.interactive(lambda boards: 1 // boards, boards=[0, 1])"
+    tiny.write(folder, "01_a", f"import ipywidgets\n{cell}")
+    with pytest.raises(NotebookError, match=r"01_a.*widget shows ZeroDivisionError: .*zero"):
+        chain.run(out=out, notebooks=folder, say=lambda line: None)
+    assert (out / "notebooks" / "01_a.failed.ipynb").exists()
+
+
+@pytest.mark.system
 def test_a_kernel_that_dies(folder, out):
     tiny.write(folder, "01_a", "import os\nos._exit(1)")
     with pytest.raises(NotebookError, match=r"01_a.*cell 2.*kernel died"):

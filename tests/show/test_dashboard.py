@@ -217,6 +217,7 @@ def test_an_image_says_what_its_figure_says():
     axes.plot([1, 2, 4], [5, 6, 8000], label="cpp")
     axes.plot([1], [2], label="your guess")
     axes.axhline(3)
+    axes.plot([], [], label="in situ")
     axes.set(xlabel="threads", ylabel="speed")
     expected = "speed over threads. cpp: 5 at 1 to 8e+03 at 4. your guess: 2 at 1."
     assert image.alternative(figure) == expected

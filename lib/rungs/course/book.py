@@ -15,11 +15,11 @@ from rungs.core.atomic import UNFINISHED, storing
 from rungs.core.folder import claimed
 from rungs.course import manifest as manifests
 from rungs.course.chain import NOTEBOOKS, OUT
+from rungs.course.notebook import widgets
 from rungs.errors import BookError
 from rungs.machine.describe import in_words
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
-_WIDGETS = "application/vnd.jupyter.widget-state+json"
 _PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs.show.image` writes it
 
 # What the pages show, include or link to, at the same place as in the source tree.
@@ -117,7 +117,7 @@ def _origin(manifest: dict, entry: dict) -> str:
 
 def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
     """Makes a notebook as a reader needs it: without parameters, with pictures for widgets."""
-    widgets = notebook.metadata.get("widgets", {}).get(_WIDGETS, {}).get("state", {})
+    states = widgets(notebook)
     cells = [
         cell
         for cell in notebook.cells
@@ -125,27 +125,27 @@ def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
     ]
     for cell in cells:
         if cell.cell_type == "code":
-            cell.outputs = [_picture(output, widgets) for output in cell.outputs]
+            cell.outputs = [_picture(output, states) for output in cell.outputs]
     cells.insert(1, new_markdown_cell(f":::{{note}}\n{run}\n:::"))
     notebook.cells = cells
     return notebook
 
 
-def _picture(output: nbformat.NotebookNode, widgets: dict) -> nbformat.NotebookNode:
+def _picture(output: nbformat.NotebookNode, states: dict) -> nbformat.NotebookNode:
     """Returns a widget's output as the figure that it showed; any other as it is."""
     view = output.get("data", {}).get(_WIDGET)
     if not view:
         return output
-    for shown in _outputs(view["model_id"], widgets):
+    for shown in _outputs(view["model_id"], states):
         if picture := _PNG.search(shown.get("data", {}).get("text/html", "")):
             return new_output("display_data", data={"image/png": picture[1]})
     return new_output("display_data", data={"text/plain": "(a widget)"})
 
 
-def _outputs(model: str, widgets: dict) -> list[dict]:
+def _outputs(model: str, states: dict) -> list[dict]:
     """Returns all that is shown inside a widget."""
-    state = widgets.get(model, {}).get("state", {})
+    state = states.get(model, {})
     found = list(state.get("outputs", []))
     for child in state.get("children", []):
-        found += _outputs(child.removeprefix("IPY_MODEL_"), widgets)
+        found += _outputs(child.removeprefix("IPY_MODEL_"), states)
     return found

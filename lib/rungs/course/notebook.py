@@ -19,6 +19,7 @@ from rungs.core.atomic import written
 from rungs.errors import NotebookError, UnavailableError
 from rungs.show.client import WatchfulClient
 
+_WIDGETS = "application/vnd.jupyter.widget-state+json"
 # Kernels listen on loopback; unencrypted, each prints a warning that others there could listen too.
 _KERNELS = Config(
     {
@@ -55,7 +56,7 @@ def execute(
     Raises:
         UnavailableError: a cell raised one: this machine lacks what the rest is about. The notebook
             is there, up to that cell.
-        NotebookError: a cell failed or took too long, or the kernel died.
+        NotebookError: a cell failed or took too long, a widget shows an error, or the kernel died.
     """
     failed = executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
@@ -84,6 +85,9 @@ def execute(
                 raise NotebookError(
                     f"{notebook.name}, {where}: {_reason(error, cell_seconds)}"
                 ) from error
+        if wrong := _shown_error(unfinished):
+            os.replace(unfinished, failed)
+            raise NotebookError(f"{notebook.name}, a widget shows {wrong}")
     if lacks:
         raise UnavailableError(lacks)
 
@@ -138,6 +142,21 @@ def _cell_reached(partial: Path) -> str:
         return "before its first cell"
     line = next(iter(begun[-1].source.splitlines()), "")
     return f"code cell {code.index(begun[-1]) + 1} (`{line}` …)"
+
+
+def widgets(notebook: nbformat.NotebookNode) -> dict[str, dict]:
+    """Returns the state of each widget that a notebook shows, by its model's id."""
+    models = notebook.metadata.get("widgets", {}).get(_WIDGETS, {}).get("state", {})
+    return {model: each["state"] for model, each in models.items()}
+
+
+def _shown_error(executed: Path) -> str | None:
+    """Returns the first error that a widget shows: no cell fails by what a widget calls."""
+    for state in widgets(nbformat.read(executed, as_version=4)).values():
+        for output in state.get("outputs", []):
+            if output["output_type"] == "error":
+                return f"{output['ename']}: {output['evalue']}"
+    return None
 
 
 def _reason(error: Exception, cell_seconds: int) -> str:

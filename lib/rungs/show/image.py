@@ -36,7 +36,8 @@ def _said(axes):
         name = rows.get(getattr(text, "xy", (0, None))[1])
         yield f"{name}: {text.get_text()}" if name else text.get_text()
     for line in axes.lines:
-        if not line.get_label().startswith("_"):  # Matplotlib's mark of what has no name
+        named = not line.get_label().startswith("_")  # Matplotlib's mark of what has no name
+        if named and len(line.get_xdata()):  # a line without points explains the lines' style
             ends = zip(line.get_xdata(), line.get_ydata(), strict=True)
             first, *_, last = [f"{y:,.3g} at {x:,.3g}" for x, y in ends] * 2
             yield f"{line.get_label()}: {first}" + (f" to {last}" if last != first else "")
