@@ -63,7 +63,7 @@ fuzz: $(INSTALLED)
 
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
-	  chromium clang iproute2 libclang-rt-dev papi-tools stockfish valgrind
+	  chromium clang g++-aarch64-linux-gnu iproute2 libclang-rt-dev papi-tools qemu-user stockfish valgrind
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.
 lock: $(ALL_TESTED)

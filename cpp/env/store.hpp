@@ -6,6 +6,9 @@
 
 #if defined(__x86_64__) && !RUNGS_PLAIN
 #include <immintrin.h>
+#define RUNGS_CAN_STREAM 1
+#else
+#define RUNGS_CAN_STREAM 0
 #endif
 
 namespace rungs::env {
@@ -17,7 +20,7 @@ constexpr std::int64_t kCached = 32 << 20;
 // Whether to stream rows of so many bytes from `first` on. Only whole cache lines can be.
 inline bool streams(const void* first, std::int64_t rows, std::int64_t bytes) {
   const bool whole = bytes % 64 == 0 && reinterpret_cast<std::uint64_t>(first) % 64 == 0;
-  return !RUNGS_PLAIN && whole && rows * bytes > kCached;
+  return RUNGS_CAN_STREAM && whole && rows * bytes > kCached;
 }
 
 namespace detail {
@@ -25,7 +28,7 @@ namespace detail {
 // Writes lines past the caches: what fills whole ones is written without reading them.
 inline void stream([[maybe_unused]] const void* bytes, [[maybe_unused]] std::int64_t number,
                    [[maybe_unused]] void* out) {
-#if defined(__x86_64__) && !RUNGS_PLAIN
+#if RUNGS_CAN_STREAM
 #ifdef __AVX512F__
   if (number == 64)
     return _mm512_stream_si512(static_cast<__m512i*>(out), _mm512_loadu_si512(bytes));
@@ -50,7 +53,7 @@ inline void put(const Squares& squares, void* out, bool streamed) {
 // To be called by who has written boards, before other threads are told: of what was streamed they
 // could hear before it is there.
 inline void end_streams() {
-#if defined(__x86_64__) && !RUNGS_PLAIN
+#if RUNGS_CAN_STREAM
   _mm_sfence();
 #endif
 }

@@ -1,7 +1,9 @@
 // A batch of boards whose output buffers lie between fences of canary bytes.
 #pragma once
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -14,22 +16,36 @@ namespace rungs {
   std::exit(1);
 }
 
-// `size` bytes on the heap, so that the address sanitizer watches their ends too.
-constexpr std::size_t kFence = 64;
+// `size` bytes on the heap, whole cache lines so that they can be streamed, between two more of
+// which the address sanitizer watches the ends too.
+constexpr std::size_t kLine = 64;
 constexpr std::uint8_t kCanary = 0xA5;
 
-struct Fenced {
-  explicit Fenced(std::size_t size) : bytes(size + 2 * kFence, kCanary) {}
+class Fenced {
+ public:
+  explicit Fenced(std::size_t size) : size_(size), lines_((size + kLine - 1) / kLine + 2) {
+    std::memset(lines_.data(), kCanary, lines_.size() * kLine);
+  }
   template <class T>
   T* as() {
-    return reinterpret_cast<T*>(bytes.data() + kFence);
+    return reinterpret_cast<T*>(lines_[1].bytes);
   }
   void check() const {
-    for (std::size_t i = 0; i < kFence; ++i)
-      if (bytes[i] != kCanary || bytes[bytes.size() - 1 - i] != kCanary)
-        fail("a step wrote outside its buffer");
+    const std::uint8_t* const first = lines_.data()->bytes;
+    check(first, first + kLine);
+    check(first + kLine + size_, first + lines_.size() * kLine);
   }
-  std::vector<std::uint8_t> bytes;
+
+ private:
+  static void check(const std::uint8_t* first, const std::uint8_t* last) {
+    if (std::any_of(first, last, [](std::uint8_t byte) { return byte != kCanary; }))
+      fail("a step wrote outside its buffer");
+  }
+  struct alignas(kLine) Line {
+    std::uint8_t bytes[kLine];
+  };
+  std::size_t size_;
+  std::vector<Line> lines_;
 };
 
 // Settings, as a byte says.

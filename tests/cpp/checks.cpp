@@ -3,6 +3,7 @@
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
 //   fen|actions|states|copies ROUNDS FILE...   the fuzzer's targets, given the files, changed
 //   threads ROUNDS                  a team of threads, and boards that it steps
+//   games SETTINGS BOARDS FILE      recorded games, and all that their steps put out
 //   cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended
 #include <iterator>
 #include <random>
@@ -13,6 +14,7 @@
 #include "fuzz_actions.hpp"
 #include "fuzz_fen.hpp"
 #include "fuzz_states.hpp"
+#include "games.hpp"
 #include "self_play.hpp"
 #include "threads.hpp"
 #include "trees.hpp"
@@ -47,6 +49,7 @@ int main(int count, char** arguments) {
   if (check == "states") return replay(fuzz_states, number(2), arguments + 3, end);
   if (check == "copies") return replay(fuzz_copies, number(2), arguments + 3, end);
   if (check == "threads") return check_threads(number(2));
+  if (check == "games") return play_games(number(2), number(3), arguments[4]);
   if (check != "cartpole") fail("there is no such check");
   const auto play = number(2) == 8 ? play_cartpole<double> : play_cartpole<float>;
   play(number(3), number(4), static_cast<env::Autoreset>(number(5)), number(6));

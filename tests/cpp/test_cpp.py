@@ -21,12 +21,18 @@ SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover
 SANITIZED += ["-fopenmp", "-ffp-contract=off"]
 
 # With all of the processor's instructions, with those that any x86-64 has, and without vectors, as
-# on a GPU.
+# on a GPU; and for another processor, which is simulated, without sanitizers.
 MACHINES = {
-    "native": ["-march=native"],
-    "x86-64": ["-march=x86-64"],
-    "plain": ["-march=native", "-DRUNGS_PLAIN_LANES"],
+    "native": [*SANITIZED, "-march=native"],
+    "x86-64": [*SANITIZED, "-march=x86-64"],
+    "plain": [*SANITIZED, "-march=native", "-DRUNGS_PLAIN_LANES"],
+    "arm": ["-O2", "-static", "-fopenmp", "-ffp-contract=off"],
 }
+ARM_COMPILER, ARM = "aarch64-linux-gnu-g++", "qemu-aarch64"
+NEEDS_ARM = pytest.mark.skipif(
+    not (shutil.which(ARM_COMPILER) and shutil.which(ARM)),
+    reason=f"an ARM processor is simulated by {ARM}, for what {ARM_COMPILER} compiles",
+)
 
 
 @pytest.fixture(
@@ -34,12 +40,16 @@ MACHINES = {
         "native",
         pytest.param("x86-64", marks=pytest.mark.system),
         pytest.param("plain", marks=pytest.mark.system),
+        pytest.param("arm", marks=[pytest.mark.system, NEEDS_ARM]),
     ]
 )
 def checks(request):
-    """The program of all checks, compiled once."""
-    flags = [*FLAGS, *SANITIZED, *MACHINES[request.param]]
-    return gpp.build(f"checks-{request.param}", HERE / "checks.cpp", flags)
+    """The command that runs all checks; their program is compiled once."""
+    machine, source = request.param, HERE / "checks.cpp"
+    flags = [*FLAGS, *MACHINES[machine]]
+    if machine == "arm":
+        return [ARM, gpp.build("checks-arm", source, flags, ARM_COMPILER)]
+    return [gpp.build(f"checks-{machine}", source, flags)]
 
 
 def run(*command):
@@ -51,17 +61,17 @@ def run(*command):
 def test_invariants_at_every_node(checks):
     for file, depth in (("tricky.epd", 3), ("chess960.epd", 2)):
         leaves = sum(case.leaves.get(depth, 0) for case in read_epd(DATA / file))
-        assert run(checks, "trees", DATA / file, depth) == f"{leaves} leaves\n"
+        assert run(*checks, "trees", DATA / file, depth) == f"{leaves} leaves\n"
 
 
 def test_self_play_writes_only_its_buffers(checks):
-    assert run(checks, "self-play", 200) == "played\n"
+    assert run(*checks, "self-play", 200) == "played\n"
     for file in ("tricky.epd", "chess960.epd"):
-        assert run(checks, "self-play", 200, DATA / file) == "played\n"
+        assert run(*checks, "self-play", 200, DATA / file) == "played\n"
 
 
 def test_a_team_does_every_chunk_once(checks):
-    assert run(checks, "threads", 400) == "played\n"
+    assert run(*checks, "threads", 400) == "played\n"
 
 
 @pytest.mark.system
@@ -75,28 +85,60 @@ def test_any_text_is_refused_or_a_position(checks, tmp_path):
     fens = [case.fen for case in read_epd(DATA / "tricky.epd")]
     for i, fen in enumerate(fens):
         (tmp_path / str(i)).write_text(fen)
-    run(checks, "fen", 300, *tmp_path.iterdir())
+    run(*checks, "fen", 300, *tmp_path.iterdir())
 
 
 def test_any_bytes_are_safe_actions(checks, tmp_path):
     rng = np.random.default_rng(0)
     for settings in range(256):
         (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(300))
-    run(checks, "actions", 1, *tmp_path.iterdir())
+    run(*checks, "actions", 1, *tmp_path.iterdir())
 
 
 def test_a_changed_state_is_refused_or_a_board(checks, tmp_path):
     rng = np.random.default_rng(0)
     for settings in range(256):
         (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(2 + 3 * 4))
-    run(checks, "states", 8, *tmp_path.iterdir())
+    run(*checks, "states", 8, *tmp_path.iterdir())
 
 
 def test_copies_go_on_as_one_and_stay_in_their_memory(checks, tmp_path):
     rng = np.random.default_rng(0)
     for settings in range(0, 256, 5):
         (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(2 + 5))
-    run(checks, "copies", 2, *tmp_path.iterdir())
+    run(*checks, "copies", 2, *tmp_path.iterdir())
+
+
+# As numbers of `any_config` and as settings: every format of the observation and of the mask.
+GAMES = {
+    0: {},
+    10: {"mask": "bits"},
+    113: {"obs": "planes", "mask": "list", "opponent": "random", "max_plies": 20},
+    184: {"obs": "bitplanes", "opening_plies": (0, 10)},
+    217: {"obs": "planes", "dtype": "uint8", "opponent": "random", "opening_plies": (0, 10)}
+    | {"autoreset_mode": AutoresetMode.NEXT_STEP},
+    98: {"obs": "planes", "dtype": "bfloat16", "max_plies": 20},
+}
+
+
+@pytest.mark.parametrize("settings", GAMES)
+def test_recorded_games_are_the_same_from_another_compiler(checks, settings, tmp_path):
+    num_envs, steps = (8192, 2) if settings == 0 else (20, 60)  # whole masks that are streamed
+    env = rungs.make("chess", "cpp", num_envs, seed=1, **GAMES[settings])
+    env.reset()
+    _, (out,) = env.rollout(1)
+    names = ["observation", "mask", "reward", "terminated", "truncated", "reason", "player"]
+    actions, expected = [], []
+    for step in range(steps):
+        actions.append(env.sample_actions(step).astype(np.int64))
+        env.step(actions[-1], out)
+        expected += [getattr(out, name).tobytes() for name in names]
+        if env.settings.autoreset_mode == AutoresetMode.SAME_STEP:
+            expected.append(out.final_observation[out.ended].tobytes())
+    games = tmp_path / "games"
+    games.write_bytes(b"".join(step.tobytes() for step in actions))
+    command = [*checks, "games", str(settings), str(num_envs), games]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"".join(expected)
 
 
 @pytest.mark.parametrize("num_envs", [1, 63, 300])
@@ -110,7 +152,7 @@ def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, nu
     expected = b"".join(array.tobytes() for array in env.carts.dump().values())
     for at_once in (1, 34):
         arguments = (np.dtype(dtype).itemsize, num_envs, 170, AUTORESET_MODES.index(autoreset))
-        command = [checks, "cartpole", *map(str, arguments), str(at_once)]
+        command = [*checks, "cartpole", *map(str, arguments), str(at_once)]
         assert subprocess.run(command, capture_output=True, check=True).stdout == expected
 
 
@@ -130,10 +172,10 @@ def test_the_fuzzer_finds_nothing(target):
 
 @pytest.mark.slow
 def test_invariants_of_many_positions(checks):
-    run(checks, "trees", DATA / "random.epd", 2)
+    run(*checks, "trees", DATA / "random.epd", 2)
 
 
 @pytest.mark.slow
 def test_self_play_longer(checks):
-    run(checks, "self-play", 20_000)
-    run(checks, "self-play", 20_000, DATA / "random.epd")
+    run(*checks, "self-play", 20_000)
+    run(*checks, "self-play", 20_000, DATA / "random.epd")

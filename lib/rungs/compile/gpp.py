@@ -27,25 +27,25 @@ def load(march: str = "native"):
     return functions.bound(build("gpp", paths.CPP / headers.API, flags))
 
 
-def build(name: str, source: Path, flags: list[str]) -> Path:
-    """Builds a file from a source of ours by g++, if it isn't there yet.
+def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
+    """Builds a file from a source of ours by a g++, if it isn't there yet.
 
     Raises:
         CompilerError: as `load`.
     """
     beside = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
     # With the source's path, as it is in what debuggers and profilers are told.
-    identity = (str(source), beside, headers.fingerprint(), version(), flags)
+    identity = (str(source), beside, headers.fingerprint(), version(compiler), flags)
     return cache.built(
         name,
         (*identity, cpu_features()),
-        lambda path: run([COMPILER, *flags, str(source), "-o", str(path)]),
+        lambda path: run([compiler, *flags, str(source), "-o", str(path)]),
     )
 
 
-def version() -> str:
-    """Returns the compiler's version line."""
-    return run([COMPILER, "--version"]).splitlines()[0]
+def version(compiler: str = COMPILER) -> str:
+    """Returns a compiler's version line."""
+    return run([compiler, "--version"]).splitlines()[0]
 
 
 def run(command: list[str]) -> str:
