@@ -5,6 +5,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,12 +14,19 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
-FLAGS = "-O3 -std=c++20 -shared -fPIC -pthread -static-libstdc++ -static-libgcc -s -x c++"
+FLAGS = "-O3 -std=c++20 -ffp-contract=off -shared -x c++"
+# By the first letters of what Python calls a platform. Code for Windows is MinGW's.
+OF_PLATFORM = {
+    "linux": "-fPIC -pthread -static-libstdc++ -static-libgcc -s",
+    "macosx": "-fPIC -pthread",
+    "win": "-static -s",
+}
 
 
-def compilers() -> list[str]:
+def compilers(platform: str) -> list[str]:
     """Returns the compiler to use, Clang before g++: its code steps boards faster."""
-    asked = [os.environ["CXX"]] if "CXX" in os.environ else ["clang++", "g++"]
+    usual = ["g++"] if platform.startswith("win") else ["clang++", "g++"]
+    asked = [os.environ["CXX"]] if "CXX" in os.environ else usual
     return [name for name in asked if shutil.which(name.split()[0])][:1]
 
 
@@ -29,10 +37,16 @@ class Build(build_py):
         super().run()
         if self.editable_mode:
             return
-        found = compilers()
+        # Others than this machine's are asked for by _PYTHON_HOST_PLATFORM, CXX, macOS's ARCHFLAGS.
+        platform = sysconfig.get_platform()
+        (of_platform,) = [OF_PLATFORM[name] for name in OF_PLATFORM if platform.startswith(name)]
+        found = compilers(platform)
         if not found:
             sys.exit("Rungs: no C++ compiler is here. Install a wheel of Rungs, or clang++ or g++.")
         variants = runpy.run_path(str(HERE / "lib/rungs/compile/variants.py"))
+        made = variants["of_machine"](platform.rpartition("-")[2])
+        if platform.startswith("win"):
+            made = made[-1:]  # MinGW's g++ doesn't align its stack as wider vectors need it
         folder = Path(self.build_lib, "rungs", "compiled")
         folder.mkdir(parents=True, exist_ok=True)
         header = HERE / "cpp" / "bindings" / "api.hpp"
@@ -41,11 +55,13 @@ class Build(build_py):
                 *found[0].split(),
                 *FLAGS.split(),
                 *variant.flags,
+                *os.environ.get("ARCHFLAGS", "").split(),
                 str(header),
                 "-o",
                 str(folder / variants["file_name"](variant)),
+                *of_platform.split(),  # the linker reads them where they stand
             ]
-            for variant in variants["of_machine"](os.environ.get("RUNGS_MACHINE"))
+            for variant in made
         ]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(lambda command: subprocess.run(command, check=True), commands))

@@ -72,6 +72,20 @@ def test_the_summary_is_a_few_lines(monkeypatch):
         doctor.summary()
 
 
+def test_a_compiler_whose_code_plays_other_games_is_found(monkeypatch):
+    assert doctor._compilers() == "40 steps, the same by g++ and cling"
+    make = registry.make
+
+    def shorter(env_id, rung, num_envs, compiler, **settings):
+        if (env_id, compiler) == ("cartpole", "g++"):
+            settings["max_episode_steps"] = 3
+        return make(env_id, rung, num_envs, compiler=compiler, **settings)
+
+    monkeypatch.setattr(registry, "make", shorter)
+    with pytest.raises(SamenessError, match=r"cling: .* in step"):
+        doctor._compilers()
+
+
 def test_a_rung_that_plays_other_games_is_found(monkeypatch):
     make = registry.make
 

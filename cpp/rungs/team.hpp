@@ -23,6 +23,24 @@
 
 namespace rungs {
 
+namespace detail {
+
+// While it is there, threads are started that take no signals, as Windows' never do: signals are
+// for the threads that were there before.
+struct NoSignals {
+#ifndef _WIN32
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  sigset_t before;
+#endif
+};
+
+}  // namespace detail
+
 class Team {
  public:
   // Starts threads: with the one that calls `run` there are `threads`, or as many as the system
@@ -30,16 +48,13 @@ class Team {
   explicit Team(std::int32_t threads)
       : members_(new (std::nothrow) Member[static_cast<std::size_t>(threads)]) {
     if (!members_) return;
-    sigset_t all, before;  // signals are for the threads that were there before
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    [[maybe_unused]] const detail::NoSignals for_helpers;
     for (size_ = 1; size_ < threads; ++size_) {
       Member& next = members_[size_];
       next.team = this;
       next.number = size_;
       if (pthread_create(&next.thread, nullptr, help, &next)) break;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   Team(const Team&) = delete;
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from rungs import peers, registry
 from rungs.compile import cling, gpp, library, loader
-from rungs.errors import RungsError, UnavailableError
+from rungs.errors import CompilerError, RungsError, UnavailableError
 from rungs.machine import counters, gpu, optional
 from rungs.machine.cpu import usable_cores
 from rungs.machine.describe import describe, in_words
@@ -60,6 +60,7 @@ class Finding:
 def examine() -> Iterator[Finding]:
     """Tries one thing after the other; some take seconds."""
     yield from _examine_quickly()
+    yield _tried("compilers", _compilers, needed=True)
     for rung in registry.rungs_of("cartpole"):
         yield _tried(f"cartpole on {rung.name}", partial(_balance, rung.name), _is_needed(rung))
 
@@ -132,6 +133,20 @@ def _cling() -> str:
     cling.load()
     seconds = time.perf_counter() - start
     return f"{importlib.metadata.version('cppyy')} compiled the headers in {seconds:.1f} s"
+
+
+def _compilers() -> str:
+    """Plays the same games by the code of every compiler that is here."""
+    here = []
+    for name in loader.COMPILERS:
+        with contextlib.suppress(UnavailableError, CompilerError):
+            loader.load(name)
+            here.append(name)
+    for env_id, settings in (("chess", {}), ("cartpole", {"dtype": "float32"})):
+        make = partial(registry.make, env_id, "cpp", 16, **settings)
+        envs = {name: make(compiler=name) for name in here}
+        verify_games(envs, seed=0, steps=_STEPS)
+    return f"{_STEPS} steps, the same by {' and '.join(here)}"
 
 
 def _openmp() -> str:

@@ -17,6 +17,18 @@ def test_g_plus_plus_gives_the_same_games_as_cling():
     assert sum(reasons.values()) > 10
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_it_rounds_as_cling_does(dtype):
+    envs = [
+        rungs.make("cartpole", "cpp", 300, dtype=dtype, compiler=name) for name in ("g++", "cling")
+    ]
+    observations = [env.reset(seed=1)[0] for env in envs]
+    for _ in range(40):
+        assert (observations[0] == observations[1]).all()
+        actions = (observations[0][:, 2] > 0).astype(int)
+        observations = [env.step(actions)[0] for env in envs]
+
+
 @pytest.mark.system
 def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch):
     before = gpp.load()

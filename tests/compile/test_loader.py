@@ -35,6 +35,15 @@ def test_a_processor_gets_the_best_that_it_can_run(wheel, variant):
                 library.chosen()
 
 
+def test_of_an_unknown_processor_the_least_is_assumed_but_where_one_is_asked_for(
+    wheel, monkeypatch
+):
+    wheel("")
+    assert library.chosen() is BEST_FIRST[-1]
+    monkeypatch.setenv("RUNGS_ISA", "x86-64-v3")
+    assert library.chosen().name == "x86-64-v3"
+
+
 def test_one_can_be_forced(wheel, monkeypatch):
     wheel(" ".join(BEST_FIRST[1].features))
     monkeypatch.setenv("RUNGS_ISA", "x86-64-v2")

@@ -87,7 +87,10 @@ def _include_mpi() -> None:
         raise UnavailableError(f"no MPI ({error}): pip install 'rungs[mpi]'") from None
     import cppyy
 
-    mapped = Path("/proc/self/maps").read_text().split()
+    try:
+        mapped = Path("/proc/self/maps").read_text().split()
+    except OSError:
+        raise UnavailableError("which libmpi.so mpi4py has loaded only Linux tells") from None
     libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
     if not libraries:
         raise UnavailableError("mpi4py's MPI is no libmpi.so: pip install 'rungs[mpi]' brings one")

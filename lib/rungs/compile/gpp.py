@@ -9,7 +9,7 @@ from rungs.errors import CompilerError
 from rungs.machine.cpu import cpu_features
 
 COMPILER = "g++"
-FLAGS = "-O3 -std=c++20 -fopenmp -shared -fPIC"
+FLAGS = "-O3 -std=c++20 -ffp-contract=off -fopenmp -shared -fPIC"
 
 
 def load(march: str = "native"):

@@ -34,6 +34,8 @@ def chosen() -> Variant:
     here = [variant for variant in VARIANTS if path(variant).exists()]
     has = set(cpu_features().split())
     able = [variant for variant in here if has.issuperset(variant.features)]
+    if not has:  # unknown: what every processor of the family has, but what is asked for
+        able = here if asked else here[-1:]
     if asked:
         named = [variant for variant in here if variant.name == asked]
         if not named:

@@ -18,6 +18,9 @@ from pathlib import Path
 from rungs.compile.team import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError
 
+# What the library is called on Linux, macOS and Windows.
+_LIBRARIES = {"libiomp5.so", "libiomp5.dylib", "libiomp5md.dll"}
+
 # Address space that the allocator may take for a thread as it starts, beside its stack.
 _HEAP = 128 * 2**20
 
@@ -46,7 +49,7 @@ def load() -> bool:
         raise UnavailableError(
             "OpenMP is not here: pip install 'rungs[course]' brings it; the rung threads needs none"
         ) from None
-    (library,) = [file for file in package.files if file.name == "libiomp5.so"]
+    (library,) = [file for file in package.files if file.name in _LIBRARIES]
     torch_was_first = "torch" in sys.modules
     ctypes.CDLL(str(Path(package.locate_file(library)).resolve()), ctypes.RTLD_GLOBAL)
     return torch_was_first
@@ -89,4 +92,5 @@ def _forget() -> None:
     _had = threading.local()
 
 
-os.register_at_fork(after_in_child=_forget)  # whose only thread is the one that forked
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_forget)  # whose only thread is the one that forked

@@ -1,6 +1,5 @@
 """The kinds of processors that a wheel's code is compiled for; `setup.py` reads this file alone."""
 
-import platform
 from typing import NamedTuple
 
 
@@ -42,7 +41,11 @@ def file_name(variant: Variant) -> str:
     return f"librungs-{variant.name}.so"
 
 
-def of_machine(machine: str | None = None) -> list[Variant]:
-    """Returns the variants of a family of processors, this machine's by default."""
-    machine = machine or platform.machine()
+# What systems call the families, where that is not as Linux does.
+_ALIASES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+
+def of_machine(machine: str) -> list[Variant]:
+    """Returns the variants of a family of processors, by any system's name of it."""
+    machine = _ALIASES.get(machine.lower(), machine)
     return [variant for variant in VARIANTS if variant.machine == machine]

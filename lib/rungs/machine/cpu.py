@@ -30,13 +30,19 @@ def cpu_name() -> str:
 
 
 def cpu_features() -> str:
-    """Returns the processor's instruction sets: code made for one may not run on another."""
-    return _cpuinfo().get("flags", platform.machine())
+    """Returns the processor's instruction sets: code made for one may not run on another.
+
+    Empty where the system doesn't say, as only Linux does.
+    """
+    return _cpuinfo().get("flags") or _cpuinfo().get("Features", "")
 
 
 def usable_cores() -> int:
     """Counts the cores this process may run on: its affinity mask, cut to the group's quota."""
-    cores = len(os.sched_getaffinity(0))
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:  # the system keeps no process from a core
+        cores = os.cpu_count() or 1
     try:
         quota, period = CPU_QUOTA.read_text().split()
     except OSError:
