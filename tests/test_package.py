@@ -133,7 +133,7 @@ def elsewhere(path, *how, **more):
     return read_text(path, *how, **more)
 pathlib.Path.read_text = elsewhere
 """
-    code += f"import runpy\nrunpy.run_path({GAMES!r})"
+    code += f"import runpy\nrunpy.run_path({GAMES!r}, run_name='__main__')"
     done = installed("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "x86-64-v2\n"
