@@ -5,11 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import chess
 import pytest
+from packaging.requirements import Requirement
 
 from rungs.compile.variants import file_name, of_machine
 
@@ -117,6 +119,43 @@ def test_it_plays_the_recorded_games_on_arm(tree, tmp_path):
     shutil.copytree(Path(chess.__file__).parent, tmp_path / "chess")  # which has no wheel
     where = {"PYTHONPATH": str(tmp_path)}
     assert succeed(["qemu-aarch64", "-L", *arm, GAMES], env=where) == "armv8\n"
+
+
+def test_first_contact_takes_pip_alone_and_little_room(wheel, tmp_path):
+    venv, empty = tmp_path / "venv", tmp_path / "home"
+    empty.mkdir()
+    succeed([sys.executable, "-m", "venv", venv])
+    alone = {"PATH": str(venv / "bin"), "HOME": str(empty)}  # where no compiler is
+
+    def installed_bytes():
+        return sum(file.lstat().st_size for file in venv.rglob("*") if file.is_file())
+
+    pips = installed_bytes()
+    settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    succeed(["pip", "install", "--quiet", wheel], env=settings | alone)
+    assert installed_bytes() - pips < 150e6
+    first = "import rungs; rungs.make('chess', 'threads', 512).reset()"
+    succeed(["python", "-c", first], env=alone)
+    assert not [*empty.rglob("rungs")]  # nothing was compiled, and kept for later
+
+
+def test_the_lowest_versions_that_are_allowed_will_do(wheel, tmp_path):
+    succeed([sys.executable, "-m", "venv", tmp_path])
+    python = tmp_path / "bin" / "python"
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    lowest = [
+        f"{each.name}=={limit.version}"
+        for each in map(Requirement, dependencies)
+        for limit in each.specifier
+        if limit.operator == ">="
+    ]
+    assert len(lowest) == len(dependencies) > 3
+    pip = [python, "-m", "pip", "install", "--quiet", wheel, *lowest, "pytest", "hypothesis"]
+    succeed(pip)
+    tests = ["chess/test_contract.py", "chess/test_state.py", "chess/test_errors.py"]
+    tests = [ROOT / "tests" / each for each in (*tests, "cartpole/test_sameness.py")]
+    without = "not (openmp or mpi or cuda or torch or numba)"  # which are extras
+    succeed([python, "-P", "-m", "pytest", "-p", "no:cacheprovider", *tests, "-k", without])
 
 
 def test_nothing_is_taken_for_granted_that_only_linux_has(installed):

@@ -6,7 +6,6 @@ import chess
 import gymnasium
 import numpy as np
 import pytest
-import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rungs.chess.policy import random_actions
@@ -160,6 +159,7 @@ def test_legal_moves_are_python_chess_s_in_order_of_action(make, mask):
 
 
 def test_arrays_are_the_environments_own_and_torch_shares_them(make):
+    torch = pytest.importorskip("torch")
     env = make(2)
     observation, info = env.reset()
     tensor = torch.from_numpy(observation)
@@ -218,4 +218,5 @@ def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):
     env.reset(seed=0)
     env.step(actions.tolist())
     env.reset(seed=0)
+    torch = pytest.importorskip("torch")
     env.step(torch.from_numpy(actions))
