@@ -18,7 +18,7 @@ from rungs.core.philox import Purpose
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 
-_REALS = {4: np.float32, 8: np.float64}
+_REALS: dict[int, type[Any]] = {4: np.float32, 8: np.float64}
 _START, _ACTION = int(Purpose.CARTPOLE_START), int(Purpose.CARTPOLE_ACTION)
 
 _on_device = cuda.jit(device=True)
