@@ -55,6 +55,7 @@ record: $(INSTALLED)
 
 check: $(TESTED)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/python -m mypy
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files '*.hpp' '*.cpp')
 	$(BIN)/nbstripout --verify $$(git ls-files '*.ipynb')
 

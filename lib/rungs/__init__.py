@@ -1,7 +1,14 @@
 """Rungs: reinforcement-learning environments that are the same, bit for bit, on every rung."""
 
+from typing import TYPE_CHECKING
+
 from rungs.compile import loader
 from rungs.registry import make, make_async, register, rungs_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import ipywidgets
 
 __all__ = ["explore", "make", "make_async", "rungs_of"]
 
@@ -9,7 +16,7 @@ loader.prepare()
 register()
 
 
-def explore(results=None):
+def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
     """Shows the course's widgets in a dashboard, for a notebook: `rungs.show.dashboard.explore`.
 
     Raises:
@@ -21,7 +28,7 @@ def explore(results=None):
     try:
         from rungs.show import dashboard  # takes seconds to import
     except ModuleNotFoundError as error:
-        package = error.name.partition(".")[0]
+        package = str(error.name).partition(".")[0]
         extra = "train" if package == "torch" else "course"
         message = f"rungs.explore() needs {package}: pip install 'rungs[{extra}]'"
         raise UnavailableError(message) from None

@@ -30,7 +30,7 @@ class WorkerDiedError(RungsError, RuntimeError):
 class MainGuardError(RungsError, RuntimeError):
     """A script that starts processes lacks `if __name__ == "__main__":`; the message shows it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(
             "this script starts processes, each of which imports it and would start them again; "
             "what starts them must stand below a guard:\n\n"

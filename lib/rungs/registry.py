@@ -2,11 +2,18 @@
 
 import dataclasses
 import importlib
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import gymnasium
 
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, UnavailableError
+
+if TYPE_CHECKING:  # imported when they are needed
+    from rungs.cartpole.vector_env import CartPoleVectorEnv
+    from rungs.chess.async_env import AsyncChessEnv
+    from rungs.chess.vector_env import ChessVectorEnv
+    from rungs.core.batch_env import BatchEnv
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +75,23 @@ def rungs_of(env_id: str) -> tuple[Rung, ...]:
     return _RUNGS[env_id]
 
 
-def make(env_id: str, rung: str, num_envs: int, **settings):
+@overload
+def make(
+    env_id: Literal["chess"], rung: str, num_envs: int, **settings: Any
+) -> "ChessVectorEnv": ...
+
+
+@overload
+def make(
+    env_id: Literal["cartpole"], rung: str, num_envs: int, **settings: Any
+) -> "CartPoleVectorEnv": ...
+
+
+@overload
+def make(env_id: str, rung: str, num_envs: int, **settings: Any) -> "BatchEnv": ...
+
+
+def make(env_id: str, rung: str, num_envs: int, **settings: Any) -> "BatchEnv":
     """Makes a vector environment: `make("chess", rung="cpp", num_envs=512, seed=0)`.
 
     Args:
@@ -98,13 +121,13 @@ def make(env_id: str, rung: str, num_envs: int, **settings):
     return _imported(_ENVS[env_id])(num_envs, owned, **settings)
 
 
-def _imported(name: str):
+def _imported(name: str) -> Any:
     """Imports what "module:name" below `rungs` is, when it is needed."""
     module, name = name.split(":")
     return getattr(importlib.import_module(f"rungs.{module}"), name)
 
 
-def make_chess(num_envs: int, rung: str = "threads", **settings):
+def make_chess(num_envs: int, rung: str = "threads", **settings: Any) -> "ChessVectorEnv":
     """Serves `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")`; see `make`.
 
     Raises:
@@ -113,7 +136,7 @@ def make_chess(num_envs: int, rung: str = "threads", **settings):
     return make("chess", rung, num_envs, **settings)
 
 
-def make_cartpole(num_envs: int, rung: str = "threads", **settings):
+def make_cartpole(num_envs: int, rung: str = "threads", **settings: Any) -> "CartPoleVectorEnv":
     """Serves `gymnasium.make_vec("rungs/CartPole-v1", num_envs)`; see `make`.
 
     Raises:
@@ -128,7 +151,7 @@ def register() -> None:
     gymnasium.register("rungs/CartPole-v1", vector_entry_point="rungs.registry:make_cartpole")
 
 
-def make_async(env_id: str, num_envs: int, **settings):
+def make_async(env_id: str, num_envs: int, **settings: Any) -> "AsyncChessEnv":
     """Makes an environment with `send` and `recv`: see `rungs.chess.async_env.AsyncChessEnv`.
 
     Raises:

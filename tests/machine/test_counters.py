@@ -1,6 +1,7 @@
 """Counters are believed when they have been read, and only then."""
 
 import ctypes.util
+from unittest import mock
 
 import pytest
 
@@ -41,6 +42,14 @@ def test_without_papi_how_to_get_it(monkeypatch):
     counters._papi.cache_clear()
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
     with pytest.raises(UnavailableError, match="papi-tools"):
+        counters.count(work)
+
+
+def test_a_papi_that_does_not_tell_its_version_is_named(monkeypatch):
+    counters._papi.cache_clear()
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: "libpapi.so.7")
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: mock.MagicMock())
+    with pytest.raises(UnavailableError, match=r"libpapi.so.7 does not tell its version"):
         counters.count(work)
 
 

@@ -321,7 +321,7 @@ MUTANTS = [
     Mutant(
         "engine-error-moves",
         "lib/rungs/chess/boards/engine_plays.py",
-        "            super().load(boards, self._seed)\n",
+        "            super().load(boards, seed)\n",
         "",
         "after an engine's failure boards have moved",
         ("tests/chess/test_engine.py::test_a_failure_to_open_changes_nothing",),

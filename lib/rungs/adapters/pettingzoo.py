@@ -1,5 +1,7 @@
 """Our chess as PettingZoo takes it: two agents of an AEC environment, White and Black in turns."""
 
+from typing import Any
+
 import chess
 import gymnasium
 import numpy as np
@@ -20,7 +22,7 @@ except ImportError:
 _AGENTS = ["player_0", "player_1"]  # White, Black
 
 
-def env(**settings) -> AECEnv:
+def env(**settings: Any) -> AECEnv:
     """Puts `raw_env` into PettingZoo's usual wrappers: who plays an illegal action loses by it.
 
     Args:
@@ -61,7 +63,7 @@ class raw_env(AECEnv):
         *,
         obs: str = "board",
         render_mode: str | None = None,
-        **settings,
+        **settings: Any,
     ):
         super().__init__()
         self.render_mode = choice("render_mode", render_mode, (None, "ansi"))
@@ -96,11 +98,11 @@ class raw_env(AECEnv):
         """
         self._observation, self._info = self._env.reset(seed=seed)
         self.agents = list(_AGENTS)
-        self.rewards = dict.fromkeys(_AGENTS, 0)
+        self.rewards: dict[str, float] = dict.fromkeys(_AGENTS, 0)
         self._cumulative_rewards = dict.fromkeys(_AGENTS, 0)
         self.terminations = dict.fromkeys(_AGENTS, False)
         self.truncations = dict.fromkeys(_AGENTS, False)
-        self.infos = {agent: {} for agent in _AGENTS}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in _AGENTS}
         self.agent_selection = self._to_move()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
@@ -127,7 +129,7 @@ class raw_env(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        outcome = self._env.step([action])
+        outcome = self._env.step([action])  # type: ignore[arg-type]  # refuses None
         self._observation, reward, terminated, truncated, self._info = outcome
         self._cumulative_rewards[agent] = 0
         other = _AGENTS[1 - _AGENTS.index(agent)]

@@ -14,6 +14,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 except ImportError:
     raise UnavailableError(
         "Stable-Baselines3 is not installed: pip install 'rungs[peers]'"
@@ -38,7 +39,8 @@ class BatchVecEnv(VecEnv):
             raise ConfigurationError(f"env={shown(env)} is no batch of ours with SAME_STEP")
         self.env = env
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
-        self._actions = self._info = None
+        self._actions: np.ndarray | None = None
+        self._info: Any = None  # the last one, once there was a reset
 
     def reset(self) -> np.ndarray:
         """Begins an episode in each: episode 0 of `seed`'s, if that was called before.
@@ -58,7 +60,7 @@ class BatchVecEnv(VecEnv):
         """Keeps (N,) actions for `step_wait`."""
         self._actions = actions
 
-    def step_wait(self):
+    def step_wait(self) -> VecEnvStepReturn:
         """Takes them.
 
         Returns:
@@ -72,7 +74,7 @@ class BatchVecEnv(VecEnv):
         *outputs, self._info = self.env.step(self._actions)
         observation, reward, terminated, truncated = (on_host(each).copy() for each in outputs)
         done = terminated | truncated
-        infos = [{} for _ in range(self.num_envs)]
+        infos: list[dict] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(done).tolist():
             infos[i] = {
                 "terminal_observation": on_host(self._info["final_obs"][i]).copy(),
@@ -84,7 +86,7 @@ class BatchVecEnv(VecEnv):
         """Ends all that belongs to them."""
         self.env.close()
 
-    def get_attr(self, attr_name: str, indices=None) -> list[Any]:
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Returns an attribute of the batch, for every one asked for.
 
         Raises:
@@ -93,7 +95,7 @@ class BatchVecEnv(VecEnv):
         value = getattr(self._owner(attr_name), attr_name)
         return [value for _ in self._get_indices(indices)]
 
-    def set_attr(self, attr_name: str, value: Any, indices=None) -> None:
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Refuses: settings are given when the environment is made.
 
         Raises:
@@ -101,7 +103,9 @@ class BatchVecEnv(VecEnv):
         """
         raise ConfigurationError(f"{attr_name} can't be set: make another environment")
 
-    def env_method(self, method_name: str, *args, indices=None, **kwargs) -> list[Any]:
+    def env_method(
+        self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any
+    ) -> list[Any]:
         """Calls a method of the batch, and returns one result for every one asked for.
 
         Raises:
@@ -113,11 +117,13 @@ class BatchVecEnv(VecEnv):
             raise ConfigurationError(f"{method_name} does not return one result for each")
         return [results[i] for i in self._get_indices(indices)]
 
-    def env_is_wrapped(self, wrapper_class, indices=None) -> list[bool]:
+    def env_is_wrapped(
+        self, wrapper_class: type[gymnasium.Wrapper], indices: VecEnvIndices = None
+    ) -> list[bool]:
         """Says that none is: there is none alone."""
         return [False for _ in self._get_indices(indices)]
 
-    def _owner(self, name: str):
+    def _owner(self, name: str) -> Any:
         """Returns who has an attribute of that name: the batch."""
         return self.env
 
@@ -139,7 +145,7 @@ class ChessVecEnv(BatchVecEnv):
     """
 
     def __init__(
-        self, num_envs: int, rung: str = "threads", *, opponent: Any = "random", **settings
+        self, num_envs: int, rung: str = "threads", *, opponent: Any = "random", **settings: Any
     ):
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: Stable-Baselines3 knows one")
@@ -158,7 +164,7 @@ class ChessVecEnv(BatchVecEnv):
             raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
         return self._info["action_mask"].copy()
 
-    def step_wait(self):
+    def step_wait(self) -> VecEnvStepReturn:
         """See `BatchVecEnv.step_wait`; where a game ended, its dict also has the `reason`."""
         outcome = super().step_wait()
         for info, reason in zip(outcome[-1], self._info["reason"].tolist(), strict=True):
@@ -166,7 +172,7 @@ class ChessVecEnv(BatchVecEnv):
                 info["reason"] = reason
         return outcome
 
-    def _owner(self, name: str):
+    def _owner(self, name: str) -> Any:
         return self if name == "action_masks" else self.env
 
 
@@ -183,7 +189,7 @@ class CartPoleVecEnv(BatchVecEnv):
         UnavailableError: Stable-Baselines3 is not installed (when this module is imported).
     """
 
-    def __init__(self, num_envs: int, rung: str = "threads", **settings):
+    def __init__(self, num_envs: int, rung: str = "threads", **settings: Any):
         if "autoreset_mode" in settings:
             raise ConfigurationError("autoreset_mode can't be set: Stable-Baselines3 knows one")
         super().__init__(rungs.make("cartpole", rung, num_envs, **settings))

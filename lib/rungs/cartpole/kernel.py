@@ -6,18 +6,19 @@ Where `NUMBA_ENABLE_CUDASIM=1` is set before Numba is imported, its simulator ru
 import functools
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numba import config, cuda
 
-from rungs.cartpole.physics import FORCE, NEVER, physics
+from rungs.cartpole.physics import FORCE, NEVER, Physics, physics
 from rungs.core import philox
 from rungs.core.philox import Purpose
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 
-_REALS = {4: np.float32, 8: np.float64}
+_REALS: dict[int, type[Any]] = {4: np.float32, 8: np.float64}
 _START, _ACTION = int(Purpose.CARTPOLE_START), int(Purpose.CARTPOLE_ACTION)
 
 _on_device = cuda.jit(device=True)
@@ -44,7 +45,7 @@ def _product(itemsize: int) -> Callable:
     return _on_device(lambda a, b: rounded(a, b))
 
 
-def _physics(itemsize: int):
+def _physics(itemsize: int) -> Physics:
     return physics(itemsize, real=_REALS[itemsize], product=_product(itemsize), compiled=_on_device)
 
 
@@ -149,7 +150,7 @@ def compiled(
     random_actions: bool,
     many: bool,
     threads_per_block: int,
-):
+) -> Any:
     """Returns the kernel of `source`, to be launched in blocks of so many threads."""
     made = source(itemsize, mode, random_actions, many)
     if SIMULATED:

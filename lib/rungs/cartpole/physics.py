@@ -67,9 +67,9 @@ def physics(
         compiled: takes each function, and gives what others call.
     """
     terms = _TERMS[itemsize]
-    last_sine, *sines = map(real, reversed(_SINE[:terms]))
-    last_cosine, *cosines = map(real, reversed(_COSINE[:terms]))
-    sines, cosines = tuple(sines), tuple(cosines)  # which Numba can compile
+    last_sine, *sine_terms = map(real, reversed(_SINE[:terms]))
+    last_cosine, *cosine_terms = map(real, reversed(_COSINE[:terms]))
+    sines, cosines = tuple(sine_terms), tuple(cosine_terms)  # which Numba can compile
     one, four_thirds, length, seconds = map(real, (1, 4 / 3, LENGTH, SECONDS))
     gravity, mass_of_pole, mass_length = map(real, (GRAVITY, MASS_OF_POLE, MASS_LENGTH))
     per_mass, most_x, most_theta = map(real, (1 / MASS, MOST_X, MOST_THETA))

@@ -23,7 +23,7 @@ class CartPoleSettings:
     max_episode_steps: int = 500
     autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked = {
             "dtype": choice("dtype", self.dtype, DTYPES),
             "workload": integer("workload", self.workload, 1, 10**6),

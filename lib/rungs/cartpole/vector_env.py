@@ -2,10 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
 
 from rungs.cartpole.carts.carts import Carts
 from rungs.cartpole.carts.saved import saved_arrays
@@ -13,7 +15,7 @@ from rungs.cartpole.physics import MOST_THETA, MOST_X
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.core import state
 from rungs.core.arguments import check_settings, integer
-from rungs.core.batch_env import BatchEnv
+from rungs.core.batch_env import Array, BatchEnv
 from rungs.processes.interrupt import uninterrupted
 
 
@@ -62,21 +64,29 @@ class CartPoleVectorEnv(BatchEnv):
         workload: int = 1,
         max_episode_steps: int = 500,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-        **how,
+        **how: Any,
     ):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
         self.first_env = integer("first_env", first_env, 0, 2**31 - 1)
-        self.settings = CartPoleSettings(dtype, workload, max_episode_steps, autoreset_mode)
+        self.settings = CartPoleSettings(
+            dtype,
+            workload,
+            max_episode_steps,
+            autoreset_mode,  # type: ignore[arg-type]  # made a mode there
+        )
         check_settings(carts, how)
         self.carts = carts(self.num_envs, self.first_env, self.settings, **how)
         self.device, self._outputs = self.carts.device, self.carts.outputs
+        self._ended = self._outputs.ended
         self._drawn = 0  # random actions that each environment was given
         high = np.array([2 * MOST_X, np.inf, 2 * MOST_THETA, np.inf], np.float32)
         space = gymnasium.spaces.Box(-high, high, dtype=np.float32)
         self._describe(self.settings.autoreset_mode, space, gymnasium.spaces.Discrete(2))
 
-    def reset(self, *, seed: int | None = None, options: dict | None = None):
+    def reset(
+        self, *, seed: int | None = None, options: dict | None = None
+    ) -> tuple[Array, dict[str, Any]]:
         """Begins an episode in every environment, or in some.
 
         Args:
@@ -101,7 +111,7 @@ class CartPoleVectorEnv(BatchEnv):
             self._num_ended = int(self._ended.sum())
             return self._outputs.observation, {}
 
-    def step(self, actions):
+    def step(self, actions: ArrayLike) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Takes one action in every environment.
 
         Args:
@@ -134,7 +144,7 @@ class CartPoleVectorEnv(BatchEnv):
         finally:
             self._lock.release()
 
-    def step_many(self, steps: int, actions=None):
+    def step_many(self, steps: int, actions: ArrayLike | None = None) -> tuple[Array, Array, Array]:
         """Takes some steps at once, without what lies between them.
 
         Args:
@@ -154,13 +164,14 @@ class CartPoleVectorEnv(BatchEnv):
         """
         with self._alone("step_many"):
             steps = self._checked_steps(steps)
+            taken = None
             if actions is not None:
-                actions = self.carts.accepted(self.checked(actions, steps))
+                taken = self.carts.accepted(self.checked(actions, steps))
             rewards, ended = self.carts.sums()
             at_once = self.carts.steps_at_once()
             for first in range(0, steps, at_once):
                 some = min(at_once, steps - first)
-                given = None if actions is None else actions[first : first + some]
+                given = None if taken is None else taken[first : first + some]
                 with uninterrupted():
                     sums = self.carts.step_many(some, given, self._drawn)
                     self._drawn += some if actions is None else 0
@@ -177,7 +188,7 @@ class CartPoleVectorEnv(BatchEnv):
             numbers = {"seed": self._seed, "drawn": self._drawn}
             return state.pack(self._identity() | numbers, payload)
 
-    def set_state(self, saved: bytes):
+    def set_state(self, saved: bytes) -> tuple[Array, dict[str, Any]]:
         """Goes on from what `get_state` returned.
 
         Returns:
@@ -196,13 +207,9 @@ class CartPoleVectorEnv(BatchEnv):
             self._num_ended = int(self._ended.sum())
             return self._outputs.observation, {}
 
-    def close_extras(self, **kwargs) -> None:
+    def close_extras(self, **kwargs: Any) -> None:
         """Lets go of the rung's processes (called by `close`)."""
         self.carts.close()
-
-    @property
-    def _ended(self):
-        return self._outputs.ended
 
     def _identity(self) -> dict:
         settings = dataclasses.asdict(self.settings)

@@ -79,12 +79,13 @@ def legal_actions(board: chess.Board) -> dict[int, chess.Move]:
 
 def move_of(action: int, board: chess.Board) -> chess.Move | None:
     """Returns the move an action means on `board`, legal or not; None where it leaves the board."""
-    if not 0 <= action < NUM_ACTIONS or target_of(action) is None:
+    square = target_of(action) if 0 <= action < NUM_ACTIONS else None
+    if square is None:
         return None
     view = 0 if board.turn else 56
-    origin, target = action % 64 ^ view, target_of(action) ^ view
+    origin, target = action % 64 ^ view, square ^ view
     promotion = _PLANES[action // 64][2]
-    if promotion is None and board.piece_type_at(origin) == chess.PAWN and target_of(action) >= 56:
+    if promotion is None and board.piece_type_at(origin) == chess.PAWN and square >= 56:
         promotion = chess.QUEEN
     if board.chess960 and board.kings & chess.BB_SQUARES[origin]:
         own_rooks = board.rooks & board.occupied_co[board.turn]

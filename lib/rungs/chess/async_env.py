@@ -1,13 +1,16 @@
 """Two halves of the boards in flight: one is stepped while the other waits for its actions."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rungs.chess.boards.threads import ThreadsBoards
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.core.arguments import integer
+from rungs.core.batch_env import Array
 from rungs.errors import ConfigurationError
 
 
@@ -32,7 +35,7 @@ class AsyncChessEnv:
         **settings: of `rungs.make("chess", "threads", ...)`.
     """
 
-    def __init__(self, num_envs: int, **settings):
+    def __init__(self, num_envs: int, **settings: Any):
         self.num_envs = integer("num_envs", num_envs, 2, 2**31 - 1)
         if self.num_envs % 2:
             raise ConfigurationError(f"num_envs={num_envs} has no two halves")
@@ -54,10 +57,10 @@ class AsyncChessEnv:
         if self._begun:
             self._finish()
         outcomes = [half.reset(seed=seed) for half in self.halves]
-        self._pending: list[Future | None] = [_done(*outcome) for outcome in outcomes]
+        self._pending: list[Future] = [_done(*outcome) for outcome in outcomes]
         self._turn, self._received, self._begun = 0, False, True
 
-    def recv(self):
+    def recv(self) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Waits for the half whose turn it is.
 
         Returns:
@@ -78,7 +81,7 @@ class AsyncChessEnv:
         info["boards"] = slice(self._turn * half, (self._turn + 1) * half)
         return observation, reward, terminated, truncated, info
 
-    def send(self, actions) -> None:
+    def send(self, actions: ArrayLike) -> None:
         """Starts a step of the half that was received last, and returns at once.
 
         Args:
@@ -130,7 +133,7 @@ class AsyncChessEnv:
 def _done(observation: np.ndarray, info: dict) -> Future:
     """Returns a half's first outputs, as a step that is over."""
     nothing = np.zeros(len(observation), np.bool_)
-    future = Future()
+    future: Future = Future()
     reward = np.zeros(len(observation), np.float32)
     future.set_result((observation, reward, nothing, nothing.copy(), info))
     return future

@@ -1,12 +1,17 @@
 """The arrays a chess environment writes its outputs to."""
 
 import types
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES
 from rungs.chess.observation import OBSERVATIONS
+from rungs.core.batch_env import Array
 from rungs.core.memory import whole_lines, zeroed_lines
+
+if TYPE_CHECKING:
+    from rungs.chess.settings import ChessSettings
 
 # The most actions that are legal in any reachable position: see cpp/env/mask.hpp.
 MOST_LISTED = 218
@@ -54,7 +59,7 @@ class Buffers(types.SimpleNamespace):
     """
 
     @classmethod
-    def allocate(cls, boards: tuple[int, ...], settings) -> "Buffers":
+    def allocate(cls, boards: tuple[int, ...], settings: "ChessSettings") -> "Buffers":
         """Makes zeroed arrays for boards of an environment.
 
         Args:
@@ -67,7 +72,7 @@ class Buffers(types.SimpleNamespace):
         return like.within(zeroed_lines(like.memory_bytes()))
 
     @classmethod
-    def like(cls, boards: tuple[int, ...], settings) -> "Buffers":
+    def like(cls, boards: tuple[int, ...], settings: "ChessSettings") -> "Buffers":
         """Makes arrays like `allocate`'s without memory of their own, for `within`."""
         kinds = {name: kind(settings) for name, kind in OUTPUTS.items()}
         return cls(
@@ -81,7 +86,7 @@ class Buffers(types.SimpleNamespace):
         """Returns the size of memory that `within` needs."""
         return sum(whole_lines(array.nbytes) for array in vars(self).values())
 
-    def within(self, memory) -> "Buffers":
+    def within(self, memory: Any) -> "Buffers":
         """Makes arrays like these in `memory`, one after the other, on cache lines of their own."""
         arrays, at = {}, 0
         for name, array in vars(self).items():
@@ -101,11 +106,11 @@ class Buffers(types.SimpleNamespace):
             for ours, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
         )
 
-    def save(self) -> dict[str, np.ndarray]:
+    def save(self) -> dict[str, Array]:
         """Copies all arrays, for `restore`."""
         return {name: array.copy() for name, array in vars(self).items()}
 
-    def restore(self, saved: dict[str, np.ndarray]) -> None:
+    def restore(self, saved: dict[str, Array]) -> None:
         """Puts in what `save` copied, or arrays like it, or some of them."""
         for name, array in saved.items():
             getattr(self, name)[:] = array

@@ -10,7 +10,8 @@ import signal
 import subprocess
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Coroutine, Iterator, Mapping
+from typing import Any
 
 import chess
 import chess.engine
@@ -44,7 +45,7 @@ class UciEngine:
     timeout: float = 10.0
     options: Mapping[str, str | int | bool] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked = {
             "path": _program(self.path),
             "depth": integer("engine depth", self.depth, 1, 2**31 - 1),
@@ -55,7 +56,7 @@ class UciEngine:
             object.__setattr__(self, name, value)
 
 
-def _program(path) -> str:
+def _program(path: Any) -> str:
     found = None
     if isinstance(path, str | os.PathLike):
         path = os.fspath(path)
@@ -66,10 +67,10 @@ def _program(path) -> str:
     return path
 
 
-def _options(options) -> dict[str, str | int | bool]:
+def _options(options: object) -> dict[str, str | int | bool]:
     if not isinstance(options, Mapping):
         raise ConfigurationError(f"engine options={shown(options)} are not a dict")
-    checked = {}
+    checked: dict[str, str | int | bool] = {}
     for name, value in options.items():
         if not isinstance(name, str):
             raise ConfigurationError(f"engine option {shown(name)} is not a name")
@@ -94,7 +95,10 @@ class EngineProcess:
 
     def __init__(self, engine: UciEngine):
         self.engine = engine
-        self._loop = self._thread = self._protocol = self._kill = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._protocol: chess.engine.UciProtocol | None = None
+        self._kill: weakref.finalize | None = None
 
     def reply(self, position: chess.Board, board: int) -> chess.Move:
         """Returns its move in `position`.
@@ -108,10 +112,9 @@ class EngineProcess:
         """
         limit = chess.engine.Limit(depth=self.engine.depth)
         with self._failing_as(board, position.fen()):
-            if self._protocol is None:
-                self._start()
+            protocol = self._protocol or self._start()
             # A new game each time: what it remembers of others must not change its move.
-            play = self._protocol.play(position, limit, game=object())
+            play = protocol.play(position, limit, game=object())
             move = self._wait(play).move
             if not move:  # nor "0000", which only says that there is none
                 raise chess.engine.EngineError("it made no move")
@@ -121,24 +124,28 @@ class EngineProcess:
         """Stops it; may be called twice."""
         if self._kill:
             self._kill()
+        if self._thread:
             self._thread.join()
         self._loop = self._thread = self._protocol = self._kill = None
 
-    def _start(self) -> None:
+    def _start(self) -> chess.engine.UciProtocol:
         # In a thread of its own, as a notebook's already runs an event loop.
         self._loop = asyncio.new_event_loop()
         group = ProcessGroup()
-        self._kill = weakref.finalize(self, _stop, self._loop, group, processes := [])
+        processes: list[tuple] = []
+        self._kill = weakref.finalize(self, _stop, self._loop, group, processes)
         self._thread = threading.Thread(target=_run, args=(self._loop,), daemon=True)
         self._thread.start()
         self._protocol = self._wait(_open(self.engine, group, processes))
+        return self._protocol
 
-    def _wait(self, coroutine):
+    def _wait(self, coroutine: Coroutine) -> Any:
+        assert self._loop is not None  # it was started
         timed = asyncio.wait_for(coroutine, self.engine.timeout)
         return asyncio.run_coroutine_threadsafe(timed, self._loop).result()
 
     @contextlib.contextmanager
-    def _failing_as(self, board: int, fen: str):
+    def _failing_as(self, board: int, fen: str) -> Iterator[None]:
         try:
             yield
         except TimeoutError:
@@ -154,7 +161,9 @@ class EngineProcess:
         raise EngineError(f"engine {self.engine.path} {why} (in {fen})", board) from None
 
 
-async def _open(engine: UciEngine, group: ProcessGroup, processes: list):
+async def _open(
+    engine: UciEngine, group: ProcessGroup, processes: list
+) -> chess.engine.UciProtocol:
     # The process is known to `_stop` from its first moment, even where it never says "uciok".
     transport, protocol = await chess.engine.UciProtocol.popen(
         engine.path,

@@ -29,12 +29,16 @@ class ChessEnv:
         settings: the environment's.
     """
 
+    board: chess.Board
+    legal: dict[int, chess.Move]
+    reason: Reason
+
     def __init__(self, number: int, settings: ChessSettings):
         # Whose random numbers are drawn: its own, or a copy's source's.
         self.number = self._own_number = number
         self.settings = settings
         self.seed = self.episode = 0
-        self._past = collections.deque(maxlen=HISTORY)
+        self._past: collections.deque[tuple[dict, int]] = collections.deque(maxlen=HISTORY)
         self._start()
 
     def begin(self, episode: int | None) -> None:
@@ -145,7 +149,8 @@ class ChessEnv:
         sign = 1.0  # whoever mates has just moved
         if self.settings.opponent is not None and not self.reason:
             random = self.settings.opponent == "random"
-            self._play(self.legal[self._random_action(Purpose.OPPONENT) if random else reply])
+            answer = self._random_action(Purpose.OPPONENT) if random else reply
+            self._play(self.legal[answer])  # type: ignore[index]  # an engine's is there
             sign = -1.0
         limit = self.settings.max_plies
         truncated = not self.reason and limit is not None and self.ply >= limit
@@ -238,7 +243,7 @@ class ChessEnv:
 
     def _bitplanes(self) -> list[int]:
         board, us = self.board, self.board.turn
-        words = []
+        words: list[int] = []
         for pieces, repetitions in reversed(self._past):
             for side in (us, not us):
                 words += pieces[side] if us else map(chess.flip_vertical, pieces[side])
@@ -262,7 +267,7 @@ class ChessEnv:
         out[65] = board.has_queenside_castling_rights(us)
         out[66] = board.has_kingside_castling_rights(not us)
         out[67] = board.has_queenside_castling_rights(not us)
-        out[68] = board.ep_square % 8 if board.has_legal_en_passant() else -1
+        out[68] = board.ep_square % 8 if board.has_legal_en_passant() else -1  # type: ignore[operator]
         out[69] = min(board.halfmove_clock, 127)
         out[70] = self.repetitions
         out[71] = not us

@@ -1,5 +1,7 @@
 """What an agent sees: the layouts of `cpp/env/{observation,planes}.hpp`, by name."""
 
+from typing import Any
+
 import numpy as np
 
 _PIECES = ("pawns", "knights", "bishops", "rooks", "queens", "king")
@@ -51,7 +53,7 @@ _PLANES = (len(PLANE_NAMES), 8, 8)
 # By `obs` and `dtype`: shape and dtype of one board's observation, in the order of
 # `rungs::env::ObservationFormat`. The first of an `obs` is its default. NumPy has no bfloat16:
 # arrays hold its bits.
-OBSERVATIONS = {
+OBSERVATIONS: dict[tuple[str, str], tuple[tuple[int, ...], type[Any]]] = {
     ("board", "int8"): ((72,), np.int8),
     ("planes", "float32"): (_PLANES, np.float32),
     ("bitplanes", "uint64"): ((len(PLANE_NAMES),), np.uint64),

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Mapping, Set
+from typing import Any
 
 import chess
 from gymnasium.vector import AutoresetMode
@@ -48,12 +49,12 @@ class ChessSettings:
     max_plies: int | None = None
     start_fens: tuple[str, ...] | None = None
     opening_plies: tuple[int, int] = (0, 0)
-    dtype: str | None = None
+    dtype: str = None  # type: ignore[assignment]  # made the first of its `obs`
     start: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         # What is kept has been made what it stands for: a state of the settings takes no others.
-        checked = {
+        checked: dict[str, Any] = {
             "obs": choice("obs", self.obs, ("board", "planes", "bitplanes")),
             "mask": choice("mask", self.mask, tuple(MASKS)),
             "autoreset_mode": autoreset_mode(self.autoreset_mode),
@@ -92,7 +93,7 @@ class ChessSettings:
     @functools.cached_property
     def chess960(self) -> bool:
         """Whether python-chess and UCI are to take the games for Chess960."""
-        return self.start == "chess960" or any(board_of(fen).chess960 for fen in self.start_fens)
+        return self.start == "chess960" or any(board_of(fen).chess960 for fen in self.starts)
 
 
 @functools.cache
@@ -106,7 +107,7 @@ def share_ends(num_envs: int, shares: int) -> list[int]:
     return [num_envs * (share + 1) // shares for share in range(shares)]
 
 
-def _opening(plies) -> tuple[int, int]:
+def _opening(plies: Any) -> tuple[int, int]:
     pair = _listed(plies)
     if len(pair) != 2:
         raise ConfigurationError(f"opening_plies={shown(plies)} is not a pair (min, max)")
@@ -115,14 +116,14 @@ def _opening(plies) -> tuple[int, int]:
     return low, integer("opening_plies", high, low, MOST_PLIES)
 
 
-def _starts(fens) -> tuple[str, ...]:
+def _starts(fens: Any) -> tuple[str, ...]:
     listed = _listed(fens)
     if not listed:
         raise ConfigurationError(f"start_fens={shown(fens)} is not a list of FENs")
     return tuple(map(_start, listed))
 
 
-def _listed(values) -> tuple:
+def _listed(values: Any) -> tuple:
     """Returns what is listed in an order; nothing where there is no list."""
     # In a set the order is another in each process.
     if isinstance(values, str | bytes | bytearray | memoryview | Mapping | Set):

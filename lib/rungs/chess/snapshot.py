@@ -1,7 +1,7 @@
 """Copies of boards that are kept in memory, to be put back as often as wanted."""
 
 import dataclasses
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -46,5 +46,5 @@ class Snapshot:
                     f"{name} is {shown(theirs[name])}, not {shown(ours[name])}"
                 )
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise InvalidStateError("a snapshot stays in its process: get_state() makes what can leave")

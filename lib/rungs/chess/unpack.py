@@ -9,10 +9,11 @@ import numpy as np
 from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES
 from rungs.chess.observation import NUMBER_PLANES, PLANE_NAMES, dtypes_of
 from rungs.core.arguments import choice
+from rungs.core.batch_env import Array
 from rungs.errors import ConfigurationError
 
 
-def unpack_mask(words):
+def unpack_mask(words: Array) -> Array:
     """Returns the legal-action mask of `mask="bits"` as `mask="bool"` gives it.
 
     Args:
@@ -29,7 +30,7 @@ def unpack_mask(words):
     return bits.view(np.bool_) if isinstance(words, np.ndarray) else bits.bool()
 
 
-def unpack_list(actions):
+def unpack_list(actions: Array) -> Array:
     """Returns the legal-action mask of `mask="list"` as `mask="bool"` gives it.
 
     Args:
@@ -52,12 +53,12 @@ def unpack_list(actions):
         return np.ascontiguousarray(mask[..., :NUM_ACTIONS])
     import torch
 
-    mask = torch.zeros(shape, dtype=torch.bool, device=actions.device)
+    allowed = torch.zeros(shape, dtype=torch.bool, device=actions.device)
     places = torch.where(actions < 0, NUM_ACTIONS, actions.long())
-    return mask.scatter_(-1, places, True)[..., :NUM_ACTIONS].contiguous()
+    return allowed.scatter_(-1, places, True)[..., :NUM_ACTIONS].contiguous()
 
 
-def unpack_planes(words, dtype: str = "float32"):
+def unpack_planes(words: Array, dtype: str = "float32") -> Array:
     """Returns the observation of `obs="bitplanes"` as `obs="planes"` gives it.
 
     Args:
@@ -82,7 +83,7 @@ def unpack_planes(words, dtype: str = "float32"):
     return planes
 
 
-def _cast(numbers, dtype: str):
+def _cast(numbers: Array, dtype: str) -> Array:
     """Returns numbers, 0 or more, as planes of a dtype show them."""
     if not isinstance(numbers, np.ndarray):
         import torch
@@ -99,7 +100,7 @@ def _cast(numbers, dtype: str):
     return ((bits + (0x7FFF + (bits >> 16 & 1))) >> 16).astype(np.uint16)
 
 
-def _check(what: str, words, last: int) -> None:
+def _check(what: str, words: Array, last: int) -> None:
     integers = ("uint64",) if isinstance(words, np.ndarray) else ("torch.uint64", "torch.int64")
     _check_dtype(f"{what} of words", words, integers)
     if words.ndim < 1 or words.shape[-1] != last:
@@ -108,7 +109,7 @@ def _check(what: str, words, last: int) -> None:
         )
 
 
-def _check_dtype(what: str, given, dtypes: tuple[str, ...]) -> None:
+def _check_dtype(what: str, given: Array, dtypes: tuple[str, ...]) -> None:
     dtype = getattr(given, "dtype", None)
     if str(dtype) not in dtypes:
         wanted = dtypes[0].removeprefix("torch.")
@@ -118,7 +119,7 @@ def _check_dtype(what: str, given, dtypes: tuple[str, ...]) -> None:
         )
 
 
-def _check_list(actions) -> None:
+def _check_list(actions: Array) -> None:
     _check_dtype("a list", actions, ("int16", "torch.int16"))
     if actions.ndim < 1:
         raise ConfigurationError("a list has shape (), not (..., 218)")
@@ -128,7 +129,7 @@ def _check_list(actions) -> None:
         raise ConfigurationError("a list holds a number that is no action")
 
 
-def _bytes(words):
+def _bytes(words: Array) -> Array:
     """Returns (..., n) words as (..., 8 n) bytes."""
     if isinstance(words, np.ndarray):
         return np.ascontiguousarray(words).view(np.uint8)
@@ -137,7 +138,7 @@ def _bytes(words):
     return words.contiguous().view(torch.uint8)
 
 
-def _bits(words):
+def _bits(words: Array) -> Array:
     """Returns every bit as a byte of 0 or 1, lowest first, as a last axis of 8 behind the bytes."""
     octets = _bytes(words)
     if isinstance(words, np.ndarray):

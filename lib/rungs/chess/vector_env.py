@@ -2,11 +2,13 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
 
 from rungs.chess.actions import NUM_ACTIONS, board_of, legal_actions
 from rungs.chess.boards.boards import Boards
@@ -18,7 +20,7 @@ from rungs.chess.settings import ChessSettings
 from rungs.chess.snapshot import Snapshot
 from rungs.core import state
 from rungs.core.arguments import check_settings, checked_indices, choice, integer, shown
-from rungs.core.batch_env import BatchEnv, stays_ended
+from rungs.core.batch_env import Array, BatchEnv, stays_ended
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.processes.interrupt import uninterrupted
 
@@ -109,7 +111,7 @@ class ChessVectorEnv(BatchEnv):
         start_fens: Sequence[str] | None = None,
         opening_plies: tuple[int, int] = (0, 0),
         dtype: str | None = None,
-        **how,
+        **how: Any,
     ):
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
@@ -118,11 +120,11 @@ class ChessVectorEnv(BatchEnv):
             opponent,
             obs,
             mask,
-            autoreset_mode,
+            autoreset_mode,  # type: ignore[arg-type]  # made what it stands for there
             max_plies,
-            start_fens,
+            start_fens,  # type: ignore[arg-type]  # likewise
             opening_plies,
-            dtype,
+            dtype,  # type: ignore[arg-type]  # likewise
             start,
         )
         check_settings(boards, how)
@@ -136,7 +138,9 @@ class ChessVectorEnv(BatchEnv):
         self._describe(self.settings.autoreset_mode, _observation_space(self.settings), actions)
         self._write_to(self.boards.buffers)
 
-    def reset(self, *, seed: int | None = None, options: dict | None = None):
+    def reset(
+        self, *, seed: int | None = None, options: dict | None = None
+    ) -> tuple[Array, dict[str, Any]]:
         """Begins an episode on every board, or on some.
 
         Args:
@@ -158,7 +162,7 @@ class ChessVectorEnv(BatchEnv):
                     return self._reset(seed, options)
             return self._reset(seed, options)
 
-    def _reset(self, seed: int | None, options: dict | None):
+    def _reset(self, seed: int | None, options: dict | None) -> tuple[Array, dict[str, Any]]:
         self._check_open()
         which = self._reset_mask(seed, options)
         first = seed is not None or not self._begun
@@ -170,7 +174,9 @@ class ChessVectorEnv(BatchEnv):
         self._num_ended = int(self._ended.sum())
         return self._buffers.observation, self._info()
 
-    def step(self, actions, out: Buffers | None = None):
+    def step(
+        self, actions: ArrayLike, out: Buffers | None = None
+    ) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Plays one action on every board.
 
         Args:
@@ -199,7 +205,9 @@ class ChessVectorEnv(BatchEnv):
         finally:
             self._lock.release()
 
-    def _step(self, actions, out: Buffers | None):
+    def _step(
+        self, actions: ArrayLike, out: Buffers | None
+    ) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         if self.closed or not self._begun:
             self._check_begun("step")
         actions = self.checked(actions)
@@ -219,7 +227,7 @@ class ChessVectorEnv(BatchEnv):
             info["final_info"] = {"reason": out.reason}
         return out.observation, out.reward, out.terminated, out.truncated, info
 
-    def sample_actions(self, rng: np.random.Generator | int):
+    def sample_actions(self, rng: np.random.Generator | int) -> Array:
         """Chooses one uniformly random action per board among those that `step` takes next.
 
         The same `rng` chooses the same on every rung, and the same as
@@ -289,7 +297,7 @@ class ChessVectorEnv(BatchEnv):
             self._check_begun("get_state")
             return state.pack(self._identity() | {"seed": self._seed}, self.boards.dump())
 
-    def set_state(self, saved: bytes):
+    def set_state(self, saved: bytes) -> tuple[Array, dict[str, Any]]:
         """Goes on from what `get_state` returned, in this environment or one made like it.
 
         Only `obs`, `dtype` and `mask` may differ, but observations with history need a state with
@@ -311,7 +319,9 @@ class ChessVectorEnv(BatchEnv):
             self._num_ended = int(self._ended.sum())
             return self._buffers.observation, self._info()
 
-    def copy_boards(self, source, target, *, randomness: str = "same"):
+    def copy_boards(
+        self, source: ArrayLike, target: ArrayLike, *, randomness: str = "same"
+    ) -> tuple[Array, dict[str, Any]]:
         """Makes boards what others are, each an exact copy of one.
 
         All of `source` are read before any of `target` is written, so boards can change places. The
@@ -348,7 +358,7 @@ class ChessVectorEnv(BatchEnv):
             own = _is_own(randomness)
             return self._put(self.boards.save(source), target, own)
 
-    def snapshot(self, indices=None) -> Snapshot:
+    def snapshot(self, indices: ArrayLike | None = None) -> Snapshot:
         """Copies boards, to go on from them later with `restore`; quick, and in memory.
 
         Args:
@@ -367,7 +377,9 @@ class ChessVectorEnv(BatchEnv):
             copies = self.boards.save(indices)
             return Snapshot(indices, self._seed, self.settings, self.boards.layout(), copies)
 
-    def restore(self, snapshot: Snapshot, indices=None, *, randomness: str = "same"):
+    def restore(
+        self, snapshot: Snapshot, indices: ArrayLike | None = None, *, randomness: str = "same"
+    ) -> tuple[Array, dict[str, Any]]:
         """Makes boards what they, or others, were when `snapshot` was taken; as often as wanted.
 
         Args:
@@ -403,7 +415,7 @@ class ChessVectorEnv(BatchEnv):
             target = self._targets("indices", indices, len(snapshot.indices))
             return self._put(snapshot.boards, target, own)
 
-    def _targets(self, name: str, value, count: int) -> np.ndarray:
+    def _targets(self, name: str, value: ArrayLike, count: int) -> np.ndarray:
         """Returns the indices of `count` different boards, (count,) int64."""
         target = checked_indices(name, value, self.num_envs)
         if len(target) != count:
@@ -413,7 +425,7 @@ class ChessVectorEnv(BatchEnv):
             raise ConfigurationError(f"{name} has board {times.argmax()} more than once")
         return target
 
-    def _put(self, copies, target: np.ndarray, own: bool):
+    def _put(self, copies: Any, target: np.ndarray, own: bool) -> tuple[Array, dict[str, Any]]:
         """Makes boards what was copied."""
         self.boards.put(copies, target, own)
         self._num_ended = int(self._ended.sum())
@@ -459,11 +471,11 @@ class ChessVectorEnv(BatchEnv):
         """Returns the size of all boards' state and outputs."""
         return self.boards.memory_bytes()
 
-    def close_extras(self, **kwargs) -> None:
+    def close_extras(self, **kwargs: Any) -> None:
         """Lets go of the rung's processes (called by `close`)."""
         self.boards.close()
 
-    def _is_ours(self, out) -> bool:
+    def _is_ours(self, out: object) -> bool:
         """Says whether outputs can be written to `out`."""
         return type(out) is type(self._buffers) and out.is_like(self._buffers)
 
@@ -479,7 +491,7 @@ class ChessVectorEnv(BatchEnv):
             self._seen["action_count"] = buffers.action_count
 
     @contextlib.contextmanager
-    def _writing_to(self, buffers: Buffers):
+    def _writing_to(self, buffers: Buffers) -> Iterator[None]:
         """Has outputs written to `buffers`, from now on unless the block raises."""
         before = self._buffers
         # Which boards stay ended is read before it is written.
@@ -495,7 +507,7 @@ class ChessVectorEnv(BatchEnv):
         self.boards.write_to(buffers)
         self._write_to(buffers)
 
-    def _info(self) -> dict:
+    def _info(self) -> dict[str, Any]:
         return self._seen.copy()  # in which users put what they like
 
     def _identity(self) -> dict:

@@ -22,7 +22,7 @@ from rungs.errors import CompilerError
 _OTHERS_MAY_WRITE = 0o022
 
 
-def built(name: str, identity: object, build: Callable[[Path], None]) -> Path:
+def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
     """Returns the path of a file in the cache, built first unless it is there and whole.
 
     It is built once, whole or not at all, however many processes ask at the same time. A file that
@@ -90,7 +90,7 @@ def _locked(folder: Path, name: str) -> Iterator[None]:
         yield
 
 
-def _build(folder: Path, name: str, build: Callable[[Path], None]) -> Path:
+def _build(folder: Path, name: str, build: Callable[[Path], object]) -> Path:
     for damaged in folder.glob(f"{name}-*"):
         print(f"rungs: {damaged} is damaged: it is built again", file=sys.stderr)
         damaged.unlink()

@@ -15,9 +15,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from rungs import paths
 from rungs.compile import cache, headers, openmp
+from rungs.compile.functions import Api
 from rungs.errors import CompilerError, UnavailableError
 from rungs.machine.cpu import cpu_features
 
@@ -33,7 +35,7 @@ def is_here() -> bool:
 _loaded: str | None = None
 
 
-def load():
+def load() -> Api:
     """Compiles the functions of `cpp/bindings/api.hpp`; each releases the interpreter lock.
 
     The first call in a process takes about a second, the first on a machine a few more for the
@@ -56,7 +58,7 @@ def load():
     return _functions()
 
 
-def load_mpi():
+def load_mpi() -> Api:
     """Compiles the functions of `load`, and of `cpp/bindings/mpi.hpp`. Initialises MPI.
 
     Raises:
@@ -68,7 +70,7 @@ def load_mpi():
     return functions
 
 
-def load_machine():
+def load_machine() -> Api:
     """Compiles the functions of `cpp/bindings/machine.hpp`.
 
     Raises:
@@ -127,13 +129,13 @@ def _include(header: str) -> None:
 
 
 @functools.cache
-def _functions():
+def _functions() -> Api:
     import cppyy
 
     class Functions:
         """cppyy's functions, looked up once each."""
 
-        def __getattr__(self, name: str):
+        def __getattr__(self, name: str) -> Any:
             function = getattr(cppyy.gbl, name)
             function.__release_gil__ = True
             setattr(self, name, function)
@@ -157,7 +159,8 @@ def _import_cppyy() -> None:
 
 def _precompiled_header() -> Path:
     """Cling's standard header, precompiled with our flags; built in a process of its own, once."""
-    backend = importlib.util.find_spec("cppyy_backend").submodule_search_locations[0]
+    found = importlib.util.find_spec("cppyy_backend")
+    backend = found.submodule_search_locations[0]  # type: ignore[union-attr,index]  # cppyy needs it
     # The header names the files it was made from, and cppyy asks their folder's date.
     made_from = (backend, os.stat(os.path.join(backend, "include")).st_mtime_ns)
     version = importlib.metadata.version("cppyy-cling")

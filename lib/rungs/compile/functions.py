@@ -4,15 +4,19 @@ import ctypes
 import functools
 import re
 from pathlib import Path
+from typing import Any
 
 from rungs import paths
+
+# The functions of `cpp/bindings/api.hpp`: ctypes's or cppyy's, which learn their names from C++.
+Api = Any
 
 
 class _Array:
     """An argument that is an array, given by its address."""
 
     @staticmethod
-    def from_param(array):
+    def from_param(array: Any) -> ctypes.c_size_t:
         return ctypes.c_size_t(ctypes.addressof(ctypes.c_char.from_buffer(array)))
 
 

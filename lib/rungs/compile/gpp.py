@@ -12,7 +12,7 @@ COMPILER = "g++"
 FLAGS = "-O3 -std=c++20 -ffp-contract=off -fopenmp -shared -fPIC"
 
 
-def load(march: str = "native"):
+def load(march: str = "native") -> functions.Api:
     """Loads the functions of `cpp/bindings/api.hpp` from a shared library, built if it isn't there.
 
     After a header has changed they are those of another library, as the header is now.

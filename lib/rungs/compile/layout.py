@@ -20,7 +20,7 @@ def check(tell: Callable[[int], None], structs: dict[str, type[ctypes.Structure]
     """
     buffer = ctypes.create_string_buffer(_ROOM)
     tell(ctypes.addressof(buffer))
-    theirs = {}
+    theirs: dict[str, dict[str, int]] = {}
     for line in buffer.value.decode().splitlines():
         name, field, number = line.split(" ")
         theirs.setdefault(name, {})[field] = int(number)
@@ -34,7 +34,7 @@ def check(tell: Callable[[int], None], structs: dict[str, type[ctypes.Structure]
 
 def _offsets(struct: type[ctypes.Structure], before: str = "", start: int = 0) -> dict[str, int]:
     """Returns where fields are, those of structs inside as "outer.inner"."""
-    found = {}
+    found: dict[str, int] = {}
     for base in reversed(struct.__mro__):
         for name, kind in vars(base).get("_fields_", ()):
             at = start + getattr(struct, name).offset

@@ -16,7 +16,7 @@ def is_here() -> bool:
     return any(path(variant).exists() for variant in VARIANTS)
 
 
-def load():
+def load() -> functions.Api:
     """Loads the functions of `cpp/bindings/api.hpp`, compiled for the best that this processor has.
 
     `RUNGS_ISA` forces a variant, by its name.

@@ -4,13 +4,14 @@ import contextlib
 import os
 
 from rungs.compile import cling, gpp, library, openmp
+from rungs.compile.functions import Api
 from rungs.core.arguments import choice
 from rungs.errors import UnavailableError
 
 WHEEL, GPP, CLING = COMPILERS = ("wheel", "g++", "cling")
 
 
-def load(compiler: str | None = None):
+def load(compiler: str | None = None) -> Api:
     """Loads the functions; each releases the interpreter lock.
 
     Args:
@@ -38,7 +39,7 @@ def chosen(compiler: str | None = None) -> str:
     return CLING if cling.is_here() else GPP
 
 
-def load_openmp(compiler: str | None = None):
+def load_openmp(compiler: str | None = None) -> Api:
     """Loads the functions with OpenMP's in them, which no wheel has; as `load`."""
     chose = chosen(compiler)
     if chose == WHEEL:

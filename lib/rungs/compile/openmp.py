@@ -15,6 +15,7 @@ import threading
 import warnings
 from pathlib import Path
 
+from rungs.compile.functions import Api
 from rungs.compile.team import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError
 
@@ -49,9 +50,9 @@ def load() -> bool:
         raise UnavailableError(
             "OpenMP is not here: pip install 'rungs[course]' brings it; the rung threads needs none"
         ) from None
-    (library,) = [file for file in package.files if file.name in _LIBRARIES]
+    (library,) = [file for file in package.files or () if file.name in _LIBRARIES]
     torch_was_first = "torch" in sys.modules
-    ctypes.CDLL(str(Path(package.locate_file(library)).resolve()), ctypes.RTLD_GLOBAL)
+    ctypes.CDLL(str(Path(str(package.locate_file(library))).resolve()), ctypes.RTLD_GLOBAL)
     return torch_was_first
 
 
@@ -63,7 +64,7 @@ def warn_of_two() -> None:
         warnings.warn(text, OversubscriptionWarning, stacklevel=4)
 
 
-def require_threads(api, number: int) -> None:
+def require_threads(api: Api, number: int) -> None:
     """Makes sure that the system gives the calling thread a team of so many, itself among them.
 
     Where a thread is refused to OpenMP in the middle of a step, it ends the whole process. So as

@@ -9,6 +9,7 @@ import os
 import threading
 import weakref
 
+from rungs.compile.functions import Api
 from rungs.core.arguments import integer
 from rungs.errors import UnavailableError
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
@@ -46,7 +47,7 @@ class Team:
         UnavailableError: the system refuses; the message says how many it gives.
     """
 
-    def __init__(self, api, threads: int):
+    def __init__(self, api: Api, threads: int):
         self.threads = threads
         self.address = api.rungs_team_start(threads)
         if self.address < 0:
@@ -55,7 +56,7 @@ class Team:
         end.atexit = False  # a thread may be in a step still; the system ends them all
 
 
-def team_of(api, threads: int) -> int:
+def team_of(api: Api, threads: int) -> int:
     """Returns the address of the calling thread's team, of so many threads or more.
 
     Raises:
@@ -76,7 +77,7 @@ def refused(given: int, number: int) -> UnavailableError:
     )
 
 
-def _end(api, address: int, process: int) -> None:
+def _end(api: Api, address: int, process: int) -> None:
     if process == os.getpid():  # a forked process has none of the threads
         api.rungs_team_end(address)
 

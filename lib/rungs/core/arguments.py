@@ -7,11 +7,14 @@ import operator
 import re
 import reprlib
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rungs.errors import ConfigurationError
+
+Choice = TypeVar("Choice")
 
 # In the order of `rungs::env::Autoreset`.
 AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
@@ -26,7 +29,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _MOST_SHOWN
 _INT64 = np.dtype(np.int64)  # to compare with a type takes longer
 
 
-def shown(value) -> str:
+def shown(value: object) -> str:
     """Writes a value for a message: on one line, shortened where it is long, whatever it is."""
     try:
         text = _SHORT.repr(value)
@@ -42,7 +45,7 @@ def shortened(text: str) -> str:
     return f"{text[: _MOST_SHOWN // 2]}...{text[-_MOST_SHOWN // 2 :]}"
 
 
-def integer(name: str, value, low: int, high: int) -> int:
+def integer(name: str, value: Any, low: int, high: int) -> int:
     """Returns `value` as an int from `low` to `high`; raises ConfigurationError for any other."""
     try:
         number = operator.index(value)
@@ -53,7 +56,7 @@ def integer(name: str, value, low: int, high: int) -> int:
     return number
 
 
-def real(name: str, value, low: float, high: float) -> float:
+def real(name: str, value: object, low: float, high: float) -> float:
     """Returns `value` as a float from `low` to `high`; else raises ConfigurationError."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ConfigurationError(f"{name}={shown(value)} is not a number")
@@ -66,19 +69,19 @@ def real(name: str, value, low: float, high: float) -> float:
     return number
 
 
-def seconds(name: str, value) -> float | None:
+def seconds(name: str, value: object) -> float | None:
     """Returns a time limit as a float, or None, which is none; else raises ConfigurationError."""
     return None if value is None else real(name, value, 1e-3, 1e9)
 
 
-def boolean(name: str, value) -> bool:
+def boolean(name: str, value: object) -> bool:
     """Returns `value` as a bool; raises ConfigurationError where it is none."""
     if not isinstance(value, bool | np.bool_):
         raise ConfigurationError(f"{name}={shown(value)} is not True or False")
     return bool(value)
 
 
-def choice(name: str, value, choices: tuple, other: str = ""):
+def choice(name: str, value: object, choices: tuple[Choice, ...], other: str = "") -> Choice:
     """Returns which of `choices`, texts or None, `value` is.
 
     Raises:
@@ -105,7 +108,7 @@ def check_settings(make: Callable, how: dict) -> None:
         raise ConfigurationError(f"{make.__name__} has no setting {unknown}")
 
 
-def checked_actions(actions, shape: tuple[int, ...]) -> np.ndarray:
+def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Returns actions as an int64 array, copied only where they are of another kind.
 
     Raises:
@@ -120,7 +123,7 @@ def checked_actions(actions, shape: tuple[int, ...]) -> np.ndarray:
     return _int64("actions", actions)
 
 
-def checked_indices(name: str, value, count: int) -> np.ndarray:
+def checked_indices(name: str, value: object, count: int) -> np.ndarray:
     """Returns indices of `count` things as a new array, (n,) int64.
 
     Raises:
@@ -144,7 +147,7 @@ def _int64(name: str, array: np.ndarray) -> np.ndarray:
     return np.array(array, np.int64, order="C")
 
 
-def _array(name: str, value) -> np.ndarray:
+def _array(name: str, value: object) -> np.ndarray:
     if isinstance(value, np.ma.MaskedArray):
         raise ConfigurationError(f"{name}: a masked array lacks some")
     try:
@@ -155,7 +158,7 @@ def _array(name: str, value) -> np.ndarray:
         ) from None
 
 
-def autoreset_mode(value) -> AutoresetMode:
+def autoreset_mode(value: object) -> AutoresetMode:
     """Returns a mode, given it or gymnasium's name or value of it: "SAME_STEP", "SameStep"."""
     for mode in AutoresetMode:
         if value is mode or (isinstance(value, str) and value in (mode.name, mode.value)):

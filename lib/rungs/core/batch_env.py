@@ -3,13 +3,15 @@
 import abc
 import contextlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike
 
 from rungs.core.arguments import checked_actions, integer, shown
 from rungs.core.memory import on_host
@@ -32,6 +34,7 @@ class BatchEnv(VectorEnv, abc.ABC):
     """
 
     device: Any = None
+    _ended: Array
 
     def _describe(
         self,
@@ -52,7 +55,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         self._lock = threading.RLock()
 
     @contextlib.contextmanager
-    def _alone(self, method: str):
+    def _alone(self, method: str) -> Iterator[None]:
         """Keeps other threads out meanwhile.
 
         Raises:
@@ -70,7 +73,7 @@ class BatchEnv(VectorEnv, abc.ABC):
             f"{method}(): another thread is in this environment, which has one caller at a time"
         )
 
-    def checked(self, actions, *before: int) -> Array:
+    def checked(self, actions: ArrayLike, *before: int) -> Array:
         """Returns `actions` as (*before, N) int64, where outputs are, copied only where needed.
 
         Raises:
@@ -140,7 +143,7 @@ def stays_ended(mode: AutoresetMode, ended: Array) -> np.ndarray:
     return on_host(ended) & (mode != AutoresetMode.SAME_STEP)
 
 
-def _tensors():
+def _tensors() -> ModuleType:
     from rungs.core import tensors  # PyTorch is needed only where outputs are tensors
 
     return tensors

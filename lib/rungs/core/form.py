@@ -1,7 +1,9 @@
 """What a file must hold before anything in it is believed."""
 
+from typing import Any
 
-def misfit(value, form, name: str = "it") -> str:
+
+def misfit(value: Any, form: Any, name: str = "it") -> str:
     """Says what keeps a value, as JSON or a checkpoint has it, from being of a form.
 
     Args:

@@ -1,5 +1,7 @@
 """Memory on cache lines, for arrays that C++ writes."""
 
+from typing import Any
+
 import numpy as np
 
 CACHE_LINE = 64  # bytes
@@ -17,7 +19,7 @@ def whole_lines(num_bytes: int) -> int:
     return -(-num_bytes // CACHE_LINE) * CACHE_LINE
 
 
-def on_host(output) -> np.ndarray:
+def on_host(output: Any) -> np.ndarray:
     """Returns an array as it is, a tensor of any device as an array.
 
     NumPy has no bfloat16: its bits are returned as uint16.

@@ -1,6 +1,7 @@
 """Counter-based randomness, as `cpp/env/episode.hpp`: a pure function of where it is used."""
 
 import enum
+from typing import Any
 
 _WORD = 0xFFFFFFFF
 
@@ -17,12 +18,12 @@ class Purpose(enum.IntEnum):
     AGENT = 6
 
 
-def philox(seed: int, board, episode, ply, purpose: Purpose):
+def philox(seed: Any, board: Any, episode: Any, ply: Any, purpose: Purpose) -> Any:
     """Returns the first 32-bit word of `words`."""
     return words(seed, board, episode, ply, purpose)[0]
 
 
-def words(seed: int, board, episode, ply, purpose: Purpose) -> tuple:
+def words(seed: Any, board: Any, episode: Any, ply: Any, purpose: Purpose) -> tuple:
     """Returns the four 32-bit words of Philox4x32-10 (Salmon et al., SC 2011).
 
     The counter is (board, episode, ply, purpose), the key is the 64-bit seed, which may also be

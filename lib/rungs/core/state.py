@@ -3,6 +3,7 @@
 import hashlib
 import json
 import reprlib
+from typing import Any
 
 from rungs.errors import InvalidStateError
 
@@ -58,7 +59,7 @@ def unpack(state: bytes, expected: dict, limits: dict[str, int]) -> tuple[dict, 
     return numbers, payload
 
 
-def from_json(text: bytes):
+def from_json(text: bytes) -> Any:
     """Returns what JSON says.
 
     Raises:

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
 
 from rungs.core.arguments import boolean, checked_actions
 from rungs.errors import ConfigurationError
@@ -12,7 +13,7 @@ _INTEGERS = {torch.int8, torch.int16, torch.int32, torch.int64}
 _INTEGERS |= {torch.uint8, torch.uint16, torch.uint32}
 
 
-def on_device(actions, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
+def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
     """Returns actions as an int64 tensor on the device, copied only where they are not yet.
 
     Raises:

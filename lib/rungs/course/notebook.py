@@ -78,7 +78,7 @@ def execute(
             )
         except (PapermillExecutionError, CellControlSignal, DeadKernelError) as error:
             if getattr(error, "ename", None) == UnavailableError.__name__:
-                lacks = error.evalue
+                lacks = error.evalue  # type: ignore[union-attr]  # beside `ename`
             else:
                 os.replace(unfinished, failed)
                 where = _cell_reached(failed)

@@ -86,8 +86,10 @@ def _papi() -> ctypes.CDLL:
     papi = ctypes.CDLL(name)
     papi.PAPI_strerror.restype = ctypes.c_char_p
     # PAPI wants to hear the version that its caller was compiled for; its file's name tells it.
-    major, minor = (int(number) for number in re.search(r"\.so\.(\d+)\.(\d+)", name).groups())
-    version = major << 24 | minor << 16
+    told = re.search(r"\.so\.(\d+)\.(\d+)", name)
+    if not told:
+        raise UnavailableError(f"{name} does not tell its version")
+    version = int(told[1]) << 24 | int(told[2]) << 16
     if (started := papi.PAPI_library_init(version)) != version:
         raise UnavailableError(f"{name} does not start: {_reason(papi, started)}")
     return papi

@@ -6,6 +6,7 @@ import platform
 import sys
 import warnings
 from pathlib import Path
+from types import FrameType
 
 from rungs.errors import OversubscriptionWarning
 
@@ -61,7 +62,8 @@ def warn_of_oversubscription(what: str, number: int) -> None:
 
 def _callers_level() -> int:
     """Returns the `stacklevel` of whoever called us from outside the package."""
-    level, frame = 2, sys._getframe(2)
+    level = 2
+    frame: FrameType | None = sys._getframe(2)
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "rungs":
         level, frame = level + 1, frame.f_back
     return level

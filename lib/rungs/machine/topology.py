@@ -14,6 +14,9 @@ _CPU0 = Path("/sys/devices/system/cpu/cpu0")
 # The widest vectors that an instruction set's name stands for, in bits.
 _SIMD_BITS = (("avx512f", 512), ("avx", 256), ("sse2", 128), ("asimd", 128))
 
+# Files that say what a `Cache` is, in the order of its attributes.
+_OF_CACHE = ("level", "size", "ways_of_associativity", "coherency_line_size", "shared_cpu_list")
+
 
 @dataclasses.dataclass(frozen=True)
 class Cache:
@@ -35,18 +38,22 @@ class Cache:
 
 
 def caches(cpu: Path = _CPU0) -> list[Cache]:
-    """Returns the first core's caches for data, nearest first; empty where they are not known."""
+    """Returns the first core's caches for data, nearest first, those of which all is known."""
     found = []
     for folder in sorted((cpu / "cache").glob("index*")):
         if _text(folder / "type") == "Instruction":
             continue
+        told = [text for name in _OF_CACHE if (text := _text(folder / name))]
+        if len(told) < len(_OF_CACHE):  # as where firmware doesn't tell the system
+            continue
+        level, size, ways, line, shared = told
         found.append(
             Cache(
-                level=int(_text(folder / "level")),
-                bytes=int(_text(folder / "size").removesuffix("K")) * 1024,
-                ways=int(_text(folder / "ways_of_associativity")),
-                line=int(_text(folder / "coherency_line_size")),
-                cores=_count(_text(folder / "shared_cpu_list")),
+                level=int(level),
+                bytes=int(size.removesuffix("K")) * 1024,
+                ways=int(ways),
+                line=int(line),
+                cores=_count(shared),
             )
         )
     return sorted(found, key=lambda cache: cache.level)
@@ -86,7 +93,7 @@ def topology(cpu: Path = _CPU0) -> pd.DataFrame:
 
 def _threads_per_core(cpu: Path) -> int | None:
     siblings = _text(cpu / "topology/thread_siblings_list")
-    return siblings and _count(siblings)
+    return _count(siblings) if siblings else None
 
 
 def _text(path: Path) -> str | None:

@@ -19,7 +19,7 @@ def busy_process(core: int | None = None) -> Iterator[None]:
     command = [sys.executable, "-P", "-c", _BUSY]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
-            process.stdout.readline()  # it has begun
+            process.stdout.readline()  # type: ignore[union-attr]  # it has begun
             if core is not None:
                 os.sched_setaffinity(process.pid, {core})
             yield

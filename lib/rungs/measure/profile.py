@@ -38,9 +38,10 @@ def profile_steps(
     if path:
         with written(path) as unfinished:
             profiler.dump_stats(unfinished)
+    stats = pstats.Stats(profiler).stats  # type: ignore[attr-defined]  # not declared
     rows = [
         (Path(file).name, line, name, calls, own, total)
-        for (file, line, name), (_, calls, own, total, _) in pstats.Stats(profiler).stats.items()
+        for (file, line, name), (_, calls, own, total, _) in stats.items()
     ]
     columns = ["file", "line", "name", "calls", "own_seconds", "total_seconds"]
     frame = pd.DataFrame(rows, columns=columns)

@@ -8,7 +8,7 @@ steps into a segment, when memory and threads are back from the racer before.
 
 import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 import numpy as np
@@ -16,9 +16,10 @@ import pandas as pd
 from gymnasium.vector import VectorEnv
 
 from rungs.chess.policy import random_actions
+from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import SamenessError
 from rungs.measure.peaks import measure_writing
-from rungs.measure.turns import rounds
+from rungs.measure.turns import Name, rounds
 from rungs.measure.verify import verify
 
 _MOST_STEPS = 5000  # per segment: enough for any clock
@@ -33,8 +34,8 @@ def steps_of(plies: int, num_envs: int) -> int:
 
 
 def race(
-    racers: dict[str, VectorEnv],
-    pilot: VectorEnv,
+    racers: Mapping[Name, ChessVectorEnv],
+    pilot: ChessVectorEnv,
     *,
     seed: int,
     steps: int,
@@ -70,13 +71,13 @@ def race(
 
 
 def segments(
-    racers: dict[str, VectorEnv],
-    pilot: VectorEnv,
+    racers: Mapping[Name, ChessVectorEnv],
+    pilot: ChessVectorEnv,
     *,
     seed: int,
     steps: int,
     between: Callable[[], object] | None = None,
-) -> Iterator[dict[str, float]]:
+) -> Iterator[dict[Name, float]]:
     """Races without end: yields every racer's seconds, segment by segment; arguments as of `race`.
 
     Raises:
@@ -89,7 +90,7 @@ def segments(
     lead_in = -(-steps // 4)
     actions = np.empty((lead_in + steps, pilot.num_envs), np.int64)
 
-    def play(name: str) -> float:
+    def play(name: Name) -> float:
         seconds, reached = _play(racers[name], actions, lead_in, between)
         _check_same(name, racers[name], reached, pilot, expected)
         return seconds
@@ -120,8 +121,10 @@ def _play(env: VectorEnv, actions: np.ndarray, lead_in: int, between) -> tuple[f
     return time.perf_counter() - start, outcome
 
 
-def _check_same(name: str, env: VectorEnv, reached: tuple, pilot: VectorEnv, expected: tuple):
-    verify(name, reached, expected, "from the pilot's")
+def _check_same(
+    name: object, env: ChessVectorEnv, reached: tuple, pilot: ChessVectorEnv, expected: tuple
+) -> None:
+    verify(str(name), reached, expected, "from the pilot's")
     if env.num_envs <= _MOST_FENS and env.fens() != pilot.fens():
         raise SamenessError(f"{name}: positions differ from the pilot's")
 

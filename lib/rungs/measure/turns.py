@@ -8,7 +8,7 @@ Name = TypeVar("Name")
 Racers = Mapping[Name, Callable[[], Any]]
 
 
-def rounds(racers: Racers) -> Iterator[dict[Name, Any]]:
+def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
     """Calls each racer once a round, without end.
 
     Every other round is the other way round: none is always the one after another.
@@ -25,7 +25,9 @@ def rounds(racers: Racers) -> Iterator[dict[Name, Any]]:
         yield {name: racers[name]() for name in order}
 
 
-def timed_rounds(racers: Racers, *, repeats: int, warmup: int) -> Iterator[tuple[Name, int, Any]]:
+def timed_rounds(
+    racers: Racers[Name], *, repeats: int, warmup: int
+) -> Iterator[tuple[Name, int, Any]]:
     """Calls each racer so often, after some rounds that don't count.
 
     Args:

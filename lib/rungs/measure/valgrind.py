@@ -95,8 +95,8 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
         for name, cache in (("D1", first), ("LL", last))
     ]
     report = callgrind(boards, steps, mask, "--cache-sim=yes", "--branch-sim=yes", *caches)
-    names = re.search(r"^events: (.*)$", report, re.MULTILINE)[1].split()
-    numbers = re.search(r"^(?:totals|summary): (.*)$", report, re.MULTILINE)[1].split()
+    names = _told(r"^events: (.*)$", report).split()
+    numbers = _told(r"^(?:totals|summary): (.*)$", report).split()
     # Zeros at the end of a line are left out.
     counted = dict.fromkeys(names, 0) | dict(zip(names, map(int, numbers), strict=False))
     return {
@@ -147,13 +147,18 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
 def _lackey(report: str) -> dict:
     """Operations and bytes of a whole process."""
     report = report.replace(",", "")
-    operations, moved = int(re.search(r"guest instrs:\s+(\d+)", report)[1]), 0
+    operations, moved = int(_told(r"guest instrs:\s+(\d+)", report)), 0
     for kind, *numbers in re.findall(r"\b([IV])(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", report):
         bits, loads, stores, computed = map(int, numbers)
         moved += bits // 8 * (loads + stores)
         if kind == "V":
             operations += (bits // 64 - 1) * computed
     return {"operations": operations, "bytes": moved}
+
+
+def _told(pattern: str, report: str) -> str:
+    """Returns what a report of valgrind says where the pattern first fits."""
+    return next(re.finditer(pattern, report, re.MULTILINE))[1]
 
 
 def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:

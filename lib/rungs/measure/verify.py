@@ -1,5 +1,8 @@
 """Sameness: whether environments return the same, bit for bit."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from gymnasium.vector import VectorEnv
 
@@ -67,10 +70,11 @@ def any_actions(env: VectorEnv, info: dict, rng: np.random.Generator) -> np.ndar
     """Returns a random action for each, (N,) int64: a legal one where `info` has a mask."""
     if "action_mask" in info:
         return random_actions(on_host(info["action_mask"]), rng)
-    return rng.integers(env.single_action_space.n, size=env.num_envs)
+    space: Any = env.single_action_space  # a `Discrete`
+    return rng.integers(space.n, size=env.num_envs)
 
 
-def verify_games(envs: dict[str, VectorEnv], *, seed: int, steps: int) -> None:
+def verify_games(envs: Mapping[str, VectorEnv], *, seed: int, steps: int) -> None:
     """Plays the same random actions on several environments and compares all that they return.
 
     Args:
@@ -82,7 +86,7 @@ def verify_games(envs: dict[str, VectorEnv], *, seed: int, steps: int) -> None:
         SamenessError: one differs from the first; the message names it, the output and the step.
     """
     (_, first), *others = envs.items()
-    expected = first.reset(seed=seed)
+    expected: tuple = first.reset(seed=seed)
     for name, env in others:
         verify(name, env.reset(seed=seed), expected, "after the reset")
     rng = np.random.default_rng(seed)

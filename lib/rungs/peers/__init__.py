@@ -31,7 +31,7 @@ DISTRIBUTIONS = {
 }
 
 
-def make(name: str, num_envs: int, **settings):
+def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
     """Makes a rung's chess environment, or a peer's, with the settings as far as it has them.
 
     Raises:
@@ -46,7 +46,7 @@ def make(name: str, num_envs: int, **settings):
 
 def versions() -> dict[str, str | None]:
     """Returns which version of each project is installed that can be measured, None for none."""
-    found = {"rungs": importlib.metadata.version("rungs")}
+    found: dict[str, str | None] = {"rungs": importlib.metadata.version("rungs")}
     for name, distribution in DISTRIBUTIONS.items():
         try:
             found[name] = importlib.metadata.version(distribution)

@@ -1,5 +1,7 @@
 """Vectorised CartPole-v1 in other projects, as their users step it: actions of 0 or 1."""
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -15,6 +17,8 @@ _ID = "CartPole-v1"
 
 class CartPole(Peer):
     """A batch whose `step` returns gymnasium's five; in NEXT_STEP a reset is a step of its own."""
+
+    _env: Any  # which a class derived from this makes
 
     def __init__(self, num_envs: int, threads: int = 1):
         super().__init__(num_envs, threads)
@@ -81,7 +85,7 @@ class OurCartPole(CartPole):
     def step(self, actions) -> tuple:
         """See `CartPole`; waits for a GPU."""
         if self._at_once > 1:
-            outcome = self._env.step_many(self._at_once)
+            outcome: tuple = self._env.step_many(self._at_once)
         else:
             outcome = self._env.step(actions)
         self._wait()

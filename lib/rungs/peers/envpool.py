@@ -5,7 +5,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -78,7 +78,7 @@ class EnvPoolChess(ChessPeer):
     def __init__(self, num_envs: int, threads: int = 1):
         super().__init__(num_envs, threads)
         self._make = maker("Chess-v1", num_envs, threads)
-        self._env = None
+        self._env: Any = None
 
     def reset(self, seed: int) -> None:
         if self._env is not None:
@@ -98,7 +98,7 @@ class EnvPoolChess(ChessPeer):
         return self.num_envs - self._resets
 
     @property
-    def result(self) -> np.ndarray:
+    def result(self) -> np.ndarray:  # type: ignore[override]
         white = self._info["current_player"] ^ self._info["turn"]
         return self._rewards.reshape(-1, 2)[np.arange(self.num_envs), white]
 

@@ -84,7 +84,7 @@ def to_open_spiel(action: int, legal: Sequence[int]) -> int:
     """
     theirs = int(TO_THEIRS[integer("action", action, 0, NUM_ACTIONS - 1)])
     for meant in (theirs, CASTLING_OF.get(theirs)):
-        if meant in legal:
+        if meant is not None and meant in legal:
             return meant
     raise ConfigurationError(f"action={action} is not legal")
 
@@ -213,7 +213,7 @@ class OpenSpielBoards(Boards):
         where = (self._numbers[boards], self._episodes[boards], self._plies[boards])
         bits = philox(self._seed, *where, Purpose.OPPONENT)
         counts = np.array([len(self._legal[i]) for i in boards], np.uint64)
-        ranks = below(bits, counts).tolist()
+        ranks = below(bits, counts).tolist()  # type: ignore[arg-type,attr-defined]
         legal = (sorted(self._legal[i], key=_TO_OURS.__getitem__) for i in boards)
         self._play(boards, [actions[rank] for actions, rank in zip(legal, ranks, strict=True)])
 
@@ -290,7 +290,7 @@ class OpenSpielBoards(Boards):
 
     def _en_passant_file(self, board: int, observation: np.ndarray) -> int:
         """Returns the file of a legal en-passant capture after a double step, -1 for none."""
-        file = _DOUBLE_STEPS[self._last[board]]
+        file = _DOUBLE_STEPS[self._last[board]]  # type: ignore[index]  # it was one
         if observation[chess.A5 + file] != -chess.PAWN:
             return -1
         legal = self._legal[board]

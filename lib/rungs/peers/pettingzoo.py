@@ -52,7 +52,7 @@ class PettingZooChess(ChessPeer):
                 "PettingZoo is not installed: pip install pettingzoo pygame-ce"
             ) from None
         self._envs = [chess_v6.env() for _ in range(num_envs)]
-        self._seen = [{}] * num_envs
+        self._seen: list[dict] = [{}] * num_envs
         self.ended, self.result = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
 
     def reset(self, seed: int) -> None:

@@ -79,11 +79,11 @@ class PgxChess(ChessPeer):
         return self._state.observation, self._state.legal_action_mask, self._state.rewards
 
     @property
-    def ended(self) -> np.ndarray:
+    def ended(self) -> np.ndarray:  # type: ignore[override]
         return np.asarray(self._state.terminated | self._state.truncated)
 
     @property
-    def result(self) -> np.ndarray:
+    def result(self) -> np.ndarray:  # type: ignore[override]
         return np.asarray(self._state.rewards)[np.arange(self.num_envs), np.asarray(self._white)]
 
     def mask(self) -> np.ndarray:

@@ -34,5 +34,5 @@ class ProcessGroup:
 
 def _kill(keeper: subprocess.Popen) -> None:
     os.killpg(keeper.pid, signal.SIGKILL)
-    keeper.stdin.close()
+    keeper.stdin.close()  # type: ignore[union-attr]  # a pipe
     keeper.wait()

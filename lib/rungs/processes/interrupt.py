@@ -12,7 +12,7 @@ def uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # Python interrupts the main thread alone
         return
-    pressed = []
+    pressed: list[bool] = []
 
     def note(*_):
         if pressed:

@@ -59,7 +59,8 @@ def launch(
             text=True,
             preexec_fn=signalled_at_parents_death(signal.SIGTERM),
         ) as job:
-            said, died = [], []
+            said: list[str] = []
+            died: list[tuple[int, int]] = []
             watch = threading.Thread(target=_watch, args=(Path(folder), job, died))
             copies = [
                 threading.Thread(target=_copy, args=(stream, to, said))
@@ -113,7 +114,8 @@ def _copy(stream, to, said: list) -> None:
 
 def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
     """Notes the rank on this machine that ends first, and isn't done: mpiexec kills all others."""
-    poll, ranks = select.poll(), {}
+    poll = select.poll()
+    ranks: dict[int, tuple[int, int]] = {}
     try:
         while job.poll() is None and not died:
             for note in folder.iterdir():
@@ -124,10 +126,10 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
                         ranks[descriptor] = (int(rank), int(pid))
                         poll.register(descriptor, select.POLLIN)
             for descriptor, _ in poll.poll(50):
-                rank, pid = ranks[descriptor]
+                ended = ranks[descriptor]
                 poll.unregister(descriptor)
-                if any(folder.glob(f"* {rank} {pid}")):
-                    died.append((rank, pid))
+                if any(folder.glob("* {} {}".format(*ended))):
+                    died.append(ended)
     finally:
         for descriptor in ranks:
             os.close(descriptor)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import NoReturn
 
 from rungs.errors import MainGuardError, RungsError, WorkerDiedError
 from rungs.processes.interrupt import uninterrupted
@@ -120,9 +121,10 @@ class Workers:
         end_if_unguarded()
         preload(make.__module__)
         self._timeout = timeout
-        self._processes, self._pipes = [], []
+        self._processes: list[BaseProcess] = []
+        self._pipes: list[Connection] = []
         self._stop = weakref.finalize(self, stop, self._processes, self._pipes)
-        self._waiting = {}
+        self._waiting: dict[Connection, int] = {}
         self._dead: RungsError | None = None
         for entry in arguments:
             ours, theirs = CONTEXT.Pipe()
@@ -139,7 +141,7 @@ class Workers:
     @property
     def pids(self) -> list[int]:
         """The process ids of all workers, in order."""
-        return [process.pid for process in self._processes]
+        return [process.pid for process in self._processes if process.pid]
 
     def call(self, method: str, arguments: Sequence[tuple]) -> list:
         """Calls a method of every worker's object, all at the same time.
@@ -206,14 +208,14 @@ class Workers:
         left = float("inf") if timeout is None else timeout
         while left > 0:
             if ready := wait(pipes, min(left, _SLICE)):
-                return ready
+                return ready  # type: ignore[return-value]  # some of the pipes
             left -= _SLICE
         self._fail(self._waiting[pipes[0]], TimeoutError(), timeout)
 
-    def _fail(self, worker: int, error: Exception, timeout: float | None) -> None:
+    def _fail(self, worker: int, error: Exception, timeout: float | None) -> NoReturn:
         self._give_up(failure(worker, self._processes[worker], error, timeout))
 
-    def _give_up(self, error: RungsError) -> None:
+    def _give_up(self, error: RungsError) -> NoReturn:
         self.close()
         self._dead = error
         raise error from None

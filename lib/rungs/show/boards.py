@@ -55,10 +55,10 @@ def action_planes(queen_from: int, pawn_from: int):
     chosen = ((queen_from, moves), (pawn_from, promotions))
     for each, (origin, actions), title in zip(axes, chosen, titles, strict=True):
         _empty_board(each, title)
-        planes = {}
+        planes: dict[int, list[str]] = {}
         for action in sorted(actions):
-            if target_of(action) is not None:
-                planes.setdefault(target_of(action), []).append(str(action // 64))
+            if (target := target_of(action)) is not None:
+                planes.setdefault(target, []).append(str(action // 64))
         for square, texts in planes.items():
             _write(each, square, "\n".join(texts))
         centre = (origin % 8 + 0.5, origin // 8 + 0.5)

@@ -17,7 +17,9 @@ class WatchfulChannel(AsyncZMQSocketChannel):
     run until its time is up: minutes, on a busy machine.
     """
 
-    async def get_msg(self, timeout: float | None = None) -> dict:
+    async def get_msg(  # type: ignore[override]  # which its base declares as if it were none
+        self, timeout: float | None = None
+    ) -> dict:
         """See `AsyncZMQSocketChannel.get_msg`."""
         while timeout is None or timeout > _LOOK_AGAIN:
             try:

@@ -153,7 +153,7 @@ def _rest(comparison: Comparison) -> list[str]:
     for name, files in comparison.only.items():
         counts = [f"{file} {count}" for file, count in files.items()]
         lines += [f"Groups only in {name}: {', '.join(counts)}"] if counts else []
-    reasons = {}
+    reasons: dict[str, list[str]] = {}
     for file, why in comparison.skipped.items():
         reasons.setdefault(why, []).append(file)
     return lines + [f"Not compared, {why}: {', '.join(files)}" for why, files in reasons.items()]

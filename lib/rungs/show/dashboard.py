@@ -85,8 +85,8 @@ class _Tables:
     """The tables of a folder; one that is missing is named where it is asked for."""
 
     def __init__(self, folder: Path | None):
-        names = (*_NOTEBOOKS, *_ROOFLINE, _STRONG) if folder else ()
-        paths = {name: folder / f"{name}.csv" for name in names}
+        names = (*_NOTEBOOKS, *_ROOFLINE, _STRONG)
+        paths = {name: folder / f"{name}.csv" for name in names} if folder else {}
         self._folder = folder
         self._tables = {name: saved.load(path) for name, path in paths.items() if path.exists()}
 
@@ -109,7 +109,7 @@ class _Tables:
 
     def origin(self) -> str:
         """Returns where the tables come from: machine, size and dates."""
-        if not self._tables:
+        if not self._folder or not self._tables:
             return "No saved results: the live panels measure this machine, the others are empty."
         facts = pd.DataFrame([table.attrs["provenance"] for table in self._tables.values()])
         machines = " and ".join((facts["machine"] + ", " + facts["cores"] + " cores").unique())
@@ -181,8 +181,7 @@ def _roofline(tables: _Tables) -> ipywidgets.VBox:
 
 
 def _peaks(cores: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    settings = {"repeats": 15, "seconds": 0.005}
     none = pd.DataFrame(columns=["name", "intensity", "performance"], dtype=float)
-    compute = peaks.measure_compute([cores], **settings)
-    bandwidth = peaks.measure_bandwidth([cores], **settings)
+    compute = peaks.measure_compute([cores], repeats=15, seconds=0.005)
+    bandwidth = peaks.measure_bandwidth([cores], repeats=15, seconds=0.005)
     return compute, bandwidth, none

@@ -36,7 +36,7 @@ def write(root: Path, recorded: Path) -> None:
     text = readme.read_text()
     for name, section in sections(root, recorded).items():
         marked = re.compile(rf"(<!-- {name} -->\n).*(<!-- /{name} -->)", re.DOTALL)
-        text = marked.sub(lambda match, section=section: match[1] + section + match[2], text)
+        text = marked.sub(lambda match, section=section: match[1] + section + match[2], text)  # type: ignore[misc]
     readme.write_text(text)
 
 

@@ -1,6 +1,7 @@
 """How all figures look: one size, one palette that reads without colour vision, light grid."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import matplotlib.patches
 import matplotlib.pyplot as plt
@@ -29,7 +30,7 @@ def axes(width: float = 7.0, height: float = 4.0, **settings):
     return figure, result
 
 
-def lines(groups) -> Iterator[tuple[str, object, dict]]:
+def lines(groups: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, dict]]:
     """Yields the groups of a frame, each with a marker and colour for its line, its own pair."""
     for i, (name, rows) in enumerate(groups):
         lap = i // len(COLORS)  # markers move on when colours begin again

@@ -93,7 +93,7 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
         moves = {i: move_of(int(actions[i]), boards[i]) for i in playing}
         peer.step(peer.native(actions))
         for i, move in moves.items():
-            boards[i].push(move)
+            boards[i].push(move)  # type: ignore[arg-type]  # a legal one
         going_on = []
         for i in playing:
             reason = ending(boards[i])

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -55,7 +56,7 @@ def race_sizes(
     product, found = matrix_product(), []
     timing = {"seed": seed, "repeats": repeats, "warmup": warmup}
     for group, mask, num_envs in itertools.product(groups, masks, counts):
-        how = {"num_envs": num_envs, "mask": mask}
+        how: dict[str, Any] = {"num_envs": num_envs, "mask": mask}
         racers = {name: rungs.make("chess", name, **how) for name in group}
         pilot = rungs.make("chess", "cpp", **how)
         for where, between, most in ((ALONE, None, plies), (IN_SITU, product, plies // 8)):

@@ -1,6 +1,7 @@
 """CartPole's experiments: what a step takes, and of what."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -152,7 +153,7 @@ def fusing(
         rates[kind] = (times["plies"] / times["seconds"]).groupby(times["racer"])
     rows = []
     for name, each in how.items():
-        row = {"racer": name}
+        row: dict[str, Any] = {"racer": name}
         for kind, groups in rates.items():
             spread = quartiles(groups.get_group(name), kind)
             row |= {kind: spread[kind]}

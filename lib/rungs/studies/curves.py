@@ -38,7 +38,7 @@ def train_on(
     Raises:
         SamenessError: two rungs learnt different things from the same updates.
     """
-    tables = {METRICS: [], EVALUATIONS: []}
+    tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
     for name in names:
         rung = dataclasses.replace(training, rung=name)
         if last and name == names[-1]:
@@ -53,7 +53,7 @@ def train_on(
     metrics, evaluations = (pd.concat(frames, ignore_index=True) for frames in tables.values())
     for table in (metrics, evaluations):
         check_same(table)
-    return metrics, evaluations, learner
+    return metrics, evaluations, learner  # type: ignore[return-value]  # no MPI
 
 
 def check_same(table: pd.DataFrame) -> None:

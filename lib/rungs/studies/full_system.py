@@ -3,11 +3,11 @@
 import functools
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from gymnasium.vector import VectorEnv
 
 import rungs
 from rungs import peers
@@ -40,13 +40,13 @@ class NullEnv(ChessVectorEnv):
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         """See `ChessVectorEnv.reset`."""
-        _, info = in_play(super(), seed)
+        _, info = in_play(super(), seed)  # type: ignore[arg-type]  # as the env that it is
         for flag in ("reward", "terminated", "truncated", "ended", "reason"):
             getattr(self.boards.buffers, flag).fill(0)
-        self._written = {}
+        self._written: dict[int, Buffers] = {}
         return self.boards.buffers.observation, info
 
-    def stay_at(self, env: VectorEnv):
+    def stay_at(self, env: ChessVectorEnv):
         """Takes over the positions of a real one as it stands.
 
         Returns:
@@ -68,7 +68,7 @@ class NullEnv(ChessVectorEnv):
         return out.observation, out.reward, out.terminated, out.truncated, info
 
 
-def in_play(env: VectorEnv, seed: int):
+def in_play(env: ChessVectorEnv, seed: int | None):
     """Resets an environment and plays some steps at random, so that it is in the middle of games.
 
     Returns:
@@ -81,7 +81,7 @@ def in_play(env: VectorEnv, seed: int):
     return observation, info
 
 
-def make(name: str, num_envs: int) -> VectorEnv:
+def make(name: str, num_envs: int) -> ChessVectorEnv:
     """Makes an environment to learn from: a rung, a peer, or "null", which costs nothing.
 
     Raises:
@@ -255,7 +255,7 @@ def synchronous_or_not(
         # One thread steps; with two halves, while another infers.
         env = rungs.make("chess", "openmp", num_envs, threads=1, **GAMES)
         halves = rungs.make_async("chess", num_envs, threads=1, **GAMES)
-        ways = {"synchronous": _Synchronous(env), "asynchronous": halves}
+        ways: dict[str, Any] = {"synchronous": _Synchronous(env), "asynchronous": halves}
         policy = NetworkPolicy(network, seed=seed)
         for way in ways.values():
             way.reset(seed=seed)
@@ -293,11 +293,11 @@ def _learner(name: str, num_envs: int, seed: int, **how) -> Learner:
 class _Synchronous:
     """`recv`, `send` and `wait` of an environment that is stepped while one waits."""
 
-    def __init__(self, env: VectorEnv):
+    def __init__(self, env: ChessVectorEnv):
         self._env = env
 
     def reset(self, seed: int) -> None:
-        self._outcome = self._env.reset(seed=seed)
+        self._outcome: tuple = self._env.reset(seed=seed)
 
     def recv(self):
         return self._outcome

@@ -32,11 +32,12 @@ def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
 
 def _by_file(text: str) -> dict[str, int]:
     """Instructions by source file, inlined code included where it was written."""
-    names, totals = {}, {}
+    names: dict[str, str] = {}
+    totals: dict[str, int] = {}
     file, skip = "", False
     for line in text.splitlines():
         if match := re.match(r"(fl|fi|fe)=\((\d+)\)(?: (.*))?", line):
-            _, number, name = match.groups()
+            number, name = match[2], match[3]
             file = names.setdefault(number, name)
         elif match := re.match(r"(?:cfi|cfl)=\((\d+)\) (.*)", line):
             names.setdefault(*match.groups())

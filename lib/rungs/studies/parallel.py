@@ -60,7 +60,10 @@ def races_under_load(
     Returns:
         The rows of each race; the racer is the rung and where it was raced, in words.
     """
-    loads = {"alone": contextlib.nullcontext, "beside a busy process": busy_process}
+    loads: dict[str, Callable] = {
+        "alone": contextlib.nullcontext,
+        "beside a busy process": busy_process,
+    }
     races = []
     for name, (where, load) in product(names, loads.items()):
         racers = {"cpp": {"rung": "cpp"}, f"{name} {where}": {"rung": name}}
@@ -154,9 +157,10 @@ def timeline(num_envs: int, policy: Callable, *, seed: int, steps: int, asynchro
         A row per piece of work: `work` ("infer", "simulate"), `half`, `start`, `end` in seconds.
     """
     env = rungs.make_async("chess", num_envs, seed=seed, threads=1)
-    rows = []
+    rows: list[tuple] = []
     for number, half in enumerate(env.halves):
-        half.step = _noted(rows, "simulate", number, half.step)
+        noted = _noted(rows, "simulate", number, half.step)
+        half.step = noted  # type: ignore[method-assign]
     env.reset()
     begin = time.perf_counter()
     for turn in range(2 * steps):

@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,7 +75,8 @@ def race(
         A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
         (actions played), `seconds`.
     """
-    rows, seats = [], {}
+    rows: list[tuple] = []
+    seats: dict[str, Any] = {}
     try:
         for num_envs in counts:
             turns = steps(num_envs) if callable(steps) else steps
@@ -136,8 +138,10 @@ def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
     """Returns how many times as fast as a racer another is, at their best; `times` as of `best`."""
     at = best(times).set_index("racer")["num_envs"]
     rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
-    ours, theirs = (rates.get_group((racer, at[racer]))["rate"] for racer in (ours, theirs))
-    return factor_apart(ours, theirs)
+    our_rates, their_rates = (
+        rates.get_group((racer, at[racer]))["rate"] for racer in (ours, theirs)
+    )
+    return factor_apart(our_rates, their_rates)
 
 
 def _processes(entry: Entry, threads: int) -> int:
@@ -198,7 +202,7 @@ class _Seat:
         cores = sorted(os.sched_getaffinity(0))[: usable_cores()]
         os.sched_setaffinity(0, cores[first : first + threads])
         self._make, self._threads, self._how = make, threads, how
-        self._peer = None
+        self._peer: Any = None
 
     def begin(self, num_envs: int, seed: int) -> None:
         """Begins with so many environments, in place of those that were."""

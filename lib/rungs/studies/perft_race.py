@@ -5,6 +5,7 @@ import functools
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import chess
 import pandas as pd
@@ -35,13 +36,13 @@ def stockfish(program: str) -> Iterator[Counter]:
         EngineError: it stopped before it answered.
     """
     # Without buffers, nothing written is left over when the program is gone.
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
     with subprocess.Popen([program], **pipes) as engine:
 
         def ask(text: str, answer: str) -> str:
             with contextlib.suppress(BrokenPipeError):
-                engine.stdin.write(f"{text}\n".encode())
-            for line in engine.stdout:
+                engine.stdin.write(f"{text}\n".encode())  # type: ignore[union-attr]  # a pipe
+            for line in engine.stdout:  # type: ignore[union-attr]
                 if line.startswith(answer.encode()):
                     return line.decode()
             raise EngineError(f"{program} stopped when asked {text!r}")
@@ -80,7 +81,8 @@ def perft_race(
         for position, depth in depths.items()
         for name, count in counters.items()
     }
-    rows, agreed = [], {}
+    rows: list[tuple] = []
+    agreed: dict[str, tuple[str, int]] = {}
     for (name, position), repeat, (leaves, seconds) in timed_rounds(
         racers, repeats=repeats, warmup=1
     ):

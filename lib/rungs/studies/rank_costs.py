@@ -127,7 +127,7 @@ class _Team(Ranks):
         self._took.update({"wait": met - start, "all-reduce": time.perf_counter() - met})
         self.messages += 1
         self.bytes += gradients.nbytes
-        done = torch.futures.Future()
+        done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
         done.set_result(gradients)
         return done
 
@@ -136,7 +136,8 @@ class _Team(Ranks):
 
         `messages` and `bytes` are then of that update.
         """
-        self._took, self.messages, self.bytes = Counter(), 0, 0
+        self._took: Counter = Counter()
+        self.messages = self.bytes = 0
         took = Counter(learner.learn())
         took["infer"] += took["transfer"]  # on the CPU nothing is transferred
         took["backward"] -= self._took.total()

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,10 +99,11 @@ def one_point(
         Plies per second of the rung, and how many times as fast as `cpp` it is, medians of three.
     """
     compiled = {"api": api} if rung in ("cpp", "openmp") else {}
-    how = {
+    own: dict[str, dict[str, Any]] = {
         "openmp": {"threads": threads, "schedule": schedule},
         "multiprocessing": {"workers": min(threads, num_envs)},
-    }.get(rung, {})
+    }
+    how = own.get(rung, {})
     racers = {
         "cpp": rungs.make("chess", "cpp", num_envs, mask=mask, api=api),
         "chosen": rungs.make("chess", rung, num_envs, mask=mask, **how, **compiled),

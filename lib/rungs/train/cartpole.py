@@ -1,7 +1,9 @@
 """PPO on CartPole, by Stable-Baselines3, behind our rungs and behind its own environments."""
 
+import functools
 import time
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -58,7 +60,7 @@ def learn(
     torch.set_num_threads(1)  # so small a network gains nothing from more
     env, judge = make(), DummyVecEnv([_make] * episodes)
     try:
-        settings = _COMMON | (_MANY if env.num_envs >= MANY else _FEW)
+        settings: dict[str, Any] = _COMMON | (_MANY if env.num_envs >= MANY else _FEW)
         model = PPO("MlpPolicy", env, seed=seed, device="cpu", **settings)
         rows, seconds = [], 0.0
         for part in range(evaluations + 1):
@@ -93,9 +95,8 @@ def learning(
     frames = []
     for number in range(seed, seed + seeds):
         for name, (rung, num_envs) in systems.items():
-            frame = learn(
-                lambda rung=rung, n=num_envs, s=number: vec_env(rung, n, s), seed=number, **settings
-            )
+            make = functools.partial(vec_env, rung, num_envs, number)
+            frame = learn(make, seed=number, **settings)
             frames.append(frame.assign(system=name, seed=number, evaluation=frame.index))
     return pd.concat(frames, ignore_index=True)
 

@@ -5,8 +5,8 @@ part alone, so that its effect on training can be told from its speed.
 """
 
 import pandas as pd
-from gymnasium.vector import VectorEnv
 
+from rungs.chess.vector_env import ChessVectorEnv
 from rungs.train.ppo import Learner
 from rungs.train.settings import PpoSettings
 
@@ -16,7 +16,7 @@ ONE_STEP = PpoSettings(num_steps=1, update_epochs=1, num_minibatches=1)
 
 
 def time_updates(
-    env: VectorEnv,
+    env: ChessVectorEnv,
     *,
     seed: int,
     repeats: int,

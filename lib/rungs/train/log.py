@@ -5,6 +5,7 @@ import os
 import socket
 import time
 from pathlib import Path
+from typing import Any
 
 from rungs.core.atomic import storing, written
 from rungs.errors import InvalidStateError, UnavailableError
@@ -22,7 +23,9 @@ class Log:
     """
 
     def __init__(self, path: Path, last: int):
-        self.path, self.rows, self._board = path, [], None
+        self.path = path
+        self.rows: list[dict] = []
+        self._board: Any = None
         if not last or not path.exists():
             return
         try:
@@ -113,5 +116,5 @@ class Board:
 
     def _write(self, **event) -> None:
         with storing(self.path):
-            event = self._event(wall_time=time.time(), **event)
-            self._records.write(event.SerializeToString())
+            whole = self._event(wall_time=time.time(), **event)
+            self._records.write(whole.SerializeToString())

@@ -27,6 +27,11 @@ class PolicyValueNetwork(nn.Module):
         keys: units of queries and keys.
     """
 
+    # Buffers, in which `nn.Module` might hold modules, too.
+    _offsets: torch.Tensor
+    _scales: torch.Tensor
+    _targets: torch.Tensor
+
     def __init__(self, width: int = 128, blocks: int = 2, keys: int = 64):
         super().__init__()
         self.squares = nn.Linear(64 * _PIECES + len(_SCALES), width)

@@ -5,12 +5,13 @@ be, and what is improved.
 """
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.vector import VectorEnv
 from torch import nn
 
+from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.policy import sample
@@ -45,7 +46,7 @@ class Learner:
 
     def __init__(
         self,
-        env: VectorEnv,
+        env: ChessVectorEnv,
         *,
         seed: int = 0,
         settings: PpoSettings | None = None,
@@ -121,7 +122,8 @@ class Learner:
             Episodes that ended, by "wins", "draws" and "losses", and seconds, by "generate",
             "transfer" and "infer".
         """
-        rollout, network, gamma = self.rollout, self._playing, self.settings.gamma
+        rollout, gamma = self.rollout, self.settings.gamma
+        network: Any = self._playing  # a module, or compiled from one
         watch, episodes = Stopwatch(self.device), Counter(wins=0, draws=0, losses=0)
         rollout.begin_again()
         watch.lap("transfer")
@@ -147,7 +149,7 @@ class Learner:
                 rollout.reward[step, cut] += onward * network.values(last)
         rollout.value[-1] = network.values(rollout.observation[-1])
         watch.lap("infer")
-        return dict(episodes) | dict(watch.seconds)
+        return {**episodes, **watch.seconds}
 
     def save(self) -> dict:
         """Returns what decides what comes next, for `load`: "own" of this rank, the rest of any."""
@@ -205,7 +207,7 @@ class Learner:
             "outcome": advantage + rollout.value[:-1],
         }
         played = {name: array.flatten(0, 1) for name, array in played.items()}
-        totals = {}
+        totals: dict[str, Any] = {}
         for _ in range(settings.update_epochs):
             order = torch.randperm(advantage.numel(), generator=self.generator, device=self.device)
             for rows in order.chunk(settings.num_minibatches):
@@ -234,7 +236,7 @@ def _alike(found, ours) -> bool:
 def _compiled(network: nn.Module) -> nn.Module:
     # How wide rows of legal actions are is known only when it runs, and no reason to stop there.
     torch._dynamo.config.capture_scalar_outputs = True
-    return torch.compile(network, dynamic=True)
+    return torch.compile(network, dynamic=True)  # type: ignore[return-value]  # as a module
 
 
 def advantages(

@@ -7,6 +7,7 @@ import signal
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -108,7 +109,7 @@ def all_ranks(device: str) -> Iterator[Ranks]:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     # Gloo for what is on the CPU; where gradients are on GPUs, NCCL for those.
     backend = "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"
-    meeting = {}
+    meeting: dict[str, Any] = {}
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         meeting = {"store": _meet(ranks), "rank": ranks.rank, "world_size": ranks.size}
     dist.init_process_group(backend, timeout=_PATIENCE, **meeting)

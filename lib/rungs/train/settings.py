@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import os
+from typing import Any
 
 from rungs.core.arguments import boolean, choice, integer, real, shown
 from rungs.errors import ConfigurationError
@@ -95,7 +96,7 @@ class Training:
 
     def __post_init__(self):
         limit = 2**31 - 1
-        checked = {
+        checked: dict[str, Any] = {
             name: integer(name, getattr(self, name), *span)
             for name, span in {
                 "num_envs": (1, limit),

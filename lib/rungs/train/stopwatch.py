@@ -1,7 +1,7 @@
 """Where the time goes, part by part."""
 
 import time
-from collections import Counter
+from collections import defaultdict
 
 import torch
 
@@ -17,7 +17,8 @@ class Stopwatch:
     """
 
     def __init__(self, device: torch.device):
-        self._device, self.seconds = device, Counter()
+        self._device = device
+        self.seconds: dict[str, float] = defaultdict(float)
         self._last = self._now()
 
     def lap(self, part: str) -> None:

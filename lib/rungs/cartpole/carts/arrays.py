@@ -4,10 +4,12 @@ import ctypes
 import functools
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from rungs.cartpole.carts.carts import Outputs
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.compile import layout
+from rungs.compile.functions import Api
 from rungs.core.arguments import AUTORESET_MODES
 from rungs.core.memory import zeroed_lines
 
@@ -49,7 +51,7 @@ class CartPoleBatch(ctypes.Structure):
 
 
 @functools.cache
-def check_layout(api) -> None:
+def check_layout(api: Api) -> None:
     """Makes sure that C++ sees the struct as it is here.
 
     Raises:
@@ -76,7 +78,7 @@ class Arrays:
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         stride = -(-num_envs // _LANES) * _LANES
-        kinds = {
+        kinds: dict[str, tuple[int, DTypeLike]] = {
             "state": (4, settings.dtype),
             "steps": (1, np.int32),
             "episode": (1, np.uint32),
@@ -112,8 +114,8 @@ class Arrays:
         self.state, self.steps, self.episode = rows["state"], rows["steps"][0], rows["episode"][0]
         self.outputs = Outputs(
             rows["observation"].T,
-            *(rows[name][0] for name in ("reward", "terminated", "truncated", "ended")),
-            rows["final_observation"].T,
+            **{name: rows[name][0] for name in ("reward", "terminated", "truncated", "ended")},
+            final_observation=rows["final_observation"].T,
         )
 
     def dump(self) -> dict:

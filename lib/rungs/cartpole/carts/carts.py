@@ -4,6 +4,7 @@ import abc
 import dataclasses
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class Carts(abc.ABC):
     """
 
     outputs: Outputs
-    device = None
+    device: Any = None
     validate = True
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):

@@ -1,6 +1,7 @@
 """The CUDA rung of CartPole: a kernel that Numba compiles, a thread for each environment."""
 
 import functools
+from typing import Any
 
 import torch
 from numba import cuda
@@ -86,18 +87,18 @@ class NumbaCarts(TensorCarts):
             settings.workload,
             count,
             drawn,
-            _on_device(self._no_actions if random else actions),
+            _on_device(self._no_actions if actions is None else actions),
             *self._arrays,
             *(map(_on_device, sums) if sums else self._no_sums),
         )
 
 
-def _on_device(tensor: torch.Tensor):
+def _on_device(tensor: torch.Tensor) -> Any:
     """Returns a tensor's memory as Numba takes it."""
     return tensor.numpy() if kernel.SIMULATED else cuda.as_cuda_array(tensor)
 
 
-def _current_stream():
+def _current_stream() -> Any:
     """PyTorch's, so that a kernel and the operations around it come in order."""
     if kernel.SIMULATED:
         return cuda.default_stream()
@@ -105,6 +106,6 @@ def _current_stream():
 
 
 @functools.cache
-def _stream(handle: int):
+def _stream(handle: int) -> Any:
     # One object for each: Numba remembers how a kernel is launched by the stream's identity.
     return cuda.external_stream(handle)

@@ -1,6 +1,7 @@
 """Gymnasium's own CartPole, whose episodes start where ours do, and what its rungs share."""
 
 import functools
+from typing import Any
 
 import numpy as np
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
@@ -38,11 +39,13 @@ class OneCartPole(CartPoleEnv):
         self.steps_beyond_terminated = None
         return self.state.astype(np.float32)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict | None = None
+    ) -> tuple[np.ndarray, dict]:
         """Begins the next episode, whatever the arguments: only the batch has a seed."""
         return self.begin(self._batch_seed, self.episode + 1), {}
 
-    def step(self, action):
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
         """See gymnasium."""
         before = self.state
         for _ in range(self._workload):

@@ -2,6 +2,7 @@
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from numpy.typing import DTypeLike
 
 from rungs.cartpole.physics import MOST_THETA, MOST_X, SECONDS
 from rungs.cartpole.settings import CartPoleSettings
@@ -21,7 +22,7 @@ def saved_arrays(
     Raises:
         InvalidStateError: no episode leads to it; the message names an environment.
     """
-    kinds = {
+    kinds: dict[str, tuple[int, DTypeLike]] = {
         "state": (4, settings.dtype),
         "steps": (1, np.int32),
         "episode": (1, np.uint32),

@@ -1,8 +1,10 @@
 """Parallel Python for CartPole: Stable-Baselines3's SubprocVecEnv, a process per environment."""
 
 import contextlib
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -60,7 +62,7 @@ class SubprocCarts(OneByOneCarts):
         self._envs = SubprocVecEnv.__new__(SubprocVecEnv)
         with self._naming_the_dead():
             try:
-                self._envs.__init__(self.makers)
+                SubprocVecEnv.__init__(self._envs, [*self.makers])
             except (EOFError, OSError) as error:  # it asks the first process for its spaces
                 raise failure(0, self._envs.processes[0], error, timeout) from None
         self._envs.remotes = [
@@ -113,7 +115,7 @@ class SubprocCarts(OneByOneCarts):
                 self._envs.set_attr("steps", int(self.arrays.steps[i]), indices=i)
 
     @contextlib.contextmanager
-    def _naming_the_dead(self):
+    def _naming_the_dead(self) -> Iterator[None]:
         if self._dead:
             raise self._dead
         try:
@@ -139,13 +141,13 @@ class _Remote:
         self._pipe, self._at, self._timeout = pipe, (worker, process), timeout
         self.close = pipe.close
 
-    def send(self, message) -> None:
+    def send(self, message: Any) -> None:
         try:
             self._pipe.send(message)
         except OSError as error:
             raise failure(*self._at, error, self._timeout) from None
 
-    def recv(self):
+    def recv(self) -> Any:
         try:
             return self._pipe.recv()
         except (EOFError, OSError) as error:

@@ -36,7 +36,7 @@ class TensorCarts(Carts):
         validate: bool,
     ):
         super().__init__(num_envs, first_env, settings)
-        self.device = torch.device(device)
+        self.device: torch.device = torch.device(device)
         self.validate = checked_validate(validate, settings.autoreset_mode)
         dtype = getattr(torch, settings.dtype)
 
@@ -77,7 +77,9 @@ class TensorCarts(Carts):
         self._state[:, chosen] = self._starts(self._signed_seed, self.numbers[chosen], numbers)
         self.outputs.observation[chosen] = self._state[:, chosen].T.float()
 
-    def _starts(self, seed, numbers: torch.Tensor, episode: torch.Tensor) -> torch.Tensor:
+    def _starts(
+        self, seed: int | torch.Tensor, numbers: torch.Tensor, episode: torch.Tensor
+    ) -> torch.Tensor:
         """Returns (4, n): where episodes of some carts start; the seed is an int or a tensor."""
         drawn = words(seed, numbers, episode, 0, Purpose.CARTPOLE_START)
         starts = [self._physics.start(word.double()) for word in drawn]

@@ -1,5 +1,7 @@
 """The PyTorch rung of CartPole: every operation on all environments at once, on CPU or GPU."""
 
+from typing import Any
+
 import torch
 from gymnasium.vector import AutoresetMode
 
@@ -50,17 +52,17 @@ class TorchCarts(TensorCarts):
         super().__init__(num_envs, first_env, settings, device, validate)
         self._run = self._operations
         if execution != "eager":
-            self._begin = self._begin_everywhere
+            self._begin = self._begin_everywhere  # type: ignore[method-assign]
         if execution == "compile":
             # On a GPU it would fuse products with sums and divide approximately.
             exact = {"emulate_precision_casts": True, "eager_numerics.division_rounding": True}
-            options = exact if device == "cuda" else None
+            options: Any = exact if device == "cuda" else None
             self._run = torch.compile(
                 self._operations, fullgraph=True, dynamic=False, options=options
             )
         elif execution == "graph":
             self._run = self._replay
-            self._graph = None
+            self._graph: torch.cuda.CUDAGraph | None = None
 
     def step(self, actions: torch.Tensor) -> int:
         self._run(self.accepted(actions))

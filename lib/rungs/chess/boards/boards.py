@@ -10,6 +10,7 @@ from rungs.chess.buffers import Buffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
+from rungs.core.batch_env import Array
 from rungs.errors import IllegalActionError, UnavailableError
 
 
@@ -37,7 +38,7 @@ class Boards(abc.ABC):
         validate: whether `step` refuses illegal actions and tells how many episodes ended.
     """
 
-    device = None
+    device: Any = None
     elsewhere = False
     validate = True
 
@@ -62,7 +63,7 @@ class Boards(abc.ABC):
         self.buffers = buffers
 
     @abc.abstractmethod
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: Array | None, seed: int, episode: int | None) -> None:
         """Begins an episode and writes observations, masks and players.
 
         Args:
@@ -72,7 +73,7 @@ class Boards(abc.ABC):
         """
 
     @abc.abstractmethod
-    def step(self, actions: np.ndarray) -> int:
+    def step(self, actions: Array) -> int:
         """Plays (N,) int64 actions and writes all outputs; returns how many episodes ended.
 
         Raises:
@@ -111,7 +112,7 @@ class Boards(abc.ABC):
             InvalidStateError: it can't be what `dump` gave; no board has changed.
         """
 
-    def sample(self, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, rng: np.random.Generator) -> Array:
         """Returns (N,) int64 actions, those that `random_actions` chooses by the masks.
 
         Raises:
@@ -170,4 +171,5 @@ class Boards(abc.ABC):
         """Makes the error that names an illegal action on a board of the batch."""
         fen = fen or self.fen(board)
         move = move_of(action, board_of(fen, self.settings.chess960))
-        return IllegalActionError(self.first_board + board, action, move and move.uci(), fen)
+        uci = move.uci() if move else None
+        return IllegalActionError(self.first_board + board, action, uci, fen)

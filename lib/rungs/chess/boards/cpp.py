@@ -8,6 +8,7 @@ from rungs.chess.buffers import Buffers
 from rungs.chess.policy import draw_ranks
 from rungs.chess.settings import ChessSettings
 from rungs.compile import loader
+from rungs.compile.functions import Api
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError
 
@@ -37,7 +38,7 @@ class CppBoards(Boards):
         settings: ChessSettings,
         *,
         compiler: str | None = None,
-        api=None,
+        api: Api | None = None,
     ):
         self.api = self._load(compiler) if api is None else api
         if not hasattr(self.api, "rungs_chess_layout"):

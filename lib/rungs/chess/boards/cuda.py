@@ -19,6 +19,7 @@ from rungs.chess.boards.device import (
 )
 from rungs.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
 from rungs.chess.boards.tensor_buffers import TensorBuffers
+from rungs.chess.buffers import Buffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
@@ -67,7 +68,7 @@ class CudaBoards(Boards):
             raise ConfigurationError("opponent: an engine can't play on the rung cuda")
         if device == "cuda":
             _check_gpu()
-        self.device = torch.device(device)
+        self.device: torch.device = torch.device(device)
         self.validate = checked_validate(validate, settings.autoreset_mode)
         try:
             super().__init__(num_envs, first_board, settings)
@@ -84,7 +85,7 @@ class CudaBoards(Boards):
     def memory_bytes(self) -> int:
         return sum(part.nbytes for part in self._state.values()) + self.buffers.memory_bytes()
 
-    def write_to(self, buffers: TensorBuffers) -> None:
+    def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers
         self._tell_outputs()
 
@@ -208,7 +209,7 @@ class CudaBoards(Boards):
             first_board=self.first_board,
             **addresses,
         )
-        self._sent = {}
+        self._sent: dict[tuple[int, ...], torch.Tensor] = {}
 
     def _tell_outputs(self) -> None:
         """Has kernels write to the buffers; what was told once is there, and nothing is sent."""

@@ -83,7 +83,7 @@ class Host:
         CompilerError: there is no g++, or it refuses the headers, or structs differ.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         flags = [*gpp.FLAGS.split(), "-march=native", "-DRUNGS_PLAIN_LANES", "-x", "c++"]
         self._library = ctypes.CDLL(str(gpp.build("device", paths.CPP / _ON_HOST, flags)))
         self._library.rungs_device_layout.argtypes = [ctypes.c_size_t]

@@ -1,6 +1,7 @@
 """An engine as the opponent, on whatever rung."""
 
 import contextlib
+from collections.abc import Iterator
 
 import chess
 import numpy as np
@@ -26,9 +27,12 @@ class EnginePlays(WrappedBoards):
         EngineError: from `reset` and `step`: the engine failed; no board has changed.
     """
 
+    replies: np.ndarray
+
     def __init__(self, boards: Boards):
         super().__init__(boards)
-        self._engine = EngineProcess(boards.settings.opponent)
+        engine = boards.settings.opponent
+        self._engine = EngineProcess(engine)  # type: ignore[arg-type]  # it is one
         self._seed: int | None = None  # until the first reset
 
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
@@ -90,14 +94,14 @@ class EnginePlays(WrappedBoards):
         return board_of(self.fen(board), self.settings.chess960)
 
     @contextlib.contextmanager
-    def _unchanged_on_error(self):
+    def _unchanged_on_error(self) -> Iterator[None]:
         """Puts everything back where an engine fails half-way through."""
-        begun, buffers = self._seed is not None, self.buffers.save()
-        boards = self.dump() if begun else None
+        seed, buffers = self._seed, self.buffers.save()
+        boards = b"" if seed is None else self.dump()
         try:
             yield
         except BaseException:
-            if begun:
-                super().load(boards, self._seed)
+            if seed is not None:
+                super().load(boards, seed)
             self.buffers.restore(buffers)
             raise

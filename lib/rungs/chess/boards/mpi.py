@@ -3,7 +3,8 @@
 import ctypes
 import dataclasses
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def MpiBoards(
     if threads is None:
         threads = max(1, usable_cores() // ranks.neighbours)
     team = {"threads": threads, "schedule": schedule, "chunk": chunk, "api": ranks.api}
-    own = refused = None
+    refused = None
     try:
         own = OpenmpBoards(ranks.count, first_board + ranks.first, settings, **team)
     except UnavailableError as error:
@@ -312,7 +313,7 @@ class GatheredBoards(Boards):
     def memory_bytes(self) -> int:
         return sum(self._everywhere("_own_memory_bytes"))
 
-    def _dealt_out(self, dtype) -> np.ndarray:
+    def _dealt_out(self, dtype: type[np.generic]) -> np.ndarray:
         """Makes an entry per board, from rank 0 to all others."""
         if not self.shared:
             return np.zeros(self.num_envs, dtype)
@@ -320,7 +321,7 @@ class GatheredBoards(Boards):
         memory = self._rank_0_memory(boards * np.dtype(dtype).itemsize)
         return np.frombuffer(memory, dtype, boards)[self._mine]
 
-    def _rank_0_memory(self, size: int) -> memoryview:
+    def _rank_0_memory(self, size: int) -> Any:
         from mpi4py import MPI
 
         window = MPI.Win.Allocate_shared(
@@ -329,21 +330,22 @@ class GatheredBoards(Boards):
         memory, _ = window.Shared_query(0)
         return memory
 
-    def _copy_seen(self, names) -> None:
+    def _copy_seen(self, names: Iterable[str]) -> None:
         """Brings outputs from where all ranks see them to where the caller wants them."""
         if self.shared and self.buffers is not self._seen:
             self.buffers.restore({name: getattr(self._seen, name) for name in names})
 
-    def _command(self, task: int, *, episode=0, seed=0, partial=False) -> int:
+    def _command(self, task: int, *, episode: int = 0, seed: int = 0, partial: bool = False) -> int:
         order = self._order
         order.task, order.episode, order.seed, order.partial = task, episode, seed, partial
         return self._lead(*self._addresses, ctypes.addressof(order))
 
-    def _everywhere(self, method: str, *arguments) -> list:
+    def _everywhere(self, method: str, *arguments: Any) -> list:
         """Calls a method on every rank; returns what each returned."""
         self._command(_CALL)
         self.ranks.comm.bcast((method, *arguments))
-        return self.ranks.comm.gather(getattr(self, method)(*arguments))
+        answers = self.ranks.comm.gather(getattr(self, method)(*arguments))
+        return answers  # type: ignore[return-value]  # rank 0, which asks, has them
 
     def _take_outputs(self, names: Sequence[str]) -> None:
         """Gathers some outputs as they stand."""
@@ -369,6 +371,7 @@ class GatheredBoards(Boards):
 
     def _open_own(self, replies: np.ndarray) -> None:
         first, count = self.ranks.first, self.ranks.count
+        assert self._own.replies is not None  # an engine plays
         self._own.replies[:] = replies[first : first + count]
         self._own.open()
 
@@ -399,7 +402,7 @@ class GatheredBoards(Boards):
         return {name: getattr(written, name) for name in names}
 
 
-def _dismiss(comm, lead, addresses: tuple, *alive) -> None:
+def _dismiss(comm: Any, lead: Callable, addresses: tuple, *alive: object) -> None:
     order = _Order(_CALL)
     lead(*addresses, ctypes.addressof(order))
     comm.bcast(None)

@@ -1,6 +1,7 @@
 """Parallel Python: the boards of the Python rung, shared out among processes."""
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs.processes.workers import CONTEXT, TIMEOUT, Workers
 
 TRANSPORTS = ("queue", "shared")
+
+# What a worker's boards wrote, by name; None where it is seen.
+Written = dict[str, np.ndarray] | None
 
 MOST_WORKERS = 1024
 
@@ -62,13 +66,14 @@ class MultiprocessingBoards(Boards):
         ends = share_ends(num_envs, min(self.workers, num_envs))
         self._shares = [slice(first, end) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
         # The caller may write to outputs, so actions are held to masks of our own.
+        self._seen: Buffers | None = None
+        memory: Any = None
         if transport == "shared":
             like = Buffers.like((num_envs,), settings)
             memory = CONTEXT.RawArray("B", like.memory_bytes())
             self._seen = like.within(memory)
             self._mask = self._seen.mask
         else:
-            memory = self._seen = None
             self._mask = np.zeros_like(self.buffers.mask)
         # Boards that take any action next, as a list doesn't say.
         self._idle = np.zeros(num_envs, np.bool_)
@@ -134,7 +139,7 @@ class MultiprocessingBoards(Boards):
                 self._idle[share] = stays_ended(mode, written["ended"])
         return [result for result, _ in answers]
 
-    def _ask(self, method: str, board: int):
+    def _ask(self, method: str, board: int) -> Any:
         worker = next(i for i, share in enumerate(self._shares) if board < share.stop)
         return self._pool.call_one(worker, method, board - self._shares[worker].start)
 
@@ -158,26 +163,35 @@ class MultiprocessingBoards(Boards):
 class _Share:
     """A worker's boards; what changes them also returns what they wrote, where nobody sees it."""
 
-    def __init__(self, share: slice, num_envs: int, first_board: int, settings, memory):
+    def __init__(
+        self, share: slice, num_envs: int, first_board: int, settings: ChessSettings, memory: Any
+    ):
         self._boards = PythonBoards(share.stop - share.start, first_board + share.start, settings)
         self._seen = memory is not None
         if self._seen:
             whole = Buffers.like((num_envs,), settings).within(memory)
             self._boards.write_to(whole.rows(share))
 
-    def reset(self, outputs, which, seed: int, episode: int | None):
-        return self._boards.reset(which, seed, episode), self._written(outputs)
+    def reset(
+        self, outputs: tuple[str, ...], which: np.ndarray | None, seed: int, episode: int | None
+    ) -> tuple[None, Written]:
+        self._boards.reset(which, seed, episode)
+        return None, self._written(outputs)
 
-    def step(self, outputs, actions, replies):
+    def step(
+        self, outputs: tuple[str, ...], actions: np.ndarray, replies: np.ndarray | None
+    ) -> tuple[int, Written]:
         self._answer(replies)
         return self._boards.step_legal(actions.tolist()), self._written(outputs)
 
-    def open(self, outputs, replies):
+    def open(self, outputs: tuple[str, ...], replies: np.ndarray | None) -> tuple[None, Written]:
         self._answer(replies)
-        return self._boards.open(), self._written(outputs)
+        self._boards.open()
+        return None, self._written(outputs)
 
-    def load(self, outputs, payload: bytes, seed: int):
-        return self._boards.load(payload, seed), self._written(outputs)
+    def load(self, outputs: tuple[str, ...], payload: bytes, seed: int) -> tuple[None, Written]:
+        self._boards.load(payload, seed)
+        return None, self._written(outputs)
 
     def fen(self, board: int) -> str:
         return self._boards.fen(board)
@@ -190,8 +204,9 @@ class _Share:
 
     def _answer(self, replies: np.ndarray | None) -> None:
         if replies is not None:
+            assert self._boards.replies is not None  # an engine plays
             self._boards.replies[:] = replies
 
-    def _written(self, outputs: tuple[str, ...]) -> dict | None:
+    def _written(self, outputs: tuple[str, ...]) -> Written:
         written = self._boards.buffers
         return None if self._seen else {name: getattr(written, name) for name in outputs}

@@ -13,6 +13,7 @@ from rungs.chess.engine import UciEngine
 from rungs.chess.observation import OBSERVATIONS
 from rungs.chess.settings import ChessSettings
 from rungs.compile import layout
+from rungs.compile.functions import Api
 from rungs.core.arguments import AUTORESET_MODES, shown
 from rungs.core.memory import zeroed_lines
 from rungs.errors import InvalidFenError, InvalidStateError
@@ -68,7 +69,7 @@ class Team(ctypes.Structure):
 
 
 @functools.cache
-def check_layout(api) -> None:
+def check_layout(api: Api) -> None:
     """Makes sure that C++ sees these structs as they are here.
 
     Raises:
@@ -92,7 +93,7 @@ def config(settings: ChessSettings, num_starts: int, starts: int) -> ChessConfig
     )
 
 
-def parse_fen(api, fen: str) -> np.ndarray:
+def parse_fen(api: Api, fen: str) -> np.ndarray:
     """Returns a `rungs::chess::Position`, (8,) uint64.
 
     Raises:
@@ -111,12 +112,12 @@ def parse_fen(api, fen: str) -> np.ndarray:
     return position
 
 
-def start_positions(api, settings: ChessSettings) -> np.ndarray:
+def start_positions(api: Api, settings: ChessSettings) -> np.ndarray:
     """Returns (n, 8) uint64, where episodes start; raises as `parse_fen`."""
     return np.stack([parse_fen(api, fen) for fen in settings.starts])
 
 
-def fen_at(api, address: int) -> str:
+def fen_at(api: Api, address: int) -> str:
     """Returns the FEN of a `rungs::chess::Position`."""
     text = ctypes.create_string_buffer(128)
     api.rungs_chess_fen(address, ctypes.addressof(text))
@@ -133,7 +134,7 @@ class Memory:
         first_board: the number of the first board among all.
     """
 
-    def __init__(self, api, buffers: Buffers, settings: ChessSettings, first_board: int):
+    def __init__(self, api: Api, buffers: Buffers, settings: ChessSettings, first_board: int):
         check_layout(api)
         num_envs = len(buffers.reward)
         memory = zeroed_lines(num_envs * api.rungs_chess_env_bytes())

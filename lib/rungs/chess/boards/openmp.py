@@ -8,6 +8,7 @@ from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.boards.native import Team
 from rungs.chess.settings import ChessSettings
 from rungs.compile import loader, openmp
+from rungs.compile.functions import Api
 from rungs.compile.team import thread_count
 from rungs.core.arguments import choice, integer
 from rungs.errors import CompilerError
@@ -49,7 +50,7 @@ class OpenmpBoards(CppBoards):
         schedule: str = "static",
         chunk: int | None = None,
         compiler: str | None = None,
-        api=None,
+        api: Api | None = None,
     ):
         self.threads = thread_count(threads)
         schedule = choice("schedule", schedule, SCHEDULES)

@@ -45,6 +45,7 @@ class PythonBoards(Boards):
         )
 
     def open(self) -> None:
+        assert self.replies is not None  # an engine plays
         for i, (env, reply) in enumerate(zip(self._envs, self.replies.tolist(), strict=True)):
             if reply >= 0:
                 env.begin_with(reply)

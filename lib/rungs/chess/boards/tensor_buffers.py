@@ -4,13 +4,16 @@ import numpy as np
 import torch
 
 from rungs.chess.buffers import Buffers
+from rungs.chess.settings import ChessSettings
 
 
 class TensorBuffers(Buffers):
     """As `Buffers`, a tensor per output, all on one device."""
 
     @classmethod
-    def on(cls, device: torch.device, boards: tuple[int, ...], settings):
+    def on(
+        cls, device: torch.device, boards: tuple[int, ...], settings: ChessSettings
+    ) -> "TensorBuffers":
         """Allocates zeroed tensors; see `Buffers.allocate`."""
         return cls(
             **{

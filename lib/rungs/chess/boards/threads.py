@@ -4,6 +4,7 @@ import numpy as np
 
 from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.settings import ChessSettings
+from rungs.compile.functions import Api
 from rungs.compile.team import team_of, thread_count
 
 
@@ -35,7 +36,7 @@ class ThreadsBoards(CppBoards):
         *,
         threads: int | None = None,
         compiler: str | None = None,
-        api=None,
+        api: Api | None = None,
     ):
         self.threads = thread_count(threads)
         super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)

@@ -22,7 +22,7 @@ class WrappedBoards(Boards):
         self.settings, self.replies = boards.settings, boards.replies
 
     @property
-    def buffers(self) -> Buffers:
+    def buffers(self) -> Buffers:  # type: ignore[override]  # only `write_to` sets it
         return self.wrapped.buffers
 
     def allocate(self, *boards: int) -> Buffers:
