@@ -53,7 +53,9 @@ def run(command: list[str]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:
-        raise CompilerError(f"{command[0]} is not installed") from None
+        raise CompilerError(
+            f"{command[0]} is not installed: install it, or a wheel of Rungs, which needs none"
+        ) from None
     if done.returncode:
         raise CompilerError(f"{command[0]} failed: {done.stderr}")
     return done.stdout
