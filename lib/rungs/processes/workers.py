@@ -35,17 +35,16 @@ TIMEOUT = 600.0
 _SLICE = 1.0
 
 
-def preload(module: str) -> None:
-    """Starts the server that processes are forked from, which imports a module for all of them.
+def preload(*modules: str) -> None:
+    """Starts the server that processes are forked from, which imports modules for all of them.
 
-    Once it is there, it takes no other module: each process then imports it by itself. The server
+    Once it is there, it takes no others: each process then imports them by itself. The server
     imports nothing from the current folder; processes do where this one does.
 
     Args:
-        module: its name.
+        *modules: their names.
     """
-    if module not in _PRELOADED:
-        _PRELOADED.append(module)
+    _PRELOADED.extend(module for module in modules if module not in _PRELOADED)
     CONTEXT.set_forkserver_preload(_PRELOADED)
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"

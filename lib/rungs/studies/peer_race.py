@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -26,7 +26,7 @@ from rungs.measure.noise import Factor, factor_apart
 from rungs.measure.quartiles import quartiles
 from rungs.measure.turns import timed_rounds
 from rungs.peers.peer import Peer
-from rungs.processes.workers import Workers
+from rungs.processes.workers import Workers, preload
 from rungs.studies import agreement
 
 
@@ -108,9 +108,7 @@ def agree(names: list[str], games: int, seed: int) -> dict:
         What `rungs.studies.agreement.compare` returned, by the peer's name.
     """
     cores = usable_cores()
-    pool = Workers(
-        _Seat, [(peers.peer_class(name), 1, {}, i % cores) for i, name in enumerate(names)]
-    )
+    pool = _seated((peers.peer_class(name), 1, {}, i % cores) for i, name in enumerate(names))
     try:
         pool.call("begin", [(games, seed)] * len(names))
         return dict(zip(names, pool.call("agree", [(seed,)] * len(names)), strict=True))
@@ -144,6 +142,12 @@ def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
     return factor_apart(our_rates, their_rates)
 
 
+def _seated(seats: Iterable[tuple], daemon: bool = True) -> Workers:
+    """Starts a process for each `_Seat`, by its arguments."""
+    preload("rungs.compile.ready")  # where most seats are ours, C++ is compiled once for all
+    return Workers(_Seat, list(seats), daemon=daemon)
+
+
 def _processes(entry: Entry, threads: int) -> int:
     return threads if entry.processes else 1
 
@@ -162,7 +166,7 @@ class _Alone:
     """One process, which takes the time itself."""
 
     def __init__(self, entry: Entry, threads: int):
-        self._pool = Workers(_Seat, [(entry.make, threads, entry.how, 0)], daemon=not entry.parent)
+        self._pool = _seated([(entry.make, threads, entry.how, 0)], daemon=not entry.parent)
 
     def begin(self, num_envs: int, seed: int) -> None:
         self._pool.call_one(0, "begin", num_envs, seed)
@@ -178,7 +182,7 @@ class _Together:
     """A process on each core, with its share of the environments; actions and outputs are sent."""
 
     def __init__(self, entry: Entry, threads: int):
-        self._pool = Workers(_Seat, [(entry.make, 1, entry.how, i) for i in range(threads)])
+        self._pool = _seated((entry.make, 1, entry.how, i) for i in range(threads))
         self._count = threads
 
     def begin(self, num_envs: int, seed: int) -> None:
