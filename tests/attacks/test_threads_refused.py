@@ -91,15 +91,8 @@ class Refusing:
         return min(number, self.gives)
 
 
-@pytest.fixture
-def forgotten():
-    openmp._forget()
-    yield
-    openmp._forget()
-
-
-@pytest.mark.usefixtures("forgotten")
-def test_what_was_given_once_is_not_asked_for_again():
+def test_what_was_given_once_is_not_asked_for_again(monkeypatch):
+    monkeypatch.setattr(openmp, "_had", threading.local())
     system = Refusing(4)
     for number in (1, 3, 2, 3):
         openmp.require_threads(system, number)

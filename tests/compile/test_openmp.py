@@ -23,6 +23,35 @@ print(threads() - before)
 """
 
 
+FORKED = """
+import os
+import rungs
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+env = rungs.make("chess", "openmp", 512, threads=2)
+env.reset(seed=0)
+env.step(env.sample_actions(0))
+before = threads()
+child = os.fork()
+if not child:
+    env.step(env.sample_actions(1))
+    os._exit(threads())
+at_fork = threads()
+env.step(env.sample_actions(1))
+print(before - at_fork, threads() - at_fork, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_at_a_fork_its_threads_end_and_both_processes_start_their_own():
+    command = [sys.executable, "-c", FORKED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
+    ended, started, in_child = map(int, done.stdout.split())
+    assert ended >= started == 1
+    assert in_child == 2
+
+
 def run(first, second):
     script = SCRIPT.format(first=first, second=second)
     command = [sys.executable, "-W", "always", "-c", script]

@@ -37,7 +37,9 @@ def test_a_missing_compiler_is_one_line_and_the_last_run_stays(tmp_path, monkeyp
     in_that_folder(monkeypatch, tmp_path / "notebooks")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert cli.main(["run", "--out", str(tmp_path / "run")]) == 2
-    assert capsys.readouterr().err == "rungs: g++ is not installed\n"
+    assert capsys.readouterr().err == (
+        "rungs: g++ is not installed: install it, or a wheel of Rungs, which needs none\n"
+    )
     assert list((tmp_path / "run").iterdir()) == []
 
 
