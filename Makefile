@@ -65,7 +65,7 @@ fuzz: $(INSTALLED)
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
 	  chromium clang g++-aarch64-linux-gnu iproute2 libclang-rt-dev papi-tools qemu-user stockfish valgrind
-	mkdir -p build/arm && tests/arm_python.sh build/arm
+	tests/arm_python.sh build/arm
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.
 lock: $(ALL_TESTED)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Brings Debian's Python for ARM into a folder, for qemu-aarch64 to run: nothing is installed.
 set -euo pipefail
+mkdir -p "$1"
 folder=$(realpath "$1")
 test ! -x "$folder/usr/bin/python3" || exit 0
 fetched=$(mktemp --directory)

@@ -7,6 +7,7 @@ import pytest
 import rungs
 from rungs import paths
 from rungs.compile import gpp
+from rungs.measure.verify import verify_games
 from tests import lockstep
 
 
@@ -19,14 +20,11 @@ def test_g_plus_plus_gives_the_same_games_as_cling():
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_it_rounds_as_cling_does(dtype):
-    envs = [
-        rungs.make("cartpole", "cpp", 300, dtype=dtype, compiler=name) for name in ("g++", "cling")
-    ]
-    observations = [env.reset(seed=1)[0] for env in envs]
-    for _ in range(40):
-        assert (observations[0] == observations[1]).all()
-        actions = (observations[0][:, 2] > 0).astype(int)
-        observations = [env.step(actions)[0] for env in envs]
+    envs = {
+        name: rungs.make("cartpole", "cpp", 300, dtype=dtype, compiler=name)
+        for name in ("cling", "g++")
+    }
+    verify_games(envs, seed=1, steps=40)
 
 
 @pytest.mark.system
