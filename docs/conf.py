@@ -11,6 +11,7 @@ version = release = importlib.metadata.version("rungs")
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["README.md", "docs/conf.py"]
 nb_execution_mode = "off"  # papermill did
+nb_render_markdown_format = "myst"  # so that links below a cell lead where those above it do
 nb_ipywidgets_js = {}  # a page has no kernel; what a widget showed is staged as a picture
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3

@@ -63,6 +63,14 @@ class TestNotebook:
                 assert len(words["image"]["alt"]) > 30, cell.id
                 assert words["figure"]["caption"], cell.id
 
+    def test_plumbing_is_folded(self, path):
+        # Imports, what is saved, and sentences around numbers: a page is about what is between.
+        plumbing = re.compile(r"^(import|from) |\b(results\.save|save_figure|say)\(", re.MULTILINE)
+        for cell in self.cells(path):
+            folded = "hide-input" in cell.metadata.get("tags", [])
+            assert folded == cell.metadata.get("jupyter", {}).get("source_hidden", False), cell.id
+            assert folded or not plumbing.search(cell.source), cell.id
+
     def test_one_parameters_cell_of_plain_literals(self, path):
         (cell,) = self.parameters(path)
         for statement in ast.parse(cell.source).body:

@@ -23,7 +23,7 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 _PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs.show.image` writes it
 
 # What the pages show, include or link to, at the same place as in the source tree.
-_SOURCES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cpp", "data", "docs", "figures")
+_SOURCES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cpp", "data", "docs", "figures", "lib")
 
 
 def build(out: Path = OUT) -> Path:
@@ -61,7 +61,7 @@ def stage(out: Path, folder: Path) -> None:
     for name in _SOURCES:
         source = paths.ROOT / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=leave)
+            shutil.copytree(source, folder / name, symlinks=True, ignore=leave)
         else:
             shutil.copy(source, folder / name)
     # The front page belongs at the top, so its links are written as from there.
