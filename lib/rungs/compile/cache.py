@@ -36,17 +36,21 @@ def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
     Raises:
         CompilerError: the cache can't be written to, or belongs to somebody else.
     """
-    folder = _directory()
+    place = folder()
     name = f"{name}-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
-    found = _whole(folder, name)
+    found = _whole(place, name)
     if found:
         return found
-    with _locked(folder, name):
-        return _whole(folder, name) or _build(folder, name, build)
+    with _locked(place, name):
+        return _whole(place, name) or _build(place, name, build)
 
 
-def _directory() -> Path:
-    """Returns the cache directory, made if missing, which nobody else can write to from now on."""
+def folder() -> Path:
+    """Returns the cache directory, made if missing, which nobody else can write to from now on.
+
+    Raises:
+        CompilerError: it can't be made, or others can write to it.
+    """
     path = Path(platformdirs.user_cache_dir("rungs"))
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from typing import ClassVar
 import chess
 import numpy as np
 
+from rungs.compile import cache
 from rungs.errors import UnavailableError
 from rungs.peers.actions import inverse, our_mask, to_ours
 from rungs.peers.peer import ChessPeer, Step
@@ -41,7 +42,7 @@ TO_THEIRS = inverse(TO_OURS)
 
 
 class PgxChess(ChessPeer):
-    """See `ChessPeer`. A step is compiled when it is first taken.
+    """See `ChessPeer`. A step is compiled when it is first taken with so many boards on a machine.
 
     Raises:
         UnavailableError: Pgx or JAX is not installed.
@@ -63,6 +64,10 @@ class PgxChess(ChessPeer):
             from pgx.experimental import auto_reset
         except ImportError:
             raise UnavailableError("Pgx is not installed: pip install pgx") from None
+        if not jax.config.jax_compilation_cache_dir:  # the user's own
+            # Every process would compile for ten seconds. With a limit, JAX locks the folder.
+            jax.config.update("jax_compilation_cache_dir", str(cache.folder() / "jax"))
+            jax.config.update("jax_compilation_cache_max_size", 2**28)
         env = pgx.make("chess")
         self._jax = jax
         self._init = jax.jit(jax.vmap(env.init))
