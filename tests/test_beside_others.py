@@ -64,19 +64,22 @@ import multiprocessing, sys
 sys.path.insert(0, ".")
 from tests.anywhere import games
 
+def play():
+    for rung in ("threads", "openmp", "cpp"):
+        games.play(rung)
+
 if __name__ == "__main__":
-    games.play(sys.argv[1])
+    play()
     for method in ("fork", "spawn", "forkserver"):
-        process = multiprocessing.get_context(method).Process(target=games.play, args=sys.argv[1:])
+        process = multiprocessing.get_context(method).Process(target=play)
         process.start()
         process.join(60)
         assert process.exitcode == 0, (method, process.exitcode)
-    games.play(sys.argv[1])
+    play()
 """
 
 
-@pytest.mark.parametrize("rung", ["threads", "openmp", "cpp"])
-def test_other_processes_play_the_same_however_they_start(rung, tmp_path):
+def test_other_processes_play_the_same_however_they_start(tmp_path):
     file = tmp_path / "processes.py"
     file.write_text(PROCESSES)
-    run([file, rung])
+    run([file])

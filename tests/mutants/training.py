@@ -147,7 +147,7 @@ MUTANTS = [
     Mutant(
         "gradients-add-up",
         "lib/rungs/train/ppo.py",
-        "                self.optimizer.zero_grad(set_to_none=True)\n",
+        "                self.optimizer.zero_grad()\n",
         "",
         "gradients of earlier minibatches stay",
         ("tests/train/test_ppo.py::test_an_update_is_the_one_of_the_paper",),

@@ -13,6 +13,7 @@ from torch import nn
 
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.train.adam import Adam
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.policy import sample
 from rungs.train.ranks import Ranks
@@ -69,9 +70,7 @@ class Learner:
         ranks = ranks or Ranks()
         self._playing = _compiled(self.network) if compile else self.network
         self._learning = ranks.wrap(self._playing)
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), self.settings.learning_rate, eps=1e-5
-        )
+        self.optimizer = Adam(self.network.parameters(), self.settings.learning_rate, eps=1e-5)
         # Ranks have boards of their own, and actions of their own.
         own = (seed + _NEXT_RANK * ranks.rank) % 2**64
         self.generator = torch.Generator(self.device).manual_seed(own)
@@ -214,7 +213,7 @@ class Learner:
                 loss, parts = ppo_loss(
                     self._learning, {name: array[rows] for name, array in played.items()}, settings
                 )
-                self.optimizer.zero_grad(set_to_none=True)
+                self.optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
                 self.optimizer.step()

@@ -1,0 +1,52 @@
+"""The optimizer is PyTorch's."""
+
+import copy
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from rungs.train.adam import Adam
+
+
+def gradients(network, step):
+    torch.manual_seed(step)
+    for weights in network.parameters():
+        weights.grad = torch.randn_like(weights)
+
+
+def test_it_is_adam_of_pytorch_bit_for_bit_also_after_it_was_saved():
+    ours = torch.nn.Linear(5, 3)
+    theirs = copy.deepcopy(ours)
+    adam = Adam(ours.parameters(), 3e-3, eps=1e-5)
+    reference = torch.optim.Adam(theirs.parameters(), 3e-3, eps=1e-5)
+    for step in range(30):
+        gradients(ours, step)
+        gradients(theirs, step)
+        adam.step()
+        reference.step()
+        if step == 10:
+            saved = copy.deepcopy(adam.state_dict())
+            assert saved["state"].keys() == reference.state_dict()["state"].keys()
+            adam = Adam(ours.parameters(), 3e-3, eps=1e-5)
+            adam.load_state_dict(saved)
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert torch.equal(a, b)
+    assert all(moments["step"] == 11 for moments in saved["state"].values())  # its own by now
+    adam.zero_grad()
+    assert all(weights.grad is None for weights in ours.parameters())
+
+
+@pytest.mark.system
+def test_learning_does_not_wait_for_pytorchs_compiler(tmp_path):
+    train = "train --rung cpp --num-envs 4 --num-steps 4 --num-minibatches 1 --updates 1 --games 2"
+    code = (
+        "import sys\nfrom rungs import cli\n"
+        f"assert cli.main({train.split()!r} + ['--max-plies', '8', '--out', sys.argv[1]]) == 0\n"
+        "assert 'torch._dynamo' not in sys.modules\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
