@@ -29,7 +29,8 @@ TRAIN = ("-m", "rungs", "train")
 PYTHON, CPP, ON_MPI = (
     (*f"--rung {rung} {RUN}".split(), "--out") for rung in ("python", "cpp", "mpi")
 )
-TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
+# What g++ has compiled once, each of many processes only loads.
+TORCHRUN = ("env", "RUNGS_COMPILER=g++", sys.executable, "-m", "torch.distributed.run")
 MPI = (sys.executable, "-m", "rungs", "mpi")
 # One OpenMP thread, as torchrun would choose too, with a warning.
 PATHS = f"{ROOT}{os.pathsep}{ROOT / 'lib'}"
