@@ -48,4 +48,4 @@ def test_every_table_of_theirs_names_its_source_and_has_a_row(path):
     table = results.load(path)
     assert table.attrs["provenance"]["source"]
     assert len(table)
-    assert f"(../data/paper/{path.name})" in TEXT
+    assert f"data/paper/{path.name}" in TEXT

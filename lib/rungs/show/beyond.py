@@ -6,7 +6,7 @@ import matplotlib.patches
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
-import seaborn as sns
+import seaborn
 
 from rungs.show import style
 from rungs.studies.cost_model import Link, all_reduce_seconds, inferring_at, saving
@@ -28,7 +28,7 @@ def messages(times: pd.DataFrame, link: Link, cores: int):
     figure, axes = style.axes(height=4.2)
     groups = style.lines(times.groupby("processes"))
     for (processes, rows, look), linestyle in zip(groups, style.LINESTYLES, strict=False):
-        axes = sns.lineplot(
+        axes = seaborn.lineplot(
             x=rows["bytes"].to_list(),
             y=(1e3 * rows["seconds"]).to_list(),
             **style.MEDIANS | {"err_style": "bars", "linestyle": "none"},

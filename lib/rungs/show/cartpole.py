@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
-import seaborn as sns
+import seaborn
 
 from rungs.show import peers, style
 
@@ -36,7 +36,7 @@ def workloads(times: pd.DataFrame):
     rows = rows.assign(environments=rows["num_envs"].map("{:,}".format))
     count = rows["environments"].nunique()
     with style.theme():
-        grid = sns.relplot(
+        grid = seaborn.relplot(
             rows,
             x="workload",
             y="call",

@@ -4,7 +4,7 @@ from collections.abc import Container
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
+import seaborn
 
 from rungs.show import style
 
@@ -12,7 +12,7 @@ from rungs.show import style
 def _bars(axes, names, values, texts, color, inside=None) -> None:
     """Draws horizontal bars, first on top, each with its value written beside it, or inside."""
     inside = [False] * len(texts) if inside is None else inside
-    sns.barplot(x=list(values), y=list(names), color=color, saturation=1, ax=axes)
+    seaborn.barplot(x=list(values), y=list(names), color=color, saturation=1, ax=axes)
     for i, (value, text, within) in enumerate(zip(values, texts, inside, strict=True)):
         look = {"color": "white", "ha": "right"} if within else {"ha": "left"}
         at = (-4, 0) if within else (4, 0)
@@ -66,8 +66,10 @@ def _repeats(axes, rates: pd.DataFrame) -> None:
     """
     palette = style.COLORS[: rates["racer"].nunique()]
     what = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
-    sns.barplot(rates, estimator="median", errorbar=None, alpha=0.5, saturation=1, ax=axes, **what)
-    sns.stripplot(rates, jitter=False, ax=axes, **what)
+    seaborn.barplot(
+        rates, estimator="median", errorbar=None, alpha=0.5, saturation=1, ax=axes, **what
+    )
+    seaborn.stripplot(rates, jitter=False, ax=axes, **what)
     axes.set_ylabel("")
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import matplotlib.patches
 import matplotlib.pyplot as plt
-import seaborn as sns
+import seaborn
 
 # Told apart by people of any colour vision: Okabe and Ito's colours, as seaborn has them.
-_PALETTE = sns.color_palette("colorblind").as_hex()
+_PALETTE = seaborn.color_palette("colorblind").as_hex()
 BLUE, ORANGE, GREEN, RED, PINK, BROWN, _, GREY, _, SKY = _PALETTE
 BLACK = "#000000"
 
@@ -26,14 +26,14 @@ MEDIANS = {"estimator": "median", "errorbar": ("pi", 50)}
 
 def theme():
     """Returns the theme, for a `with` around what makes axes."""
-    return sns.axes_style("ticks", {"axes.grid": True, "grid.color": "#EEEEEE"})
+    return seaborn.axes_style("ticks", {"axes.grid": True, "grid.color": "#EEEEEE"})
 
 
 def axes(width: float = 7.0, height: float = 4.0, **settings):
     """Makes a figure and its axes (an array, with `nrows` or `ncols`) in the common style."""
     with theme():
         figure, result = plt.subplots(figsize=(width, height), layout="constrained", **settings)
-    sns.despine(figure)
+    seaborn.despine(figure)
     plt.close(figure)  # shown where a cell returns it, and only there
     return figure, result
 
@@ -65,7 +65,7 @@ def median_line(axes, groups, label: str, look: dict) -> None:
     repeats = groups.apply(list).explode()
     values = {"x": repeats.index.to_list(), "y": repeats.to_list()}
     look = {"label": label, "legend": False, "markeredgewidth": 0} | look
-    sns.lineplot(**values, ax=axes, **MEDIANS, **look)
+    seaborn.lineplot(**values, ax=axes, **MEDIANS, **look)
 
 
 def band_line(axes, rows, x: str, y: str, label: str | None, look: dict) -> None:
