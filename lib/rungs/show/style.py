@@ -25,7 +25,7 @@ MEDIANS = {"estimator": "median", "errorbar": ("pi", 50)}
 
 
 def theme():
-    """Returns the theme, for a `with` around what makes axes."""
+    """Returns the theme, for a `with` around what makes axes without `axes`."""
     return seaborn.axes_style("ticks", {"axes.grid": True, "grid.color": "#EEEEEE"})
 
 
