@@ -99,6 +99,7 @@ def roofline(
     axes.set_yscale("log")
     axes.set_xlabel("operational intensity: operations per byte")
     axes.set_ylabel(unit)
+    axes.grid(color="#EEEEEE")
     axes.set_title(title)
     return figure
 
@@ -160,6 +161,7 @@ def scaling(
     axes.set_ylim(0, None)
     axes.set_xlabel("threads")
     axes.set_ylabel("times the work of one thread")
+    axes.grid(color="#EEEEEE")
     axes.legend(frameon=False, fontsize="small", loc="upper left")
     kind = "the same boards for all" if law == "Amdahl" else "boards grow with threads"
     axes.set_title(f"{'Strong' if law == 'Amdahl' else 'Weak'} scaling: {kind}")
