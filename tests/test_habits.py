@@ -97,6 +97,10 @@ class TestNotebook:
         for heading in (*headings, "## Summary", "## Exercises"):
             assert heading in text
 
+    def test_its_exercises_lead_to_their_answers(self, path):
+        last = nbformat.read(path, 4).cells[-1].source
+        assert f"](solutions/{path.name})" in last.split("## Exercises")[1]
+
 
 def test_dependencies_are_ranges():
     for each in dependencies():

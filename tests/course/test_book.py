@@ -77,6 +77,16 @@ def test_every_notebook_is_a_page_that_says_where_it_ran(pages):
     assert (pages / "index.html").exists()
 
 
+def test_answers_are_pages_that_neither_menu_nor_search_tells_of(pages):
+    answers = sorted((pages / "notebooks" / "solutions").glob("*.html"))
+    assert [page.name for page in answers] == [page.name for page in notebooks(pages)]
+    menu = read(pages / "index.html").links
+    assert "for teachers" not in (pages / "searchindex.js").read_text()
+    for page in answers:
+        assert f"../{page.name}" in read(page).links
+        assert f"notebooks/solutions/{page.name}" not in menu
+
+
 def test_no_link_is_dead(pages):
     checked = 0
     for page in pages.rglob("*.html"):

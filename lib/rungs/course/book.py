@@ -56,7 +56,7 @@ def stage(out: Path, folder: Path) -> None:
         ConfigurationError: there is no run in `out`.
     """
     manifest = manifests.read(out)
-    (folder / "notebooks").mkdir(parents=True)
+    (folder / "notebooks" / "solutions").mkdir(parents=True)
     leave = shutil.ignore_patterns("run", "__pycache__")
     for name in _SOURCES:
         source = paths.ROOT / name
@@ -71,6 +71,9 @@ def stage(out: Path, folder: Path) -> None:
         entry = manifest["notebooks"].get(notebook.stem, {"status": "left out"})
         page = nbformat.read(executed if executed.exists() else notebook, as_version=4)
         nbformat.write(_page(page, _origin(manifest, entry)), folder / "notebooks" / notebook.name)
+    for notebook in sorted(NOTEBOOKS.glob("solutions/*.ipynb")):
+        page = _answers(nbformat.read(notebook, as_version=4), notebook.name)
+        nbformat.write(page, folder / "notebooks" / "solutions" / notebook.name)
 
 
 def make(staged: Path, book: Path) -> Path:
@@ -118,17 +121,28 @@ def _origin(manifest: dict, entry: dict) -> str:
 def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
     """Makes a notebook as a reader needs it: without parameters, with pictures for widgets."""
     states = widgets(notebook)
-    cells = [
-        cell
-        for cell in notebook.cells
-        if not {"parameters", "injected-parameters"} & set(cell.metadata.get("tags", []))
-    ]
+    cells = _without_parameters(notebook)
     for cell in cells:
         if cell.cell_type == "code":
             cell.outputs = [_picture(output, states) for output in cell.outputs]
     cells.insert(1, new_markdown_cell(f":::{{note}}\n{run}\n:::"))
     notebook.cells = cells
     return notebook
+
+
+def _answers(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
+    """Makes a page of a notebook's solutions, for who follows its link and for nobody else."""
+    notebook.metadata |= {"orphan": True, "nosearch": True}
+    notebook.cells = cells = _without_parameters(notebook)
+    title, _, rest = cells[0].source.partition("\n")
+    note = f"Try first: these are answers to [the exercises](../{name}). The tests run their cells."
+    cells[0].source = f"{title}\n\n:::{{note}}\n{note}\n:::\n{rest}"
+    return notebook
+
+
+def _without_parameters(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    ours = {"parameters", "injected-parameters"}
+    return [cell for cell in notebook.cells if not ours & set(cell.metadata.get("tags", []))]
 
 
 def _picture(output: nbformat.NotebookNode, states: dict) -> nbformat.NotebookNode:

@@ -21,16 +21,8 @@ def rates(table: pd.DataFrame, limits: pd.DataFrame, mask: str):
     for racer, rows, look in style.lines(chosen.groupby("racer", sort=False)):
         for where, own in rows.groupby("where", sort=False):
             label = racer if where == ALONE else None
-            axes.plot(
-                own["num_envs"],
-                own["plies_per_second"],
-                linestyle=_LINES[where],
-                label=label,
-                **look,
-            )
-            axes.fill_between(
-                own["num_envs"], own["low"], own["high"], color=look["color"], alpha=0.2
-            )
+            stroke = {"linestyle": _LINES[where]}
+            style.band_line(axes, own, "num_envs", "plies_per_second", label, look | stroke)
     axes.plot([], [], color=style.BLACK, linestyle=_LINES[IN_SITU], label="in situ")
     for threads, own in limits[limits["mask"] == mask].groupby("threads"):
         label = f"bound: writing on {threads} thread{'s' * (threads > 1)}"

@@ -6,13 +6,13 @@ import matplotlib.patches
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
+import seaborn
 
-from rungs.measure.quartiles import quartiles
 from rungs.show import style
 from rungs.studies.cost_model import Link, all_reduce_seconds, inferring_at, saving
 from rungs.studies.rank_costs import PARTS
 
-_FILLS = style.fills(PARTS, (style.SKY, style.BLUE, style.ORANGE, style.GREY, "#009E73"))
+_FILLS = style.fills(PARTS, (style.SKY, style.BLUE, style.ORANGE, style.GREY, style.GREEN))
 
 _HOLLOW = {"markerfacecolor": "white", "linestyle": "none"}
 
@@ -28,26 +28,25 @@ def messages(times: pd.DataFrame, link: Link, cores: int):
     figure, axes = style.axes(height=4.2)
     groups = style.lines(times.groupby("processes"))
     for (processes, rows, look), linestyle in zip(groups, style.LINESTYLES, strict=False):
-        spread = quartiles(rows.groupby("bytes")["seconds"]) * 1e3
-        middle = spread["median"]
-        axes.errorbar(
-            middle.index,
-            middle,
-            yerr=[middle - spread["low"], spread["high"] - middle],
-            linestyle="none",
+        axes = seaborn.lineplot(
+            x=rows["bytes"].to_list(),
+            y=(1e3 * rows["seconds"]).to_list(),
+            **style.MEDIANS | {"err_style": "bars", "linestyle": "none"},
             markerfacecolor="white" if processes > cores else look["color"],
+            markeredgecolor=look["color"],
             label=f"{_processes(processes, cores)}, measured",
+            ax=axes,
             **look,
         )
-        line = [all_reduce_seconds(processes, size, link) * 1e3 for size in middle.index]
+        sizes = sorted(rows["bytes"].unique())
+        line = [all_reduce_seconds(processes, size, link) * 1e3 for size in sizes]
         model = {"color": look["color"], "linestyle": linestyle}
-        axes.plot(middle.index, line, label=f"{processes} processes, model", **model)
+        axes.plot(sizes, line, label=f"{processes} processes, model", **model)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(_bytes))
     axes.set_xlabel("size of the message")
     axes.set_ylabel("milliseconds per all-reduce")
-    axes.grid(color="#EEEEEE")
     axes.legend(frameon=False, fontsize="small")
     axes.set_title("All-reduce over loopback (markers: medians and quartiles)")
     return figure
@@ -140,7 +139,6 @@ def _numbers_below(axes) -> None:
     """Puts numbers of nodes or the like, in powers of two, below the horizontal axis."""
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
-    axes.grid(color="#EEEEEE")
 
 
 def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None:
@@ -205,7 +203,6 @@ def savings(
     axes.set_ylim(0, 100)
     axes.set_xlabel("positions inferred per second and worker")
     axes.set_ylabel("time saved, per cent")
-    axes.grid(color="#EEEEEE")
     axes.legend(frameon=False, fontsize="small", loc="upper left")
     axes.set_title("What a faster environment saves a worker")
     return figure

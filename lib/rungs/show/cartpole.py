@@ -1,8 +1,10 @@
 """Figures of CartPole's experiments."""
 
+import matplotlib.pyplot as plt
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
+import seaborn
 
 from rungs.show import peers, style
 
@@ -30,25 +32,30 @@ def workloads(times: pd.DataFrame):
     Args:
         times: of `rungs.studies.cartpole.with_work`.
     """
-    racers = times["racer"].unique()
-    figure, panels = style.axes(
-        width=3.4 * len(racers), height=3.8, ncols=len(racers), sharey=True, squeeze=False
-    )
-    for axes, racer in zip(panels[0], racers, strict=True):
-        rows = times[times["racer"] == racer]
-        for count, group, look in style.lines(rows.groupby("num_envs")):
-            style.median_line(axes, group.groupby("workload")["call"], f"{count:,}", look)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("times that the physics is computed")
-        axes.set_title(racer)
-        axes.grid(color="#EEEEEE")
-    panels[0][0].set_ylabel("seconds per step of all environments")
-    handles, names = panels[0][0].get_legend_handles_labels()
-    figure.legend(
-        handles, names, title="environments", loc="outside lower center", ncols=6, frameon=False
-    )
-    return figure
+    rows = times.sort_values("num_envs", kind="stable")
+    rows = rows.assign(environments=rows["num_envs"].map("{:,}".format))
+    count = rows["environments"].nunique()
+    with style.theme():
+        grid = seaborn.relplot(
+            rows,
+            x="workload",
+            y="call",
+            hue="environments",
+            style="environments",
+            col="racer",
+            col_order=times["racer"].unique(),
+            kind="line",
+            palette=style.COLORS[:count],
+            markers=style.MARKERS[:count],
+            dashes=False,
+            height=3.8,
+            aspect=0.9,
+            **style.MEDIANS,
+        )
+    grid.set(xscale="log", yscale="log").set_titles("{col_name}")
+    grid.set_axis_labels("times that the physics is computed", "seconds per step of all")
+    plt.close(grid.figure)
+    return grid.figure
 
 
 def fused(table: pd.DataFrame):
@@ -92,9 +99,8 @@ def learning(means: pd.DataFrame, over: str):
     """
     figure, axes = style.axes(height=4.4)
     for system, rows, look in style.lines(means.groupby("system", sort=False)):
-        axes.plot(rows[over], rows["reward"], label=system, markersize=5, **look)
-        low, high = rows["low"].clip(lower=0), rows["high"].clip(upper=500)
-        axes.fill_between(rows[over], low, high, color=look["color"], alpha=0.12)
+        within = rows.assign(low=rows["low"].clip(lower=0), high=rows["high"].clip(upper=500))
+        style.band_line(axes, within, over, "reward", system, look)
     axes.axhline(500, color=style.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0, 520)
     axes.set_ylabel("reward of an episode")

@@ -79,7 +79,7 @@ def figure(comparison: Comparison):
     axes.set_xlim(min(low, 0.45), max(high, 2.2))  # three ticks at least
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.ratio(value)))
     axes.set_xlabel("B / A")
-    axes.grid(axis="x", color="#EEEEEE")
+    axes.grid(axis="y", visible=False)
     axes.set_title(_title(changes))
     figure.legend(loc="outside lower center", ncols=4, frameon=False)
     return figure

@@ -4,6 +4,7 @@ from collections.abc import Container
 
 import numpy as np
 import pandas as pd
+import seaborn
 
 from rungs.show import style
 
@@ -11,9 +12,7 @@ from rungs.show import style
 def _bars(axes, names, values, texts, color, inside=None) -> None:
     """Draws horizontal bars, first on top, each with its value written beside it, or inside."""
     inside = [False] * len(texts) if inside is None else inside
-    axes.barh(range(len(names)), values, color=color)
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
+    seaborn.barplot(x=list(values), y=list(names), color=color, saturation=1, ax=axes)
     for i, (value, text, within) in enumerate(zip(values, texts, inside, strict=True)):
         look = {"color": "white", "ha": "right"} if within else {"ha": "left"}
         at = (-4, 0) if within else (4, 0)
@@ -43,7 +42,6 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
         label = f"bound: only writing the outputs, {style.speed(floor)} "
         axes.text(floor, len(table) - 0.1, label, ha="right", va="center", fontsize="small")
         axes.set_ylim(len(table) + 0.3, -0.6)
-    axes.grid(axis="x", color="#DDDDDD")
     axes.set_xlabel("plies per second (logarithmic)")
     axes.set_title("The ladder: the same games, rung by rung")
     return figure
@@ -59,20 +57,20 @@ def profile(frame: pd.DataFrame, title: str):
     return figure
 
 
-def _repeats(axes, groups, names) -> None:
-    """Draws groups, first on top: a bar for the median, a dot per repeat, a colour per racer.
+def _repeats(axes, rates: pd.DataFrame) -> None:
+    """Draws repeats, first on top: a bar for the median, a dot for each, a colour per racer.
 
     Args:
-        groups: ((what was raced, racer), rates of all repeats), of at most two racers.
-        names: one per group.
+        axes: to draw on.
+        rates: `rate`, `racer` and the row's `name`.
     """
-    racers = dict.fromkeys(racer for (_, racer), _ in groups)
-    colors = dict(zip(racers, (style.BLUE, style.ORANGE), strict=False))
-    for i, ((_, racer), rate) in enumerate(groups):
-        axes.barh(i, rate.median(), color=colors[racer], alpha=0.5)
-        axes.plot(rate, np.full(len(rate), i), "o", color=colors[racer], markersize=4)
-    axes.set_yticks(range(len(groups)), names)
-    axes.invert_yaxis()
+    palette = style.COLORS[: rates["racer"].nunique()]
+    what = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
+    seaborn.barplot(
+        rates, estimator="median", errorbar=None, alpha=0.5, saturation=1, ax=axes, **what
+    )
+    seaborn.stripplot(rates, jitter=False, ax=axes, **what)
+    axes.set_ylabel("")
 
 
 def compilers(frame: pd.DataFrame):
@@ -83,8 +81,7 @@ def compilers(frame: pd.DataFrame):
     """
     figure, axes = style.axes(height=3.2)
     rates = frame.assign(rate=frame["plies"] / frame["seconds"] / 1e6)
-    groups = list(rates.groupby(["mask", "racer"], sort=False)["rate"])
-    _repeats(axes, groups, [f"{racer}, {mask} mask" for (mask, racer), _ in groups])
+    _repeats(axes, rates.assign(name=rates["racer"] + ", " + rates["mask"] + " mask"))
     axes.set_xlabel("million plies per second (dots: repeats, bars: medians)")
     axes.set_title("One header, two compilers")
     return figure
@@ -124,8 +121,7 @@ def perft(frame: pd.DataFrame):
     """
     figure, axes = style.axes(height=1.4 + 0.45 * len(frame.groupby(["position", "racer"])))
     rates = frame.assign(rate=frame["leaves"] / frame["seconds"] / 1e6)
-    groups = list(rates.groupby(["position", "racer"], sort=False)["rate"])
-    _repeats(axes, groups, [f"{racer}, {position}" for (position, racer), _ in groups])
+    _repeats(axes, rates.assign(name=rates["racer"] + ", " + rates["position"]))
     axes.set_xlabel("million leaves per second (dots: repeats, bars: medians)")
     axes.set_title("Perft, one thread")
     return figure
@@ -146,32 +142,18 @@ def gains(
         oversubscribed: racers with more threads or processes than cores, marked as such.
     """
     figure, axes = style.axes(height=3.6)
-    colors = (style.BLUE, style.ORANGE, style.SKY, style.GREY, style.BLACK)
-    markers = ("o", "s", "^", "D", "v")
-    for (racer, rows), color, marker in zip(
-        frame.groupby("racer", sort=False), colors, markers, strict=False
-    ):
+    for racer, rows, look in style.lines(frame.groupby("racer", sort=False)):
         too_many = racer in oversubscribed
-        axes.plot(
-            rows["num_envs"],
-            rows["gain"],
-            marker=marker,
-            color=color,
-            linestyle=":" if too_many else "-",
-            markerfacecolor="white" if too_many else color,
-            label=f"{racer} (oversubscribed)" if too_many else racer,
-        )
-        axes.fill_between(rows["num_envs"], rows["low"], rows["high"], color=color, alpha=0.2)
+        look |= {"linestyle": ":", "markerfacecolor": "white"} if too_many else {}
+        label = f"{racer} (oversubscribed)" if too_many else racer
+        style.band_line(axes, rows, "num_envs", "gain", label, look)
     axes.axhline(1, color=style.BLACK, linewidth=1)
     if ideal:
         axes.axhline(ideal, color=style.BLACK, linestyle="--", linewidth=1)
         axes.text(frame["num_envs"].min(), ideal, f" ideal, {ideal}×", va="bottom")
-    axes.set_xscale("log", base=2)
     axes.set_ylim(0, None)
-    axes.set_xlabel("boards")
     axes.set_ylabel(f"times as fast as {baseline}")
-    axes.legend(frameon=False)
-    axes.grid(color="#DDDDDD")
+    style.boards_below(axes)
     return figure
 
 

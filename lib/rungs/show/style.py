@@ -1,15 +1,16 @@
-"""How all figures look: one size, one palette that reads without colour vision, light grid."""
+"""How all figures look: seaborn's theme and its palette for any colour vision, light grid."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import matplotlib.patches
 import matplotlib.pyplot as plt
+import seaborn
 
-from rungs.measure.quartiles import quartiles
-
-# Okabe and Ito's colours, told apart by people of any colour vision and by their lightness.
-BLUE, SKY, ORANGE, GREY, BLACK = "#0072B2", "#56B4E9", "#E69F00", "#BBBBBB", "#000000"
+# Told apart by people of any colour vision: Okabe and Ito's colours, as seaborn has them.
+_PALETTE = seaborn.color_palette("colorblind").as_hex()
+BLUE, ORANGE, GREEN, RED, PINK, BROWN, _, GREY, _, SKY = _PALETTE
+BLACK = "#000000"
 
 # What tells areas apart without colour, and lines that have no markers.
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
@@ -17,15 +18,22 @@ LINESTYLES = ("-", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (3, 3)))
 
 # Lines in the order they are drawn.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
-COLORS = (BLUE, ORANGE, SKY, GREY, BLACK, "#009E73", "#CC79A7", "#D55E00", "#882255")
+COLORS = (BLUE, ORANGE, GREEN, RED, PINK, BROWN, BLACK, GREY, SKY)
+
+# Lines of seaborn through repeats: their medians, and the band between their quartiles.
+MEDIANS = {"estimator": "median", "errorbar": ("pi", 50)}
+
+
+def theme():
+    """Returns the theme, for a `with` around what makes axes without `axes`."""
+    return seaborn.axes_style("ticks", {"axes.grid": True, "grid.color": "#EEEEEE"})
 
 
 def axes(width: float = 7.0, height: float = 4.0, **settings):
     """Makes a figure and its axes (an array, with `nrows` or `ncols`) in the common style."""
-    figure, result = plt.subplots(figsize=(width, height), layout="constrained", **settings)
-    for each in figure.axes:
-        each.spines[["top", "right"]].set_visible(False)
-        each.set_axisbelow(True)
+    with theme():
+        figure, result = plt.subplots(figsize=(width, height), layout="constrained", **settings)
+    seaborn.despine(figure)
     plt.close(figure)  # shown where a cell returns it, and only there
     return figure, result
 
@@ -54,16 +62,22 @@ def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
 
 def median_line(axes, groups, label: str, look: dict) -> None:
     """Draws the medians of groups over what they are grouped by, and their quartiles as a band."""
-    spread = quartiles(groups)
-    axes.plot(spread.index, spread["median"], label=label, **look)
-    axes.fill_between(spread.index, spread["low"], spread["high"], color=look["color"], alpha=0.2)
+    repeats = groups.apply(list).explode()
+    values = {"x": repeats.index.to_list(), "y": repeats.to_list()}
+    look = {"label": label, "legend": False, "markeredgewidth": 0} | look
+    seaborn.lineplot(**values, ax=axes, **MEDIANS, **look)
+
+
+def band_line(axes, rows, x: str, y: str, label: str | None, look: dict) -> None:
+    """Draws a column of a frame over another, and the band from its `low` to its `high`."""
+    axes.plot(rows[x], rows[y], label=label, **look)
+    axes.fill_between(rows[x], rows["low"], rows["high"], color=look["color"], alpha=0.2)
 
 
 def numbers_below(axes, things: str) -> None:
     """Puts numbers of things, in powers of two, below the horizontal axis."""
     axes.set_xscale("log", base=2)
     axes.set_xlabel(things)
-    axes.grid(color="#EEEEEE")
 
 
 def boards_below(axes) -> None:
@@ -76,7 +90,6 @@ def training_below(figure, axes, over: str) -> None:
     """Puts what was trained for, "steps" or "seconds", below the axis, and the lines' names."""
     axes.set_xlim(0, None)
     axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
-    axes.grid(color="#EEEEEE")
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
 

@@ -87,8 +87,7 @@ def learning(evaluations: pd.DataFrame, over: str):
     """
     figure, axes = style.axes(height=4.4)
     for rung, rows, look in style.lines(evaluations.groupby("rung", sort=False)):
-        axes.plot(rows[over], rows["score"], label=rung, markersize=5, **look)
-        axes.fill_between(rows[over], rows["low"], rows["high"], color=look["color"], alpha=0.15)
+        style.band_line(axes, rows, over, "score", rung, look)
     axes.axhline(0.5, color=style.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0.4, 1.0)
     axes.set_ylabel("score per game against random play")
