@@ -2,6 +2,6 @@
 
 from rungs.labs.check import check
 from rungs.labs.hints import hint
-from rungs.labs.submissions import submit
+from rungs.labs.submissions import RungMagics, submit
 
-__all__ = ["check", "hint", "submit"]
+__all__ = ["RungMagics", "check", "hint", "submit"]

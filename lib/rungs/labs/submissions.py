@@ -58,12 +58,3 @@ class RungMagics(Magics):
             self.shell.user_ns["yours"] = submit(line.strip(), cell)
         except building.SubmissionError as error:
             print(error)
-
-
-def load() -> None:
-    """Teaches `%%rung` to the notebook that this is called from, if it is one."""
-    from IPython import get_ipython
-
-    shell = get_ipython()
-    if shell is not None:
-        shell.register_magics(RungMagics)
