@@ -38,6 +38,10 @@ lab: $(INSTALLED)
 	$(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
 
 # Every page has a kernel of its own: voila.json says who gets one, and for how long.
+# The notebooks of the labs, from what the labs say.
+labs: $(INSTALLED)
+	$(BIN)/python -m rungs.labs.pages
+
 explore: $(INSTALLED)
 	JUPYTER_PATH=lib/rungs/show JUPYTER_CONFIG_PATH=lib/rungs/show/voila $(BIN)/voila notebooks/explore.ipynb
 
@@ -113,4 +117,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow mutants lab explore doctor bench peers record check fuzz tools lock clean
+.PHONY: run book labs test test-system test-all test-slow mutants lab explore doctor bench peers record check fuzz tools lock clean

@@ -19,7 +19,7 @@ PYTHON = (
     ("train",),
     ("peers",),
     ("studies",),
-    ("show", "doctor"),
+    ("show", "doctor", "labs"),
     ("course",),
     ("cli",),
     ("__main__",),

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
     import ipywidgets
 
-__all__ = ["explore", "make", "make_async", "rungs_of"]
+    from rungs.labs.verdict import Verdict
+
+__all__ = ["check", "explore", "make", "make_async", "rungs_of"]
 
 loader.prepare()
 register()
@@ -33,3 +35,29 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
         message = f"rungs.explore() needs {package}: pip install 'rungs[{extra}]'"
         raise UnavailableError(message) from None
     return dashboard.explore(results)
+
+
+def check(lab: str) -> "Verdict":
+    """Judges what was written for a lab in this notebook: `rungs.labs.check`.
+
+    Raises:
+        ConfigurationError: no such lab, or nothing was submitted.
+        UnavailableError: a package that labs need is not installed; it is named.
+    """
+    return _labs().check(lab)
+
+
+def load_ipython_extension(shell) -> None:
+    """Teaches the cell magic `%%rung` to a notebook: `%load_ext rungs`."""
+    shell.register_magics(_labs().RungMagics)
+
+
+def _labs():
+    from rungs.errors import UnavailableError
+
+    try:
+        from rungs import labs
+    except ModuleNotFoundError as error:
+        message = f"labs need {error.name}: pip install 'rungs[course]'"
+        raise UnavailableError(message) from None
+    return labs

@@ -167,6 +167,17 @@ def _parser() -> argparse.ArgumentParser:
     record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
     record.set_defaults(command=_record)
 
+    progress = commands.add_parser("progress", help="which labs are right, and how fast")
+    progress.add_argument(
+        "--hand-in", type=Path, metavar="FILE", help="write a file with the answers, to hand in"
+    )
+    progress.set_defaults(command=_progress)
+
+    grade = commands.add_parser("grade", help="judge what students handed in: it runs their code")
+    grade.add_argument("folder", type=Path, help="of one JSON file a student")
+    grade.add_argument("--out", type=Path, required=True, help="the table, a CSV file")
+    grade.set_defaults(command=_grade)
+
     for each in (parser, *commands.choices.values()):
         each.add_argument(
             "--debug",
@@ -347,4 +358,29 @@ def _record(options: argparse.Namespace) -> int:
     print(f"Recorded in {path}")
     if path.is_file():
         print("How long its notebooks took: results are recorded of runs of size 'full' only")
+    return 0
+
+
+def _progress(options: argparse.Namespace) -> int:
+    from rungs.labs import handing_in, record
+
+    if options.hand_in:
+        count = handing_in.hand_in(options.hand_in)
+        print(f"{options.hand_in} holds your {count} right answers")
+        return 0
+    kept = record.read()
+    print(record.table(kept).to_string(index=False, na_rep="", float_format="{:.2f}".format))
+    right = sum(entry.get("right", False) for entry in kept.values())
+    print(f"{right} of {len(record.table(kept))} labs are right; kept in {record.path()}")
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from rungs.core.atomic import written
+    from rungs.labs import handing_in
+
+    table = handing_in.grade(options.folder)
+    with written(options.out) as unfinished:
+        table.to_csv(unfinished, index=False)
+    print(f"{len(table)} rows in {options.out}")
     return 0

@@ -31,6 +31,22 @@ def is_here() -> bool:
     return importlib.util.find_spec("cppyy") is not None
 
 
+def interpreter():
+    """Returns cppyy, its compiler set as ours is and an OpenMP runtime beside it, nothing compiled.
+
+    Raises:
+        UnavailableError: cppyy is not installed.
+        CompilerError: it was imported before, with other flags.
+    """
+    if not is_here():
+        raise UnavailableError("Cling is not here: pip install 'rungs[course]' brings cppyy")
+    _import_cppyy()
+    openmp.load()
+    import cppyy
+
+    return cppyy
+
+
 # The headers as they were when this process compiled them: C++ can't be redefined in one process.
 _loaded: str | None = None
 
@@ -107,10 +123,7 @@ def _include_mpi() -> None:
 
 
 def _compile() -> None:
-    if not is_here():
-        raise UnavailableError("Cling is not here: pip install 'rungs[course]' brings cppyy")
-    _import_cppyy()
-    openmp.load()
+    interpreter()
     _include(headers.API)
     # Cling ignores -fopenmp in silence where its precompiled header was made without.
     if not _functions().rungs_openmp_version():

@@ -1,0 +1,1 @@
+"""The labs, a folder each."""
