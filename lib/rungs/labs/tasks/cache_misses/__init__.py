@@ -65,7 +65,7 @@ def _expected() -> list[tuple[int, int]]:
 def _judge(functions) -> Difference | None:
     for case, expected in zip(_CASES, _expected(), strict=True):
         found = functions.misses(*case)
-        if not isinstance(found, tuple) or len(found) != 2:
+        if not isinstance(found, tuple | list) or len(found) != 2:
             return Difference("what it returns", "two numbers", f"{found!r:.200}")
         for way, should, got in zip(_WAYS, expected, found, strict=True):
             if got != should:

@@ -51,7 +51,7 @@ def _told(i: int) -> str:
 def _judge(functions) -> Difference | None:
     after, fallen = _expected()
     got = functions.step(*_case())
-    if not isinstance(got, tuple) or len(got) != 2:
+    if not isinstance(got, tuple | list) or len(got) != 2:
         return Difference("what it returns", "all states and who has fallen", f"{got!r:.200}")
     return first_difference(
         got[0],

@@ -58,7 +58,7 @@ def _judge(functions) -> Difference | None:
     for batch in _cases():
         loss, gradient = _by_autograd(batch)
         count, found = len(batch.new), functions.clipped_loss(*batch)
-        if not isinstance(found, tuple) or len(found) != 2:
+        if not isinstance(found, tuple | list) or len(found) != 2:
             return Difference("what it returns", "the loss and the gradient", f"{found!r:.200}")
         ratio = np.exp(batch.new - batch.old)
         told = [
