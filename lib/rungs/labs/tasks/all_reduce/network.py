@@ -74,7 +74,7 @@ def halving(processes: int, *link) -> float:
         network.exchange(
             [
                 (rank, rank ^ distance, ranks[ranks // distance == (rank ^ distance) // distance])
-                for rank in ranks
+                for rank in range(processes)
             ],
             add=True,
         )
@@ -82,7 +82,7 @@ def halving(processes: int, *link) -> float:
         network.exchange(
             [
                 (rank, rank ^ distance, ranks[ranks // distance == rank // distance])
-                for rank in ranks
+                for rank in range(processes)
             ],
             add=False,
         )

@@ -50,8 +50,8 @@ def _by_autograd(batch: Batch) -> tuple[float, np.ndarray]:
     ratio = (new - old).exp()
     clipped = ratio.clamp(1 - batch.clip, 1 + batch.clip)
     loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
-    loss.backward()
-    return loss.item(), new.grad.numpy()
+    (gradient,) = torch.autograd.grad(loss, new)
+    return loss.item(), gradient.numpy()
 
 
 def _judge(functions) -> Difference | None:
