@@ -82,6 +82,9 @@ def _python(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
         try:
             exec(compile(code, file, "exec"), module.__dict__)
         except Exception as error:
+            if i and isinstance(error, ModuleNotFoundError):  # it is not the cell that asks for it
+                needs = f"lab {lab.name} needs {error.name}: pip install {error.name}"
+                raise SubmissionError(needs) from None
             raise SubmissionError(in_cell(error)) from None
         made[name] = module
     return made

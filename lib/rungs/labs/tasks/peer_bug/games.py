@@ -1,0 +1,163 @@
+"""Chess by python-chess, and peers that play almost the same."""
+
+from collections.abc import Callable
+
+import chess
+
+_CASTLING = {chess.E1: (chess.G1, chess.C1), chess.E8: (chess.G8, chess.C8)}
+
+
+class TooLongError(Exception):
+    """More plies were played than a search may take."""
+
+
+class Game:
+    """A game from a position on.
+
+    Args:
+        start: FEN.
+        most: plies that may be played in all.
+
+    Attributes:
+        plies: played so far, in all games.
+    """
+
+    def __init__(self, start: str = chess.STARTING_FEN, most: int = 10**9):
+        self._start, self._most, self.plies = start, most, 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Sets up the first position again."""
+        self._set(chess.Board(self._start))
+
+    def step(self, move: str) -> None:
+        """Plays a legal move, "e2e4" or "e7e8q".
+
+        Raises:
+            ValueError: it is not legal, or the game is over.
+            TooLongError: see there.
+        """
+        if move not in self.legal:
+            raise ValueError(f"{move} is not legal in {self.board}")
+        if self.plies == self._most:
+            raise TooLongError
+        self.plies += 1
+        self._push(chess.Move.from_uci(move))
+        self._set(self._position)
+
+    def _set(self, position: chess.Board) -> None:
+        self._position = position
+        self.board = position.fen()
+        self.result = self._result()
+        legal = [] if self.result else self._moves()
+        self.legal = tuple(sorted(move.uci() for move in legal))
+
+    def _push(self, move: chess.Move) -> None:
+        self._position.push(move)
+
+    def _moves(self) -> list[chess.Move]:
+        return list(self._position.legal_moves)
+
+    def _result(self) -> str:
+        ended = self._position.outcome()
+        return ended.result() if ended else ""
+
+
+class NoEnPassant(Game):
+    """Pawns that have gone two squares can't be taken as if they had gone one."""
+
+    def _moves(self):
+        return [move for move in super()._moves() if not self._position.is_en_passant(move)]
+
+
+class EnPassantForAll(Game):
+    """After a pawn has gone two squares, it can be taken so though that exposes the king."""
+
+    def _moves(self):
+        taking = self._position.generate_pseudo_legal_ep()
+        return list({*super()._moves(), *taking})
+
+
+class CastlesThroughCheck(Game):
+    """Castling doesn't ask whether the square between is attacked."""
+
+    def _moves(self):
+        board, moves = self._position, set(super()._moves())
+        king = board.king(board.turn)
+        if king not in _CASTLING or board.is_check():
+            return list(moves)
+        rights = board.clean_castling_rights()
+        for target in _CASTLING[king]:
+            rook = king + 3 if target > king else king - 4
+            empty = not chess.between(king, rook) & board.occupied
+            safe = not board.is_attacked_by(not board.turn, target)
+            if rights & chess.BB_SQUARES[rook] and empty and safe:
+                moves.add(chess.Move(king, target))
+        return list(moves)
+
+
+class QueensOnly(Game):
+    """Pawns become queens, never anything else."""
+
+    def _moves(self):
+        return [move for move in super()._moves() if move.promotion in (None, chess.QUEEN)]
+
+
+class KnightsAreBishops(Game):
+    """Who asks for a knight gets a bishop."""
+
+    def _push(self, move):
+        super()._push(move)
+        if move.promotion == chess.KNIGHT:
+            bishop = chess.Piece(chess.BISHOP, not self._position.turn)
+            self._position.set_piece_at(move.to_square, bishop)
+
+
+class PawnsJump(Game):
+    """A pawn goes two squares from where it began even if the first of them is taken."""
+
+    def _moves(self):
+        board, moves = self._position, super()._moves()
+        step, rank = (8, 1) if board.turn else (-8, 6)
+        for pawn in board.pieces(chess.PAWN, board.turn):
+            move = chess.Move(pawn, pawn + 2 * step) if chess.square_rank(pawn) == rank else None
+            if (
+                move
+                and board.piece_at(pawn + step)
+                and not board.piece_at(move.to_square)
+                and not board.is_into_check(move)
+            ):
+                moves.append(move)
+        return moves
+
+
+class StalemateLoses(Game):
+    """Who can't move has lost, in check or not."""
+
+    def _result(self):
+        if not self._position.is_stalemate():
+            return super()._result()
+        return "0-1" if self._position.turn else "1-0"
+
+
+class NeverTooFew(Game):
+    """Goes on where neither side has enough left to mate."""
+
+    def _result(self):
+        return "" if self._position.is_insufficient_material() else super()._result()
+
+
+ADVANCED = "rnbqkbnr/1pp1ppp1/8/P2p3P/p2P3p/8/1PP1PPP1/RNBQKBNR w KQkq - 0 1"
+MANY_PAWNS = "4k3/pppp4/8/8/8/8/4PPPP/4K3 w - - 0 1"
+OPEN = "r3k2r/pbp2pbp/1pn1pnp1/8/8/1PN1PNP1/PBP2PBP/R3K2R w KQkq - 0 1"
+# Peers, and the positions from which they are played.
+PEERS: list[tuple[Callable[..., Game], str]] = [
+    (NoEnPassant, ADVANCED),
+    (PawnsJump, chess.STARTING_FEN),
+    (CastlesThroughCheck, OPEN),
+    (QueensOnly, MANY_PAWNS),
+    (KnightsAreBishops, MANY_PAWNS),
+    (EnPassantForAll, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"),
+    (StalemateLoses, "7k/8/8/8/8/8/8/KQ4Q1 w - - 0 1"),
+    (NeverTooFew, "4k3/1p4p1/8/8/8/8/8/2B1K3 w - - 0 1"),
+]
