@@ -69,6 +69,26 @@ def test_work_is_repeated():
     assert times["workload"].value_counts().to_dict() == {1: 2, 1000: 2}
 
 
+def test_growth_is_the_power_of_the_work():
+    rows = [
+        (racer, 8, workload, repeat, 1e-6 + 1e-6 * workload**power)
+        for racer, power in (("linear", 1.0), ("flat", 0.0))
+        for workload in (1, 10, 1000)
+        for repeat in range(2)
+    ]
+    work = pd.DataFrame(rows, columns=["racer", "num_envs", "workload", "repeat", "call"])
+    table = cartpole.growth(work).set_index(["racer", "repeat"])["exponent"]
+    assert table["flat", 1] == 0
+    assert table["linear", 0] == pytest.approx(np.log10(1001 / 2) / 3)
+
+
+def test_operations_of_a_step_are_counted():
+    counted = cartpole.operations(3)
+    assert counted["mul"] >= 10
+    assert counted["div"] >= 1
+    assert counted == cartpole.operations(300)
+
+
 @pytest.mark.slow  # and only true where nothing else runs
 def test_repeated_work_takes_as_much_longer():
     how = {"cpp": {"rung": "cpp"}}

@@ -1,5 +1,6 @@
 """CartPole's experiments: what a step takes, and of what."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -119,6 +120,48 @@ def with_work(
         times = step_times(entries, counts, budget=budget // workload, **settings)
         frames.append(times.assign(workload=workload))
     return pd.concat(frames, ignore_index=True)
+
+
+def growth(work: pd.DataFrame) -> pd.DataFrame:
+    """Says how the time of a step grows with its work.
+
+    Args:
+        work: of `with_work`.
+
+    Returns:
+        A row per racer, number of environments and repeat: `racer`, `num_envs`, `repeat`, and
+        `exponent`: the time is as the work to this power, between the least and the most of it. 1
+        is linear, less is sublinear.
+    """
+    calls = work.pivot_table(
+        index=["racer", "num_envs", "repeat"], columns="workload", values="call", sort=False
+    )
+    least, most = calls.columns.min(), calls.columns.max()
+    exponent = np.log(calls[most] / calls[least]) / np.log(most / least)
+    return exponent.rename("exponent").reset_index()
+
+
+def operations(num_envs: int) -> Counter[str]:
+    """Counts the tensor operations of a step of the rung "torch", by name.
+
+    Args:
+        num_envs: environments; the operations do not depend on it, unless an episode ends.
+    """
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Count(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            counted[function.overloadpacket.__name__] += 1
+            return function(*args, **(kwargs or {}))
+
+    counted: Counter[str] = Counter()
+    env = rungs.make("cartpole", "torch", num_envs)
+    env.reset(seed=0)
+    actions = np.zeros(num_envs, np.int64)
+    with Count():
+        env.step(actions)
+    env.close()
+    return counted
 
 
 def fusing(
