@@ -51,20 +51,25 @@ def test_learning_curves_have_a_line_per_rung(over):
     assert curves["b"] == ([0, 10, 20] if over == "steps" else [0, 2, 4])
 
 
-def test_what_overlapping_gains_has_a_dot_per_repeat_and_a_bound():
+def test_what_overlapping_gains_has_a_marker_for_each_cause_and_a_bound():
     rows = [(t, n, r, 1.1, 0.5, 0.55, 1.3) for t in (1, 2) for n in (8, 64) for r in range(3)]
     columns = ["network_threads", "num_envs", "repeat", "halving", "at_once", "both", "bound"]
     panels = training.overlap(pd.DataFrame(rows, columns=columns)).axes
     titles = ["the network on 1 thread", "the network on 2 threads"]
     assert [axes.get_title() for axes in panels] == titles
     for axes in panels:
-        dots, bounds = ([], [])
-        for each in axes.collections:
-            if hasattr(each, "get_segments"):
-                bounds += [segment[0][1] for segment in each.get_segments()]
-            else:
-                dots += list(each.get_offsets()[:, 1])
-        assert sorted(dots) == pytest.approx([0.5] * 6 + [0.55] * 6 + [1.1] * 6)
+        medians = {
+            line.get_marker(): list(line.get_ydata())
+            for line in axes.lines
+            if line.get_marker() in ("o", "s", "^") and len(line.get_ydata()) == 2
+        }
+        assert medians == {"o": [1.1, 1.1], "s": [0.5, 0.5], "^": [0.55, 0.55]}
+        bounds = [
+            segment[0][1]
+            for each in axes.collections
+            if hasattr(each, "get_segments")
+            for segment in each.get_segments()
+        ]
         assert bounds == [1.3, 1.3]
 
 

@@ -66,7 +66,7 @@ _CAUSES = {"halving": "smaller batches", "at_once": "at once", "both": "both tog
 
 
 def overlap(gains: pd.DataFrame):
-    """Draws what two halves in flight gain, by cause, every repeat a dot, and the bound.
+    """Draws what two halves in flight gain, by cause, medians and extremes, and the bound.
 
     Args:
         gains: of `rungs.studies.overlap.gains`.
@@ -81,9 +81,17 @@ def overlap(gains: pd.DataFrame):
     for axes, count in zip(panels[0], threads, strict=True):
         rows = long[long["network_threads"] == count]
         colors = (style.SKY, style.ORANGE, style.BLUE)
-        look = {"dodge": True, "jitter": 0.08, "alpha": 0.9, "legend": "brief"}
-        seaborn.stripplot(
-            rows, x="num_envs", y="gain", hue="cause", palette=list(colors), ax=axes, **look
+        look = {"markers": ["o", "s", "^"], "linestyles": "none", "dodge": 0.5, "linewidth": 1.5}
+        seaborn.pointplot(
+            rows,
+            x="num_envs",
+            y="gain",
+            hue="cause",
+            palette=list(colors),
+            estimator="median",
+            errorbar=("pi", 100),
+            ax=axes,
+            **look,
         )
         for x, bound in enumerate(rows.groupby("num_envs")["bound"].median()):
             label = "bound of working at once" if x == 0 else None
