@@ -8,7 +8,7 @@ def test_the_operations_of_a_step_are_counted_in_the_picture():
     processes, tensors, kernel = architectures(operations).axes
     texts = [text.get_text() for text in tensors.texts]
     assert "mul, 20 times" in texts
-    assert "37 operations a step;\nmemory lies between any two" in texts
+    assert "37 operations a step,\nwith memory in between" in texts
     for axes, what in ((processes, "environment"), (kernel, "thread")):
         words = [text.get_text() for text in axes.texts]
         assert sum(word.startswith(f"{what} ") for word in words) == 4

@@ -37,8 +37,8 @@ def _processes(axes) -> None:
         _box(axes, 6.6, y, 2.8, 1.0, f"environment {i}", style.ORANGE)
         _arrow(axes, (3.3, 5.2), (6.1, y + 0.7))
         _arrow(axes, (6.1, y + 0.3), (3.3, 4.8))
-    axes.text(4.6, 8.6, "actions there,\nobservations back", ha="center", fontsize=8)
-    axes.text(4.6, 0.6, "a message each way,\nfor every step", ha="center", fontsize=8)
+    axes.text(2.9, 8.6, "actions there,\nobservations back", ha="center", fontsize=8)
+    axes.text(2.6, 0.6, "a message each way,\nfor every step", ha="center", fontsize=8)
 
 
 def _tensors(axes, operations: dict[str, int]) -> None:
@@ -52,7 +52,9 @@ def _tensors(axes, operations: dict[str, int]) -> None:
         for i in range(_ENVS):
             _arrow(axes, (2.3 + 1.9 * i, y), (2.3 + 1.9 * i, y - 0.7))
     total = sum(operations.values())
-    axes.text(5.1, 0.1, f"{total} operations a step;\nmemory lies between any two", ha="center")
+    axes.text(
+        5.1, 0.1, f"{total} operations a step,\nwith memory in between", ha="center", fontsize=9
+    )
 
 
 def _kernel(axes) -> None:
@@ -69,7 +71,7 @@ def _kernel(axes) -> None:
         )
         _arrow(axes, (x + 0.75, 9.9), (x + 0.75, 8.5))
         _arrow(axes, (x + 0.75, 2.1), (x + 0.75, 1.0))
-    axes.text(5.1, 0.1, "one launch; between reading and writing,\nregisters", ha="center")
+    axes.text(5.1, 0.1, "one launch,\nwith registers in between", ha="center", fontsize=9)
 
 
 def _box(axes, x: float, y: float, width: float, height: float, text: str, color: str) -> None:

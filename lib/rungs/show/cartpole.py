@@ -41,7 +41,7 @@ def workloads(times: pd.DataFrame):
             style.median_line(axes, group.groupby("workload")["call"], f"{count:,}", look)
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlabel("times that the physics is computed")
+        axes.set_xlabel("substeps of a step")
         axes.set_title(racer)
         axes.grid(color="#EEEEEE")
     panels[0][0].set_ylabel("seconds per step of all environments")

@@ -100,13 +100,13 @@ def with_work(
     budget: int,
     **settings,
 ) -> pd.DataFrame:
-    """Times steps whose physics is computed several times.
+    """Times steps that are taken in several steps of Euler's method.
 
     Args:
         how: by name, arguments of `rungs.peers.cartpole.OurCartPole`.
-        workloads: how often.
+        workloads: in how many.
         counts: numbers of environments.
-        budget: as of `step_times`, where the physics is computed once, and less where more often.
+        budget: as of `step_times`, where a step is one, and less where it is more.
         **settings: of `step_times`.
 
     Returns:
@@ -120,6 +120,33 @@ def with_work(
         times = step_times(entries, counts, budget=budget // workload, **settings)
         frames.append(times.assign(workload=workload))
     return pd.concat(frames, ignore_index=True)
+
+
+def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.DataFrame:
+    """Compares where poles have come to with where finer steps of Euler's method bring them.
+
+    Args:
+        workloads: substeps of a step.
+        seed: of the poles' start.
+        steps: that they are pushed for, to the left and the right in turns.
+
+    Returns:
+        A row per workload: `workload`, and `error`, the median distance in radians from what a
+        hundred times the finest gives.
+    """
+    workloads, num_envs = list(workloads), 64
+
+    def angles(workload: int) -> np.ndarray:
+        env = rungs.make("cartpole", "cpp", num_envs, workload=workload)
+        env.reset(seed=seed)
+        for step in range(steps):
+            env.step(np.full(num_envs, step % 2))
+        env.close()
+        return env.carts.dump()["state"][2]
+
+    truth = angles(100 * max(workloads))
+    errors = [np.median(np.abs(angles(workload) - truth)) for workload in workloads]
+    return pd.DataFrame({"workload": workloads, "error": errors})
 
 
 def growth(work: pd.DataFrame) -> pd.DataFrame:
