@@ -36,7 +36,7 @@ def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
     Raises:
         CompilerError: the cache can't be written to, or belongs to somebody else.
     """
-    folder = _directory()
+    folder = directory()
     name = f"{name}-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
     found = _whole(folder, name)
     if found:
@@ -45,8 +45,12 @@ def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
         return _whole(folder, name) or _build(folder, name, build)
 
 
-def _directory() -> Path:
-    """Returns the cache directory, made if missing, which nobody else can write to from now on."""
+def directory() -> Path:
+    """Returns the cache directory, made if missing, which nobody else can write to from now on.
+
+    Raises:
+        CompilerError: it can't be made, or belongs to somebody else.
+    """
     path = Path(platformdirs.user_cache_dir("rungs"))
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)

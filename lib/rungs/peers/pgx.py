@@ -5,6 +5,7 @@ from typing import ClassVar
 import chess
 import numpy as np
 
+from rungs.compile import cache
 from rungs.errors import UnavailableError
 from rungs.peers.actions import inverse, our_mask, to_ours
 from rungs.peers.peer import ChessPeer, Step
@@ -41,7 +42,7 @@ TO_THEIRS = inverse(TO_OURS)
 
 
 class PgxChess(ChessPeer):
-    """See `ChessPeer`. A step is compiled when it is first taken.
+    """See `ChessPeer`. A step is compiled when it is first taken, and kept between runs.
 
     Raises:
         UnavailableError: Pgx or JAX is not installed.
@@ -63,6 +64,7 @@ class PgxChess(ChessPeer):
             from pgx.experimental import auto_reset
         except ImportError:
             raise UnavailableError("Pgx is not installed: pip install pgx") from None
+        jax.config.update("jax_compilation_cache_dir", str(cache.directory() / "jax"))
         env = pgx.make("chess")
         self._jax = jax
         self._init = jax.jit(jax.vmap(env.init))
