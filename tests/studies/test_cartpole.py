@@ -93,6 +93,9 @@ def test_operations_of_a_step_are_counted():
     assert counted["mul"] >= 10
     assert counted["div"] >= 1
     assert counted == cartpole.operations(300)
+    once, twice, thrice = (cartpole.operations(3, workload=work).total() for work in (1, 2, 3))
+    assert once == counted.total()
+    assert 20 < twice - once == thrice - twice < once
 
 
 @pytest.mark.slow  # and only true where nothing else runs

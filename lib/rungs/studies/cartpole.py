@@ -168,11 +168,12 @@ def growth(work: pd.DataFrame) -> pd.DataFrame:
     return exponent.rename("exponent").reset_index()
 
 
-def operations(num_envs: int) -> Counter[str]:
+def operations(num_envs: int, **settings) -> Counter[str]:
     """Counts the tensor operations of a step of the rung "torch", by name.
 
     Args:
         num_envs: environments; the operations do not depend on it, unless an episode ends.
+        **settings: of `rungs.make`.
     """
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -182,7 +183,7 @@ def operations(num_envs: int) -> Counter[str]:
             return function(*args, **(kwargs or {}))
 
     counted: Counter[str] = Counter()
-    env = rungs.make("cartpole", "torch", num_envs)
+    env = rungs.make("cartpole", "torch", num_envs, **settings)
     env.reset(seed=0)
     actions = np.zeros(num_envs, np.int64)
     with Count():
