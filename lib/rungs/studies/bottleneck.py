@@ -1,6 +1,7 @@
 """Which part of training limits it: parts made cheaper, one at a time, and what the whole gains."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 import torch
@@ -24,7 +25,7 @@ def interventions(
         "free environment": ("null", None),
         "half the network": ("openmp", _network(64, seed)),
     }
-    how = {"settings": ONE_STEP, "device": device}
+    how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
     learners = {
         case: learner(name, num_envs, seed, network=network, **how)
         for case, (name, network) in cases.items()
@@ -46,7 +47,7 @@ def by_threads(
     Returns:
         As `rungs.studies.full_system.race_learners`, of "1 thread" and so on, and "null".
     """
-    how = {"settings": ONE_STEP, "device": device}
+    how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
     learners = {
         f"{count} thread{'s'[: count > 1]}": learner(
             "openmp", num_envs, seed, rung={"threads": count}, **how
@@ -71,7 +72,7 @@ def by_model(
     Returns:
         As `rungs.studies.full_system.race_learners`, with `width` and `num_envs` beside.
     """
-    how = {"settings": ONE_STEP, "device": device}
+    how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
     frames = []
     for num_envs in board_counts:
         learners = {
