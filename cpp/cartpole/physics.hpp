@@ -55,10 +55,10 @@ inline Value cosine(Value angle) {
   return static_cast<Real>(1) + z * series<Real>(kCosine, z);
 }
 
-// The state a step later, under a force on the cart.
+// The state `tau` seconds later, under a force on the cart.
 template <class Real, class Value>
-inline State<Value> advance(const State<Value>& s, Value force) {
-  const Real tau = static_cast<Real>(kSeconds), per_mass = static_cast<Real>(1 / kMass);
+inline State<Value> advance(const State<Value>& s, Value force, Real tau) {
+  const Real per_mass = static_cast<Real>(1 / kMass);
   const Real mass_length = static_cast<Real>(kMassLength);
   const Value sin = sine<Real>(s.theta), cos = cosine<Real>(s.theta);
   const Value temp = (force + mass_length * (s.theta_dot * s.theta_dot) * sin) * per_mass;

@@ -15,7 +15,7 @@ struct CartPoleConfig {
   std::int32_t precision;  // bytes of a number of the state: 4 or 8
   Autoreset autoreset;
   std::int32_t max_steps;
-  std::int32_t workload;  // how often the physics of a step is computed
+  std::int32_t workload;  // in how many steps of Euler's method a step is taken
 };
 
 constexpr int kRegisterBytes = 64;
@@ -69,13 +69,8 @@ struct CartPoleEnv {
   }
 
   [[gnu::always_inline]] void move(Reals force, std::int32_t workload) {
-    for (std::int32_t repeat = 1; repeat < workload; ++repeat) {
-      State another = state;
-      asm volatile("" : "+m"(another));  // as if it were
-      const State next = cartpole::advance<Real>(another, force);
-      asm volatile("" : : "r"(&next) : "memory");  // as if it were used
-    }
-    state = cartpole::advance<Real>(state, force);
+    const Real tau = number(cartpole::kSeconds / workload);
+    for (std::int32_t i = 0; i < workload; ++i) state = cartpole::advance<Real>(state, force, tau);
   }
 
   auto fallen() const {

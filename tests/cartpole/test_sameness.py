@@ -1,5 +1,7 @@
 """CartPole's rungs: the same bits among ours, and within a few of Gymnasium's."""
 
+import itertools
+
 import gymnasium
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs.cartpole.physics import MOST_THETA, physics
+from rungs.cartpole.physics import MOST_THETA, SECONDS, physics
 from rungs.core.memory import on_host
 from rungs.core.philox import Purpose, philox
 from rungs.errors import WorkerDiedError
@@ -233,9 +235,11 @@ def test_a_step_is_gymnasiums_within_a_few_units_in_the_last_place():
     n = 4000
     states = rng.uniform(-1, 1, (4, n)) * np.array([[2.4], [3.0], [MOST_THETA], [3.5]])
     actions = rng.integers(2, size=n)
-    ours = np.array(physics(8).advance(*states, np.where(actions, 10.0, -10.0)))
+    ours = np.array(physics(8).advance(*states, np.where(actions, 10.0, -10.0), SECONDS))
     single = np.array(
-        physics(4).advance(*states.astype(np.float32), np.where(actions, 10, -10).astype("f4"))
+        physics(4).advance(
+            *states.astype(np.float32), np.where(actions, 10, -10).astype("f4"), SECONDS
+        )
     )
     assert single.dtype == np.float32
     theirs, env = np.empty_like(ours), CartPoleEnv()
@@ -247,6 +251,20 @@ def test_a_step_is_gymnasiums_within_a_few_units_in_the_last_place():
     assert_near(ours, theirs, states)
     scale = np.abs(states).max(axis=1, keepdims=True).astype(np.float32)
     assert (np.abs(single - theirs) <= 2 * np.spacing(scale)).all()
+
+
+def test_more_work_is_as_much_closer_to_the_true_motion():
+    def angles(workload):
+        env = make("cpp", 8, workload=workload)
+        env.reset(seed=4)
+        for step in range(10):
+            env.step(np.full(8, step % 2))
+        return env.carts.dump()["state"][2]
+
+    truth = angles(10**5)
+    errors = [np.abs(angles(10**power) - truth) for power in range(4)]
+    for coarse, fine in itertools.pairwise(errors):  # Euler's method is of first order
+        np.testing.assert_allclose(coarse / fine, 10, rtol=0.25)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -1,8 +1,10 @@
 """Other environments as their users step them, and their actions in ours."""
 
+import importlib
 import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import chess
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 from rungs import peers
 from rungs.chess.actions import NUM_ACTIONS, target_of
+from rungs.compile import cache
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.peers import cartpole, pettingzoo, pgx
 from rungs.peers.peer import Step
@@ -142,3 +145,9 @@ def test_what_is_not_installed_says_so(name, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UnavailableError, match=f"{name} is not installed: pip install"):
         peers.peer_class(name)(1)
+
+
+def test_what_pgx_compiles_is_kept_where_nobody_else_writes():
+    made("Pgx", 1)
+    jax = importlib.import_module("jax")
+    assert Path(jax.config.jax_compilation_cache_dir).parent == cache.directory()

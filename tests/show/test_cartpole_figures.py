@@ -39,6 +39,14 @@ def test_every_rung_has_a_panel_of_its_work():
     ]
 
 
+def test_growth_is_a_map_of_exponents():
+    rows = [(r, n, i, e) for r, e in (("a", 1.0), ("b", 0.5)) for n in (64, 8) for i in range(3)]
+    table = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "exponent"])
+    axes = cartpole.growth(table).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["1.00", "1.00", "0.50", "0.50"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["8", "64"]
+
+
 def test_bars_stand_beside_their_bound():
     table = pd.DataFrame({"racer": ["cpp"], "alone": [1e8], "fused": [3e8], "bound": [2e8]})
     (axes,) = cartpole.fused(table).axes

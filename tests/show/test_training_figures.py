@@ -51,8 +51,37 @@ def test_learning_curves_have_a_line_per_rung(over):
     assert curves["b"] == ([0, 10, 20] if over == "steps" else [0, 2, 4])
 
 
-def test_overlap_has_a_line_per_way():
-    rows = [(way, n, i, n * 1e-5) for way in ("a", "b") for n in (8, 16) for i in range(2)]
-    frame = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
-    (axes,) = training.asynchronous(frame).axes
-    assert [line.get_label() for line in axes.lines] == ["a", "b"]
+def test_what_overlapping_gains_has_a_marker_for_each_cause_and_a_bound():
+    rows = [(t, n, r, 1.1, 0.5, 0.55, 1.3) for t in (1, 2) for n in (8, 64) for r in range(3)]
+    columns = ["network_threads", "num_envs", "repeat", "halving", "at_once", "both", "bound"]
+    panels = training.overlap(pd.DataFrame(rows, columns=columns)).axes
+    titles = ["the network on 1 thread", "the network on 2 threads"]
+    assert [axes.get_title() for axes in panels] == titles
+    for axes in panels:
+        medians = {
+            line.get_marker(): list(line.get_ydata())
+            for line in axes.lines
+            if line.get_marker() in ("o", "s", "^") and len(line.get_ydata()) == 2
+        }
+        assert medians == {"o": [1.1, 1.1], "s": [0.5, 0.5], "^": [0.55, 0.55]}
+        bounds = [
+            segment[0][1]
+            for each in axes.collections
+            if hasattr(each, "get_segments")
+            for segment in each.get_segments()
+        ]
+        assert bounds == [1.3, 1.3]
+
+
+def test_models_are_compared_by_positions_per_second():
+    rows = [
+        (width, boards, repeat, boards, part, boards * width * 1e-6 / len(PARTS))
+        for width in (32, 128)
+        for boards in (8, 64)
+        for repeat in range(3)
+        for part in PARTS
+    ]
+    columns = ["width", "num_envs", "repeat", "positions", "part", "seconds"]
+    (axes,) = training.models(pd.DataFrame(rows, columns=columns)).axes
+    drawn = [list(line.get_ydata()) for line in axes.lines if len(line.get_ydata())]
+    assert drawn == [pytest.approx([31250.0] * 2), pytest.approx([7812.5] * 2)]

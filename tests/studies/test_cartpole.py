@@ -63,14 +63,43 @@ def test_a_turning_point_is_where_call_and_environments_cost_the_same():
 
 
 @pytest.mark.system
-def test_work_is_repeated():
+def test_work_is_done_as_often():
     how = {"cpp": {"rung": "cpp"}}
     times = cartpole.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
     assert times["workload"].value_counts().to_dict() == {1: 2, 1000: 2}
 
 
+def test_growth_is_the_power_of_the_work():
+    rows = [
+        (racer, 8, workload, repeat, 1e-6 + 1e-6 * workload**power)
+        for racer, power in (("linear", 1.0), ("flat", 0.0))
+        for workload in (1, 10, 1000)
+        for repeat in range(2)
+    ]
+    work = pd.DataFrame(rows, columns=["racer", "num_envs", "workload", "repeat", "call"])
+    table = cartpole.growth(work).set_index(["racer", "repeat"])["exponent"]
+    assert table["flat", 1] == 0
+    assert table["linear", 0] == pytest.approx(np.log10(1001 / 2) / 3)
+
+
+def test_the_error_falls_as_steps_get_finer():
+    table = cartpole.exactness([1, 10, 100], seed=0)
+    assert table["error"].is_monotonic_decreasing
+    np.testing.assert_allclose(table["error"][:-1] / table["error"][1:].to_numpy(), 10, rtol=0.25)
+
+
+def test_operations_of_a_step_are_counted():
+    counted = cartpole.operations(3)
+    assert counted["mul"] >= 10
+    assert counted["div"] >= 1
+    assert counted == cartpole.operations(300)
+    once, twice, thrice = (cartpole.operations(3, workload=work).total() for work in (1, 2, 3))
+    assert once == counted.total()
+    assert 20 < twice - once == thrice - twice < once
+
+
 @pytest.mark.slow  # and only true where nothing else runs
-def test_repeated_work_takes_as_much_longer():
+def test_more_work_takes_as_much_longer():
     how = {"cpp": {"rung": "cpp"}}
     times = cartpole.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
     calls = times.groupby("workload")["call"].median()

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from rungs.errors import SamenessError
-from rungs.studies.curves import check_same, seconds_to, train_on
+from rungs.studies.curves import check_same, estimates, seconds_to, train_on
 from rungs.train.settings import PpoSettings, Training
 
 TRAINING = Training(
@@ -69,3 +69,16 @@ def test_seconds_to_a_share_of_wins_are_measured_or_reckoned():
     assert table.loc["fast", ["updates", "seconds", "measured"]].tolist() == [4, 2.5, True]
     assert table.loc["slow", ["updates", "seconds", "measured"]].tolist() == [4, 12.0, False]
     assert seconds_to(evaluations, metrics, 0.95).empty
+
+
+def test_an_estimate_is_right_where_the_rest_is_the_same_behind_all_rungs():
+    rows = [
+        ("python", 9.0, 0.5, 0.5, 2.0),
+        ("cpp", 1.0, 0.5, 0.5, 2.0),
+        ("other", 1.0, 0.5, 1.5, 5.0),
+    ]
+    metrics = pd.DataFrame(rows, columns=["rung", "generate", "transfer", "infer", "backward"])
+    table = estimates(metrics).set_index("rung")
+    assert table["estimated"].to_list() == [1.0, 3.0, 3.0]
+    assert table["measured"].to_list() == [1.0, 3.0, 1.5]
+    assert table["rest"].to_list() == [3.0, 3.0, 7.0]

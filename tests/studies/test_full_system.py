@@ -28,7 +28,7 @@ def test_a_null_environment_stays_where_a_real_one_began():
 
 def test_a_null_environment_goes_where_a_real_one_has_come_to():
     learners = {
-        name: full_system._learner(name, 8, seed=0, settings=ONE_STEP) for name in ("cpp", "null")
+        name: full_system.learner(name, 8, seed=0, settings=ONE_STEP) for name in ("cpp", "null")
     }
     full_system.race_learners(learners, repeats=3, warmup=1)
     real, null = (learner.rollout for learner in learners.values())
@@ -68,14 +68,6 @@ def test_how_near_training_comes_to_a_free_environment():
     assert (row.racer, row.num_envs) == ("cpp", 4)
     assert row.of_null == row.low == row.high == pytest.approx(0.75)
     assert row.generate == pytest.approx(0.25)
-
-
-def test_interventions_and_overlap_are_timed():
-    cases = full_system.interventions(8, **TIMING)
-    assert set(cases["racer"]) == {"as it is", "free environment", "half the network"}
-    overlap = full_system.synchronous_or_not((8, 16), steps=3, **TIMING)
-    assert overlap.groupby(["num_envs", "racer"]).size().to_list() == [2] * 4
-    assert (overlap["seconds"] > 0).all()
 
 
 def test_openspiel_can_be_learnt_from():

@@ -33,6 +33,15 @@ def test_every_system_has_every_seed():
     np.testing.assert_array_equal(ours, numba)
 
 
+@pytest.mark.system
+def test_rungs_with_the_same_bits_train_the_same_agent():
+    table = cartpole.behind_rungs(["cpp", "torch", "DummyVecEnv"], num_envs=4, seed=1, steps=256)
+    agents = table.set_index("rung")["agent"]
+    assert agents["cpp"] == agents["torch"]
+    assert agents["cpp"] != agents["DummyVecEnv"]  # other first states
+    assert ((table["stepping"] > 0) & (table["stepping"] < table["seconds"])).all()
+
+
 def table(rewards):
     rows = [
         ("a", seed, evaluation, 100 * evaluation, 2.0 * evaluation, reward)

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numba import config, cuda
 
-from rungs.cartpole.physics import FORCE, NEVER, Physics, physics
+from rungs.cartpole.physics import FORCE, SECONDS, Physics, physics
 from rungs.core import philox
 from rungs.core.philox import Purpose
 
@@ -99,7 +99,7 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
         x, x_dot, theta, theta_dot = state[0, i], state[1, i], state[2, i], state[3, i]
         age, over = steps[i], next_step and ended[i]
         down, late, resets, total, number = False, False, False, 0, 0
-        word = 0
+        word, tau = 0, real(SECONDS / workload)
         for step in range(count):
             if random_actions:
                 if step == 0 or (drawn + step) % 32 == 0:
@@ -114,12 +114,8 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
                 age, down, late = 0, False, False
             else:
                 push = force if right else -force
-                after = advance(x, x_dot, theta, theta_dot, push)
-                for _ in range(1, workload):
-                    if after[2] > NEVER:
-                        theta = after[2]
-                    after = advance(x, x_dot, theta, theta_dot, push)
-                x, x_dot, theta, theta_dot = after
+                for _ in range(workload):
+                    x, x_dot, theta, theta_dot = advance(x, x_dot, theta, theta_dot, push, tau)
                 age += 1
                 down, late = fallen(x, theta), age >= max_steps
             over = down or late

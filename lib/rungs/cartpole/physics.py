@@ -20,10 +20,6 @@ MOST_THETA = 12 * 2 * math.pi / 360  # radians from upright
 # Where an episode starts: all four within this, either way.
 START = 0.05
 
-# No pole leans so far. What is computed again depends on whether one did, lest a compiler see that
-# the result is the same, and compute it once.
-NEVER = 1e30
-
 _SINE = (-1 / 6, 1 / 120, -1 / 5040, 1 / 362880, -1 / 39916800)
 _COSINE = (-1 / 2, 1 / 24, -1 / 720, 1 / 40320, -1 / 3628800)
 
@@ -35,9 +31,9 @@ class Physics(NamedTuple):
     """The physics in one precision: functions of numbers, or of arrays of them.
 
     Attributes:
-        advance: `advance(x, x_dot, theta, theta_dot, force)` is the state a step later, (x, x_dot,
-            theta, theta_dot), under a force on the cart: metres, metres per second, radians from
-            upright and within `MOST_THETA`, radians per second, newtons.
+        advance: `advance(x, x_dot, theta, theta_dot, force, tau)` is the state `tau` seconds later,
+            (x, x_dot, theta, theta_dot), under a force on the cart: metres, metres per second,
+            radians from upright and about within `MOST_THETA`, radians per second, newtons.
         fallen: `fallen(x, theta)`: whether the cart has left the rail or the pole leans too far.
         start: `start(word)` is where a number of an episode's first state is, of 32 random bits as
             a float64.
@@ -70,7 +66,7 @@ def physics(
     last_sine, *sine_terms = map(real, reversed(_SINE[:terms]))
     last_cosine, *cosine_terms = map(real, reversed(_COSINE[:terms]))
     sines, cosines = tuple(sine_terms), tuple(cosine_terms)  # which Numba can compile
-    one, four_thirds, length, seconds = map(real, (1, 4 / 3, LENGTH, SECONDS))
+    one, four_thirds, length = map(real, (1, 4 / 3, LENGTH))
     gravity, mass_of_pole, mass_length = map(real, (GRAVITY, MASS_OF_POLE, MASS_LENGTH))
     per_mass, most_x, most_theta = map(real, (1 / MASS, MOST_X, MOST_THETA))
 
@@ -91,7 +87,7 @@ def physics(
         return one + product(z, total)
 
     @compiled
-    def advance(x, x_dot, theta, theta_dot, force):
+    def advance(x, x_dot, theta, theta_dot, force, tau):
         sin, cos = sine(theta), cosine(theta)
         pushed = force + product(mass_length * (theta_dot * theta_dot), sin)
         temp = product(pushed, per_mass)
@@ -100,10 +96,10 @@ def physics(
         )
         x_acc = temp - product(mass_length * theta_acc * cos, per_mass)
         return (
-            x + product(seconds, x_dot),
-            x_dot + product(seconds, x_acc),
-            theta + product(seconds, theta_dot),
-            theta_dot + product(seconds, theta_acc),
+            x + product(tau, x_dot),
+            x_dot + product(tau, x_acc),
+            theta + product(tau, theta_dot),
+            theta_dot + product(tau, theta_acc),
         )
 
     @compiled

@@ -37,7 +37,8 @@ class CartPoleVectorEnv(BatchEnv):
             episode).
         first_env: the number of this batch's first environment, where it is part of a larger one.
         dtype: of the state between steps, "float64", as in Gymnasium, or "float32".
-        workload: how often the physics of a step is computed, to see what more work costs.
+        workload: in how many steps of Euler's method a step is taken, each as much shorter. 1 is
+            Gymnasium's; more are closer to the cart's true motion, and as much more work.
         max_episode_steps: when an episode is truncated.
         autoreset_mode: gymnasium's, by member, name or value, as of
             `rungs.chess.vector_env.ChessVectorEnv`.

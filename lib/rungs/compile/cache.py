@@ -36,20 +36,20 @@ def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
     Raises:
         CompilerError: the cache can't be written to, or belongs to somebody else.
     """
-    place = folder()
+    folder = directory()
     name = f"{name}-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
-    found = _whole(place, name)
+    found = _whole(folder, name)
     if found:
         return found
-    with _locked(place, name):
-        return _whole(place, name) or _build(place, name, build)
+    with _locked(folder, name):
+        return _whole(folder, name) or _build(folder, name, build)
 
 
-def folder() -> Path:
+def directory() -> Path:
     """Returns the cache directory, made if missing, which nobody else can write to from now on.
 
     Raises:
-        CompilerError: it can't be made, or others can write to it.
+        CompilerError: it can't be made, or belongs to somebody else.
     """
     path = Path(platformdirs.user_cache_dir("rungs"))
     try:

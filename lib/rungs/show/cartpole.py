@@ -53,9 +53,28 @@ def workloads(times: pd.DataFrame):
             **style.MEDIANS,
         )
     grid.set(xscale="log", yscale="log").set_titles("{col_name}")
-    grid.set_axis_labels("times that the physics is computed", "seconds per step of all")
+    grid.set_axis_labels("substeps of a step", "seconds per step of all")
     plt.close(grid.figure)
     return grid.figure
+
+
+def growth(exponents: pd.DataFrame):
+    """Draws how the time of a step grows with its work: 1 is linearly, less is sublinearly.
+
+    Args:
+        exponents: of `rungs.studies.cartpole.growth`.
+    """
+    table = exponents.pivot_table(
+        index="racer", columns="num_envs", values="exponent", aggfunc="median", sort=False
+    ).sort_index(axis=1)
+    figure, axes = style.axes(width=3.2 + 1.3 * len(table.columns), height=1.6 + 0.5 * len(table))
+    look = {"annot": True, "fmt": ".2f", "vmin": 0, "vmax": 1, "cmap": "Blues", "linewidths": 2}
+    seaborn.heatmap(table, ax=axes, cbar_kws={"label": "exponent"}, **look)
+    axes.set_xticklabels([f"{count:,}" for count in table.columns])
+    axes.tick_params(axis="y", rotation=0)
+    axes.set(xlabel="environments", ylabel="")
+    axes.set_title("Time of a step ∝ work to this power")
+    return figure
 
 
 def fused(table: pd.DataFrame):

@@ -3,6 +3,7 @@
 import matplotlib.patches
 import numpy as np
 import pandas as pd
+import seaborn
 
 from rungs.show import style
 from rungs.train.cost import PARTS
@@ -61,20 +62,78 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     return figure
 
 
-def asynchronous(times: pd.DataFrame):
-    """Draws plies per second of playing a network's actions, synchronously and not.
+_CAUSES = {"halving": "smaller batches", "at_once": "at once", "both": "both together"}
+
+
+def overlap(gains: pd.DataFrame):
+    """Draws what two halves in flight gain, by cause, medians and extremes, and the bound.
 
     Args:
-        times: of `rungs.studies.full_system.synchronous_or_not`.
+        gains: of `rungs.studies.overlap.gains`.
     """
-    figure, axes = style.axes(height=3.6)
-    rates = times.assign(rate=times["num_envs"] / times["seconds"])
-    for racer, rows, look in style.lines(rates.groupby("racer", sort=False)):
-        style.median_line(axes, rows.groupby("num_envs")["rate"], racer, look)
+    threads = gains["network_threads"].unique().tolist()
+    figure, panels = style.axes(
+        width=3.8 * len(threads), height=3.8, ncols=len(threads), sharey=True, squeeze=False
+    )
+    long = gains.rename(columns=_CAUSES).melt(
+        ["network_threads", "num_envs", "bound"], list(_CAUSES.values()), "cause", "gain"
+    )
+    for axes, count in zip(panels[0], threads, strict=True):
+        rows = long[long["network_threads"] == count]
+        colors = (style.SKY, style.ORANGE, style.BLUE)
+        look = {"markers": ["o", "s", "^"], "linestyles": "none", "dodge": 0.5, "linewidth": 1.5}
+        seaborn.pointplot(
+            rows,
+            x="num_envs",
+            y="gain",
+            hue="cause",
+            palette=list(colors),
+            estimator="median",
+            errorbar=("pi", 100),
+            ax=axes,
+            **look,
+        )
+        for x, bound in enumerate(rows.groupby("num_envs")["bound"].median()):
+            label = "bound of working at once" if x == 0 else None
+            axes.hlines(bound, x - 0.45, x + 0.45, color=style.BLACK, linestyle="--", label=label)
+        axes.axhline(1, color=style.GREY, zorder=0)
+        axes.set_title(f"the network on {count} thread{'s'[: count > 1]}")
+        axes.set_xlabel("boards")
+        handles, names = axes.get_legend_handles_labels()
+        axes.get_legend().remove()
+    panels[0][0].set_ylabel("times as fast")
+    panels[0][0].set_ylim(0, None)
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def models(updates: pd.DataFrame):
+    """Draws positions learnt from per second over the number of boards, by the network's width.
+
+    Args:
+        updates: of `rungs.studies.bottleneck.by_model`.
+    """
+    figure, axes = style.axes(height=3.8)
+    total = updates.groupby(["width", "num_envs", "repeat", "positions"])["seconds"].sum()
+    rates = total.reset_index()
+    rates["rate"] = rates["positions"] / rates["seconds"]
+    colors = style.COLORS[: rates["width"].nunique()]
+    look = {"markers": True, "dashes": False, "errorbar": ("pi", 50), "palette": list(colors)}
+    seaborn.lineplot(
+        rates,
+        x="num_envs",
+        y="rate",
+        hue="width",
+        style="width",
+        estimator="median",
+        ax=axes,
+        **look,
+    )
     axes.set_ylim(0, None)
-    axes.set_ylabel("steps of a board per second")
+    axes.set_ylabel("positions per second")
     style.boards_below(axes)
-    axes.set_title("Inference and simulation, in turns or overlapping")
+    axes.get_legend().set_title("units of the network")
+    axes.set_title("Training: smaller models, larger batches")
     return figure
 
 

@@ -1,5 +1,6 @@
 """CartPole's experiments: what a step takes, and of what."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -99,13 +100,13 @@ def with_work(
     budget: int,
     **settings,
 ) -> pd.DataFrame:
-    """Times steps whose physics is computed several times.
+    """Times steps that are taken in several steps of Euler's method.
 
     Args:
         how: by name, arguments of `rungs.peers.cartpole.OurCartPole`.
-        workloads: how often.
+        workloads: in how many.
         counts: numbers of environments.
-        budget: as of `step_times`, where the physics is computed once, and less where more often.
+        budget: as of `step_times`, where a step is one, and less where it is more.
         **settings: of `step_times`.
 
     Returns:
@@ -119,6 +120,76 @@ def with_work(
         times = step_times(entries, counts, budget=budget // workload, **settings)
         frames.append(times.assign(workload=workload))
     return pd.concat(frames, ignore_index=True)
+
+
+def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.DataFrame:
+    """Compares where poles have come to with where finer steps of Euler's method bring them.
+
+    Args:
+        workloads: substeps of a step.
+        seed: of the poles' start.
+        steps: that they are pushed for, to the left and the right in turns.
+
+    Returns:
+        A row per workload: `workload`, and `error`, the median distance in radians from what a
+        hundred times the finest gives.
+    """
+    workloads, num_envs = list(workloads), 64
+
+    def angles(workload: int) -> np.ndarray:
+        env = rungs.make("cartpole", "cpp", num_envs, workload=workload)
+        env.reset(seed=seed)
+        for step in range(steps):
+            env.step(np.full(num_envs, step % 2))
+        env.close()
+        return env.carts.dump()["state"][2]
+
+    truth = angles(100 * max(workloads))
+    errors = [np.median(np.abs(angles(workload) - truth)) for workload in workloads]
+    return pd.DataFrame({"workload": workloads, "error": errors})
+
+
+def growth(work: pd.DataFrame) -> pd.DataFrame:
+    """Says how the time of a step grows with its work.
+
+    Args:
+        work: of `with_work`.
+
+    Returns:
+        A row per racer, number of environments and repeat: `racer`, `num_envs`, `repeat`, and
+        `exponent`: the time is as the work to this power, between the least and the most of it. 1
+        is linear, less is sublinear.
+    """
+    calls = work.pivot_table(
+        index=["racer", "num_envs", "repeat"], columns="workload", values="call", sort=False
+    )
+    least, most = calls.columns.min(), calls.columns.max()
+    exponent = np.log(calls[most] / calls[least]) / np.log(most / least)
+    return exponent.rename("exponent").reset_index()
+
+
+def operations(num_envs: int, **settings) -> Counter[str]:
+    """Counts the tensor operations of a step of the rung "torch", by name.
+
+    Args:
+        num_envs: environments; the operations do not depend on it, unless an episode ends.
+        **settings: of `rungs.make`.
+    """
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Count(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            counted[function.overloadpacket.__name__] += 1
+            return function(*args, **(kwargs or {}))
+
+    counted: Counter[str] = Counter()
+    env = rungs.make("cartpole", "torch", num_envs, **settings)
+    env.reset(seed=0)
+    actions = np.zeros(num_envs, np.int64)
+    with Count():
+        env.step(actions)
+    env.close()
+    return counted
 
 
 def fusing(

@@ -1,26 +1,20 @@
 """The whole system, environment and learner: how fast it is, and which part of it says so."""
 
 import functools
-import time
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
-import rungs
 from rungs import peers
 from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.buffers import Buffers
 from rungs.chess.policy import random_actions
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.measure.quartiles import quartiles
-from rungs.measure.race import race, steps_of
 from rungs.measure.turns import timed_rounds
-from rungs.train.cost import ONE_STEP, PARTS
-from rungs.train.network import PolicyValueNetwork
-from rungs.train.policy import NetworkPolicy
+from rungs.train.cost import PARTS
 from rungs.train.ppo import Learner
 from rungs.train.settings import PpoSettings
 
@@ -76,20 +70,25 @@ def in_play(env: ChessVectorEnv, seed: int | None):
     """
     observation, info = env.reset(seed=seed)
     rng = np.random.default_rng(seed)
-    for _ in range(30):
+    for _ in range(12):
         observation, *_, info = env.step(random_actions(info["action_mask"], rng))
     return observation, info
 
 
-def make(name: str, num_envs: int) -> ChessVectorEnv:
+def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
     """Makes an environment to learn from: a rung, a peer, or "null", which costs nothing.
+
+    Args:
+        name: of it.
+        num_envs: number of boards.
+        **settings: of its own.
 
     Raises:
         UnavailableError: the peer is not installed.
     """
     if name == "null":
         return NullEnv(num_envs, **GAMES)
-    return peers.make(name, num_envs, **GAMES)
+    return peers.make(name, num_envs, **GAMES, **settings)
 
 
 def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
@@ -109,46 +108,17 @@ def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) ->
     """
     first = next(each for each in learners.values() if not isinstance(each.env, NullEnv))
 
-    def learn(learner: Learner) -> dict[str, float]:
-        if isinstance(learner.env, NullEnv):
-            learner.begin(*learner.env.stay_at(first.env))
-        return learner.learn()
+    def learn(each: Learner) -> dict[str, float]:
+        if isinstance(each.env, NullEnv):
+            each.begin(*each.env.stay_at(first.env))
+        return each.learn()
 
-    racers = {name: functools.partial(learn, learner) for name, learner in learners.items()}
+    racers = {name: functools.partial(learn, each) for name, each in learners.items()}
     rows = []
     for name, repeat, times in timed_rounds(racers, repeats=repeats, warmup=warmup):
         positions = learners[name].env.num_envs * learners[name].settings.num_steps
         rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
     return pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
-
-
-def alone_and_in_situ(updates: pd.DataFrame, names: Iterable[str], *, seed: int, repeats: int):
-    """Races rungs in a loop of nothing but steps, and looks up what they do in an update.
-
-    Args:
-        updates: of `race_updates`, of one number of boards stepped once.
-        names: rungs.
-        seed: of games and actions.
-        repeats: segments of the race.
-
-    Returns:
-        A row per rung: `rung`, `alone` and `in_situ`, the agent's steps per second (medians), and
-        `kept`, their ratio.
-    """
-    (num_envs,) = updates["num_envs"].unique()
-    envs = {name: make(name, num_envs) for name in names}
-    steps = steps_of(2**13, num_envs)
-    loop = race(envs, make("cpp", num_envs), seed=seed, steps=steps, repeats=repeats, warmup=1)
-    alone = (loop["plies"] / loop["seconds"]).groupby(loop["racer"]).median()
-    generating = updates[updates["part"] == "generate"].set_index("racer")["seconds"]
-    table = pd.DataFrame(
-        {
-            "rung": list(envs),
-            "alone": [alone[name] for name in envs],
-            "in_situ": [num_envs / generating[name].median() for name in envs],
-        }
-    )
-    return table.assign(kept=table["in_situ"] / table["alone"])
 
 
 def race_updates(
@@ -177,14 +147,14 @@ def race_updates(
     for num_envs, length in shapes:
         settings = PpoSettings(num_steps=length, update_epochs=1, num_minibatches=1)
         learners = {
-            name: _learner(name, num_envs, seed, settings=settings, device=device)
+            name: learner(name, num_envs, seed, settings=settings, device=device)
             for name in max_boards
             if num_envs <= max_boards[name]
         }
         frame = race_learners(learners, repeats=repeats, warmup=warmup)
         frames.append(frame.assign(num_envs=num_envs, length=length))
-        for learner in learners.values():
-            learner.env.close()
+        for each in learners.values():
+            each.env.close()
     return pd.concat(frames, ignore_index=True)
 
 
@@ -210,100 +180,19 @@ def against_null(updates: pd.DataFrame) -> pd.DataFrame:
     return result.reset_index()
 
 
-def interventions(
-    num_envs: int, *, seed: int, repeats: int, warmup: int, device: str = "cpu"
-) -> pd.DataFrame:
-    """Measures what training gains where one part is made cheaper, to find what limits it.
-
-    Returns:
-        As `race_learners`, of "openmp" as it is, with "null" instead of the environment, and with a
-        network of half the width.
-    """
-    torch.manual_seed(seed)
-    cases = {
-        "as it is": ("openmp", None),
-        "free environment": ("null", None),
-        "half the network": ("openmp", PolicyValueNetwork(width=64, keys=32)),
-    }
-    how = {"settings": ONE_STEP, "device": device}
-    learners = {
-        case: _learner(name, num_envs, seed, network=network, **how)
-        for case, (name, network) in cases.items()
-    }
-    return race_learners(learners, repeats=repeats, warmup=warmup)
-
-
-def synchronous_or_not(
-    board_counts: Iterable[int], *, seed: int, steps: int, repeats: int, warmup: int
-) -> pd.DataFrame:
-    """Times playing a network's actions, on all boards in turn or with two halves in flight.
+def learner(
+    name: str, num_envs: int, seed: int, *, rung: dict[str, Any] | None = None, **how
+) -> Learner:
+    """Makes a learner in the middle of games: all systems begin with the same positions.
 
     Args:
-        board_counts: numbers of boards, even.
+        name: of its environment, as of `make`.
+        num_envs: number of boards.
         seed: of games, weights and actions.
-        steps: steps of all boards per repeat.
-        repeats: how often each is timed, in turns.
-        warmup: repeats made first.
-
-    Returns:
-        A row per way and repeat: `racer` ("synchronous" or "asynchronous"), `num_envs`, `repeat`,
-        `seconds` per step of all boards.
+        rung: settings of the rung's own.
+        **how: of `Learner`.
     """
-    torch.manual_seed(seed)
-    network, rows = PolicyValueNetwork(), []
-    for num_envs in board_counts:
-        # One thread steps; with two halves, while another infers.
-        env = rungs.make("chess", "openmp", num_envs, threads=1, **GAMES)
-        halves = rungs.make_async("chess", num_envs, threads=1, **GAMES)
-        ways: dict[str, Any] = {"synchronous": _Synchronous(env), "asynchronous": halves}
-        policy = NetworkPolicy(network, seed=seed)
-        for way in ways.values():
-            way.reset(seed=seed)
-        racers = {
-            name: functools.partial(_play, way, policy, steps if way is not halves else 2 * steps)
-            for name, way in ways.items()
-        }
-        rows += [
-            (name, num_envs, repeat, seconds / steps)
-            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
-        ]
-        env.close()
-        halves.close()
-    return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
-
-
-def _play(way, policy: NetworkPolicy, turns: int) -> float:
-    """Plays the policy's actions so often, in so many seconds."""
-    start = time.perf_counter()
-    for _ in range(turns):
-        observation, *_, info = way.recv()
-        way.send(policy(observation, info["action_mask"]))
-    way.wait()
-    return time.perf_counter() - start
-
-
-def _learner(name: str, num_envs: int, seed: int, **how) -> Learner:
-    """Makes a learner in the middle of games: all systems begin with the same positions."""
-    env = make(name, num_envs)
-    learner = Learner(env, seed=seed, **how)
-    learner.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
-    return learner
-
-
-class _Synchronous:
-    """`recv`, `send` and `wait` of an environment that is stepped while one waits."""
-
-    def __init__(self, env: ChessVectorEnv):
-        self._env = env
-
-    def reset(self, seed: int) -> None:
-        self._outcome: tuple = self._env.reset(seed=seed)
-
-    def recv(self):
-        return self._outcome
-
-    def send(self, actions: np.ndarray) -> None:
-        self._outcome = self._env.step(actions)
-
-    def wait(self) -> None:
-        """Has nothing to wait for."""
+    env = make(name, num_envs, **(rung or {}))
+    made = Learner(env, seed=seed, **how)
+    made.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
+    return made

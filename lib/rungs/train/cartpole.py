@@ -1,8 +1,10 @@
 """PPO on CartPole, by Stable-Baselines3, behind our rungs and behind its own environments."""
 
+import contextlib
 import functools
+import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import gymnasium
@@ -12,7 +14,12 @@ import scipy.stats
 import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
+from stable_baselines3.common.vec_env import (
+    DummyVecEnv,
+    SubprocVecEnv,
+    VecEnv,
+    VecEnvWrapper,
+)
 
 from rungs.adapters.sb3 import CartPoleVecEnv
 
@@ -56,25 +63,21 @@ def learn(
         A row per evaluation: `steps`, `seconds` of training until then, without evaluations, and
         `reward`, the mean of episodes.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # so small a network gains nothing from more
-    env, judge = make(), DummyVecEnv([_make] * episodes)
-    try:
-        settings: dict[str, Any] = _COMMON | (_MANY if env.num_envs >= MANY else _FEW)
-        model = PPO("MlpPolicy", env, seed=seed, device="cpu", **settings)
-        rows, seconds = [], 0.0
-        for part in range(evaluations + 1):
-            if part:
-                start = time.perf_counter()
-                model.learn(steps // evaluations, reset_num_timesteps=False)
-                seconds += time.perf_counter() - start
-            judge.seed(seed)
-            reward, _ = evaluate_policy(model, judge, n_eval_episodes=episodes, warn=False)
-            rows.append((model.num_timesteps, seconds, reward))
-    finally:
-        env.close()
-        judge.close()
-        torch.set_num_threads(threads)
+    with _one_thread():
+        env, judge = make(), DummyVecEnv([_make] * episodes)
+        try:
+            model, rows, seconds = _ppo(env, seed), [], 0.0
+            for part in range(evaluations + 1):
+                if part:
+                    start = time.perf_counter()
+                    model.learn(steps // evaluations, reset_num_timesteps=False)
+                    seconds += time.perf_counter() - start
+                judge.seed(seed)
+                reward, _ = evaluate_policy(model, judge, n_eval_episodes=episodes, warn=False)
+                rows.append((model.num_timesteps, seconds, reward))
+        finally:
+            env.close()
+            judge.close()
     return pd.DataFrame(rows, columns=["steps", "seconds", "reward"])
 
 
@@ -99,6 +102,37 @@ def learning(
             frame = learn(make, seed=number, **settings)
             frames.append(frame.assign(system=name, seed=number, evaluation=frame.index))
     return pd.concat(frames, ignore_index=True)
+
+
+def behind_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) -> pd.DataFrame:
+    """Trains the same agent behind one rung after the other, and never plays it.
+
+    Args:
+        names: rungs of `vec_env`.
+        num_envs: how many environments.
+        seed: of agents and episodes.
+        steps: of single environments; whole rollouts are played.
+
+    Returns:
+        A row per rung: `rung`; `seconds` of training, of which `stepping` are the environment's;
+        and `agent`, a digest of the network's weights: the same where the same was learnt.
+    """
+    rows = []
+    for rung in names:
+        with _one_thread():
+            env = _Timed(vec_env(rung, num_envs, seed))
+            try:
+                model = _ppo(env, seed)
+                start = time.perf_counter()
+                model.learn(steps)
+                seconds = time.perf_counter() - start
+            finally:
+                env.close()
+        digest = hashlib.blake2b(digest_size=4)
+        for weights in model.policy.state_dict().values():
+            digest.update(weights.numpy().tobytes())
+        rows.append((rung, seconds, env.seconds, digest.hexdigest()))
+    return pd.DataFrame(rows, columns=["rung", "seconds", "stepping", "agent"])
 
 
 def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
@@ -136,6 +170,42 @@ def seconds_until(frame: pd.DataFrame, reward: float) -> pd.DataFrame:
         medians = firsts[["steps", "seconds"]].median()
         rows.append((system, len(firsts), group["seed"].nunique(), *medians))
     return pd.DataFrame(rows, columns=["system", "reached", "seeds", "steps", "seconds"])
+
+
+class _Timed(VecEnvWrapper):
+    """Adds up the `seconds` that steps take."""
+
+    def __init__(self, env: VecEnv):
+        super().__init__(env)
+        self.seconds = 0.0
+
+    def reset(self) -> Any:
+        return self.venv.reset()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        self._start = time.perf_counter()
+        self.venv.step_async(actions)
+
+    def step_wait(self) -> Any:
+        outcome = self.venv.step_wait()
+        self.seconds += time.perf_counter() - self._start
+        return outcome
+
+
+def _ppo(env: VecEnv, seed: int) -> PPO:
+    settings: dict[str, Any] = _COMMON | (_MANY if env.num_envs >= MANY else _FEW)
+    return PPO("MlpPolicy", env, seed=seed, device="cpu", **settings)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keeps PyTorch to one thread: so small a network gains nothing from more."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _make() -> gymnasium.Env:

@@ -17,18 +17,19 @@ _PHYSICS = physics()
 
 
 class OneCartPole(CartPoleEnv):
-    """Gymnasium's, with the counter-based start, the limit of steps, and more work if asked.
+    """Gymnasium's, with the counter-based start, the limit of steps, and finer steps if asked.
 
     Args:
         number: this environment's among all.
         max_episode_steps: when an episode is truncated.
-        workload: how often the physics of a step is computed.
+        workload: in how many steps of Euler's method a step is taken.
     """
 
     def __init__(self, number: int, max_episode_steps: int, workload: int):
         super().__init__()
         self._batch_seed, self._number = 0, number
         self._most, self._workload = max_episode_steps, workload
+        self.tau /= workload
         self.episode, self.steps = -1, 0
 
     def begin(self, seed: int, episode: int) -> np.ndarray:
@@ -47,9 +48,8 @@ class OneCartPole(CartPoleEnv):
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
         """See gymnasium."""
-        before = self.state
         for _ in range(self._workload):
-            self.state, self.steps_beyond_terminated = before, None
+            self.steps_beyond_terminated = None
             observation, reward, terminated, _, _ = super().step(action)
         self.steps += 1
         truncated = self.steps >= self._most

@@ -6,7 +6,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from rungs.cartpole.carts.tensors import TensorCarts
-from rungs.cartpole.physics import FORCE, NEVER
+from rungs.cartpole.physics import FORCE, SECONDS
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.core.arguments import choice
 from rungs.errors import ConfigurationError, UnavailableError
@@ -73,11 +73,9 @@ class TorchCarts(TensorCarts):
         out, mode = self.outputs, self.settings.autoreset_mode
         resets = out.ended.clone() if mode == AutoresetMode.NEXT_STEP else None
         force = actions.to(self._state.dtype) * (2 * FORCE) - FORCE
-        x, x_dot, theta, theta_dot = self._state
-        after = self._physics.advance(x, x_dot, theta, theta_dot, force)
-        for _ in range(1, self.settings.workload):
-            theta = torch.where(after[2] > NEVER, after[2], theta)
-            after = self._physics.advance(x, x_dot, theta, theta_dot, force)
+        after, tau = tuple(self._state), SECONDS / self.settings.workload
+        for _ in range(self.settings.workload):
+            after = self._physics.advance(*after, force, tau)
         self._state.copy_(torch.stack(after))
         self._steps += 1
         out.terminated.copy_(self._physics.fallen(after[0], after[2]))

@@ -1,0 +1,92 @@
+"""Why a step takes longer in an update than in a loop of nothing but steps."""
+
+import functools
+import time
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from rungs.chess.policy import random_actions
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.measure.turns import timed_rounds
+from rungs.studies.full_system import in_play, make
+
+_MEMORY = 2**24  # bytes, more than the caches near a core hold
+
+
+def step_after(
+    names: Iterable[str], num_envs: int, *, seed: int, steps: int, repeats: int
+) -> pd.DataFrame:
+    """Times single steps, each after nothing, after a pause, or after other memory was written.
+
+    A pause lets threads that wait for work fall asleep; other memory takes the caches.
+
+    Args:
+        names: rungs.
+        num_envs: number of boards.
+        seed: of games and actions.
+        steps: per repeat.
+        repeats: how often each is timed, in turns.
+
+    Returns:
+        A row per rung, what came before, and repeat: `rung`, `after` ("nothing", "a pause" or
+        "other memory"), `repeat`, `seconds` of a step, the median.
+    """
+    other = np.ones(_MEMORY // 8)
+
+    def write() -> None:
+        np.add(other, 1, out=other)
+
+    start = time.perf_counter()
+    write()
+    pause = time.perf_counter() - start  # as long as writing takes
+    before = {
+        "nothing": lambda: None,
+        "a pause": functools.partial(time.sleep, pause),
+        "other memory": write,
+    }
+    envs = {name: make(name, num_envs) for name in names}
+    for env in envs.values():
+        in_play(env, seed)
+    racers = {
+        (name, after): functools.partial(_steps, env, act, steps, seed)
+        for name, env in envs.items()
+        for after, act in before.items()
+    }
+    rows = [
+        (*name, repeat, seconds)
+        for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=1)
+    ]
+    for env in envs.values():
+        env.close()
+    return pd.DataFrame(rows, columns=["rung", "after", "repeat", "seconds"])
+
+
+def beside_updates(steps: pd.DataFrame, updates: pd.DataFrame) -> pd.DataFrame:
+    """Puts what a step takes in an update beside what it takes alone.
+
+    Args:
+        steps: of `step_after`.
+        updates: of `rungs.studies.full_system.race_updates`, of the same boards, stepped once.
+
+    Returns:
+        A row per rung: `rung`, median seconds of a step after "nothing", "a pause" and "other
+        memory", and "in an update".
+    """
+    table = steps.groupby(["rung", "after"], sort=False)["seconds"].median().unstack()
+    generating = updates[updates["part"] == "generate"].groupby("racer")["seconds"].median()
+    return table.assign(**{"in an update": generating}).rename_axis(columns=None).reset_index()
+
+
+def _steps(env: ChessVectorEnv, before, steps: int, seed: int) -> float:
+    """Plays at random; returns the median seconds of a step."""
+    rng, seconds = np.random.default_rng(seed), []
+    mask = env.boards.buffers.mask
+    for _ in range(steps):
+        actions = random_actions(mask, rng)
+        before()
+        start = time.perf_counter()
+        env.step(actions)
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds))
