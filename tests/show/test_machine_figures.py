@@ -101,8 +101,9 @@ def test_the_law_that_made_a_papers_curve_is_found(law):
 
 def test_what_is_lost_is_drawn_for_each_mask():
     rows = [(n, mask, r, 1e-6 * n) for n in (8, 64) for mask in ("bits", "bool") for r in (0, 1)]
-    (axes,) = machine.lost(pd.DataFrame(rows, columns=["num_envs", "mask", "repeat", "lost"])).axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["bits", "bool"]
+    figure = machine.lost(pd.DataFrame(rows, columns=["num_envs", "mask", "repeat", "lost"]))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["bits", "bool"]
 
 
 def test_the_studys_rooflines_have_its_points_in_every_way():

@@ -246,7 +246,8 @@ def lost(table: pd.DataFrame):
     axes.axhline(0, color=style.BLACK, linewidth=1)
     axes.set_xlabel("boards")
     axes.set_ylabel("microseconds lost, a step")
-    axes.legend(frameon=False, title="mask")
+    axes.get_legend().remove()
+    figure.legend(frameon=False, title="mask", loc="outside right upper")
     axes.set_title("What a step takes beyond its share of one thread's time")
     return figure
 
