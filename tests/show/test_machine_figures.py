@@ -63,7 +63,9 @@ def test_a_roofline_names_its_roofs_and_points():
 
 def test_points_stand_under_the_roofs_of_as_many_cores_as_they_use():
     # The second repeat was disturbed.
-    rows = [(peak, n, r, n * 1e10 / (1 + r)) for peak in peaks.COMPUTE for n in (1, 2) for r in (0, 1)]
+    rows = [
+        (peak, n, r, n * 1e10 / (1 + r)) for peak in peaks.COMPUTE for n in (1, 2) for r in (0, 1)
+    ]
     compute = pd.DataFrame(rows, columns=["peak", "threads", "repeat", "per_second"])
     rows = [("L1", "read", n, r, n * 1e11 / (1 + r)) for n in (1, 2) for r in (0, 1)]
     names = ["level", "stream", "threads", "repeat", "per_second"]
@@ -125,7 +127,7 @@ def test_the_studys_rooflines_have_its_points_in_every_way():
 def test_a_share_says_both_counts():
     table = pd.DataFrame({"count": ["loads"], "study": [1000.0], "ours": [250.0]})
     (axes,) = study.shares(table).axes
-    assert [text.get_text() for text in axes.texts] == ["0.25×  (250 of 1,000)"]
+    assert [text.get_text() for text in axes.texts] == ["0.25×  (250 beside 1,000)"]
 
 
 def test_nothing_is_measured_before_a_guess():

@@ -51,17 +51,22 @@ def shares(table: pd.DataFrame):
     """
     figure, axes = style.axes(height=1.6 + 0.5 * len(table))
     share = table["ours"] / table["study"]
-    bars = {"y": table["count"], "x": share, "color": style.BLUE}
-    seaborn.barplot(**bars, saturation=1, ax=axes)
+    seaborn.scatterplot(y=table["count"], x=share, color=style.BLUE, s=80, ax=axes)
     axes.axvline(1, color=style.BLACK, linestyle="--")
     for at, row in enumerate(table.assign(share=share).itertuples()):
-        text = f"{style.ratio(row.share)}  ({row.ours:,.4g} of {row.study:,.4g})"
+        axes.hlines(at, row.share, 1, color=style.BLUE)
+        text = f"{style.ratio(row.share)}  ({_count(row.ours)} beside {_count(row.study)})"
         axes.annotate(
-            text, (row.share, at), (4, 0), textcoords="offset points", va="center", fontsize="small"
+            text, (row.share, at), (0, 8), textcoords="offset points", fontsize="small", ha="left"
         )
     axes.set_xscale("log")
-    axes.set_xlim(min(share.min(), 1) / 3, max(share.max(), 1) * 30)
+    axes.set_xlim(min(share.min(), 1) / 2, max(share.max(), 1) * 20)
+    axes.set_ylim(len(table) - 0.5, -0.7)
     axes.set_xlabel("times the study's count, per board and step (dashed: the study)")
     axes.set_ylabel("")
     axes.set_title("The study's counters, and ours beside them")
     return figure
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
