@@ -5,10 +5,10 @@ optimizer. An update of p of them takes
 
     T(p) = compute * beside(p) + all-reduce(p)
 
-where `compute` is what one takes alone, and `beside` how many times as long it takes where p do so
-side by side and exchange nothing: on one machine they share cores, caches and memory, on nodes of
-their own it is 1. All three are measured apart from what they predict. The model knows nothing of
-waiting for the slowest.
+where `compute` is what one takes alone, and `beside` how many times as long it takes until the last
+is done where p do so side by side and exchange nothing: on one machine they share cores, caches and
+memory, on nodes of their own it is 1. All three are measured apart from what they predict. The
+model knows nothing of waiting for each other at every message.
 """
 
 import dataclasses
@@ -193,7 +193,7 @@ def fit_update(updates: pd.DataFrame) -> Update:
 
 
 def beside(updates: pd.DataFrame) -> pd.DataFrame:
-    """Returns how many times as long computing takes side by side, nothing exchanged, as alone.
+    """Returns how many times as long as alone it takes until all have computed side by side.
 
     Args:
         updates: of `rungs.studies.rank_costs.measure`.

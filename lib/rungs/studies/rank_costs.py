@@ -65,7 +65,8 @@ def measure(
         `num_envs` and `positions` (of each process), `messages` and `bytes` (of gradients, in all
         of an update), `exchange`, `repeat`, `part` (of `PARTS`), `seconds` (mean over the
         processes). `exchange` is of `EXCHANGES`. "none": each keeps its gradients, as one process
-        alone does, and all that they share is the machine. "in turn": "backward" stops for each
+        alone does, all that they share is the machine, and "wait" is once, until the last has ended
+        its update. "in turn": "backward" stops for each
         message, to "wait" until all processes have come to it, and "all-reduce" until it is
         averaged; only there are messages and bytes counted. "overlapped": "backward" has all that
         goes on at once, as in training.
@@ -147,6 +148,10 @@ class _Team(Ranks):
         self._took: Counter = Counter()
         self.messages = self.bytes = 0
         took = Counter(learner.learn())
+        if self.size > 1 and self._exchange == "none":
+            start = time.perf_counter()
+            dist.barrier(self._group)
+            took["wait"] = time.perf_counter() - start
         took["infer"] += took["transfer"]  # on the CPU nothing is transferred
         took["backward"] -= self._took.total()
         took.update(self._took)
