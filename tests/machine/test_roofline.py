@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rungs.machine.roofline import CORRECTED, PAPER, attainable, ridge
+from rungs.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,12 @@ def test_corrected_for_sockets_and_shared_units():
     assert CORRECTED[0].peak_bandwidth() == 2 * PAPER[0].peak_bandwidth()
     assert CORRECTED[1].peak_flops(64) == PAPER[1].peak_flops(64) / 4
     assert CORRECTED[1].peak_bandwidth() == 4 * PAPER[1].peak_bandwidth()
+
+
+def test_the_gpus_data_sheet():
+    assert A100.peak_flops(32) == pytest.approx(19.5e12, rel=1e-2)
+    assert A100.peak_flops(64) == pytest.approx(9.7e12, rel=1e-2)
+    assert A100.peak_bandwidth() == pytest.approx(1555e9, rel=1e-2)
 
 
 def test_memory_bounds_left_of_the_ridge_and_computing_right_of_it():

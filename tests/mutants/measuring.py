@@ -36,11 +36,19 @@ MUTANTS = [
         COSTS,
     ),
     Mutant(
-        "cores-not-shared",
+        "nothing-shared",
         "lib/rungs/studies/cost_model.py",
-        "/ speed * max(1, processes / cores) + exchange",
+        "/ speed * beside + exchange",
         "/ speed + exchange",
-        "more processes than cores compute as fast as each alone",
+        "processes side by side compute as fast as each alone",
+        COSTS,
+    ),
+    Mutant(
+        "no-test-is-passed",
+        "lib/rungs/studies/cost_model.py",
+        'return bool(len(tested)) and bool((tested["verdict"] == "holds").all())',
+        'return bool((tested["verdict"] == "holds").all())',
+        "a model that nothing was tested of has passed its test",
         COSTS,
     ),
     Mutant(

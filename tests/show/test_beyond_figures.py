@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from rungs.show import beyond
-from rungs.studies import cost_model
+from rungs.studies import cost_model, rank_costs
 from rungs.studies.cost_model import Line, Link, Update
 
 LINK = Link(1e-4, 1e9)
@@ -29,17 +29,16 @@ def test_messages_of_too_many_processes_are_hollow():
 def test_predictions_stand_beside_what_was_measured_with_their_error():
     parts = ("generate", "infer", "backward", "wait", "all-reduce")
     rows = [
-        (p, 4, 128, 16 * (p > 1), 32_000_000 * (p > 1), overlapped, repeat, part, 0.02)
+        (p, 4, 128, 16 * (p > 1), 32_000_000 * (p > 1), exchange, repeat, part, 0.02)
         for p in (1, 4)
-        for overlapped in range(1 + (p > 1))
+        for exchange in (("none",) if p == 1 else rank_costs.EXCHANGES)
         for repeat in range(2)
         for part in parts
     ]
-    rows += [(1, 8, 256, 0, 0, False, 0, part, 0.03) for part in parts]
-    names = ["processes", "num_envs", "positions", "messages", "bytes", "overlapped", "repeat"]
+    rows += [(1, 8, 256, 0, 0, "none", 0, part, 0.03) for part in parts]
+    names = ["processes", "num_envs", "positions", "messages", "bytes", "exchange", "repeat"]
     updates = pd.DataFrame(rows, columns=[*names, "part", "seconds"])
-    updates["overlapped"] = updates["overlapped"].astype(bool)
-    checked = cost_model.check(updates, UPDATE, LINK, 2)
+    checked = cost_model.check(updates, UPDATE, LINK, {1: 1.0, 4: 2.0})
     (axes,) = beyond.check(checked, 2).axes
     for error in checked["error"]:
         assert f"predicted\n{error:+.0%}" in texts(axes)
@@ -49,10 +48,21 @@ def test_predictions_stand_beside_what_was_measured_with_their_error():
     ]
 
 
+def test_what_is_shared_is_drawn_beside_what_cores_explain():
+    ratios = pd.DataFrame([[1.0, 1.0], [1.2, 1.4], [2.1, 2.3]], index=[1, 2, 4])
+    ratios = ratios.rename_axis("processes").rename_axis("repeat", axis="columns")
+    (axes,) = beyond.beside(ratios, 2).axes
+    labels = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert labels == ["2 processes", "4 processes\n(oversubscribed)"]
+    heights = [lines.get_segments()[0][0][1] for lines in axes.collections[2:]]
+    assert heights == pytest.approx([1.3, 1.0, 2.2, 2.0])
+
+
 def test_efficiency_is_written_down_where_it_is_asked_for():
     nodes = [1, 4, 16]
     frames = {"slow": cost_model.scale(UPDATE, LINK, nodes, 1000)}
-    figure = beyond.nodes(frames, frames, mark=4)
+    figure = beyond.nodes(frames, frames, mark=4, title="tested")
+    assert figure.get_suptitle() == "tested"
     expected = frames["slow"]["efficiency"][1]
     written = [text for axes in figure.axes for text in texts(axes)]
     assert written == [f"4 nodes\nslow: {expected:.1%}"] * 2

@@ -28,22 +28,28 @@ def messages():
     return pd.DataFrame(rows, columns=["processes", "bytes", "repeat", "seconds"])
 
 
-def made(cores, waiting=0.0):
+SLOWDOWN = {1: 1.0, 2: 1.25, 4: 2.5}
+
+
+def made(waiting=0.0):
     """Updates that take what the model says, and `waiting` seconds more where there are several."""
     rows = []
     for processes, boards in ((1, 16), (1, 64), (2, 64), (4, 64)):
-        positions = 32 * boards
-        share = max(1, processes / cores)
+        positions, share = 32 * boards, SLOWDOWN[processes]
         parts = {part: line(positions) * share for part, line in UPDATE.parts.items()}
-        several = processes > 1
-        num_bytes = UPDATE.num_bytes if several else 0
-        parts["wait"] = waiting if several else 0.0
-        parts["all-reduce"] = all_reduce_seconds(processes, num_bytes, LINK, messages=16)
-        what = (processes, boards, positions, 16 * several, num_bytes)
-        rows += [(*what, False, repeat, *part) for repeat in range(2) for part in parts.items()]
-        if several:
-            rows.append((*what, True, 0, "backward", sum(parts.values()) / 2))
-    names = ["processes", "num_envs", "positions", "messages", "bytes", "overlapped", "repeat"]
+        apart = (processes, boards, positions, 0, 0, "none")
+        rows += [(*apart, repeat, *part) for repeat in range(2) for part in parts.items()]
+        if processes == 1:
+            continue
+        parts["wait"] = waiting
+        parts["all-reduce"] = all_reduce_seconds(processes, UPDATE.num_bytes, LINK, messages=16)
+        what = (processes, boards, positions, 16, UPDATE.num_bytes)
+        rows += [(*what, "in turn", repeat, *part) for repeat in range(2) for part in parts.items()]
+        rows.append((*what, "overlapped", 0, "backward", sum(parts.values()) / 2))
+    # A process alone never waits.
+    rows += [(1, 64, 2048, 0, 0, "none", repeat, "wait", 0.0) for repeat in range(2)]
+    rows += [(1, 64, 2048, 0, 0, "none", repeat, "all-reduce", 0.0) for repeat in range(2)]
+    names = ["processes", "num_envs", "positions", "messages", "bytes", "exchange", "repeat"]
     return pd.DataFrame(rows, columns=[*names, "part", "seconds"])
 
 
@@ -83,18 +89,21 @@ def test_no_cost_is_below_nothing(truth, found):
 
 class TestUpdates:
     def test_costs_are_found_again_and_then_predict_the_rest(self):
-        updates = made(cores=2)
+        updates = made()
         update = cost_model.fit_update(updates)
         assert (update.messages, update.num_bytes) == (UPDATE.messages, UPDATE.num_bytes)
         for part, line in UPDATE.parts.items():
             np.testing.assert_allclose(update.parts[part], line, atol=1e-12)
-        checked = cost_model.check(updates, update, LINK, cores=2)
+        beside = cost_model.beside(updates).median(axis=1)
+        assert beside.to_dict() == pytest.approx(SLOWDOWN)
+        checked = cost_model.check(updates, update, LINK, beside)
         assert checked["processes"].tolist() == [1, 2, 4]
+        assert set(checked["verdict"]) == {"holds"}
         np.testing.assert_allclose(checked["error"], 0, atol=1e-9)
         np.testing.assert_allclose(checked["more computing"], 0, atol=1e-9)
 
     def test_what_the_model_lacks_is_its_error(self):
-        checked = cost_model.check(made(cores=2, waiting=0.1), UPDATE, LINK, cores=2)
+        checked = cost_model.check(made(waiting=0.1), UPDATE, LINK, SLOWDOWN)
         alone, *several = checked.to_dict("records")
         assert alone["error"] == pytest.approx(0)
         for row in several:
@@ -104,9 +113,33 @@ class TestUpdates:
             assert row["more all-reduce"] == pytest.approx(0)
             assert row["overlapped"] == pytest.approx(row["measured"] / 2)
 
-    def test_more_processes_than_cores_share_them(self):
-        own, shared = (UPDATE.seconds(4, 1000, LINK, cores=cores) for cores in (4, 2))
+    def test_what_processes_share_slows_computing_and_not_messages(self):
+        own, shared = (UPDATE.seconds(4, 1000, LINK, beside=beside) for beside in (1, 2))
         assert shared - own == pytest.approx(UPDATE.compute(1000))
+
+    @pytest.mark.parametrize(
+        ("verdicts", "cores", "passed"),
+        [
+            (("holds", "off"), 2, True),  # the last has more processes than cores
+            (("holds", "off"), 4, False),
+            (("noise decides", "holds"), 2, False),
+            (("holds", "holds"), 1, False),  # nothing was tested
+        ],
+    )
+    def test_the_model_passes_where_it_holds_on_all_cores(self, verdicts, cores, passed):
+        table = pd.DataFrame({"processes": [1, 2, 4], "verdict": ["holds", *verdicts]})
+        assert cost_model.passes(table, cores) is passed
+
+    def test_a_verdict_is_over_the_whole_spread(self):
+        updates = made()
+        late = (updates["exchange"] == "in turn") & (updates["processes"] == 2)
+        slow = updates.assign(seconds=updates["seconds"].mask(late, updates["seconds"] * 2))
+        once = updates.assign(
+            seconds=updates["seconds"].mask(late & (updates["repeat"] == 1), updates["seconds"] * 2)
+        )
+        for frame, verdict in ((updates, "holds"), (slow, "off"), (once, "noise decides")):
+            checked = cost_model.check(frame, UPDATE, LINK, SLOWDOWN).set_index("processes")
+            assert checked["verdict"][2] == verdict
 
 
 class TestNodes:
@@ -146,25 +179,31 @@ def test_a_saving_is_the_share_that_stepping_had():
 @pytest.mark.system
 def test_learners_are_timed_alone_and_together():
     updates, messages = rank_costs.measure(2, num_envs=4, **TINY)
-    groups = updates.groupby(["processes", "num_envs", "overlapped", "part"])["seconds"]
+    groups = updates.groupby(["processes", "num_envs", "exchange", "part"])["seconds"]
     parts = groups.agg(["size", "min"])
-    assert len(parts) == 4 * len(rank_costs.PARTS)
+    assert len(parts) == 5 * len(rank_costs.PARTS)
     assert (parts["size"] == 2).all()
     assert (parts["min"] >= 0).all()
     least = parts["min"].unstack("part")
-    assert (least.loc[2, 4, False] > 0).all()
-    for alone in least.loc[1].index.to_list():
-        assert (least.loc[(1, *alone), ["wait", "all-reduce"]] == 0).all()
+    assert (least.loc[2, 4, "in turn"] > 0).all()
+    apart = least.xs("none", level="exchange")
+    assert sorted(apart.index) == [(1, 4), (1, 8), (2, 4)]
+    assert (apart["all-reduce"] == 0).all()
+    assert (apart.loc[1, "wait"] == 0).all()
+    assert (apart.loc[2, "wait"] > 0).all()
+    assert (cost_model.beside(updates).loc[1] == 1).all()
     assert set(updates["positions"]) == {4 * 32, 8 * 32}
     # A message for each step of the optimizer, of four bytes for each of the network's weights.
-    several = updates[(updates["processes"] == 2) & ~updates["overlapped"]]
-    assert (several["messages"] >= 16).all()
+    several = updates[updates["exchange"] == "in turn"]
+    assert (several["messages"] >= 32).all()  # and one more with each step, of DDP's own
+    assert (updates.loc[updates["exchange"] != "in turn", "messages"] == 0).all()
     assert set(several["messages"] % 16) == set(several["bytes"] % (16 * 4)) == {0}
     assert messages["processes"].unique().tolist() == [2]
     assert messages["bytes"].tolist() == [8, 4096] * 2
     assert (messages["seconds"] > 0).all()
     update, link = cost_model.fit_update(updates), cost_model.fit_link(messages)
-    assert (cost_model.check(updates, update, link, cores=2)["predicted"] > 0).all()
+    slowdown = cost_model.beside(updates).median(axis=1)
+    assert (cost_model.check(updates, update, link, slowdown)["predicted"] > 0).all()
 
 
 @pytest.mark.system

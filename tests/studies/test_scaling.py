@@ -33,6 +33,14 @@ def test_a_serial_fraction_is_found_again(law, serial):
     np.testing.assert_allclose(table["efficiency"], table["speedup"] / table.index)
 
 
+def test_what_a_step_loses_is_what_is_beyond_an_equal_share():
+    rows = [(p, 64, repeat, 1e-3 / p + 2e-5 * (p > 1)) for p in (1, 2, 4) for repeat in (0, 1)]
+    table = scaling.lost(pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"]))
+    assert table["threads"].tolist() == [2, 2, 4, 4]
+    np.testing.assert_allclose(table["lost"], 2e-5)
+    np.testing.assert_allclose(table["alone"], 1e-3)
+
+
 def test_strong_and_weak_measure_every_number_of_threads():
     strong = scaling.strong(6, [1, 2], **SETTINGS)
     assert strong.groupby("threads").size().to_dict() == {1: 2, 2: 2}

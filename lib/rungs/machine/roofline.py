@@ -72,3 +72,6 @@ CORRECTED = (
     Processor("Intel Xeon E5-2683 v4, two sockets", 32, 2.5e9, 256, 4, 8, 2400e6),
     Processor("AMD Opteron 6376, four sockets", 64, 3.2e9, 128, 2, 16, 1600e6),
 )
+# The GPU of the study's section 4.3 and table 2, by NVIDIA's white paper (2020): 108 units of 64
+# lanes in single precision and 32 in double, and 5 stacks of 1024 bits of HBM2.
+A100 = Processor("NVIDIA A100, 40 GB", 108, 1.41e9, 2048, 2, 80, 2430e6)

@@ -64,6 +64,30 @@ def _bytes(value: float, position=None) -> str:
     return f"{value:.0f} B"
 
 
+def beside(ratios: pd.DataFrame, cores: int):
+    """Draws how many times as long computing takes side by side as alone: repeats and medians.
+
+    Args:
+        ratios: of `rungs.studies.cost_model.beside`.
+        cores: how many there are; beyond them processes take turns, at best as the dashes say.
+    """
+    figure, axes = style.axes(height=3.2)
+    several = ratios[ratios.index > 1]
+    long = several.melt(ignore_index=False).reset_index()
+    dots = {"data": long, "x": "processes", "y": "value"}
+    seaborn.stripplot(**dots, jitter=0.12, color=style.BLUE, alpha=0.6, ax=axes)
+    for at, (processes, row) in enumerate(several.iterrows()):
+        axes.hlines(row.median(), at - 0.2, at + 0.2, color=style.BLACK)
+        best = max(1, processes / cores)
+        axes.hlines(best, at - 0.3, at + 0.3, color=style.GREY, linestyle="--")
+    axes.set_xticks(range(len(several)), [_processes(p, cores, "\n") for p in several.index])
+    axes.set_xlabel("")
+    axes.set_ylim(0, None)
+    axes.set_ylabel("times as long as one alone")
+    axes.set_title("Computing side by side, nothing exchanged (dashed: only cores shared)")
+    return figure
+
+
 def check(table: pd.DataFrame, cores: int):
     """Draws updates as measured and as predicted, part by part, and how far apart they are.
 
@@ -101,29 +125,36 @@ def check(table: pd.DataFrame, cores: int):
     return figure
 
 
-def nodes(weak: dict[str, pd.DataFrame], strong: dict[str, pd.DataFrame], mark: int | None = None):
+def nodes(
+    weak: dict[str, pd.DataFrame],
+    strong: dict[str, pd.DataFrame],
+    mark: int | None = None,
+    title: str = "Computed by the model, not measured",
+):
     """Draws throughput and efficiency over nodes, predicted, a line per interconnect.
 
     Args:
         weak: of `rungs.studies.cost_model.scale` with the same positions for each node, by name.
         strong: with the same positions in all.
         mark: one of the numbers of nodes, of which the efficiency is written down.
+        title: what the predictions are worth.
     """
     figure, axes = style.axes(width=8.0, height=6.4, nrows=2, ncols=2, sharex=True, sharey="row")
     columns = (("Weak: boards per node fixed", weak), ("Strong: boards in all fixed", strong))
-    for column, (title, frames) in zip(axes.T, columns, strict=True):
+    for column, (kind, frames) in zip(axes.T, columns, strict=True):
         for name, frame, look in style.lines(frames.items()):
             for each, quantity in zip(column, ("throughput", "efficiency"), strict=True):
                 each.plot(frame["nodes"], frame[quantity], label=name, markersize=4, **look)
         ideal = frame["nodes"] * frame["throughput"].iloc[0]
         column[0].plot(frame["nodes"], ideal, color=style.BLACK, linestyle="--", linewidth=1)
-        column[0].set_title(title)
+        column[0].set_title(kind)
         column[1].set_xlabel("nodes")
         for each in column:
             each.set_yscale("log")
             _numbers_below(each)
         if mark:
             _write_efficiency(column[1], frames, mark)
+    figure.suptitle(title)
     axes[0, 0].set_ylabel("positions per second (dashed: ideal)")
     axes[1, 0].set_ylabel("efficiency")
     percent = matplotlib.ticker.FuncFormatter(lambda share, _: f"{100 * share:g} %")

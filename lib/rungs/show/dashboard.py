@@ -13,7 +13,7 @@ from rungs.machine.describe import describe, slug
 from rungs.measure import peaks, valgrind
 from rungs.measure import results as saved
 from rungs.paths import ROOT
-from rungs.show import machine, predict, widgets
+from rungs.show import predict, widgets
 from rungs.studies import cost_model, scaling
 
 # What panels are drawn from, and the notebook that makes it.
@@ -174,14 +174,14 @@ def _roofline(tables: _Tables) -> ipywidgets.VBox:
         )
     cores = usable_cores()
     compute, bandwidth, points = tables.of_here(*_ROOFLINE) or _peaks(cores)
-    roofs = machine.roofs(compute, bandwidth, cores)
     work = {mask: valgrind.work_per_ply(64, 20, mask) for mask in ("bits", "bool")}
     api = gpp.load(valgrind.MACHINE)
-    return predict.predict_roofline(roofs, points, work, cores, seed=_SEED, api=api)
+    return predict.predict_roofline(compute, bandwidth, points, work, cores, seed=_SEED, api=api)
 
 
 def _peaks(cores: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     none = pd.DataFrame(columns=["name", "intensity", "performance"], dtype=float)
-    compute = peaks.measure_compute([cores], repeats=15, seconds=0.005)
-    bandwidth = peaks.measure_bandwidth([cores], repeats=15, seconds=0.005)
+    counts = sorted({1, cores})
+    compute = peaks.measure_compute(counts, repeats=15, seconds=0.005)
+    bandwidth = peaks.measure_bandwidth(counts, repeats=15, seconds=0.005)
     return compute, bandwidth, none

@@ -41,7 +41,8 @@ def predict_scaling(
 
 
 def predict_roofline(
-    roofs: tuple[dict, dict],
+    compute: pd.DataFrame,
+    bandwidth: pd.DataFrame,
     points: pd.DataFrame,
     work: dict[str, dict],
     cores: int,
@@ -52,8 +53,9 @@ def predict_roofline(
     """Asks how many operations a second a rung of the reader's choice does.
 
     Args:
-        roofs: of `rungs.show.machine.roofs`.
-        points: of `rungs.show.machine.point`, drawn beside.
+        compute: of `rungs.measure.peaks.measure_compute`, for one core and for all.
+        bandwidth: of `rungs.measure.peaks.measure_bandwidth`, likewise.
+        points: of `rungs.show.machine.point`; those with as many cores are drawn beside.
         work: of `rungs.measure.valgrind.work_per_ply`, by mask; empty where there is no valgrind.
         cores: how many there are.
         seed: of the games.
@@ -61,12 +63,16 @@ def predict_roofline(
     """
 
     def draw(choice, guess, rate):
+        used = 1 if choice["rung"] == "cpp" else min(choice["threads"], cores)
+        roofs = machine.roofs(compute, bandwidth, used)
+        shown = machine.below(points, used)
         if not work:
-            return machine.roofline(*roofs, points, title="No valgrind: nothing to place")
+            return machine.roofline(*roofs, shown, title="No valgrind: nothing to place")
         now = machine.point("measured now", work[choice["mask"]], rate or 0)
-        shown = pd.DataFrame([*points.to_dict("records"), now]) if rate else points
+        shown = pd.DataFrame([*shown.to_dict("records"), now]) if rate else shown
         expected = (now["intensity"], guess * 1e9)
-        return machine.roofline(*roofs, shown, title="Predict, then measure", guess=expected)
+        title = f"Predict, then measure: the roofs of {used} core{'s' if used > 1 else ''}"
+        return machine.roofline(*roofs, shown, title=title, guess=expected)
 
     def measure(choice):
         rate, _ = scaling.one_point(**choice, seed=seed, api=api)

@@ -6,10 +6,16 @@ from rungs.registry import rungs_of
 from rungs.show.style import duration, ratio, speed
 
 
-def ladder(frame: pd.DataFrame) -> pd.DataFrame:
-    """Writes the ladder as a reader sees it, from `rungs.studies.ladder.ladder_table`'s numbers."""
+def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
+    """Writes the ladder as a reader sees it, from `rungs.studies.ladder.ladder_table`'s numbers.
+
+    Args:
+        frame: that table.
+        floor: seconds that merely writing a step's outputs takes; with it, how much of this bound
+            each rung reaches is another column.
+    """
     implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "Version": range(1, len(frame) + 1),
             "Rung": frame["rung"],
@@ -21,6 +27,9 @@ def ladder(frame: pd.DataFrame) -> pd.DataFrame:
             "Training, estimated": frame["training_speedup"].map(ratio),
         }
     )
+    if floor:
+        table["Of the bound"] = (floor / frame["seconds"]).map("{:.2%}".format)
+    return table
 
 
 def markdown(table: pd.DataFrame) -> str:

@@ -3,15 +3,17 @@
 Learners side by side play boards of their own, and average their gradients before each step of the
 optimizer. An update of p of them takes
 
-    T(p) = compute * max(1, p / cores) + all-reduce(p)
+    T(p) = compute * beside(p) + all-reduce(p)
 
-where `compute` is what one takes alone. The model knows nothing of waiting for the slowest, nor of
-what processes on one machine take from each other but cores.
+where `compute` is what one takes alone, and `beside` how many times as long it takes until the last
+is done where p do so side by side and exchange nothing: on one machine they share cores, caches and
+memory, on nodes of their own it is 1. All three are measured apart from what they predict. The
+model knows nothing of waiting for each other at every message.
 """
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +27,8 @@ from rungs.studies.rank_costs import PARTS
 from rungs.train.rollout import Rollout
 
 COMPUTE = ("generate", "infer", "backward")
+
+TOLERANCE = 0.25  # a model that is off by no more passes its test
 
 
 class Line(NamedTuple):
@@ -150,7 +154,7 @@ class Update:
         positions,
         link: Link,
         *,
-        cores: float = math.inf,
+        beside: float = 1.0,
         algorithm: str = "ring",
         speed: float = 1.0,
     ):
@@ -160,14 +164,15 @@ class Update:
             processes: p.
             positions: of each process, a number or an array.
             link: between any two.
-            cores: that they share; by default each has its own.
+            beside: how many times as long computing takes beside the others as alone; by default
+                they share nothing.
             algorithm: of `ROUNDS`.
             speed: how many times as fast each of them computes.
         """
         exchange = all_reduce_seconds(
             processes, self.num_bytes, link, messages=self.messages, algorithm=algorithm
         )
-        return self.compute(positions) / speed * max(1, processes / cores) + exchange
+        return self.compute(positions) / speed * beside + exchange
 
 
 def fit_update(updates: pd.DataFrame) -> Update:
@@ -187,42 +192,62 @@ def fit_update(updates: pd.DataFrame) -> Update:
     return Update(lines, int(updates["messages"].max()), int(updates["bytes"].max()))
 
 
-def check(updates: pd.DataFrame, update: Update, link: Link, cores: int) -> pd.DataFrame:
+def beside(updates: pd.DataFrame) -> pd.DataFrame:
+    """Returns how many times as long as alone it takes until all have computed side by side.
+
+    Args:
+        updates: of `rungs.studies.rank_costs.measure`.
+
+    Returns:
+        A row per number of processes, and a column per repeat: each round's own ratio.
+    """
+    boards = updates["num_envs"] == _boards_together(updates)
+    apart = updates[boards & (updates["exchange"] == "none")]
+    seconds = apart.groupby(["processes", "repeat"])["seconds"].sum().unstack()
+    return seconds / seconds.loc[1]
+
+
+def check(
+    updates: pd.DataFrame, update: Update, link: Link, slowdown: Mapping[int, float]
+) -> pd.DataFrame:
     """Compares what the model says with what was measured, for every number of processes.
 
     Args:
         updates: of `rungs.studies.rank_costs.measure`.
         update: fitted to one process's.
         link: fitted to messages.
-        cores: that all processes share.
+        slowdown: by number of processes, how many times as long computing takes beside the others:
+            of `beside`.
 
     Returns:
         A row per number of processes, in seconds: `processes`; `measured`, where parts come one
         after the other, and its quartiles `low` and `high`; `overlapped`, as in training;
-        `predicted`; `error` (predicted / measured - 1); each part's as "measured generate" and so
-        on for `PARTS`, and "predicted generate" and so on for those that the model has; and by
-        which it took longer than predicted, "more computing" until the last process was done, "more
-        all-reduce" from then on.
+        `predicted`; `error` (predicted / measured - 1); `verdict`, of `_verdict`; each part's as
+        "measured generate" and so on for `PARTS`, and "predicted generate" and so on for those that
+        the model has; and by which it took longer than predicted, "more computing" until the last
+        process was done, "more all-reduce" from then on.
     """
     rows = []
     together = updates[updates["num_envs"] == _boards_together(updates)]
-    ways = together.groupby(["processes", "overlapped", "repeat"])["seconds"].sum()
-    ways = ways.groupby(["processes", "overlapped"]).median()
-    for processes, group in together[~together["overlapped"]].groupby("processes"):
+    for processes, group in together.groupby("processes"):
+        ways = dict(list(group.groupby("exchange")))
+        clocked = ways["in turn" if processes > 1 else "none"]
+        as_in_training = ways["overlapped" if processes > 1 else "none"]
         positions = group["positions"].iloc[0]
-        totals = group.groupby("repeat")["seconds"].sum()
-        measured = group.groupby("part")["seconds"].median()
-        share = max(1, processes / cores)
+        spread = quartiles(clocked.groupby("repeat")["seconds"].sum(), "measured")
+        measured = clocked.groupby("part")["seconds"].median()
+        share = slowdown[processes]
         predicted = {part: line(positions) * share for part, line in update.parts.items()}
-        total = update.seconds(processes, positions, link, cores=cores)
+        total = update.seconds(processes, positions, link, beside=share)
         predicted["all-reduce"] = total - sum(predicted.values())
         rows.append(
             {
                 "processes": processes,
-                **quartiles(totals, "measured"),
-                "overlapped": ways[processes, processes > 1],
+                **spread,
+                "overlapped": as_in_training.groupby("repeat")["seconds"].sum().median(),
                 "predicted": total,
-                "error": total / totals.median() - 1,
+                "error": total / spread["measured"] - 1,
+                "verdict": _verdict(total, spread),
             }
             | {f"measured {part}": measured[part] for part in PARTS}
             | {f"predicted {part}": seconds for part, seconds in predicted.items()}
@@ -233,6 +258,31 @@ def check(updates: pd.DataFrame, update: Update, link: Link, cores: int) -> pd.D
             }
         )
     return pd.DataFrame(rows)
+
+
+def _verdict(predicted: float, measured: pd.Series) -> str:
+    """Says whether a prediction "holds" or is "off", or whether "noise decides".
+
+    It holds where it is within `TOLERANCE` of the median and of both quartiles, and is off where it
+    is within that of none of them.
+    """
+    errors = [abs(predicted / seconds - 1) for seconds in measured]
+    if max(errors) <= TOLERANCE:
+        return "holds"
+    return "off" if min(errors) > TOLERANCE else "noise decides"
+
+
+def passes(checked: pd.DataFrame, cores: int) -> bool:
+    """Returns whether the model has passed its own test: it holds for all that had cores to use.
+
+    More processes than cores are left out, as nodes share none. Without any test it hasn't passed.
+
+    Args:
+        checked: of `check`.
+        cores: how many there are.
+    """
+    tested = checked[checked["processes"].between(2, cores)]
+    return bool(len(tested)) and bool((tested["verdict"] == "holds").all())
 
 
 def _boards_together(updates: pd.DataFrame) -> int:

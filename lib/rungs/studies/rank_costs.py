@@ -26,6 +26,9 @@ from rungs.train.ranks import Ranks, all_ranks
 
 PARTS = ("generate", "infer", "backward", "wait", "all-reduce")
 
+# What learners that compute side by side do with their gradients.
+EXCHANGES = ("none", "in turn", "overlapped")
+
 # As `python -P` is, so are the processes that torchrun starts.
 _ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
 
@@ -58,12 +61,15 @@ def measure(
         seed: of weights, games and actions.
 
     Returns:
-        Updates: a row per number of processes, of boards, way, repeat and part: `processes`,
+        Updates: a row per number of processes, of boards, exchange, repeat and part: `processes`,
         `num_envs` and `positions` (of each process), `messages` and `bytes` (of gradients, in all
-        of an update), `overlapped`, `repeat`, `part` (of `PARTS`), `seconds` (mean over the
-        processes). Where `overlapped`, "backward" has all that goes on at once, as in training.
-        Where not, it stops for each message: "wait" until all processes have come to it,
-        "all-reduce" until it is averaged; and only there are messages and bytes counted.
+        of an update), `exchange`, `repeat`, `part` (of `PARTS`), `seconds` (mean over the
+        processes). `exchange` is of `EXCHANGES`. "none": each keeps its gradients, as one process
+        alone does, all that they share is the machine, and "wait" is once, until the last has ended
+        its update. "in turn": "backward" stops for each
+        message, to "wait" until all processes have come to it, and "all-reduce" until it is
+        averaged; only there are messages and bytes counted. "overlapped": "backward" has all that
+        goes on at once, as in training.
 
         Messages: a row per number of processes, size and repeat: `processes`, `bytes`, `repeat`,
         `seconds`.
@@ -98,21 +104,23 @@ class _Team(Ranks):
     Args:
         size: how many.
         group: their process group.
-        overlapped: whether gradients are averaged while others are still computed, as in training,
-            or one after the other, with a clock on it.
+        own: a group of this process alone.
+        exchange: of `EXCHANGES`.
     """
 
-    def __init__(self, size: int, group, overlapped: bool):
+    def __init__(self, size: int, group, own, exchange: str):
         super().__init__()
-        self.size, self._group, self._overlapped = size, group, overlapped
+        self.size, self._group, self._own, self._exchange = size, group, own, exchange
 
     def wrap(self, network: nn.Module) -> nn.Module:
-        """Does as `Ranks.wrap`, within the team."""
-        if self.size == 1:
-            return network
-        how = {"process_group": self._group, "find_unused_parameters": True}
+        """Does as `Ranks.wrap`, within the team.
+
+        Where nothing is exchanged too, so that gradients are packed into messages all the same.
+        """
+        group = self._own if self._exchange == "none" else self._group
+        how = {"process_group": group, "find_unused_parameters": True}
         together = nn.parallel.DistributedDataParallel(network, **how)
-        if not self._overlapped:
+        if self._exchange == "in turn":
             together.register_comm_hook(self, _Team.average)
         return together
 
@@ -125,7 +133,8 @@ class _Team(Ranks):
         dist.all_reduce(gradients, group=self._group)
         gradients /= self.size
         self._took.update({"wait": met - start, "all-reduce": time.perf_counter() - met})
-        self.messages += 1
+        # With the last of a step DDP sends one more, on its own: which weights have a gradient.
+        self.messages += 1 + bucket.is_last()
         self.bytes += gradients.nbytes
         done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
         done.set_result(gradients)
@@ -139,6 +148,10 @@ class _Team(Ranks):
         self._took: Counter = Counter()
         self.messages = self.bytes = 0
         took = Counter(learner.learn())
+        if self.size > 1 and self._exchange == "none":
+            start = time.perf_counter()
+            dist.barrier(self._group)
+            took["wait"] = time.perf_counter() - start
         took["infer"] += took["transfer"]  # on the CPU nothing is transferred
         took["backward"] -= self._took.total()
         took.update(self._took)
@@ -156,47 +169,48 @@ def main() -> None:
     with all_ranks("cpu") as ranks:
         # All processes make all groups, also those that they are not in.
         groups = {size: dist.new_group(range(size)) for size in range(1, ranks.size + 1)}
-        frames = {"updates": _time_updates(groups, settings)}
+        alone = [dist.new_group([rank]) for rank in range(ranks.size)]
+        frames = {"updates": _time_updates(groups, alone[ranks.rank], settings)}
         frames["messages"] = _time_messages(groups, settings)
         if ranks.rank == 0:
             for name, frame in frames.items():
                 frame.to_csv(Path(folder) / f"{name}.csv", index=False)
 
 
-def _time_updates(groups: dict, settings: dict) -> pd.DataFrame:
-    turns = [(1, boards, False) for boards in [*settings["alone"], settings["num_envs"]]]
+def _time_updates(groups: dict, own, settings: dict) -> pd.DataFrame:
+    turns = [(1, boards, "none") for boards in [*settings["alone"], settings["num_envs"]]]
     turns += [
-        (size, settings["num_envs"], overlapped)
+        (size, settings["num_envs"], exchange)
         for size in groups
         if size > 1
-        for overlapped in (False, True)
+        for exchange in EXCHANGES
     ]
     # None of those that this process is not among.
-    learners = [_learner(*turn, groups, settings["seed"]) for turn in turns]
+    learners = [_learner(*turn, groups, own, settings["seed"]) for turn in turns]
     rows = []
     for repeat in range(-settings["warmup"], settings["repeats"]):
-        for (size, boards, overlapped), found in zip(turns, learners, strict=True):
+        for (size, boards, exchange), found in zip(turns, learners, strict=True):
             dist.barrier()  # here the others wait
             if not found:
                 continue
             learner, team = found
             positions = boards * learner.settings.num_steps
             seconds = team.learn(learner)
-            what = (size, boards, positions, team.messages, team.bytes, overlapped, repeat)
+            what = (size, boards, positions, team.messages, team.bytes, exchange, repeat)
             rows += [(*what, *part) for part in zip(PARTS, seconds, strict=True)]
-    names = ["processes", "num_envs", "positions", "messages", "bytes", "overlapped", "repeat"]
+    names = ["processes", "num_envs", "positions", "messages", "bytes", "exchange", "repeat"]
     frame = pd.DataFrame(rows, columns=[*names, "part", "seconds"])
     return frame[frame["repeat"] >= 0]
 
 
-def _learner(size: int, num_envs: int, overlapped: bool, groups: dict, seed: int):
+def _learner(size: int, num_envs: int, exchange: str, groups: dict, own, seed: int):
     """Returns this process's learner and its team, or None where it is none of the first `size`."""
     rank = dist.get_rank()
     if rank >= size:
         return None
     how = {"opponent": "random", "mask": "bits", "max_plies": 200}
     env = rungs.make("chess", "cpp", num_envs, seed=seed, first_board=rank * num_envs, **how)
-    team = _Team(size, groups[size], overlapped)
+    team = _Team(size, groups[size], own, exchange)
     return Learner(env, seed=seed, ranks=team), team
 
 

@@ -140,6 +140,26 @@ def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
     return long.assign(efficiency=long["speedup"] / long["threads"])
 
 
+def lost(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns the time that a step takes beyond an equal share of one thread's, repeat by repeat.
+
+    A cost of the step itself (a call, waking threads, meeting again) is the same time whatever the
+    boards; what threads take from each other while they step grows with the boards.
+
+    Args:
+        times: of `strong`.
+
+    Returns:
+        A row per number of threads above one and repeat: `threads`, `num_envs`, `repeat`, `lost`
+        (seconds per step), `alone` (seconds of one thread's step).
+    """
+    keys = ["num_envs", "repeat"]
+    alone = times[times["threads"] == 1].set_index(keys)["seconds"].rename("alone")
+    several = times[times["threads"] > 1].join(alone, on=keys)
+    several["lost"] = several["seconds"] - several["alone"] / several["threads"]
+    return several[["threads", *keys, "lost", "alone"]].reset_index(drop=True)
+
+
 def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
     """Fits the part of the work that threads can't share to the speedups, per repeat.
 

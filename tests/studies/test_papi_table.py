@@ -1,0 +1,40 @@
+"""The study's table 1: its own digits are found again, and what follows from them."""
+
+import pytest
+
+from rungs.machine.roofline import PAPER, attainable
+from rungs.measure import results
+from rungs.paths import ROOT
+from rungs.studies import papi_table
+
+
+@pytest.fixture
+def table():
+    return results.load(ROOT / "data" / "paper" / "chess_papi.csv").set_index("counter")["value"]
+
+
+def test_the_studys_intensity_is_operations_by_access(table):
+    drawn = papi_table.points(table).query("per == 'access, as drawn'")
+    assert drawn["intensity"].tolist() == pytest.approx(2 * [table["operational intensity"]], 1e-5)
+    assert drawn["performance"].tolist() == [16.91084e9, 29.7934e9]
+
+
+def test_openmp_is_drawn_above_the_opterons_own_roof(table):
+    drawn = papi_table.points(table).set_index(["per", "name"]).loc["access, as drawn", "OpenMP"]
+    roofs = [
+        attainable(drawn["intensity"], machine.peak_flops(64), machine.peak_bandwidth())
+        for machine in PAPER
+    ]
+    assert roofs == pytest.approx([42.67e9, 28.45e9], rel=1e-3)
+    assert roofs[1] < drawn["performance"] < roofs[0]
+
+
+def test_hardly_anything_came_from_memory(table):
+    assert papi_table.seconds(table) == pytest.approx(3.567, rel=1e-3)
+    assert papi_table.memory_rate(table, "sequential") == pytest.approx(0.2513e9, rel=1e-3)
+    missed = papi_table.points(table).query("per == 'byte missing in L1'")["intensity"]
+    assert missed.iloc[0] == pytest.approx(67.29, rel=1e-3)
+
+
+def test_no_core_has_the_clock_that_it_needs(table):
+    assert papi_table.clock(table) == pytest.approx(29.7e9, rel=1e-2)
