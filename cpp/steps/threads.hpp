@@ -4,8 +4,7 @@
 // What the rung `openmp` adds (cpp/rungs/openmp.hpp): it first asks of all actions whether they are
 // legal, and changes nothing unless all are.
 #pragma once
-#include "../rungs/batch.hpp"
-#include "../rungs/useful_threads.hpp"
+#include "../rungs/openmp.hpp"
 
 namespace rungs::steps {
 
@@ -91,6 +90,15 @@ inline std::int64_t padded(const ChessBatch& batch, const std::int64_t* actions,
     env::end_streams();
   }
   return ended;
+}
+
+// As a rank does it: one team asks whether all actions are legal, and another one plays them. The
+// rung `openmp` has one team for both, which meets in between.
+inline std::int64_t twice(const ChessBatch& batch, const std::int64_t* actions,
+                          std::int32_t threads) {
+  const openmp::Team team{threads, openmp::Schedule::STATIC, 0};
+  const std::int64_t illegal = openmp::first_illegal(batch, actions, team);
+  return illegal < batch.num_envs ? -1 - illegal : openmp::step_accepted(batch, team);
 }
 
 // Another experiment: several steps whose actions are all known, (steps, N). Each thread plays all

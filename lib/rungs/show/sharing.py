@@ -111,7 +111,12 @@ def lost(shares: pd.DataFrame):
 
 
 def speedups(
-    cost: StepCost, boards: int, threads: int, measured: pd.DataFrame, meeting: float | None = None
+    cost: StepCost,
+    boards: int,
+    threads: int,
+    measured: pd.DataFrame,
+    meeting: float | None = None,
+    workers: str = "threads",
 ):
     """Draws the speed-up that a cost foretells over threads, and what was measured.
 
@@ -122,6 +127,7 @@ def speedups(
         measured: a row per number of boards: `num_envs`, `threads`, `speedup`; those of `boards`
             are drawn.
         meeting: seconds of a meeting; None: as fitted.
+        workers: what shares the boards: "threads" or "ranks".
     """
     changed = StepCost(cost.ply, cost.call, cost.meeting if meeting is None else meeting)
     figure, axes = style.axes(height=3.6)
@@ -130,7 +136,7 @@ def speedups(
     label = f"{boards:,} boards, meeting {style.duration(changed.meeting)}"
     axes.plot(_THREADS, gains, "o-", color=style.BLUE, label=f"foretold: {label}")
     gain = float(changed.speedup(np.array(boards), threads))
-    axes.plot(threads, gain, "D", color=style.ORANGE, markersize=9, label=f"{threads} threads")
+    axes.plot(threads, gain, "D", color=style.ORANGE, markersize=9, label=f"{threads} {workers}")
     axes.annotate(style.ratio(gain), (threads, gain), (8, -12), textcoords="offset points")
     here = measured[measured["num_envs"] == boards]
     if len(here):
@@ -145,25 +151,26 @@ def speedups(
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     axes.set_ylim(min(0.25, float(gains.min()) / 1.5), None)
-    axes.set_xlabel("threads")
+    axes.set_xlabel(workers)
     axes.set_ylabel("times as fast as one")
     axes.legend(frameon=False)
-    axes.set_title("Threads × boards")
+    axes.set_title(f"{workers.capitalize()} × boards")
     return figure
 
 
-def explore_threads(cost: StepCost, measured: pd.DataFrame):
+def explore_threads(cost: StepCost, measured: pd.DataFrame, workers: str = "threads"):
     """Shows what threads gain, for boards, threads and a meeting's time of the reader's choice.
 
     Args:
         cost: of a step, as fitted.
         measured: as of `speedups`.
+        workers: likewise.
     """
     counts = sorted({2**power for power in range(15)} | set(measured["num_envs"]))
     fitted = cost.meeting * 1e6
 
     def show(boards, threads, microseconds):
-        display(image(speedups(cost, boards, threads, measured, microseconds * 1e-6)))
+        display(image(speedups(cost, boards, threads, measured, microseconds * 1e-6, workers)))
 
     wide = {"style": {"description_width": "8em"}}
     choices = sorted({round(fitted, 2), 0.1, 0.5, 1, 2, 5, 10, 50, 200})
@@ -173,7 +180,7 @@ def explore_threads(cost: StepCost, measured: pd.DataFrame):
             options=counts, value=max(measured["num_envs"]), description="boards", **wide
         ),
         threads=ipywidgets.SelectionSlider(
-            options=_THREADS.tolist(), value=2, description="threads", **wide
+            options=_THREADS.tolist(), value=2, description=workers, **wide
         ),
         microseconds=ipywidgets.SelectionSlider(
             options=choices, value=round(fitted, 2), description="µs a meeting", **wide

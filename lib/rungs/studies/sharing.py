@@ -21,7 +21,7 @@ from rungs.measure.race import race, steps_of
 from rungs.measure.turns import timed_rounds
 
 # In the order of cpp/bindings/threads.hpp.
-WAYS = ("alone", "naive", "chunked", "gated", "padded")
+WAYS = ("alone", "naive", "chunked", "gated", "padded", "twice")
 
 
 class SharedBoards(CppBoards):
@@ -124,15 +124,15 @@ def _padded(array: np.ndarray) -> np.ndarray:
     return np.ndarray(array.shape, array.dtype, memory, strides=strides)  # type: ignore[call-overload]
 
 
-def make(way: str, num_envs: int, threads: int) -> ChessVectorEnv:
+def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
     """Makes an environment whose steps are shared out in a way of `WAYS`."""
     if way == "padded":
-        return ChessVectorEnv(num_envs, PaddedBoards, threads=threads)
-    return ChessVectorEnv(num_envs, SharedBoards, way=way, threads=threads)
+        return ChessVectorEnv(num_envs, PaddedBoards, threads=threads, mask=mask)
+    return ChessVectorEnv(num_envs, SharedBoards, way=way, threads=threads, mask=mask)
 
 
 def race_ways(board_counts: Iterable[int], threads: int, *, plies: int, **settings) -> pd.DataFrame:
-    """Races all ways of sharing out, and one thread alone, over the same games.
+    """Races the ways to share a step out, and one thread alone, over the same games.
 
     Args:
         board_counts: numbers of boards.
@@ -141,11 +141,11 @@ def race_ways(board_counts: Iterable[int], threads: int, *, plies: int, **settin
         **settings: of `rungs.measure.race.race`, but for `steps`.
 
     Returns:
-        The rows of `race` with `num_envs` beside; racers are `WAYS`.
+        The rows of `race` with `num_envs` beside; racers are `WAYS` but for "twice".
     """
     frames = []
     for num_envs in board_counts:
-        envs = {way: make(way, num_envs, threads) for way in WAYS}
+        envs = {way: make(way, num_envs, threads) for way in WAYS if way != "twice"}
         pilot = rungs.make("chess", "cpp", num_envs)
         frame = race(envs, pilot, steps=steps_of(plies, num_envs), **settings)
         frames.append(frame.assign(num_envs=num_envs))
