@@ -17,10 +17,8 @@ def step(found: pd.DataFrame, steps: dict[str, int] | None = None):
         found: of `rungs.studies.ranks.works`.
         steps: which, by transport; None: of each one of median length.
     """
-    transports = found["transport"].unique().tolist()
-    chosen = steps or {transport: typical_step(found, transport) for transport in transports}
-    height = 1.4 + 1.3 * len(transports)
-    figure, axes = style.axes(8.0, height, nrows=len(transports), squeeze=False)
+    chosen = steps or {each: typical_step(found, each) for each in found["transport"].unique()}
+    figure, axes = style.axes(8.0, 1.4 + 1.3 * len(chosen), nrows=len(chosen), squeeze=False)
     colors = (style.BLACK, style.SKY, style.GREY, style.BLUE, style.ORANGE)
     looks = style.fills(WORKS, colors)
     for each, (transport, number) in zip(axes[:, 0], chosen.items(), strict=True):

@@ -24,7 +24,7 @@ def warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
         lanes: threads of a warp.
     """
     rows = followed[(followed["ply"] == ply) & (followed["board"] < lanes)]
-    figure, axes = style.axes(8.0, 1.6 + 0.1 * lanes, ncols=2, sharey=True)
+    figure, axes = style.axes(8.0, 1.6 + 0.1 * lanes, ncols=2)
     looks = style.fills(("works", "waits for its warp"), (style.BLUE, "white"))
     looks["waits for its warp"]["edgecolor"] = style.GREY
     for each, (loop, title) in zip(axes, _LOOPS.items(), strict=True):
@@ -36,9 +36,10 @@ def warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
         share = rows[loop].mean() / longest if longest else 1
         each.set_title(f"{title}: {share:.0%} at work", fontsize="medium")
         each.set_xlabel("times around the loop")
+        shown = range(0, lanes, max(1, lanes // 8))
+        each.set_yticks(shown, [f"lane {lane}" for lane in shown])
+        each.invert_yaxis()
         each.grid(False)
-    axes[0].set_ylabel("lane")
-    axes[0].invert_yaxis()
     style.legend_below(figure, looks, 2)
     return figure
 
