@@ -26,9 +26,8 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
         version = nvrtc.nvrtcVersion()
     except ImportError:
         raise UnavailableError("cuda-core is not installed: pip install 'rungs[gpu]'") from None
-    except RuntimeError as error:  # as cuda-core says that a library is not there
-        why = str(error).splitlines()[0]
-        raise UnavailableError(f"no NVRTC ({why}): pip install 'rungs[gpu]'") from None
+    except RuntimeError:  # as cuda-core says that a library is not there
+        raise UnavailableError("NVRTC is not installed: pip install 'rungs[gpu]'") from None
     options = {
         "name": str(paths.CPP / source),  # headers are looked for beside it
         "arch": arch,

@@ -82,7 +82,7 @@ def ring_rounds(ranks: int):
     """
     counts = ring(ranks)
     rounds = len(counts)
-    figure, axes = style.axes(1.2 * rounds + 0.6, 2.3, ncols=rounds, sharey=True, squeeze=False)
+    figure, axes = style.axes(1.2 * rounds + 0.6, 1.9, ncols=rounds, sharey=True, squeeze=False)
     for number, (each, now) in enumerate(zip(axes[0], counts, strict=True)):
         whole = {"vmin": 0, "vmax": ranks, "cmap": "Blues", "cbar": False, "linewidths": 1}
         sns.heatmap(now, annot=True, ax=each, square=True, **whole)
