@@ -1,8 +1,10 @@
 """Chess on a GPU: the same games as elsewhere, what bounds them, and what is another's layout."""
 
 import ctypes
+import functools
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,18 +82,18 @@ def race_layouts(
     rows = []
     for num_envs in board_counts:
         steps = steps_of(plies, num_envs)
-        on_gpu = rungs.make("chess", "cuda", num_envs, device="cpu", mask="bits", validate=False)
+        how: dict[str, Any] = {"device": "cpu", "mask": "bits", "validate": False}
+        on_gpu = rungs.make("chess", "cuda", num_envs, **how)
         together = [rungs.make("chess", "cpp", num_envs, mask="bits") for _ in range(2)]
         for env in (on_gpu, *together):
             env.reset(seed=seed)
-        addresses = [env.boards.memory.address for env in together]
         plays = [
-            _together(Host(vectors=True), addresses[0]),
-            _together(Host(), addresses[1]),
-            lambda env=on_gpu: env.boards.step_many(1),
+            _together(Host(vectors=True), together[0].boards),
+            _together(Host(), together[1].boards),
+            functools.partial(on_gpu.boards.step_many, 1),
         ]
         racers = {
-            way: lambda play=play, steps=steps: _seconds(play, steps)
+            way: functools.partial(_seconds, play, steps)
             for way, play in zip(HOST_WAYS, plays, strict=True)
         }
         rows += [
@@ -103,9 +105,9 @@ def race_layouts(
     return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
 
 
-def _together(host: Host, batch: int) -> Callable[[], None]:
-    """Returns what plays a ply on each board of a `rungs::ChessBatch`."""
-    ended = ctypes.c_int64()
+def _together(host: Host, boards: Any) -> Callable[[], None]:
+    """Returns what plays a ply on each of `rungs.chess.boards.cpp.CppBoards`."""
+    ended, batch = ctypes.c_int64(), boards.memory.address
     return lambda: host.run("step_many_together", 0, batch, 1, ctypes.addressof(ended))
 
 

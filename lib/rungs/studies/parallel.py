@@ -6,6 +6,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterable
 from itertools import product
+from typing import Any
 
 import joblib
 import numpy as np
@@ -209,7 +210,7 @@ def overlaps(
         seconds per step of all boards, the `whole` and what of it were `infer` and `simulate`.
     """
     ways = {"in turn": False, "overlapping": True}
-    how = {"seed": seed, "steps": steps, "mask": "bits"}
+    how: dict[str, Any] = {"seed": seed, "steps": steps, "mask": "bits"}
     racers = {
         (name, way): functools.partial(timeline, num_envs, policy, asynchronous=asynchronous, **how)
         for name, policy in policies.items()

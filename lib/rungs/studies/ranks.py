@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -100,7 +101,8 @@ def _note_calls(notes, transport, threads, traced, seed, folder) -> None:
     num_envs, steps = traced
     env = rungs.make("chess", "mpi", num_envs, threads=threads, transport=transport)
     notes.rungs_mpi_forget()
-    rank = env.boards.ranks.rank
+    boards: Any = env.boards
+    rank = boards.ranks.rank
     if not env.serve():
         env.reset(seed=seed)
         rng = np.random.default_rng(seed)

@@ -4,6 +4,7 @@ import ctypes
 import dataclasses
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -250,12 +251,14 @@ def where_time_goes(
         alone, team = (make(way, num_envs, threads) for way in ("alone", "chunked"))
         for env in (alone, team):
             env.reset(seed=seed)
+        one: Any = alone.boards
+        several: Any = team.boards
         ways = {
-            "alone": (alone, alone.boards.step_all, True),
-            "meeting": (team, team.boards.step_all, True),
-            "alone, one call": (alone, alone.boards.play, False),
-            "meeting, one call": (team, team.boards.play, False),
-            "apart": (team, team.boards.play_apart, False),
+            "alone": (alone, one.step_all, True),
+            "meeting": (team, several.step_all, True),
+            "alone, one call": (alone, one.play, False),
+            "meeting, one call": (team, several.play, False),
+            "apart": (team, several.play_apart, False),
         }
         racers = {name: _timed(*way, before, actions, after) for name, way in ways.items()}
         rows += [
