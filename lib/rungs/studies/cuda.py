@@ -87,7 +87,7 @@ def race_layouts(
         together = [rungs.make("chess", "cpp", num_envs, mask="bits") for _ in range(2)]
         for env in (on_gpu, *together):
             env.reset(seed=seed)
-        plays = [
+        plays: list[Callable[[], Any]] = [
             _together(Host(vectors=True), together[0].boards),
             _together(Host(), together[1].boards),
             functools.partial(on_gpu.boards.step_many, 1),
