@@ -28,6 +28,7 @@ CPP = (
     ("chess", "cartpole", "machine"),
     ("env",),
     ("rungs",),
+    ("steps",),
     ("bindings",),
     ("bench",),
 )

@@ -3,3 +3,4 @@
 #pragma once
 #include "cartpole.hpp"
 #include "chess.hpp"
+#include "threads.hpp"

@@ -1,5 +1,6 @@
 // The code of the CUDA rung, run by the host a board after the other: its layout and its plain
 // lanes are tested where there is no GPU. Compiled ahead of time with RUNGS_PLAIN_LANES.
+#include "../rungs/batch.hpp"
 #include "../rungs/device_batch.hpp"
 #include "at.hpp"
 
@@ -37,6 +38,16 @@ void rungs_chess_step(const rungs::DeviceBatch* batch, const std::int64_t* actio
 void rungs_chess_step_many(const rungs::DeviceBatch* batch, std::int64_t steps,
                            std::int64_t* ended) {
   for (std::int64_t i = 0; i < batch->num_envs; ++i) *ended += batch->step_many(i, steps);
+}
+
+// The same plies of boards that lie as a processor likes them, all of each in one place.
+void rungs_chess_step_many_together(const rungs::ChessBatch* batch, std::int64_t steps,
+                                    std::int64_t* ended) {
+  for (std::int64_t i = 0; i < batch->num_envs; ++i)
+    for (std::int64_t step = 0; step < steps; ++step) {
+      rungs::env::ChessEnv& env = batch->env[i];
+      *ended += env.step(batch->config, env.any_action(batch->config), batch->rows(i));
+    }
 }
 
 void rungs_chess_write(const rungs::DeviceBatch* batch, const bool* which) {

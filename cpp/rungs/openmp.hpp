@@ -2,7 +2,7 @@
 //
 // Which thread steps a board changes nothing but time. What it costs is sharing: the outputs of
 // neighbouring boards lie side by side, some a byte each, and two cores that write to one cache
-// line take it from each other. So boards are dealt out in runs of whole lines (see `Team::chunk`).
+// line take it from each other. So boards are dealt out in long runs (see `Team::chunk`).
 //
 // Only pragmas are used, none of the functions of <omp.h>: PyTorch brings an OpenMP of its own into
 // the process, and a function of that name could be the other one's.

@@ -265,3 +265,14 @@ def test_too_little_memory_is_named(monkeypatch):
     monkeypatch.setattr(cuda.TensorBuffers, "on", full)
     with pytest.raises(UnavailableError, match="too little memory for 4 boards"):
         make(4, device="cpu")
+
+
+def test_where_nvrtc_is_missing_it_is_named(monkeypatch):
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+
+    def missing():
+        raise RuntimeError("no such library")  # as cuda-core's own error is one
+
+    monkeypatch.setattr(nvrtc, "nvrtcVersion", missing)
+    with pytest.raises(UnavailableError, match="NVRTC is not installed: pip install"):
+        device.cubin("sm_80")

@@ -16,6 +16,7 @@ from rungs.show import dashboard, image, style
 
 RECORDED = ROOT / "data" / "recorded"
 SAVED = ("ladder", "updates", "chess peers", "CartPole", "nodes", "learning")
+UNRECORDED = ("threads", "ranks", "a warp")
 LIVE = ("scaling, live", "roofline, live")
 
 
@@ -55,7 +56,7 @@ def made(shown):
 
 def test_there_is_a_panel_for_every_widget(folder):
     _, choice, _ = parts(rungs.explore(folder))
-    assert choice.options == (*SAVED, *LIVE)
+    assert choice.options == (*SAVED, *UNRECORDED, *LIVE)
 
 
 def test_a_panel_is_made_when_it_is_chosen(folder):
@@ -78,6 +79,9 @@ def test_what_is_missing_is_named_with_the_notebook_that_makes_it(folder):
     shown = rungs.explore(folder)
     for name, table, notebook in (
         ("ladder", "07_race.csv", "Notebook 07"),
+        ("threads", "04_spent.csv", "Notebook 04"),
+        ("ranks", "05_works.csv", "Notebook 05"),
+        ("a warp", "06_followed.csv", "Notebook 06"),
         ("updates", "11_updates.csv", "Notebook 11"),
         ("chess peers", "12_alone.csv", "Notebook 12"),
     ):
@@ -96,6 +100,16 @@ def test_the_ladder_needs_the_rest_of_a_batch_too(folder):
     assert "07_ladder.csv" in panel(rungs.explore(folder), "ladder").value
     results.save(race, folder / "07_ladder.csv", {"size": "smoke", "rest_of_batch_seconds": 0.5})
     assert isinstance(panel(rungs.explore(folder), "ladder"), ipywidgets.interactive)
+
+
+def test_threads_are_drawn_as_the_model_was_fitted(folder):
+    ways = {"alone": 3e-5, "alone, one call": 2e-5, "apart": 1e-5, "meeting, one call": 2e-5}
+    ways["meeting"] = 2.1e-5
+    rows = [(64, 0, *way) for way in ways.items()]
+    spent = pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "seconds"])
+    results.save(spent, folder / "04_spent.csv", {"size": "smoke", "threads": 2})
+    boards, threads, meeting, _ = panel(rungs.explore(folder), "threads").children
+    assert (boards.value, threads.value, meeting.value) == (64, 2, 10)
 
 
 def test_it_says_where_results_come_from(folder):

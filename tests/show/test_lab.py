@@ -95,6 +95,17 @@ def test_the_ladders_slider(lab, page):
     page.screenshot(path=SCREENSHOTS / "lab_ladder.png")
 
 
+@pytest.mark.parametrize("notebook", ["04_openmp.ipynb", "06_cuda.ipynb"])
+def test_a_slider_of_threads_or_lanes(lab, page, notebook):
+    run_all(page, lab, notebook)
+    handle = page.locator(".widget-slider .noUi-handle").last
+    handle.scroll_into_view_if_needed()
+    first = picture(page)
+    handle.focus()
+    page.keyboard.press("ArrowLeft")
+    changed(page, first)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_run_all_reaches_the_bottom(lab, page, path, tmp_path):

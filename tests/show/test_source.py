@@ -27,6 +27,15 @@ def test_a_template_with_all_that_belongs_to_it():
     assert shown.startswith("// Within a parallel region:")
 
 
+def test_a_kernel_from_its_comment_on_and_no_call_that_has_braces():
+    kernel = code("cpp/rungs/cuda.hpp", "rungs_chess_step")
+    assert kernel.startswith("// Plays actions that are all legal")
+    assert "__global__ void __launch_bounds__" in kernel
+    noted = code("cpp/machine/mpi_calls.cpp", "noted")
+    assert noted.startswith("template <class Call>\nint noted(")
+    assert "MPI_" not in noted
+
+
 def test_a_method_at_the_left_margin():
     shown = code("cpp/chess/position.hpp", "Position.occupied")
     assert shown.startswith("Bitboard occupied() const {\n  return ")

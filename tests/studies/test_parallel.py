@@ -1,7 +1,10 @@
 """What rungs gain over another."""
 
+import numpy as np
 import pandas as pd
+import pytest
 
+from rungs.chess.policy import random_actions
 from rungs.studies import parallel
 
 
@@ -24,3 +27,18 @@ def test_rungs_are_raced_alone_and_beside_a_busy_process():
         {"cpp", "threads alone"},
         {"cpp", "threads beside a busy process"},
     ]
+
+
+def test_overlapping_gains_at_most_what_hides_the_shorter_work():
+    def policy(observation, mask):
+        return random_actions(mask, rng)
+
+    rng = np.random.default_rng(0)
+    how = {"seed": 0, "steps": 2, "repeats": 2, "warmup": 0}
+    times = parallel.overlaps(8, {"random": policy}, **how)
+    assert times["way"].value_counts().to_dict() == {"in turn": 2, "overlapping": 2}
+    assert (times["whole"] > 0).all()
+    fixed = times.assign(infer=3.0, simulate=1.0)
+    fixed["whole"] = np.where(fixed["way"] == "in turn", 4.0, 3.2)
+    found, bound = parallel.overlap_gains(fixed)["random"]
+    assert (found.middle, bound) == pytest.approx((1.25, 4 / 3))

@@ -99,12 +99,25 @@ def load_machine() -> Api:
 
 @functools.cache
 def _include_mpi() -> None:
+    library = mpi_library()
+    import cppyy
+
+    # mpi4py keeps the library's names to itself; Cling needs them too.
+    ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+    cppyy.add_include_path(str(mpi_headers(library)))
+    _include(headers.MPI_API)
+
+
+def mpi_library() -> Path:
+    """Returns the MPI library that mpi4py loads, and initialises it.
+
+    Raises:
+        UnavailableError: there is no mpi4py, or no MPI library.
+    """
     try:
         from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
     except (ImportError, RuntimeError) as error:
         raise UnavailableError(f"no MPI ({error}): pip install 'rungs[mpi]'") from None
-    import cppyy
-
     try:
         mapped = Path("/proc/self/maps").read_text().split()
     except OSError:
@@ -112,14 +125,15 @@ def _include_mpi() -> None:
     libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
     if not libraries:
         raise UnavailableError("mpi4py's MPI is no libmpi.so: pip install 'rungs[mpi]' brings one")
-    library = libraries[0]
+    return libraries[0]
+
+
+def mpi_headers(library: Path) -> Path:
+    """Returns the folder with the `mpi.h` of such a library; UnavailableError where it is not."""
     include = library.parents[1] / "include"
     if not (include / "mpi.h").exists():
         raise UnavailableError(f"no mpi.h in {include}, beside {library}: pip install 'rungs[mpi]'")
-    # mpi4py keeps the library's names to itself; Cling needs them too.
-    ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
-    cppyy.add_include_path(str(include))
-    _include(headers.MPI_API)
+    return include
 
 
 def _compile() -> None:

@@ -27,7 +27,7 @@ _TYPES = {
     "double*": _Array,
     "std::int32_t*": _Array,
 }
-_HEADERS = ("chess.hpp", "cartpole.hpp")
+_HEADERS = ("chess.hpp", "threads.hpp", "cartpole.hpp")
 _FUNCTION = re.compile(r"^([\w:]+) (rungs_\w+)\(([^)]*)\) \{", re.MULTILINE)
 
 

@@ -22,8 +22,12 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
     try:
         from cuda.bindings import nvrtc
         from cuda.core import Program, ProgramOptions
+
+        version = nvrtc.nvrtcVersion()
     except ImportError:
         raise UnavailableError("cuda-core is not installed: pip install 'rungs[gpu]'") from None
+    except RuntimeError:  # as cuda-core says that a library is not there
+        raise UnavailableError("NVRTC is not installed: pip install 'rungs[gpu]'") from None
     options = {
         "name": str(paths.CPP / source),  # headers are looked for beside it
         "arch": arch,
@@ -34,7 +38,6 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
         "include_path": [str(paths.CPP / folder) for folder in ("cuda", "rungs")],
         "define_macro": [(name, str(value)) for name, value in macros.items()],
     }
-    version = nvrtc.nvrtcVersion()
 
     def build(path: Path) -> None:
         try:

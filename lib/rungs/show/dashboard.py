@@ -13,11 +13,15 @@ from rungs.machine.describe import describe, slug
 from rungs.measure import peaks, valgrind
 from rungs.measure import results as saved
 from rungs.paths import ROOT
-from rungs.show import predict, widgets
-from rungs.studies import cost_model, scaling
+from rungs.show import predict, ranks, warps, widgets
+from rungs.show import sharing as show_sharing
+from rungs.studies import cost_model, scaling, sharing
 
 # What panels are drawn from, and the notebook that makes it.
 _NOTEBOOKS = {
+    "04_spent": "04, OpenMP",
+    "05_works": "05, MPI",
+    "06_followed": "06, CUDA",
     "07_ladder": "07, the ladder",
     "07_race": "07, the ladder",
     "11_updates": "11, the full system",
@@ -57,6 +61,9 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
         "CartPole": lambda: widgets.explore_peers(tables["13_times"], "cpp", "environments"),
         "nodes": lambda: _nodes(tables["14_updates"]),
         "learning": lambda: widgets.explore_learning(tables["15_evaluations"]),
+        "threads": lambda: _threads(tables["04_spent"]),
+        "ranks": lambda: ranks.explore_step(tables["05_works"]),
+        "a warp": lambda: warps.explore_warp(tables["06_followed"]),
         "scaling, live": lambda: _scaling(tables),
         "roofline, live": lambda: _roofline(tables),
     }
@@ -150,6 +157,13 @@ def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
     """Asks notebook 14's question, to the model that is fitted to its updates."""
     length = int((updates["positions"] / updates["num_envs"]).median())
     return widgets.explore_nodes(cost_model.fit_update(updates), length)
+
+
+def _threads(spent: pd.DataFrame) -> ipywidgets.Widget:
+    """Shows notebook 04's model, fitted to what it measured."""
+    team = max(2, int(spent.attrs["provenance"]["threads"]))
+    measured = sharing.serial_fractions(spent, team).assign(threads=team)
+    return show_sharing.explore_threads(sharing.fit_cost(spent), measured)
 
 
 def _scaling(tables: _Tables) -> ipywidgets.VBox:

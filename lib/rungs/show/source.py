@@ -69,7 +69,7 @@ def _in_cpp(lines: list[str], name: str, file: str) -> str:
         raise _missing(name, file)
     parts = []
     for first, end in found:
-        while re.match(r"\s*(template|requires)\b", lines[first - 1]):
+        while re.match(r"\s*(template|requires|__global__)\b", lines[first - 1]):
             first -= 1
         parts.append(_flush(_with_comment(lines, first, "//") + lines[first:end]))
     return "\n\n".join(parts)
@@ -78,7 +78,7 @@ def _in_cpp(lines: list[str], name: str, file: str) -> str:
 def _definitions(lines: list[str], name: str, low: int, high: int):
     """Yields first line and end of what clang-format's layout shows to be defined."""
     word = re.escape(name)
-    function = re.compile(rf"^\s*(?!return\b|else\b|//)[\w:<>,&*\s\[\]\"]*[\s*&]{word}\(")
+    function = re.compile(rf"^(?!\s*(?:return\b|else\b|//))[\w:<>,&*\s\[\]\"]*[\s*&]{word}\(")
     record = re.compile(rf"^\s*(?:struct|class|enum class|concept|namespace)\s+{word}\b")
     alias = re.compile(rf"^\s*(?:(?:inline |static )?constexpr\b.*\b{word}\b.*=|using {word} =)")
     at = low

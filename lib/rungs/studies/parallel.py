@@ -1,10 +1,12 @@
 """What parallel rungs gain over a serial one, what a queue costs, and what overlaps with what."""
 
 import contextlib
+import functools
 import pickle
 import time
 from collections.abc import Callable, Iterable
 from itertools import product
+from typing import Any
 
 import joblib
 import numpy as np
@@ -19,6 +21,7 @@ from rungs.measure.load import busy_process
 from rungs.measure.noise import Factor, factor
 from rungs.measure.quartiles import quartiles
 from rungs.measure.race import race, steps_of
+from rungs.measure.turns import timed_rounds
 
 
 def races_over_boards(
@@ -143,7 +146,15 @@ def _step_boards(boards: list[ChessEnv]) -> list[ChessEnv]:
     return boards
 
 
-def timeline(num_envs: int, policy: Callable, *, seed: int, steps: int, asynchronous: bool):
+def timeline(
+    num_envs: int,
+    policy: Callable,
+    *,
+    seed: int,
+    steps: int,
+    asynchronous: bool,
+    mask: str = "bool",
+):
     """Notes when inference and simulation ran, with boards in turn or two halves in flight.
 
     Args:
@@ -152,11 +163,12 @@ def timeline(num_envs: int, policy: Callable, *, seed: int, steps: int, asynchro
         seed: of the games.
         steps: steps of all boards.
         asynchronous: whether halves overlap.
+        mask: format of the masks that the policy takes.
 
     Returns:
         A row per piece of work: `work` ("infer", "simulate"), `half`, `start`, `end` in seconds.
     """
-    env = rungs.make_async("chess", num_envs, seed=seed, threads=1)
+    env = rungs.make_async("chess", num_envs, seed=seed, mask=mask, threads=1)
     rows: list[tuple] = []
     for number, half in enumerate(env.halves):
         noted = _noted(rows, "simulate", number, half.step)
@@ -172,6 +184,61 @@ def timeline(num_envs: int, policy: Callable, *, seed: int, steps: int, asynchro
     env.close()
     frame = pd.DataFrame(rows, columns=["work", "half", "start", "end"])
     return frame.assign(start=frame["start"] - begin, end=frame["end"] - begin)
+
+
+def overlaps(
+    num_envs: int,
+    policies: dict[str, Callable],
+    *,
+    seed: int,
+    steps: int,
+    repeats: int,
+    warmup: int,
+) -> pd.DataFrame:
+    """Times steps with two halves of the boards in turn, and in flight at the same time.
+
+    Args:
+        num_envs: number of boards, even.
+        policies: by name, from observation and `bits` mask to actions.
+        seed: of the games.
+        steps: steps of all boards per repeat.
+        repeats: how often each is timed, in turns.
+        warmup: rounds that come first, untimed.
+
+    Returns:
+        A row per policy, way and repeat: `policy`, `way` ("in turn", "overlapping"), `repeat`, and
+        seconds per step of all boards, the `whole` and what of it were `infer` and `simulate`.
+    """
+    ways = {"in turn": False, "overlapping": True}
+    how: dict[str, Any] = {"seed": seed, "steps": steps, "mask": "bits"}
+    racers = {
+        (name, way): functools.partial(timeline, num_envs, policy, asynchronous=asynchronous, **how)
+        for name, policy in policies.items()
+        for way, asynchronous in ways.items()
+    }
+    rows = []
+    for names, repeat, frame in timed_rounds(racers, repeats=repeats, warmup=warmup):
+        took = (frame["end"] - frame["start"]).groupby(frame["work"]).sum() / steps
+        rows.append((*names, repeat, frame["end"].max() / steps, took["infer"], took["simulate"]))
+    return pd.DataFrame(rows, columns=["policy", "way", "repeat", "whole", "infer", "simulate"])
+
+
+def overlap_gains(times: pd.DataFrame) -> dict[str, tuple[Factor, float]]:
+    """Returns what overlapping gains, and the most that it could: where the shorter work is hidden.
+
+    Args:
+        times: of `overlaps`.
+
+    Returns:
+        By policy, the measured factor with its noise, and the bound from the works' medians.
+    """
+    found = {}
+    for policy, rows in times.groupby("policy", sort=False):
+        wide = rows.pivot(index="repeat", columns="way", values="whole")
+        works = rows[rows["way"] == "in turn"][["infer", "simulate"]].median()
+        bound = float(works.sum() / works.max())
+        found[policy] = (factor(wide["in turn"] / wide["overlapping"]), bound)
+    return found
 
 
 def _noted(rows: list, work: str, half: int, function: Callable) -> Callable:

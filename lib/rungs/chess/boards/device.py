@@ -79,12 +79,16 @@ class _CurrentStream:
 class Host:
     """Runs the same code on the host, compiled by g++, a board after the other.
 
+    Args:
+        vectors: whether it may use the processor's, which no GPU has.
+
     Raises:
         CompilerError: there is no g++, or it refuses the headers, or structs differ.
     """
 
-    def __init__(self) -> None:
-        flags = [*gpp.FLAGS.split(), "-march=native", "-DRUNGS_PLAIN_LANES", "-x", "c++"]
+    def __init__(self, vectors: bool = False) -> None:
+        plain = [] if vectors else ["-DRUNGS_PLAIN_LANES"]
+        flags = [*gpp.FLAGS.split(), "-march=native", *plain, "-x", "c++"]
         self._library = ctypes.CDLL(str(gpp.build("device", paths.CPP / _ON_HOST, flags)))
         self._library.rungs_device_layout.argtypes = [ctypes.c_size_t]
         layout.check(self._library.rungs_device_layout, {"DeviceBatch": DeviceBatch})

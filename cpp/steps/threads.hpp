@@ -1,0 +1,120 @@
+// Ways to share a step out among threads. Each plays an action that is legal on every board, and
+// returns how many episodes ended; they differ in who plays which board, and in nothing else.
+//
+// What the rung `openmp` adds (cpp/rungs/openmp.hpp): it first asks of all actions whether they are
+// legal, and changes nothing unless all are.
+#pragma once
+#include "../rungs/openmp.hpp"
+
+namespace rungs::steps {
+
+inline bool play(const ChessBatch& batch, const std::int64_t* actions, std::int64_t i) {
+  const auto action = static_cast<chess::Action>(actions[i]);
+  return batch.env[i].step(batch.config, action, batch.streamed_rows(i));
+}
+
+// One thread: the loop that all others share out.
+inline std::int64_t alone(const ChessBatch& batch, const std::int64_t* actions, std::int32_t) {
+  std::int64_t ended = 0;
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += play(batch, actions, i);
+  env::end_streams();
+  return ended;
+}
+
+// One board at a time, in turn, as cards are dealt: neighbours are played by different threads.
+inline std::int64_t naive(const ChessBatch& batch, const std::int64_t* actions,
+                          std::int32_t threads) {
+  std::int64_t ended = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : ended)
+  {
+#pragma omp for schedule(static, 1) nowait
+    for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += play(batch, actions, i);
+    env::end_streams();
+  }
+  return ended;
+}
+
+// One run of neighbours for each thread: only where runs meet do two threads share a cache line.
+inline std::int64_t chunked(const ChessBatch& batch, const std::int64_t* actions,
+                            std::int32_t threads) {
+  const std::int64_t run = (batch.num_envs + threads - 1) / threads;
+  std::int64_t ended = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : ended)
+  {
+#pragma omp for schedule(static, run) nowait
+    for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += play(batch, actions, i);
+    env::end_streams();
+  }
+  return ended;
+}
+
+// The same, but where a thread would have too few boards to be worth waking it is not woken.
+inline std::int64_t gated(const ChessBatch& batch, const std::int64_t* actions,
+                          std::int32_t threads) {
+  const std::int32_t useful = useful_threads(threads, batch.num_envs);
+  return useful > 1 ? chunked(batch, actions, useful) : alone(batch, actions, 1);
+}
+
+// A board whose state begins on a cache line and shares its last one with nobody.
+struct alignas(64) PaddedEnv {
+  env::ChessEnv env;
+};
+
+// Rows of board `i` where each output of each board begins on a cache line of its own.
+inline env::ChessRows padded_rows(const ChessBatch& batch, std::int64_t i) {
+  const env::ChessConfig& config = batch.config;
+  env::ChessRows rows = batch.streamed_rows(0);
+  const auto apart = [i](auto* first, std::int64_t count) {
+    const std::int64_t bytes = (static_cast<std::int64_t>(sizeof *first) * count + 63) / 64 * 64;
+    return first + i * (bytes / static_cast<std::int64_t>(sizeof *first));
+  };
+#define RUNGS_PADDED(type, name, count) rows.name = apart(batch.name, count);
+  using namespace env;  // the list's own counts
+  RUNGS_CHESS_OUTPUTS(RUNGS_PADDED)
+#undef RUNGS_PADDED
+  return rows;
+}
+
+// An experiment, and no way to go: the order of `naive`, but no two boards share a cache line.
+// `batch.env` is of `PaddedEnv`s, and `batch`'s arrays have room for whole lines.
+inline std::int64_t padded(const ChessBatch& batch, const std::int64_t* actions,
+                           std::int32_t threads) {
+  auto* board = reinterpret_cast<PaddedEnv*>(batch.env);
+  std::int64_t ended = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : ended)
+  {
+#pragma omp for schedule(static, 1) nowait
+    for (std::int64_t i = 0; i < batch.num_envs; ++i)
+      ended += board[i].env.step(batch.config, static_cast<chess::Action>(actions[i]),
+                                 padded_rows(batch, i));
+    env::end_streams();
+  }
+  return ended;
+}
+
+// As a rank does it: one team asks whether all actions are legal, and another one plays them. The
+// rung `openmp` has one team for both, which meets in between.
+inline std::int64_t twice(const ChessBatch& batch, const std::int64_t* actions,
+                          std::int32_t threads) {
+  const openmp::Team team{threads, openmp::Schedule::STATIC, 0};
+  const std::int64_t illegal = openmp::first_illegal(batch, actions, team);
+  return illegal < batch.num_envs ? -1 - illegal : openmp::step_accepted(batch, team);
+}
+
+// Another experiment: several steps whose actions are all known, (steps, N). Each thread plays all
+// of them on its run of boards, and they meet once, at the end. No agent could play like this.
+inline std::int64_t apart(const ChessBatch& batch, const std::int64_t* actions, std::int64_t steps,
+                          std::int32_t threads) {
+  const std::int64_t boards = batch.num_envs, run = (boards + threads - 1) / threads;
+  std::int64_t ended = 0;
+#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : ended)
+  for (std::int64_t first = 0; first < boards; first += run)
+    for (std::int64_t step = 0; step < steps; ++step) {
+      for (std::int64_t i = first; i < first + run && i < boards; ++i)
+        ended += play(batch, actions + step * boards, i);
+      env::end_streams();
+    }
+  return ended;
+}
+
+}  // namespace rungs::steps
