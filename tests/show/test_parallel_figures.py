@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from rungs.show import ranks as draw_ranks
-from rungs.show import sharing as draw_sharing
+from rungs.show import teams as draw_teams
 from rungs.show import warps as draw_warps
-from rungs.studies import cuda, sharing
-from rungs.studies.sharing import StepCost
+from rungs.studies import cuda
+from rungs.studies.teams import StepCost
 
 COST = StepCost(ply=1e-7, call=2e-6, meeting=3e-6)
 MEASURED = pd.DataFrame({"num_envs": [512], "threads": [2], "speedup": [1.7]})
@@ -31,7 +31,7 @@ def works():
 
 
 def test_lines_move_in_one_way_of_three():
-    figure = draw_sharing.cache_lines(sharing.writes(32, 2))
+    figure = draw_teams.cache_lines(teams.writes(32, 2))
     titles = [axes.get_title() for axes in figure.axes[:3]]
     assert titles == [
         "naive: lines move 30 times",
@@ -43,7 +43,7 @@ def test_lines_move_in_one_way_of_three():
 def test_what_is_lost_has_a_row_for_each_part():
     rows = [(64, r, part, 0.1 * r) for r in range(3) for part in ("side by side", "calls")]
     shares = pd.DataFrame(rows, columns=["num_envs", "repeat", "part", "share"])
-    (axes,) = draw_sharing.lost(shares).axes
+    (axes,) = draw_teams.lost(shares).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["side by side", "calls"]
 
 
@@ -72,15 +72,15 @@ def test_layouts_say_how_much_of_their_lines_is_used():
 @pytest.mark.parametrize(
     ("widget", "control", "value"),
     [
-        (lambda: draw_sharing.explore_threads(COST, MEASURED), "threads", 64),
-        (lambda: draw_sharing.explore_threads(COST, MEASURED, "ranks"), "boards", 8),
+        (lambda: draw_teams.explore_threads(COST, MEASURED), "threads", 64),
+        (lambda: draw_teams.explore_threads(COST, MEASURED, "ranks"), "boards", 8),
         (lambda: draw_ranks.explore_step(works()), "step", 3),
         (lambda: draw_warps.explore_warp(followed()), "lanes", 8),
     ],
 )
 def test_a_widget_draws_what_is_chosen(widget, control, value, monkeypatch):
     drawn = []
-    for module in (draw_sharing, draw_ranks, draw_warps):
+    for module in (draw_teams, draw_ranks, draw_warps):
         monkeypatch.setattr(module, "display", lambda shown: drawn.append(shown.data))
     shown = widget()
     shown.update()

@@ -14,8 +14,8 @@ from rungs.measure import peaks, valgrind
 from rungs.measure import results as saved
 from rungs.paths import ROOT
 from rungs.show import predict, ranks, warps, widgets
-from rungs.show import sharing as show_sharing
-from rungs.studies import cost_model, scaling, sharing
+from rungs.show import teams as show_teams
+from rungs.studies import cost_model, scaling, teams
 
 # What panels are drawn from, and the notebook that makes it.
 _NOTEBOOKS = {
@@ -162,8 +162,8 @@ def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
 def _threads(spent: pd.DataFrame) -> ipywidgets.Widget:
     """Shows notebook 04's model, fitted to what it measured."""
     team = max(2, int(spent.attrs["provenance"]["threads"]))
-    measured = sharing.serial_fractions(spent, team).assign(threads=team)
-    return show_sharing.explore_threads(sharing.fit_cost(spent), measured)
+    measured = teams.serial_fractions(spent, team).assign(threads=team)
+    return show_teams.explore_threads(teams.fit_cost(spent), measured)
 
 
 def _scaling(tables: _Tables) -> ipywidgets.VBox:

@@ -17,8 +17,7 @@ from rungs.compile import cling, gpp
 from rungs.errors import WorkerDiedError
 from rungs.measure.race import race
 from rungs.processes.ranks import launch
-from rungs.studies import sharing
-from rungs.studies.sharing import StepCost
+from rungs.studies.teams import StepCost
 
 # What a rank does in a step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")
@@ -79,7 +78,7 @@ def main() -> None:
         racers = {"cpp": rungs.make("chess", "cpp", **game), "mpi": env}
         if teams:
             racers["openmp"] = rungs.make("chess", "openmp", threads=threads, **game)
-            racers["twice"] = sharing.make("twice", game["num_envs"], threads, game["mask"])
+            racers["twice"] = teams.make("twice", game["num_envs"], threads, game["mask"])
         pilot = rungs.make("chess", "cpp", **game)
         frames.append(race(racers, pilot, steps=steps, **race_settings).assign(**game))
         env.close()

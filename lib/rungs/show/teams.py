@@ -9,7 +9,7 @@ from IPython.display import display
 from rungs.core.memory import CACHE_LINE
 from rungs.show import style
 from rungs.show.image import image
-from rungs.studies.sharing import StepCost, moves
+from rungs.studies.teams import StepCost, moves
 
 _SHOWN_LINES = 3
 _THREADS = np.array([1, 2, 4, 8, 16, 32, 64])
@@ -19,7 +19,7 @@ def cache_lines(written: pd.DataFrame):
     """Draws who writes where in some cache lines, and where the first of them is over time.
 
     Args:
-        written: of `rungs.studies.sharing.writes`, of two threads.
+        written: of `rungs.studies.teams.writes`, of two threads.
     """
     ways = written["way"].unique()
     figure, axes = style.axes(8.0, 3.9, nrows=2, ncols=len(ways), squeeze=False)
@@ -75,7 +75,7 @@ def lost(shares: pd.DataFrame):
     """Draws what keeps threads from the ideal, a dot per repeat, a row of dots per part and batch.
 
     Args:
-        shares: of `rungs.studies.sharing.parts`.
+        shares: of `rungs.studies.teams.parts`.
     """
     figure, axes = style.axes(height=3.4)
     named = shares.assign(

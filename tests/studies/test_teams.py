@@ -6,29 +6,29 @@ import pytest
 
 import rungs
 from rungs.errors import SamenessError
-from rungs.studies import sharing
+from rungs.studies import teams
 from tests import lockstep
 
 
-@pytest.mark.parametrize("way", sharing.WAYS)
+@pytest.mark.parametrize("way", teams.WAYS)
 @pytest.mark.parametrize("boards", [1, 7, 65])
 def test_every_way_plays_the_same_games(way, boards):
-    envs = [sharing.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
+    envs = [teams.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
     lockstep.play(*envs, seed=0, steps=120)
 
 
 def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
-    before, actions, after = sharing._games(9, 12, seed=0)
-    env = sharing.make("chunked", 9, 2)
+    before, actions, after = teams._games(9, 12, seed=0)
+    env = teams.make("chunked", 9, 2)
     env.reset(seed=0)
-    assert sharing._timed(env, env.boards.play_apart, False, before, actions, after)() > 0
+    assert teams._timed(env, env.boards.play_apart, False, before, actions, after)() > 0
     wrong = [*after[1:], after[0]]
     with pytest.raises(SamenessError):
-        sharing._timed(env, env.boards.play_apart, False, before, actions, wrong)()
+        teams._timed(env, env.boards.play_apart, False, before, actions, wrong)()
 
 
 def test_lines_that_two_threads_write_to():
-    lines = sharing.shared_lines(128, 2).set_index(["way", "array"])
+    lines = teams.shared_lines(128, 2).set_index(["way", "array"])
     # 128 rewards of four bytes are eight lines; dealt out in turn, all are of both threads.
     assert lines.loc[("naive", "reward"), ["lines", "shared"]].tolist() == [8, 8]
     assert lines.loc[("chunked", "reward"), ["lines", "shared"]].tolist() == [8, 0]
@@ -39,7 +39,7 @@ def test_lines_that_two_threads_write_to():
 
 
 def test_a_line_that_two_threads_write_to_in_turn_moves_each_time():
-    moved = sharing.moves(sharing.writes(32, 2)).groupby("way")["moved"].sum()
+    moved = teams.moves(teams.writes(32, 2)).groupby("way")["moved"].sum()
     assert moved.to_dict() == {"naive": 30, "chunked": 0, "padded": 0}
 
 
@@ -56,21 +56,21 @@ def times_of(ply, call, meeting, slower=1.0):
 
 def test_time_is_taken_apart():
     times = times_of(1e-7, 2e-6, 3e-6, slower=1.5)
-    shares = sharing.parts(times, 2).query("num_envs == 64").groupby("part")["share"].first()
+    shares = teams.parts(times, 2).query("num_envs == 64").groupby("part")["share"].first()
     assert shares["side by side"] == pytest.approx(0.5)
     assert shares["meetings"] == pytest.approx(3e-6 / 3.2e-6)
     assert shares["calls"] == pytest.approx(2e-6 / 3.2e-6)
 
 
 def test_a_serial_fraction_that_is_all_meetings_and_calls_is_explained():
-    found = sharing.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2).set_index("num_envs")
+    found = teams.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2).set_index("num_envs")
     assert found.loc[64, "fitted"] == pytest.approx((3e-6 + 2e-6 / 2) / 8.4e-6 * 2)
     assert found["caused"].tolist() == pytest.approx(found["fitted"].tolist())
     assert found.loc[4096, "fitted"] < found.loc[64, "fitted"] / 10
 
 
 def test_costs_are_fitted_and_tell_the_speedup():
-    cost = sharing.fit_cost(times_of(1e-7, 2e-6, 3e-6))
+    cost = teams.fit_cost(times_of(1e-7, 2e-6, 3e-6))
     assert (cost.ply, cost.call, cost.meeting) == pytest.approx((1e-7, 2e-6, 3e-6))
     assert cost.speedup(np.array([1]), 2)[0] < 1
     assert cost.speedup(np.array([4096]), 2)[0] == pytest.approx(1.95, abs=0.05)
