@@ -1,0 +1,75 @@
+"""An experiment on the Python rung: repetitions counted, instead of looked for at every ply."""
+
+from collections import Counter
+
+import pandas as pd
+
+from rungs.chess.actions import legal_actions
+from rungs.chess.boards.python import PythonBoards
+from rungs.chess.env import ChessEnv
+from rungs.chess.settings import ChessSettings
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.measure.race import race
+from rungs.registry import make
+
+
+class CountingEnv(ChessEnv):
+    """The Python rung's board with a counter of positions; for games from the initial position.
+
+    python-chess's `is_repetition` goes back over all positions of the game, at each ply. Here every
+    position is counted as it is reached, by all that makes two positions the same.
+    """
+
+    _seen: Counter
+
+    def _set_up(self, fen: str) -> None:
+        self._seen = Counter()
+        super()._set_up(fen)
+
+    def _examine(self) -> None:
+        board = self.board
+        self.legal = legal_actions(board)
+        if board.halfmove_clock == 0:  # a pawn has moved or a piece is gone: nothing comes back
+            self._seen.clear()
+        position = board._transposition_key()
+        self._seen[position] += 1
+        self.repetitions = min(self._seen[position] - 1, 2)
+        self.reason = self._reason()
+
+
+class CountingBoards(PythonBoards):
+    """The Python rung with such boards."""
+
+    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings):
+        super().__init__(num_envs, first_board, settings)
+        self._envs = [CountingEnv(env.number, settings) for env in self._envs]
+
+
+def counting_env(num_envs: int) -> ChessVectorEnv:
+    """Makes the Python rung's environment with a counter of positions."""
+    return ChessVectorEnv(num_envs, CountingBoards)
+
+
+def race_counting(num_envs: int, **settings) -> pd.DataFrame:
+    """Races the Python rung against the same with a counter, over the same games.
+
+    Args:
+        num_envs: number of boards.
+        **settings: of `rungs.measure.race.race`.
+
+    Returns:
+        The rows of `race`, of the racers "is_repetition" and "counter", with `num_envs` beside.
+    """
+    racers = {"is_repetition": make("chess", "python", num_envs), "counter": counting_env(num_envs)}
+    times = race(racers, make("chess", "cpp", num_envs), **settings)
+    return times.assign(num_envs=num_envs)
+
+
+def amdahl(share, times_as_fast):
+    """Returns how many times as fast the whole is when a part of it is: numbers, or arrays.
+
+    Args:
+        share: what the part takes of the time, 0 to 1.
+        times_as_fast: how many times as fast as before the part becomes.
+    """
+    return 1 / (1 - share + share / times_as_fast)
