@@ -13,11 +13,14 @@ from rungs.machine.describe import describe, slug
 from rungs.measure import peaks, valgrind
 from rungs.measure import results as saved
 from rungs.paths import ROOT
-from rungs.show import machine, predict, widgets
-from rungs.studies import cost_model, scaling
+from rungs.show import games as show_games
+from rungs.show import machine, pool, predict, python_rung, widgets
+from rungs.studies import cost_model, games, scaling
 
 # What panels are drawn from, and the notebook that makes it.
 _NOTEBOOKS = {
+    "01_profile": "01, Python",
+    "02_race": "02, parallel Python",
     "07_ladder": "07, the ladder",
     "07_race": "07, the ladder",
     "11_updates": "11, the full system",
@@ -52,11 +55,14 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     tables = _Tables(folder)
     panels = {
         "ladder": lambda: widgets.explore_ladder(tables["07_race"], tables.rest_of_batch()),
+        "profile": lambda: python_rung.explore_amdahl(tables["01_profile"]),
         "updates": lambda: widgets.explore_updates(tables["11_updates"]),
         "chess peers": lambda: widgets.explore_peers(tables["12_alone"], "rungs, board + bits"),
         "CartPole": lambda: widgets.explore_peers(tables["13_times"], "cpp", "environments"),
         "nodes": lambda: _nodes(tables["14_updates"]),
         "learning": lambda: widgets.explore_learning(tables["15_evaluations"]),
+        "a game": lambda: show_games.explore_game(games.play(games.OPERA_GAME)),
+        "processes, live": lambda: _processes(tables),
         "scaling, live": lambda: _scaling(tables),
         "roofline, live": lambda: _roofline(tables),
     }
@@ -150,6 +156,11 @@ def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
     """Asks notebook 14's question, to the model that is fitted to its updates."""
     length = int((updates["positions"] / updates["num_envs"]).median())
     return widgets.explore_nodes(cost_model.fit_update(updates), length)
+
+
+def _processes(tables: _Tables) -> ipywidgets.VBox:
+    """Asks notebook 02's question, over its curve."""
+    return pool.predict_processes(tables["02_race"], usable_cores(), seed=_SEED)
 
 
 def _scaling(tables: _Tables) -> ipywidgets.VBox:

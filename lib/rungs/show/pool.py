@@ -24,13 +24,14 @@ _LOOKS = style.fills(list(dict.fromkeys(_KINDS.values()))[:5], _COLORS)
 _LOOKS["learn"] = style.fills(("", "learn"), _COLORS[1:3])["learn"]
 
 
-def timeline(frames: dict[str, pd.DataFrame], unit: str = "ms"):
-    """Draws what each process does when, a panel for each of some steps, each with its own scale.
+def timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale: bool = False):
+    """Draws what each process does when, a panel for each of some steps.
 
     Args:
         frames: `process`, `work`, `start` and `end` in seconds, of one step, by title; see
             `rungs.studies.pool_timeline`.
         unit: "ms" or "s".
+        same_scale: whether all panels are as long as the longest; else each fills its width.
     """
     scale = {"ms": 1e3, "s": 1}[unit]
     rows = {title: frame["process"].unique().tolist() for title, frame in frames.items()}
@@ -38,20 +39,21 @@ def timeline(frames: dict[str, pd.DataFrame], unit: str = "ms"):
     figure, axes = style.axes(
         8.0, 0.8 + 0.36 * sum(heights), nrows=len(frames), squeeze=False, height_ratios=heights
     )
-    drawn: dict[str, dict] = {}
+    longest = max(frame["end"].max() for frame in frames.values())
+    drawn = set()
     for each, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
         for piece in frame[frame["work"] != "whole"].itertuples():
             kind = _KINDS[piece.work]
-            drawn[kind] = _LOOKS[kind]
+            drawn.add(kind)
             at = rows[title].index(piece.process)
             length = (piece.end - piece.start) * scale
             each.barh(at, length, left=piece.start * scale, height=0.7, **_LOOKS[kind])
         each.set_yticks(range(len(rows[title])), rows[title])
         each.invert_yaxis()
-        each.set_xlim(0, None)
+        each.set_xlim(0, 1.03 * scale * (longest if same_scale else frame["end"].max()))
         each.set_title(title, fontsize=10)
     axes[-1, 0].set_xlabel({"ms": "milliseconds since the step began", "s": "seconds"}[unit])
-    style.legend_below(figure, drawn, len(drawn))
+    style.legend_below(figure, {kind: _LOOKS[kind] for kind in _LOOKS if kind in drawn}, 4)
     return figure
 
 
@@ -61,7 +63,7 @@ def parts(tables: dict[str, pd.DataFrame]):
     Args:
         tables: of `rungs.studies.pool_timeline.parts`, by name.
     """
-    figure, axes = style.axes(8.0, 1.5 + 0.5 * len(tables))
+    figure, axes = style.axes(8.0, 1.8 + 0.5 * len(tables))
     for at, table in enumerate(tables.values()):
         medians = kinds(table)
         left = 0.0
@@ -75,7 +77,7 @@ def parts(tables: dict[str, pd.DataFrame]):
     axes.set_xlim(0, 112)
     axes.set_xticks(range(0, 101, 20))
     axes.set_xlabel("per cent of a step, along the worker that answers last")
-    style.legend_below(figure, {kind: _LOOKS[kind] for kind in medians.index}, 5)
+    style.legend_below(figure, {kind: _LOOKS[kind] for kind in medians.index}, 3)
     axes.set_title("What a step of a pool is made of")
     return figure
 
@@ -120,7 +122,9 @@ def ways(times: pd.DataFrame, chosen: tuple[str, ...], title: str, cores: int):
     axes.set_xlabel("boards")
     axes.set_ylabel("times as fast as one process")
     axes.grid(axis="y", color="#EEEEEE")
-    sns.move_legend(axes, "upper center", bbox_to_anchor=(0.5, -0.18), ncols=4, title=None)
+    sns.move_legend(
+        axes, "upper center", bbox_to_anchor=(0.5, -0.18), ncols=4, title=None, frameon=False
+    )
     axes.set_title(title)
     return figure
 
