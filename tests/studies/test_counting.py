@@ -32,6 +32,13 @@ def test_its_race_has_both():
     assert set(times["num_envs"]) == {2}
 
 
+def test_a_search_takes_longer_in_an_older_game():
+    found = counting.search_seconds([8, 160], games=5, seed=0)
+    assert found.groupby("age").size().to_dict() == {8: 5, 160: 5}
+    young, old = found.groupby("age")["seconds"].median()
+    assert old > 2 * young  # it goes over twenty times as many positions
+
+
 def test_half_of_the_time_bounds_the_gain_by_two():
     assert counting.amdahl(0.5, 1) == 1
     assert counting.amdahl(0.5, 2) == pytest.approx(4 / 3)

@@ -19,7 +19,8 @@ def test_a_pool_plays_all_of_its_games():
 
 
 def test_as_many_processes_as_games_where_asked_for():
-    settings = {"plies": 4, "most_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
+    settings = {"plies": 4, "most_steps": 1, "most_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
     times = peer_pools.race_open_spiel([2, 4], **settings)
+    assert (times["plies"] == times["num_envs"]).all()
     raced = times.groupby("num_envs")["racer"].unique().map(sorted).to_dict()
     assert raced == {2: ["a process each", "python", "queue"], 4: ["python", "queue"]}

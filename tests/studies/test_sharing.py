@@ -22,7 +22,9 @@ def test_joblib_plays_the_same_games():
 
 def test_ways_are_raced_with_as_many_boards_as_they_can_have():
     most = {"python": 3, "Python threads": 2}
-    times = sharing.race_ways(most, [2, 3], plies=6, seed=0, repeats=2, warmup=0)
+    effort = {"plies": 60, "most_steps": 2, "seed": 0, "repeats": 2, "warmup": 0}
+    times = sharing.race_ways(most, [2, 3], **effort)
+    assert (times["plies"] == 2 * times["num_envs"]).all()
     assert times.groupby(["num_envs", "racer"]).size().to_dict() == {
         (2, "Python threads"): 2,
         (2, "python"): 2,

@@ -13,21 +13,25 @@ from rungs.studies.counting import amdahl
 _FACTORS = np.geomspace(1, 100, 60)
 
 
-def aging(times: pd.DataFrame):
-    """Draws what a ply takes as the games get older, a line for each racer.
+def aging(times: pd.DataFrame, search: pd.DataFrame):
+    """Draws what a ply takes as the games get older: medians of three segments, and their range.
 
     Args:
         times: of `rungs.studies.counting.race_counting`, raced without a warm-up.
+        search: of `rungs.studies.counting.search_seconds`.
     """
     figure, axes = style.axes(height=3.6)
-    boards = times["num_envs"].iloc[0]
-    steps = times["plies"] // boards
+    steps = (times["plies"] // times["num_envs"]).iloc[0]
+    length = steps + -(-steps // 4)  # a race plays a quarter more, untimed
+    group = times["repeat"] // 3
     shown = times.assign(
-        age=(times["repeat"] + 0.5) * (steps + -(-steps // 4)),
-        microseconds=times["seconds"] / times["plies"] * 1e6,
+        age=(3 * group + 1.5) * length, microseconds=times["seconds"] / times["plies"] * 1e6
     )
     look = {"hue": "racer", "style": "racer", "palette": [style.ORANGE, style.BLUE]}
-    sns.lineplot(shown, x="age", y="microseconds", ax=axes, markers=["o", "s"], **look)
+    look |= {"markers": ["o", "s"], "estimator": "median", "errorbar": ("pi", 100)}
+    sns.lineplot(shown, x="age", y="microseconds", ax=axes, **look)
+    alone = search.groupby("age")["seconds"].median() * 1e6
+    axes.plot(alone.index, alone, ":", color=style.BLACK, label="a call of is_repetition alone")
     axes.set_ylim(0, None)
     axes.set_xlabel("plies since the first game began")
     axes.set_ylabel("microseconds per ply")

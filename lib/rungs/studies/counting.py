@@ -1,7 +1,11 @@
 """An experiment on the Python rung: repetitions counted, instead of looked for at every ply."""
 
+import timeit
 from collections import Counter
+from collections.abc import Iterable
 
+import chess
+import numpy as np
 import pandas as pd
 
 from rungs.chess.actions import legal_actions
@@ -63,6 +67,31 @@ def race_counting(num_envs: int, **settings) -> pd.DataFrame:
     racers = {"is_repetition": make("chess", "python", num_envs), "counter": counting_env(num_envs)}
     times = race(racers, make("chess", "cpp", num_envs), **settings)
     return times.assign(num_envs=num_envs)
+
+
+def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFrame:
+    """Times `is_repetition` by itself, without a profiler, in random games of some ages.
+
+    Args:
+        ages: in plies.
+        games: timed for each age.
+        seed: of the games.
+
+    Returns:
+        A row per game and age: `age`, `seconds` of a call, the least of five timings.
+    """
+    ages, rng = sorted(ages), np.random.default_rng(seed)
+    rows: list[tuple[int, float]] = []
+    while len(rows) < games * len(ages):
+        board, timed = chess.Board(), []
+        while board.ply() < ages[-1] and (moves := list(board.legal_moves)):
+            board.push(moves[rng.integers(len(moves))])
+            if board.ply() in ages:
+                calls = timeit.repeat(lambda b=board: b.is_repetition(2), number=5, repeat=5)
+                timed.append((board.ply(), min(calls) / 5))
+        if len(timed) == len(ages):  # it did not end before
+            rows += timed
+    return pd.DataFrame(rows, columns=["age", "seconds"])
 
 
 def amdahl(share, times_as_fast):

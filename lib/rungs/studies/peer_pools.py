@@ -44,7 +44,14 @@ class Pool(Peer):
 
 
 def race_open_spiel(
-    board_counts, *, plies: int, most_each: int, seed: int, repeats: int, warmup: int
+    board_counts,
+    *,
+    plies: int,
+    most_steps: int,
+    most_each: int,
+    seed: int,
+    repeats: int,
+    warmup: int,
 ) -> pd.DataFrame:
     """Races OpenSpiel in one process against pools of processes.
 
@@ -53,6 +60,7 @@ def race_open_spiel(
     Args:
         board_counts: numbers of games.
         plies: timed per segment, of all games.
+        most_steps: in which no more steps are played than so many.
         most_each: the most games that get a process each.
         seed: of the games.
         repeats: segments timed.
@@ -72,7 +80,7 @@ def race_open_spiel(
             workers["a process each"] = num_envs
         peers: dict[str, Peer] = {"python": OpenSpielStates(num_envs)}
         peers |= {name: Pool(OpenSpielStates, num_envs, count) for name, count in workers.items()}
-        steps = max(1, plies // num_envs)
+        steps = min(most_steps, max(1, plies // num_envs))
         rng = np.random.default_rng(seed)
         for peer in peers.values():
             peer.reset(seed)

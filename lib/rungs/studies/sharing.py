@@ -95,13 +95,16 @@ def shared_out(way: str, num_envs: int) -> ChessVectorEnv:
         return make("chess", "multiprocessing", num_envs, **how)
 
 
-def race_ways(most: dict[str, int], board_counts, *, plies: int, **settings) -> pd.DataFrame:
+def race_ways(
+    most: dict[str, int], board_counts, *, plies: int, most_steps: int, **settings
+) -> pd.DataFrame:
     """Races ways to share boards out, over the same games.
 
     Args:
         most: by way, the most boards it is raced with.
         board_counts: numbers of boards.
         plies: per segment, of all boards.
+        most_steps: in which no more steps are played than so many.
         **settings: of `rungs.measure.race.race`, but for `steps`.
 
     Returns:
@@ -110,7 +113,7 @@ def race_ways(most: dict[str, int], board_counts, *, plies: int, **settings) -> 
     frames = []
     for num_envs in board_counts:
         envs = {way: shared_out(way, num_envs) for way, limit in most.items() if num_envs <= limit}
-        pilot, steps = make("chess", "cpp", num_envs), steps_of(plies, num_envs)
+        pilot, steps = make("chess", "cpp", num_envs), min(most_steps, steps_of(plies, num_envs))
         frames.append(race(envs, pilot, steps=steps, **settings).assign(num_envs=num_envs))
         for env in envs.values():
             env.close()
