@@ -11,11 +11,11 @@ from multiprocessing.connection import Connection, wait
 import numpy as np
 import pandas as pd
 
-from rungs.chess.boards.python import PythonBoards
-from rungs.chess.buffers import OUTPUTS, Buffers
+from rungs.chess.buffers import Buffers
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings, share_ends
 from rungs.processes.workers import CONTEXT, preload
+from rungs.studies import served
 
 # What a step of all boards is made of, for the worker that answers last.
 PARTS = ("send", "wake", "step", "pickle", "pipe", "unpickle", "copy")
@@ -38,14 +38,14 @@ def timeline(num_envs: int, workers: int, *, seed: int, steps: int, warmup: int)
         A row per piece of work: `turn` (which step), `process` ("parent", "worker 1", ...), `work`
         (of `PARTS`, but for "wake"), `start` and `end`, seconds since the step began.
     """
-    preload(__name__)
+    preload(served.__name__)
     ends = share_ends(num_envs, workers)
     pipes: list[Connection] = []
     processes = []
     for first, end in zip([0, *ends[:-1]], ends, strict=True):
         ours, theirs = CONTEXT.Pipe()
         arguments = (theirs, end - first, first, seed)
-        process = CONTEXT.Process(target=_work, args=arguments, daemon=True)
+        process = CONTEXT.Process(target=served.work, args=arguments, daemon=True)
         process.start()
         theirs.close()
         processes.append(process)
@@ -90,24 +90,6 @@ def _turn(pipes: list, shares: list, rows: list) -> list[tuple]:
             notes.append(("unpickle", read, unpickled))
             notes.append(("copy", unpickled, _now()))
     return notes
-
-
-def _work(pipe: Connection, num_envs: int, first_board: int, seed: int) -> None:
-    """Steps its boards for each message until that is None; then sends what it noted."""
-    boards = PythonBoards(num_envs, first_board, ChessSettings())
-    boards.reset(None, seed, 0)
-    pipe.send(boards.buffers.save())
-    notes = []
-    while (actions := pipe.recv()) is not None:
-        received = _now()
-        boards.step_legal(actions.tolist())
-        stepped = _now()
-        data = pickle.dumps({name: getattr(boards.buffers, name) for name in OUTPUTS})
-        pickled = _now()
-        pipe.send_bytes(data)
-        times = (received, stepped, pickled, _now())
-        notes.append(list(zip(("step", "pickle", "pipe"), times[:-1], times[1:], strict=True)))
-    pipe.send(notes)
 
 
 def _since_the_step_began(frame: pd.DataFrame) -> pd.DataFrame:

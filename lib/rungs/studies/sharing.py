@@ -12,13 +12,12 @@ import joblib
 import pandas as pd
 
 from rungs.chess.boards.python import PythonBoards
-from rungs.chess.buffers import Buffers
-from rungs.chess.env import ChessEnv
 from rungs.chess.settings import ChessSettings, share_ends
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.machine.cpu import usable_cores
 from rungs.measure.race import race, steps_of
 from rungs.registry import make
+from rungs.studies import served
 
 # What each way is called in a race; the first is what the others are compared with.
 WAYS = ("python", "Python threads", "queue", "shared", "a process each", "joblib")
@@ -52,7 +51,7 @@ class JoblibBoards(PythonBoards):
         self._parallel = joblib.Parallel(workers).__enter__()
 
     def step_legal(self, actions: list[int]) -> int:
-        play = joblib.delayed(_play)
+        play = joblib.delayed(served.play)
         played = self._parallel(play(self._envs[share], actions[share]) for share in self._shares)
         for share, (boards, _, written) in zip(self._shares, played, strict=True):
             self._envs[share] = boards
@@ -61,13 +60,6 @@ class JoblibBoards(PythonBoards):
 
     def close(self) -> None:
         self._parallel.__exit__(None, None, None)
-
-
-def _play(boards: list[ChessEnv], actions: list[int]) -> tuple[list[ChessEnv], int, dict]:
-    out = Buffers.allocate((len(boards),), boards[0].settings)
-    played = enumerate(zip(boards, actions, strict=True))
-    ended = sum(board.step(action, None, out, i) for i, (board, action) in played)
-    return boards, ended, vars(out)
 
 
 def _shares(num_envs: int, number: int) -> list[slice]:
