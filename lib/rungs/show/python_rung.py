@@ -30,8 +30,9 @@ def aging(times: pd.DataFrame, search: pd.DataFrame):
     look = {"hue": "racer", "style": "racer", "palette": [style.ORANGE, style.BLUE]}
     look |= {"markers": ["o", "s"], "estimator": "median", "errorbar": ("pi", 100)}
     sns.lineplot(shown, x="age", y="microseconds", ax=axes, **look)
-    alone = search.groupby("age")["seconds"].median() * 1e6
-    axes.plot(alone.index, alone, ":", color=style.BLACK, label="a call of is_repetition alone")
+    turns = search[search["how"] == "boards in turn"]
+    alone = turns.groupby("age")["seconds"].median() * 1e6
+    axes.plot(alone.index, alone, ":", color=style.BLACK, label="a search by itself")
     axes.set_ylim(0, None)
     axes.set_xlabel("plies since the first game began")
     axes.set_ylabel("microseconds per ply")

@@ -72,26 +72,42 @@ def race_counting(num_envs: int, **settings) -> pd.DataFrame:
 def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFrame:
     """Times `is_repetition` by itself, without a profiler, in random games of some ages.
 
+    Called again and again on one board, it finds the game's positions in the cache; called on many
+    boards in turn, as a step does, it may have to fetch them.
+
     Args:
         ages: in plies.
-        games: timed for each age.
+        games: how many boards there are of each age.
         seed: of the games.
 
     Returns:
-        A row per game and age: `age`, `seconds` of a call, the least of five timings.
+        A row per age, way and round: `age`, `how` ("again and again", "boards in turn"), `seconds`
+        of a call, the mean over all boards.
     """
-    ages, rng = sorted(ages), np.random.default_rng(seed)
-    rows: list[tuple[int, float]] = []
-    while len(rows) < games * len(ages):
-        board, timed = chess.Board(), []
+    boards = _random_games(sorted(ages), games, np.random.default_rng(seed))
+    rows = []
+    for age, each in boards.items():
+        for _ in range(5):
+            again = [timeit.timeit(lambda b=board: b.is_repetition(2), number=9) for board in each]
+            rows.append((age, "again and again", sum(again) / (9 * games)))
+            turn = timeit.timeit(lambda each=each: [b.is_repetition(2) for b in each], number=1)
+            rows.append((age, "boards in turn", turn / games))
+    return pd.DataFrame(rows, columns=["age", "how", "seconds"])
+
+
+def _random_games(ages: list[int], games: int, rng) -> dict[int, list[chess.Board]]:
+    """Returns so many boards of each age, of games that went on to the last."""
+    found: dict[int, list[chess.Board]] = {age: [] for age in ages}
+    while len(found[ages[-1]]) < games:
+        board, stages = chess.Board(), {}
         while board.ply() < ages[-1] and (moves := list(board.legal_moves)):
             board.push(moves[rng.integers(len(moves))])
-            if board.ply() in ages:
-                calls = timeit.repeat(lambda b=board: b.is_repetition(2), number=5, repeat=5)
-                timed.append((board.ply(), min(calls) / 5))
-        if len(timed) == len(ages):  # it did not end before
-            rows += timed
-    return pd.DataFrame(rows, columns=["age", "seconds"])
+            if board.ply() in found:
+                stages[board.ply()] = board.copy()
+        if len(stages) == len(ages):
+            for age, stage in stages.items():
+                found[age].append(stage)
+    return found
 
 
 def amdahl(share, times_as_fast):
