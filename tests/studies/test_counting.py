@@ -34,7 +34,7 @@ def test_its_race_has_both():
 
 def test_a_search_takes_longer_in_an_older_game():
     found = counting.search_seconds([8, 160], games=4, seed=0)
-    assert set(found.groupby(["age", "how"]).size()) == {5}
+    assert set(found.groupby(["age", "how"]).size()) == {9}
     again = found[found["how"] == "again and again"].groupby("age")["seconds"].min()
     assert again[160] > 2 * again[8]  # it goes over twenty times as many positions
 

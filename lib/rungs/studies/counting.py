@@ -87,7 +87,7 @@ def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFram
     boards = _random_games(sorted(ages), games, np.random.default_rng(seed))
     rows = []
     for age, each in boards.items():
-        for _ in range(5):
+        for _ in range(9):
             again = [timeit.timeit(lambda b=board: b.is_repetition(2), number=9) for board in each]
             rows.append((age, "again and again", sum(again) / (9 * games)))
             turn = timeit.timeit(lambda each=each: [b.is_repetition(2) for b in each], number=1)
