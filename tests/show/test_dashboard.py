@@ -15,9 +15,9 @@ from rungs.paths import ROOT
 from rungs.show import dashboard, image, style
 
 RECORDED = ROOT / "data" / "recorded"
-SAVED = ("ladder", "updates", "chess peers", "CartPole", "nodes", "learning")
+SAVED = ("ladder", "profile", "updates", "chess peers", "CartPole", "nodes", "learning")
 UNRECORDED = ("threads", "ranks", "a warp")
-LIVE = ("scaling, live", "roofline, live")
+LIVE = ("a game", "processes, live", "scaling, live", "roofline, live")
 
 
 @pytest.fixture
@@ -82,6 +82,8 @@ def test_what_is_missing_is_named_with_the_notebook_that_makes_it(folder):
         ("threads", "04_spent.csv", "Notebook 04"),
         ("ranks", "05_works.csv", "Notebook 05"),
         ("a warp", "06_followed.csv", "Notebook 06"),
+        ("profile", "01_profile.csv", "Notebook 01"),
+        ("processes, live", "02_race.csv", "Notebook 02"),
         ("updates", "11_updates.csv", "Notebook 11"),
         ("chess peers", "12_alone.csv", "Notebook 12"),
     ):
@@ -135,6 +137,12 @@ def test_numbers_of_unknown_origin_are_refused(tmp_path):
     (tmp_path / "07_race.csv").write_text("racer,seconds\ncpp,1\n")
     with pytest.raises(ConfigurationError, match=r"07_race\.csv"):
         rungs.explore(tmp_path)
+
+
+def test_a_game_needs_no_results(tmp_path, monkeypatch):
+    monkeypatch.setattr(dashboard, "ROOT", tmp_path)
+    (slider, _) = panel(rungs.explore(), "a game").children
+    assert (slider.min, slider.value) == (1, slider.max)
 
 
 @pytest.mark.parametrize("machine", sorted(path.name for path in RECORDED.iterdir()))

@@ -62,8 +62,21 @@ def run_all(page, lab, notebook):
     page.get_by_text("Run All Cells", exact=True).click()
 
 
-def test_predict_first_and_then_measure(lab, page):
-    run_all(page, lab, "10_scaling.ipynb")
+@pytest.mark.parametrize("notebook", ["00_start_here", "01_python"])
+def test_a_slider_changes_the_figure(lab, page, notebook):
+    run_all(page, lab, f"{notebook}.ipynb")
+    handle = page.locator(".widget-slider .noUi-handle").last
+    handle.scroll_into_view_if_needed()
+    first = picture(page)
+    handle.focus()
+    page.keyboard.press("ArrowLeft")
+    changed(page, first)
+    page.screenshot(path=SCREENSHOTS / f"lab_{notebook}.png")
+
+
+@pytest.mark.parametrize("notebook", ["02_parallel_python", "10_scaling"])
+def test_predict_first_and_then_measure(lab, page, notebook):
+    run_all(page, lab, f"{notebook}.ipynb")
     handle = page.locator(".widget-slider .noUi-handle").last
     handle.scroll_into_view_if_needed()
     first = picture(page)
@@ -82,7 +95,7 @@ def test_predict_first_and_then_measure(lab, page):
     measure.click()
     changed(page, guessed)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.locator(".widget-vbox").last.screenshot(path=SCREENSHOTS / "lab_scaling.png")
+    page.locator(".widget-vbox").last.screenshot(path=SCREENSHOTS / f"lab_{notebook}.png")
 
 
 def test_the_ladders_slider(lab, page):

@@ -7,7 +7,7 @@ import pytest
 from rungs.show import ranks as draw_ranks
 from rungs.show import teams as draw_teams
 from rungs.show import warps as draw_warps
-from rungs.studies import cuda
+from rungs.studies import cuda, teams
 from rungs.studies.teams import StepCost
 
 COST = StepCost(ply=1e-7, call=2e-6, meeting=3e-6)

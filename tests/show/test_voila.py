@@ -98,12 +98,17 @@ def test_every_panel_is_operated_by_keyboard(address):
         changed(page, first)
         choose(page, "bits")
 
-        for name in ("updates", "chess peers", "CartPole", "nodes"):
+        for name in ("profile", "updates", "chess peers", "CartPole", "nodes"):
             shown = choose(page, name)
             tab_to(page, "slider")
             page.keyboard.press("ArrowLeft")
             changed(page, shown)
             page.screenshot(path=SCREENSHOTS / f"explore_{name.replace(' ', '_')}.png")
+
+        shown = choose(page, "a game")
+        tab_to(page, "slider")
+        page.keyboard.press("ArrowLeft")
+        changed(page, shown)
 
         choose(page, "learning")
         choose(page, "seconds")

@@ -13,12 +13,15 @@ from rungs.machine.describe import describe, slug
 from rungs.measure import peaks, valgrind
 from rungs.measure import results as saved
 from rungs.paths import ROOT
-from rungs.show import predict, ranks, warps, widgets
+from rungs.show import games as show_games
+from rungs.show import pool, predict, python_rung, ranks, warps, widgets
 from rungs.show import teams as show_teams
-from rungs.studies import cost_model, scaling, teams
+from rungs.studies import cost_model, games, scaling, teams
 
 # What panels are drawn from, and the notebook that makes it.
 _NOTEBOOKS = {
+    "01_profile": "01, Python",
+    "02_race": "02, parallel Python",
     "04_spent": "04, OpenMP",
     "05_works": "05, MPI",
     "06_followed": "06, CUDA",
@@ -56,6 +59,7 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     tables = _Tables(folder)
     panels = {
         "ladder": lambda: widgets.explore_ladder(tables["07_race"], tables.rest_of_batch()),
+        "profile": lambda: python_rung.explore_amdahl(tables["01_profile"]),
         "updates": lambda: widgets.explore_updates(tables["11_updates"]),
         "chess peers": lambda: widgets.explore_peers(tables["12_alone"], "rungs, board + bits"),
         "CartPole": lambda: widgets.explore_peers(tables["13_times"], "cpp", "environments"),
@@ -64,6 +68,8 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
         "threads": lambda: _threads(tables["04_spent"]),
         "ranks": lambda: ranks.explore_step(tables["05_works"]),
         "a warp": lambda: warps.explore_warp(tables["06_followed"]),
+        "a game": lambda: show_games.explore_game(games.play(games.OPERA_GAME)),
+        "processes, live": lambda: _processes(tables),
         "scaling, live": lambda: _scaling(tables),
         "roofline, live": lambda: _roofline(tables),
     }
@@ -164,6 +170,11 @@ def _threads(spent: pd.DataFrame) -> ipywidgets.Widget:
     team = max(2, int(spent.attrs["provenance"]["threads"]))
     measured = teams.serial_fractions(spent, team).assign(threads=team)
     return show_teams.explore_threads(teams.fit_cost(spent), measured)
+
+
+def _processes(tables: _Tables) -> ipywidgets.VBox:
+    """Asks notebook 02's question, over its curve."""
+    return pool.predict_processes(tables["02_race"], usable_cores(), seed=_SEED)
 
 
 def _scaling(tables: _Tables) -> ipywidgets.VBox:

@@ -1,22 +1,15 @@
-"""What parallel rungs gain over a serial one, what a queue costs, and what overlaps with what."""
+"""What parallel rungs gain over a serial one, and what overlaps with what."""
 
 import contextlib
 import functools
-import pickle
 import time
 from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Any
 
-import joblib
-import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.chess.buffers import Buffers
-from rungs.chess.env import ChessEnv
-from rungs.chess.policy import random_actions
-from rungs.chess.settings import ChessSettings
 from rungs.measure.load import busy_process
 from rungs.measure.noise import Factor, factor
 from rungs.measure.quartiles import quartiles
@@ -100,50 +93,6 @@ def _ratios(times: pd.DataFrame, baseline: str):
     ratios = wide.drop(columns=baseline).rdiv(wide[baseline], axis=0)
     long = ratios.melt(ignore_index=False, var_name="racer", value_name="gain").reset_index()
     return long.groupby(["racer", "num_envs"])["gain"]
-
-
-def queue_cost(num_envs: int, *, seed: int, repeats: int) -> pd.DataFrame:
-    """Measures what a worker's step takes, and what pickling its outputs and unpickling takes.
-
-    Returns:
-        A row per part ("step", "pickle", "unpickle") and repeat: `part`, `seconds`, `bytes`.
-    """
-    env = rungs.make("chess", "python", num_envs)
-    _, info = env.reset(seed=seed)
-    rng = np.random.default_rng(seed)
-    rows = []
-    for _ in range(repeats):
-        actions = random_actions(info["action_mask"], rng)
-        start = time.perf_counter()
-        *outputs, info = env.step(actions)
-        stepped = time.perf_counter()
-        data = pickle.dumps([*outputs, info])
-        pickled = time.perf_counter()
-        pickle.loads(data)
-        done = time.perf_counter()
-        rows += [("step", stepped - start, len(data)), ("pickle", pickled - stepped, len(data))]
-        rows.append(("unpickle", done - pickled, len(data)))
-    return pd.DataFrame(rows, columns=["part", "seconds", "bytes"])
-
-
-def joblib_seconds(num_envs: int, workers: int, *, steps: int) -> list[float]:
-    """Times steps of all boards where joblib sends boards out and back each time."""
-    boards = [ChessEnv(number, ChessSettings()) for number in range(num_envs)]
-    shares = [boards[worker::workers] for worker in range(workers)]
-    seconds = []
-    with joblib.Parallel(workers) as parallel:
-        for _ in range(steps + 1):  # the first starts them
-            start = time.perf_counter()
-            shares = parallel(joblib.delayed(_step_boards)(share) for share in shares)
-            seconds.append(time.perf_counter() - start)
-    return seconds[1:]
-
-
-def _step_boards(boards: list[ChessEnv]) -> list[ChessEnv]:
-    out = Buffers.allocate((len(boards),), ChessSettings())
-    for i, board in enumerate(boards):
-        board.step(min(board.legal), None, out, i)
-    return boards
 
 
 def timeline(

@@ -1,0 +1,1 @@
+"""Pictures of ideas, one to a file, drawn and not measured."""

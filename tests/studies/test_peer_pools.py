@@ -1,0 +1,26 @@
+"""Pools of another project's games."""
+
+import numpy as np
+import pytest
+
+from rungs.studies import peer_pools
+
+pytest.importorskip("pyspiel")
+
+from rungs.peers.open_spiel_states import OpenSpielStates
+
+
+def test_a_pool_plays_all_of_its_games():
+    pool = peer_pools.Pool(OpenSpielStates, 3, 2)
+    pool.reset(0)
+    outputs = pool.step(pool.choose(np.random.default_rng(0)))
+    assert [len(share[0]) for share in outputs] == [1, 2]
+    pool.close()
+
+
+def test_as_many_processes_as_games_where_asked_for():
+    settings = {"plies": 4, "most_steps": 1, "most_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
+    times = peer_pools.race_open_spiel([2, 4], **settings)
+    assert (times["plies"] == times["num_envs"]).all()
+    raced = times.groupby("num_envs")["racer"].unique().map(sorted).to_dict()
+    assert raced == {2: ["a process each", "python", "queue"], 4: ["python", "queue"]}
