@@ -27,7 +27,7 @@ PYTHON = (
 CPP = (
     ("chess", "cartpole", "machine"),
     ("env",),
-    ("rungs",),
+    ("rungs", "steps"),
     ("bindings",),
     ("bench",),
 )
