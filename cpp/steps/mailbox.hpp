@@ -81,12 +81,9 @@ namespace detail {
 
 template <class Moves>
 void add_pawn(int from, int to, Moves& moves) {
-  const auto add = [&](Piece promotion) {
-    moves.push_back({static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to),
-                     static_cast<std::uint8_t>(promotion)});
-  };
-  if (to >= 8 && to < 56) return add(PAWN);
-  for (const Piece promotion : {KNIGHT, BISHOP, ROOK, QUEEN}) add(promotion);
+  if (to >= 8 && to < 56) return moves.push_back(Move::between(from, to));
+  for (const Piece promotion : {KNIGHT, BISHOP, ROOK, QUEEN})
+    moves.push_back(Move::between(from, to, promotion));
 }
 
 template <class Moves>
@@ -108,9 +105,7 @@ void add_pawn_moves(const Mailbox& board, int from, Moves& moves) {
 template <class Moves>
 void add_castling(const Mailbox& board, int from, Moves& moves) {
   const int rights = board.black ? board.rights >> 2 : board.rights;
-  const auto add = [&](int to) {
-    moves.push_back({static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to), PAWN});
-  };
+  const auto add = [&](int to) { moves.push_back(Move::between(from, to)); };
   if ((rights & 1) && board.is_empty(from + 1) && board.is_empty(from + 2)) add(from + 2);
   if ((rights & 2) && board.is_empty(from - 1) && board.is_empty(from - 2) &&
       board.is_empty(from - 3))
@@ -122,10 +117,11 @@ void add_castling(const Mailbox& board, int from, Moves& moves) {
 // Adds all moves of who is to move, whether or not they leave the king to be taken.
 template <class Moves>
 void add_moves(const Mailbox& board, Moves& moves) {
+  // Adds a move unless it leaves the board or lands on an own piece; whether one may slide on.
   const auto add = [&](int from, int to) {
-    if (to >= 0 && !board.is_side(to, board.black))
-      moves.push_back({static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to), PAWN});
-    return to >= 0 && board.is_empty(to);
+    if (to < 0 || board.is_side(to, board.black)) return false;
+    moves.push_back(Move::between(from, to));
+    return board.is_empty(to);
   };
   for (int from = 0; from < 64; ++from) {
     if (!board.is_side(from, board.black)) continue;
@@ -137,10 +133,12 @@ void add_moves(const Mailbox& board, Moves& moves) {
       for (const auto& [east, north] : kWay) add(from, beside(from, east, north));
       detail::add_castling(board, from, moves);
     }
-    for (int way = 0; way < 8; ++way)
-      for (int k = 1;
-           slides(type, way) && add(from, beside(from, k * kWay[way][0], k * kWay[way][1]));)
-        ++k;
+    for (int way = 0; way < 8; ++way) {
+      if (!slides(type, way)) continue;
+      const auto& [east, north] = kWay[way];
+      int k = 1;
+      while (add(from, beside(from, k * east, k * north))) ++k;
+    }
   }
 }
 
@@ -156,8 +154,7 @@ void add_legal(const Mailbox& board, const Moves& tried, Hangs hangs, Moves& leg
   const auto may_castle = [&](Move move) {
     Mailbox passed = board;
     passed.black = !board.black;
-    const auto middle = static_cast<std::uint8_t>((move.from + move.to) / 2);
-    return !hangs(passed) && is_safe({move.from, middle, PAWN});
+    return !hangs(passed) && is_safe(Move::between(move.from, (move.from + move.to) / 2));
   };
   for (const Move& move : tried) {
     const bool castles =

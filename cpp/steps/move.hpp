@@ -15,6 +15,11 @@ using Outcome = chess::Reason;  // of which only mate and stalemate are asked fo
 struct Move {
   std::uint8_t from, to;
   std::uint8_t promotion;  // what a pawn turns into, else PAWN
+
+  static constexpr Move between(int from, int to, int promotion = PAWN) {
+    return {static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to),
+            static_cast<std::uint8_t>(promotion)};
+  }
 };
 
 // Black's actions are written as if the board were flipped: a1 is a8.
@@ -49,30 +54,16 @@ inline Action action_of(Move move, bool black) {
 // `pawn` says whether a pawn moves, which turns into a queen unless the action says otherwise.
 inline Move move_of(Action action, bool black, bool pawn) {
   const int from = chess::from_square(action), to = chess::to_square(action);
-  const auto square = [&](int of) { return static_cast<std::uint8_t>(view(of, black)); };
   const Piece promotion = pawn && to >= 56 ? chess::promoted_piece(action) : PAWN;
-  return {square(from), square(to), static_cast<std::uint8_t>(promotion)};
+  return Move::between(view(from, black), view(to, black), promotion);
 }
 
 // The rights to castle, a bit each: White's short and long, Black's short and long. These are lost
 // when something leaves a square or lands on it.
 constexpr int rights_of(int square) {
-  switch (square) {
-    case 0:
-      return 2;
-    case 4:
-      return 3;
-    case 7:
-      return 1;
-    case 56:
-      return 8;
-    case 60:
-      return 12;
-    case 63:
-      return 4;
-    default:
-      return 0;
-  }
+  constexpr int of_file[8] = {2, 0, 0, 0, 3, 0, 0, 1};
+  const int rank = square / 8, rights = of_file[square % 8];
+  return rank == 0 ? rights : rank == 7 ? rights << 2 : 0;
 }
 
 // The same of a position, which must be White's view. (The files of a and h are bits 1 and 128.)

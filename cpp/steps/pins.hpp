@@ -79,9 +79,8 @@ inline void add_legal(const Sets& board, const Bounds& bounds, MoveList& moves) 
     const Bitboard targets = pawn_targets(board, from, occupied, theirs);
     moves.add_pawn(from, targets & ~passed & bounds.allowed(from));
     // Two pawns leave one rank, which no pin describes: this one is tried.
-    const Move takes = {static_cast<std::uint8_t>(from),
-                        static_cast<std::uint8_t>(board.en_passant), PAWN};
-    if ((targets & passed) && is_legal<Line>(board, takes)) moves.add(from, passed);
+    if ((targets & passed) && is_legal<Line>(board, Move::between(from, board.en_passant)))
+      moves.add(from, passed);
   }
 }
 

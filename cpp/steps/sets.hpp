@@ -68,23 +68,20 @@ struct MoveList {
 
   // Adds moves from a square to each of a set.
   void add(int from, Bitboard targets) {
-    while (targets) move[number++] = {static_cast<std::uint8_t>(from), square(pop(targets)), PAWN};
+    while (targets) move[number++] = Move::between(from, pop(targets));
   }
   // Adds a pawn's moves, four where it is promoted.
   void add_pawn(int from, Bitboard targets) {
     while (targets) {
       const int to = pop(targets);
       if (to >= 8 && to < 56) {
-        move[number++] = {square(from), square(to), PAWN};
+        move[number++] = Move::between(from, to);
         continue;
       }
       for (const Piece promotion : {KNIGHT, BISHOP, ROOK, QUEEN})
-        move[number++] = {square(from), square(to), static_cast<std::uint8_t>(promotion)};
+        move[number++] = Move::between(from, to, promotion);
     }
   }
-
- private:
-  static std::uint8_t square(int of) { return static_cast<std::uint8_t>(of); }
 };
 
 // One step in a direction of the compass; what would leave the board is gone.

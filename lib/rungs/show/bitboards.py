@@ -17,10 +17,10 @@ from rungs.show.image import image
 from rungs.show.widgets import WHOLE_LABEL
 
 # Paul Morphy against the Duke of Brunswick and Count Isouard, Paris 1858.
-OPERA_GAME = (
-    "e4 e5 Nf3 d6 d4 Bg4 dxe5 Bxf3 Qxf3 dxe5 Bc4 Nf6 Qb3 Qe7 Nc3 c6 Bg5 b5 Nxb5 cxb5 Bxb5+ Nbd7 "
-    "O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#"
-).split()
+_OPERA_GAME = """
+e4 e5 Nf3 d6 d4 Bg4 dxe5 Bxf3 Qxf3 dxe5 Bc4 Nf6 Qb3 Qe7 Nc3 c6 Bg5 b5 Nxb5 cxb5 Bxb5+ Nbd7
+O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#"""
+OPERA_GAME = _OPERA_GAME.split()
 
 _ALL = (1 << 64) - 1
 _FILE_A, _RANK_1 = 0x0101010101010101, 0xFF
@@ -49,6 +49,12 @@ def after(plies: int) -> chess.Board:
     return board if board.turn else board.mirror()
 
 
+def pinned(board: chess.Board) -> list[int]:
+    """Returns the squares of the mover's pinned pieces; the board is seen from that side."""
+    own = chess.SquareSet(board.occupied_co[chess.WHITE])
+    return [square for square in own if board.is_pinned(chess.WHITE, square)]
+
+
 def fill_stages(pieces: int, empty: int, way: int) -> list[int]:
     """Fills as `fill` of cpp/chess/simd.hpp does, in one direction of the compass.
 
@@ -60,7 +66,7 @@ def fill_stages(pieces: int, empty: int, way: int) -> list[int]:
     Returns:
         The set at the beginning, and after steps by one, by two and by four.
     """
-    stages, reach = [pieces], empty & ~_EDGE[way]
+    stages, reach = [pieces], empty & ~_EDGE[way] & _ALL
     for distance in (1, 2, 4):
         pieces |= reach & _rotated(pieces, _STEP[way] * distance)
         reach &= _rotated(reach, _STEP[way] * distance)
@@ -121,14 +127,15 @@ def _all_ways(board: chess.Board, square: int) -> list[int]:
     ways = _WAYS.get(board.piece_type_at(square), ())
     empty = ~board.occupied & _ALL
     grown = [fill_stages(1 << square, empty, way) for way in ways]
-    return [int(np.bitwise_or.reduce([np.uint64(bits) for bits in stage])) for stage in zip(*grown)]
+    stages = zip(*grown, strict=True)
+    return [int(np.bitwise_or.reduce([np.uint64(bits) for bits in stage])) for stage in stages]
 
 
 def _bounds(axes, board: chess.Board, square: int) -> None:
     king = board.king(chess.WHITE)
-    pinned = [at for at in chess.SQUARES if board.is_pinned(chess.WHITE, at)]
+    stuck = pinned(board)
     _pieces(axes, board, "pins and check mask", square)
-    for at in pinned:
+    for at in stuck:
         _dots(axes, int(board.pin(chess.WHITE, at)) & ~board.occupied, style.SKY)
         _ring(axes, at, style.BLUE)
     checkers = list(board.checkers())
@@ -137,7 +144,7 @@ def _bounds(axes, board: chess.Board, square: int) -> None:
         _dots(axes, answer & ~board.occupied, style.ORANGE)
     for at in checkers:
         _ring(axes, at, style.ORANGE)
-    said = [f"{len(pinned)} pinned" if pinned else "nothing is pinned"]
+    said = [f"{len(stuck)} pinned" if stuck else "nothing is pinned"]
     said.append({0: "no check", 1: "check"}.get(len(checkers), "double check: only the king moves"))
     axes.set_xlabel(", ".join(said))
 
@@ -145,7 +152,7 @@ def _bounds(axes, board: chess.Board, square: int) -> None:
 def _planes(axes, words, board: chess.Board, square: int) -> None:
     legal = sorted(action for action in legal_actions(board) if action % 64 == square)
     _pieces(
-        axes, board, f"its legal actions: planes {', '.join(str(a // 64) for a in legal) or '–'}"
+        axes, board, f"its legal actions: planes {', '.join(str(a // 64) for a in legal) or 'none'}"
     )
     axes.title.set_fontsize(9 if len(legal) < 9 else 6)
     named: dict[int, list[str]] = {}
