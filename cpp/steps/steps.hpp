@@ -45,11 +45,17 @@ struct Boards {
   virtual std::uint64_t perft(const chess::Position& position, int depth) const = 0;
 };
 
+// One copy of what a version does, not one for each that asks: it takes long to compile.
+template <Version B>
+[[gnu::noinline]] Outcome write_legal(B& board, std::uint8_t* mask) {
+  return board.write_legal(mask);
+}
+
 template <Version B>
 std::uint64_t perft_of(const B& board, int depth) {
   std::uint8_t mask[chess::kActions];
   B looked = board;
-  looked.write_legal(mask);
+  write_legal(looked, mask);
   std::uint64_t leaves = 0;
   for (Action action = 0; action < chess::kActions; ++action) {
     if (!mask[action]) continue;
@@ -72,7 +78,7 @@ struct BoardsOf final : Boards {
   void start(const chess::Position* positions, std::uint8_t* masks) override {
     for (std::size_t i = 0; i < boards.size(); ++i) {
       boards[i] = B(positions[i]);
-      boards[i].write_legal(masks + chess::kActions * i);
+      write_legal(boards[i], masks + chess::kActions * i);
     }
   }
 
@@ -82,10 +88,10 @@ struct BoardsOf final : Boards {
       for (std::size_t i = 0; i < boards.size(); ++i) {
         std::uint8_t* const mask = masks + chess::kActions * i;
         boards[i].play(*action++);
-        outcomes[i] = static_cast<std::int8_t>(boards[i].write_legal(mask));
+        outcomes[i] = static_cast<std::int8_t>(write_legal(boards[i], mask));
         if (!*ends++) continue;
         boards[i] = B(*begins++);
-        boards[i].write_legal(mask);
+        write_legal(boards[i], mask);
       }
   }
 

@@ -81,6 +81,7 @@ def test_repeated_games_are_the_same_beside_each_other(games, api):
     np.testing.assert_array_equal(more.masks[-1], np.concatenate([games.masks[29]] * 3))
 
 
+@pytest.mark.system
 def test_clings_are_the_same(games):
     for name in ("first", "memory"):
         boards = steps.VersionBoards(cling.load_steps(), name, games)
@@ -118,7 +119,7 @@ def test_none_reads_or_writes_where_it_must_not(games, tmp_path):
     flags += ["-Wno-psabi", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     program = gpp.build("versions-sanitized", paths.CPP / "bench" / "versions.cpp", flags)
     played, out = tmp_path / "games", tmp_path / "masks"
-    steps.write(games, games.steps, played)
+    steps.write(games, played)
     for number in range(1, len(NAMES) + 1):
         command = [program, number, games.num_envs, games.steps, played, out]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)

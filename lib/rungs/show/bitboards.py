@@ -94,7 +94,7 @@ def doublings(board: chess.Board, square: int):
         for stage in range(number):
             _dots(each, stages[stage + 1] & ~stages[stage], _STAGES[stage])
         bits = stages[number].bit_count()
-        each.set_xlabel(f"{bits} bit{'s' if bits > 1 else ''} set")
+        _say(each, f"{bits} bit{'s' if bits > 1 else ''} set")
     return figure
 
 
@@ -116,7 +116,7 @@ def explorer(board: chess.Board, square: int):
         stages = _all_ways(board, square)
         for stage, color in enumerate(_STAGES):
             _dots(fill, stages[stage + 1] & ~stages[stage], color)
-        fill.set_xlabel("dots: reached by one, two, four")
+        _say(fill, "dots: reached by one, two, four")
         _legend(fill)
     _bounds(bounds, board, square)
     _planes(planes, words, board, square)
@@ -146,7 +146,7 @@ def _bounds(axes, board: chess.Board, square: int) -> None:
         _ring(axes, at, style.ORANGE)
     said = [f"{len(stuck)} pinned" if stuck else "nothing is pinned"]
     said.append({0: "no check", 1: "check"}.get(len(checkers), "double check: only the king moves"))
-    axes.set_xlabel(", ".join(said))
+    _say(axes, ", ".join(said))
 
 
 def _planes(axes, words, board: chess.Board, square: int) -> None:
@@ -164,9 +164,9 @@ def _planes(axes, words, board: chess.Board, square: int) -> None:
     _ring(axes, square, style.BLACK)
     shown = legal[0] // 64 if legal else 0
     bits = sum(1 << action % 64 for action in legal_actions(board) if action // 64 == shown)
-    empty_board(words, f"plane {shown}: who may go there")
+    empty_board(words, f"plane {shown}: all that may leave by it")
     _dots(words, bits, style.BLUE)
-    words.set_xlabel(f"0x{bits:016X}")
+    _say(words, f"0x{bits:016X}")
 
 
 def explore_bitboards(plies: int):
@@ -195,6 +195,10 @@ def explore_bitboards(plies: int):
     position.observe(choose, "value")
     output = ipywidgets.interactive_output(show, {"plies": position, "square": piece})
     return ipywidgets.VBox([position, piece, output])
+
+
+def _say(axes, text: str) -> None:
+    axes.set_xlabel(text, fontsize=8)
 
 
 def _pieces(axes, board: chess.Board, title: str, square: int | None = None) -> None:

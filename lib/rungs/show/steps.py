@@ -2,6 +2,7 @@
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.colors import LogNorm
 
 from rungs.show import style
 from rungs.studies.steps import ALL
@@ -55,6 +56,7 @@ def flags(table: pd.DataFrame):
         gains,
         annot=texts,
         fmt="",
+        norm=LogNorm(1, gains.to_numpy().max() * 1.01),
         cmap=sns.light_palette(style.BLUE, as_cmap=True),
         cbar_kws={"label": "times the row's fastest"},
         linewidths=1,

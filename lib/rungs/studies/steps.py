@@ -387,13 +387,9 @@ def waterfall(times: pd.DataFrame, floor: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def instructions(games: Games, plies: int) -> pd.DataFrame:
+def instructions(games: Games) -> pd.DataFrame:
     """Counts each version's instructions by callgrind, and branches that a simple processor would
     have guessed wrong.
-
-    Args:
-        games: that they play.
-        plies: about how many of them.
 
     Returns:
         A row per version: `racer`, `instructions`, `branches` and `mispredicted`, per ply.
@@ -401,28 +397,28 @@ def instructions(games: Games, plies: int) -> pd.DataFrame:
     Raises:
         CompilerError: g++ or valgrind failed; the message holds what it said.
     """
-    steps = max(1, min(plies // games.num_envs, games.steps))
     source = paths.CPP / "bench" / "versions.cpp"
     program = gpp.build("versions", source, [*valgrind.FLAGS, "-Wno-psabi"])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "games"
-        write(games, steps, file)
+        write(games, file)
 
         def counted(number: int) -> dict:
-            command = [str(each) for each in (program, number, games.num_envs, steps, file)]
+            command = [str(each) for each in (program, number, games.num_envs, games.steps, file)]
             report = valgrind.callgrind_of("rungs_steps_play", command, "--branch-sim=yes")
             return valgrind.totals(report)
 
         counts = valgrind.together(counted, [(i + 1,) for i in range(len(VERSIONS))])
     frame = pd.DataFrame(counts)[["instructions", "branches", "mispredicted branches"]]
-    frame = frame.rename(columns={"mispredicted branches": "mispredicted"}) / steps / games.num_envs
+    frame = frame.rename(columns={"mispredicted branches": "mispredicted"})
+    frame /= games.steps * games.num_envs
     frame.insert(0, "racer", [version.name for version in VERSIONS])
     return frame
 
 
-def write(games: Games, steps: int, file: Path) -> None:
-    """Writes so many steps of games as `cpp/bench/versions.cpp` reads them."""
-    played = (games.positions, games.actions[:steps], games.ends[:steps], games.later_positions)
+def write(games: Games, file: Path) -> None:
+    """Writes games as `cpp/bench/versions.cpp` reads them."""
+    played = (games.positions, games.actions, games.ends, games.later_positions)
     file.write_bytes(b"".join(array.tobytes() for array in played))
 
 
