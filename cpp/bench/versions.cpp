@@ -21,7 +21,10 @@ int main(int count, char** arguments) {
       (games.data() + games.size() - reinterpret_cast<const char*>(ends + plies)) / 64);
   std::memcpy(static_cast<void*>(begins.data()), reinterpret_cast<const char*>(ends + plies),
               64 * begins.size());
-  std::vector<std::uint8_t> masks(rungs::chess::kActions * boards);
+  struct alignas(64) Plane {
+    std::uint8_t bytes[64];
+  };
+  std::vector<Plane> masks(rungs::chess::kPlanes * boards);
   std::vector<std::int8_t> outcomes(boards);
   const auto out = reinterpret_cast<std::uintptr_t>(masks.data());
   const std::uintptr_t address = rungs_steps_new(version, boards);
@@ -35,5 +38,5 @@ int main(int count, char** arguments) {
   if (count > 5)
     std::ofstream(arguments[5], std::ios::binary)
         .write(reinterpret_cast<const char*>(masks.data()),
-               static_cast<std::streamsize>(masks.size()));
+               64 * static_cast<std::streamsize>(masks.size()));
 }

@@ -1,6 +1,6 @@
 // Eleven versions of one step, in the order of notebook 03, and what Python calls of them. A step
 // plays a legal action, finds the legal actions of the new position, writes their mask (4672 bytes
-// of 0 or 1) and says whether it is mate or stalemate.
+// of 0 or 1, from a cache line on) and says whether it is mate or stalemate.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -53,7 +53,7 @@ template <Version B>
 
 template <Version B>
 std::uint64_t perft_of(const B& board, int depth) {
-  std::uint8_t mask[chess::kActions];
+  alignas(64) std::uint8_t mask[chess::kActions];
   B looked = board;
   write_legal(looked, mask);
   std::uint64_t leaves = 0;
@@ -80,6 +80,7 @@ struct BoardsOf final : Boards {
       boards[i] = B(positions[i]);
       write_legal(boards[i], masks + chess::kActions * i);
     }
+    env::end_streams();
   }
 
   void play(const Games& games, std::uint8_t* masks, std::int8_t* outcomes) override {
@@ -93,6 +94,7 @@ struct BoardsOf final : Boards {
         boards[i] = B(*begins++);
         write_legal(boards[i], mask);
       }
+    env::end_streams();
   }
 
   std::uint64_t perft(const chess::Position& position, int depth) const override {

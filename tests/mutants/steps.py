@@ -3,7 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 TREES = ("tests/chess/test_steps.py::TestVersion::test_it_counts_trees_as_published",)
-GAMES = ("tests/chess/test_steps.py::TestVersion::test_it_plays_random_games_in_lockstep",)
+ENDS = ("tests/chess/test_steps.py::test_mate_and_stalemate_are_told",)
 
 MUTANTS = [
     Mutant(
@@ -63,11 +63,11 @@ MUTANTS = [
         TREES,
     ),
     Mutant(
-        "version-last-planes-forgotten",
-        "cpp/steps/memory.hpp",
-        "if (changed.plane[i]) write(i);",
-        "",
-        "underpromotions stay in the mask as they were",
-        GAMES,
+        "version-mate-untold",
+        "cpp/steps/bytes.hpp",
+        "return outcome(found.any, found.check);",
+        "return outcome(true, found.check);",
+        "a game without legal moves goes on",
+        ENDS,
     ),
 ]

@@ -159,8 +159,9 @@ def _planes(axes, words, board: chess.Board, square: int) -> None:
     for action in legal:
         named.setdefault(target_of(action), []).append(str(action // 64))
     for target, texts in named.items():
-        _dots(axes, 1 << target, "white")
-        axes.text(*_centre(target), "\n".join(texts), ha="center", va="center", fontsize=7)
+        _dots(axes, 1 << target, "white", zorder=4)  # over a piece that is taken
+        look = {"ha": "center", "va": "center", "fontsize": 8, "zorder": 5}
+        axes.text(*_centre(target), "\n".join(texts), **look)
     _ring(axes, square, style.BLACK)
     shown = legal[0] // 64 if legal else 0
     bits = sum(1 << action % 64 for action in legal_actions(board) if action // 64 == shown)
@@ -209,9 +210,9 @@ def _pieces(axes, board: chess.Board, title: str, square: int | None = None) -> 
         _ring(axes, square, style.BLACK)
 
 
-def _dots(axes, bits: int, color: str) -> None:
+def _dots(axes, bits: int, color: str, **look) -> None:
     for square in chess.SquareSet(bits):
-        axes.add_patch(matplotlib.patches.Circle(_centre(square), 0.25, color=color))
+        axes.add_patch(matplotlib.patches.Circle(_centre(square), 0.25, color=color, **look))
 
 
 def _ring(axes, square: int, color: str) -> None:

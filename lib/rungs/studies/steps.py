@@ -55,7 +55,7 @@ VERSIONS = (
     Version("side", "one side, no colours"),
     Version("lanes", "eight directions at once"),
     Version("bytes", "64 bytes at once"),
-    Version("memory", "only lines that change"),
+    Version("memory", "past the caches"),
 )
 BEFORE = (Version("python", "Python, the whole rung"), Version("python-chess", "only the step"))
 AFTER = (Version("cpp", "C++, the whole rung"),)
