@@ -20,7 +20,7 @@ def waterfall(table: pd.DataFrame, floor: float | None = None):
     for i, row in enumerate(table.itertuples()):
         before = times.iloc[max(i - 1, 0)]
         left, right = sorted((row.nanoseconds, before))
-        color = style.BLUE if row.nanoseconds <= before else style.ORANGE
+        color = style.BLUE if row.relative >= 1 else style.ORANGE
         if i == 0:
             left, color = 0, style.GREY
         hatch = {"hatch": "///", "edgecolor": "white"} if color == style.ORANGE else {}
