@@ -107,7 +107,7 @@ def explorer(board: chess.Board, square: int):
     """
     figure, axes = style.axes(8.4, 8.8, nrows=2, ncols=2)
     (fill, bounds), (planes, words) = axes
-    piece = f"{chess.piece_name(board.piece_type_at(square))} on {chess.square_name(square)}"
+    piece = f"{chess.piece_name(_type_at(board, square))} on {chess.square_name(square)}"
     slides = board.piece_type_at(square) in (chess.BISHOP, chess.ROOK, chess.QUEEN)
     _pieces(
         fill, board, f"the fill of the {piece}" if slides else f"the {piece} doesn't slide", square
@@ -123,8 +123,12 @@ def explorer(board: chess.Board, square: int):
     return figure
 
 
+def _type_at(board: chess.Board, square: int) -> int:
+    return board.piece_type_at(square) or 0
+
+
 def _all_ways(board: chess.Board, square: int) -> list[int]:
-    ways = _WAYS.get(board.piece_type_at(square), ())
+    ways = _WAYS.get(_type_at(board, square), ())
     empty = ~board.occupied & _ALL
     grown = [fill_stages(1 << square, empty, way) for way in ways]
     stages = zip(*grown, strict=True)
@@ -132,7 +136,7 @@ def _all_ways(board: chess.Board, square: int) -> list[int]:
 
 
 def _bounds(axes, board: chess.Board, square: int) -> None:
-    king = board.king(chess.WHITE)
+    (king,) = board.pieces(chess.KING, chess.WHITE)
     stuck = pinned(board)
     _pieces(axes, board, "pins and check mask", square)
     for at in stuck:
@@ -157,7 +161,9 @@ def _planes(axes, words, board: chess.Board, square: int) -> None:
     axes.title.set_fontsize(9 if len(legal) < 9 else 6)
     named: dict[int, list[str]] = {}
     for action in legal:
-        named.setdefault(target_of(action), []).append(str(action // 64))
+        target = target_of(action)
+        assert target is not None  # legal, so it stays on the board
+        named.setdefault(target, []).append(str(action // 64))
     for target, texts in named.items():
         _dots(axes, 1 << target, "white", zorder=4)  # over a piece that is taken
         look = {"ha": "center", "va": "center", "fontsize": 8, "zorder": 5}
@@ -185,7 +191,8 @@ def explore_bitboards(plies: int):
         board = after(position.value)
         squares = chess.SquareSet(board.occupied_co[chess.WHITE])
         piece.options = [
-            (f"{board.piece_at(at).symbol()}{chess.square_name(at)}", at) for at in squares
+            (f"{chess.piece_symbol(_type_at(board, at)).upper()}{chess.square_name(at)}", at)
+            for at in squares
         ]
 
     def show(plies, square):

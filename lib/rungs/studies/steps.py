@@ -210,7 +210,7 @@ class PythonChess:
         start = time.perf_counter()
         for actions, ends in zip(self._games.actions[:steps], self._games.ends, strict=False):
             for i, (action, ended) in enumerate(zip(actions.tolist(), ends.tolist(), strict=True)):
-                boards[i].push(move_of(action, boards[i]))
+                boards[i].push(move_of(action, boards[i]))  # type: ignore[arg-type]  # legal
                 self.outcomes[i] = self._write_legal(boards[i], i)
                 if ended:
                     boards[i] = chess.Board(next(begins))
