@@ -2,11 +2,14 @@
 
 import os
 import re
+import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from rungs.errors import UnavailableError
+from rungs.measure import results
 from rungs.peers.envpool import import_envpool
 from rungs.show import readme
 
@@ -21,6 +24,23 @@ def test_its_numbers_are_recorded_ones():
     (folder,) = set(re.findall(r"\((data/recorded/[\w-]+)/\w+.csv\)", README))
     for name, section in readme.sections(ROOT, Path(folder)).items():
         assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in README
+
+
+def test_a_recorded_waterfall_becomes_a_section(tmp_path):
+    folder = Path(re.search(r"\((data/recorded/[\w-]+)/\w+.csv\)", README)[1])
+    (tmp_path / folder).mkdir(parents=True)
+    for name in readme.NEEDED:
+        shutil.copy(ROOT / folder / name, tmp_path / folder)
+    ideas = ["Python", "the step", "first", "bitboards", "C++"]
+    columns = {"nanoseconds": 9.0, "relative": [1.0, 2, 3, 1, 0.5], "absolute": 1.0}
+    table = pd.DataFrame({"racer": ideas, "idea": ideas} | columns)
+    results.save(table, tmp_path / folder / "03_waterfall.csv", {"floor_nanoseconds": 8.0})
+    (tmp_path / "README.md").write_text("<!-- steps -->\n<!-- /steps -->\n")
+    readme.write(tmp_path, folder)
+    text = (tmp_path / "README.md").read_text()
+    assert "2 versions in C++ of the same step, of which *first* gains most, 3×" in text
+    assert "| bitboards | 9 ns | 1× | 1× |" in text
+    assert (tmp_path / "figures" / "steps.png").exists()
 
 
 # What these bring takes long to import and to compile.

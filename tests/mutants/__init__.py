@@ -10,6 +10,7 @@ from tests.mutants import (
     randomness,
     rules,
     states,
+    steps,
     training,
 )
 
@@ -20,6 +21,7 @@ AREAS = {
     "masks and observations": outputs.MUTANTS,
     "states": states.MUTANTS,
     "rungs of chess": ladder.MUTANTS,
+    "versions of a step": steps.MUTANTS,
     "CartPole": cartpole.MUTANTS,
     "PPO and training": training.MUTANTS,
     "measuring": measuring.MUTANTS,

@@ -42,6 +42,11 @@ def test_a_method_at_the_left_margin():
     assert shown.endswith("\n}\n")
 
 
+def test_a_method_of_an_aligned_struct():
+    shown = code("cpp/steps/memory.hpp", "Board.write_legal")
+    assert shown.startswith("// `mask` begins on a cache line.\nOutcome write_legal(")
+
+
 def test_a_struct_and_another_in_the_order_of_the_page():
     shown = code("cpp/rungs/openmp.hpp", "Team", "Schedule")
     assert shown.index("struct Team {") < shown.index("enum class Schedule")

@@ -97,6 +97,17 @@ def load_machine() -> Api:
     return functions
 
 
+def load_steps() -> Api:
+    """Compiles the functions of `cpp/steps/steps.hpp`.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    functions = load()
+    _include(headers.STEPS_API)
+    return functions
+
+
 @functools.cache
 def _include_mpi() -> None:
     library = mpi_library()

@@ -27,15 +27,20 @@ _TYPES = {
     "double*": _Array,
     "std::int32_t*": _Array,
 }
-_HEADERS = ("chess.hpp", "threads.hpp", "cartpole.hpp")
+_HEADERS = ("bindings/chess.hpp", "bindings/threads.hpp", "bindings/cartpole.hpp")
 _FUNCTION = re.compile(r"^([\w:]+) (rungs_\w+)\(([^)]*)\) \{", re.MULTILINE)
 
 
 @functools.cache
-def bound(path: Path) -> ctypes.CDLL:
-    """Loads a library that was compiled from `cpp/bindings/api.hpp`, once per path."""
+def bound(path: Path, headers: tuple[str, ...] = _HEADERS) -> ctypes.CDLL:
+    """Loads a library that was compiled from `cpp/bindings/api.hpp`, once per path.
+
+    Args:
+        path: the library's.
+        headers: below `cpp/`, whose functions it holds.
+    """
     library = ctypes.CDLL(str(path))
-    text = "".join((paths.CPP / "bindings" / name).read_text() for name in _HEADERS)
+    text = "".join((paths.CPP / name).read_text() for name in headers)
     for result, name, taken in _FUNCTION.findall(text):
         function = getattr(library, name)
         function.restype = _TYPES[result]

@@ -27,6 +27,17 @@ def load(march: str = "native") -> functions.Api:
     return functions.bound(build("gpp", paths.CPP / headers.API, flags))
 
 
+def load_steps(*flags: str) -> functions.Api:
+    """Loads the functions of `cpp/steps/steps.hpp`, compiled with flags of the caller's choice.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    every = [*flags, "-std=c++20", "-shared", "-fPIC", "-w", "-x", "c++"]
+    path = build("steps-versions", paths.CPP / headers.STEPS_API, every)
+    return functions.bound(path, (headers.STEPS_API,))
+
+
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
     """Builds a file from a source of ours by a g++, if it isn't there yet.
 

@@ -10,6 +10,7 @@ from rungs import paths
 API = "bindings/api.hpp"
 MPI_API = "bindings/mpi.hpp"
 MACHINE_API = "bindings/machine.hpp"
+STEPS_API = "steps/steps.hpp"
 
 
 def fingerprint() -> str:

@@ -33,7 +33,7 @@ _ABOUT = ("num_envs", "boards", "steps", "mask")
 # What differs between any two runs: the time, and measurements that stand among the settings.
 _VARYING = (
     *("commit", "date", "joblib_seconds", "floor_plies_per_second", "rest_of_batch_seconds"),
-    *("link_latency", "link_bandwidth"),
+    *("link_latency", "link_bandwidth", "floor_nanoseconds"),
 )
 
 
@@ -60,6 +60,7 @@ class Exact:
 
 _EXACT = {
     "03_instructions.csv": Exact("instructions", ("header", "mask"), better=0, tolerance=0.05),
+    "03_work.csv": Exact("instructions", ("racer",), better=-1, tolerance=0.05),
     "06_compiled.csv": Exact("bytes of machine code", ("architecture",), better=0),
     "09_counts.csv": Exact("per ply", ("boards", "count", "source"), better=-1, tolerance=0.05),
     "12_rules.csv": Exact("disagreements", ("peer", "rule"), better=-1, played=True),

@@ -20,7 +20,7 @@ from rungs.machine.cpu import usable_cores
 from rungs.machine.topology import Cache
 
 MACHINE = "x86-64-v3"
-_FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g", "-fopenmp"]
+FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g", "-fopenmp"]
 
 # Ours, and callgrind's.
 _EVENTS = {
@@ -57,6 +57,20 @@ def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
     Raises:
         CompilerError: g++ or valgrind failed; the message holds what it said.
     """
+    return callgrind_of("rungs_chess_serial_step", _program(boards, steps, mask, 1), *options)
+
+
+def callgrind_of(function: str, command: list[str], *options: str) -> str:
+    """Callgrind's report on one function of a program.
+
+    Args:
+        function: a C function's name; what it calls is counted too.
+        command: the program and its arguments.
+        *options: further ones for callgrind.
+
+    Raises:
+        CompilerError: as `callgrind`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report"
         gpp.run(
@@ -64,10 +78,10 @@ def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
                 "valgrind",
                 "--tool=callgrind",
                 "--collect-atstart=no",
-                "--toggle-collect=rungs_chess_serial_step",
+                f"--toggle-collect={function}",
                 f"--callgrind-out-file={report}",
                 *options,
-                *_program(boards, steps, mask, 1),
+                *command,
             ]
         )
         return report.read_text()
@@ -95,13 +109,19 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
         for name, cache in (("D1", first), ("LL", last))
     ]
     report = callgrind(boards, steps, mask, "--cache-sim=yes", "--branch-sim=yes", *caches)
+    return {name: number / (boards * steps) for name, number in totals(report).items()}
+
+
+def totals(report: str) -> dict[str, int]:
+    """Returns what a report of callgrind counts in all, by our names of it."""
     names = _told(r"^events: (.*)$", report).split()
     numbers = _told(r"^(?:totals|summary): (.*)$", report).split()
     # Zeros at the end of a line are left out.
     counted = dict.fromkeys(names, 0) | dict(zip(names, map(int, numbers), strict=False))
     return {
-        name: sum(counted[event] for event in events) / (boards * steps)
+        name: sum(counted[event] for event in events)
         for name, events in _EVENTS.items()
+        if set(events) <= counted.keys()
     }
 
 
@@ -163,6 +183,6 @@ def _told(pattern: str, report: str) -> str:
 
 def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
     """Returns the command that plays, compiled if it isn't yet."""
-    program = gpp.build("steps", paths.CPP / "bench" / "steps.cpp", _FLAGS)
+    program = gpp.build("steps", paths.CPP / "bench" / "steps.cpp", FLAGS)
     number = tuple(MASKS).index(mask)
     return [str(value) for value in (program, boards, steps, number, selections)]

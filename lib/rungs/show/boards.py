@@ -21,7 +21,7 @@ def bitboards(boards: dict[str, int]):
     """
     figure, axes = style.axes(2.1 * len(boards), 2.5, ncols=len(boards), squeeze=False)
     for each, (title, bits) in zip(axes[0], boards.items(), strict=True):
-        _empty_board(each, title)
+        empty_board(each, title)
         for square in range(64):
             if int(bits) >> square & 1:
                 centre = (square % 8 + 0.5, square // 8 + 0.5)
@@ -32,7 +32,7 @@ def bitboards(boards: dict[str, int]):
 def square_numbers():
     """Draws the number of every square: bit i of a bitboard, word i % 64 of an action."""
     figure, axes = style.axes(3.4, 3.6)
-    _empty_board(axes, "squares")
+    empty_board(axes, "squares")
     for square in range(64):
         _write(axes, square, str(square))
     return figure
@@ -54,7 +54,7 @@ def action_planes(queen_from: int, pawn_from: int):
     )
     chosen = ((queen_from, moves), (pawn_from, promotions))
     for each, (origin, actions), title in zip(axes, chosen, titles, strict=True):
-        _empty_board(each, title)
+        empty_board(each, title)
         planes: dict[int, list[str]] = {}
         for action in sorted(actions):
             if (target := target_of(action)) is not None:
@@ -107,7 +107,8 @@ def _write(axes, square: int, text: str) -> None:
     axes.text(square % 8 + 0.5, square // 8 + 0.5, text, ha="center", va="center", fontsize=8)
 
 
-def _empty_board(axes, title: str) -> None:
+def empty_board(axes, title: str) -> None:
+    """Draws 64 squares, named along two edges."""
     for square in range(64):
         shade = _DARK if (square % 8 + square // 8) % 2 == 0 else _LIGHT
         corner = (square % 8, square // 8)

@@ -1,4 +1,4 @@
-"""What the README takes from recorded results: the ladder, table and picture, and the peers."""
+"""What the README takes from recorded results: the ladder and its steps, and the peers."""
 
 import re
 from pathlib import Path
@@ -7,13 +7,15 @@ import pandas as pd
 
 from rungs.machine.describe import in_words
 from rungs.measure import results
-from rungs.show import figures, tables
+from rungs.show import figures, steps, tables
 from rungs.show.save import save_figure
-from rungs.show.style import ratio, speed
+from rungs.show.style import duration, ratio, speed
 
 # The files that its sections are made of.
 NEEDED = ("07_ladder.csv", "12_gains.csv", "12_rules.csv")
 _PICTURE = Path("figures") / "ladder.png"
+# Runs that were recorded before notebook 03 made it have none.
+_STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
 
 
 def sections(root: Path, recorded: Path) -> dict[str, str]:
@@ -24,14 +26,21 @@ def sections(root: Path, recorded: Path) -> dict[str, str]:
         recorded: a folder of `data/recorded/`, relative to `root`, holding all of `NEEDED`.
     """
     ladder, gains, rules = (results.load(root / recorded / name) for name in NEEDED)
-    return {"ladder": _ladder(ladder, recorded), "peers": _peers(gains, rules, recorded)}
+    made = {"ladder": _ladder(ladder, recorded), "peers": _peers(gains, rules, recorded)}
+    if (root / recorded / _STEPS).exists():
+        made["steps"] = _steps(results.load(root / recorded / _STEPS), recorded)
+    return made
 
 
 def write(root: Path, recorded: Path) -> None:
-    """Puts a machine's recorded results into README.md and figures/ladder.png; as `sections`."""
+    """Puts a machine's recorded results into README.md and its figures; as `sections`."""
     ladder = results.load(root / recorded / NEEDED[0])
     floor = float(ladder.attrs["provenance"]["floor_plies_per_second"])
     save_figure(figures.ladder(ladder, floor), root / _PICTURE)
+    if (root / recorded / _STEPS).exists():
+        table = results.load(root / recorded / _STEPS)
+        bound = float(table.attrs["provenance"]["floor_nanoseconds"])
+        save_figure(steps.waterfall(table, bound), root / _WATERFALL)
     readme = root / "README.md"
     text = readme.read_text()
     for name, section in sections(root, recorded).items():
@@ -52,6 +61,27 @@ def _ladder(frame: pd.DataFrame, recorded: Path) -> str:
         f"{tables.markdown(tables.ladder(frame))}\n\n"
         f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, {facts['date'][:10]} "
         f"([data]({(recorded / NEEDED[0]).as_posix()})).\n"
+    )
+
+
+def _steps(frame: pd.DataFrame, recorded: Path) -> str:
+    ideas = frame.iloc[2:-1]  # versions in C++
+    best = ideas.loc[ideas["relative"].idxmax()]
+    table = pd.DataFrame(
+        {
+            "One step of chess": frame["idea"],
+            "Time of a ply": (frame["nanoseconds"] * 1e-9).map(duration),
+            "Relative speed-up": frame["relative"].map(ratio),
+            "Absolute speed-up": frame["absolute"].map(ratio),
+        }
+    )
+    return (
+        f"![The time of a ply from Python to C++, idea by idea.]({_WATERFALL})\n\n"
+        f"From `python` to `cpp`, one idea at a time: {len(ideas)} versions in C++ of the same "
+        f"step, of which *{best['idea']}* gains most, {ratio(best['relative'])} "
+        f"([notebook 03](notebooks/03_cpp.ipynb), "
+        f"[data]({(recorded / _STEPS).as_posix()})).\n\n"
+        f"{tables.markdown(table)}\n"
     )
 
 

@@ -79,7 +79,8 @@ def _definitions(lines: list[str], name: str, low: int, high: int):
     """Yields first line and end of what clang-format's layout shows to be defined."""
     word = re.escape(name)
     function = re.compile(rf"^(?!\s*(?:return\b|else\b|//))[\w:<>,&*\s\[\]\"]*[\s*&]{word}\(")
-    record = re.compile(rf"^\s*(?:struct|class|enum class|concept|namespace)\s+{word}\b")
+    kinds = "struct|class|enum class|concept|namespace"
+    record = re.compile(rf"^\s*(?:{kinds})\s+(?:alignas\(\w+\)\s+)?{word}\b")
     alias = re.compile(rf"^\s*(?:(?:inline |static )?constexpr\b.*\b{word}\b.*=|using {word} =)")
     at = low
     while at < high:
