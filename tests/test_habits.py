@@ -92,6 +92,16 @@ class TestNotebook:
         }
         assert names <= read
 
+    def test_its_questions_explain_every_choice(self, path):
+        (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("## Questions")]
+        questions = re.split(r"^\*\*.+\*\*$", cell.source, flags=re.MULTILINE)[1:]
+        assert 2 <= len(questions) <= 4
+        for question in questions:
+            choices = re.findall(r"<details><summary>(.+)</summary>(.+)</details>", question)
+            assert len(choices) == question.count("<summary>") >= 3
+            assert sum(why.startswith("Right. ") for _, why in choices) == 1
+            assert all(why.startswith(("Right. ", "No. ")) for _, why in choices)
+
     def test_it_has_the_headings_of_the_course(self, path):
         text = "\n".join(
             c.source for c in nbformat.read(path, 4).cells if c.cell_type == "markdown"
