@@ -7,8 +7,10 @@ from rungs.registry import make, make_async, register, rungs_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     import ipywidgets
+    from IPython.core.interactiveshell import InteractiveShell
 
     from rungs.labs.verdict import Verdict
 
@@ -47,12 +49,12 @@ def check(lab: str) -> "Verdict":
     return _labs().check(lab)
 
 
-def load_ipython_extension(shell) -> None:
+def load_ipython_extension(shell: "InteractiveShell") -> None:
     """Teaches the cell magic `%%rung` to a notebook: `%load_ext rungs`."""
     shell.register_magics(_labs().RungMagics)
 
 
-def _labs():
+def _labs() -> "ModuleType":
     from rungs.errors import UnavailableError
 
     try:

@@ -31,7 +31,7 @@ def is_here() -> bool:
     return importlib.util.find_spec("cppyy") is not None
 
 
-def interpreter():
+def interpreter() -> Any:
     """Returns cppyy, its compiler set as ours is and an OpenMP runtime beside it, nothing compiled.
 
     Raises:

@@ -16,7 +16,7 @@ from rungs.labs.verdict import Verdict
 _SECONDS = 60.0
 _SHOWN = 2000  # of what it printed, characters
 
-_WHY = {
+_WHY: dict[int, str] = {
     signal.SIGSEGV: "it read or wrote where nothing of its own is (SIGSEGV)",
     signal.SIGABRT: "it was aborted (SIGABRT)",
     signal.SIGFPE: "it divided by zero (SIGFPE)",

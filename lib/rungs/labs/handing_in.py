@@ -52,7 +52,7 @@ def grade(folder: Path, say: Callable[[str], None] = print) -> pd.DataFrame:
     if not files:
         raise ConfigurationError(f"no *.json is in {folder}")
     records = {file.stem: record.read(file) for file in files}
-    rows = []
+    rows: list[tuple] = []
     for student, kept in records.items():
         for name in labs():
             code = kept.get(name, {}).get("code")

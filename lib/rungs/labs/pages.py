@@ -36,8 +36,8 @@ def page(lab: Lab) -> nbformat.NotebookNode:
         new_code_cell(f'rungs.check("{lab.name}")'),
         new_markdown_cell(stuck),
     ]
-    for number, cell in enumerate(cells):
-        cell.id = str(number)
+    for place, cell in enumerate(cells):
+        cell.id = str(place)
     return new_notebook(cells=cells, metadata={"kernelspec": _KERNEL})
 
 

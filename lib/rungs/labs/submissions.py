@@ -54,6 +54,7 @@ class RungMagics(Magics):
     @cell_magic
     def rung(self, line: str, cell: str) -> None:
         """Submits the cell for a lab: `%%rung 03a`. Its functions are then at hand as `yours`."""
+        assert self.shell
         try:
             self.shell.user_ns["yours"] = submit(line.strip(), cell)
         except building.SubmissionError as error:

@@ -64,7 +64,7 @@ class PgxChess(ChessPeer):
             from pgx.experimental import auto_reset
         except ImportError:
             raise UnavailableError("Pgx is not installed: pip install pgx") from None
-        if not jax.config.jax_compilation_cache_dir:  # the user's own
+        if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]  # the user's own
             # Every process would compile for ten seconds. With a limit, JAX locks the folder.
             jax.config.update("jax_compilation_cache_dir", str(cache.directory() / "jax"))
             jax.config.update("jax_compilation_cache_max_size", 2**28)

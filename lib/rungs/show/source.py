@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from IPython.display import Markdown
@@ -47,15 +48,15 @@ def _missing(name: str, file: str) -> ConfigurationError:
 
 def _in_python(lines: list[str], name: str, file: str) -> str:
     """Returns the lines of a function or class, with its decorators, moved to the left margin."""
-    scope: ast.AST = ast.parse("\n".join(lines))
+    inside: Iterable[ast.AST] = ast.parse("\n".join(lines)).body
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     for part in name.split("."):
-        inside = [n for n in ast.iter_child_nodes(scope) if isinstance(n, kinds) and n.name == part]
-        if not inside:
+        found = [node for node in inside if isinstance(node, kinds) and node.name == part]
+        if not found:
             raise _missing(name, file)
-        scope = inside[0]
-    first = min(node.lineno for node in [scope, *scope.decorator_list])
-    return _flush(_with_comment(lines, first - 1, "#") + lines[first - 1 : scope.end_lineno])
+        inside = found[0].body
+    first = min(node.lineno for node in [found[0], *found[0].decorator_list])
+    return _flush(_with_comment(lines, first - 1, "#") + lines[first - 1 : found[0].end_lineno])
 
 
 def _in_cpp(lines: list[str], name: str, file: str) -> str:

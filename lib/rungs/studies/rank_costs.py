@@ -145,13 +145,13 @@ class _Team(Ranks):
 
         `messages` and `bytes` are then of that update.
         """
-        self._took: Counter = Counter()
+        self._took: Counter[str] = Counter()
         self.messages = self.bytes = 0
         took = Counter(learner.learn())
         if self.size > 1 and self._exchange == "none":
             start = time.perf_counter()
             dist.barrier(self._group)
-            took["wait"] = time.perf_counter() - start
+            took["wait"] = time.perf_counter() - start  # type: ignore[assignment]  # a Counter of seconds
         took["infer"] += took["transfer"]  # on the CPU nothing is transferred
         took["backward"] -= self._took.total()
         took.update(self._took)

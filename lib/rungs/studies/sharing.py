@@ -81,7 +81,11 @@ def shared_out(way: str, num_envs: int) -> ChessVectorEnv:
     if way == "joblib":
         return ChessVectorEnv(num_envs, JoblibBoards, workers=cores)
     how: dict[str, Any] = {"transport": "queue", "workers": min(cores, num_envs)}
-    how |= {"shared": {"transport": way}, "a process each": {"workers": num_envs}}.get(way, {})
+    of_way: dict[str, dict] = {
+        "shared": {"transport": way},
+        "a process each": {"workers": num_envs},
+    }
+    how |= of_way.get(way, {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a process each is meant to be too many
         return make("chess", "multiprocessing", num_envs, **how)
@@ -126,7 +130,12 @@ def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float
         warnings.simplefilter("ignore")  # the reader has asked for so many
         pool = make("chess", "multiprocessing", num_envs, **how)
     racers = {"python": make("chess", "python", num_envs), "pool": pool}
-    effort = {"seed": seed, "steps": steps_of(1024, num_envs), "repeats": 5, "warmup": 1}
+    effort: dict[str, Any] = {
+        "seed": seed,
+        "steps": steps_of(1024, num_envs),
+        "repeats": 5,
+        "warmup": 1,
+    }
     times = race(racers, make("chess", "cpp", num_envs), **effort)
     pool.close()
     wide = times.pivot(index="repeat", columns="racer", values="seconds")
@@ -143,10 +152,11 @@ def price_of_workers(workers: int) -> dict[str, float]:
     before, start = _descriptors(), time.perf_counter()
     env = shared_out("a process each", workers)
     taken = time.perf_counter() - start
+    pids = env.boards.pids  # type: ignore[attr-defined]  # this rung's
     price = {
         "seconds": taken / workers,
         "descriptors": (_descriptors() - before) / workers,
-        "bytes": sum(map(_own_bytes, env.boards.pids)) / workers,  # type: ignore[attr-defined]
+        "bytes": sum(_own_bytes(pid) for pid in pids) / workers,
     }
     env.close()
     return price

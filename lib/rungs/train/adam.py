@@ -1,6 +1,7 @@
 """The optimizer: Adam, without PyTorch's compiler."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch.optim.adam import adam
@@ -19,8 +20,8 @@ class Adam:
     """
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):
-        self._weights = list(weights)
-        self._settings = {"lr": learning_rate, "betas": (0.9, 0.999), "eps": eps}
+        self._weights: list[torch.Tensor] = list(weights)
+        self._settings: dict[str, Any] = {"lr": learning_rate, "betas": (0.9, 0.999), "eps": eps}
         self._state: dict[int, dict[str, torch.Tensor]] = {}
 
     def zero_grad(self) -> None:

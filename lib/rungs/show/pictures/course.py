@@ -1,5 +1,7 @@
 """The course as a map: a ladder of six rungs, what measures it, and what uses it."""
 
+from typing import Any
+
 from matplotlib.patches import FancyBboxPatch
 
 from rungs.show import style
@@ -49,7 +51,10 @@ def course_map(here: str):
 def _stand(axes, number: str, name: str, corner: tuple[float, float], color: str, here: str):
     x, y = corner
     color = style.ORANGE if number == here else color
-    look = {"boxstyle": "round,pad=0.02,rounding_size=0.1", "edgecolor": style.BLACK}
+    look: dict[str, Any] = {
+        "boxstyle": "round,pad=0.02,rounding_size=0.1",
+        "edgecolor": style.BLACK,
+    }
     width = 3 if number == here else 1
     axes.add_patch(
         FancyBboxPatch(corner, _WIDTH, _HEIGHT, facecolor=color, linewidth=width, **look)

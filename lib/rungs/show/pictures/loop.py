@@ -1,5 +1,7 @@
 """The loop of reinforcement learning: who gives what to whom."""
 
+from typing import Any
+
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from rungs.show import style
@@ -29,7 +31,11 @@ def rl_loop():
 
 def _box(axes, corner: tuple[float, float], name: str, below: str, color: str) -> None:
     x, y = corner
-    look = {"boxstyle": "round,pad=0.05,rounding_size=0.2", "facecolor": color, "alpha": 0.6}
+    look: dict[str, Any] = {
+        "boxstyle": "round,pad=0.05,rounding_size=0.2",
+        "facecolor": color,
+        "alpha": 0.6,
+    }
     axes.add_patch(FancyBboxPatch(corner, 2.8, 2.0, edgecolor=style.BLACK, **look))
     axes.text(x + 1.4, y + 1.45, name, ha="center", va="center", fontweight="bold", fontsize=12)
     axes.text(x + 1.4, y + 0.65, below, ha="center", va="center", fontsize=9)
