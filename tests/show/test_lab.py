@@ -7,6 +7,7 @@ import time
 import nbformat
 import pytest
 
+from rungs.labs import catalogue
 from tests.browser import (
     ROOT,
     SCREENSHOTS,
@@ -41,7 +42,7 @@ def lab(tmp_path):
     command += [f"--ServerApp.port={port}", "--ServerApp.ip=127.0.0.1"]
     command += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.port_retries=0"]
     own = {name: str(home / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR")}
-    own |= {"JUPYTERLAB_SETTINGS_DIR": str(home / "settings")}
+    own |= {"JUPYTERLAB_SETTINGS_DIR": str(home / "settings"), "XDG_DATA_HOME": str(home / "data")}
     address = f"http://127.0.0.1:{port}"
     answers = f"{address}/api?token={TOKEN}"
     with served(command, answers, home / "log", cwd=home / "course", env=own):
@@ -117,6 +118,25 @@ def test_a_slider_of_threads_or_lanes(lab, page, notebook):
     handle.focus()
     page.keyboard.press("ArrowLeft")
     changed(page, first)
+
+
+def test_from_a_wrong_answer_to_a_right_one(lab, page):
+    run_all(page, lab, "labs/03a_knight_attacks.ipynb")
+    page.get_by_text("not right yet").wait_for()
+    board = page.locator(".jp-OutputArea-output svg").last
+    board.scroll_into_view_if_needed()
+    assert board.is_visible()
+    page.screenshot(path=SCREENSHOTS / "lab_wrong.png")
+
+    page.locator(".cm-content").filter(has_text="%%rung 03a").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("%%rung 03a\n" + catalogue.find("03a").code("solution"))
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    right = page.get_by_text("times the baseline")
+    right.wait_for()
+    right.scroll_into_view_if_needed()
+    page.screenshot(path=SCREENSHOTS / "lab_right.png")
 
 
 @pytest.mark.slow
