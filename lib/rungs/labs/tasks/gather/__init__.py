@@ -37,8 +37,9 @@ def _judge(functions):
             what = f"what rank 0 of {ranks} returns"
             return Difference(what, "a dictionary of arrays", type(found).__name__)
         for name in blocks[0]:
+            what = f"{name} of {ranks} rank{'s' * (ranks > 1)}"
             expected = np.concatenate([block[name] for block in blocks])
-            difference = _differs(f"{name} of {ranks} rank{'s' * (ranks > 1)}", expected, found.get(name))
+            difference = _differs(what, expected, found.get(name))
             if difference:
                 return difference
     return None
