@@ -113,12 +113,14 @@ a few calls.""",
         "The k-th legal action of a board, k even in 0 to its number of legal actions: "
         "`rng.integers(counts)` draws one k for each board.",
         "`np.flatnonzero(mask)` lists the legal actions of all boards, one board after the other, "
-        "as `4672 * board + action`. It is faster over words: `mask.view(np.uint64)` has 584 a "
-        "board, of which few are not zero, and only those need be looked into.",
+        "as `4672 * board + action`; `np.searchsorted` finds where each board's begin, and "
+        "`rng.integers(begins, ends)` draws a place for each board. Faster still: "
+        "`mask.view(np.uint64)` has 584 words a board, of which few are not zero, and "
+        "`np.bitwise_count` says how many actions are in each.",
     ),
     judge=_judge,
     work=_work,
-    target=0.6,
+    target=0.5,
     folder=Path(__file__).parent,
     language="python",
 )
