@@ -49,8 +49,8 @@ def _differs(what: str, expected: np.ndarray, found) -> Difference | None:
     if not isinstance(found, np.ndarray):
         return Difference(what, "an array", type(found).__name__)
     if (found.shape, found.dtype) != (expected.shape, expected.dtype):
-        arrays = (f"{array.shape} of {array.dtype}" for array in (expected, found))
-        return Difference(what, *arrays)
+        should, got = (f"{array.shape} of {array.dtype}" for array in (expected, found))
+        return Difference(what, should, got)
     if np.array_equal(found, expected):
         return None
     place = tuple(int(i) for i in np.argwhere(found != expected)[0])

@@ -20,7 +20,10 @@ class _Network:
     def __init__(self, size: int):
         self.size = size
         self.clocks = [0.0] * size  # in microseconds
-        self.boxes = collections.defaultdict(collections.deque)  # by sender and receiver
+        # By sender and receiver: when each was sent, and what.
+        self.boxes: dict[tuple[int, int], collections.deque] = collections.defaultdict(
+            collections.deque
+        )
         self.waiting: dict[int, int] = {}  # by rank, for whom; a rank that is done, for itself
         self.changed = threading.Condition()
 
