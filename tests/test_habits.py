@@ -14,6 +14,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from rungs.labs import catalogue, pages
+
 ROOT = Path(__file__).parents[1]
 COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 SOLUTIONS = sorted((ROOT / "notebooks" / "solutions").glob("*.ipynb"))
@@ -91,6 +93,13 @@ class TestNotebook:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
         assert names <= read
+
+    def test_it_links_its_labs(self, path):
+        labs = [lab for lab in catalogue.labs().values() if lab.notebook == path.stem]
+        assert labs
+        last = nbformat.read(path, 4).cells[-1].source
+        for lab in labs:
+            assert f"[{lab.name}, {lab.title}](labs/{pages.file_of(lab).name})" in last
 
     def test_its_questions_explain_every_choice(self, path):
         (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("## Questions")]

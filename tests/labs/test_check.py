@@ -14,6 +14,10 @@ from rungs.labs.verdict import Verdict
 
 PYTHON = "def third_times(keys):\n    {}\n"
 CPP = "#include <cstdio>\ninline std::uint64_t knight_attacks(std::uint64_t k) {{\n  {}\n}}"
+FAR = (
+    "inline void update_mask(const std::uint64_t*, const std::uint64_t*, std::uint8_t* mask) {\n"
+    "  for (int i = 0; i < 1 << 26; ++i) mask[i] = 0;\n}\n"
+)
 
 MISTAKES = {
     "syntax": ("01", "def third_times(:\n    pass", 'File "cell", line 1'),
@@ -26,6 +30,7 @@ MISTAKES = {
     "compiler": ("03a", CPP.format("return kk;"), "cell:3:10: error: use of undeclared"),
     "lacks": ("03a", "int knights() { return 0; }", "no function knight_attacks is defined"),
     "crashes": ("03a", CPP.format("return *(volatile std::uint64_t*)k;"), "(SIGSEGV)"),
+    "writes past": ("03d", FAR, "(SIGSEGV)"),
     "aborts": ("03a", CPP.format("__builtin_trap();"), "(SIGILL)"),
 }
 

@@ -56,7 +56,8 @@ def stage(out: Path, folder: Path) -> None:
         ConfigurationError: there is no run in `out`.
     """
     manifest = manifests.read(out)
-    (folder / "notebooks" / "solutions").mkdir(parents=True)
+    for beside in ("labs", "solutions"):
+        (folder / "notebooks" / beside).mkdir(parents=True)
     leave = shutil.ignore_patterns("run", "__pycache__")
     for name in _SOURCES:
         source = paths.ROOT / name
@@ -71,6 +72,9 @@ def stage(out: Path, folder: Path) -> None:
         entry = manifest["notebooks"].get(notebook.stem, {"status": "left out"})
         page = nbformat.read(executed if executed.exists() else notebook, as_version=4)
         nbformat.write(_page(page, _origin(manifest, entry)), folder / "notebooks" / notebook.name)
+    for notebook in sorted(NOTEBOOKS.glob("labs/*.ipynb")):
+        page = _lab(nbformat.read(notebook, as_version=4))
+        nbformat.write(page, folder / "notebooks" / "labs" / notebook.name)
     for notebook in sorted(NOTEBOOKS.glob("solutions/*.ipynb")):
         page = _answers(nbformat.read(notebook, as_version=4), notebook.name)
         nbformat.write(page, folder / "notebooks" / "solutions" / notebook.name)
@@ -137,6 +141,16 @@ def _answers(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNod
     title, _, rest = cells[0].source.partition("\n")
     note = f"Try first: these are answers to [the exercises](../{name}). The tests run their cells."
     cells[0].source = f"{title}\n\n:::{{note}}\n{note}\n:::\n{rest}"
+    return notebook
+
+
+def _lab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Makes a page of a lab's notebook, which is opened in JupyterLab: its task, and its stub."""
+    notebook.metadata |= {"orphan": True}
+    task, _, stub, *_ = notebook.cells
+    file = "Open it by `make lab`: here nothing can be run."
+    code = stub.source.partition("\n")[2]
+    notebook.cells = [task, new_markdown_cell(f"{file}\n\n```none\n{code}\n```")]
     return notebook
 
 

@@ -79,8 +79,9 @@ class Lab:
 def timed(call: Callable[[], object]) -> Callable[[], float]:
     """Returns a function that says how many seconds a call takes, the mean over some 5 ms."""
     calls = 1
-    while (seconds := _seconds(call, calls)) < 5e-3 and calls < 1 << 20:
-        calls = max(2 * calls, int(calls * 5e-3 / max(seconds, 1e-7)))
+    # The best of three, as one alone may have been interrupted, and then a turn would be too short.
+    while calls < 1 << 20 and min(_seconds(call, calls) for _ in range(3)) < 5e-3:
+        calls *= 2
     return lambda: _seconds(call, calls) / calls
 
 

@@ -38,7 +38,9 @@ def page(lab: Lab) -> nbformat.NotebookNode:
     ]
     for place, cell in enumerate(cells):
         cell.id = str(place)
-    return new_notebook(cells=cells, metadata={"kernelspec": _KERNEL})
+    return new_notebook(
+        cells=cells, metadata={"kernelspec": _KERNEL, "language_info": {"name": "python"}}
+    )
 
 
 def file_of(lab: Lab) -> Path:

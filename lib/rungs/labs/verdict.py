@@ -80,7 +80,8 @@ class Verdict:
     def _differs(self) -> str:
         difference = self.difference
         assert difference
-        words = f"{difference.what}: expected {difference.expected}, but it is {difference.got}."
+        words = f"The first difference is {difference.what}: "
+        words += f"expected {difference.expected}, but it is {difference.got}."
         for squares, which in ((difference.missing, "missing"), (difference.wrong, "too many")):
             if squares:
                 words += (
