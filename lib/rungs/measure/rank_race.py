@@ -29,7 +29,9 @@ def race_on_ranks(
     """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "race.csv"
-        launch(ranks, __file__, [json.dumps([str(out), threads, games, race_settings])])
+        launch(
+            ranks, __name__, [json.dumps([str(out), threads, games, race_settings])], module=True
+        )
         return pd.read_csv(out)
 
 

@@ -1,5 +1,8 @@
-"""Chess positions as diagrams, drawn from their FEN."""
+"""Chess positions as diagrams, White below."""
 
+from collections.abc import Iterable
+
+import chess
 import matplotlib.patches
 import matplotlib.patheffects
 import pandas as pd
@@ -8,6 +11,26 @@ from rungs.show import style
 
 _LIGHT, _DARK, _MOVED = "#F5F5F5", "#C9CFD6", "#F3D28B"
 _GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
+
+
+def rows_of(positions: Iterable, columns: int = 4):
+    """Draws positions in rows of so many, the last move's squares marked.
+
+    Args:
+        positions: each with `fen`, `title`, and `uci`, the move that led there, or "".
+        columns: diagrams in a row, at the most.
+    """
+    positions = list(positions)
+    across = min(columns, len(positions))
+    down = -(-len(positions) // across)
+    figure, panels = style.axes(2.4 * across, 2.7 * down, nrows=down, ncols=across, squeeze=False)
+    for axes in panels.flat[len(positions) :]:
+        axes.axis("off")
+    for axes, each in zip(panels.flat, positions, strict=False):
+        move = chess.Move.from_uci(each.uci) if each.uci else chess.Move.null()
+        position(axes, each.fen, {move.from_square, move.to_square} if move else ())
+        axes.set_title(each.title, fontsize=9)
+    return figure
 
 
 def filmstrip(games: pd.DataFrame, columns: int = 4):
@@ -27,39 +50,36 @@ def filmstrip(games: pd.DataFrame, columns: int = 4):
         last = game.index.max()
         plies = [round(last * (i + 1) / columns) for i in range(columns)]
         for axes, ply in zip(row, plies, strict=True):
-            position(axes, game.loc[ply, "fen"], game["fen"].get(ply - 1))
+            fen = game.loc[ply, "fen"]
+            position(axes, fen, _changed(fen, game["fen"].get(ply - 1, fen)))
             axes.set_title(f"{_numbered(ply, game.loc[ply, 'move'])}", fontsize=10)
         row[0].set_ylabel(who, fontsize=11)
         row[-1].set_xlabel(f"result: {game['result'].iloc[0]}", fontsize=10)
     return figure
 
 
-def position(axes, fen: str, before: str | None = None) -> None:
-    """Draws a position; squares that differ from the position before it are marked.
+def position(axes, fen: str, moved: Iterable[int] = ()) -> None:
+    """Draws a position, with some squares marked.
 
     Args:
         axes: where.
         fen: the position.
-        before: FEN of the position before, if there is one.
+        moved: the squares, 0 to 63.
     """
-    pieces, earlier = _squares(fen), _squares(before or fen)
-    for file in range(8):
-        for rank in range(8):
-            shade = _LIGHT if (file + rank) % 2 else _DARK
-            if pieces.get((file, rank)) != earlier.get((file, rank)):
-                shade = _MOVED
-            axes.add_patch(matplotlib.patches.Rectangle((file, rank), 1, 1, color=shade))
+    for square in chess.SQUARES:
+        file, rank = square % 8, square // 8
+        shade = _MOVED if square in moved else _LIGHT if (file + rank) % 2 else _DARK
+        axes.add_patch(matplotlib.patches.Rectangle((file, rank), 1, 1, color=shade))
     # One glyph for both colours, filled and edged: hollow ones vanish on dark squares.
-    for (file, rank), piece in pieces.items():
-        white = piece.isupper()
+    for square, piece in chess.Board(fen).piece_map().items():
         edge = matplotlib.patheffects.withStroke(
-            linewidth=1.6, foreground=style.BLACK if white else "white"
+            linewidth=1.6, foreground=style.BLACK if piece.color else "white"
         )
         axes.text(
-            file + 0.5,
-            rank + 0.46,
-            _GLYPHS[piece.lower()],
-            color="white" if white else style.BLACK,
+            square % 8 + 0.5,
+            square // 8 + 0.46,
+            _GLYPHS[piece.symbol().lower()],
+            color="white" if piece.color else style.BLACK,
             path_effects=[edge],
             family="DejaVu Sans",
             fontsize=15,
@@ -70,18 +90,10 @@ def position(axes, fen: str, before: str | None = None) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _squares(fen: str) -> dict[tuple[int, int], str]:
-    """Returns the pieces of a FEN by file and rank, from 0."""
-    found = {}
-    for rank, text in zip(range(7, -1, -1), fen.split()[0].split("/"), strict=True):
-        file = 0
-        for letter in text:
-            if letter.isdigit():
-                file += int(letter)
-            else:
-                found[file, rank] = letter
-                file += 1
-    return found
+def _changed(fen: str, before: str) -> set[int]:
+    """Returns the squares on which two positions differ."""
+    now, earlier = (chess.Board(each).piece_map() for each in (fen, before))
+    return {square for square in chess.SQUARES if now.get(square) != earlier.get(square)}
 
 
 def _numbered(ply: int, move: str) -> str:

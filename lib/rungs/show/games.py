@@ -6,9 +6,8 @@ import seaborn as sns
 from IPython.display import display
 
 from rungs.chess.actions import NUM_ACTIONS
-from rungs.show import style
+from rungs.show import diagrams, style
 from rungs.show.image import image
-from rungs.show.pictures.diagrams import diagrams
 
 
 def plies_of(game: pd.DataFrame, plies: list[int], columns: int = 4):
@@ -19,7 +18,7 @@ def plies_of(game: pd.DataFrame, plies: list[int], columns: int = 4):
         plies: after which plies.
         columns: diagrams in a row, at the most.
     """
-    return diagrams(_titled(game[game["ply"].isin(plies)]), columns)
+    return diagrams.rows_of(_titled(game[game["ply"].isin(plies)]), columns)
 
 
 def _titled(rows: pd.DataFrame):

@@ -24,10 +24,10 @@ def process_limits(make: Callable, *arguments) -> pd.DataFrame:
         A row per resource: `resource`; `each`, what a process takes of it; `limit`, what there is;
         and `environments`, how many processes that is.
     """
-    before = _open_files()
+    before = open_files()
     workers = Workers(make, [arguments] * _PROCESSES)
-    files = (_open_files() - before) / _PROCESSES
-    memory = sum(map(_own_bytes, workers.pids)) / _PROCESSES
+    files = (open_files() - before) / _PROCESSES
+    memory = sum(map(own_bytes, workers.pids)) / _PROCESSES
     workers.close()
     rows = [
         ("open files of the parent", files, resource.getrlimit(resource.RLIMIT_NOFILE)[0]),
@@ -40,11 +40,12 @@ def process_limits(make: Callable, *arguments) -> pd.DataFrame:
     return table
 
 
-def _open_files() -> int:
+def open_files() -> int:
+    """Returns how many files, pipes among them, this process has open."""
     return len(os.listdir("/proc/self/fd"))
 
 
-def _own_bytes(pid: int) -> int:
+def own_bytes(pid: int) -> int:
     """Returns the memory that a process shares with no other."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Private"))

@@ -18,6 +18,7 @@ from rungs.errors import WorkerDiedError
 from rungs.measure.race import race
 from rungs.processes.ranks import launch
 from rungs.studies.teams import StepCost
+from rungs.studies.teams import make as make_team
 
 # What a rank does in a step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")
@@ -54,7 +55,7 @@ def race_layout(
     transports = list(transports)
     with tempfile.TemporaryDirectory() as folder:
         told = [folder, threads, games, teams, transports, traced, race_settings]
-        launch(ranks, __file__, [json.dumps(told)])
+        launch(ranks, __name__, [json.dumps(told)], module=True)
         calls = [
             pd.read_csv(Path(folder) / f"{transport} {rank}.csv").assign(
                 transport=transport, rank=rank
@@ -78,7 +79,7 @@ def main() -> None:
         racers = {"cpp": rungs.make("chess", "cpp", **game), "mpi": env}
         if teams:
             racers["openmp"] = rungs.make("chess", "openmp", threads=threads, **game)
-            racers["twice"] = teams.make("twice", game["num_envs"], threads, game["mask"])
+            racers["twice"] = make_team("twice", game["num_envs"], threads, game["mask"])
         pilot = rungs.make("chess", "cpp", **game)
         frames.append(race(racers, pilot, steps=steps, **race_settings).assign(**game))
         env.close()

@@ -5,7 +5,6 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -18,6 +17,7 @@ from rungs.machine.cpu import usable_cores
 from rungs.measure.race import race, steps_of
 from rungs.registry import make
 from rungs.studies import served
+from rungs.studies.process_limits import open_files, own_bytes
 
 # What each way is called in a race; the first is what the others are compared with.
 WAYS = ("python", "Python threads", "queue", "shared", "a process each", "joblib")
@@ -147,16 +147,16 @@ def price_of_workers(workers: int) -> dict[str, float]:
 
     Returns:
         `seconds` to start it, `descriptors` that it takes in this process, and `bytes` of memory of
-        its own (a page that several share counts as a part for each).
+        its own.
     """
-    before, start = _descriptors(), time.perf_counter()
+    before, start = open_files(), time.perf_counter()
     env = shared_out("a process each", workers)
     taken = time.perf_counter() - start
     pids = env.boards.pids  # type: ignore[attr-defined]  # this rung's
     price = {
         "seconds": taken / workers,
-        "descriptors": (_descriptors() - before) / workers,
-        "bytes": sum(_own_bytes(pid) for pid in pids) / workers,
+        "descriptors": (open_files() - before) / workers,
+        "bytes": sum(map(own_bytes, pids)) / workers,
     }
     env.close()
     return price
@@ -165,14 +165,3 @@ def price_of_workers(workers: int) -> dict[str, float]:
 def most_descriptors() -> int:
     """Returns how many files, pipes among them, this process may have open at a time."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-
-
-def _descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
-def _own_bytes(pid: int) -> int:
-    """Returns a process's proportional set size."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    (size,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
-    return int(size) * 1024
