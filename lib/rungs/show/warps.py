@@ -34,7 +34,7 @@ def warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
             rows["board"], longest - rows[loop], left=rows[loop], **looks["waits for its warp"]
         )
         share = rows[loop].mean() / longest if longest else 1
-        each.set_title(f"{title}: {share:.0%} at work", fontsize="medium")
+        each.set_title(f"{title}\n{share:.0%} at work", fontsize="medium")
         each.set_xlabel("times around the loop")
         shown = range(0, lanes, max(1, lanes // 8))
         each.set_yticks(shown, [f"lane {lane}" for lane in shown])
