@@ -1,14 +1,17 @@
 """The dashboard draws what is saved, names what is missing, and measures only when asked."""
 
+import json
 import subprocess
 import sys
 
 import ipywidgets
 import pandas as pd
+import platformdirs
 import pytest
 
 import rungs
 from rungs.errors import ConfigurationError
+from rungs.labs import catalogue
 from rungs.machine.describe import describe, slug
 from rungs.measure import results, valgrind
 from rungs.paths import ROOT
@@ -17,7 +20,7 @@ from rungs.show import dashboard, image, style
 RECORDED = ROOT / "data" / "recorded"
 SAVED = ("ladder", "profile", "updates", "chess peers", "CartPole", "nodes", "learning")
 UNRECORDED = ("threads", "ranks", "a warp")
-LIVE = ("a game", "processes, live", "scaling, live", "roofline, live")
+LIVE = ("a game", "labs", "processes, live", "scaling, live", "roofline, live")
 
 
 @pytest.fixture
@@ -102,6 +105,17 @@ def test_the_ladder_needs_the_rest_of_a_batch_too(folder):
     assert "07_ladder.csv" in panel(rungs.explore(folder), "ladder").value
     results.save(race, folder / "07_ladder.csv", {"size": "smoke", "rest_of_batch_seconds": 0.5})
     assert isinstance(panel(rungs.explore(folder), "ladder"), ipywidgets.interactive)
+
+
+def test_labs_that_are_right_are_listed(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(platformdirs, "user_data_dir", lambda name: str(tmp_path / name))
+    (tmp_path / "rungs").mkdir()
+    kept = {"03a": {"right": True, "tries": 4, "gain": 2.5, "share": 0.5}}
+    (tmp_path / "rungs" / "labs.json").write_text(json.dumps(kept))
+    shown = panel(rungs.explore(folder), "labs").value
+    assert "2.50×" in shown
+    assert shown.count(">right<") == 1
+    assert shown.count(">to do<") == len(catalogue.labs()) - 1
 
 
 def test_threads_are_drawn_as_the_model_was_fitted(folder):

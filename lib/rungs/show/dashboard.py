@@ -8,6 +8,7 @@ import pandas as pd
 
 from rungs.compile import gpp
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
+from rungs.labs import record
 from rungs.machine.cpu import usable_cores
 from rungs.machine.describe import describe, slug
 from rungs.measure import peaks, valgrind
@@ -69,6 +70,7 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
         "ranks": lambda: ranks.explore_step(tables["05_works"]),
         "a warp": lambda: warps.explore_warp(tables["06_followed"]),
         "a game": lambda: show_games.explore_game(games.play(games.OPERA_GAME)),
+        "labs": _labs,
         "processes, live": lambda: _processes(tables),
         "scaling, live": lambda: _scaling(tables),
         "roofline, live": lambda: _roofline(tables),
@@ -157,6 +159,14 @@ def _short(path: Path) -> str:
 
 def _line(text: str) -> ipywidgets.HTML:
     return ipywidgets.HTML(f'<span role="status">{html.escape(text)}</span>')
+
+
+def _labs() -> ipywidgets.Widget:
+    """Shows which labs are right, and how fast, of whoever runs this."""
+    table = record.table(record.read())
+    formats = {"gain": "{:.2f}×", "of the best": "{:.0%}", "tries": "{:.0f}"}
+    said = table.style.format(formats, na_rep="").hide().to_html()
+    return ipywidgets.HTML(f'<div style="overflow-x: auto">{said}</div>')
 
 
 def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
