@@ -55,6 +55,7 @@ def test_the_explorer_names_pins_checks_and_planes():
 
 def test_the_widget_offers_the_pieces_of_who_moves_and_draws_one():
     widget = bitboards.explore_bitboards(24)
+    assert widget.children[1].value is not None  # a piece, and so a picture, from the start
     plies, piece, _ = widget.children
     assert len(piece.options) == chess.popcount(bitboards.after(24).occupied_co[chess.WHITE])
     plies.value = 0

@@ -228,7 +228,17 @@ def test_the_roofline_needs_valgrind(folder, monkeypatch):
     [("ipywidgets", "course"), ("pandas", "course"), ("matplotlib", "course"), ("torch", "train")],
 )
 def test_a_missing_package_is_named_with_its_extra(package, extra):
-    code = f"import sys, rungs; sys.modules[{package!r}] = None; rungs.explore()"
+    code = f"""
+import sys, rungs
+
+class Absent:
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] == {package!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent)
+rungs.explore()
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1] == (
         "rungs.errors.UnavailableError: "

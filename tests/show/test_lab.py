@@ -122,7 +122,7 @@ def test_a_slider_of_threads_or_lanes(lab, page, notebook):
 
 def test_from_a_wrong_answer_to_a_right_one(lab, page):
     run_all(page, lab, "labs/03a_knight_attacks.ipynb")
-    page.get_by_text("not right yet").wait_for()
+    page.locator(".jp-OutputArea-output").get_by_text("not right yet").wait_for()
     board = page.locator(".jp-OutputArea-output svg").last
     board.scroll_into_view_if_needed()
     assert board.is_visible()

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import struct
+import threading
 import time
 import traceback
 import weakref
@@ -22,6 +23,7 @@ from rungs.processes.main_guard import UNGUARDED, end_if_unguarded
 CONTEXT = multiprocessing.get_context("forkserver")
 _PRELOADED = ["rungs"]  # before PyTorch, whose OpenMP would be in its threads' way
 _SAFE_PATH = "PYTHONSAFEPATH"  # as `python -P`
+_STARTING = threading.Lock()  # two threads would take each other's value for what was before
 
 # How long a worker may take to see that nobody wants it any more.
 _PATIENCE = 2.0
@@ -44,17 +46,18 @@ def preload(*modules: str) -> None:
     Args:
         *modules: their names.
     """
-    _PRELOADED.extend(module for module in modules if module not in _PRELOADED)
-    CONTEXT.set_forkserver_preload(_PRELOADED)
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
-        forkserver.ensure_running()
-    finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
+    with _STARTING:
+        _PRELOADED.extend(module for module in modules if module not in _PRELOADED)
+        CONTEXT.set_forkserver_preload(_PRELOADED)
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            forkserver.ensure_running()
+        finally:
+            if before is None:
+                del os.environ[_SAFE_PATH]
+            else:
+                os.environ[_SAFE_PATH] = before
 
 
 def limit(pipe: Connection, timeout: float | None) -> None:

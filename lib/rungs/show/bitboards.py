@@ -194,6 +194,7 @@ def explore_bitboards(plies: int):
             (f"{chess.piece_symbol(_type_at(board, at)).upper()}{chess.square_name(at)}", at)
             for at in squares
         ]
+        piece.index = 0  # of a list that is replaced none is chosen
 
     def show(plies, square):
         if square is not None:
