@@ -45,9 +45,10 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
         ConfigurationError: no such lab, or nothing was submitted.
     """
     lab = find(name)
-    verdict = _supervised(lab, submissions.code_of(lab) if code is None else code, seconds)
+    answer = submissions.code_of(lab) if code is None else code
+    verdict = _supervised(lab, answer, seconds)
     if code is None:
-        record.add(verdict, submissions.code_of(lab))
+        record.add(verdict, answer)
     return verdict
 
 

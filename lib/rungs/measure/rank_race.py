@@ -3,6 +3,7 @@
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -38,18 +39,40 @@ def race_on_ranks(
 def main() -> None:
     """Runs one rank of the races."""
     out, threads, games, race_settings = json.loads(sys.argv[1])
+    frames = race_games(games, threads, race_settings)
+    if frames:
+        pd.concat(frames).to_csv(out, index=False)
+
+
+def race_games(
+    games: list[dict],
+    threads: int,
+    race_settings: dict,
+    beside: Callable[[dict], dict] = lambda game: {},
+) -> list[pd.DataFrame]:
+    """Races on one rank, as all others do at the same time.
+
+    Args:
+        games: see `race_on_ranks`.
+        threads: see `race_on_ranks`.
+        race_settings: see `race_on_ranks`.
+        beside: further racers of rank 0, by name, from `num_envs` and `mask`.
+
+    Returns:
+        Of each game the rows of `race`, with `num_envs` and `mask` beside; nothing where the rank
+        serves another.
+    """
     frames = []
     for game in games:
         steps = game.pop("steps")
         env = rungs.make("chess", "mpi", threads=threads, **game)
         if env.serve():
             continue
-        racers = {"cpp": rungs.make("chess", "cpp", **game), "mpi": env}
+        racers = {"cpp": rungs.make("chess", "cpp", **game), "mpi": env} | beside(game)
         pilot = rungs.make("chess", "cpp", **game)
         frames.append(race(racers, pilot, steps=steps, **race_settings).assign(**game))
         env.close()
-    if frames:
-        pd.concat(frames).to_csv(out, index=False)
+    return frames
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import rungs
 from rungs import paths
 from rungs.compile import cling, gpp
 from rungs.errors import WorkerDiedError
-from rungs.measure.race import race
+from rungs.measure.rank_race import race_games
 from rungs.processes.ranks import launch
 from rungs.studies.teams import StepCost
 from rungs.studies.teams import make as make_team
@@ -70,19 +70,16 @@ def main() -> None:
     """Runs one rank."""
     folder, threads, games, teams, transports, traced, race_settings = json.loads(sys.argv[1])
     notes = _noting() if transports else None
-    frames = []
-    for game in games:
-        steps = game.pop("steps")
-        env = rungs.make("chess", "mpi", threads=threads, **game)
-        if env.serve():
-            continue
-        racers = {"cpp": rungs.make("chess", "cpp", **game), "mpi": env}
-        if teams:
-            racers["openmp"] = rungs.make("chess", "openmp", threads=threads, **game)
-            racers["twice"] = make_team("twice", game["num_envs"], threads, game["mask"])
-        pilot = rungs.make("chess", "cpp", **game)
-        frames.append(race(racers, pilot, steps=steps, **race_settings).assign(**game))
-        env.close()
+
+    def beside(game: dict) -> dict:
+        if not teams:
+            return {}
+        return {
+            "openmp": rungs.make("chess", "openmp", threads=threads, **game),
+            "twice": make_team("twice", game["num_envs"], threads, game["mask"]),
+        }
+
+    frames = race_games(games, threads, race_settings, beside)
     for transport in transports:
         _note_calls(notes, transport, threads, traced, race_settings["seed"], Path(folder))
     if frames:
