@@ -15,8 +15,8 @@ def press_ctrl_c(env, other):
     for each in (env, other):
         each.reset(seed=3)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         env.step_many(2**31 - 1)
     timer.join()
 

@@ -38,10 +38,9 @@ class Sleeper:
         time.sleep(seconds)
 
 
-def press_ctrl_c(delay):
-    timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    return timer
+def ctrl_c_after(delay):
+    """A timer, not started: where the signal is expected, its test starts it."""
+    return threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
 
 
 def step_for_ever(env, info):
@@ -282,8 +281,9 @@ def test_ctrl_c_leaves_a_usable_environment(moment):
     env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
     twin = rungs.make("chess", "cpp", 300, max_plies=9)
     _, info = env.reset(seed=1)
-    timer = press_ctrl_c(moment)
+    timer = ctrl_c_after(moment)
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         step_for_ever(env, info)
     timer.join()
     lockstep.play(env, twin, seed=3, steps=3)
@@ -293,9 +293,9 @@ def test_ctrl_c_leaves_a_usable_environment(moment):
 def test_ctrl_c_twice_gives_up_on_workers_that_hang():
     pool = Workers(Sleeper, [(), ()])
     pids = pool.pids
-    press_ctrl_c(0.2)
-    press_ctrl_c(0.6)
     with pytest.raises(KeyboardInterrupt):
+        ctrl_c_after(0.2).start()
+        ctrl_c_after(0.6).start()
         pool.call("sleep", [(60,), (0,)])
     assert gone(pids)
     with pytest.raises(WorkerDiedError):
