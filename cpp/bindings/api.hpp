@@ -3,4 +3,5 @@
 #pragma once
 #include "cartpole.hpp"
 #include "chess.hpp"
+#include "search.hpp"
 #include "threads.hpp"

@@ -11,6 +11,7 @@
 #include "../rungs/serial.hpp"
 #include "../rungs/threads.hpp"
 #include "at.hpp"
+#include "team.hpp"
 
 extern "C" {
 
@@ -87,17 +88,6 @@ std::int64_t rungs_chess_openmp_step(std::uintptr_t batch, const std::int64_t* a
   return rungs::openmp::step(rungs::at<const rungs::ChessBatch>(batch), actions,
                              rungs::at<const rungs::openmp::Team>(team));
 }
-
-// The address of a team of so many threads; or, where the system gives only `n` of them, -n.
-std::int64_t rungs_team_start(std::int64_t threads) {
-  auto* team = new (std::nothrow) rungs::Team(static_cast<std::int32_t>(threads));
-  const std::int64_t given = team ? team->size() : 1;
-  if (given == threads) return reinterpret_cast<std::int64_t>(team);
-  delete team;
-  return -given;
-}
-
-void rungs_team_end(std::uintptr_t team) { delete &rungs::at<rungs::Team>(team); }
 
 // The threads, of so many, that are worth waking for so many boards.
 std::int64_t rungs_chess_useful_threads(std::int64_t threads, std::int64_t boards) {

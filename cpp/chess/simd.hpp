@@ -9,8 +9,10 @@
 // directions, with AVX2 it is two, and without either the compiler makes it scalar code. There is
 // no table, no branch and no loop over pieces.
 //
-// Where the compiler has vectors, the eight are a 512-bit one of its own. A GPU has none, and needs
-// none: each of its threads steps a board, and 32 of them go together. There the words are plain.
+// Where the compiler has vectors, the eight are a 512-bit one of its own; or two halves, where g++
+// has registers of 256 bits only: it would keep a longer vector in memory. A GPU has none, and
+// needs none: each of its threads steps a board, and 32 of them go together. There the words are
+// plain.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -23,6 +25,12 @@
 #define RUNGS_PLAIN 0
 #endif
 
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__) && !RUNGS_PLAIN
+#define RUNGS_HALVES 1
+#else
+#define RUNGS_HALVES 0
+#endif
+
 // Before a long function that is called from several places: a GPU has little room for code, and
 // its compiler would copy it to each of them.
 #ifdef __CUDACC_RTC__
@@ -31,7 +39,7 @@
 #define RUNGS_ONCE inline
 #endif
 
-#if defined(__AVX512F__) && !RUNGS_PLAIN
+#if (defined(__AVX512F__) && !RUNGS_PLAIN) || RUNGS_HALVES
 #include <immintrin.h>
 #endif
 
@@ -88,11 +96,65 @@ constexpr Lanes shuffle(const Lanes& x) {
   return {x[lane]...};
 }
 
+#elif RUNGS_HALVES
+
+using Half = std::uint64_t __attribute__((vector_size(32)));
+
+struct Lanes {
+  Half low, high;
+
+  Lanes() = default;
+  constexpr Lanes(Half low, Half high) : low(low), high(high) {}
+  constexpr Lanes(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d,
+                  std::uint64_t e, std::uint64_t f, std::uint64_t g, std::uint64_t h)
+      : low{a, b, c, d}, high{e, f, g, h} {}
+
+  std::uint64_t operator[](int lane) const { return lane < 4 ? low[lane] : high[lane - 4]; }
+};
+
+template <class Of>
+inline Lanes lanewise(Of of) {
+  return {of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)};
+}
+
+#define RUNGS_HALFWISE(op)                                                                     \
+  constexpr Lanes operator op(Lanes a, Lanes b) { return {a.low op b.low, a.high op b.high}; } \
+  constexpr Lanes operator op(Lanes a, std::uint64_t b) { return {a.low op b, a.high op b}; }  \
+  constexpr Lanes operator op(std::uint64_t a, Lanes b) { return {a op b.low, a op b.high}; }  \
+  constexpr Lanes& operator op## = (Lanes & a, Lanes b) { return a = a op b; }
+RUNGS_HALFWISE(&)
+RUNGS_HALFWISE(|)
+RUNGS_HALFWISE(^)
+RUNGS_HALFWISE(+)
+RUNGS_HALFWISE(-)
+RUNGS_HALFWISE(*)
+RUNGS_HALFWISE(<<)
+RUNGS_HALFWISE(>>)
+#undef RUNGS_HALFWISE
+
+constexpr Lanes operator~(Lanes a) { return {~a.low, ~a.high}; }
+constexpr Lanes operator-(Lanes a) { return {-a.low, -a.high}; }
+
+inline Lanes nonempty(Lanes x) { return {(Half)(x.low != 0), (Half)(x.high != 0)}; }
+
+// A half takes its lanes from both, each of which is shuffled, and then one is chosen.
+template <int... lane>
+inline Lanes shuffle(Lanes x) {
+  constexpr int from[8] = {lane...};
+  return {__builtin_shufflevector(x.low, x.high, from[0], from[1], from[2], from[3]),
+          __builtin_shufflevector(x.low, x.high, from[4], from[5], from[6], from[7])};
+}
+
 #else
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // Lanes never cross a function boundary not inlined
 
 using Lanes = std::uint64_t __attribute__((vector_size(64)));
+
+template <class Of>
+inline Lanes lanewise(Of of) {
+  return Lanes{of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)};
+}
 
 inline Lanes nonempty(Lanes x) { return (Lanes)(x != 0); }
 
@@ -207,8 +269,7 @@ inline Lanes flip(Lanes x) {
       18, 17, 16, 31, 30, 29, 28, 27, 26, 25, 24, 39, 38, 37, 36, 35, 34, 33, 32, 47, 46, 45, 44,
       43, 42, 41, 40, 55, 54, 53, 52, 51, 50, 49, 48, 63, 62, 61, 60, 59, 58, 57, 56);
 #else
-  for (int lane = 0; lane < 8; ++lane) x[lane] = flip(x[lane]);
-  return x;
+  return lanewise([&](int lane) { return flip(x[lane]); });
 #endif
 }
 
@@ -222,8 +283,7 @@ inline Lanes counts(Lanes x) {
 #if defined(__AVX512VPOPCNTDQ__) && !RUNGS_PLAIN
   return (Lanes)_mm512_popcnt_epi64((__m512i)x);
 #else
-  for (int lane = 0; lane < 8; ++lane) x[lane] = count(x[lane]);
-  return x;
+  return lanewise([&](int lane) { return static_cast<std::uint64_t>(count(x[lane])); });
 #endif
 }
 

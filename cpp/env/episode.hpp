@@ -20,7 +20,9 @@ enum class Purpose : std::uint32_t {
   OPENING,
   CARTPOLE_START,
   CARTPOLE_ACTION,
-  AGENT
+  AGENT,
+  SEARCH_NOISE,
+  SEARCH_CHOICE
 };
 
 template <class Word>

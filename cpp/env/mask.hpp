@@ -29,6 +29,18 @@ inline Lanes where(chess::Bitboard bits) {
       18, 18, 18, 19, 19, 19, 19, 19, 19, 19, 19, 36, 36, 36, 36, 36, 36, 36, 36, 37, 37, 37, 37,
       37, 37, 37, 37, 54, 54, 54, 54, 54, 54, 54, 54, 55, 55, 55, 55, 55, 55, 55, 55);
   return (Lanes)((among & (Bytes)own) != 0);
+#elif RUNGS_HALVES
+  using Bytes = std::uint8_t __attribute__((vector_size(32)));
+  const auto sent = [](chess::Half half, chess::Half place) {
+    return (chess::Half)_mm256_shuffle_epi8((__m256i)half, (__m256i)place);
+  };
+  constexpr chess::Half low = {0, 0x0101010101010101ULL, 0x0202020202020202ULL,
+                               0x0303030303030303ULL};
+  constexpr chess::Half high = low + 0x0404040404040404ULL;
+  const auto kept = [](chess::Half among, chess::Half own) {
+    return (chess::Half)((Bytes)(among & own) != 0);
+  };
+  return {kept(sent(all.low, low), own.low), kept(sent(all.high, high), own.high)};
 #else
   Lanes among = (all >> Lanes{0, 8, 16, 24, 32, 40, 48, 56}) & 255;
   among |= among << 8;

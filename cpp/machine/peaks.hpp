@@ -4,26 +4,13 @@
 // many as it takes to hide the latency of each, and each with values of its own, or the compiler
 // would make one of all.
 #pragma once
+#include "lanes.hpp"
 #include "team.hpp"
 
 namespace rungs::machine {
 
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
-
 // A multiply-add takes up to five cycles, and a core begins up to two a cycle.
 constexpr int kChains = 12;
-
-template <class T>
-struct Lanes {
-  typedef T Vector __attribute__((vector_size(kVectorBytes)));
-  static constexpr int kCount = kVectorBytes / sizeof(T);
-};
 
 // The kinds of operation, in the order of lib/rungs/measure/peaks.py.
 enum class Peak : std::int32_t { FLOAT32, FLOAT64, VECTOR_INTEGER, SCALAR_INTEGER, CYCLE };

@@ -104,8 +104,10 @@ class Team {
   // and for how long at most, by the clock.
   static constexpr int kRest = 16;
   static constexpr std::chrono::seconds kMostRest{1};
-  // How long calls in a row may take that a member comes too late for.
-  static constexpr std::chrono::microseconds kLate{200};
+  // How long calls in a row may take that a member comes too late for. A core that has been idle
+  // for long takes a millisecond to wake, which is more than a call may take: whoever is left out
+  // for that is as late at the next trial, and never comes back.
+  static constexpr std::chrono::microseconds kLate{3000};
 
   struct Member {
     // What the caller says, and what all claim from.

@@ -121,8 +121,8 @@ def test_a_process_ends_whatever_its_threads_do():
 def test_ctrl_c_leaves_a_usable_environment(moment):
     env, twin = make(), make(rung="cpp")
     timer = threading.Timer(moment, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         play(env, 10**9)
     timer.join()
     lockstep.play(env, twin, seed=3, steps=3)

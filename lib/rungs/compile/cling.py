@@ -108,6 +108,17 @@ def load_steps() -> Api:
     return functions
 
 
+def load_learn() -> Api:
+    """Compiles the functions of `cpp/bindings/learn.hpp`, beside those of `load`.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    functions = load()
+    _include(headers.LEARN_API)
+    return functions
+
+
 @functools.cache
 def _include_mpi() -> None:
     library = mpi_library()

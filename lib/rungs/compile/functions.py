@@ -27,7 +27,10 @@ _TYPES = {
     "double*": _Array,
     "std::int32_t*": _Array,
 }
-_HEADERS = ("bindings/chess.hpp", "bindings/threads.hpp", "bindings/cartpole.hpp")
+_HEADERS = tuple(
+    f"bindings/{name}.hpp" for name in ("chess", "team", "threads", "cartpole", "search")
+)
+LEARN_HEADERS = ("bindings/learn.hpp",)
 _FUNCTION = re.compile(r"^([\w:]+) (rungs_\w+)\(([^)]*)\) \{", re.MULTILINE)
 
 

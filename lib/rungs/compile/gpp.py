@@ -1,5 +1,6 @@
 """C++ compiled ahead of time by g++: the control for Cling's, from the same header."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from rungs.errors import CompilerError
 from rungs.machine.cpu import cpu_features
 
 COMPILER = "g++"
-FLAGS = "-O3 -std=c++20 -ffp-contract=off -fopenmp -shared -fPIC"
+_LIBRARY = "-O3 -std=c++20 -ffp-contract=off -shared -fPIC"
+FLAGS = f"{_LIBRARY} -fopenmp"
 
 
 def load(march: str = "native") -> functions.Api:
@@ -38,6 +40,17 @@ def load_steps(*flags: str) -> functions.Api:
     return functions.bound(path, (headers.STEPS_API,))
 
 
+def load_learn() -> functions.Api:
+    """Loads the functions of `cpp/bindings/learn.hpp`, and their teams of threads.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    flags = [*_LIBRARY.split(), "-pthread", "-march=native", "-x", "c++"]
+    path = build("learn", paths.CPP / headers.LEARN_API, flags)
+    return functions.bound(path, functions.LEARN_HEADERS)
+
+
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
     """Builds a file from a source of ours by a g++, if it isn't there yet.
 
@@ -52,6 +65,11 @@ def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -
         (*identity, cpu_features()),
         lambda path: run([compiler, *flags, str(source), "-o", str(path)]),
     )
+
+
+def is_here() -> bool:
+    """Says whether there is a g++."""
+    return shutil.which(COMPILER) is not None
 
 
 def version(compiler: str = COMPILER) -> str:

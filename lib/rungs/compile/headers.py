@@ -11,6 +11,7 @@ API = "bindings/api.hpp"
 MPI_API = "bindings/mpi.hpp"
 MACHINE_API = "bindings/machine.hpp"
 STEPS_API = "steps/steps.hpp"
+LEARN_API = "bindings/learn.hpp"
 
 
 def fingerprint() -> str:

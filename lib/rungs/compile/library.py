@@ -28,6 +28,11 @@ def load() -> functions.Api:
     return functions.bound(path(chosen()))
 
 
+def load_learn() -> functions.Api:
+    """Loads the functions of `cpp/bindings/learn.hpp`, and their teams of threads; as `load`."""
+    return functions.bound(path(chosen()), functions.LEARN_HEADERS)
+
+
 def chosen() -> Variant:
     """Returns the variant that `load` loads; raises as that."""
     asked = os.environ.get("RUNGS_ISA")

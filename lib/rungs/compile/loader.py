@@ -39,6 +39,17 @@ def chosen(compiler: str | None = None) -> str:
     return CLING if cling.is_here() else GPP
 
 
+def load_learn(compiler: str | None = None) -> Api:
+    """Loads the functions of `cpp/bindings/learn.hpp`; as `load`.
+
+    Where nothing says who compiles, g++ does before Cling: once, and not in every process.
+    """
+    chose = chosen(compiler)
+    if compiler is None and chose == CLING and "RUNGS_COMPILER" not in os.environ and gpp.is_here():
+        chose = GPP
+    return _LEARNERS[chose]()
+
+
 def load_openmp(compiler: str | None = None) -> Api:
     """Loads the functions with OpenMP's in them, which no wheel has; as `load`."""
     chose = chosen(compiler)
@@ -60,3 +71,4 @@ def prepare() -> None:
 
 
 _LOADERS = {WHEEL: library.load, GPP: gpp.load, CLING: cling.load}
+_LEARNERS = {WHEEL: library.load_learn, GPP: gpp.load_learn, CLING: cling.load_learn}

@@ -69,6 +69,25 @@ def team_of(api: Api, threads: int) -> int:
     return team.address
 
 
+def workers_of(api: Api, threads: int) -> tuple[int, int, int]:
+    """Returns with what C++ of another library computes on the calling thread's team.
+
+    Args:
+        api: the functions of `cpp/bindings/api.hpp`, whose team it is.
+        threads: how many are to work.
+
+    Returns:
+        What `rungs::learn::Workers` consists of: how to run a team, the team, and so many threads;
+        where that is one, none.
+
+    Raises:
+        UnavailableError: as `Team`.
+    """
+    if threads == 1:
+        return 0, 0, 1
+    return api.rungs_team_runner(), team_of(api, threads), threads
+
+
 def refused(given: int, number: int) -> UnavailableError:
     """Makes the error that says how many threads the system gives."""
     return UnavailableError(
