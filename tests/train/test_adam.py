@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-from rungs.train.adam import Adam
+from rungs.train.adam import Adam, FlatAdam
 
 
 def gradients(network, step):
@@ -36,6 +36,40 @@ def test_it_is_adam_of_pytorch_bit_for_bit_also_after_it_was_saved():
     assert all(moments["step"] == 11 for moments in saved["state"].values())  # its own by now
     adam.zero_grad()
     assert all(weights.grad is None for weights in ours.parameters())
+
+
+def test_over_one_vector_it_is_adam_also_after_it_was_saved():
+    """Weights that lie otherwise in memory, too; and gradients that autograd adds up there."""
+    ours = torch.nn.Linear(5, 3).double()
+    ours.weight = torch.nn.Parameter(ours.weight.detach().t().contiguous().t())
+    theirs = copy.deepcopy(ours)
+    adam = FlatAdam(ours.parameters(), 3e-3, eps=1e-5)
+    reference = torch.optim.Adam(theirs.parameters(), 3e-3, eps=1e-5)
+    assert adam.state_dict()["state"] == {}
+    for step in range(30):
+        torch.manual_seed(step)
+        inputs = torch.randn(7, 5, dtype=torch.float64)
+        for network, optimizer in ((ours, adam), (theirs, reference)):
+            optimizer.zero_grad()
+            network(inputs).square().sum().backward()
+        adam.clip(1.5)
+        norm = torch.nn.utils.clip_grad_norm_(theirs.parameters(), 1.5)
+        adam.step()
+        reference.step()
+        if step == 10:
+            saved = copy.deepcopy(adam.state_dict())
+            adam.step()  # so that it has to go back
+            ours.load_state_dict(theirs.state_dict())
+            adam.load_state_dict(saved)
+    assert norm > 1.5
+    assert ours.weight.t().is_contiguous()
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
+    for i, moments in reference.state_dict()["state"].items():
+        for name, moment in moments.items():
+            torch.testing.assert_close(
+                adam.state_dict()["state"][i][name].double(), moment.double(), rtol=1e-9, atol=1e-12
+            )
 
 
 @pytest.mark.system

@@ -6,7 +6,8 @@ import torch
 import rungs
 from rungs.chess.policy import random_actions
 from rungs.chess.unpack import unpack_mask
-from rungs.train.network import PolicyValueNetwork, legal_actions
+from rungs.train.legal import from_bits
+from rungs.train.network import PolicyValueNetwork
 
 
 def positions(count=64, plies=40):
@@ -21,10 +22,11 @@ def positions(count=64, plies=40):
 
 def test_legal_actions_are_those_of_the_mask():
     _, mask = positions()
-    board, action = legal_actions(mask)
+    board, action, count = from_bits(mask)
     expected = unpack_mask(mask).nonzero(as_tuple=True)
     assert torch.equal(board, expected[0])
     assert torch.equal(action, expected[1])
+    assert torch.equal(count, unpack_mask(mask).sum(1))
 
 
 def test_every_legal_action_has_a_probability_and_no_other():

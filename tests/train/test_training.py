@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +13,11 @@ import pytest
 import torch
 
 from rungs import cli
-from rungs.errors import ConfigurationError
+from rungs.errors import CompilerError, ConfigurationError
 from rungs.train import checkpoint, training
+from rungs.train.network import PolicyValueNetwork
+from rungs.train.operations import operations
+from rungs.train.settings import PpoSettings
 
 SMALL = (
     "--num-envs 32 --num-steps 8 --num-minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
@@ -85,6 +89,25 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(unbroken, tmp_path):
     assert_same_run(out, unbroken)
 
 
+def test_progress_is_told_with_its_share_of_the_peak(tmp_path, monkeypatch, capsys):
+    once = [*SMALL.split(), "--updates", "1"]
+    monkeypatch.setattr(training, "float32_peak", lambda threads: 1e12 * threads)
+    assert train(tmp_path / "known", *once) == 0
+    told = re.search(r"([\d,]+) steps/s \(([\d.]+)% of the float32 peak\)", capsys.readouterr().out)
+    rate, share = float(told[1].replace(",", "")), float(told[2])
+    work = operations(PolicyValueNetwork()).update(PpoSettings())
+    assert share == pytest.approx(100 * rate * work / 1e12, abs=0.06)
+
+    def missing(threads):
+        raise CompilerError("there is no Cling")
+
+    monkeypatch.setattr(training, "float32_peak", missing)
+    assert train(tmp_path / "unknown", *once) == 0
+    told = capsys.readouterr().out
+    assert "shares of the float32 peak are not told: there is no Cling\n" in told
+    assert "steps/s, " in told
+
+
 def test_a_run_that_is_over_stays_as_it_is(unbroken):
     before = (unbroken / "metrics.csv").read_text()
     assert train(unbroken, "--resume") == 0
@@ -139,7 +162,7 @@ def test_a_run_may_be_as_long_as_some_seconds(tmp_path):
 def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
     settings = {"rung": "cpp", "opponent": "random", "how": {}, "ppo": {"discount": 0.9}}
     learner = {"network": {}, "optimizer": {}, "updates": 1, "steps": 1}
-    saved = {"tool": "rungs", "kind": "training", "schema": 1, "training": settings}
+    saved = {"tool": "rungs", "kind": "training", "schema": 2, "training": settings}
     saved |= {"job": None, "clock": 1.0, "learner": learner, "own": []}
     torch.save(saved, tmp_path / "checkpoint.pt")
     with pytest.raises(ConfigurationError, match=r"another version.*discount"):
@@ -151,7 +174,7 @@ def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):
     mistakes = [
         ((unbroken, *LONG), "holds a run already"),
         ((unbroken, "--resume", "--seed", "3"), "--resume"),
-        ((tmp_path, "--resume"), "to go on from"),
+        ((tmp_path, "--resume"), "there is no"),
         ((tmp_path, "--rung", "abacus"), "abacus"),
         ((tmp_path, "--num-envs", "0"), "num_envs"),
         ((tmp_path, "--num-minibatches", "7"), "minibatches"),

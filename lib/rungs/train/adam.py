@@ -29,6 +29,10 @@ class Adam:
         for weights in self._weights:
             weights.grad = None
 
+    def clip(self, max_norm: float) -> None:
+        """Scales all gradients down until their norm, as of one vector, is no more than that."""
+        torch.nn.utils.clip_grad_norm_(self._weights, max_norm)
+
     @torch.no_grad()
     def step(self) -> None:
         """Moves all weights by what their gradients, and those before, say."""
@@ -42,20 +46,11 @@ class Adam:
                 for i, weights in enumerate(self._weights)
             }
         moments = self._state.values()
-        adam(
+        _move(
+            self._settings,
             self._weights,
             [weights.grad for weights in self._weights],  # type: ignore[misc]  # all have one
-            [each["exp_avg"] for each in moments],
-            [each["exp_avg_sq"] for each in moments],
-            [],
-            [each["step"] for each in moments],
-            amsgrad=False,
-            beta1=self._settings["betas"][0],
-            beta2=self._settings["betas"][1],
-            lr=self._settings["lr"],
-            weight_decay=0.0,
-            eps=self._settings["eps"],
-            maximize=False,
+            *([each[name] for each in moments] for name in ("exp_avg", "exp_avg_sq", "step")),
         )
 
     def state_dict(self) -> dict:
@@ -72,3 +67,94 @@ class Adam:
     def _device(self, i: int, name: str) -> torch.device:
         # Steps are counted where they are needed without a wait.
         return torch.device("cpu") if name == "step" else self._weights[i].device
+
+
+class FlatAdam:
+    """Adam over weights that lie one after the other, as do gradients and moments.
+
+    What takes `Adam` some operations a tensor takes this some in all, and PyTorch's own fused one.
+    Weights are moved there when this is made: whatever holds their memory must do so later.
+
+    Args:
+        weights: what learns.
+        learning_rate: the paper's alpha.
+        eps: what is added to the root of the second moment.
+    """
+
+    def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):
+        self._weights = list(weights)
+        self._settings: dict[str, Any] = {"lr": learning_rate, "betas": (0.9, 0.999), "eps": eps}
+        like = self._weights[0].detach()
+        count = sum(each.numel() for each in self._weights)
+        self._flat, self._gradient, *self._moments = like.new_zeros((4, count))
+        self._step = torch.zeros((), device=like.device)
+        for ours, each in zip(self._views(self._flat), self._weights, strict=True):
+            ours.copy_(each.detach())
+            each.data = ours
+
+    def zero_grad(self) -> None:
+        """Makes all gradients zero, and has them added up where they lie side by side."""
+        self._gradient.zero_()
+        for ours, each in zip(self._views(self._gradient), self._weights, strict=True):
+            each.grad = ours
+
+    def clip(self, max_norm: float) -> None:
+        """See `Adam.clip`."""
+        norm = torch.linalg.vector_norm(self._gradient)
+        self._gradient *= (max_norm / (norm + 1e-6)).clamp(max=1.0)
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """See `Adam.step`."""
+        one = (self._flat, self._gradient, *self._moments, self._step)
+        _move(self._settings, *([each] for each in one), fused=True)
+
+    def state_dict(self) -> dict:
+        """See `Adam.state_dict`; before the first step there are no moments."""
+        state = {}
+        if self._step:
+            moments = zip(*map(self._views, self._moments), strict=True)
+            state = {
+                i: {"step": self._step.cpu(), "exp_avg": first, "exp_avg_sq": second}
+                for i, (first, second) in enumerate(moments)
+            }
+        return {"state": state, "param_groups": [self._settings]}
+
+    def load_state_dict(self, saved: dict) -> None:
+        """See `Adam.load_state_dict`."""
+        self._step.zero_()
+        for name, flat in zip(("exp_avg", "exp_avg_sq"), self._moments, strict=True):
+            flat.zero_()
+            for i, ours in enumerate(self._views(flat)):
+                if i in saved["state"]:
+                    ours.copy_(saved["state"][i][name])
+                    self._step.copy_(saved["state"][i]["step"])
+
+    def _views(self, flat: torch.Tensor) -> list[torch.Tensor]:
+        """Returns the part of a vector for each tensor of weights, shaped and laid out like it."""
+        views, at = [], flat.storage_offset()
+        for each in self._weights:
+            views.append(flat.as_strided(each.shape, each.stride(), at))
+            at += each.numel()
+        return views
+
+
+def _move(settings: dict[str, Any], *state: list[torch.Tensor], fused: bool | None = None) -> None:
+    """Moves weights by their gradients, first and second moments, and numbers of steps."""
+    weights, gradients, first, second, steps = state
+    adam(
+        weights,
+        gradients,
+        first,
+        second,
+        [],
+        steps,
+        fused=fused,
+        amsgrad=False,
+        beta1=settings["betas"][0],
+        beta2=settings["betas"][1],
+        lr=settings["lr"],
+        weight_decay=0.0,
+        eps=settings["eps"],
+        maximize=False,
+    )

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pandas as pd
-import scipy.stats
+import scipy.special
 import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
@@ -148,7 +148,7 @@ def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
     groups = frame.groupby(["system", "evaluation"], sort=False)
     means = groups[["steps", "seconds", "reward"]].mean()
     count = groups["reward"].count()
-    spread = scipy.stats.t.ppf(0.975, count - 1) * groups["reward"].std() / np.sqrt(count)
+    spread = scipy.special.stdtrit(count - 1, 0.975) * groups["reward"].std() / np.sqrt(count)
     means["low"], means["high"] = means["reward"] - spread, means["reward"] + spread
     return means.reset_index()
 

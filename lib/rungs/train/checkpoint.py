@@ -1,29 +1,28 @@
-"""Checkpoints: a training run as it stood, in a file that is believed only where it is whole."""
+"""Checkpoints: a training run as it stood."""
 
 import dataclasses
-import io
 import math
-import pickle
-import zipfile
 from pathlib import Path
 
 import torch
 
-from rungs.core.atomic import written
-from rungs.core.form import misfit
 from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.train.saved import Saved
 from rungs.train.settings import PpoSettings, Training
 
 NAME = "checkpoint.pt"
 
-_KIND = {"tool": "rungs", "kind": "training", "schema": 1}  # schema: grows with what is saved
-_FORM = {
-    "training": {"opponent": str, "rung": str, "how": {}, "ppo": {}},
-    "job": (str, type(None)),
-    "clock": float,
-    "learner": {"network": {...: torch.Tensor}, "optimizer": {}, "updates": int, "steps": int},
-    "own": [{"generator": torch.Tensor, "env": bytes}],
-}
+_FILE = Saved(
+    "training",
+    schema=2,
+    form={
+        "training": {"opponent": str, "rung": str, "how": {}, "ppo": {}},
+        "job": (str, type(None)),
+        "clock": float,
+        "learner": {"network": {...: torch.Tensor}, "optimizer": {}, "updates": int, "steps": int},
+        "own": [{"generator": torch.Tensor, "env": bytes}],
+    },
+)
 
 
 def save(out: Path, saved: dict) -> None:
@@ -36,10 +35,7 @@ def save(out: Path, saved: dict) -> None:
     Raises:
         StorageError: it can't be written; an earlier one stays.
     """
-    file = io.BytesIO()  # on a full disk `torch.save` fails as if it were at fault itself
-    torch.save(_KIND | saved | {"training": dataclasses.asdict(saved["training"])}, file)
-    with written(out / NAME) as unfinished:
-        unfinished.write_bytes(file.getbuffer())
+    _FILE.save(out / NAME, saved | {"training": dataclasses.asdict(saved["training"])})
 
 
 def load(out: Path) -> dict:
@@ -54,13 +50,7 @@ def load(out: Path) -> dict:
         InvalidStateError: it is corrupt, incomplete or something else; the message says in what.
     """
     path = out / NAME
-    if not path.exists():
-        raise ConfigurationError(f"there is no {path} to go on from")
-    saved = _whole(path)
-    if not isinstance(saved, dict) or {name: saved.get(name) for name in _KIND} != _KIND:
-        raise ConfigurationError(f"{path} is not of this version of Rungs, or of something else")
-    if wrong := misfit(saved, _FORM):
-        raise InvalidStateError(f"{path} is incomplete: {wrong}")
+    saved = _FILE.load(path)
     counts = (saved["clock"], saved["learner"]["updates"], saved["learner"]["steps"])
     if not all(0 <= count < math.inf for count in counts):
         raise InvalidStateError(f"{path} can't be right: seconds, updates and steps are {counts}")
@@ -73,25 +63,4 @@ def load(out: Path) -> dict:
         raise ConfigurationError(f"{path} is of another version of Rungs: {error}") from None
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
-    return {name: saved[name] for name in _FORM} | {"training": training}
-
-
-def _whole(path: Path):
-    """Returns what `torch.save` wrote. Its checksums are looked at here, as `torch.load` doesn't.
-
-    Raises:
-        InvalidStateError: the file is cut short, changed or nothing of PyTorch's.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            corrupt = archive.testzip()
-        if corrupt:
-            raise InvalidStateError(f"{path} is corrupt: in {corrupt}")
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except InvalidStateError:
-        raise
-    except pickle.UnpicklingError:
-        raise InvalidStateError(f"{path} is no checkpoint: it holds more than data") from None
-    except Exception as error:  # a file may be wrong in any way, and each raises something else
-        why = str(error).partition("\n")[0] or type(error).__name__
-        raise InvalidStateError(f"{path} is corrupt, or no checkpoint: {why}") from None
+    return saved | {"training": training}

@@ -1,21 +1,89 @@
-"""A small residual network with a masked policy and a value, over `obs="board"` and `mask="bits"`.
+"""A small residual network with a masked policy and a value, over `obs="board"`.
 
 Of 4672 actions some thirty are legal. Only they are scored: the mask is a list of what to compute,
 and never 4672 numbers of which almost all are thrown away.
 """
 
+import functools
+from collections.abc import Callable
+
 import torch
 from torch import nn
 
 from rungs.chess.actions import NUM_ACTIONS, target_of
+from rungs.train.bags import products
+from rungs.train.distributions import Padded
+from rungs.train.legal import Legal, from_bits
+from rungs.train.squares import NUM_PIECES, DenseSquares
 
-_PIECES = 13  # -6..6
-# What follows the squares in an observation, each at most about 1: castling rights, the file of an
-# en-passant capture, halfmove clock, repetitions, side to move.
-_SCALES = (1.0, 1.0, 1.0, 1.0, 1 / 8, 1 / 100, 1 / 2, 1.0)
+
+class LegalActionNetwork(nn.Module):
+    """A network that scores legal actions and nothing else: a subclass writes `scores`."""
+
+    def scores(self, observation: torch.Tensor, legal: Legal) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores a batch of positions.
+
+        Args:
+            observation: (N, 72) int8.
+            legal: their legal actions, M in all.
+
+        Returns:
+            A logit per legal action, (M,), and a value per position, (N,); float32.
+        """
+        raise NotImplementedError
+
+    def values(self, observation: torch.Tensor) -> torch.Tensor:
+        """Returns the values alone, (N,) float32, of (N, 72) int8."""
+        nothing = observation.new_zeros(len(observation), dtype=torch.int64)
+        return self.scores(observation, Legal(nothing[:0], nothing[:0], nothing))[1]
+
+    def forward(self, observation: torch.Tensor, mask: torch.Tensor):
+        """Scores a batch of positions as the environment gives them.
+
+        Args:
+            observation: (N, 72) int8.
+            mask: (N, 73) int64, the bits of `mask="bits"`.
+
+        Returns:
+            Each position's legal actions in order, (N, K) int64; K is the most that one has.
+            Log-probabilities (N, K) float32, -inf beyond a position's last. Values (N,)
+            float32.
+        """
+        legal = from_bits(mask)
+        scores, values = self.scores(observation, legal)
+        rows = Padded(legal, scores)
+        return rows.actions, rows.log_probabilities, values
 
 
-class PolicyValueNetwork(nn.Module):
+def gathered_scores(
+    query: torch.Tensor, legal: Legal, *keys: tuple[torch.Tensor, torch.Tensor]
+) -> torch.Tensor:
+    """Returns each position's query times the keys of its legal actions, all written out.
+
+    Args:
+        query: (N, k), of the positions.
+        legal: their legal actions, M in all.
+        *keys: tables (W, k), each with (M,) rows of it; an action's key is their sum.
+
+    Returns:
+        (M,) products.
+    """
+    first, *more = (nn.functional.embedding(rows, table) for table, rows in keys)
+    # Looked up as an embedding, whose gradient is added up in one order; an index's is not.
+    queries = nn.functional.embedding(legal.board, query)
+    return (queries * sum(more, first)).sum(1)
+
+
+def scores_in_place(
+    query: torch.Tensor, legal: Legal, *keys: tuple[torch.Tensor, torch.Tensor]
+) -> torch.Tensor:
+    """Returns what `gathered_scores` does, with queries and keys where they are."""
+    return functools.reduce(
+        torch.add, (products(query, *key, legal.board, legal.count) for key in keys)
+    )
+
+
+class PolicyValueNetwork(LegalActionNetwork):
     """Squares' pieces as one-hot vectors, residual blocks, a policy head and a value head.
 
     A legal move's score is the position's query times the move's key; the key is learnt for the
@@ -25,84 +93,50 @@ class PolicyValueNetwork(nn.Module):
         width: units of the residual stream.
         blocks: residual blocks.
         keys: units of queries and keys.
+        squares: makes the first layer, of a width: a class of `rungs.train.squares`.
+        score: multiplies queries by keys: `gathered_scores` or `scores_in_place`.
     """
 
-    # Buffers, in which `nn.Module` might hold modules, too.
-    _offsets: torch.Tensor
-    _scales: torch.Tensor
+    # A buffer, in which `nn.Module` might hold a module, too.
     _targets: torch.Tensor
 
-    def __init__(self, width: int = 128, blocks: int = 2, keys: int = 64):
+    def __init__(
+        self,
+        width: int = 128,
+        blocks: int = 2,
+        keys: int = 64,
+        squares: Callable[[int], nn.Linear] = DenseSquares,
+        score: Callable[..., torch.Tensor] = gathered_scores,
+    ):
         super().__init__()
-        self.squares = nn.Linear(64 * _PIECES + len(_SCALES), width)
+        self._score = score
+        self.squares = squares(width)
         self.blocks = nn.Sequential(*(_Block(width) for _ in range(blocks)))
         self.norm = nn.LayerNorm(width)
         self.query = nn.Linear(width, keys)
         self.action_key = _small(nn.Embedding(NUM_ACTIONS, keys))
-        self.capture_key = _small(nn.Embedding(_PIECES * _PIECES, keys))
+        self.capture_key = _small(nn.Embedding(NUM_PIECES * NUM_PIECES, keys))
         self.value = nn.Linear(width, 1)
-        self.register_buffer("_offsets", torch.arange(64) * _PIECES + 6, persistent=False)
-        self.register_buffer("_scales", torch.tensor(_SCALES), persistent=False)
         targets = [target_of(action) or 0 for action in range(NUM_ACTIONS)]
         self.register_buffer("_targets", torch.tensor(targets), persistent=False)
 
-    def forward(self, observation: torch.Tensor, mask: torch.Tensor):
-        """Scores a batch of positions.
-
-        Args:
-            observation: (N, 72) int8.
-            mask: (N, 73) int64, the bits of `mask="bits"`.
-
-        Returns:
-            actions (N, K) int64: each position's legal actions, in order; K is the most that one
-            has. Log-probabilities (N, K) float32, -inf beyond a position's last. Values (N,)
-            float32.
-        """
+    def scores(self, observation: torch.Tensor, legal: Legal) -> tuple[torch.Tensor, torch.Tensor]:
+        """See `LegalActionNetwork.scores`."""
+        board, action, _ = legal
         features = self._features(observation)
-        board, action = legal_actions(mask)
         moved, taken = (
             observation[board, square].long() + 6 for square in (action % 64, self._targets[action])
         )
-        key = self.action_key(action) + self.capture_key(moved * _PIECES + taken)
-        # Looked up as an embedding, whose gradient is added up in one order; an index's is not.
-        query = nn.functional.embedding(board, self.query(features))
-        score = (query * key).sum(1)
-        actions, scores = _rows(board, action, score, len(observation))
-        return actions, scores.log_softmax(1), self.value(features).squeeze(1)
+        capture = moved * NUM_PIECES + taken
+        keys = (self.action_key.weight, action), (self.capture_key.weight, capture)
+        return self._score(self.query(features), legal, *keys), self.value(features).squeeze(1)
 
     def values(self, observation: torch.Tensor) -> torch.Tensor:
-        """Returns the values alone, (N,) float32, of (N, 72) int8."""
+        """See `LegalActionNetwork.values`."""
         return self.value(self._features(observation)).squeeze(1)
 
     def _features(self, observation: torch.Tensor) -> torch.Tensor:
-        pieces = observation.new_zeros((len(observation), 64 * _PIECES), dtype=torch.float32)
-        pieces.scatter_(1, observation[:, :64] + self._offsets, 1.0)
-        squares = self.squares(torch.cat([pieces, observation[:, 64:] * self._scales], 1))
-        return self.norm(self.blocks(squares))
-
-
-def legal_actions(mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns the boards and the ids of all legal actions, two int64 vectors, in order of both.
-
-    Args:
-        mask: (N, 73) int64 or uint64, the bits of `mask="bits"`.
-    """
-    octets = mask.contiguous().view(torch.uint8)
-    # Most bytes are zero: only the bits of the others are looked at.
-    board, byte = octets.nonzero(as_tuple=True)
-    shifts = torch.arange(8, dtype=torch.uint8, device=mask.device)
-    row, bit = (octets[board, byte, None] >> shifts & 1).nonzero(as_tuple=True)
-    return board[row], byte[row] * 8 + bit
-
-
-def _rows(board: torch.Tensor, action: torch.Tensor, score: torch.Tensor, boards: int):
-    """Lists of all boards' legal actions and scores as a row per board."""
-    count = board.bincount(minlength=boards)
-    place = torch.arange(len(board), device=board.device) - (count.cumsum(0) - count)[board]
-    shape = (boards, int(count.max()))
-    actions = action.new_zeros(shape).index_put((board, place), action)
-    scores = score.new_full(shape, -torch.inf).index_put((board, place), score)
-    return actions, scores
+        return self.norm(self.blocks(self.squares(observation)))
 
 
 class _Block(nn.Module):

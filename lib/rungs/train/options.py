@@ -2,22 +2,32 @@
 
 import argparse
 import dataclasses
+from typing import Any
 
 from rungs.train.settings import PpoSettings, Training
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds an option for every field, without a default, so that it is known which were given."""
-    for settings in (Training, PpoSettings):
+def add_options(
+    parser: argparse.ArgumentParser, kinds: tuple[type, ...] = (Training, PpoSettings)
+) -> None:
+    """Adds an option for every field, without a default, so that it is known which were given.
+
+    Args:
+        parser: of a command.
+        kinds: of settings.
+    """
+    for settings in kinds:
         for field in dataclasses.fields(settings):
             if "help" not in field.metadata:
                 continue
-            kind = {"action": "store_true"} if field.type is bool else {"type": field.type}
+            takes: dict[str, Any] = {"type": field.type}
+            if field.type is bool:
+                takes = {"action": argparse.BooleanOptionalAction}
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
+                **takes,
                 default=argparse.SUPPRESS,
                 help=f"{field.metadata['help']} (default: {field.default})",
-                **kind,
             )
 
 

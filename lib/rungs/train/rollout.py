@@ -6,8 +6,10 @@ import torch
 from rungs.chess.buffers import Buffers
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError
+from rungs.train.legal import Positions
 
-_FORMATS = {"obs": "board", "mask": "bits", "autoreset_mode": "SAME_STEP"}
+_FORMATS = {"obs": "board", "autoreset_mode": "SAME_STEP"}
+_POSITION = ("observation", "mask", "action_count")
 
 
 class Rollout:
@@ -18,13 +20,15 @@ class Rollout:
     same GPU nothing is transferred.
 
     Args:
-        env: of chess, with `obs="board"`, `mask="bits"` and `autoreset_mode="SAME_STEP"`.
+        env: of chess, with `obs="board"` and `autoreset_mode="SAME_STEP"`.
         num_steps: how many steps, T.
         device: where the network is, and all that is listed here.
+        mask: the format that its masks must have.
 
     Attributes:
         observation: (T + 1, N, 72) int8.
-        mask: (T + 1, N, 73) int64.
+        mask: (T + 1, N, 73) int64, or (T + 1, N, 218) int16 with lists.
+        action_count: (T + 1, N) int16; (T + 1, N, 0) with bits.
         reward: (T, N) float32.
         ended: (T, N) bool, where an episode did.
         choice: (T, N) int64, each action's place among its position's legal ones.
@@ -37,22 +41,24 @@ class Rollout:
         ConfigurationError: the environment has other formats.
     """
 
-    def __init__(self, env: ChessVectorEnv, num_steps: int, device: torch.device):
-        for name, wanted in _FORMATS.items():
+    def __init__(
+        self, env: ChessVectorEnv, num_steps: int, device: torch.device, mask: str = "bits"
+    ):
+        for name, wanted in (_FORMATS | {"mask": mask}).items():
             has = getattr(env.settings, name)
             if getattr(has, "name", has) != wanted:
                 raise ConfigurationError(f"learning needs {name}={wanted!r}, not {has!r}")
         self.env, self.num_steps, self.device = env, num_steps, device
         self.against_itself = env.settings.opponent is None
         whole, self._slots = env.rollout(num_steps + 1)
-        outputs = (whole.observation, whole.mask, whole.reward, whole.ended)
+        outputs = [getattr(whole, name) for name in (*_POSITION, "reward", "ended")]
         self._here = [tensor_of(output) for output in outputs]
         # On the environment's device these are the very memory that it writes to.
         self._there = [output.to(device) for output in self._here]
         self._is_tensors = isinstance(whole.reward, torch.Tensor)
         self._transfers = self._here[0].device != self._there[0].device
-        self.observation, self.mask = self._there[:2]
-        self.reward, self.ended = (array[1:] for array in self._there[2:])
+        self.observation, self.mask, self.action_count = self._there[:3]
+        self.reward, self.ended = (array[1:] for array in self._there[3:])
         steps = (num_steps, env.num_envs)
         self.choice = torch.zeros(steps, dtype=torch.int64, device=device)
         self.log_probability = torch.zeros(steps, device=device)
@@ -60,14 +66,20 @@ class Rollout:
 
     def begin(self, observation: np.ndarray, info: dict) -> None:
         """Takes what the environment's `reset` or `set_state` returned for the first positions."""
-        self._slots[-1].observation[:] = observation
-        self._slots[-1].mask[:] = info["action_mask"]
+        last = self._slots[-1]
+        last.observation[:], last.mask[:] = observation, info["action_mask"]
+        if "action_count" in info:
+            last.action_count[:] = info["action_count"]
 
     def begin_again(self) -> None:
         """Goes on from the positions after the last step."""
-        for name in ("observation", "mask"):
+        for name in _POSITION:
             getattr(self._slots[0], name)[:] = getattr(self._slots[-1], name)
         self.transfer(0)
+
+    def positions(self, steps: int | slice) -> Positions:
+        """Returns the positions before a step, or before several, as they lie in memory."""
+        return Positions(self.observation[steps], self.mask[steps], self.action_count[steps])
 
     def to_env(self, actions: torch.Tensor) -> torch.Tensor:
         """Returns actions where the environment takes them."""

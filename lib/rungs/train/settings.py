@@ -5,9 +5,10 @@ import math
 import os
 from typing import Any
 
-from rungs.core.arguments import boolean, choice, integer, real, shown
+from rungs.core.arguments import choice, integer, real, shown
 from rungs.errors import ConfigurationError
 from rungs.machine.cpu import usable_cores
+from rungs.train import learners
 
 
 def setting(default, told: str):
@@ -89,7 +90,7 @@ class Training:
         "threads of PyTorch on the CPU, which its rounding depends on; 0 for all usable cores, "
         "shared among the ranks that torchrun starts on a machine",
     )
-    compile: bool = setting(False, "whether torch.compile compiles the network")
+    learner: str = setting("torch", f"how learning is computed: {', '.join(learners.names())}")
     # The rung's own settings, such as {"threads": 4}.
     how: dict = dataclasses.field(default_factory=dict)
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
@@ -114,7 +115,7 @@ class Training:
             "opponent": _text("opponent", self.opponent),
             "seconds": real("seconds", self.seconds, 1e-9, math.inf),
             "device": choice("device", self.device, ("cpu", "cuda")),
-            "compile": boolean("compile", self.compile),
+            "learner": choice("learner", self.learner, learners.names()),
         }
         checked["torch_threads"] = checked["torch_threads"] or share_of_cores()
         for name, value in checked.items():

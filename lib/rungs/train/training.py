@@ -11,10 +11,18 @@ import torch
 import rungs
 from rungs.chess.engine import UciEngine
 from rungs.core.folder import Folder, claimed
-from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
-from rungs.train import checkpoint
+from rungs.errors import (
+    CompilerError,
+    ConfigurationError,
+    InvalidStateError,
+    UnavailableError,
+)
+from rungs.measure.peaks import float32_peak
+from rungs.train import checkpoint, learners
+from rungs.train.cost import PARTS
 from rungs.train.evaluate import evaluate
 from rungs.train.log import Board, Log
+from rungs.train.operations import operations
 from rungs.train.ppo import Learner
 from rungs.train.ranks import Ranks, all_ranks
 from rungs.train.settings import Training, share_of_cores
@@ -89,7 +97,7 @@ def train(
                     seed=training.seed,
                     settings=training.ppo,
                     device=training.device,
-                    compile=training.compile,
+                    learner=training.learner,
                     ranks=ranks,
                 )
                 if saved:
@@ -133,7 +141,7 @@ def make_env(training: Training, rank: int = 0, make: Callable = _make):
         "seed": training.seed,
         "first_board": rank * training.num_envs,
         "opponent": opponent,
-        "mask": "bits",
+        "mask": learners.rung(training.learner).mask,
         "max_plies": training.max_plies,
     }
     return make(training.rung, training.num_envs, **settings)
@@ -165,6 +173,7 @@ class _Session:
         folder.note([self.out / checkpoint.NAME, *(log.path for log in logs), self.board.path])
         for log in logs:
             log.begin(self.board)
+        self.peak = _peak(self.training, self.say)
 
     def run(self) -> None:
         training, learner = self.training, self.learner
@@ -185,6 +194,26 @@ class _Session:
         if self.ranks.rank == 0:
             self.board.close()
 
+    def _progress(self, result: dict) -> str:
+        where, size = self._where(), self.ranks.size
+        settings = self.training.ppo
+        episodes = result["wins"] + result["draws"] + result["losses"]
+        steps = self.training.num_envs * settings.num_steps
+        rate = steps / sum(result[part] for part in PARTS)
+        share = ""
+        if self.peak:
+            work = operations(self.learner.network).update(settings)  # type: ignore[arg-type]  # ours
+            share = f" ({rate * work / self.peak:.1%} of the float32 peak)"
+        won = (
+            f"{result['wins'] / episodes:.1%} of {episodes} episodes won"
+            if episodes
+            else "none over"
+        )
+        return (
+            f"update {where['update']}, {where['steps']:,} steps, {where['seconds']:.0f} s, "
+            f"{size * rate:,.0f} steps/s{share}, {won}, entropy {result['entropy']:.2f}"
+        )
+
     def _where(self) -> dict:
         steps = self.learner.steps * self.ranks.size
         return {"update": self.learner.updates, "steps": steps, "seconds": self.clock}
@@ -197,7 +226,7 @@ class _Session:
         self.clock += means.pop("seconds")
         if self.ranks.rank == 0:
             self.metrics.add(self._where() | counts | means)
-            self.say(_progress(self.training, self._where(), counts | means, self.ranks.size))
+            self.say(self._progress(counts | means))
 
     def _evaluate(self) -> None:
         if self.ranks.rank:
@@ -231,12 +260,12 @@ class _Session:
             checkpoint.save(self.out, saved)
 
 
-def _progress(training: Training, where: dict, result: dict, ranks: int) -> str:
-    episodes = result["wins"] + result["draws"] + result["losses"]
-    parts = ("generate", "transfer", "infer", "backward")
-    rate = ranks * training.num_envs * training.ppo.num_steps / sum(result[part] for part in parts)
-    won = f"{result['wins'] / episodes:.1%} of {episodes} episodes won" if episodes else "none over"
-    return (
-        f"update {where['update']}, {where['steps']:,} steps, {where['seconds']:.0f} s, "
-        f"{rate:,.0f} steps/s, {won}, entropy {result['entropy']:.2f}"
-    )
+def _peak(training: Training, say: Callable) -> float | None:
+    """Measures what the cores that learn can do at most; None where that can't be, and says so."""
+    if training.device != "cpu":
+        return None
+    try:
+        return float32_peak(training.torch_threads)
+    except (CompilerError, UnavailableError) as error:
+        say(f"shares of the float32 peak are not told: {error}")
+        return None

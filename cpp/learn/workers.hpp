@@ -1,0 +1,30 @@
+// Who computes: the caller, and a team of threads that may be another library's.
+#pragma once
+#include <cstdint>
+
+namespace rungs::learn {
+
+// Calls `work(body, task)` for all tasks: `rungs_team_run` in cpp/bindings/team.hpp.
+using Runner = void (*)(std::uintptr_t team, std::int64_t threads, std::int64_t tasks,
+                        std::uintptr_t work, std::uintptr_t body);
+
+struct Workers {
+  Runner run;
+  std::uintptr_t team;
+  std::int64_t threads;  // 1 is the caller alone, without a team
+
+  template <class Work>
+  void operator()(std::int64_t tasks, const Work& work) const {
+    if (threads == 1) {
+      for (std::int64_t task = 0; task < tasks; ++task) work(task);
+      return;
+    }
+    void (*const call)(const void*, std::int64_t) = [](const void* body, std::int64_t task) {
+      (*static_cast<const Work*>(body))(task);
+    };
+    run(team, threads, tasks, reinterpret_cast<std::uintptr_t>(call),
+        reinterpret_cast<std::uintptr_t>(&work));
+  }
+};
+
+}  // namespace rungs::learn

@@ -1,0 +1,248 @@
+"""The learner in C++: exact in double precision, and the same bits whoever computes it."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+import rungs
+from rungs.errors import ConfigurationError, UnavailableError
+from rungs.train import learners
+from rungs.train.learners.agent import Played
+from rungs.train.learners.cpp import CppAgent
+from rungs.train.legal import Positions
+from rungs.train.network import PolicyValueNetwork
+from rungs.train.ppo import Learner
+from rungs.train.ranks import Ranks
+from rungs.train.settings import PpoSettings
+from tests.train.learners import batches
+
+SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_norm=0.2)
+HOW = {"device": torch.device("cpu"), "ranks": Ranks()}
+
+
+def network(seed, spread=1.0):
+    """A network whose every weight is drawn, also those that begin as ones and zeros."""
+    torch.manual_seed(seed)
+    made = PolicyValueNetwork().double()
+    with torch.no_grad():
+        for weights in made.parameters():
+            weights += spread * 0.1 * torch.randn_like(weights)
+    return made
+
+
+def agent(made, **how):
+    return CppAgent(copy.deepcopy(made), SETTINGS, **HOW, **how)
+
+
+def half(made):
+    try:
+        return agent(copy.deepcopy(made).float(), bfloat16=True)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+
+
+def reference(made):
+    return learners.make("torch", copy.deepcopy(made), SETTINGS, **HOW)
+
+
+def flat(learner):
+    return torch.cat([weights.detach().flatten() for weights in learner.network.parameters()])
+
+
+@pytest.fixture
+def threads():
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", ["games", *batches.STARTS])
+@pytest.mark.parametrize("seed", range(3))
+def test_gradients_are_exact_in_double_precision(name, seed):
+    """Networks of all sizes of weights; the last one is sure of almost everything."""
+    made = network(seed, spread=(0.3, 1.0, 3.0)[seed])
+    played = batches.played("list", name, 64, torch.float64)
+    exact = batches.played("bits", name, 64, torch.float64)
+    rows = torch.randperm(64, generator=torch.Generator().manual_seed(seed))[:50]
+    found, parts = agent(made).gradients(played, rows)
+    wanted, wanted_parts = reference(made).gradients(exact, rows)
+    for weights, gradient in wanted.items():
+        error = (found[weights] - gradient).norm()
+        assert error < 1e-9 * gradient.norm() + 1e-15, f"{weights}: {error:.1e}"
+    for part, value in wanted_parts.items():
+        assert parts[part].item() == pytest.approx(value.item(), rel=1e-9, abs=1e-12), part
+
+
+def test_games_that_have_all_ended_are_learnt_from():
+    """With NEXT_STEP an ended board shows its last position, and lists action 0 alone."""
+    mate = {"start_fens": ["6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1"], "autoreset_mode": "NEXT_STEP"}
+    env = rungs.make("chess", "cpp", 8, mask="list", **mate)
+    env.reset()
+    observation, _, terminated, _, info = env.step([env.legal_moves(0)["e1e8"]] * 8)
+    assert terminated.all()
+    arrays = (observation, info["action_mask"], info["action_count"])
+    positions = Positions(*(torch.from_numpy(array).clone() for array in arrays))
+    env.close()
+    numbers = torch.randn(3, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    played = Played(positions, torch.zeros(8, dtype=torch.int64), *numbers)
+    made, rows = network(5), torch.arange(8)
+    found, _ = agent(made).gradients(played, rows)
+    wanted, _ = learners.make("lists", copy.deepcopy(made), SETTINGS, **HOW).gradients(played, rows)
+    for weights, gradient in wanted.items():
+        torch.testing.assert_close(found[weights], gradient, rtol=1e-9, atol=1e-12)
+
+
+def test_updates_are_exact_in_double_precision():
+    made = network(3)
+    ours, theirs = agent(made), reference(made)
+    for update in range(3):
+        rows = torch.randperm(96, generator=torch.Generator().manual_seed(update)).view(4, 24)
+        parts = ours.improve(batches.played("list", "games", 96, torch.float64), rows)
+        exact = theirs.improve(batches.played("bits", "games", 96, torch.float64), rows)
+        assert parts == pytest.approx(exact, rel=1e-7)
+    moved = flat(theirs) - flat(reference(made))
+    assert (flat(ours) - flat(theirs)).norm() < 1e-7 * moved.norm()
+
+
+def test_single_precision_follows_double():
+    made = network(4)
+    single, double = agent(copy.deepcopy(made).float()), agent(made)
+    rows = torch.randperm(96, generator=torch.Generator().manual_seed(0)).view(4, 24)
+    for learner, dtype in ((single, torch.float32), (double, torch.float64)):
+        learner.improve(batches.played("list", "games", 96, dtype), rows)
+    moved = flat(double) - flat(agent(made))
+    assert (flat(single) - flat(double)).norm() < 1e-3 * moved.norm()
+
+
+# A bfloat16 has 8 bits: a factor is off by 2^-9 at most, and six layers of products, forward and
+# backward, add up.
+HALF = 2**-9 * 6
+
+
+@pytest.mark.parametrize("name", ["games", *batches.STARTS])
+def test_bfloat16_products_are_off_by_their_rounding(name):
+    """The network is far from all outcomes, so that positions' gradients add up.
+
+    Where they cancel out, what is left may be as small as what was rounded away.
+    """
+    made = network(0)
+    played, rows = batches.played("list", name, 61), torch.arange(61)
+    found, parts = half(made).gradients(played, rows)
+    exact = batches.played("bits", name, 61, torch.float64)
+    wanted, wanted_parts = reference(made).gradients(exact, rows)
+    ours = torch.cat([found[weights].flatten() for weights in wanted]).double()
+    theirs = torch.cat([gradient.flatten() for gradient in wanted.values()])
+    assert 1e-5 < (ours - theirs).norm() / theirs.norm() < HALF
+    near = {"rel": HALF, "abs": 1e-3}
+    assert parts["entropy"].item() == pytest.approx(wanted_parts["entropy"].item(), **near)
+
+
+@pytest.mark.parametrize("make", [lambda made: agent(made.float()), half], ids=["float32", "half"])
+def test_any_number_of_threads_gives_the_same_bits(threads, make):
+    played = batches.played("list", "games", 700)
+    found = []
+    for number in (1, 2, 3):
+        threads(number)
+        learner = make(network(6))
+        chosen = learner.sample(played.positions, torch.Generator().manual_seed(1))
+        parts = learner.improve(played, torch.arange(700).view(2, 350))
+        found.append((*chosen, flat(learner), torch.tensor(list(parts.values()))))
+    for other in found[1:]:
+        assert all(map(torch.equal, found[0], other))
+
+
+def test_weights_are_the_networks_and_go_both_ways():
+    learner = agent(network(7).float())
+    played = batches.played("list", "games")
+    before = learner.values(played.positions.observation)
+    others = network(8).float()
+    learner.network.load_state_dict(others.state_dict())
+    after = learner.values(played.positions.observation)
+    assert not torch.equal(before, after)
+    with torch.no_grad():
+        wanted = others.values(played.positions.observation)
+    torch.testing.assert_close(after, wanted, rtol=1e-4, atol=1e-5)
+    rows = torch.arange(48).view(2, 24)
+    learner.improve(played, rows)
+    saved = copy.deepcopy(learner.state_dict())
+    torch_agent = learners.make("torch", PolicyValueNetwork(), SETTINGS, **HOW)
+    torch_agent.load_state_dict(saved)
+    for name, weights in torch_agent.network.state_dict().items():
+        assert torch.equal(weights, learner.network.state_dict()[name]), name
+    again = agent(network(9).float())
+    again.load_state_dict(torch_agent.state_dict())
+    assert again.improve(played, rows) == learner.improve(played, rows)
+    assert torch.equal(flat(again), flat(learner))
+
+
+def test_what_is_loaded_without_moments_has_none():
+    fresh = agent(network(7).float())
+    saved = copy.deepcopy(fresh.state_dict())
+    used = agent(network(8).float())
+    played, rows = batches.played("list", "games"), torch.arange(48).view(2, 24)
+    used.improve(played, rows)
+    used.load_state_dict(saved)
+    used.improve(played, rows)
+    fresh.improve(played, rows)
+    assert torch.equal(flat(used), flat(fresh))
+
+
+def test_it_learns_behind_an_environment_and_goes_on_where_it_was():
+    settings = PpoSettings(num_steps=8, num_minibatches=4)
+
+    def make():
+        env = rungs.make("chess", "cpp", 16, opponent="random", mask="list", max_plies=30)
+        return Learner(env, seed=7, settings=settings, learner="cpp")
+
+    whole, half, rest = make(), make(), make()
+    entropies = [whole.learn()["entropy"] for _ in range(4)]
+    half.learn()
+    half.learn()
+    rest.load(copy.deepcopy(half.save()))
+    assert [rest.learn()["entropy"] for _ in range(2)] == entropies[2:]
+    assert torch.equal(flat(rest), flat(whole))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"device": torch.device("cuda")}, "cuda"),
+        ({"network": PolicyValueNetwork(width=64)}, "PolicyValueNetwork"),
+        ({"network": PolicyValueNetwork().half()}, "float16"),
+    ],
+)
+def test_what_it_has_no_code_for_is_named(wrong, named):
+    made = wrong.pop("network", None)
+    with pytest.raises(ConfigurationError, match=named):
+        CppAgent(made, SETTINGS, **HOW | wrong)
+
+
+def test_positions_that_cannot_be_learnt_are_refused():
+    learner = agent(network(0).float())
+    played = batches.played("list", "games")
+    bits = batches.played("bits", "games")
+    generator = torch.Generator()
+    none = played.positions._replace(action_count=played.positions.action_count * 0)
+    before = flat(learner).clone()
+    for positions, named in ((bits.positions, "list"), (none, "no legal action")):
+        with pytest.raises(ConfigurationError, match=named):
+            learner.sample(positions, generator)
+    with pytest.raises(ConfigurationError, match="choice"):
+        learner.gradients(played._replace(choice=played.choice + 218), torch.arange(4))
+    for rows in (torch.tensor([48]), torch.tensor([-1]), torch.arange(0)):
+        with pytest.raises(ConfigurationError, match="rows"):
+            learner.gradients(played, rows)
+    assert torch.equal(flat(learner), before)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("compiler", ["cling", "g++"])
+def test_every_compiler_makes_the_same_learner(compiler):
+    made = network(2)
+    played = batches.played("list", "games", 64, torch.float64)
+    found, _ = agent(made, compiler=compiler).gradients(played, torch.arange(64))
+    wanted, _ = agent(made).gradients(played, torch.arange(64))
+    for weights, gradient in wanted.items():
+        np.testing.assert_allclose(found[weights], gradient, rtol=1e-9, atol=1e-12)
