@@ -1,0 +1,272 @@
+"""The trees as C++ sees them: `cpp/search/{settings,tree,forest}.hpp`, field by field.
+
+NumPy owns all the memory; C++ is told the addresses and never allocates. Memory that no tree has
+reached yet is not taken from the system.
+"""
+
+import ctypes
+import functools
+
+import numpy as np
+
+from rungs.chess.boards.cpp import CppBoards
+from rungs.chess.boards.native import fen_at, parse_fen
+from rungs.chess.buffers import MOST_LISTED
+from rungs.chess.observation import OBSERVATIONS
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.compile import layout, loader
+from rungs.compile.functions import Api
+from rungs.compile.team import team_of, thread_count
+from rungs.core.memory import zeroed_lines
+from rungs.errors import ConfigurationError
+from rungs.search.result import Result, Tree
+from rungs.search.settings import Gumbel, Puct, SearchSettings, halving
+from rungs.search.trees import Evaluation, Leaves, Trees
+
+# In the order of `rungs::search::Policy`.
+_POLICIES = (Gumbel, Puct)
+
+
+class Settings(ctypes.Structure):
+    """`rungs::search::Settings`."""
+
+    _fields_ = (
+        ("seed", ctypes.c_uint64),
+        ("policy", ctypes.c_int32),
+        ("observation", ctypes.c_int32),
+        *((name, ctypes.c_int32) for name in ("nodes", "edges", "kept_nodes", "kept_edges")),
+        *((name, ctypes.c_int32) for name in ("keep", "considered")),
+        *((name, ctypes.c_double) for name in ("scale", "value_scale", "maxvisit_init")),
+        *((name, ctypes.c_double) for name in ("c_init", "c_base", "alpha", "fraction")),
+        ("temperature", ctypes.c_double),
+    )
+
+
+class Forest(ctypes.Structure):
+    """`rungs::search::Forest`."""
+
+    _fields_ = (
+        ("settings", Settings),
+        ("num_games", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("game", "history", "node", "edge", "schedule")),
+        *((name, ctypes.c_void_p) for name in ("observation", "actions", "counts")),
+    )
+
+
+class Node(ctypes.Structure):
+    """`rungs::search::Node`."""
+
+    _fields_ = (
+        ("position", ctypes.c_uint64 * 8),
+        ("key", ctypes.c_uint64),
+        ("raw_value", ctypes.c_float),
+        *((name, ctypes.c_int32) for name in ("visits", "parent", "edge", "first")),
+        *((name, ctypes.c_int16) for name in ("count", "opened")),
+        ("reason", ctypes.c_int8),
+        ("repetitions", ctypes.c_uint8),
+    )
+
+
+class Edge(ctypes.Structure):
+    """`rungs::search::Edge`."""
+
+    _fields_ = (
+        ("value_sum", ctypes.c_double),
+        ("prior", ctypes.c_float),
+        *((name, ctypes.c_int32) for name in ("visits", "child")),
+        *((name, ctypes.c_int16) for name in ("action", "unused")),
+    )
+
+
+class Found(ctypes.Structure):
+    """`rungs::search::Found`."""
+
+    _fields_ = tuple((name, ctypes.c_void_p) for name in Result.__dataclass_fields__)
+
+
+class Results(ctypes.Structure):
+    """`rungs::search::Results`."""
+
+    _fields_ = (("of_first", Found),)
+
+
+@functools.cache
+def check_layout(api: Api) -> None:
+    """Makes sure that C++ sees these structs as they are here.
+
+    Raises:
+        CompilerError: it doesn't; the message names the field.
+    """
+    structs = {"Forest": Forest, "Node": Node, "Edge": Edge, "Results": Results}
+    layout.check(api.rungs_search_layout, structs)
+
+
+class CppTrees(Trees):
+    """Trees in C++, which threads share game by game; who grows which changes nothing but time.
+
+    Args:
+        num_games: see `Trees`.
+        settings: see `Trees`.
+        batches: see `Trees`.
+        threads: by default as many as there are cores to use. More are allowed, with a warning.
+        compiler: who compiles the headers: see `rungs.compile.loader.load`.
+
+    Raises:
+        ConfigurationError: `threads` or `compiler` is wrong.
+        UnavailableError: what `compiler` names is not here, or the system gives fewer threads.
+        CompilerError: it refuses the headers.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        settings: SearchSettings,
+        batches: int,
+        *,
+        threads: int | None = None,
+        compiler: str | None = None,
+    ):
+        super().__init__(num_games, settings, batches)
+        self.threads = thread_count(threads)
+        self._api = loader.load(compiler)
+        check_layout(self._api)
+        shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]  # type: ignore[index]  # made one
+        self._observation = np.zeros((num_games, *shape), dtype)
+        self._actions = np.full((num_games, MOST_LISTED), -1, np.int16)
+        self._counts = np.zeros(num_games, np.int16)
+        self._nodes = np.zeros((num_games, 2, settings.nodes), Node)
+        self._edges = np.zeros((num_games, 2, settings.edges), Edge)
+        self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
+        histories = num_games if settings.obs != "board" else 0
+        self._history = np.zeros((histories, self._api.rungs_chess_history_bytes()), np.uint8)
+        self._begun = np.zeros(num_games, np.int64)
+        self._forest = Forest(
+            settings=_settings(settings),
+            num_games=num_games,
+            game=self._games.ctypes.data,
+            history=self._history.ctypes.data if histories else None,
+            node=self._nodes.ctypes.data,
+            edge=self._edges.ctypes.data,
+            observation=self._observation.ctypes.data,
+            actions=self._actions.ctypes.data,
+            counts=self._counts.ctypes.data,
+        )
+        self._address = ctypes.addressof(self._forest)
+
+    def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
+        different = {fen: _position(self._api, fen) for fen in dict.fromkeys(fens)}
+        for game, fen in zip(which.tolist(), fens, strict=True):
+            position = different[fen].ctypes.data
+            self._api.rungs_search_begin_position(
+                self._address, game, position, int(self._begun[game])
+            )
+        self._begun[which] += 1
+        self._see_reasons()
+
+    def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
+        if not isinstance(env.boards, CppBoards):
+            raise ConfigurationError(
+                "games: this search's are boards of the rungs cpp, openmp and threads"
+            )
+        if self.settings.obs != "board" and env.settings.obs == "board":
+            raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
+        saved, past = env.boards.save(which)
+        histories = past.ctypes.data if len(past) else 0
+        self._api.rungs_search_begin_boards(
+            self._address, which.ctypes.data, len(which), saved.ctypes.data, histories
+        )
+        self._see_reasons()
+
+    def start(self, which: np.ndarray, simulations: int) -> None:
+        if isinstance(self.settings.policy, Gumbel):
+            self._schedule = halving(self.settings.policy.considered, simulations)
+            self._forest.schedule = self._schedule.ctypes.data
+        self._api.rungs_search_start(self._address, which.ctypes.data, len(which), simulations)
+
+    def grow(self, batch: int, evaluation: Evaluation | None) -> int:
+        games, given = self.batches[batch], (0, 0, 0)
+        if evaluation is not None:
+            logits, values = evaluation
+            given = (logits.ctypes.data, logits.shape[1], values.ctypes.data)
+        leaves = self._api.rungs_search_grow(
+            self._address, games.start, games.stop, *given, *self._team()
+        )
+        if leaves < 0:
+            raise self.no_number(-1 - leaves)
+        return leaves
+
+    def leaves(self, batch: int, number: int) -> Leaves:
+        first = self.batches[batch].start
+        rows = slice(first, first + number)
+        return self._observation[rows], self._actions[rows], self._counts[rows]
+
+    def finish(self, which: np.ndarray, result: Result) -> None:
+        arrays = {name: array.ctypes.data for name, array in vars(result).items()}
+        results = Results(Found(**arrays))
+        self._api.rungs_search_finish(
+            self._address, which.ctypes.data, len(which), ctypes.addressof(results), *self._team()
+        )
+
+    def advance(self, actions: np.ndarray) -> None:
+        illegal = self._api.rungs_search_advance(self._address, actions, *self._team())
+        if illegal:
+            game = -1 - illegal
+            raise self.illegal(game, int(actions[game]))
+        self._see_reasons()
+
+    def fen(self, game: int) -> str:
+        return fen_at(self._api, self._api.rungs_search_position(self._address, game))
+
+    def tree(self, game: int) -> Tree:
+        found = np.zeros(3, np.int64)
+        self._api.rungs_search_tree(self._address, game, found.ctypes.data)
+        half, num_nodes, num_edges = found.tolist()
+        nodes, edges = self._nodes[game, half, :num_nodes], self._edges[game, half, :num_edges]
+        # An edge's action is that of the node which it leads to.
+        action = np.where(nodes["edge"] < 0, -1, edges["action"][nodes["edge"]])
+        return Tree(
+            action=action.astype(np.int16),
+            **{
+                name: nodes[name].copy()
+                for name in ("parent", "visits", "raw_value", "reason", "first", "count")
+            },
+            **{
+                f"edge_{name}": edges[name].copy()
+                for name in ("action", "prior", "visits", "value_sum", "child")
+            },
+        )
+
+    def memory_bytes(self) -> int:
+        arrays = (self._observation, self._actions, self._counts, self._nodes, self._edges)
+        return sum(array.nbytes for array in (*arrays, self._games, self._history))
+
+    def _team(self) -> tuple[int, int]:
+        """Returns the address of the calling thread's team, 0 where it is alone, and its size."""
+        if self.threads == 1:
+            return 0, 1
+        return team_of(self._api, self.threads), self.threads
+
+    def _see_reasons(self) -> None:
+        self._api.rungs_search_reasons(self._address, self.reasons.ctypes.data)
+
+
+@functools.lru_cache(maxsize=4096)
+def _position(api: Api, fen: str) -> np.ndarray:
+    """Reads a FEN, which must be a start of an environment with lists: that takes long to check."""
+    (start,) = SearchSettings().chess((fen,)).starts
+    return parse_fen(api, start)
+
+
+def _settings(settings: SearchSettings) -> Settings:
+    policy = settings.policy
+    return Settings(
+        seed=settings.seed,
+        policy=_POLICIES.index(type(policy)),
+        observation=tuple(OBSERVATIONS).index((settings.obs, settings.dtype)),
+        nodes=settings.nodes,
+        edges=settings.edges,
+        kept_nodes=settings.kept_nodes,
+        kept_edges=settings.kept_edges,
+        keep=settings.keep,
+        **vars(policy),
+    )

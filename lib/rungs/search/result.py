@@ -1,0 +1,99 @@
+"""What a search found, and the tree in which it did."""
+
+import dataclasses
+
+import numpy as np
+
+from rungs.chess.buffers import MOST_LISTED
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Result:
+    """What a search found in G games, as new arrays.
+
+    A row's K = 218 places are the game's legal actions in order of id; behind the last one actions
+    are -1 and all else is 0. The rows of games that were not searched are 0, their actions -1.
+
+    Attributes:
+        actions: (G, K) int16, what is legal at the root.
+        counts: (G,) int16, how many that are.
+        visits: (G, K) int32, those of a kept subtree included.
+        policy: (G, K) float32, what to train on, with sum 1: Gumbel's improved policy, or the share
+            of the visits.
+        priors: (G, K) float32, the evaluator's, without noise.
+        action_values: (G, K) float32, the mean of what a visit was worth to the side to move at the
+            root; 0 without visits.
+        value: (G,) float32, the mean of all that the root was worth to that side.
+        raw_value: (G,) float32, the evaluator's.
+        chosen: (G,) int64, the action to play; -1 where nothing was searched.
+    """
+
+    actions: np.ndarray
+    counts: np.ndarray
+    visits: np.ndarray
+    policy: np.ndarray
+    priors: np.ndarray
+    action_values: np.ndarray
+    value: np.ndarray
+    raw_value: np.ndarray
+    chosen: np.ndarray
+
+    @classmethod
+    def empty(cls, num_games: int) -> "Result":
+        """Makes the result of a search of no game."""
+        lists = (num_games, MOST_LISTED)
+        return cls(
+            actions=np.full(lists, -1, np.int16),
+            counts=np.zeros(num_games, np.int16),
+            visits=np.zeros(lists, np.int32),
+            policy=np.zeros(lists, np.float32),
+            priors=np.zeros(lists, np.float32),
+            action_values=np.zeros(lists, np.float32),
+            value=np.zeros(num_games, np.float32),
+            raw_value=np.zeros(num_games, np.float32),
+            chosen=np.full(num_games, -1, np.int64),
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tree:
+    """A copy of one game's tree, of N nodes in the order in which they were made, and E edges.
+
+    A node's position is found by playing the actions from the root to it. Edges whose node was
+    forgotten have visits and no child.
+
+    Attributes:
+        parent: (N,) int32, a node's number; -1 of the root, which is node 0.
+        action: (N,) int16, that leads to the node; -1 of the root.
+        visits: (N,) int32, its own evaluation included.
+        raw_value: (N,) float32, the evaluator's; of a game that is over, what is true.
+        reason: (N,) int8, why the game is over there (`rungs.chess.reason.Reason`), or 0.
+        first: (N,) int32, the node's first edge.
+        count: (N,) int16, how many it has, one for each legal action.
+        edge_action: (E,) int16.
+        edge_prior: (E,) float32, the evaluator's.
+        edge_visits: (E,) int32.
+        edge_value_sum: (E,) float64, what the visits were worth to the side that chooses.
+        edge_child: (E,) int32, a node's number, or -1.
+    """
+
+    parent: np.ndarray
+    action: np.ndarray
+    visits: np.ndarray
+    raw_value: np.ndarray
+    reason: np.ndarray
+    first: np.ndarray
+    count: np.ndarray
+    edge_action: np.ndarray
+    edge_prior: np.ndarray
+    edge_visits: np.ndarray
+    edge_value_sum: np.ndarray
+    edge_child: np.ndarray
+
+    @property
+    def value(self) -> np.ndarray:
+        """(N,) float64: the mean of what a node's visits were worth to the side to move there."""
+        of_edge = np.repeat(np.arange(len(self.count)), self.count)
+        sums = np.bincount(of_edge, self.edge_value_sum, len(self.count))
+        # The visits of a node in which the game is over are all worth the same.
+        return np.where(self.reason != 0, self.raw_value, (self.raw_value + sums) / self.visits)

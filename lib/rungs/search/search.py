@@ -1,0 +1,281 @@
+"""The contract of the batched search: what it takes, gives and refuses on every rung."""
+
+import contextlib
+import dataclasses
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import chess
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rungs.chess.settings import ChessSettings
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.core.arguments import check_settings, checked_actions, integer, shown
+from rungs.errors import BusyError, ConfigurationError
+from rungs.search.native import CppTrees
+from rungs.search.result import Result, Tree
+from rungs.search.settings import Gumbel, Puct, SearchSettings
+from rungs.search.trees import Evaluation
+from rungs.search.twin import PythonTrees
+
+# (observation, actions, counts) -> (logits, values), see `Search.run`.
+Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
+
+RUNGS = {"python": PythonTrees, "threads": CppTrees}
+
+_MOST_GAMES = 2**20
+
+
+class Search:
+    """A tree search of many chess games at once, with one evaluator for the leaves of all.
+
+    Each game has a tree in memory that is allocated once. A simulation walks down the tree to a
+    leaf, the leaves of all games are evaluated as a batch, and each value is added to all edges on
+    its leaf's path. One leaf of a game is evaluated at a time, so there is no virtual loss: the
+    same search finds the same at any number of threads and batches, as far as the evaluator's
+    answer to one leaf does not depend on the others.
+
+    The rules are the environment's: a game ends by mate, stalemate, insufficient material, 50 moves
+    or the third repetition, counted over the game and the path in the tree together. Such a leaf is
+    worth exactly -1 or 0 to the side to move, and is not evaluated.
+
+    Args:
+        num_games: how many are searched at once, at least 1.
+        simulations: of a search, in each game, beside those that are kept.
+        policy: "gumbel" or "puct", or settings of one: `rungs.search.settings.Gumbel`, `Puct`.
+        obs: what evaluators see, as of `rungs.make("chess")`.
+        dtype: of `obs="planes"`, as there.
+        seed: 0 to 2**64 - 1. Noise and choices are a function of (seed, game, episode, ply, action)
+            alone.
+        keep: whether the tree below an action that is played is kept.
+        nodes: how many a tree has room for; by default twice the simulations and one. Of a tree
+            that is kept so many are left as leave room for a search; the deepest are forgotten, and
+            their edge keeps its visits. A leaf for which there is no room is evaluated, not kept.
+        batches: 1; or 2, and while the leaves of one half of the games are evaluated, the other
+            half's trees grow, on threads beside the caller's: for an evaluator that leaves cores
+            free, such as one on a GPU.
+        rung: "threads", C++; or "python", the slow twin over python-chess, which makes the same
+            trees, visit for visit.
+        **how: the rung's own settings: see `rungs.search.native.CppTrees`. They change time and
+            nothing else.
+
+    Raises:
+        ConfigurationError: an argument is wrong; it is named.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        *,
+        simulations: int = 32,
+        policy: Gumbel | Puct | str = "gumbel",
+        obs: str = "board",
+        dtype: str | None = None,
+        seed: int = 0,
+        keep: bool = True,
+        nodes: int | None = None,
+        batches: int = 1,
+        rung: str = "threads",
+        **how: Any,
+    ):
+        self.num_games = integer("num_games", num_games, 1, _MOST_GAMES)
+        batches = min(integer("batches", batches, 1, 2), self.num_games)
+        self.settings = SearchSettings(simulations, policy, obs, dtype, seed, keep, nodes)  # type: ignore[arg-type]  # made what they stand for there
+        if not isinstance(rung, str) or rung not in RUNGS:
+            there = ", ".join(RUNGS)
+            raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {there}")
+        check_settings(RUNGS[rung], how)
+        self._trees = RUNGS[rung](self.num_games, self.settings, batches, **how)
+        self._helper = ThreadPoolExecutor(1) if batches == 2 else None
+        self._lock = threading.Lock()
+        self.begin()
+
+    @property
+    def reasons(self) -> np.ndarray:
+        """(G,) int8, a copy: why each game is over (`rungs.chess.reason.Reason`), or 0."""
+        return self._trees.reasons.copy()
+
+    def begin(
+        self,
+        games: ChessVectorEnv | Sequence[str] | str | None = None,
+        which: ArrayLike | None = None,
+    ) -> None:
+        """Begins games anew, without trees; games that are over stay so until then.
+
+        Args:
+            games: a FEN for all, or (G,) FENs; None for the classical start. Or an environment of G
+                boards, whose games are searched from where they are, with all that counts for
+                repetition; then numbers are drawn for its boards' number, episode and ply, so that
+                an environment that was restored is searched as it was before.
+            which: (G,) bool, the games that begin; None for all.
+
+        Raises:
+            ConfigurationError: an argument is wrong, or the environment is of a rung whose boards
+                are not this one's; no game has changed.
+            InvalidFenError: a FEN is none that an environment with lists of actions starts from.
+        """
+        with self._alone("begin"):
+            chosen = self._which(which)
+            if isinstance(games, ChessVectorEnv):
+                if games.num_envs != self.num_games:
+                    raise ConfigurationError(
+                        f"games: an environment of {games.num_envs} boards, not {self.num_games}"
+                    )
+                _check_listed(games.settings)
+                self._trees.begin_boards(chosen, games)
+            else:
+                fens = self._fens(games)
+                self._trees.begin_fens(chosen, [fens[game] for game in chosen.tolist()])
+
+    def run(
+        self,
+        evaluate: Evaluator,
+        which: ArrayLike | None = None,
+        simulations: int | None = None,
+    ) -> Result:
+        """Searches games that are not over.
+
+        Args:
+            evaluate: is called with the leaves of a batch: observations (B, ...) as `obs` says,
+                actions (B, 218) int16, which are legal in order of id and -1 behind them, and how
+                many they are, (B,) int16. Returns logits (B, K) float32, of which row b's first
+                `counts[b]` are read, and values (B,) float32, -1 to 1, to the side to move. B
+                changes from call to call; the arrays are overwritten after it. It may be called
+                with other batches meanwhile where it searches with others.
+            which: (G,) bool, the games to search; None for all.
+            simulations: in each; None for as many as the constructor says, at most.
+
+        Raises:
+            ConfigurationError: an argument is wrong, or the evaluator's answer is. Trees keep what
+                was found before.
+        """
+        with self._alone("run"):
+            most = self.settings.simulations
+            number = most if simulations is None else integer("simulations", simulations, 1, most)
+            chosen = self._which(which)
+            chosen = chosen[self._trees.reasons[chosen] == 0]
+            self._trees.start(chosen, number)
+            if self._helper:
+                self._run_halves(evaluate, self._helper)
+            else:
+                self._run_whole(evaluate)
+            result = Result.empty(self.num_games)
+            self._trees.finish(chosen, result)
+            return result
+
+    def advance(self, actions: ArrayLike) -> None:
+        """Plays an action in each game, and keeps the tree below it.
+
+        Args:
+            actions: (G,) integers; -1 leaves a game as it is.
+
+        Raises:
+            IllegalActionError: one is not legal in its game, or that is over; no game has changed.
+            ConfigurationError: actions have a wrong shape or dtype.
+        """
+        with self._alone("advance"):
+            self._trees.advance(checked_actions(actions, (self.num_games,)))
+
+    def fens(self) -> list[str]:
+        """Returns the position of every game as a FEN."""
+        return [self._trees.fen(game) for game in range(self.num_games)]
+
+    def tree(self, game: int) -> Tree:
+        """Copies one game's tree, to look at.
+
+        An evaluator may call it, to see the tree grow, where its game is not in another batch.
+        """
+        return self._trees.tree(integer("game", game, 0, self.num_games - 1))
+
+    def memory_bytes(self) -> int:
+        """Returns the size of all trees' memory and of what evaluators are given."""
+        return self._trees.memory_bytes()
+
+    def close(self) -> None:
+        """Ends the thread that grows trees beside the caller; a search that is closed can't run."""
+        if self._helper:
+            self._helper.shutdown()
+
+    def __enter__(self) -> "Search":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _run_whole(self, evaluate: Evaluator) -> None:
+        evaluation = None
+        while number := self._trees.grow(0, evaluation):
+            evaluation = self._evaluate(evaluate, 0, number)
+
+    def _run_halves(self, evaluate: Evaluator, helper: ThreadPoolExecutor) -> None:
+        """Evaluates one half's leaves while the helper grows the other's trees."""
+        batch, waiting = 0, helper.submit(self._trees.grow, 0, None).result()
+        growing: Future[int] = helper.submit(self._trees.grow, 1, None)
+        try:
+            while True:
+                evaluation = self._evaluate(evaluate, batch, waiting) if waiting else None
+                next_waiting = growing.result()
+                if not waiting and not next_waiting:
+                    return
+                growing = helper.submit(self._trees.grow, batch, evaluation)
+                batch, waiting = 1 - batch, next_waiting
+        finally:
+            wait([growing])  # also where the evaluator has raised
+
+    def _evaluate(self, evaluate: Evaluator, batch: int, number: int) -> Evaluation:
+        observation, actions, counts = self._trees.leaves(batch, number)
+        most = int(counts.max())
+        logits, values = (
+            np.ascontiguousarray(array, np.float32)
+            for array in evaluate(observation, actions, counts)
+        )
+        if logits.ndim != 2 or len(logits) != number or logits.shape[1] < most:
+            raise ConfigurationError(
+                f"the evaluator's logits have shape {logits.shape}, not ({number}, K) with K at "
+                f"least {most}"
+            )
+        if values.shape != (number,):
+            raise ConfigurationError(
+                f"the evaluator's values have shape {values.shape}, not ({number},)"
+            )
+        return logits, values
+
+    def _which(self, which: ArrayLike | None) -> np.ndarray:
+        """Returns the indices of games that a mask marks, (n,) int64."""
+        if which is None:
+            return np.arange(self.num_games)
+        mask = np.asarray(which)
+        if mask.shape != (self.num_games,) or mask.dtype != np.bool_:
+            raise ConfigurationError(
+                f"which: shape {mask.shape} and dtype {mask.dtype}, not ({self.num_games},) bool"
+            )
+        return np.flatnonzero(mask)
+
+    def _fens(self, games: Sequence[str] | str | None) -> Sequence[str]:
+        if games is None or isinstance(games, str):
+            return [games or chess.STARTING_FEN] * self.num_games
+        if not isinstance(games, Sequence) or len(games) != self.num_games:
+            raise ConfigurationError(
+                f"games={shown(games)}: not an environment, a FEN or {self.num_games} FENs"
+            )
+        return games
+
+    @contextlib.contextmanager
+    def _alone(self, what: str) -> Iterator[None]:
+        """Refuses a call while another is in this search."""
+        if not self._lock.acquire(False):
+            raise BusyError(f"{what}: another call is in this search")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+@functools.cache
+def _check_listed(settings: ChessSettings) -> None:
+    """Raises InvalidFenError where lists have no room for all actions of some game."""
+    dataclasses.replace(settings, mask="list")

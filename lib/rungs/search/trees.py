@@ -1,0 +1,116 @@
+"""What a rung of the search is: the trees of all games, and how they grow."""
+
+import abc
+import itertools
+
+import numpy as np
+
+from rungs.chess.actions import board_of, move_of
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.errors import ConfigurationError, IllegalActionError
+from rungs.search.result import Result, Tree
+from rungs.search.settings import SearchSettings
+
+# What an evaluator is given and gives back: (observation, actions, counts) and (logits, values).
+Leaves = tuple[np.ndarray, np.ndarray, np.ndarray]
+Evaluation = tuple[np.ndarray, np.ndarray]
+
+
+class Trees(abc.ABC):
+    """The games and trees of a `rungs.search.search.Search`, which has checked what comes in.
+
+    Args:
+        num_games: how many there are.
+        settings: the search's.
+        batches: in how many parts of neighbouring games they grow.
+
+    Attributes:
+        num_games: how many there are.
+        settings: the search's.
+        batches: the games of each batch, as slices.
+        reasons: (G,) int8, why each game is over, or 0.
+    """
+
+    def __init__(self, num_games: int, settings: SearchSettings, batches: int):
+        self.num_games, self.settings = num_games, settings
+        ends = [num_games * batch // batches for batch in range(batches + 1)]
+        self.batches = [slice(*pair) for pair in itertools.pairwise(ends)]
+        self.reasons = np.zeros(num_games, np.int8)
+
+    @abc.abstractmethod
+    def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
+        """Begins games, (n,) int64 indices, at a FEN each.
+
+        Raises:
+            InvalidFenError: one is no start; no game has changed.
+        """
+
+    @abc.abstractmethod
+    def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
+        """Begins games, (n,) int64 indices, where the boards of the same indices are.
+
+        Raises:
+            ConfigurationError: the boards are another rung's, keep no history that is shown, or
+                have more pieces than promotions make; no game has changed.
+        """
+
+    @abc.abstractmethod
+    def start(self, which: np.ndarray, simulations: int) -> None:
+        """Gives so many simulations to games, (n,) int64 indices, and none to the others."""
+
+    @abc.abstractmethod
+    def grow(self, batch: int, evaluation: Evaluation | None) -> int:
+        """Puts an evaluation into the trees of a batch, and goes on until each waits for the next.
+
+        Args:
+            batch: its number.
+            evaluation: logits (n, K) float32 and values (n,) float32 of the n leaves that wait, in
+                rows of contiguous numbers; None where none do.
+
+        Returns:
+            How many trees wait. The others have had their simulations.
+
+        Raises:
+            ConfigurationError: a number that was given is none; no tree has changed.
+        """
+
+    @abc.abstractmethod
+    def leaves(self, batch: int, number: int) -> Leaves:
+        """Returns what is to be evaluated of a batch, in so many rows."""
+
+    @abc.abstractmethod
+    def finish(self, which: np.ndarray, result: Result) -> None:
+        """Writes what was found in games, (n,) int64 indices, to their rows."""
+
+    @abc.abstractmethod
+    def advance(self, actions: np.ndarray) -> None:
+        """Plays (G,) int64 actions, where they are not -1, and keeps what lies below them.
+
+        Raises:
+            IllegalActionError: one is not legal; no game has changed.
+        """
+
+    @abc.abstractmethod
+    def fen(self, game: int) -> str:
+        """Returns the position of a game."""
+
+    @abc.abstractmethod
+    def tree(self, game: int) -> Tree:
+        """Copies a game's tree."""
+
+    @abc.abstractmethod
+    def memory_bytes(self) -> int:
+        """Returns the size of the memory that trees and batches have."""
+
+    def illegal(self, game: int, action: int) -> IllegalActionError:
+        """Makes the error that names an action that is not legal in a game."""
+        fen = self.fen(game)
+        move = move_of(action, board_of(fen))
+        return IllegalActionError(game, action, move.uci() if move else None, fen)
+
+    def no_number(self, game: int) -> ConfigurationError:
+        """Makes the error that names a game whose evaluation is none."""
+        return ConfigurationError(
+            f"game {game}: the evaluator's logits and value must be numbers: of {self.fen(game)} "
+            "they hold NaN or infinity (-inf may be a logit, but not of all actions)"
+        )
