@@ -1,0 +1,78 @@
+"""Checkpoints of self-play: a run as it stood, but for the positions in its replay buffer."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.selfplay.games import SelfPlay
+from rungs.selfplay.settings import SelfPlayTraining
+from rungs.train.checkpoint import NAME
+from rungs.train.saved import Saved
+
+_FORM = {
+    "training": {},
+    "clock": float,
+    "updates": int,
+    "positions": int,
+    "network": {...: torch.Tensor},
+    "optimizer": {"state": {...: {...: torch.Tensor}}},
+    "results": [[(str, float)]],
+    "games": [{"env": bytes, "plies": int, **dict.fromkeys(SelfPlay.ARRAYS, torch.Tensor)}],
+}
+_FILE = Saved("self-play", schema=2, form=_FORM)
+
+
+def save(out: Path, saved: dict) -> None:
+    """Writes a checkpoint, whole or not at all.
+
+    Args:
+        out: the run's folder.
+        saved: as `load` returns it.
+
+    Raises:
+        StorageError: it can't be written; an earlier one stays.
+    """
+    games = [
+        {
+            name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+            for name, value in each.items()
+        }
+        for each in saved["games"]
+    ]
+    training = dataclasses.asdict(saved["training"])
+    _FILE.save(out / NAME, saved | {"training": training, "games": games})
+
+
+def load(out: Path) -> dict:
+    """Reads the checkpoint of a run.
+
+    Returns:
+        "training"; "clock", the seconds that it had taken; "updates" and "positions", how many;
+        "network" and "optimizer", of the learner; "results" of matches, rows of player, opponent
+        and their points; "games", of `rungs.selfplay.games.SelfPlay.save`, of each rank.
+
+    Raises:
+        ConfigurationError: there is none, or it is of another version.
+        InvalidStateError: it is corrupt, incomplete or something else; the message says in what.
+    """
+    path = out / NAME
+    saved = _FILE.load(path)
+    counts = (saved["clock"], saved["updates"], saved["positions"])
+    if not all(0 <= count < math.inf for count in counts):
+        raise InvalidStateError(f"{path} can't be right: seconds, updates, positions are {counts}")
+    try:
+        training = SelfPlayTraining(**saved["training"])
+    except (TypeError, ConfigurationError) as error:  # settings had other names or ranges then
+        raise ConfigurationError(f"{path} is of another version of Rungs: {error}") from None
+    games = [
+        {
+            name: value.numpy() if isinstance(value, torch.Tensor) else value
+            for name, value in each.items()
+        }
+        for each in saved["games"]
+    ]
+    return saved | {"training": training, "games": games}

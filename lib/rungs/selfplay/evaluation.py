@@ -1,0 +1,149 @@
+"""An evaluation of a run: matches against earlier selves and others, and everybody's ratings."""
+
+import contextlib
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rungs.core.atomic import written
+from rungs.errors import UnavailableError
+from rungs.machine import optional
+from rungs.selfplay import agent as files
+from rungs.selfplay import elo
+from rungs.selfplay.agent import Agent
+from rungs.selfplay.agents import POOL
+from rungs.selfplay.learning import evaluator
+from rungs.selfplay.matches import Match, Player, play, points_of
+from rungs.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer
+from rungs.selfplay.settings import SelfPlayTraining
+from rungs.train.training import weakest
+
+MATCHES = "matches"  # a folder of a PGN file for each evaluation
+RESULTS = "results.csv"
+RATINGS = "ratings.csv"
+STOCKFISH = "Stockfish, weakest"
+
+
+def named(update: int) -> str:
+    """Returns the name of a run's self after so many updates."""
+    return f"update {update}"
+
+
+@dataclasses.dataclass
+class Evaluator:
+    """Freezes a run's network now and then, and has it play.
+
+    Everybody plays with as many simulations as the run; the newest self also without any, as
+    "update N, no search": what search adds to the same network.
+
+    Attributes:
+        training: the run's settings.
+        out: its folder.
+        results: points so far by players, as `rungs.selfplay.elo.rate` takes them.
+    """
+
+    training: SelfPlayTraining
+    out: Path
+    results: dict[tuple[str, str], tuple[float, float]] = dataclasses.field(default_factory=dict)
+
+    def evaluate(
+        self, network, update: int, provenance: dict
+    ) -> tuple[dict[str, float], list[Path]]:
+        """Freezes a network, has it play, and rates everybody.
+
+        Args:
+            network: as it is now.
+            update: after how many updates.
+            provenance: how it was trained.
+
+        Returns:
+            What it came to: "elo", "low", "high" beside random play, "random" and, where it is
+            played, "stockfish" (points per game), "search_gain" (Elo above the same network without
+            search); and the files that were written.
+
+        Raises:
+            StorageError: a file can't be written.
+            EngineError: Stockfish failed.
+        """
+        agent = files.freeze(network, named(update), provenance)
+        frozen = self.out / POOL / f"{update:06}.pt"
+        files.save(agent, frozen)
+        seed = (self.training.seed + 1 + update) % 2**64
+        played = [
+            match
+            for rival in self._rivals(agent, update, seed)
+            for match in self._match(agent, rival, seed)
+        ]
+        for pair, points in points_of(played).items():
+            self.results[pair] = points
+        ratings = self.ratings()
+        pgn = self.out / MATCHES / f"{update:06}.pgn"
+        _write(pgn, "\n\n".join(match.pgn(f"evaluation after update {update}") for match in played))
+        _write(self.out / RATINGS, ratings.to_csv(index=False))
+        _write(self.out / RESULTS, self._results().to_csv(index=False))
+        written_files = [frozen, pgn, self.out / RATINGS, self.out / RESULTS]
+        return self._row(agent.name, ratings.set_index("player")), written_files
+
+    def ratings(self) -> pd.DataFrame:
+        """Returns everybody's ratings beside random play (`rungs.selfplay.elo.rate`)."""
+        return elo.rate(self.results, anchor=RandomPlayer.name)
+
+    def _rivals(self, agent: Agent, update: int, seed: int) -> list[Player]:
+        """Returns who the newest self plays, always in the same order."""
+        rivals: list[Player] = [RandomPlayer(seed)]
+        rivals.append(self._player(f"{agent.name}, no search", agent.network, 0))
+        earlier = sorted(int(path.stem) for path in (self.out / POOL).glob("*.pt"))
+        earlier = [number for number in earlier if number < update]
+        # The last one, and others evenly spaced back to the first.
+        places = np.linspace(len(earlier) - 1, 0, min(self.training.rivals, len(earlier)))
+        for number in dict.fromkeys(earlier[round(place)] for place in places):
+            rival = files.load(self.out / POOL / f"{number:06}.pt")
+            rivals.append(self._player(named(number), rival.network, self.training.simulations))
+        if self.training.stockfish:
+            rivals.append(EnginePlayer(weakest(stockfish()), STOCKFISH))
+        return rivals
+
+    def _match(self, agent: Agent, rival: Player, seed: int) -> list[Match]:
+        player = self._player(agent.name, agent.network, self.training.simulations)
+        how = {"seed": seed, "max_plies": self.training.max_plies}
+        with contextlib.closing(player), contextlib.closing(rival):
+            return play(player, rival, self.training.games, **how)
+
+    def _player(self, name: str, network, simulations: int) -> NetworkPlayer:
+        evaluate = evaluator(self.training.learner, network)
+        return NetworkPlayer(name, network, simulations, evaluate)
+
+    def _row(self, name: str, ratings: pd.DataFrame) -> dict[str, float]:
+        row = ratings.loc[name, ["elo", "low", "high"]].to_dict()
+        row["random"] = self._score(name, RandomPlayer.name)
+        if self.training.stockfish:
+            row["stockfish"] = self._score(name, STOCKFISH)
+        alone = ratings.loc[f"{name}, no search", "elo"]
+        return row | {"search_gain": row["elo"] - alone}
+
+    def _score(self, name: str, other: str) -> float:
+        mine, theirs = self.results.get((name, other)) or self.results[other, name][::-1]
+        return mine / (mine + theirs)
+
+    def _results(self) -> pd.DataFrame:
+        rows = [(*pair, *points) for pair, points in self.results.items()]
+        return pd.DataFrame(rows, columns=["player", "opponent", "points", "opponent_points"])
+
+
+def stockfish() -> str:
+    """Returns the path of Stockfish.
+
+    Raises:
+        UnavailableError: it is not installed.
+    """
+    path = optional.find("stockfish")
+    if not path:
+        raise UnavailableError("there is no Stockfish: apt-get install stockfish")
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    with written(path) as unfinished:
+        unfinished.write_text(text)

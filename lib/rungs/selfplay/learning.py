@@ -1,0 +1,196 @@
+"""Learning from what search found: its policies and the games' outcomes (AlphaZero's loss)."""
+
+import dataclasses
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from rungs.search.search import Evaluator
+from rungs.selfplay.positions import Positions
+from rungs.train.adam import Adam
+from rungs.train.distributions import Padded
+from rungs.train.evaluator import NetworkEvaluator
+from rungs.train.learners import state
+from rungs.train.learners.compiled import EPS, CppNetwork
+from rungs.train.learners.native import Rows, Searched
+from rungs.train.legal import from_lists
+from rungs.train.network import PolicyValueNetwork
+
+
+@dataclasses.dataclass(frozen=True)
+class LossWeights:
+    """What is learnt, and how fast.
+
+    Attributes:
+        learning_rate: of Adam.
+        vf_coef: the weight of the value's squared error.
+        max_grad_norm: gradients are scaled down to it.
+    """
+
+    learning_rate: float
+    vf_coef: float
+    max_grad_norm: float
+
+
+class Learner(Protocol):
+    """A network that learns from positions, and evaluates others meanwhile.
+
+    Attributes:
+        network: the weights as they are now.
+        evaluate: the network as an evaluator of `rungs.search`.
+    """
+
+    network: PolicyValueNetwork
+    evaluate: Evaluator
+
+    def learn(self, positions: Positions) -> dict[str, float]:
+        """Moves the weights once, by the gradient of one minibatch.
+
+        Returns:
+            "policy_loss" and "value_loss", before that.
+        """
+
+    def state_dict(self) -> dict:
+        """Returns "network", the weights, and "optimizer", as `rungs.train.adam.Adam` names it."""
+
+    def load_state_dict(self, saved: dict) -> None:
+        """Goes on from what another's `state_dict` returned, which `load` has looked at."""
+
+
+class TorchLearner:
+    """A learner in PyTorch, which others are compared with; see `Learner`.
+
+    Args:
+        network: what learns.
+        weights: of the loss.
+    """
+
+    def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
+        self.network, self._weights = network, weights
+        self._optimizer = Adam(network.parameters(), weights.learning_rate, eps=EPS)
+        self.evaluate: Evaluator = evaluator("torch", network)
+
+    def learn(self, positions: Positions) -> dict[str, float]:
+        """See `Learner.learn`."""
+        policy_loss, value_loss = losses(self.network, positions)
+        self._optimizer.zero_grad()
+        (policy_loss + self._weights.vf_coef * value_loss).backward()
+        self._optimizer.clip(self._weights.max_grad_norm)
+        self._optimizer.step()
+        return {
+            "policy_loss": float(policy_loss.detach()),
+            "value_loss": float(value_loss.detach()),
+        }
+
+    def state_dict(self) -> dict:
+        """See `Learner.state_dict`."""
+        return {"network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
+
+    def load_state_dict(self, saved: dict) -> None:
+        """See `Learner.load_state_dict`."""
+        self.network.load_state_dict(saved["network"])
+        self._optimizer.load_state_dict(saved["optimizer"])
+
+
+class CppLearner:
+    """A learner in C++ (`cpp/learn`), the same at any number of threads; see `Learner`.
+
+    Args:
+        network: what learns.
+        weights: of the loss.
+
+    Raises:
+        CompilerError: the C++ can't be compiled.
+
+    Attributes:
+        compiled: the network as C++ has it.
+    """
+
+    def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
+        self.network, self._weights = network, weights
+        self.compiled = CppNetwork(network)
+        self.evaluate: Evaluator = self.compiled.evaluate
+
+    def learn(self, positions: Positions) -> dict[str, float]:
+        """See `Learner.learn`."""
+        dtype = self.compiled.dtype
+        arrays = (
+            *(positions.observation, positions.actions(), positions.count),
+            np.arange(len(positions)),
+            *(each.astype(dtype) for each in (positions.policies(), positions.outcome)),
+        )
+        # The arrays live until C++ has read them.
+        addresses = [array.ctypes.data for array in arrays]
+        rows = Rows(*addresses[:4], rows=len(positions))
+        minibatch = Searched(rows, *addresses[4:], vf_coef=self._weights.vf_coef)
+        function = self.compiled.api.rungs_learn_search_gradients
+        policy_loss, value_loss, *_ = self.compiled.differentiate(function, minibatch)
+        self.compiled.step(self._weights.learning_rate, self._weights.max_grad_norm)
+        return {"policy_loss": policy_loss, "value_loss": value_loss}
+
+    def state_dict(self) -> dict:
+        """See `Learner.state_dict`."""
+        optimizer = self.compiled.optimizer_state(self._weights.learning_rate)
+        return {"network": self.network.state_dict(), "optimizer": optimizer}
+
+    def load_state_dict(self, saved: dict) -> None:
+        """See `Learner.load_state_dict`."""
+        self.compiled.load(saved["network"], saved["optimizer"])
+
+
+LEARNERS: dict[str, type[CppLearner] | type[TorchLearner]] = {
+    "cpp": CppLearner,
+    "torch": TorchLearner,
+}
+
+
+def make(name: str, seed: int, weights: LossWeights) -> Learner:
+    """Makes a learner of a new network.
+
+    Args:
+        name: one of `LEARNERS`.
+        seed: of the network's first weights.
+        weights: of the loss.
+    """
+    torch.manual_seed(seed)
+    return LEARNERS[name](PolicyValueNetwork(), weights)
+
+
+def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
+    """Returns a network as an evaluator, computed as a learner computes it.
+
+    Args:
+        name: one of `LEARNERS`.
+        network: the network.
+    """
+    return CppNetwork(network).evaluate if name == "cpp" else NetworkEvaluator(network)
+
+
+def load(learner: Learner, saved: dict) -> None:
+    """Has a learner go on from what another's `state_dict` returned.
+
+    Raises:
+        InvalidStateError: it is of another network or optimizer; nothing has changed.
+    """
+    state.check(learner, saved)
+    learner.load_state_dict(saved)
+
+
+def losses(network, positions: Positions) -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns how far a network is from what search and games say, means over positions.
+
+    The first is the divergence of search's policy from the network's, in nats (its cross-entropy
+    less search's own entropy, which no network can change); the second the value's squared error.
+    """
+    arrays = (positions.observation, positions.actions(), positions.count)
+    observation, actions, count = map(torch.from_numpy, arrays)
+    legal = from_lists(actions, count)
+    scores, values = network.scores(observation, legal)
+    policy = Padded(legal, scores).log_probabilities
+    target = torch.from_numpy(positions.policies())[:, : policy.shape[1]].to(policy.dtype)
+    # 0 instead of -inf beyond the legal actions: they add nothing, and neither do their gradients.
+    policy = policy.masked_fill(policy.isinf(), 0.0)
+    divergence = -(target * policy).sum(1) - torch.special.entr(target).sum(1)
+    outcome = torch.from_numpy(positions.outcome.astype(np.float32))
+    return divergence.mean(), (values - outcome).square().mean()

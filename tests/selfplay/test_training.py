@@ -1,0 +1,238 @@
+"""Self-play runs: what they write, and that `kill -9` at any moment changes nothing but time."""
+
+import argparse
+import csv
+import io
+import os
+import random
+import signal
+import subprocess
+import sys
+
+import chess.pgn
+import numpy as np
+import pytest
+import torch
+
+from rungs import cli
+from rungs.core.atomic import UNFINISHED
+from rungs.errors import ConfigurationError
+from rungs.selfplay import agent as files
+from rungs.selfplay import checkpoint, training
+from rungs.selfplay.positions import DTYPES, Positions
+from rungs.selfplay.settings import SelfPlayTraining
+from rungs.selfplay.training import train
+from rungs.train.options import add_options
+
+SMALL = {
+    "num_envs": 8,
+    "simulations": 4,
+    "considered": 4,
+    "plies": 8,
+    "max_plies": 24,
+    "window": 3,
+    "minibatches": 2,
+    "minibatch_size": 32,
+    "games": 2,
+    "rivals": 1,
+    "evaluate_every": 3,
+    "checkpoint_every": 2,
+    "torch_threads": 1,
+    "seed": 3,
+}
+RANKS = 2
+TIMES = {"seconds", "play", "learn"}
+KILLS = 10
+
+
+def command_line(**settings):
+    return [
+        word
+        for name, value in settings.items()
+        for word in (f"--{name.replace('_', '-')}", str(value))
+    ]
+
+
+def run(out, *words):
+    return cli.main(["selfplay", "--out", str(out), *words])
+
+
+def table(path):
+    """A table without what the clock said."""
+    with path.open(newline="") as file:
+        return [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
+
+
+def assert_same_run(ours, theirs):
+    for name in ("metrics.csv", "evaluations.csv", "ratings.csv", "results.csv"):
+        assert table(ours / name) == table(theirs / name), name
+    weights = checkpoint.load(theirs)["network"]
+    for name, tensor in checkpoint.load(ours)["network"].items():
+        assert torch.equal(tensor, weights[name]), name
+    for folder in ("matches", "positions"):
+        names = sorted(path.name for path in (theirs / folder).iterdir())
+        assert sorted(path.name for path in (ours / folder).iterdir()) == names
+        for name in names:
+            assert (ours / folder / name).read_bytes() == (theirs / folder / name).read_bytes(), (
+                name
+            )
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    out = tmp_path_factory.mktemp("unbroken")
+    train(SelfPlayTraining(**SMALL, updates=5), out)
+    return out
+
+
+def test_a_run_writes_what_it_did(unbroken):
+    assert [int(row["update"]) for row in table(unbroken / "metrics.csv")] == [1, 2, 3, 4, 5]
+    evaluations = table(unbroken / "evaluations.csv")
+    assert [int(row["update"]) for row in evaluations] == [0, 3, 5]
+    for row in evaluations:
+        assert float(row["low"]) <= float(row["elo"]) <= float(row["high"])
+    assert any((unbroken / "tensorboard").iterdir())
+
+
+def test_every_evaluation_freezes_an_agent_and_keeps_its_games(unbroken):
+    assert sorted(path.stem for path in (unbroken / "pool").iterdir()) == [
+        "000000",
+        "000003",
+        "000005",
+    ]
+    agent = files.load(unbroken / "pool" / "000005.pt")
+    assert agent.name == "update 5"
+    assert agent.provenance["kind"] == "self-play"
+    # Random play, no search, and an earlier self, two games each.
+    text = io.StringIO((unbroken / "matches" / "000005.pgn").read_text())
+    games = list(iter(lambda: chess.pgn.read_game(text), None))
+    assert len(games) == 6
+    assert not any(game.errors for game in games)
+    players = {game.headers[side] for game in games for side in ("White", "Black")}
+    assert players == {"update 5", "random", "update 5, no search", "update 3"}
+
+
+def test_ratings_are_of_everybody_that_played(unbroken):
+    rated = {row["player"] for row in table(unbroken / "ratings.csv")}
+    selves = {f"update {n}{how}" for n in (0, 3, 5) for how in ("", ", no search")}
+    assert rated == selves | {"random"}
+
+
+def test_a_run_that_broke_goes_on_as_if_it_had_not(unbroken, tmp_path, monkeypatch):
+    whole, calls = training._Session._learn, []
+
+    def breaks(session):
+        calls.append(True)
+        if len(calls) == 5:  # its positions are written; the last checkpoint is of update 4
+            raise KeyboardInterrupt
+        return whole(session)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training._Session, "_learn", breaks)
+        with pytest.raises(KeyboardInterrupt):
+            train(SelfPlayTraining(**SMALL, updates=5), tmp_path)
+    assert checkpoint.load(tmp_path)["updates"] == 4
+    for folder in ("positions", "matches"):  # as if it had been killed while it wrote there
+        (tmp_path / folder / f"{UNFINISHED}x").mkdir()
+    assert run(tmp_path, "--resume") == 0
+    assert_same_run(tmp_path, unbroken)
+
+
+def test_a_folder_with_a_run_is_refused_unless_it_goes_on(unbroken):
+    with pytest.raises(ConfigurationError, match="--resume goes on with it"):
+        train(SelfPlayTraining(**SMALL, updates=5), unbroken)
+    before = (unbroken / "metrics.csv").read_text()
+    assert run(unbroken, "--resume") == 0
+    assert (unbroken / "metrics.csv").read_text() == before
+
+
+def test_a_flag_needs_no_value():
+    parser = argparse.ArgumentParser()
+    add_options(parser, (SelfPlayTraining,))
+    for words, expected in ((["--stockfish"], True), (["--no-stockfish"], False), ([], None)):
+        assert vars(parser.parse_args(words)).get("stockfish") is expected
+
+
+def test_it_says_what_it_does_not_take(unbroken, tmp_path, capsys):
+    assert run(unbroken, "--resume", "--updates", "7") == 2
+    assert "it takes only --out" in capsys.readouterr().err
+    assert run(tmp_path / "none", "--resume") == 2
+    assert "there is no" in capsys.readouterr().err
+    assert run(tmp_path / "none", "--games", "0") == 2
+    assert "games=0" in capsys.readouterr().err
+
+
+@pytest.mark.system
+def test_a_run_that_is_killed_ten_times_ends_as_one_that_never_was(tmp_path):
+    """At random moments of playing, learning, evaluating and writing; what is lost is said."""
+    rng = random.Random(0)
+    settings = SMALL | {"updates": 40}
+    whole, out = tmp_path / "whole", tmp_path / "killed"
+    assert run(whole, *command_line(**settings)) == 0
+    base = [sys.executable, "-m", "rungs", "selfplay", "--out", str(out)]
+    lost = []
+    for _ in range(KILLS):
+        there = (out / "checkpoint.pt").exists()
+        words = ["--resume"] if there else command_line(**settings)
+        job = subprocess.Popen(
+            [*base, *words], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        reached = 0
+        for _ in range(rng.randrange(2, 6)):  # lines that it says before it is killed
+            said = job.stdout.readline()
+            if said.startswith("update "):
+                reached = int(said.split()[1].strip(","))
+        assert job.poll() is None, "it was over too soon"
+        try:
+            job.wait(rng.uniform(0, 0.1))
+        except subprocess.TimeoutExpired:
+            os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+        job.stdout.close()
+        if (out / "checkpoint.pt").exists():
+            lost.append(max(0, reached - checkpoint.load(out)["updates"]))
+    assert run(out, "--resume") == 0
+    print("updates lost by each kill:", lost)
+    assert max(lost) <= SMALL["checkpoint_every"]
+    assert_same_run(out, whole)
+
+
+def torchrun(out, *words):
+    """Starts ranks that train together."""
+    command = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
+    command += [f"--nproc-per-node={RANKS}", "-m", "rungs", "selfplay", "--out", str(out), *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def rows(shard):
+    """The positions of a shard, each as bytes, in an order of their own."""
+    found = Positions(**{name: shard[name] for name in DTYPES})
+    parts = (found.observation, found.count, found.actions(), found.policies(), found.outcome)
+    return sorted(zip(*([row.tobytes() for row in part] for part in parts), strict=True))
+
+
+@pytest.mark.system
+def test_ranks_play_what_one_process_plays_on_all_their_boards(tmp_path):
+    how = SMALL | {"plies": 48, "updates": 1}
+    assert torchrun(tmp_path / "ranks", *command_line(**how)).wait() == 0
+    train(SelfPlayTraining(**how | {"num_envs": RANKS * how["num_envs"]}), tmp_path / "one")
+    ours, theirs = (
+        np.load(tmp_path / name / "positions" / "000001.npz") for name in ("ranks", "one")
+    )
+    assert len(ours["count"]) > 100
+    assert rows(ours) == rows(theirs)
+
+
+@pytest.mark.system
+def test_ranks_that_were_killed_go_on_as_if_they_had_not_been(tmp_path):
+    how = command_line(**SMALL | {"updates": 8})
+    assert torchrun(tmp_path / "unbroken", *how).wait() == 0
+    out = tmp_path / "killed"
+    with torchrun(out, *how) as job:
+        for line in job.stdout:
+            if line.startswith("update 5"):
+                break
+        os.killpg(job.pid, signal.SIGKILL)
+    assert torchrun(out, "--resume").wait() == 0
+    assert_same_run(out, tmp_path / "unbroken")
+    assert run(out, "--resume") == 2  # by one process
