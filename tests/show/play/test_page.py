@@ -1,0 +1,116 @@
+"""The page's widgets without a browser: what is clicked is played, and the agent replies."""
+
+import base64
+import re
+
+import chess
+import pytest
+
+from rungs.selfplay import agents
+from rungs.show.play.page import Page
+
+
+@pytest.fixture
+def page():
+    page = Page({"untrained": agents.untrained})
+    page._simulations.value = 0
+    return page
+
+
+def moved(page, uci):
+    """What the browser sends where a move was chosen."""
+    page.board._handle_custom_msg({"move": uci}, [])
+
+
+def button(page, name):
+    (found,) = [each for each in every(page.widget) if getattr(each, "description", "") == name]
+    return found
+
+
+def every(widget):
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from every(child)
+
+
+def test_the_board_shows_what_is_legal(page):
+    assert page.board.fen == chess.STARTING_FEN
+    assert len(page.board.moves) == 20
+    assert set(page.board.pieces) == set("KQRBNPkqrbnp")
+
+
+def test_a_move_is_played_and_answered(page):
+    moved(page, "e2e4")
+    assert page.game.board.move_stack[0].uci() == "e2e4"
+    assert len(page.game.board.move_stack) == 2
+    assert page.board.fen == page.game.board.fen()
+    assert page.board.last == page.game.board.peek().uci()
+    assert "The agent played" in page._thoughts.value
+    san = page.game.lines()[0].split()[2]
+    assert f"<td>{san}</td>" in page._thoughts.value
+
+
+def test_an_illegal_move_changes_nothing(page):
+    for content in ("e2e5", "", None, 7, ["e2e4"]):
+        moved(page, content)
+    page.board._handle_custom_msg("e2e4", [])
+    assert page.game.board == chess.Board()
+
+
+def test_a_move_may_be_typed(page):
+    page._typed.value = "Nf3"
+    assert page.game.lines()[0].startswith("1. Nf3 ")
+    assert page._typed.value == ""
+    page._typed.value = "Nf3"
+    assert "&#x27;Nf3&#x27; is no legal move here" in page._status.value
+
+
+def test_as_black_the_agent_begins_and_the_board_is_turned(page):
+    page._colour.value = "Black"
+    assert len(page.game.board.move_stack) == 1
+    assert page.board.flipped
+    button(page, "take back").click()
+    assert len(page.game.board.move_stack) == 1
+    button(page, "flip").click()
+    assert not page.board.flipped
+
+
+def test_taking_back_and_beginning_again(page):
+    moved(page, "e2e4")
+    moved(page, page.board.moves[0])
+    button(page, "take back").click()
+    assert len(page.game.board.move_stack) == 2
+    button(page, "new game").click()
+    assert page.board.fen == chess.STARTING_FEN
+
+
+def test_a_hint_plays_nothing(page):
+    button(page, "hint").click()
+    assert "In your place it would play" in page._thoughts.value
+    assert page.board.fen == chess.STARTING_FEN
+    assert len(page.board.moves) == 20
+
+
+def test_a_promotion_is_one_of_four_moves(page):
+    page.game.board.set_fen("8/P6k/8/8/8/8/7K/8 w - - 0 1")
+    page._show()
+    assert {move for move in page.board.moves if move.startswith("a7")} == {
+        "a7a8q", "a7a8r", "a7a8b", "a7a8n",
+    }  # fmt: skip
+    moved(page, "a7a8r")
+    assert page.game.lines()[0].startswith("1. a8=R")
+
+
+def test_a_king_in_check_is_marked(page):
+    page.game.board.set_fen("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1")
+    page._show()
+    assert page.board.check == "e1"
+    assert "Check!" in page._status.value
+
+
+def test_the_pgn_is_there_to_be_saved(page):
+    moved(page, "e2e4")
+    data = re.search(r'base64,([^"]+)"', page._pgn.value)[1]
+    pgn = base64.b64decode(data).decode()
+    assert '[Black "untrained"]' in pgn
+    assert "1. e4" in pgn
