@@ -13,7 +13,8 @@ from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError, IllegalActionError
 
 pytest.importorskip("pettingzoo")
-from pettingzoo.test import api_test, seed_test
+from pettingzoo.test import api_test, parallel_api_test, seed_test
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from rungs.adapters.pettingzoo import env as make
 from rungs.adapters.pettingzoo import raw_env
@@ -24,6 +25,11 @@ from rungs.adapters.pettingzoo import raw_env
 def test_pettingzoos_own_tests_pass(obs):
     api_test(make(obs=obs, max_plies=60), num_cycles=200)
     seed_test(lambda: make(obs=obs, opening_plies=(0, 9)), num_cycles=100)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_it_passes_for_an_environment_of_agents_side_by_side():
+    parallel_api_test(turn_based_aec_to_parallel(make(max_plies=60)), num_cycles=200)
 
 
 def play(env, moves):

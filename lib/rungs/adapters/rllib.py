@@ -1,0 +1,181 @@
+"""Our chess as RLlib's new API stack takes it, by its vector entry point, and a module with masks.
+
+PPOConfig()
+.environment("rungs/Chess", env_config={"max_plies": 200})
+.env_runners(num_envs_per_env_runner=64, gym_env_vectorize_mode="vector_entry_point")
+.rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedPPOModule))
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike
+
+import rungs
+from rungs.chess.actions import NUM_ACTIONS
+from rungs.chess.unpack import unpack_planes
+from rungs.core.memory import on_host
+from rungs.errors import ConfigurationError, UnavailableError
+
+try:
+    import torch
+    from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
+    from ray.rllib.core.columns import Columns
+    from ray.rllib.utils.torch_utils import FLOAT_MIN
+    from ray.tune.registry import register_env
+except ImportError as error:
+    raise UnavailableError(f"RLlib: {error}: pip install 'rungs[rllib]'") from None
+
+
+def chess(config: Mapping[str, Any]) -> "ChessVectorEnv":
+    """Makes what an env runner steps: `PPOConfig().environment("rungs/Chess", env_config={...})`.
+
+    Args:
+        config: the arguments of `ChessVectorEnv`; RLlib adds `num_envs`, its
+            `num_envs_per_env_runner`. Without it, one board, of which RLlib asks the spaces.
+
+    Raises:
+        ConfigurationError: a wrong setting.
+    """
+    return ChessVectorEnv(**({"num_envs": 1} | dict(config)))
+
+
+class ChessVectorEnv(VectorEnv):
+    """A batch of chess games whose observations hold the mask.
+
+    An observation is `{"observations": (N, ...), "action_mask": (N, 4672) int8}`, in memory of its
+    own: RLlib keeps each board's row until its episode is learned from. Episodes end as
+    gymnasium's NEXT_STEP says, which is what RLlib's env runners know: the mask of a board that
+    has ended allows anything, and its next action is ignored. Where one ends, `info` has the
+    `reason` (`rungs.chess.reason`).
+
+    Args:
+        num_envs: number of boards.
+        rung: which implementation steps them.
+        opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
+        seed: of the games, where RLlib's `debugging(seed=...)` is not set; None, and each env
+            runner draws one of its own, so that no two of them play the same games.
+        **settings: all others of `rungs.make("chess", ...)`, but for `mask` and `autoreset_mode`.
+
+    Raises:
+        ConfigurationError: a wrong setting.
+        UnavailableError: RLlib is not installed (when this module is imported).
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        rung: str = "threads",
+        *,
+        opponent: Any = "random",
+        seed: int | None = None,
+        **settings: Any,
+    ):
+        for fixed in {"mask", "autoreset_mode"} & settings.keys():
+            raise ConfigurationError(f"{fixed} can't be set: RLlib knows one")
+        if settings.get("dtype") == "bfloat16":
+            raise ConfigurationError("dtype='bfloat16': RLlib would read numbers in it")
+        seed = secrets.randbits(64) if seed is None else seed
+        how = {"opponent": opponent, "seed": seed, "autoreset_mode": "NEXT_STEP"} | settings
+        self.env = rungs.make("chess", rung, num_envs, **how)
+        self.num_envs = self.env.num_envs
+        self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
+        self.single_observation_space = gymnasium.spaces.Dict(
+            {
+                "observations": self.env.single_observation_space,
+                "action_mask": gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+            }
+        )
+        self.single_action_space = self.env.single_action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = self.env.action_space
+
+    def reset(
+        self, *, seed: int | None = None, options: dict | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Begins an episode on every board; see `rungs.chess.vector_env.ChessVectorEnv.reset`."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return _seen(observation, info), {}
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Plays one action on every board.
+
+        Raises:
+            IllegalActionError: an action is not legal on its board; no board has changed.
+        """
+        observation, *outcome, info = self.env.step(actions)
+        reward, terminated, truncated = (on_host(each).copy() for each in outcome)
+        ended = terminated | truncated
+        said = {"reason": on_host(info["reason"]).copy(), "_reason": ended} if ended.any() else {}
+        return _seen(observation, info), reward, terminated, truncated, said
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends the rung (called by `close`)."""
+        self.env.close()
+
+
+class MaskedPPOModule(DefaultPPOTorchRLModule):
+    """PPO's module for observations with a mask: what is illegal is never played.
+
+    The network is RLlib's own, as `model_config` describes it (`fcnet_hiddens` and so on), over
+    numbers in a row: a board's pieces as one-hot vectors, with the eight numbers behind them
+    (`rungs.chess.observation.BOARD_FIELDS`); or all planes. Logits of illegal actions are replaced
+    by the least float32.
+
+    Args:
+        observation_space: of `ChessVectorEnv`.
+        **how: all other arguments of an RLlib module.
+    """
+
+    def __init__(self, *, observation_space: gymnasium.spaces.Dict, **how: Any):
+        seen: Any = observation_space["observations"]
+        numbers = _numbers(torch.from_numpy(np.zeros((1, *seen.shape), seen.dtype)))
+        space = gymnasium.spaces.Box(-np.inf, np.inf, numbers.shape[1:], np.float32)
+        super().__init__(observation_space=space, **how)
+        self.observation_space = observation_space
+
+    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        return _masked(super()._forward(_unmasked(batch), **kwargs), batch)
+
+    def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        return _masked(super()._forward_train(_unmasked(batch), **kwargs), batch)
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
+        """Returns the value of every position in a batch, float32."""
+        return super().compute_values(_unmasked(batch), embeddings)
+
+
+def _unmasked(batch: dict[str, Any]) -> dict[str, Any]:
+    """Returns a batch with numbers for observations, as RLlib's own networks take them."""
+    return {**batch, Columns.OBS: _numbers(batch[Columns.OBS]["observations"])}
+
+
+def _masked(outputs: dict[str, Any], batch: dict[str, Any]) -> dict[str, Any]:
+    """Returns a network's outputs in which no illegal action has a probability."""
+    illegal = batch[Columns.OBS]["action_mask"] == 0
+    logits = outputs[Columns.ACTION_DIST_INPUTS].masked_fill(illegal, FLOAT_MIN)
+    return {**outputs, Columns.ACTION_DIST_INPUTS: logits}
+
+
+def _numbers(observation: torch.Tensor) -> torch.Tensor:
+    """Returns observations of any format as (N, n) float32."""
+    if observation.shape[1:] == (72,):
+        pieces = torch.nn.functional.one_hot(observation[:, :64].long() + 6, 13)
+        return torch.cat([pieces.flatten(1), observation[:, 64:]], 1).float()
+    planes = unpack_planes(observation) if observation.ndim == 2 else observation
+    return planes.flatten(1).float()
+
+
+def _seen(observation: Any, info: dict[str, Any]) -> dict[str, np.ndarray]:
+    mask = on_host(info["action_mask"]).view(np.int8)
+    return {"observations": on_host(observation).copy(), "action_mask": mask.copy()}
+
+
+register_env("rungs/Chess", chess)

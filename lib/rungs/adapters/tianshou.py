@@ -1,0 +1,190 @@
+"""Our chess as Tianshou takes it: `Collector(policy, ChessVectorEnv(64), buffer)`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+import rungs
+from rungs.chess.actions import NUM_ACTIONS
+from rungs.core.arguments import checked_actions, checked_indices, integer
+from rungs.core.memory import on_host
+from rungs.errors import ConfigurationError, UnavailableError
+
+try:
+    from tianshou.data import Batch
+    from tianshou.env import BaseVectorEnv
+except ImportError as error:
+    raise UnavailableError(f"Tianshou: {error}: pip install 'rungs[tianshou]'") from None
+
+_All = int | Sequence[int] | np.ndarray | None
+_Outcome = tuple[Batch, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class ChessVectorEnv(BaseVectorEnv):
+    """A batch of chess games, all stepped at once by a rung.
+
+    An observation is a `Batch` of `obs`, (n, ...), and `mask`, (n, 4672) bool, which Tianshou's
+    value-based policies obey; others' networks have to (`docs/howto/train_with.md`). Where an
+    episode has ended `info` has the `reason` (`rungs.chess.reason`), and the mask allows nothing.
+    `collect(random=True)` would not look at masks: it plays illegal actions, which are refused.
+
+    Args:
+        num_envs: number of boards.
+        rung: which implementation steps them, with boards that can be copied: not
+            "multiprocessing" or "mpi", where a collector may step some boards and not others.
+        opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
+        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, and Tianshou resets
+            what has ended itself.
+
+    Raises:
+        ConfigurationError: a wrong setting.
+        UnavailableError: Tianshou is not installed (when this module is imported).
+    """
+
+    def __init__(
+        self, num_envs: int, rung: str = "threads", *, opponent: Any = "random", **settings: Any
+    ):
+        for fixed in {"mask", "autoreset_mode"} & settings.keys():
+            raise ConfigurationError(f"{fixed} can't be set: Tianshou knows one")
+        if settings.get("dtype") == "bfloat16":
+            raise ConfigurationError("dtype='bfloat16': Tianshou would read numbers in it")
+        how = {"opponent": opponent, "autoreset_mode": "DISABLED"} | settings
+        # In place of Tianshou's own, which makes a worker for each.
+        self.env = rungs.make("chess", rung, num_envs, **how)
+        self.env_num, self.is_async, self.is_closed = self.env.num_envs, False, False
+        self._seed: int | None = None
+        self._begun = False
+
+    def reset(self, env_id: _All = None, **kwargs: Any) -> tuple[Batch, np.ndarray]:
+        """Begins an episode on every board, or on some.
+
+        Args:
+            env_id: their indices; None for all.
+            **kwargs: `seed`, of all boards.
+
+        Raises:
+            ConfigurationError: a wrong index or seed.
+        """
+        self._assert_is_not_closed()
+        boards = self._indices(env_id)
+        if len(boards) < self.env_num and self._begun:
+            which = np.zeros(self.env_num, np.bool_)
+            which[boards] = True
+            observation, info = self.env.reset(options={"reset_mask": which})
+        else:
+            observation, info = self.env.reset(seed=kwargs.get("seed", self._seed))
+            self._seed, self._begun = None, True
+        return _rows(observation, info, boards), _infos(boards)
+
+    def step(self, action: Any, id: _All = None) -> _Outcome:
+        """Plays one action on every board, or on some: the others stay as they are.
+
+        Args:
+            action: (n,) integers, one for each of `id`.
+            id: indices of boards; None for all.
+
+        Raises:
+            IllegalActionError: an action is not legal on its board; no board has changed.
+            ConfigurationError: a wrong index, or too few actions or too many.
+        """
+        self._assert_is_not_closed()
+        boards = self._indices(id)
+        actions = checked_actions(np.asarray(action), boards.shape)
+        idle = np.setdiff1d(np.arange(self.env_num), boards)
+        if not len(idle):
+            return self._played(actions[np.argsort(boards)], boards)
+        kept = self.env.snapshot(idle)
+        every = on_host(self.env.sample_actions(0)).copy()
+        every[boards] = actions
+        outcome = self._played(every, boards)
+        self.env.restore(kept)
+        return outcome
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Has the next reset of all boards begin episode 0 of `seed`: all games follow from one.
+
+        Returns:
+            `seed`, for every board.
+
+        Raises:
+            ConfigurationError: it is a list.
+        """
+        self._seed = None if seed is None else integer("seed", seed, 0, 2**64 - 1)
+        return [self._seed] * self.env_num
+
+    def get_env_attr(self, key: str, id: _All = None) -> list[Any]:
+        """Returns an attribute of the batch, for every board asked for; spaces are of one board.
+
+        Raises:
+            AttributeError: it has none of that name.
+        """
+        value = self._spaces()[key] if key in self._spaces() else getattr(self.env, key)
+        return [value for _ in self._indices(id)]
+
+    def set_env_attr(self, key: str, value: Any, id: _All = None) -> None:
+        """Refuses: settings are given when the environment is made.
+
+        Raises:
+            ConfigurationError: always.
+        """
+        raise ConfigurationError(f"{key} can't be set: make another environment")
+
+    def render(self, **kwargs: Any) -> list[str]:
+        """Returns the position of every board as a FEN."""
+        return self.env.fens()
+
+    def close(self) -> None:
+        """Ends the rung."""
+        self._assert_is_not_closed()
+        self.env.close()
+        self.is_closed = True
+
+    def _played(self, actions: np.ndarray, boards: np.ndarray) -> _Outcome:
+        """Plays (N,) actions, and returns copies of some boards' outputs."""
+        observation, *outputs, info = self.env.step(actions)
+        reward, terminated, truncated = (_some(each, boards) for each in outputs)
+        infos = _infos(boards)
+        for i in np.flatnonzero(terminated | truncated).tolist():
+            infos[i]["reason"] = int(info["reason"][boards[i]])
+        return _rows(observation, info, boards), reward, terminated, truncated, infos
+
+    def _spaces(self) -> dict[str, gymnasium.Space]:
+        mask = gymnasium.spaces.MultiBinary(NUM_ACTIONS)
+        seen = {"obs": self.env.single_observation_space, "mask": mask}
+        observation = gymnasium.spaces.Dict(seen)
+        return {
+            "observation_space": observation,
+            "action_space": self.env.single_action_space,
+        }
+
+    def _indices(self, some: _All) -> np.ndarray:
+        """Returns indices of boards, (n,) int64.
+
+        Raises:
+            ConfigurationError: one is of no board, or there twice.
+        """
+        if some is None:
+            return np.arange(self.env_num)
+        boards = checked_indices("id", np.atleast_1d(some), self.env_num)
+        if len(np.unique(boards)) < len(boards):
+            raise ConfigurationError("id names a board twice")
+        return boards
+
+
+def _rows(observation: Any, info: dict[str, Any], boards: np.ndarray) -> Batch:
+    """Returns copies of what is seen on some boards."""
+    return Batch(obs=_some(observation, boards), mask=_some(info["action_mask"], boards))
+
+
+def _some(output: Any, boards: np.ndarray) -> np.ndarray:
+    """Returns copies of some boards' rows; of all at once where they are all, in order."""
+    rows = on_host(output)
+    every = len(boards) == len(rows) and (boards == np.arange(len(rows))).all()
+    return rows.copy() if every else rows[boards]
+
+
+def _infos(boards: np.ndarray) -> np.ndarray:
+    """Returns a dict for each board, (n,) objects."""
+    return np.array([{"env_id": board} for board in boards.tolist()], object)
