@@ -22,4 +22,5 @@ def hint(name: str) -> Markdown:
 def _words(lab: Lab, step: int) -> str:
     if step < 3:
         return lab.hints[step - 1]
-    return f"The best known solution:\n\n```{lab.language}\n{lab.code('solution')}```"
+    language = "cpp" if lab.language == "cpp" else "python"
+    return f"The best known solution:\n\n```{language}\n{lab.code('solution')}```"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 # How submissions end, by language.
-SUFFIX = {"cpp": ".hpp", "python": ".py"}
+SUFFIX = {"cpp": ".hpp", "python": ".py", "cuda": ".py"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,10 +48,11 @@ class Lab:
             returns what that costs.
         target: the share of the best known solution's rate that counts as reached.
         folder: where its code is.
-        language: "cpp" or "python".
+        language: "cpp", "python", or "cuda" for Python whose kernels Numba simulates.
         harness: C++ that calls a submission, compiled after it in its namespace.
-        alone: whether it has pragmas of OpenMP, which Cling compiles right only in the first code
-            of a process that has any: so nothing else of that kind may run in its process.
+        alone: whether nothing else of its kind may run in its process: Cling compiles OpenMP's
+            pragmas right only in the first code that has any, and Numba decides when it is
+            imported whether it simulates.
         unit: of what `work` returns; "s" is raced, anything else is counted once.
     """
 
