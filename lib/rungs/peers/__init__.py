@@ -7,6 +7,7 @@ import rungs
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError
+from rungs.peers import chessenv
 
 # Behind our interface, to be learned from.
 _ENVS = {"OpenSpiel": ("rungs.peers.open_spiel", "OpenSpielBoards")}
@@ -18,6 +19,9 @@ CHESS = {
     "PettingZoo": ("rungs.peers.pettingzoo", "PettingZooChess"),
     "Pgx": ("rungs.peers.pgx", "PgxChess"),
     "EnvPool": ("rungs.peers.envpool", "EnvPoolChess"),
+    "NChess": ("rungs.peers.nchess", "NChessBoards"),
+    "chess-env-rl": ("rungs.peers.chess_env_rl", "ChessEnvRlGames"),
+    "chessenv": ("rungs.peers.chessenv", "ChessEnvGames"),
 }
 
 # What their packages are called.
@@ -26,6 +30,8 @@ DISTRIBUTIONS = {
     "PettingZoo": "pettingzoo",
     "Pgx": "pgx",
     "EnvPool": "envpool",
+    "NChess": "nchess",
+    "chess-env-rl": "chess-env-rl",
     "Gymnasium": "gymnasium",
     "Stable-Baselines3": "stable-baselines3",
 }
@@ -52,7 +58,7 @@ def versions() -> dict[str, str | None]:
             found[name] = importlib.metadata.version(distribution)
         except importlib.metadata.PackageNotFoundError:
             found[name] = None
-    return found
+    return found | {"chessenv": chessenv.version()}
 
 
 def peer_class(name: str) -> type:

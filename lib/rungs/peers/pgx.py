@@ -41,6 +41,24 @@ TO_OURS = to_ours(_PLANES)
 TO_THEIRS = inverse(TO_OURS)
 
 
+def import_jax():
+    """Imports JAX, and has it keep what it compiles; so Pgx can be imported, too.
+
+    Raises:
+        UnavailableError: Pgx or JAX is not installed.
+    """
+    try:
+        import jax
+        import pgx  # noqa: F401  # whether it is there
+    except ImportError:
+        raise UnavailableError("Pgx is not installed: pip install pgx") from None
+    if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]  # the user's own
+        # Every process would compile for ten seconds. With a limit, JAX locks the folder.
+        jax.config.update("jax_compilation_cache_dir", str(cache.directory() / "jax"))
+        jax.config.update("jax_compilation_cache_max_size", 2**28)
+    return jax
+
+
 class PgxChess(ChessPeer):
     """See `ChessPeer`. A step is compiled when it is first taken with so many boards on a machine.
 
@@ -58,16 +76,10 @@ class PgxChess(ChessPeer):
 
     def __init__(self, num_envs: int, threads: int = 1):
         super().__init__(num_envs, threads)
-        try:
-            import jax
-            import pgx
-            from pgx.experimental import auto_reset
-        except ImportError:
-            raise UnavailableError("Pgx is not installed: pip install pgx") from None
-        if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]  # the user's own
-            # Every process would compile for ten seconds. With a limit, JAX locks the folder.
-            jax.config.update("jax_compilation_cache_dir", str(cache.directory() / "jax"))
-            jax.config.update("jax_compilation_cache_max_size", 2**28)
+        jax = import_jax()
+        import pgx
+        from pgx.experimental import auto_reset
+
         env = pgx.make("chess")
         self._jax = jax
         self._init = jax.jit(jax.vmap(env.init))
