@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -18,9 +19,11 @@ from rungs.course.chain import NOTEBOOKS, OUT
 from rungs.course.notebook import widgets
 from rungs.errors import BookError
 from rungs.machine.describe import in_words
+from rungs.show import machines
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs.show.image` writes it
+_WORDS, _TAG = ("LabelModel", "HTMLModel"), re.compile("<[^>]*>")
 
 # What the pages show, include or link to, at the same place as in the source tree.
 _SOURCES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cpp", "data", "docs", "figures", "lib")
@@ -65,6 +68,8 @@ def stage(out: Path, folder: Path) -> None:
             shutil.copytree(source, folder / name, symlinks=True, ignore=leave)
         else:
             shutil.copy(source, folder / name)
+    machines_page = folder / "docs" / "machines.md"
+    machines_page.write_text(machines.filled(machines_page.read_text(), paths.ROOT, out))
     # The front page belongs at the top, so its links are written as from there.
     shutil.move(folder / "docs" / "index.md", folder / "index.md")
     for notebook in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
@@ -123,7 +128,7 @@ def _origin(manifest: dict, entry: dict) -> str:
 
 
 def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
-    """Makes a notebook as a reader needs it: without parameters, with pictures for widgets."""
+    """Makes a notebook as a reader needs it: without parameters; a widget is what it showed."""
     states = widgets(notebook)
     cells = _without_parameters(notebook)
     for cell in cells:
@@ -160,20 +165,32 @@ def _without_parameters(notebook: nbformat.NotebookNode) -> list[nbformat.Notebo
 
 
 def _picture(output: nbformat.NotebookNode, states: dict) -> nbformat.NotebookNode:
-    """Returns a widget's output as the figure that it showed; any other as it is."""
+    """Returns a widget's output as the figure that it showed, or as what it asked."""
     view = output.get("data", {}).get(_WIDGET)
     if not view:
         return output
     for shown in _outputs(view["model_id"], states):
         if picture := _PNG.search(shown.get("data", {}).get("text/html", "")):
             return new_output("display_data", data={"image/png": picture[1]})
+    if asked := " ".join(_labels(view["model_id"], states)):
+        return new_output("display_data", data={"text/markdown": f"*{asked}*"})
     return new_output("display_data", data={"text/plain": "(a widget)"})
 
 
 def _outputs(model: str, states: dict) -> list[dict]:
     """Returns all that is shown inside a widget."""
+    return [shown for state in _inside(model, states) for shown in state.get("outputs", [])]
+
+
+def _labels(model: str, states: dict) -> list[str]:
+    """Returns what is written inside a widget beside its controls, without its markup."""
+    written = (s for s in _inside(model, states) if s.get("_model_name") in _WORDS)
+    return [words for each in written if (words := _TAG.sub("", each.get("value") or "").strip())]
+
+
+def _inside(model: str, states: dict) -> Iterator[dict]:
+    """Yields the states of a widget and of all within it."""
     state = states.get(model, {})
-    found = list(state.get("outputs", []))
+    yield state
     for child in state.get("children", []):
-        found += _outputs(child.removeprefix("IPY_MODEL_"), states)
-    return found
+        yield from _inside(child.removeprefix("IPY_MODEL_"), states)

@@ -10,9 +10,11 @@ from rungs.core.atomic import tidy
 from rungs.core.folder import Folder, claimed
 from rungs.course import manifest as manifests
 from rungs.course import pace
-from rungs.course.notebook import declared_parameters, execute
+from rungs.course.kernels import KernelServer
+from rungs.course.notebook import KERNELS, declared_parameters, execute
 from rungs.course.progress import Progress, in_words
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
+from rungs.machine import busy
 
 NOTEBOOKS = paths.ROOT / "notebooks"
 OUT = paths.ROOT / "data" / "run"
@@ -20,6 +22,9 @@ FIGURES = paths.ROOT / "figures" / "run"
 
 # What a run writes in its folder.
 _NAMES = (manifests.NAME, "results", "notebooks", "figures")
+
+# Seconds between two notebooks in which we compute nothing and look whether others do.
+_LOOK = 0.2
 
 # The longest a cell may take, in seconds, at each size.
 CELL_SECONDS = {"smoke": 600, "quick": 600, "full": 7200}
@@ -146,33 +151,49 @@ def _claimed(out: Path) -> Iterator[list[Folder]]:
 
 
 def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Folder], say) -> None:
-    out, seconds = folders[0].path, manifest["settings"]["cell_seconds"]
+    out = folders[0].path
     for name in _NAMES[1:]:
         tidy(out / name)
     progress = Progress([notebook.stem for notebook in chosen], manifest["expected"], say)
-    for notebook in chosen:
-        name, entry = notebook.stem, manifest["notebooks"][notebook.stem]
-        if entry["status"] == "done":
-            progress.done_before(name, entry["seconds"])
-            continue
-        progress.begins(name)
-        start = time.perf_counter()
-        try:
-            with _noting(folders, name):
-                entry["status"], lacks = _run_one(notebook, out, values, seconds)
-        except NotebookError:
-            entry["status"] = "failed"
-            raise
-        finally:
-            entry["seconds"] = time.perf_counter() - start
-            manifests.write(manifest, out)
-        progress.ends(name, entry["seconds"], lacks)
+    with KernelServer() as server:
+        _run_each(manifest, chosen, values, folders, progress, server)
     say(
         f"Done in {in_words(progress.elapsed())}: "
         f"{len(chosen)} notebooks in {out / 'notebooks'}; "
         "python -m rungs book makes pages of them"
     )
     say(f"Results in {out / 'results'}, figures in {values['figures']}")
+
+
+def _run_each(
+    manifest: dict,
+    chosen: list[Path],
+    values: dict,
+    folders: list[Folder],
+    progress: Progress,
+    server: KernelServer,
+) -> None:
+    """Runs the notebooks that are not done yet, and keeps the manifest true."""
+    out, seconds = folders[0].path, manifest["settings"]["cell_seconds"]
+    for notebook in chosen:
+        name, entry = notebook.stem, manifest["notebooks"][notebook.stem]
+        if entry["status"] == "done":
+            progress.done_before(name, entry["seconds"])
+            continue
+        progress.begins(name)
+        entry["busy"] = busy.busy_for(_LOOK)
+        times, start = busy.cpu_times(), time.perf_counter()
+        try:
+            with _noting(folders, name):
+                entry["status"], lacks = _run_one(notebook, out, values, seconds, server)
+        except NotebookError:
+            entry["status"] = "failed"
+            raise
+        finally:
+            entry["seconds"] = time.perf_counter() - start
+            entry["stolen"] = busy.stolen_since(times)
+            manifests.write(manifest, out)
+        progress.ends(name, entry["seconds"], lacks)
 
 
 @contextlib.contextmanager
@@ -197,10 +218,13 @@ def _files(folder: Path, number: str) -> dict[Path, int]:
     return {file: file.stat().st_mtime_ns for file in found if file.is_file()}
 
 
-def _run_one(notebook: Path, out: Path, values: dict, cell_seconds: int) -> tuple[str, str]:
+def _run_one(
+    notebook: Path, out: Path, values: dict, cell_seconds: int, server: KernelServer
+) -> tuple[str, str]:
     """Runs a notebook; returns its status, and what this machine lacks for it, if anything."""
+    executed = out / "notebooks" / notebook.name
     try:
-        execute(notebook, out / "notebooks" / notebook.name, values, cell_seconds)
+        execute(notebook, executed, values, cell_seconds, server.kernel(notebook.parent, KERNELS))
     except UnavailableError as error:
         return "unavailable", str(error)
     return "done", ""

@@ -4,6 +4,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import nbformat
@@ -21,7 +22,7 @@ from rungs.show.client import WatchfulClient
 
 _WIDGETS = "application/vnd.jupyter.widget-state+json"
 # Kernels listen on loopback; unencrypted, each prints a warning that others there could listen too.
-_KERNELS = Config(
+KERNELS = Config(
     {
         "KernelManager": {
             "transport_encryption": "auto",
@@ -41,9 +42,9 @@ def execute(
     executed: Path,
     parameters: dict,
     cell_seconds: int,
-    kernel: AsyncKernelManager | None = None,
+    kernel: AbstractContextManager[AsyncKernelManager] | None = None,
 ) -> None:
-    """Runs a notebook in a new kernel process of this very interpreter.
+    """Runs a notebook in a kernel process of this very interpreter.
 
     Args:
         notebook: what to run.
@@ -51,7 +52,8 @@ def execute(
             is kept up to the failure beside that, as `<name>.failed.ipynb`.
         parameters: values for its `parameters` cell.
         cell_seconds: the longest any cell may take.
-        kernel: a `shared_kernel` to run it in instead, without what others have left there.
+        kernel: gives one to run it in, where what others have left is forgotten; by default it gets
+            one of its own.
 
     Raises:
         UnavailableError: a cell raised one: this machine lacks what the rest is about. The notebook
@@ -61,9 +63,13 @@ def execute(
     failed = executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
     lacks = None
-    if kernel:
-        _forget(kernel)
-    with written(executed) as unfinished, _own_kernel():
+    with (
+        written(executed) as unfinished,
+        _own_kernel(),
+        kernel or contextlib.nullcontext() as manager,
+    ):
+        if manager:
+            _forget(manager)
         try:
             papermill.execute_notebook(
                 notebook,
@@ -72,9 +78,9 @@ def execute(
                 kernel_name="python3",
                 execution_timeout=cell_seconds,
                 progress_bar=False,
-                config=_KERNELS,
+                config=KERNELS,
                 cwd=notebook.parent,
-                km=kernel,
+                km=manager,
             )
         except (PapermillExecutionError, CellControlSignal, DeadKernelError) as error:
             if getattr(error, "ename", None) == UnavailableError.__name__:
@@ -94,9 +100,9 @@ def execute(
 
 @contextlib.contextmanager
 def shared_kernel(folder: Path) -> Iterator[AsyncKernelManager]:
-    """Starts a kernel for several notebooks of a folder, to be given to `execute`."""
+    """Starts a kernel for several notebooks of a folder."""
     with _own_kernel():
-        kernel = AsyncKernelManager(kernel_name="python3", config=_KERNELS)
+        kernel = AsyncKernelManager(kernel_name="python3", config=KERNELS)
         run_sync(kernel.start_kernel)(cwd=folder)
     try:
         yield kernel

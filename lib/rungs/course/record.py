@@ -1,23 +1,26 @@
 """Keeping a run's results as this machine's recorded ones."""
 
+import json
 import shutil
 from pathlib import Path
 
 from rungs import paths
 from rungs.core.atomic import written
 from rungs.course import manifest as manifests
-from rungs.course import pace
+from rungs.course import pace, recorded
 from rungs.course.chain import OUT
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import slug
 from rungs.measure import results
-from rungs.show import readme
+from rungs.show import machines, readme
 
 
 def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     """Keeps how long the notebooks of the run in `out` took, and its results if it is "full".
 
-    Results go to `data/recorded/<machine>/` and into the README.
+    Results go to `data/recorded/<machine>/`, in place of what was recorded there, with a
+    `record.json` that says of which machine, versions and run they are; and into the README and the
+    page of machines. `rungs.course.recorded.check` says whether they are fit to be offered.
 
     Returns:
         What was written: the folder, or of a run of another size the file of its seconds.
@@ -35,10 +38,17 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     files = sorted((out / "results").glob("[0-9][0-9]_*.csv"))
     for file in files:
         results.load(file)
+    for old in set((root / folder).glob("[0-9][0-9]_*.csv")) - {
+        root / folder / f.name for f in files
+    }:
+        old.unlink()
     for file in files:
         with written(root / folder / file.name) as unfinished:
             shutil.copyfile(file, unfinished)
     pace.record(manifest, root / folder)
+    with written(root / folder / recorded.NAME) as unfinished:
+        unfinished.write_text(json.dumps(recorded.describe(manifest, root / folder), indent=1))
+    machines.write(root)
     if all((root / folder / name).exists() for name in readme.NEEDED):
         readme.write(root, folder)
     return root / folder

@@ -1,0 +1,198 @@
+"""Which recorded results are fit to be offered, and how machines stand side by side."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from rungs import cli, paths
+from rungs.course import chain, recorded
+from rungs.errors import ConfigurationError
+from rungs.machine.describe import describe, slug
+from rungs.measure import results
+from rungs.show import machines
+from tests.course import notebooks as tiny
+
+
+@pytest.fixture
+def course(tmp_path):
+    """Two notebooks, of which the second finds nothing to do on most machines."""
+    tiny.write(tmp_path / "notebooks", "01_a")
+    tiny.write(tmp_path / "notebooks", "02_b")
+    return tmp_path / "notebooks"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A machine's results as they should be."""
+    folder = tmp_path / "data" / "recorded" / slug()
+    results.save(pd.DataFrame({"x": [1, 2]}), folder / "01_a.csv", {"size": "full"})
+    took = {"seconds": 3.0, "busy": 0.01, "stolen": 0.0}
+    notebooks = {"01_a": {"status": "done"} | took, "02_b": {"status": "unavailable"} | took}
+    manifest = {
+        "machine": describe(),
+        "versions": {"rungs": "0.2.0"},
+        "commit": "abc1234",
+        "started": "2026-01-01T00:00:00+00:00",
+        "notebooks": notebooks,
+    }
+    write(folder, recorded.describe(manifest, folder))
+    return folder
+
+
+def write(folder, record):
+    (folder / recorded.NAME).write_text(json.dumps(record))
+
+
+def read(folder):
+    return json.loads((folder / recorded.NAME).read_text())
+
+
+def test_what_is_whole_and_of_an_idle_machine_passes(folder, course):
+    recorded.check(folder, course)
+    record = read(folder)
+    assert set(record) == {"machine", "versions", "commit", "started", "notebooks", "files"}
+    assert record["notebooks"]["01_a"]["busy"] == 0.01
+    assert len(record["files"]["01_a.csv"]) == 64
+
+
+def spoil_status(folder, record):
+    record["notebooks"]["01_a"]["status"] = "failed"
+
+
+def spoil_left_out(folder, record):
+    del record["notebooks"]["02_b"]
+
+
+def spoil_commit(folder, record):
+    record["commit"] = "abc1234-dirty"
+
+
+def spoil_table(folder, record):
+    (folder / "01_a.csv").write_text((folder / "01_a.csv").read_text() + "3\n")
+
+
+def spoil_missing(folder, record):
+    (folder / "01_a.csv").unlink()
+
+
+def spoil_unknown(folder, record):
+    results.save(pd.DataFrame({"x": [1]}), folder / "01_old.csv", {})
+
+
+def spoil_no_table(folder, record):
+    record["notebooks"]["02_b"]["status"] = "done"
+
+
+def spoil_machine(folder, record):
+    record["machine"]["cores"] = 4096
+
+
+def spoil_busy(folder, record):
+    record["notebooks"]["01_a"]["busy"] = 0.5
+
+
+def spoil_stolen(folder, record):
+    record["notebooks"]["02_b"]["stolen"] = 0.25
+
+
+def spoil_nobody_looked(folder, record):
+    record["notebooks"]["02_b"]["busy"] = None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (spoil_status, "01_a: failed"),
+        (spoil_left_out, "02_b: not run"),
+        (spoil_commit, "commit abc1234-dirty: its sources are in no commit"),
+        (spoil_table, "01_a.csv: changed since"),
+        (spoil_missing, "01_a.csv: missing"),
+        (spoil_unknown, "01_old.csv: of no run"),
+        (spoil_no_table, "02_b: no table"),
+        (spoil_machine, "01_a.csv: of .* not of 4096 cores"),
+        (spoil_busy, "01_a: others used 50% of the cores when it began"),
+        (spoil_stolen, "02_b: the hypervisor took 25% of the cores"),
+        (spoil_nobody_looked, "02_b: nobody looked"),
+    ],
+)
+def test_every_fault_is_named(folder, course, spoil, says):
+    record = read(folder)
+    spoil(folder, record)
+    write(folder, record)
+    with pytest.raises(ConfigurationError, match=says) as refused:
+        recorded.check(folder, course)
+    assert len(str(refused.value).splitlines()) == 2
+
+
+def test_all_faults_are_named_at_once(folder, course):
+    record = read(folder)
+    for spoil in (spoil_busy, spoil_commit, spoil_unknown):
+        spoil(folder, record)
+    write(folder, record)
+    with pytest.raises(ConfigurationError) as refused:
+        recorded.check(folder, course)
+    assert len(str(refused.value).splitlines()) == 4
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}}'])
+def test_a_malformed_record_is_refused(folder, course, text):
+    (folder / recorded.NAME).write_text(text)
+    with pytest.raises(ConfigurationError, match=r"record\.json"):
+        recorded.check(folder, course)
+
+
+def test_the_command_checks_a_folder_and_keeps_nothing(folder, capsys):
+    assert cli.main(["record", "--check", str(folder)]) == 2
+    said = capsys.readouterr().err
+    assert "03_cpp: not run" in said
+    assert cli.main(["record", str(folder)]) == 2
+    assert "only with --check" in capsys.readouterr().err
+
+
+def test_a_run_looks_whether_others_compute(tmp_path, course):
+    how = {"only": ["01"], "notebooks": course, "say": lambda line: None}
+    chain.run(size="smoke", out=tmp_path / "run", **how)
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    entry = manifest["notebooks"]["01_a"]
+    assert 0 <= entry["busy"] <= 1
+    assert 0 <= entry["stolen"] <= 1
+
+
+def ladder(folder, rates, **facts):
+    frame = pd.DataFrame({"rung": list(rates), "plies_per_second": list(rates.values())})
+    results.save(frame, folder / "07_ladder.csv", {"size": "full"})
+    text = (folder / "07_ladder.csv").read_text()
+    for name, value in facts.items():
+        before = results.load(folder / "07_ladder.csv").attrs["provenance"][name]
+        text = text.replace(f"# {name}: {before}\n", f"# {name}: {value}\n")
+    (folder / "07_ladder.csv").write_text(text)
+
+
+def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
+    at = tmp_path / "data" / "recorded"
+    ladder(at / "small", {"python": 5e3, "cpp": 5e6}, machine="Small", cores=2, gpu=None)
+    ladder(at / "large", {"cpp": 2e7}, machine="Large", cores=64, gpu=None)
+    gains = pd.DataFrame({"peer": ["Slow", "Slow"], "gain": [20.0, 10.0]})
+    results.save(gains, at / "large" / "12_gains.csv", {})
+    alone = machines.side_by_side(tmp_path)
+    assert "| machine | 64 cores of Large | 2 cores of Small |" in alone
+    assert "| `cpp`, plies/s | 20 M/s | 5 M/s |" in alone
+    assert "| `python`, plies/s |  | 5 k/s |" in alone
+    assert "| times as fast as Slow | 10× |  |" in alone
+    ladder(tmp_path / "run" / "results", {"cpp": 1e7}, machine="Mine", cores=4, gpu=None)
+    beside = machines.side_by_side(tmp_path, tmp_path / "run")
+    assert "yours over `small`, of those recorded the nearest number of cores" in beside
+    assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in beside
+    ladder(at / "mine-4-cores", {"cpp": 2e7}, machine="Mine", cores=4, gpu=None)
+    beside = machines.side_by_side(tmp_path, tmp_path / "run")
+    assert "yours over `mine-4-cores`, of those recorded the same machine" in beside
+    page = machines.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
+    assert page.startswith("a\n<!-- machines -->\n| ")
+    assert page.endswith("|\n<!-- /machines -->\nb\n")
+    assert "old" not in page
+
+
+def test_the_page_of_machines_shows_all_that_are_recorded():
+    page = (paths.ROOT / "docs" / "machines.md").read_text()
+    assert machines.filled(page, paths.ROOT) == page
