@@ -2,6 +2,7 @@
 
 import chess
 import numpy as np
+import pandas as pd
 import pytest
 
 from rungs.chess.actions import from_uci
@@ -98,3 +99,39 @@ def test_tables_have_a_row_for_every_rule_and_disagreement():
     listed = agreement.listed(compared)
     assert set(listed["peer"]) == {"bad"}
     assert len(listed) == table["disagreements"].sum()
+
+
+def test_one_of_each_kind_is_shown_and_how_often_it_was_seen():
+    columns = ["peer", "rule", "fen", "peer_says", "python_chess_says"]
+    rows = [("a", "stalemate", fen, "over", "on") for fen in "xyz"] + [("b", "x", "w", "1", "0")]
+    shown = agreement.shown(pd.DataFrame(rows, columns=columns))
+    assert shown[["peer", "rule", "times", "fen"]].to_numpy().tolist() == [
+        ["a", "stalemate", 3, "x"],
+        ["b", "x", 1, "w"],
+    ]
+
+
+class AllowsNothingLegal(OurChess):
+    """Allows only a move off the board, once White has made three moves."""
+
+    def mask(self):
+        mask = super().mask().copy()
+        if self.plies > 5:
+            mask[:] = False
+            mask[:, Extra.OFF_THE_BOARD] = True
+        return mask
+
+    def native(self, actions):
+        return super().mask().argmax(axis=1)
+
+    def step(self, actions):
+        self.plies += 1
+        return super().step(actions)
+
+    plies = 0
+
+
+def test_a_game_in_which_a_peer_allows_nothing_legal_is_given_up():
+    tried, found = agreement.compare(AllowsNothingLegal(2), seed=0)
+    assert [one.rule for one in found if one.fen.split()[1] == "w"].count(agreement.LEGAL) >= 2
+    assert tried[agreement.LEGAL] == 2 * 7

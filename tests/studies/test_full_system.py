@@ -1,5 +1,7 @@
 """Whole systems that learn, timed."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,9 +29,8 @@ def test_a_null_environment_stays_where_a_real_one_began():
 
 
 def test_a_null_environment_goes_where_a_real_one_has_come_to():
-    learners = {
-        name: full_system.learner(name, 8, seed=0, settings=ONE_STEP) for name in ("cpp", "null")
-    }
+    make = functools.partial(full_system.make_learner, num_envs=8, seed=0, settings=ONE_STEP)
+    learners = {name: make(name) for name in ("cpp", "null")}
     full_system.race_learners(learners, repeats=3, warmup=1)
     real, null = (learner.rollout for learner in learners.values())
     # Its turn was the last one, after the other's.

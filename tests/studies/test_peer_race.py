@@ -106,6 +106,20 @@ def test_steps_may_depend_on_the_count():
     assert times.groupby("num_envs")["plies"].unique().to_dict() == {2: [4], 4: [6]}
 
 
+@pytest.mark.system
+def test_a_field_stays_for_rules_cases_and_races():
+    entries = {"python": Entry(OurChess, {"rung": "python"}), "idle": Entry(Idle)}
+    with peer_race.Field(entries) as field:
+        ((tried, found),) = field.compare(["python"], 2, seed=0).values()
+        assert tried["legal moves"] > 10
+        assert not found
+        asked = field.ask({"python": ["most-moves-white", "mate-by-black"]})
+        assert [one.status for one in asked["python"]] == ["passes", "passes"]
+        assert len(field.race([2], **HOW)) == 2 * 3
+        assert len(multiprocessing.active_children()) == 2
+    assert not multiprocessing.active_children()
+
+
 def test_a_racer_with_processes_of_its_own():
     entry = Entry(GymnasiumCartPole, {"mode": "async"}, parent=True)
     times = peer_race.race({"async": entry}, [2], **HOW)

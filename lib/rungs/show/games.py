@@ -31,6 +31,21 @@ def _titled(rows: pd.DataFrame):
         yield pd.Series({"fen": row.fen, "uci": row.uci, "title": title})
 
 
+def side_by_side(lines: pd.DataFrame, columns: int = 4):
+    """Draws how several players go on from one position, a row of diagrams for each.
+
+    Args:
+        lines: of `rungs.studies.ages.same_opening`.
+        columns: how many plies of each are drawn.
+    """
+    shown = lines[lines.groupby("who")["ply"].rank() <= columns]
+    titles = [
+        f"{row.who}\n{(row.ply + 1) // 2}.{'' if row.ply % 2 else '..'} {row.san}"
+        for row in shown.itertuples()
+    ]
+    return diagrams.rows_of(shown.assign(title=titles).itertuples(), columns)
+
+
 def explore_game(game: pd.DataFrame):
     """Shows a game, a ply at a time; arguments as of `plies_of`."""
 

@@ -62,7 +62,8 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
     """Plays one game on each of a peer's boards, beside python-chess.
 
     The first boards play `SCRIPTS`, as long as their moves are legal; then all is random, and the
-    same for all peers that agree. A game is over when either says so.
+    same for all peers that agree. A game is over when either says so, or when the peer allows
+    nothing that is legal.
 
     Args:
         peer: the environment.
@@ -83,13 +84,18 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
         # Where a game is over, anything legal; where there is nothing, anything.
         mask[~mask.any(axis=1), 0] = True
         actions = mask.argmax(axis=1)
+        stuck: list[int] = []  # where nothing is legal that the peer allows
         for i in playing:
             tried[LEGAL] += 1
             legal = {action_of(move, not boards[i].turn) for move in boards[i].legal_moves}
             theirs = set(np.flatnonzero(mask[i]).tolist())
             if theirs != legal:
                 found.append(_legal_moves_differ(boards[i], theirs, legal))
-            actions[i] = _next(boards[i], scripts[i : i + 1], sorted(theirs & legal), rngs[i])
+            if both := sorted(theirs & legal):
+                actions[i] = _next(boards[i], scripts[i : i + 1], both, rngs[i])
+            else:
+                stuck.append(i)
+        playing = [i for i in playing if i not in stuck]
         moves = {i: move_of(int(actions[i]), boards[i]) for i in playing}
         peer.step(peer.native(actions))
         for i, move in moves.items():
@@ -132,6 +138,14 @@ def listed(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd
         (peer, *dataclasses.astuple(one)) for peer, (_, found) in compared.items() for one in found
     ]
     return pd.DataFrame(rows, columns=columns)
+
+
+def shown(disagreements: pd.DataFrame) -> pd.DataFrame:
+    """Shows one disagreement of each peer and rule, as of `listed`, and how often that was seen."""
+    pairs = disagreements.groupby(["peer", "rule"], sort=False)
+    first = disagreements.drop_duplicates(["peer", "rule"]).set_index(["peer", "rule"])
+    first.insert(0, "times", pairs.size())
+    return first.reset_index()
 
 
 def _name(reason: Reason) -> str:

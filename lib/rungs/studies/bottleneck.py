@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from rungs.studies.full_system import learner, race_learners
+from rungs.studies.full_system import make_learner, race_learners
 from rungs.train.cost import ONE_STEP
 from rungs.train.network import PolicyValueNetwork
 
@@ -27,7 +27,7 @@ def interventions(
     }
     how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
     learners = {
-        case: learner(name, num_envs, seed, network=network, **how)
+        case: make_learner(name, num_envs, seed, network=network, **how)
         for case, (name, network) in cases.items()
     }
     return race_learners(learners, repeats=repeats, warmup=warmup)
@@ -49,12 +49,12 @@ def by_threads(
     """
     how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
     learners = {
-        f"{count} thread{'s'[: count > 1]}": learner(
+        f"{count} thread{'s'[: count > 1]}": make_learner(
             "openmp", num_envs, seed, rung={"threads": count}, **how
         )
         for count in threads
     }
-    learners["null"] = learner("null", num_envs, seed, **how)
+    learners["null"] = make_learner("null", num_envs, seed, **how)
     return race_learners(learners, repeats=repeats, warmup=warmup)
 
 
@@ -76,7 +76,7 @@ def by_model(
     frames = []
     for num_envs in board_counts:
         learners = {
-            f"width {width}": learner(
+            f"width {width}": make_learner(
                 "openmp", num_envs, seed, network=_network(width, seed), **how
             )
             for width in widths

@@ -9,12 +9,13 @@ import pandas as pd
 
 from rungs import peers
 from rungs.chess.boards.cpp import CppBoards
-from rungs.chess.buffers import Buffers
+from rungs.chess.buffers import POSITION, Buffers
 from rungs.chess.policy import random_actions
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.measure.quartiles import quartiles
 from rungs.measure.turns import timed_rounds
 from rungs.train.cost import PARTS
+from rungs.train.learners import rung as learner_rung
 from rungs.train.ppo import Learner
 from rungs.train.settings import PpoSettings
 
@@ -46,7 +47,7 @@ class NullEnv(ChessVectorEnv):
         Returns:
             observation and info, as `reset` does.
         """
-        for name in ("observation", "mask", "player"):
+        for name in POSITION:
             getattr(self.boards.buffers, name)[:] = getattr(env.boards.buffers, name)
         for out in self._written.values():
             out.restore(vars(self.boards.buffers))
@@ -87,8 +88,8 @@ def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
         UnavailableError: the peer is not installed.
     """
     if name == "null":
-        return NullEnv(num_envs, **GAMES)
-    return peers.make(name, num_envs, **GAMES, **settings)
+        return NullEnv(num_envs, **GAMES | settings)
+    return peers.make(name, num_envs, **GAMES | settings)
 
 
 def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
@@ -129,6 +130,7 @@ def race_updates(
     repeats: int,
     warmup: int,
     device: str = "cpu",
+    learner: str = "torch",
 ) -> pd.DataFrame:
     """Times updates that go once through what was played on some boards for some steps.
 
@@ -139,6 +141,7 @@ def race_updates(
         repeats: updates timed.
         warmup: updates made first.
         device: where the network is.
+        learner: how is learnt, of `rungs.train.learners`.
 
     Returns:
         As `race_learners`, with `num_envs` and `length` beside.
@@ -146,8 +149,9 @@ def race_updates(
     frames = []
     for num_envs, length in shapes:
         settings = PpoSettings(num_steps=length, update_epochs=1, num_minibatches=1)
+        how: dict[str, Any] = {"settings": settings, "device": device, "learner": learner}
         learners = {
-            name: learner(name, num_envs, seed, settings=settings, device=device)
+            name: make_learner(name, num_envs, seed, **how)
             for name in max_boards
             if num_envs <= max_boards[name]
         }
@@ -180,8 +184,14 @@ def against_null(updates: pd.DataFrame) -> pd.DataFrame:
     return result.reset_index()
 
 
-def learner(
-    name: str, num_envs: int, seed: int, *, rung: dict[str, Any] | None = None, **how
+def make_learner(
+    name: str,
+    num_envs: int,
+    seed: int,
+    *,
+    rung: dict[str, Any] | None = None,
+    learner: str = "torch",
+    **how,
 ) -> Learner:
     """Makes a learner in the middle of games: all systems begin with the same positions.
 
@@ -190,9 +200,10 @@ def learner(
         num_envs: number of boards.
         seed: of games, weights and actions.
         rung: settings of the rung's own.
+        learner: how it learns, of `rungs.train.learners`.
         **how: of `Learner`.
     """
-    env = make(name, num_envs, **(rung or {}))
-    made = Learner(env, seed=seed, **how)
+    env = make(name, num_envs, **(rung or {}), mask=learner_rung(learner).mask)
+    made = Learner(env, seed=seed, learner=learner, **how)
     made.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
     return made

@@ -1,8 +1,7 @@
 """Our environments and others against each other, on the same cores and at the same games' stage.
 
 Each lives in a process of its own, which may use only so many cores as the race is about; so one
-library's threads never disturb another's. It stays for the whole race, as importing a library and
-compiling with it takes longer than most races. They take turns, some steps each. All play at
+library's threads never disturb another's. They take turns, some steps each. All play at
 random, as many steps as all others, so that their games are equally old. What is timed is `step`
 alone: all that a user gets from it, and the resets it takes; a step that only resets is not counted
 as one.
@@ -19,8 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rungs import peers
+from rungs import conformance, peers
 from rungs.chess.settings import share_ends
+from rungs.conformance import Case, Result, environments
 from rungs.machine.cpu import usable_cores
 from rungs.measure.noise import Factor, factor_apart
 from rungs.measure.quartiles import quartiles
@@ -49,6 +49,104 @@ class Entry:
     parent: bool = False
 
 
+class Field:
+    """Racers, each in a process of its own that stays for as many races as are wanted.
+
+    Importing libraries and compiling with them takes longer than most races. What one thread needs
+    is spread over the cores, for that and for `compare`; in a race one of them plays at a time.
+
+    Args:
+        entries: who takes part, by name.
+        threads: cores that each may use.
+    """
+
+    def __init__(self, entries: dict[str, Entry], threads: int = 1):
+        self._entries, self._threads = entries, threads
+        self._seats: dict[str, Any] = {}
+
+    def __enter__(self) -> "Field":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def race(
+        self,
+        counts: list[int],
+        *,
+        steps: int | Callable[[int], int],
+        repeats: int,
+        warmup: int,
+        seed: int,
+    ) -> pd.DataFrame:
+        """Times steps of each entry; see `race`."""
+        rows: list[tuple] = []
+        for num_envs in counts:
+            turns = steps(num_envs) if callable(steps) else steps
+            entries = self._entries.items()
+            present = [name for name, entry in entries if _fits(entry, num_envs, self._threads)]
+            for name in self._seats.keys() - present:  # and their memory is free
+                self._seats.pop(name).close()
+            self._begin(present, num_envs, seed)
+            racers = {name: functools.partial(self._seats[name].play, turns) for name in present}
+            rows += [
+                (name, num_envs, self._threads, repeat, *played)
+                for name, repeat, played in timed_rounds(racers, repeats=repeats, warmup=warmup)
+            ]
+        columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def compare(self, names: list[str], games: int, seed: int) -> dict:
+        """Compares chess entries' rules with python-chess's over one game on each of their boards.
+
+        Returns:
+            What `rungs.studies.agreement.compare` returned, by the entry's name.
+        """
+        self._begin(names, games, seed)
+        with ThreadPoolExecutor(usable_cores()) as helpers:
+            told = helpers.map(lambda name: self._seats[name].compare(seed), names)
+            return dict(zip(names, told, strict=True))
+
+    def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
+        """Plays cases of the conformance suite, in the processes that are there already.
+
+        Args:
+            cases: ids of cases, by the name of an entry that `compare` has begun.
+        """
+        by_id = {case.id: case for case in conformance.load().cases}
+        with ThreadPoolExecutor(usable_cores()) as helpers:
+            told = helpers.map(
+                lambda name: self._seats[name].ask(name, [by_id[case] for case in cases[name]]),
+                cases,
+            )
+            return dict(zip(cases, told, strict=True))
+
+    def close(self) -> None:
+        """Ends all processes."""
+        while self._seats:
+            self._seats.popitem()[1].close()
+
+    def _begin(self, names: list[str], num_envs: int, seed: int) -> None:
+        """Begins games in the processes of some, which are started where they are not there yet."""
+
+        def seated(name: str) -> Any:
+            place = list(self._entries).index(name)
+            seat = self._seats.get(name) or _seat(self._entries[name], self._threads, place)
+            seat.begin(num_envs, seed)
+            return seat
+
+        with ThreadPoolExecutor(usable_cores()) as helpers:
+            begun = [(name, helpers.submit(seated, name)) for name in names]
+        failed = None
+        for name, future in begun:
+            try:
+                self._seats[name] = future.result()
+            except Exception as error:
+                failed = failed or error
+        if failed:
+            raise failed
+
+
 def race(
     entries: dict[str, Entry],
     counts: list[int],
@@ -75,45 +173,14 @@ def race(
         A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
         (actions played), `seconds`.
     """
-    rows: list[tuple] = []
-    seats: dict[str, Any] = {}
-    try:
-        for num_envs in counts:
-            turns = steps(num_envs) if callable(steps) else steps
-            present = [name for name, entry in entries.items() if _fits(entry, num_envs, threads)]
-            for name in seats.keys() - present:
-                seats.pop(name).close()
-            # Importing libraries and compiling with them takes longer than most races.
-            with ThreadPoolExecutor(usable_cores()) as helpers:
-                new = [name for name in present if name not in seats]
-                made = helpers.map(lambda name: _seat(entries[name], threads), new)
-                seats |= dict(zip(new, made, strict=True))
-                list(helpers.map(lambda name: seats[name].begin(num_envs, seed), present))  # noqa: B023
-            racers = {name: functools.partial(seats[name].play, turns) for name in present}
-            rows += [
-                (name, num_envs, threads, repeat, *played)
-                for name, repeat, played in timed_rounds(racers, repeats=repeats, warmup=warmup)
-            ]
-    finally:
-        for seat in seats.values():
-            seat.close()
-    columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
-    return pd.DataFrame(rows, columns=columns)
+    with Field(entries, threads) as field:
+        return field.race(counts, steps=steps, repeats=repeats, warmup=warmup, seed=seed)
 
 
 def agree(names: list[str], games: int, seed: int) -> dict:
-    """Compares peers' rules with python-chess's over one game on each of so many boards.
-
-    Returns:
-        What `rungs.studies.agreement.compare` returned, by the peer's name.
-    """
-    cores = usable_cores()
-    pool = _seated((peers.peer_class(name), 1, {}, i % cores) for i, name in enumerate(names))
-    try:
-        pool.call("begin", [(games, seed)] * len(names))
-        return dict(zip(names, pool.call("agree", [(seed,)] * len(names)), strict=True))
-    finally:
-        pool.close()
+    """Compares peers' rules with python-chess's, as `Field.compare`, by the peer's name."""
+    with Field({name: Entry(peers.peer_class(name)) for name in names}) as field:
+        return field.compare(names, games, seed)
 
 
 def best(times: pd.DataFrame) -> pd.DataFrame:
@@ -156,23 +223,31 @@ def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
     return _processes(entry, threads) <= num_envs <= (entry.max_envs or num_envs)
 
 
-def _seat(entry: Entry, threads: int) -> "_Alone | _Together":
+def _seat(entry: Entry, threads: int, place: int = 0) -> "_Alone | _Together":
+    """Starts a racer's process, or processes; those of different places are on different cores."""
     if _processes(entry, threads) == 1:
-        return _Alone(entry, threads)
+        return _Alone(entry, threads, place)
     return _Together(entry, threads)
 
 
 class _Alone:
     """One process, which takes the time itself."""
 
-    def __init__(self, entry: Entry, threads: int):
-        self._pool = _seated([(entry.make, threads, entry.how, 0)], daemon=not entry.parent)
+    def __init__(self, entry: Entry, threads: int, place: int):
+        first = threads * (place % max(1, usable_cores() // threads))
+        self._pool = _seated([(entry.make, threads, entry.how, first)], daemon=not entry.parent)
 
     def begin(self, num_envs: int, seed: int) -> None:
         self._pool.call_one(0, "begin", num_envs, seed)
 
     def play(self, steps: int) -> tuple[int, float]:
         return self._pool.call_one(0, "play", steps)
+
+    def compare(self, seed: int):
+        return self._pool.call_one(0, "compare", seed)
+
+    def ask(self, name: str, cases: list[Case]) -> list[Result]:
+        return self._pool.call_one(0, "ask", name, cases)
 
     def close(self) -> None:
         self._pool.close()
@@ -227,8 +302,11 @@ class _Seat:
     def play(self, steps: int) -> tuple[int, float]:
         return _timed(steps, self.choose, lambda actions: [self.step(actions)])
 
-    def agree(self, seed: int):
+    def compare(self, seed: int):
         return agreement.compare(self._peer, seed)
+
+    def ask(self, name: str, cases: list[Case]) -> list[Result]:
+        return conformance.run(environments.make(name), cases)
 
 
 def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:

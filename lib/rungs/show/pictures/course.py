@@ -21,6 +21,7 @@ USE = {
     "13": "CartPole",
     "14": "beyond\none node",
     "15": "training",
+    "16": "search",
 }
 
 _WIDTH, _HEIGHT = 1.5, 0.9
@@ -30,7 +31,7 @@ def course_map(here: str):
     """Draws all notebooks, and marks one of them.
 
     Args:
-        here: its number, "00" to "15".
+        here: its number, "00" to "16".
     """
     figure, axes = style.axes(9.0, 5.0)
     axes.axis("off")
