@@ -1,14 +1,17 @@
 """How Sphinx makes the book. `rungs.course.book` calls it on a staged copy of the tree."""
 
 import importlib.metadata
+from pathlib import Path
 
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
+from rungs.course import llms
+
 project = "Rungs"
 version = release = importlib.metadata.version("rungs")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["README.md", "docs/conf.py"]
 nb_execution_mode = "off"  # papermill did
 nb_render_markdown_format = "myst"  # so that links below a cell lead where those above it do
@@ -18,9 +21,9 @@ myst_heading_anchors = 3
 
 # Docstrings are written for `help()`: what is in single backquotes is code, linked where possible.
 default_role = "py:obj"
-viewcode_follow_imported_members = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_mock_imports = ["ray", "tensordict", "tianshou", "torchrl"]  # which the course needs not
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
 html_theme = "furo"
@@ -43,5 +46,18 @@ def _formula(writer, node):
     raise SkipNode
 
 
+def _one_page(app, error):
+    """All public names in one page of plain text, beside the book's front page."""
+    if not error:
+        Path(app.outdir, "llms.txt").write_text(llms.page())
+
+
+def _skip_fields(app, what, name, member, skip, options):
+    """Leaves out fields of named tuples: the class's own text has them all."""
+    return True if type(member).__name__ == "_tuplegetter" else None
+
+
 def setup(app):
+    app.connect("build-finished", _one_page)
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
+    app.connect("autodoc-skip-member", _skip_fields)
