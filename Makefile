@@ -45,6 +45,9 @@ labs: $(INSTALLED)
 explore: $(INSTALLED)
 	JUPYTER_PATH=lib/rungs/show JUPYTER_CONFIG_PATH=lib/rungs/show/voila $(BIN)/voila notebooks/explore.ipynb
 
+play: $(INSTALLED)
+	JUPYTER_PATH=lib/rungs/show JUPYTER_CONFIG_PATH=lib/rungs/show/voila $(BIN)/voila notebooks/play.ipynb
+
 doctor: $(INSTALLED)
 	$(BIN)/python -m rungs doctor
 
@@ -53,6 +56,10 @@ bench: $(INSTALLED)
 
 peers: $(INSTALLED)
 	$(BIN)/python -m rungs run --size $(SIZE) --only 12 --out data/run/peers
+
+# Some of the peers fail some of it: that is what the table is about.
+conformance: $(INSTALLED)
+	-$(BIN)/python -m rungs conformance rungs peers --format markdown --out docs/conformance_table.md
 
 record: $(INSTALLED)
 	$(BIN)/python -m rungs record
@@ -113,8 +120,8 @@ $(TESTED): $(INSTALLED)
 	@touch $@
 
 $(ALL_TESTED): $(TESTED)
-	@echo "Installing what all tests need: 0.4 GB."
-	@$(INSTALL) $(call extras,system)
+	@echo "Installing what all tests need: 0.9 GB."
+	@$(INSTALL) $(call extras,system rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book labs test test-system test-all test-slow mutants lab explore doctor bench peers record check fuzz tools lock clean
+.PHONY: run book labs test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check fuzz tools lock clean

@@ -49,7 +49,7 @@ class Build(build_py):
             made = made[-1:]  # MinGW's g++ doesn't align its stack as wider vectors need it
         folder = Path(self.build_lib, "rungs", "compiled")
         folder.mkdir(parents=True, exist_ok=True)
-        header = HERE / "cpp" / "bindings" / "api.hpp"
+        header = HERE / "cpp" / "bindings" / "wheel.hpp"
         commands = [
             [
                 *found[0].split(),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rungs.labs.verdict import Verdict
 
-__all__ = ["check", "explore", "make", "make_async", "rungs_of"]
+__all__ = ["check", "explore", "make", "make_async", "play", "rungs_of"]
 
 loader.prepare()
 register()
@@ -37,6 +37,24 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
         message = f"rungs.explore() needs {package}: pip install 'rungs[{extra}]'"
         raise UnavailableError(message) from None
     return dashboard.explore(results)
+
+
+def play() -> "ipywidgets.VBox":
+    """Shows a board to play on against an agent, for a notebook: `rungs.show.play.play`.
+
+    Raises:
+        UnavailableError: a package that it needs is not installed; it is named.
+    """
+    from rungs.errors import UnavailableError
+
+    try:
+        from rungs.show.play import play as shown
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        extra = "train" if package == "torch" else "course"
+        message = f"rungs.play() needs {package}: pip install 'rungs[{extra}]'"
+        raise UnavailableError(message) from None
+    return shown()
 
 
 def check(lab: str) -> "Verdict":

@@ -18,7 +18,8 @@ from rungs.errors import (
     RungsError,
     UnavailableError,
 )
-from rungs.train.options import add_options, training_of
+from rungs.selfplay.settings import SelfPlayTraining
+from rungs.train.options import add_options, given, training_of
 from rungs.train.settings import Training
 
 
@@ -147,6 +148,17 @@ def _parser() -> argparse.ArgumentParser:
     add_options(train)
     train.set_defaults(command=_train)
 
+    selfplay = commands.add_parser("selfplay", help="train a policy by search and self-play")
+    selfplay.add_argument(
+        "--out",
+        type=Path,
+        default=Path("data/run/selfplay"),
+        help="the run's folder (default: data/run/selfplay)",
+    )
+    selfplay.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    add_options(selfplay, (SelfPlayTraining,))
+    selfplay.set_defaults(command=_selfplay)
+
     compare = commands.add_parser("compare", help="what changed between two runs beyond the noise")
     compare.add_argument(
         "a", type=Path, metavar="RUN_A", help="a run's folder, or one of CSV files"
@@ -165,7 +177,41 @@ def _parser() -> argparse.ArgumentParser:
     compare.set_defaults(command=_compare)
 
     record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
+    record.add_argument(
+        "--agents",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="keep agents instead, the earliest first: files of a pool, or a training run's folder",
+    )
+    record.add_argument(
+        "--check",
+        action="store_true",
+        help="keep nothing; say whether what is recorded can be offered to others",
+    )
+    record.add_argument(
+        "folder", type=Path, nargs="?", help="what --check looks at (default: this machine's)"
+    )
     record.set_defaults(command=_record)
+
+    conformance = commands.add_parser(
+        "conformance", help="whether environments play chess: the suite, and what does not hold"
+    )
+    conformance.add_argument(
+        "names",
+        nargs="*",
+        default=["rungs"],
+        metavar="ENVIRONMENT",
+        help="a rung or a peer; rungs (the default) or peers: all that are here; or FILE.py:CLASS",
+    )
+    conformance.add_argument(
+        "--group", dest="groups", action="append", metavar="NAME", help="only these cases"
+    )
+    conformance.add_argument(
+        "--format", default="text", choices=("text", "markdown", "json"), help="default: text"
+    )
+    conformance.add_argument("--out", type=Path, metavar="FILE", help="write the table there")
+    conformance.set_defaults(command=_conformance)
 
     progress = commands.add_parser("progress", help="which labs are right, and how fast")
     progress.add_argument(
@@ -330,6 +376,20 @@ def _train(options: argparse.Namespace) -> int:
     return 0
 
 
+def _selfplay(options: argparse.Namespace) -> int:
+    from rungs.selfplay import checkpoint
+    from rungs.selfplay.training import train
+
+    settings = given(options, SelfPlayTraining)
+    if options.resume and settings:
+        raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+    training = SelfPlayTraining(**settings)
+    if options.resume:
+        training = checkpoint.load(options.out)["training"]
+    train(training, options.out, resume=options.resume)
+    return 0
+
+
 def _compare(options: argparse.Namespace) -> int:
     from rungs.core.atomic import written
     from rungs.core.folder import claimed
@@ -352,13 +412,52 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
+    from rungs.course import recorded
     from rungs.course.record import record
 
+    if options.agents:
+        from rungs.selfplay import agents
+
+        print(*(f"Recorded {path}" for path in agents.record(options.agents)), sep="\n")
+        return 0
+    if options.check:
+        folder = options.folder or recorded.here()
+        recorded.check(folder)
+        print(f"{folder} is complete, unchanged, and of an idle machine")
+        return 0
+    if options.folder:
+        raise ConfigurationError(f"{options.folder}: record takes a folder only with --check")
     path = record()
     print(f"Recorded in {path}")
     if path.is_file():
         print("How long its notebooks took: results are recorded of runs of size 'full' only")
     return 0
+
+
+def _conformance(options: argparse.Namespace) -> int:
+    from rungs.conformance import environments, load, report
+    from rungs.conformance.run import FAILS, run_aside
+    from rungs.core.atomic import written
+
+    suite = load()
+    if options.groups:
+        suite = suite.of_groups(options.groups)
+    results = {}
+    for name, may_lack in environments.named(options.names).items():
+        try:
+            results[name] = run_aside(name, suite.cases)
+        except UnavailableError as error:
+            if not may_lack:
+                raise
+            print(f"rungs: {name} is left out: {error}", file=sys.stderr)
+    versions = {name: environments.version(name) for name in results}
+    table = report.FORMATS[options.format](suite, results, versions)
+    if options.out:
+        with written(options.out) as unfinished:
+            unfinished.write_text(table)
+    else:
+        print(table, end="")
+    return int(any(one.status == FAILS for played in results.values() for one in played))
 
 
 def _progress(options: argparse.Namespace) -> int:

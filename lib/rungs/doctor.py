@@ -33,6 +33,9 @@ _EXTRAS = {
     "train": "torch",
     "gpu": "numba-cuda",
     "mpi": "mpi4py",
+    "torchrl": "torchrl",
+    "rllib": "ray",
+    "tianshou": "tianshou",
 }
 
 _PEERS = "pip install 'rungs[peers]'"

@@ -96,6 +96,10 @@ class UnavailableError(RungsError, RuntimeError):
     """Something this machine or installation lacks; the message says what, and how to get it."""
 
 
+class NotOfferedError(RungsError, NotImplementedError):
+    """An environment has no way to do what the conformance suite asks for; it is named."""
+
+
 class CompilerError(RungsError, RuntimeError):
     """C++ could not be compiled or loaded; the message holds what the compiler said."""
 

@@ -146,8 +146,12 @@ def make_cartpole(num_envs: int, rung: str = "threads", **settings: Any) -> "Car
 
 
 def register() -> None:
-    """Makes our environments known to `gymnasium.make_vec`."""
-    gymnasium.register("rungs/Chess-v0", vector_entry_point="rungs.registry:make_chess")
+    """Makes our environments known to `gymnasium.make_vec`, and one game of chess to `make`."""
+    gymnasium.register(
+        "rungs/Chess-v0",
+        entry_point="rungs.adapters.gymnasium:ChessEnv",
+        vector_entry_point="rungs.registry:make_chess",
+    )
     gymnasium.register("rungs/CartPole-v1", vector_entry_point="rungs.registry:make_cartpole")
 
 

@@ -120,7 +120,7 @@ WRONG = {
     "train --torch-threads -1": "torch_threads=-1",
     "train --checkpoint-every -1": "checkpoint_every=-1",
     "train --evaluate-every 0": "evaluate_every=0",
-    "train --compile=yes": "--compile",
+    "train --learner abacus": "learner='abacus'",
     "train --resume --seed 3": "--resume",
     "train --resume -p threads=2": "--resume",
     "train --resume --out {folder}": "checkpoint.pt",

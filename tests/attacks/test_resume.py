@@ -199,7 +199,7 @@ def test_a_learner_that_refuses_a_state_stays_as_it_was(whole):
         learner.load(state)
     for name, tensor in learner.network.state_dict().items():
         assert torch.equal(tensor, weights[name])
-    assert not learner.optimizer.state_dict()["state"]
+    assert not learner.agent.state_dict()["optimizer"]["state"]
     assert learner.updates == 0
     env.close()
 
@@ -311,7 +311,7 @@ def test_a_run_that_was_moved_writes_where_it_is(download, tmp_path):
     places = {"out": str(tmp_path / "home"), "figures": str(tmp_path / "home")}
     with pytest.raises(ConfigurationError, match="figures, out"):
         change(being(places, "settings", "parameters"))
-    [(_, executed, values, _)] = change(being({}, "settings", "parameters"))
+    [(_, executed, values, *_)] = change(being({}, "settings", "parameters"))
     assert executed == out / "notebooks/01_a.ipynb"
     assert (values["out"], values["figures"]) == (str(out), str(out / "figures"))
 

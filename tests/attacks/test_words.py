@@ -94,7 +94,7 @@ CARTPOLE = (
 )
 TRAINING = (
     *("num_envs", "updates", "seed", "max_plies", "games", "torch_threads", "evaluate_every"),
-    *("checkpoint_every", "device", "compile", "ppo", "seconds"),
+    *("checkpoint_every", "device", "learner", "ppo", "seconds"),
 )
 PPO = ("num_steps", "learning_rate", "gamma", "clip_coef", "max_grad_norm")
 

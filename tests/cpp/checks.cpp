@@ -3,6 +3,7 @@
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
 //   fen|actions|states|copies ROUNDS FILE...   the fuzzer's targets, given the files, changed
 //   threads ROUNDS                  a team of threads, and boards that it steps
+//   search PLIES FILE.epd           searches of many games, and what holds of their trees
 //   games SETTINGS BOARDS FILE      recorded games, and all that their steps put out
 //   cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended
 #include <iterator>
@@ -15,6 +16,7 @@
 #include "fuzz_fen.hpp"
 #include "fuzz_states.hpp"
 #include "games.hpp"
+#include "search.hpp"
 #include "self_play.hpp"
 #include "threads.hpp"
 #include "trees.hpp"
@@ -49,6 +51,7 @@ int main(int count, char** arguments) {
   if (check == "states") return replay(fuzz_states, number(2), arguments + 3, end);
   if (check == "copies") return replay(fuzz_copies, number(2), arguments + 3, end);
   if (check == "threads") return check_threads(number(2));
+  if (check == "search") return check_search(number(2), arguments[3]);
   if (check == "games") return play_games(number(2), number(3), arguments[4]);
   if (check != "cartpole") fail("there is no such check");
   const auto play = number(2) == 8 ? play_cartpole<double> : play_cartpole<float>;

@@ -20,10 +20,11 @@ FLAGS = ["-std=c++20", f"-I{paths.CPP}", "-Wall", "-Wextra", "-Werror", "-Wno-ps
 SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SANITIZED += ["-fopenmp", "-ffp-contract=off"]
 
-# With all of the processor's instructions, with those that any x86-64 has, and without vectors, as
-# on a GPU; and for another processor, which is simulated, without sanitizers.
+# With all of the processor's instructions, with vectors of 256 bits, with those of any x86-64,
+# and without vectors, as on a GPU; and for another processor, simulated, without sanitizers.
 MACHINES = {
     "native": [*SANITIZED, "-march=native"],
+    "avx2": [*SANITIZED, "-march=x86-64-v3"],
     "x86-64": [*SANITIZED, "-march=x86-64"],
     "plain": [*SANITIZED, "-march=native", "-DRUNGS_PLAIN_LANES"],
     "arm": ["-O2", "-static", "-fopenmp", "-ffp-contract=off"],
@@ -38,6 +39,7 @@ NEEDS_ARM = pytest.mark.skipif(
 @pytest.fixture(
     params=[
         "native",
+        pytest.param("avx2", marks=pytest.mark.system),
         pytest.param("x86-64", marks=pytest.mark.system),
         pytest.param("plain", marks=pytest.mark.system),
         pytest.param("arm", marks=[pytest.mark.system, NEEDS_ARM]),
@@ -79,6 +81,31 @@ def test_a_team_has_no_races():
     flags = [*FLAGS, "-O1", "-g", "-fsanitize=thread", "-fopenmp", "-march=native"]
     program = gpp.build("checks-thread", HERE / "checks.cpp", flags)
     assert run(program, "threads", 2000) == "played\n"
+    assert run(program, "search", 6, DATA / "tricky.epd") == "searched\n"
+
+
+def test_trees_stay_in_their_memory_and_add_up(checks):
+    for file in ("tricky.epd", "chess960.epd"):
+        assert run(*checks, "search", 4, DATA / file) == "searched\n"
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "machine", ["native", "avx2", "x86-64", pytest.param("arm", marks=NEEDS_ARM)]
+)
+def test_the_learner_stays_in_its_memory_and_threads_change_nothing(machine):
+    source, flags = HERE / "learner.cpp", [*FLAGS, *MACHINES[machine]]
+    if machine == "arm":
+        command = [ARM, gpp.build("learner-arm", source, flags, ARM_COMPILER)]
+    else:
+        command = [gpp.build(f"learner-{machine}", source, flags)]
+    assert run(*command, 1) == "learnt\n"
+
+
+@pytest.mark.system
+def test_the_learner_has_no_races():
+    flags = [*FLAGS, "-O1", "-g", "-fsanitize=thread", "-march=native"]
+    assert run(gpp.build("learner-thread", HERE / "learner.cpp", flags), 2) == "learnt\n"
 
 
 def test_any_text_is_refused_or_a_position(checks, tmp_path):

@@ -109,8 +109,8 @@ MUTANTS = [
     ),
     Mutant(
         "optimizer-not-restored",
-        "lib/rungs/train/ppo.py",
-        '        self.optimizer.load_state_dict(saved["optimizer"])\n',
+        "lib/rungs/train/learners/torch.py",
+        '        self._optimizer.load_state_dict(saved["optimizer"])\n',
         "",
         "a restored learner has lost Adam's moments",
         ("tests/train/test_ppo.py::test_a_loaded_learner_goes_on_as_the_saved_one",),

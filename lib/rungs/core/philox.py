@@ -16,6 +16,8 @@ class Purpose(enum.IntEnum):
     CARTPOLE_START = 4
     CARTPOLE_ACTION = 5
     AGENT = 6
+    SEARCH_NOISE = 7
+    SEARCH_CHOICE = 8
 
 
 def philox(seed: Any, board: Any, episode: Any, ply: Any, purpose: Purpose) -> Any:

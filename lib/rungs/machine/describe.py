@@ -45,5 +45,12 @@ def in_words(facts: dict) -> str:
 
 def slug() -> str:
     """Names the machine as a folder of `data/recorded/`: "amd-epyc-2-cores", or "nvidia-h200"."""
-    name = gpu.name() or f"{cpu_name()} {usable_cores()} cores"
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return slug_of({"gpu": gpu.name(), "machine": cpu_name(), "cores": usable_cores()})
+
+
+def slug_of(facts: dict) -> str:
+    """Names a machine as `slug` does, from facts as of `in_words`."""
+    gpu_name = facts.get("gpu")
+    if gpu_name in (None, "None"):
+        gpu_name = f"{facts['machine']} {facts['cores']} cores"
+    return re.sub(r"[^a-z0-9]+", "-", gpu_name.lower()).strip("-")

@@ -6,7 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-_BUSY = "print(flush=True)\nwhile True: pass"
+# It ends with who started it: else it would keep a core busy for ever where that one is killed.
+_BUSY = """
+import signal
+from rungs.processes.parent_death import signalled_at_parents_death
+signalled_at_parents_death(signal.SIGKILL)()
+print(flush=True)
+while True: pass
+"""
 
 
 @contextlib.contextmanager

@@ -45,6 +45,26 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
     return _interleaved(measurements, ["peak", "threads"], repeats)
 
 
+@functools.cache
+def float32_peak(threads: int) -> float:
+    """Measures how many operations in float32 so many threads do a second, the best of three.
+
+    It is measured once in a process.
+
+    Raises:
+        CompilerError: there is no Cling to compile the measurement with.
+        UnavailableError: the system gives fewer threads.
+    """
+    api = cling.load_machine()
+    openmp.require_threads(api, threads)
+    number = COMPUTE.index("float32")
+    run = functools.partial(api.rungs_peak_seconds, number)
+    # As many as one thread does in that time: where others are busy, several wait for each other.
+    iterations = _iterations(functools.partial(run, 1), 0.02)
+    work = api.rungs_peak_operations(number) * threads * iterations
+    return max(work / run(threads, iterations) for _ in range(3))
+
+
 def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
     """Measures the bandwidth of each cache and of memory, interleaved.
 
@@ -115,14 +135,19 @@ def working_sets(threads: int) -> dict[str, int]:
 
 def _rate(work: int, run: Callable[[int], float], seconds: float) -> Callable[[], float]:
     """Makes a measurement of `work` per second, over iterations that take about `seconds`."""
+    iterations = _iterations(run, seconds)
+    return lambda: work * iterations / run(iterations)
+
+
+def _iterations(run: Callable[[int], float], seconds: float) -> int:
+    """Returns how many iterations take about so long."""
     iterations = 1
     # The shortest of three, as a thread that is interrupted tells nothing of its work.
     while (took := min(run(iterations) for _ in range(3))) < seconds / 8:
         if took < 0:
             raise MemoryError("there is no memory left to measure its bandwidth with")
         iterations *= 4
-    iterations = max(1, round(iterations * seconds / took))
-    return lambda: work * iterations / run(iterations)
+    return max(1, round(iterations * seconds / took))
 
 
 def _interleaved(measurements: dict, names: list[str], repeats: int) -> pd.DataFrame:

@@ -1,0 +1,168 @@
+// The learner by itself, under sanitizers: with any number of threads it chooses the same actions,
+// and learns the same weights, bit for bit, in the memory that it is given.
+//   learner ROUNDS    minibatches learnt from, in float, in double, and in float with products of
+//   bfloat16
+#include <random>
+
+#include "bindings/team.hpp"
+#include "boards.hpp"
+#include "learn/learn.hpp"
+#include "learn/play.hpp"
+#include "learn/ppo.hpp"
+#include "learn/search_loss.hpp"
+
+using namespace rungs;
+using namespace rungs::learn;
+
+// Memory as Python gives it, between canaries, for products that take `U`.
+template <class U>
+struct Memory {
+  using T = Sum<U>;
+  static constexpr bool kHalf = std::is_same_v<U, Pair>;
+
+  explicit Memory(std::int64_t rows)
+      : numbers(4 * kUnits * kUnit * sizeof(T)),
+        awake(kUnits),
+        prepared(sizeof(Prepared<U>)),
+        workspace(workspace_bytes<T>(rows)) {
+    T* const flat = zeroed<T>(numbers, 4 * kUnits * kUnit);
+    const auto part = [&](int i) { return flat + i * kUnits * kUnit; };
+    std::mt19937 random(1);
+    for (std::int64_t i = 0; i < kWeights; ++i)
+      flat[i] = static_cast<T>(random()) / static_cast<T>(4e10) - static_cast<T>(0.05);
+    model = {kHalf ? 2 : sizeof(T),
+             {part(0), part(1), part(2), part(3), zeroed<std::uint8_t>(awake, kUnits)},
+             reinterpret_cast<Prepared<U>*>(zeroed<std::byte>(prepared, sizeof(Prepared<U>))),
+             workspace.template as<std::byte>()};
+  }
+
+  void check_fences() const {
+    for (const Fenced* each : {&numbers, &awake, &prepared, &workspace}) each->check();
+  }
+
+  Fenced numbers, awake, prepared, workspace;
+  Model<U> model;
+
+ private:
+  template <class V>
+  static V* zeroed(Fenced& memory, std::int64_t count) {
+    return std::fill_n(memory.as<V>(), count, V{}) - count;
+  }
+};
+
+// What was played on some boards: all positions of a few steps.
+template <class T>
+struct Played {
+  explicit Played(std::int64_t n, int steps) : rows(n * steps) {
+    const chess::Position start = chess::start_position();
+    Boards boards(n, {3, env::Opponent::RANDOM, env::ObservationFormat::BOARD,
+                      env::MaskFormat::LIST, env::Autoreset::SAME_STEP, 30, 0, 9, 1, &start});
+    const ChessBatch& batch = boards.batch;
+    serial::reset(batch, nullptr, 0);
+    std::mt19937 random(2);
+    std::vector<std::int64_t> actions(n);
+    for (int step = 0; step < steps; ++step) {
+      observation.insert(observation.end(), batch.observation, batch.observation + 72 * n);
+      const auto* lists = reinterpret_cast<const std::int16_t*>(batch.mask);
+      action.insert(action.end(), lists, lists + kMostLegal * n);
+      count.insert(count.end(), batch.action_count, batch.action_count + n);
+      for (std::int64_t i = 0; i < n; ++i) {
+        choice.push_back(random() % batch.action_count[i]);
+        actions[i] = lists[kMostLegal * i + choice.back()];
+        old.push_back(-std::log(static_cast<T>(batch.action_count[i])));
+        advantage.push_back(static_cast<T>(random() % 1000) / 500 - 1);
+        outcome.push_back(advantage.back() / 2);
+        uniform.push_back(static_cast<double>(random()) / 4294967296);
+      }
+      if (serial::step(batch, actions.data()) < 0) fail("a listed action was refused");
+    }
+    for (std::int64_t i = 0; i < rows; ++i) order.push_back((i * 7) % rows);
+    // As if search had found the action that was played, and half as often the first.
+    policy.resize(kMostLegal * rows);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      policy[kMostLegal * i] += static_cast<T>(1) / 3;
+      policy[kMostLegal * i + choice[i]] += static_cast<T>(2) / 3;
+    }
+  }
+
+  Rows positions() const {
+    return {reinterpret_cast<const std::int8_t*>(observation.data()), action.data(), count.data(),
+            order.data(), rows};
+  }
+  Minibatch<T> minibatch() const {
+    return {positions(),    choice.data(), old.data(), advantage.data(),
+            outcome.data(), 0.2,           0.5,        0.01};
+  }
+  Searched<T> searched() const { return {positions(), policy.data(), outcome.data(), 0.5}; }
+
+  std::int64_t rows;
+  std::vector<std::uint8_t> observation;
+  std::vector<std::int16_t> action, count;
+  std::vector<std::int64_t> choice, order;
+  std::vector<T> old, advantage, outcome, policy;
+  std::vector<double> uniform;
+};
+
+// All weights after some minibatches, and what was chosen and expected before each.
+template <class U, class T = Sum<U>>
+std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads) {
+  Memory<U> memory(played.rows);
+  Team team(threads);
+  const Workers workers{rungs_team_run, reinterpret_cast<std::uintptr_t>(&team), threads};
+  const Rows batch = played.positions();
+  const Minibatch<T> minibatch = played.minibatch();
+  const Searched<T> searched = played.searched();
+  std::vector<T> score(kMostLegal * played.rows);
+  std::vector<std::int64_t> chosen(played.rows), choice(played.rows);
+  std::vector<T> log_probability(played.rows), value(played.rows), again(played.rows), all;
+  for (int round = 1; round <= rounds; ++round) {
+    prepare(memory.model, workers);
+    sample(memory.model,
+           {batch.observation, batch.action, batch.count, played.uniform.data(), chosen.data(),
+            choice.data(), log_probability.data(), value.data(), played.rows},
+           workers);
+    values(memory.model, batch.observation, played.rows, again.data(), workers);
+    if (again != value) fail("a value is another");
+    evaluate(memory.model, batch.observation, batch.action, batch.count, played.rows, kMostLegal,
+             score.data(), again.data(), workers);
+    if (again != value) fail("a value is another beside scores");
+    all.insert(all.end(), score.begin(), score.end());
+    for (std::int64_t i = 0; i < played.rows; ++i) {
+      if (choice[i] < 0 || choice[i] >= played.count[i]) fail("no legal action was chosen");
+      if (played.action[i * kMostLegal + choice[i]] != chosen[i]) fail("its place is another");
+    }
+    all.insert(all.end(), log_probability.begin(), log_probability.end());
+    all.insert(all.end(), value.begin(), value.end());
+    Parts parts = gradients(memory.model, batch, PpoLoss<T>(minibatch), workers);
+    if (!(parts.entropy > 0 && parts.value > 0)) fail("no loss");
+    step(memory.model, {1e-3, 1e-5, 0.5, 2 * round - 1}, workers);
+    parts = gradients(memory.model, batch, SearchLoss<T>(searched), workers);
+    if (!(parts.policy > 0 && parts.value > 0)) fail("no loss of search");
+    step(memory.model, {1e-3, 1e-5, 0.5, 2 * round}, workers);
+    memory.check_fences();
+  }
+  const Parameters<T>& parameters = memory.model.parameters;
+  all.insert(all.end(), parameters.weights, parameters.weights + kWeights);
+  return all;
+}
+
+template <class U>
+void check(int rounds) {
+  using T = Sum<U>;
+  for (const auto& [boards, steps] : {std::pair{1, 3}, {13, 5}, {40, 6}}) {
+    const Played<T> played(boards, steps);
+    const std::vector<T> one = learnt<U>(played, rounds, 1);
+    for (const std::int32_t threads : {2, 3})
+      if (std::memcmp(learnt<U>(played, rounds, threads).data(), one.data(),
+                      sizeof(T) * one.size()))
+        fail("other threads, other bits");
+  }
+}
+
+int main(int, char** arguments) {
+  const int rounds = std::atoi(arguments[1]);
+  check<float>(rounds);
+  check<double>(rounds);
+  if constexpr (kHasPairs) check<Pair>(rounds);
+  std::printf("learnt\n");
+}

@@ -1,0 +1,175 @@
+// Searches of many games: what holds of every tree, and that threads change nothing.
+#pragma once
+#include <vector>
+
+#include "boards.hpp"
+#include "search/forest.hpp"
+#include "self_play.hpp"
+
+namespace rungs {
+
+// A forest in memory of exactly its size.
+class Trees {
+ public:
+  Trees(std::int64_t games, const search::Settings& settings, const std::int32_t* schedule)
+      : games_(games),
+        histories_(settings.observation == env::ObservationFormat::BOARD ? 0 : games),
+        nodes_(2 * games * settings.nodes),
+        edges_(2 * games * settings.edges),
+        observation_(games * env::observation_bytes(settings.observation)),
+        actions_(games * env::kMostListed),
+        counts_(games),
+        forest{settings,        games,
+               games_.data(),   histories_.empty() ? nullptr : histories_.data(),
+               nodes_.data(),   edges_.data(),
+               schedule,        observation_.data(),
+               actions_.data(), counts_.data()} {}
+  Trees(const Trees&) = delete;
+
+ private:
+  std::vector<search::GameTree> games_;
+  std::vector<env::History> histories_;
+  std::vector<search::Node> nodes_;
+  std::vector<search::Edge> edges_;
+  std::vector<std::uint8_t> observation_;
+  std::vector<std::int16_t> actions_, counts_;
+
+ public:
+  const search::Forest forest;
+};
+
+// Logits and values of leaves in rows, any function of what is seen of them.
+inline void make_up(const search::Forest& forest, std::int64_t first, std::int64_t leaves,
+                    std::vector<float>& logits, std::vector<float>& values) {
+  logits.assign(leaves * env::kMostListed, 0);
+  values.assign(leaves, 0);
+  const std::int64_t bytes = env::observation_bytes(forest.settings.observation);
+  for (std::int64_t row = 0; row < leaves; ++row) {
+    std::uint32_t seen = 0;
+    for (std::int64_t i = 0; i < bytes; ++i)
+      seen = seen * 1664525 + forest.observation[(first + row) * bytes + i] + 1013904223;
+    values[row] = static_cast<float>(seen >> 24) / 128 - 1;
+    for (int k = 0; k < forest.counts[first + row]; ++k) {
+      seen = seen * 1664525 + forest.actions[(first + row) * env::kMostListed + k];
+      logits[row * env::kMostListed + k] = static_cast<float>(seen >> 28) / 8;
+    }
+  }
+}
+
+// What holds of a tree: sums over edges, and that each node is where its edge leads.
+inline void check_tree(const search::Searched& searched) {
+  using namespace search;
+  const Memory& tree = searched.tree();
+  const Size used = searched.own.used;
+  if (used.nodes > searched.settings.nodes || used.edges > searched.settings.edges)
+    fail("a tree is larger than its room");
+  for (std::int32_t number = 0; number < used.nodes; ++number) {
+    const Node& node = tree.node[number];
+    if (node.first < 0 || node.first + node.count > used.edges) fail("edges are not the tree's");
+    std::int32_t visits = 1;
+    float prior = 0;
+    for (int i = 0; i < node.count; ++i) {
+      const Edge& edge = tree.edges(node)[i];
+      visits += edge.visits;
+      prior += edge.prior;
+      if (std::abs(edge.value_sum) > edge.visits) fail("a visit was worth more than a win");
+      if (number && (edge.visits != 0) != (i < node.opened)) fail("visited edges come first");
+      if (number && i > node.opened && edge.prior > tree.edges(node)[node.opened].prior)
+        fail("another has a higher prior");
+      if (edge.child == kNone) continue;
+      const Node& child = tree.node[edge.child];
+      chess::Position next = node.position;
+      chess::play(next, edge.action);
+      next.en_passant = child.position.en_passant;  // named only where it can be captured
+      if (next != child.position) fail("a node is not where its edge leads");
+      if (child.parent != number || child.edge != node.first + i)
+        fail("a child has another parent");
+    }
+    if (node.over() ? node.count != 0 : visits != node.visits) fail("visits do not add up");
+    if (!node.over() && std::abs(prior - 1) > 1e-3) fail("priors do not add up");
+  }
+}
+
+inline void search_games(search::Policy policy, env::ObservationFormat observation,
+                         std::int32_t nodes, std::int32_t threads,
+                         const std::vector<chess::Position>& starts, int plies) {
+  constexpr std::int32_t kSimulations = 24, kConsidered = 5;
+  const std::int64_t games = 21;
+  const std::int32_t kept = nodes - kSimulations;
+  const search::Settings settings = {7,
+                                     policy,
+                                     observation,
+                                     nodes,
+                                     40 * nodes + 218,
+                                     kept,
+                                     40 * kept + 218,
+                                     1,
+                                     kConsidered,
+                                     1.0,
+                                     0.1,
+                                     50.0,
+                                     1.25,
+                                     19652.0,
+                                     0.3,
+                                     0.25,
+                                     1.0};
+  // Each action that is considered in turn.
+  std::vector<std::int32_t> schedule((kConsidered + 1) * kSimulations);
+  for (std::int32_t m = 1; m <= kConsidered; ++m)
+    for (std::int32_t n = 0; n < kSimulations; ++n) schedule[m * kSimulations + n] = n / m;
+  Trees ours(games, settings, schedule.data()), theirs(games, settings, schedule.data());
+  Team team(threads);
+  std::vector<float> logits, values;
+  for (std::int64_t i = 0; i < games; ++i)
+    for (const Trees* trees : {&ours, &theirs})
+      search::begin(trees->forest, i, starts[i % starts.size()], 0);
+  for (int ply = 0; ply < plies; ++ply) {
+    for (const Trees* trees : {&ours, &theirs}) {
+      const search::Forest& forest = trees->forest;
+      const search::Helpers helpers = {trees == &ours ? &team : nullptr, threads};
+      for (std::int64_t i = 0; i < games; ++i)
+        search::start(forest.searched(i), forest.game[i].game.over() ? 0 : kSimulations);
+      std::int64_t leaves = 0;
+      do {
+        make_up(forest, 0, leaves, logits, values);
+        leaves = search::grow(forest, 0, games, {logits.data(), env::kMostListed, values.data()},
+                              helpers);
+      } while (leaves > 0);
+      for (std::int64_t i = 0; i < games; ++i) {
+        const search::Searched searched = forest.searched(i);
+        if (searched.own.game.over()) continue;
+        check_tree(searched);
+        std::int16_t actions[env::kMostListed], count;
+        std::int32_t visits[env::kMostListed] = {};
+        float shares[env::kMostListed], priors[env::kMostListed], means[env::kMostListed];
+        float value, raw_value;
+        std::int64_t chosen = -1;
+        search::finish(searched, {actions, &count, visits, shares, priors, means, &value,
+                                  &raw_value, &chosen});
+        if (!searched.own.game.legal.contains(chosen)) fail("what was chosen is not legal");
+        search::advance(searched, static_cast<chess::Action>(chosen));
+      }
+    }
+    for (std::int64_t i = 0; i < games; ++i) {
+      const search::Searched one = ours.forest.searched(i), other = theirs.forest.searched(i);
+      const search::Size used = one.own.used;
+      if (one.own.game.position != other.own.game.position || used.nodes != other.own.used.nodes ||
+          std::memcmp(one.tree().edge, other.tree().edge, used.edges * sizeof(search::Edge)))
+        fail("threads made another tree");
+    }
+  }
+}
+
+// Searches and plays games from a file's positions, in every way.
+inline int check_search(int plies, const char* path) {
+  const std::vector<chess::Position> starts = read_starts(path);
+  for (const auto policy : {search::Policy::GUMBEL, search::Policy::PUCT})
+    for (const auto observation :
+         {env::ObservationFormat::BOARD, env::ObservationFormat::BITPLANES})
+      for (const std::int32_t nodes : {25, 49})
+        search_games(policy, observation, nodes, nodes == 25 ? 2 : 3, starts, plies);
+  std::printf("searched\n");
+  return 0;
+}
+
+}  // namespace rungs
