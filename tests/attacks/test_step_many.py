@@ -1,24 +1,17 @@
 """Many steps in a call: Ctrl-C ends it between two of them, and sums are exact."""
 
-import os
-import signal
-import threading
-
 import pytest
 
 import rungs
 from tests.attacks.states import split
+from tests.interrupt import interrupted
 
 
 def press_ctrl_c(env, other):
     """Begins the same episodes in both, and presses Ctrl-C while the first steps without end."""
     for each in (env, other):
         each.reset(seed=3)
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt):
-        timer.start()
-        env.step_many(2**31 - 1)
-    timer.join()
+    interrupted(0.2, call=lambda: env.step_many(2**31 - 1))
 
 
 @pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "torch"])

@@ -1,7 +1,6 @@
 """A team of threads of our own: through forks, ends, Ctrl-C and callers, and beside the busy."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from rungs.machine.cpu import usable_cores
 from rungs.measure.load import busy_process
 from rungs.measure.race import race
 from tests import lockstep
+from tests.interrupt import interrupted
 
 SETTINGS = {"chess": {"mask": "bits", "opponent": "random"}, "cartpole": {}}
 NUM_ENVS = {"chess": 300, "cartpole": 5000}
@@ -120,11 +120,7 @@ def test_a_process_ends_whatever_its_threads_do():
 @pytest.mark.parametrize("moment", [0.01, 0.05])
 def test_ctrl_c_leaves_a_usable_environment(moment):
     env, twin = make(), make(rung="cpp")
-    timer = threading.Timer(moment, os.kill, (os.getpid(), signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt):
-        timer.start()
-        play(env, 10**9)
-    timer.join()
+    interrupted(moment, call=lambda: play(env, 10**9))
     lockstep.play(env, twin, seed=3, steps=3)
 
 

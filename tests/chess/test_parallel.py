@@ -20,6 +20,7 @@ from rungs.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs.measure.verify import assert_same
 from rungs.processes.workers import Workers
 from tests import lockstep
+from tests.interrupt import interrupted
 
 CORES = usable_cores()
 
@@ -36,11 +37,6 @@ class Sleeper:
 
     def sleep(self, seconds):
         time.sleep(seconds)
-
-
-def ctrl_c_after(delay):
-    """A timer, not started: where the signal is expected, its test starts it."""
-    return threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
 
 
 def step_for_ever(env, info):
@@ -281,11 +277,7 @@ def test_ctrl_c_leaves_a_usable_environment(moment):
     env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
     twin = rungs.make("chess", "cpp", 300, max_plies=9)
     _, info = env.reset(seed=1)
-    timer = ctrl_c_after(moment)
-    with pytest.raises(KeyboardInterrupt):
-        timer.start()
-        step_for_ever(env, info)
-    timer.join()
+    interrupted(moment, call=lambda: step_for_ever(env, info))
     lockstep.play(env, twin, seed=3, steps=3)
     env.close()
 
@@ -293,10 +285,7 @@ def test_ctrl_c_leaves_a_usable_environment(moment):
 def test_ctrl_c_twice_gives_up_on_workers_that_hang():
     pool = Workers(Sleeper, [(), ()])
     pids = pool.pids
-    with pytest.raises(KeyboardInterrupt):
-        ctrl_c_after(0.2).start()
-        ctrl_c_after(0.6).start()
-        pool.call("sleep", [(60,), (0,)])
+    interrupted(0.2, 0.4, call=lambda: pool.call("sleep", [(60,), (0,)]))
     assert gone(pids)
     with pytest.raises(WorkerDiedError):
         pool.call("sleep", [(0,), (0,)])

@@ -97,4 +97,28 @@ MUTANTS = [
         "the loss says how uncertain search was, too",
         LEARNING,
     ),
+    Mutant(
+        "search-is-not-learnt",
+        "cpp/learn/search_loss.hpp",
+        "(likely.probability[i] - target[i]) * each",
+        "likely.probability[i] * each",
+        "C++ learns to play nothing, whatever search found",
+        LEARNING,
+    ),
+    Mutant(
+        "values-learn-half",
+        "cpp/learn/search_loss.hpp",
+        "static_cast<T>(2 * batch_.vf_coef)",
+        "static_cast<T>(batch_.vf_coef)",
+        "in C++ the value's error counts for half of what was asked",
+        LEARNING,
+    ),
+    Mutant(
+        "ranks-keep-their-weights",
+        "lib/rungs/selfplay/together.py",
+        "network.load_state_dict(self.ranks.agree(network.state_dict))",
+        "self.ranks.agree(network.state_dict)",
+        "other ranks play by weights that have learnt nothing",
+        ("tests/selfplay/test_together.py",),
+    ),
 ]
