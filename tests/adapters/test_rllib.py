@@ -21,10 +21,14 @@ from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
 pytestmark = pytest.mark.system
 
 
+def make(num_envs, **settings):
+    return ChessVectorEnv({"num_envs": num_envs, "rung": "cpp"} | settings)
+
+
 @pytest.mark.parametrize("start", [None, "chess960"])
 def test_it_is_the_environment(start):
     how = {"seed": 3, "max_plies": 30, "start": start}
-    env = ChessVectorEnv(6, "cpp", **how)
+    env = make(6, **how)
     ours = rungs.make("chess", "cpp", 6, opponent="random", autoreset_mode="NEXT_STEP", **how)
     observation, info = ours.reset()
     seen, _ = env.reset()
@@ -46,7 +50,7 @@ def test_it_is_the_environment(start):
 
 
 def test_spaces_hold_what_is_seen():
-    env = DictInfoToList(ChessVectorEnv(2, obs="planes"))
+    env = DictInfoToList(make(2, obs="planes"))
     seen, infos = env.reset(seed=0)
     assert seen in env.observation_space
     one = {name: rows[0] for name, rows in seen.items()}
@@ -55,7 +59,7 @@ def test_spaces_hold_what_is_seen():
 
 
 def test_outputs_are_the_callers_to_keep():
-    env = ChessVectorEnv(2, "cpp")
+    env = make(2)
     first, _ = env.reset()
     kept = {name: rows.copy() for name, rows in first.items()}
     env.step(np.argmax(first["action_mask"], axis=1))
@@ -65,9 +69,9 @@ def test_outputs_are_the_callers_to_keep():
 
 def test_env_runners_play_different_games_unless_told():
     how = {"opening_plies": (20, 20)}
-    seen = [ChessVectorEnv(2, **how).reset()[0]["observations"] for _ in range(2)]
+    seen = [make(2, **how).reset()[0]["observations"] for _ in range(2)]
     assert not np.array_equal(*seen)
-    same = [ChessVectorEnv(2, seed=1, **how).reset()[0]["observations"] for _ in range(2)]
+    same = [make(2, seed=1, **how).reset()[0]["observations"] for _ in range(2)]
     np.testing.assert_array_equal(*same)
 
 
@@ -77,11 +81,11 @@ def test_env_runners_play_different_games_unless_told():
 )
 def test_what_rllib_does_not_know_is_refused(setting):
     with pytest.raises(ConfigurationError, match=next(iter(setting))):
-        ChessVectorEnv(2, **setting)
+        make(2, **setting)
 
 
 def test_an_illegal_action_raises():
-    env = ChessVectorEnv(2)
+    env = make(2)
     env.reset()
     with pytest.raises(IllegalActionError, match="board 0"):
         env.step(np.array([0, 0]))
@@ -91,7 +95,7 @@ def configured(**settings):
     how = {"max_plies": 20, "rung": "cpp"} | settings
     return (
         PPOConfig()
-        .environment("rungs/Chess", env_config=how)
+        .environment(ChessVectorEnv, env_config=how)
         .env_runners(
             num_env_runners=0,
             num_envs_per_env_runner=8,
@@ -124,7 +128,7 @@ def test_an_env_runner_steps_the_batch_and_plays_legal_actions_only():
 
 @pytest.mark.parametrize("obs", ["board", "bitplanes"])
 def test_the_module_gives_illegal_actions_no_probability(obs):
-    env = ChessVectorEnv(4, "cpp", obs=obs)
+    env = make(4, obs=obs)
     module = RLModuleSpec(
         module_class=MaskedPPOModule,
         observation_space=env.single_observation_space,

@@ -1,7 +1,7 @@
 """Our chess as RLlib's new API stack takes it, by its vector entry point, and a module with masks.
 
 PPOConfig()
-.environment("rungs/Chess", env_config={"max_plies": 200})
+.environment(ChessVectorEnv, env_config={"max_plies": 200})
 .env_runners(num_envs_per_env_runner=64, gym_env_vectorize_mode="vector_entry_point")
 .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedPPOModule))
 """
@@ -27,22 +27,8 @@ try:
     from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
     from ray.rllib.core.columns import Columns
     from ray.rllib.utils.torch_utils import FLOAT_MIN
-    from ray.tune.registry import register_env
 except ImportError as error:
     raise UnavailableError(f"RLlib: {error}: pip install 'rungs[rllib]'") from None
-
-
-def chess(config: Mapping[str, Any]) -> "ChessVectorEnv":
-    """Makes what an env runner steps: `PPOConfig().environment("rungs/Chess", env_config={...})`.
-
-    Args:
-        config: the arguments of `ChessVectorEnv`; RLlib adds `num_envs`, its
-            `num_envs_per_env_runner`. Without it, one board, of which RLlib asks the spaces.
-
-    Raises:
-        ConfigurationError: a wrong setting.
-    """
-    return ChessVectorEnv(**({"num_envs": 1} | dict(config)))
 
 
 class ChessVectorEnv(VectorEnv):
@@ -55,34 +41,28 @@ class ChessVectorEnv(VectorEnv):
     `reason` (`rungs.chess.reason`).
 
     Args:
-        num_envs: number of boards.
-        rung: which implementation steps them.
-        opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
-        seed: of the games, where RLlib's `debugging(seed=...)` is not set; None, and each env
-            runner draws one of its own, so that no two of them play the same games.
-        **settings: all others of `rungs.make("chess", ...)`, but for `mask` and `autoreset_mode`.
+        config: RLlib's `env_config`, to which it adds `num_envs`, its `num_envs_per_env_runner`, or
+            nothing where it asks for the spaces: then there is one board. `rung` is "threads"
+            unless it says so; `opponent`, as of `rungs.make`, is "random", as there is one agent to
+            train. `seed` is that of the games, where RLlib's `debugging(seed=...)` is not set;
+            without it each env runner draws one of its own, so that no two of them play the same
+            games. All other settings of `rungs.make("chess", ...)` may be there, but for `mask` and
+            `autoreset_mode`.
 
     Raises:
         ConfigurationError: a wrong setting.
         UnavailableError: RLlib is not installed (when this module is imported).
     """
 
-    def __init__(
-        self,
-        num_envs: int,
-        rung: str = "threads",
-        *,
-        opponent: Any = "random",
-        seed: int | None = None,
-        **settings: Any,
-    ):
-        for fixed in {"mask", "autoreset_mode"} & settings.keys():
+    def __init__(self, config: Mapping[str, Any]):
+        for fixed in {"mask", "autoreset_mode"} & config.keys():
             raise ConfigurationError(f"{fixed} can't be set: RLlib knows one")
-        if settings.get("dtype") == "bfloat16":
+        if config.get("dtype") == "bfloat16":
             raise ConfigurationError("dtype='bfloat16': RLlib would read numbers in it")
-        seed = secrets.randbits(64) if seed is None else seed
-        how = {"opponent": opponent, "seed": seed, "autoreset_mode": "NEXT_STEP"} | settings
-        self.env = rungs.make("chess", rung, num_envs, **how)
+        how = {"num_envs": 1, "rung": "threads", "opponent": "random"} | dict(config)
+        if how.get("seed") is None:
+            how["seed"] = secrets.randbits(64)
+        self.env = rungs.make("chess", **how, autoreset_mode="NEXT_STEP")
         self.num_envs = self.env.num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
         self.single_observation_space = gymnasium.spaces.Dict(
@@ -92,7 +72,7 @@ class ChessVectorEnv(VectorEnv):
             }
         )
         self.single_action_space = self.env.single_action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = self.env.action_space
 
     def reset(
@@ -176,6 +156,3 @@ def _numbers(observation: torch.Tensor) -> torch.Tensor:
 def _seen(observation: Any, info: dict[str, Any]) -> dict[str, np.ndarray]:
     mask = on_host(info["action_mask"]).view(np.int8)
     return {"observations": on_host(observation).copy(), "action_mask": mask.copy()}
-
-
-register_env("rungs/Chess", chess)

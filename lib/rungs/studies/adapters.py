@@ -118,7 +118,7 @@ def _rllib(num_envs: int, rung: str) -> _Made:
 
     from rungs.adapters.rllib import ChessVectorEnv as RllibEnv
 
-    env = RllibEnv(num_envs, rung, seed=0)
+    env = RllibEnv({"num_envs": num_envs, "rung": rung, "seed": 0})
     env.reset()
     return env.env, DictInfoToList(env).step  # in which its env runners put every environment
 

@@ -30,7 +30,7 @@ try:
     from ray.rllib.algorithms.ppo import PPO, PPOConfig
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
-    from rungs.adapters.rllib import MaskedPPOModule
+    from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
 except ImportError as error:
     raise UnavailableError(f"Ray: {error}: pip install 'rungs[rllib]'") from None
 
@@ -108,7 +108,9 @@ def ppo(
     boards = num_envs // max(1, env_runners)
     config = (
         PPOConfig()
-        .environment("rungs/Chess", env_config={"rung": "cpp", "max_plies": 60} | settings)
+        .environment(
+            ChessVectorEnv, env_config={"rung": "cpp", "max_plies": 60} | settings
+        )
         .env_runners(
             num_env_runners=env_runners,
             num_envs_per_env_runner=boards,
