@@ -59,7 +59,8 @@ class ChessVectorEnv(VectorEnv):
             raise ConfigurationError(f"{fixed} can't be set: RLlib knows one")
         if config.get("dtype") == "bfloat16":
             raise ConfigurationError("dtype='bfloat16': RLlib would read numbers in it")
-        how = {"num_envs": 1, "rung": "threads", "opponent": "random"} | dict(config)
+        how: dict[str, Any] = {"num_envs": 1, "rung": "threads", "opponent": "random"}
+        how |= config
         if how.get("seed") is None:
             how["seed"] = secrets.randbits(64)
         self.env = rungs.make("chess", **how, autoreset_mode="NEXT_STEP")

@@ -108,9 +108,7 @@ def ppo(
     boards = num_envs // max(1, env_runners)
     config = (
         PPOConfig()
-        .environment(
-            ChessVectorEnv, env_config={"rung": "cpp", "max_plies": 60} | settings
-        )
+        .environment(ChessVectorEnv, env_config={"rung": "cpp", "max_plies": 60} | settings)
         .env_runners(
             num_env_runners=env_runners,
             num_envs_per_env_runner=boards,
