@@ -68,46 +68,16 @@ struct Helpers {
 
 namespace detail {
 
-// Whether an evaluation is one: numbers all, of which a logit may be -inf, but not all of them. The
-// bits are compared, as a compiler makes that a loop over vectors.
+// Whether an evaluation is one: numbers all, of which a logit may be -inf, but not all of them.
 inline bool is_number(const float* logits, std::int32_t count, float value) {
-  constexpr auto kInfinity = std::bit_cast<std::int32_t>(std::numeric_limits<float>::infinity());
-  constexpr auto kMinusInfinity = std::numeric_limits<std::int32_t>::min() + kInfinity;
-  std::int32_t wrong = 0, finite = 0;
+  constexpr float kMost = std::numeric_limits<float>::max();
+  bool right = value >= -kMost && value <= kMost;
+  float most = -std::numeric_limits<float>::infinity();
   for (std::int32_t k = 0; k < count; ++k) {
-    const auto bits = std::bit_cast<std::int32_t>(logits[k]);
-    wrong |= (bits >= kInfinity) | ((bits > kMinusInfinity) & (bits < 0));
-    finite |= bits != kMinusInfinity;
+    right = right && logits[k] <= kMost;
+    most = logits[k] > most ? logits[k] : most;
   }
-  return !wrong && finite && std::abs(value) <= std::numeric_limits<float>::max();
-}
-
-inline void ask_for(const void* from, std::size_t bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(from) & ~std::uintptr_t{63};
-  const auto end = reinterpret_cast<std::uintptr_t>(from) + bytes;
-  for (auto line = first; line < end; line += 64)
-    __builtin_prefetch(reinterpret_cast<const void*>(line), 1);
-}
-
-// A game's tree comes from memory, and no prefetcher sees where it goes on. Asks for what says that.
-inline void ask_for_game(const GameTree& own) {
-  ask_for(&own.draws, offsetof(GameTree, base) - offsetof(GameTree, draws));
-  ask_for(&own.game.position, sizeof own.game.position);
-  ask_for(&own.game.past, 2 * 64);
-  ask_for(&own.game.now, 16);
-}
-
-// Asks for what is read first of a tree whose game is there.
-inline void ask_for_tree(const Searched& s) {
-  const GameTree& own = s.own;
-  const Memory& tree = s.tree();
-  ask_for(tree.node, sizeof(Node));
-  ask_for(tree.edge, 32 * sizeof(Edge));
-  ask_for(own.base, 32 * sizeof(double));
-  ask_for(own.before, 32 * sizeof(std::int32_t));
-  if (!own.waits || !own.leaf.room) return;
-  ask_for(tree.node + own.used.nodes, sizeof(Node));
-  ask_for(tree.edge + own.used.edges, static_cast<std::size_t>(own.leaf.count) * sizeof(Edge));
+  return right && most >= -kMost;
 }
 
 // Moves the rows of games that wait together, in their order; returns how many there are.
@@ -145,8 +115,6 @@ inline std::int64_t grow(const Forest& forest, std::int64_t first, std::int64_t 
     game.row = leaves++;
   }
   helpers.each(first, last, [&](std::int64_t i) {
-    if (i + 4 < last) detail::ask_for_game(forest.game[i + 4]);
-    if (i + 2 < last) detail::ask_for_tree(forest.searched(i + 2));
     const Searched searched = forest.searched(i);
     if (searched.own.waits) {
       const std::int64_t row = searched.own.row;
