@@ -27,6 +27,12 @@ def epd(tmp_path):
     return path
 
 
+def test_no_command_waits_for_a_package_that_it_does_not_use():
+    code = "import sys, rungs.cli; print(*{'torch', 'pandas', 'matplotlib'} & sys.modules.keys())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == []
+
+
 @pytest.mark.parametrize("rung", ["cpp", "python"])
 def test_perft_counts(epd, rung):
     done = rungs("perft", "--epd", epd, "--depth", 3, "--rung", rung)

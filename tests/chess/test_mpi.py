@@ -13,6 +13,7 @@ from rungs import cli
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
 from rungs.processes.ranks import launch
 from tests.chess.test_parallel import gone
+from tests.quick_start import QUICK_START
 
 ROOT = Path(__file__).parents[2]
 
@@ -127,6 +128,8 @@ while True:
 @pytest.fixture
 def script(tmp_path, monkeypatch):
     """Writes a script whose ranks see the tests' modules."""
+    for name, value in QUICK_START.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'lib'}")
 
     def write(text):

@@ -7,6 +7,7 @@ import pytest
 
 from tests.chess.test_mpi import ROOT, SAME, SAY
 from tests.hosts import ADDRESSES, two_hosts
+from tests.quick_start import QUICK_START
 
 pytestmark = pytest.mark.system
 
@@ -25,7 +26,9 @@ def test_boards_on_two_hosts_are_the_same(hosts, tmp_path):
     job = [sys.executable, "-m", "rungs", "mpi", "-n", "4", "--hosts", ",".join(ADDRESSES)]
     done = subprocess.run(
         hosts.on(0, *job, str(script), str(folder), "messages"),
-        env=hosts.mpi_environment(tmp_path) | {"PYTHONPATH": f"{ROOT}:{ROOT / 'lib'}"},
+        env=hosts.mpi_environment(tmp_path)
+        | QUICK_START
+        | {"PYTHONPATH": f"{ROOT}:{ROOT / 'lib'}"},
         capture_output=True,
         text=True,
         timeout=300,

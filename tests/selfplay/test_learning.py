@@ -10,8 +10,9 @@ import rungs
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.selfplay import learning
-from rungs.selfplay.learning import LEARNERS, LossWeights, losses
+from rungs.selfplay.learning import LossWeights, losses
 from rungs.selfplay.positions import Positions
+from rungs.selfplay.settings import LEARNERS
 from rungs.train.network import PolicyValueNetwork
 
 WEIGHTS = LossWeights(learning_rate=1e-3, vf_coef=0.5, max_grad_norm=1.0)

@@ -23,6 +23,7 @@ from rungs.selfplay.positions import DTYPES, Positions
 from rungs.selfplay.settings import SelfPlayTraining
 from rungs.selfplay.training import train
 from rungs.train.options import add_options
+from tests.quick_start import QUICK_START
 
 SMALL = {
     "num_envs": 8,
@@ -175,7 +176,11 @@ def test_a_run_that_is_killed_ten_times_ends_as_one_that_never_was(tmp_path):
         there = (out / "checkpoint.pt").exists()
         words = ["--resume"] if there else command_line(**settings)
         job = subprocess.Popen(
-            [*base, *words], stdout=subprocess.PIPE, text=True, start_new_session=True
+            [*base, *words],
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=os.environ | QUICK_START,
         )
         reached = 0
         for _ in range(rng.randrange(2, 6)):  # lines that it says before it is killed
@@ -201,7 +206,13 @@ def torchrun(out, *words):
     """Starts ranks that train together."""
     command = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
     command += [f"--nproc-per-node={RANKS}", "-m", "rungs", "selfplay", "--out", str(out), *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=os.environ | QUICK_START,
+    )
 
 
 def rows(shard):

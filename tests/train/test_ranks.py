@@ -19,6 +19,7 @@ from rungs.train.settings import Training, share_of_cores
 from rungs.train.training import make_env
 from tests.chess.test_parallel import CORES, gone
 from tests.hosts import ADDRESSES, CABLES, two_hosts
+from tests.quick_start import QUICK_START
 from tests.train.test_training import assert_same_run, table, weights
 
 ROOT = Path(__file__).parents[2]
@@ -29,12 +30,11 @@ TRAIN = ("-m", "rungs", "train")
 PYTHON, CPP, ON_MPI = (
     (*f"--rung {rung} {RUN}".split(), "--out") for rung in ("python", "cpp", "mpi")
 )
-# What g++ has compiled once, each of many processes only loads.
-TORCHRUN = ("env", "RUNGS_COMPILER=g++", sys.executable, "-m", "torch.distributed.run")
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
 MPI = (sys.executable, "-m", "rungs", "mpi")
 # One OpenMP thread, as torchrun would choose too, with a warning.
 PATHS = f"{ROOT}{os.pathsep}{ROOT / 'lib'}"
-ENVIRONMENT = os.environ | {"PYTHONPATH": PATHS, "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = os.environ | QUICK_START | {"PYTHONPATH": PATHS, "OMP_NUM_THREADS": "1"}
 
 
 def torchrun(ranks, *more):

@@ -18,6 +18,7 @@ from rungs.train import checkpoint, training
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.operations import operations
 from rungs.train.settings import PpoSettings
+from tests.quick_start import QUICK_START
 
 SMALL = (
     "--num-envs 32 --num-steps 8 --num-minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
@@ -59,7 +60,9 @@ def unbroken(tmp_path_factory):
 
 def killed_after(updates, command, out):
     """Starts a run and kills all of it once it has made so many updates."""
-    job = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    job = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, start_new_session=True, env=os.environ | QUICK_START
+    )
     deadline = time.monotonic() + 120
     metrics = out / "metrics.csv"
     while not metrics.exists() or len(metrics.read_text().splitlines()) <= updates:

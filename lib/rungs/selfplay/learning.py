@@ -139,29 +139,24 @@ class CppLearner:
         self.compiled.load(saved["network"], saved["optimizer"])
 
 
-LEARNERS: dict[str, type[CppLearner] | type[TorchLearner]] = {
-    "cpp": CppLearner,
-    "torch": TorchLearner,
-}
-
-
 def make(name: str, seed: int, weights: LossWeights) -> Learner:
     """Makes a learner of a new network.
 
     Args:
-        name: one of `LEARNERS`.
+        name: one of `rungs.selfplay.settings.LEARNERS`.
         seed: of the network's first weights.
         weights: of the loss.
     """
     torch.manual_seed(seed)
-    return LEARNERS[name](PolicyValueNetwork(), weights)
+    kind = CppLearner if name == "cpp" else TorchLearner
+    return kind(PolicyValueNetwork(), weights)
 
 
 def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
     """Returns a network as an evaluator, computed as a learner computes it.
 
     Args:
-        name: one of `LEARNERS`.
+        name: one of `rungs.selfplay.settings.LEARNERS`.
         network: the network.
     """
     return CppNetwork(network).evaluate if name == "cpp" else NetworkEvaluator(network)

@@ -5,8 +5,9 @@ import math
 from typing import Any
 
 from rungs.core.arguments import boolean, choice, integer, real
-from rungs.selfplay.learning import LEARNERS
 from rungs.train.settings import setting, share_of_cores
+
+LEARNERS = "cpp", "torch"  # made by `rungs.selfplay.learning.make`
 
 _MOST = 2**31 - 1
 
@@ -79,7 +80,7 @@ class SelfPlayTraining:
             ("seconds", 1e-9, math.inf),
         ):
             checked[name] = real(name, getattr(self, name), least, most)
-        checked["learner"] = choice("learner", self.learner, tuple(LEARNERS))
+        checked["learner"] = choice("learner", self.learner, LEARNERS)
         checked["stockfish"] = boolean("stockfish", self.stockfish)
         checked["torch_threads"] = checked["torch_threads"] or share_of_cores()
         for name, value in checked.items():
