@@ -25,15 +25,47 @@ PAGES = [
 
 def test_its_numbers_are_recorded_ones():
     (folder,) = set(re.findall(r"\((data/recorded/[\w-]+)/\w+.csv\)", README))
+    pages = "".join((ROOT / page).read_text() for page in readme.PAGES)
     for name, section in readme.sections(ROOT, Path(folder)).items():
-        assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in README
+        assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in pages
 
 
-def test_a_recorded_waterfall_becomes_a_section(tmp_path):
+@pytest.fixture
+def folder(tmp_path):
+    """Of a machine whose recorded results are the least that there must be."""
     folder = Path(re.search(r"\((data/recorded/[\w-]+)/\w+.csv\)", README)[1])
     (tmp_path / folder).mkdir(parents=True)
     for name in readme.NEEDED:
         shutil.copy(ROOT / folder / name, tmp_path / folder)
+    return folder
+
+
+def test_recorded_self_play_becomes_a_section(folder, tmp_path):
+    seconds = [0.0, 100, 300, 700, 1000, 1150, 1200]
+    columns = {"elo": [10.4, 1, 2, 3, 4, 5, 600], "low": -50.0, "high": 650.0}
+    columns |= {"positions": 8192, "random": 0.975, "search_gain": 212.0}
+    table = pd.DataFrame({"seconds": seconds} | columns)
+    results.save(table, tmp_path / folder / "16_evaluations.csv", {"simulations": 32})
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "selfplay.md"
+    page.write_text("before\n<!-- self-play -->\nold\n<!-- /self-play -->\nafter\n")
+    readme.write(tmp_path, folder)
+    text = page.read_text()
+    assert text.startswith("before\n<!-- self-play -->\n![Elo")
+    assert text.endswith("|\n<!-- /self-play -->\nafter\n")
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    assert [row[0] for row in rows] == [
+        "| 0.0 min",
+        "| 1.7 min",
+        "| 5.0 min",
+        "| 11.7 min",
+        "| 20.0 min",
+    ]
+    assert rows[-1][1:] == ["8,192", "600 (-50 to 650)", "0.97", "+212 |"]
+    assert (tmp_path / "figures" / "elo.png").exists()
+
+
+def test_a_recorded_waterfall_becomes_a_section(folder, tmp_path):
     ideas = ["Python", "the step", "first", "bitboards", "C++"]
     columns = {"nanoseconds": 9.0, "relative": [1.0, 2, 3, 1, 0.5], "absolute": 1.0}
     table = pd.DataFrame({"racer": ideas, "idea": ideas} | columns)

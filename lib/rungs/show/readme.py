@@ -1,4 +1,4 @@
-"""What the README takes from recorded results: the ladder and its steps, and the peers."""
+"""What the README takes from recorded results, and the page of self-play its curve."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ import pandas as pd
 
 from rungs.machine.describe import in_words
 from rungs.measure import results
+from rungs.show import elo as ratings
 from rungs.show import figures, steps, tables
 from rungs.show.save import save_figure
 from rungs.show.style import duration, ratio, speed
@@ -14,12 +15,15 @@ from rungs.show.style import duration, ratio, speed
 # The files that its sections are made of.
 NEEDED = ("07_ladder.csv", "12_gains.csv", "12_rules.csv")
 _PICTURE = Path("figures") / "ladder.png"
-# Runs that were recorded before notebook 03 made it have none.
+# What else there is of some machines.
 _STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
+_SELF_PLAY, _CURVE = "16_evaluations.csv", Path("figures") / "elo.png"
+PAGES = (Path("README.md"), Path("docs") / "selfplay.md")
+_ROWS = 6  # of the table of self-play
 
 
 def sections(root: Path, recorded: Path) -> dict[str, str]:
-    """Returns the README's generated sections, as Markdown, by name.
+    """Returns the generated sections of all `PAGES`, as Markdown, by name.
 
     Args:
         root: the repository.
@@ -29,11 +33,13 @@ def sections(root: Path, recorded: Path) -> dict[str, str]:
     made = {"ladder": _ladder(ladder, recorded), "peers": _peers(gains, rules, recorded)}
     if (root / recorded / _STEPS).exists():
         made["steps"] = _steps(results.load(root / recorded / _STEPS), recorded)
+    if (root / recorded / _SELF_PLAY).exists():
+        made["self-play"] = _self_play(results.load(root / recorded / _SELF_PLAY), recorded)
     return made
 
 
 def write(root: Path, recorded: Path) -> None:
-    """Puts a machine's recorded results into README.md and its figures; as `sections`."""
+    """Puts a machine's recorded results into `PAGES`, where they are, and their figures."""
     ladder = results.load(root / recorded / NEEDED[0])
     floor = float(ladder.attrs["provenance"]["floor_plies_per_second"])
     save_figure(figures.ladder(ladder, floor), root / _PICTURE)
@@ -41,12 +47,19 @@ def write(root: Path, recorded: Path) -> None:
         table = results.load(root / recorded / _STEPS)
         bound = float(table.attrs["provenance"]["floor_nanoseconds"])
         save_figure(steps.waterfall(table, bound), root / _WATERFALL)
-    readme = root / "README.md"
-    text = readme.read_text()
-    for name, section in sections(root, recorded).items():
+    if (root / recorded / _SELF_PLAY).exists():
+        evaluations = results.load(root / recorded / _SELF_PLAY)
+        save_figure(ratings.over_time(evaluations), root / _CURVE)
+    made = sections(root, recorded)
+    for page in (root / page for page in PAGES if (root / page).exists()):
+        page.write_text(_filled(page.read_text(), made))
+
+
+def _filled(text: str, made: dict[str, str]) -> str:
+    for name, section in made.items():
         marked = re.compile(rf"(<!-- {name} -->\n).*(<!-- /{name} -->)", re.DOTALL)
         text = marked.sub(lambda match, section=section: match[1] + section + match[2], text)  # type: ignore[misc]
-    readme.write_text(text)
+    return text
 
 
 def _ladder(frame: pd.DataFrame, recorded: Path) -> str:
@@ -107,4 +120,35 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path) -> str:
         "is our rung `python`. "
         f"[Notebook 12](notebooks/12_peers.ipynb) says what each step includes "
         f"([data]({(recorded / NEEDED[1]).as_posix()})).\n"
+    )
+
+
+def _self_play(frame: pd.DataFrame, recorded: Path) -> str:
+    facts = frame.attrs["provenance"]
+    # Twice as long from row to row, back from the last.
+    wanted = [frame["seconds"].iloc[-1] / 2**k for k in range(_ROWS - 1)]
+    rows = frame.loc[sorted({0, *((frame["seconds"] - each).abs().idxmin() for each in wanted)})]
+    beside = {"random": "Random play", "stockfish": "Stockfish, weakest"}
+    table = pd.DataFrame(
+        {
+            "After": (rows["seconds"] / 60).map("{:.1f} min".format),
+            "Positions": rows["positions"].map("{:,.0f}".format),
+            "Elo": [
+                f"{elo:.0f} ({low:.0f} to {high:.0f})"
+                for elo, low, high in rows[["elo", "low", "high"]].to_numpy()
+            ],
+        }
+        | {told: rows[name].map("{:.2f}".format) for name, told in beside.items() if name in rows}
+        | {"Search adds": rows["search_gain"].map("{:+.0f}".format)}
+    )
+    return (
+        "![Elo of self-play over time with its interval, and points per game against random play "
+        f"and Stockfish.](../{_CURVE})\n\n"
+        f"From the rules alone, on {in_words(facts)}, {facts['simulations']} simulations a move, "
+        f"{facts['date'][:10]}; evaluations took no part of the time. Elo is above random play, "
+        "with a 95 % interval; the next columns are points per game; *search adds* is Elo above "
+        "the same network without search "
+        f"([notebook 16](../notebooks/16_search.ipynb), "
+        f"[data](../{(recorded / _SELF_PLAY).as_posix()})).\n\n"
+        f"{tables.markdown(table)}\n"
     )
