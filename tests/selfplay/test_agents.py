@@ -56,11 +56,17 @@ def test_recorded_ones_come_first_and_the_untrained_last(tmp_path):
     pool = tmp_path / "data" / "run" / "mine" / agents.POOL
     for number in (0, 20):
         files.save(made(number), pool / f"{number:06}.pt")
+    (pool.parent / agents.MATCHES).mkdir()
+    (pool.parent / agents.MATCHES / "000020.pgn").write_text("1. e4 *")
     assert list(agents.known(tmp_path)) == ["mine, update 20", "mine, update 0", "untrained"]
     agents.record([pool / "000000.pt", pool / "000020.pt"], tmp_path)
     known = agents.known(tmp_path)
     assert list(known)[:2] == ["self-play, 22 min", "self-play, 2 min"]
     assert same(known["mine, update 20"](), made(20))
+    games = {path.name: path.read_text() for path in agents.recorded_in(tmp_path).glob("*.pgn")}
+    assert games == {"1.pgn": "1. e4 *"}
+    agents.record([pool / "000000.pt"], tmp_path)
+    assert [path.name for path in agents.recorded_in(tmp_path).iterdir()] == ["0.pt"]
 
 
 def test_recording_refuses_too_many_and_keeps_what_was(tmp_path):

@@ -2,12 +2,14 @@
 
 import dataclasses
 import functools
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
 from rungs import paths
+from rungs.core.atomic import written
 from rungs.errors import ConfigurationError
 from rungs.measure.results import provenance
 from rungs.selfplay import agent as files
@@ -17,6 +19,7 @@ from rungs.train.network import PolicyValueNetwork
 
 MOST_RECORDED = 2  # of 1 MB each: they are in the repository
 POOL = "pool"  # the folder of a run's frozen selves
+MATCHES = "matches"  # and the one of what each played when it was frozen, as PGN
 
 
 def recorded_in(root: Path = paths.ROOT) -> Path:
@@ -52,7 +55,7 @@ def untrained(seed: int = 0) -> Agent:
 
 
 def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
-    """Keeps agents in the repository, in place of all that were.
+    """Keeps agents in the repository, and what they played as PGN, in place of all that were.
 
     Args:
         sources: files of a self-play run's pool, or folders of `python -m rungs train`; in the
@@ -60,7 +63,7 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
         root: of the source tree.
 
     Returns:
-        The files.
+        The agents' files.
 
     Raises:
         ConfigurationError: one is no agent, or they are too many for the repository.
@@ -70,14 +73,18 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
     if len(found) > MOST_RECORDED:
         raise ConfigurationError(f"{len(found)} agents are more than {MOST_RECORDED}")
     folder = recorded_in(root)
-    for old in folder.glob("*.pt"):
+    for old in [*folder.glob("*.pt"), *folder.glob("*.pgn")]:
         old.unlink()
     targets = [folder / f"{number}.pt" for number in range(len(found))]
-    for each, target in zip(found, targets, strict=True):
+    for source, each, target in zip(sources, found, targets, strict=True):
         minutes = float(each.provenance["seconds"]) / 60
         files.save(
             dataclasses.replace(each, name=f"{each.provenance['kind']}, {minutes:.0f} min"), target
         )
+        games = source.parent.parent / MATCHES / f"{source.stem}.pgn"
+        if games.exists():
+            with written(target.with_suffix(".pgn")) as unfinished:
+                shutil.copyfile(games, unfinished)
     return targets
 
 

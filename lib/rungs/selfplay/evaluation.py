@@ -13,14 +13,13 @@ from rungs.machine import optional
 from rungs.selfplay import agent as files
 from rungs.selfplay import elo
 from rungs.selfplay.agent import Agent
-from rungs.selfplay.agents import POOL
+from rungs.selfplay.agents import MATCHES, POOL
 from rungs.selfplay.learning import evaluator
 from rungs.selfplay.matches import Match, Player, play, points_of
 from rungs.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer
 from rungs.selfplay.settings import SelfPlayTraining
 from rungs.train.training import weakest
 
-MATCHES = "matches"  # a folder of a PGN file for each evaluation
 RESULTS = "results.csv"
 RATINGS = "ratings.csv"
 STOCKFISH = "Stockfish, weakest"

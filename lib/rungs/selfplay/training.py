@@ -16,9 +16,9 @@ from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.measure.results import provenance
 from rungs.search import Gumbel, Search
 from rungs.selfplay import checkpoint, learning
-from rungs.selfplay.agents import POOL
+from rungs.selfplay.agents import MATCHES, POOL
 from rungs.selfplay.buffer import ReplayBuffer
-from rungs.selfplay.evaluation import MATCHES, RATINGS, RESULTS, Evaluator, stockfish
+from rungs.selfplay.evaluation import RATINGS, RESULTS, Evaluator, stockfish
 from rungs.selfplay.games import SelfPlay
 from rungs.selfplay.learning import Learner, LossWeights
 from rungs.selfplay.matches import MASK
