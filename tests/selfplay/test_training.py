@@ -43,7 +43,6 @@ SMALL = {
 }
 RANKS = 2
 TIMES = {"seconds", "play", "learn"}
-KILLS = 10
 
 
 def command_line(**settings):
@@ -163,16 +162,18 @@ def test_it_says_what_it_does_not_take(unbroken, tmp_path, capsys):
     assert "games=0" in capsys.readouterr().err
 
 
-@pytest.mark.system
-def test_a_run_that_is_killed_ten_times_ends_as_one_that_never_was(tmp_path):
+@pytest.mark.parametrize(
+    "kills", [pytest.param(3, marks=pytest.mark.system), pytest.param(10, marks=pytest.mark.slow)]
+)
+def test_a_run_that_is_killed_again_and_again_ends_as_one_that_never_was(kills, tmp_path):
     """At random moments of playing, learning, evaluating and writing; what is lost is said."""
     rng = random.Random(0)
-    settings = SMALL | {"updates": 40}
+    settings = SMALL | {"updates": 10 + 3 * kills}
     whole, out = tmp_path / "whole", tmp_path / "killed"
     assert run(whole, *command_line(**settings)) == 0
     base = [sys.executable, "-m", "rungs", "selfplay", "--out", str(out)]
     lost = []
-    for _ in range(KILLS):
+    for _ in range(kills):
         there = (out / "checkpoint.pt").exists()
         words = ["--resume"] if there else command_line(**settings)
         job = subprocess.Popen(
