@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +206,15 @@ def lose_parts(
     return pd.DataFrame(rows)
 
 
-def race(*, num_envs: int, num_steps: int, repeats: int, warmup: int, seed: int) -> pd.DataFrame:
+def race(
+    *,
+    num_envs: int,
+    num_steps: int,
+    repeats: int,
+    warmup: int,
+    seed: int,
+    runners: Sequence[int] = (0, 1, 2),
+) -> pd.DataFrame:
     """Times updates of PPO whose boards are in this process, on one node's runner, or on two's.
 
     Args:
@@ -215,6 +223,7 @@ def race(*, num_envs: int, num_steps: int, repeats: int, warmup: int, seed: int)
         repeats: updates timed; they take turns.
         warmup: updates made first, untimed.
         seed: of games, weights and actions.
+        runners: how many nodes' runners, of each racer; 0 is this process, which is among them.
 
     Returns:
         A row per number of runners and repeat: `runners`, `repeat`, `positions`, `seconds`, and
@@ -225,7 +234,7 @@ def race(*, num_envs: int, num_steps: int, repeats: int, warmup: int, seed: int)
         # Only one of them works at a time, but all are there: three actors on two cores.
         learners = {
             count: ppo(count, num_envs=num_envs, num_steps=num_steps, seed=seed, cores=0.5)
-            for count in (0, 1, 2)
+            for count in runners
         }
         try:
             racers = {count: functools.partial(_update, each) for count, each in learners.items()}
