@@ -104,9 +104,10 @@ class Team {
   // and for how long at most, by the clock.
   static constexpr int kRest = 16;
   static constexpr std::chrono::seconds kMostRest{1};
-  // How long calls in a row may take that a member comes too late for. A core that has been idle
-  // for long takes a millisecond to wake, which is more than a call may take: whoever is left out
-  // for that is as late at the next trial, and never comes back.
+  // How much longer calls may take that a member comes too late for than those that it comes to. A
+  // core that has been idle for long takes a millisecond to wake, which is more than a call may
+  // take: whoever is left out for that is as late at the next trial, and never comes back. Whoever
+  // shares a core with another runtime's waiting thread comes now and then, and is in the way.
   static constexpr std::chrono::microseconds kLate{3000};
 
   struct Member {
@@ -122,7 +123,7 @@ class Team {
 
     // What the caller alone knows.
     alignas(64) bool present = false, stopped = false;
-    Clock::duration late{};        // how long the last calls took that it came too late for
+    Clock::duration late{};        // how much longer calls took that it missed than that it came to
     Clock::duration rest{};        // how long it rests, or did the last time,
     Clock::duration rests_till{};  // which is until calls have taken so long,
     Time rests_until{};            // or until then
@@ -239,7 +240,7 @@ class Team {
       Member& member = members_[i];
       if (!member.present) continue;
       if (member.claimed.load(std::memory_order_relaxed) != member.claimed_before) {
-        member.late = {};
+        member.late -= std::min(member.late, idle - start);
       } else if ((member.late += idle - start) > kLate) {
         rest(member, idle, member.late);
       }
