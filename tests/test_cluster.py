@@ -10,6 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.quick_start import QUICK_START
+
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted((ROOT / "docs" / "howto" / "cluster").glob("*.sbatch"))
 
@@ -59,7 +61,7 @@ def job(tmp_path):
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "lib"),
         "RUNGS_PYTHON": sys.executable,
-        "RUNGS_COMPILER": "g++",
+        **QUICK_START,
         "PORT": str(port),
         "UPDATES": "1",
         "SLURM_JOB_ID": "7",

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -36,13 +37,7 @@ def save(out: Path, saved: dict) -> None:
     Raises:
         StorageError: it can't be written; an earlier one stays.
     """
-    games = [
-        {
-            name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-            for name, value in each.items()
-        }
-        for each in saved["games"]
-    ]
+    games = _converted(saved["games"], np.ndarray, torch.from_numpy)
     training = dataclasses.asdict(saved["training"])
     _FILE.save(out / NAME, saved | {"training": training, "games": games})
 
@@ -68,11 +63,13 @@ def load(out: Path) -> dict:
         training = SelfPlayTraining(**saved["training"])
     except (TypeError, ConfigurationError) as error:  # settings had other names or ranges then
         raise ConfigurationError(f"{path} is of another version of Rungs: {error}") from None
-    games = [
-        {
-            name: value.numpy() if isinstance(value, torch.Tensor) else value
-            for name, value in each.items()
-        }
-        for each in saved["games"]
-    ]
+    games = _converted(saved["games"], torch.Tensor, torch.Tensor.numpy)
     return saved | {"training": training, "games": games}
+
+
+def _converted(games: list[dict], kind: type, convert: Callable) -> list[dict]:
+    """Returns each rank's games, in which what is of a kind is converted."""
+    return [
+        {name: convert(value) if isinstance(value, kind) else value for name, value in each.items()}
+        for each in games
+    ]

@@ -24,9 +24,8 @@ from rungs.selfplay.learning import Learner, LossWeights
 from rungs.selfplay.matches import MASK
 from rungs.selfplay.settings import SelfPlayTraining
 from rungs.selfplay.together import Games
-from rungs.train.log import Board, Log
+from rungs.train.log import EVALUATIONS, METRICS, TENSORBOARD, begin_logs
 from rungs.train.ranks import all_ranks
-from rungs.train.training import EVALUATIONS, METRICS, TENSORBOARD
 
 BUFFER = "positions"
 _NAMES = (
@@ -126,20 +125,8 @@ class _Session:
         if saved:
             self.evaluator.results = {(a, b): (x, y) for a, b, x, y in saved["results"]}
         self.buffer = ReplayBuffer(self.out / BUFFER, training.window, last)
-        self._begin(folder, last)
-
-    def _begin(self, folder: Folder, last: int) -> None:
-        logs = [Log(self.out / name, last) for name in (METRICS, EVALUATIONS)]
-        self.metrics, self.evaluations = logs
-        if last:
-            self.say(f"going on after update {last}")
-        else:
-            folder.clear()
-        self.board = Board(self.out / TENSORBOARD, last)
         self.folder = folder
-        folder.note([self.out / checkpoint.NAME, *(log.path for log in logs), self.board.path])
-        for log in logs:
-            log.begin(self.board)
+        self.metrics, self.evaluations, self.board = begin_logs(folder, last, say)
 
     def run(self) -> None:
         """Plays, learns and evaluates, until it is over."""

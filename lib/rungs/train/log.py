@@ -4,11 +4,18 @@ import csv
 import os
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rungs.core.atomic import storing, written
+from rungs.core.folder import Folder
 from rungs.errors import InvalidStateError, UnavailableError
+from rungs.train import checkpoint
+
+METRICS = "metrics.csv"
+EVALUATIONS = "evaluations.csv"
+TENSORBOARD = "tensorboard"
 
 
 class Log:
@@ -118,3 +125,31 @@ class Board:
         with storing(self.path):
             whole = self._event(wall_time=time.time(), **event)
             self._records.write(whole.SerializeToString())
+
+
+def begin_logs(folder: Folder, last: int, say: Callable) -> tuple[Log, Log, Board]:
+    """Begins what a run writes down, in a folder that is cleared for it, or goes on with it.
+
+    Args:
+        folder: the run's, which will know of these files and of the checkpoint.
+        last: the update that the run goes on from; 0 for a new one.
+        say: is told where it goes on.
+
+    Returns:
+        Metrics and evaluations, each of which tells the board; and that.
+
+    Raises:
+        InvalidStateError: a table is none.
+        StorageError: a file can't be written.
+        UnavailableError: TensorBoard is not installed.
+    """
+    metrics, evaluations = logs = [Log(folder.path / name, last) for name in (METRICS, EVALUATIONS)]
+    if last:
+        say(f"going on after update {last}")
+    else:
+        folder.clear()
+    board = Board(folder.path / TENSORBOARD, last)
+    folder.note([folder.path / checkpoint.NAME, *(log.path for log in logs), board.path])
+    for log in logs:
+        log.begin(board)
+    return metrics, evaluations, board

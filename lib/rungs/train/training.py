@@ -21,15 +21,11 @@ from rungs.measure.peaks import float32_peak
 from rungs.train import checkpoint, learners
 from rungs.train.cost import PARTS
 from rungs.train.evaluate import evaluate
-from rungs.train.log import Board, Log
+from rungs.train.log import EVALUATIONS, METRICS, TENSORBOARD, begin_logs
 from rungs.train.operations import operations
 from rungs.train.ppo import Learner
 from rungs.train.ranks import Ranks, all_ranks
 from rungs.train.settings import Training, share_of_cores
-
-METRICS = "metrics.csv"
-EVALUATIONS = "evaluations.csv"
-TENSORBOARD = "tensorboard"
 
 _NAMES = (checkpoint.NAME, METRICS, EVALUATIONS, TENSORBOARD)
 
@@ -159,21 +155,10 @@ class _Session:
         self.training, self.ranks, self.learner = training, ranks, learner
         self.clock, self.say = clock, say
         for folder in folders:
-            self._begin(folder, learner.updates)
-
-    def _begin(self, folder: Folder, last: int) -> None:
-        self.out = folder.path
-        logs = [Log(self.out / name, last) for name in (METRICS, EVALUATIONS)]
-        self.metrics, self.evaluations = logs
-        if last:
-            self.say(f"going on after update {last}")
-        else:
-            folder.clear()
-        self.board = Board(self.out / TENSORBOARD, last)
-        folder.note([self.out / checkpoint.NAME, *(log.path for log in logs), self.board.path])
-        for log in logs:
-            log.begin(self.board)
-        self.peak = _peak(self.training, self.say)
+            self.out = folder.path
+            logs = begin_logs(folder, learner.updates, say)
+            self.metrics, self.evaluations, self.board = logs
+            self.peak = _peak(training, say)
 
     def run(self) -> None:
         training, learner = self.training, self.learner
