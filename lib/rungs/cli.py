@@ -190,7 +190,10 @@ def _parser() -> argparse.ArgumentParser:
         help="keep nothing; say whether what is recorded can be offered to others",
     )
     record.add_argument(
-        "folder", type=Path, nargs="?", help="what --check looks at (default: this machine's)"
+        "folder",
+        type=Path,
+        nargs="?",
+        help="of the run (default: data/run); what --check looks at (default: this machine's)",
     )
     record.set_defaults(command=_record)
 
@@ -413,6 +416,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _record(options: argparse.Namespace) -> int:
     from rungs.course import recorded
+    from rungs.course.chain import OUT
     from rungs.course.record import record
 
     if options.agents:
@@ -425,9 +429,7 @@ def _record(options: argparse.Namespace) -> int:
         recorded.check(folder)
         print(f"{folder} is complete, unchanged, and of an idle machine")
         return 0
-    if options.folder:
-        raise ConfigurationError(f"{options.folder}: record takes a folder only with --check")
-    path = record()
+    path = record(options.folder or OUT)
     print(f"Recorded in {path}")
     if path.is_file():
         print("How long its notebooks took: results are recorded of runs of size 'full' only")

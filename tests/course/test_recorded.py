@@ -29,43 +29,56 @@ def folder(tmp_path):
     results.save(pd.DataFrame({"x": [1, 2]}), folder / "01_a.csv", {"size": "full"})
     took = {"seconds": 3.0, "busy": 0.01, "stolen": 0.0}
     notebooks = {"01_a": {"status": "done"} | took, "02_b": {"status": "unavailable"} | took}
-    manifest = {
+    write(folder, recorded.describe(run_of(notebooks), folder))
+    return folder
+
+
+def run_of(notebooks, commit="abc1234"):
+    """What the manifest of a run says."""
+    return {
         "machine": describe(),
         "versions": {"rungs": "0.2.0"},
-        "commit": "abc1234",
+        "commit": commit,
         "started": "2026-01-01T00:00:00+00:00",
         "notebooks": notebooks,
     }
-    write(folder, recorded.describe(manifest, folder))
-    return folder
 
 
 def write(folder, record):
     (folder / recorded.NAME).write_text(json.dumps(record))
 
 
-def read(folder):
-    return json.loads((folder / recorded.NAME).read_text())
-
-
 def test_what_is_whole_and_of_an_idle_machine_passes(folder, course):
     recorded.check(folder, course)
-    record = read(folder)
-    assert set(record) == {"machine", "versions", "commit", "started", "notebooks", "files"}
-    assert record["notebooks"]["01_a"]["busy"] == 0.01
+    record = recorded.read(folder)
+    assert set(record) == {"machine", "runs", "files"}
+    assert set(record["runs"][0]) == {"commit", "started", "versions", "notebooks"}
+    assert record["runs"][0]["notebooks"]["01_a"]["busy"] == 0.01
     assert len(record["files"]["01_a.csv"]) == 64
 
 
+def test_a_notebook_that_is_run_again_is_of_the_later_run(folder, course):
+    took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0}
+    again = run_of({"02_b": {"status": "unavailable"} | took}, commit="def5678")
+    write(folder, recorded.describe(again, folder))
+    first, second = recorded.read(folder)["runs"]
+    assert (first["commit"], list(first["notebooks"])) == ("abc1234", ["01_a"])
+    assert (second["commit"], list(second["notebooks"])) == ("def5678", ["02_b"])
+    recorded.check(folder, course)
+    write(folder, recorded.describe(run_of({"01_a": {"status": "done"} | took}), folder))
+    assert [list(run["notebooks"]) for run in recorded.read(folder)["runs"]] == [["02_b"], ["01_a"]]
+
+
 def spoil_status(folder, record):
-    record["notebooks"]["01_a"]["status"] = "failed"
+    record["runs"][0]["notebooks"]["01_a"]["status"] = "failed"
 
 
 def spoil_left_out(folder, record):
-    del record["notebooks"]["02_b"]
+    del record["runs"][0]["notebooks"]["02_b"]
 
 
 def spoil_commit(folder, record):
-    record["commit"] = "abc1234-dirty"
+    record["runs"][0]["commit"] = "abc1234-dirty"
 
 
 def spoil_table(folder, record):
@@ -80,8 +93,13 @@ def spoil_unknown(folder, record):
     results.save(pd.DataFrame({"x": [1]}), folder / "01_old.csv", {})
 
 
+def spoil_of_none(folder, record):
+    results.save(pd.DataFrame({"x": [1]}), folder / "07_old.csv", {"size": "full"})
+    record["files"] = recorded.describe(run_of({}), folder)["files"]
+
+
 def spoil_no_table(folder, record):
-    record["notebooks"]["02_b"]["status"] = "done"
+    record["runs"][0]["notebooks"]["02_b"]["status"] = "done"
 
 
 def spoil_machine(folder, record):
@@ -89,15 +107,15 @@ def spoil_machine(folder, record):
 
 
 def spoil_busy(folder, record):
-    record["notebooks"]["01_a"]["busy"] = 0.5
+    record["runs"][0]["notebooks"]["01_a"]["busy"] = 0.5
 
 
 def spoil_stolen(folder, record):
-    record["notebooks"]["02_b"]["stolen"] = 0.25
+    record["runs"][0]["notebooks"]["02_b"]["stolen"] = 0.25
 
 
 def spoil_nobody_looked(folder, record):
-    record["notebooks"]["02_b"]["busy"] = None
+    record["runs"][0]["notebooks"]["02_b"]["busy"] = None
 
 
 @pytest.mark.parametrize(
@@ -105,10 +123,11 @@ def spoil_nobody_looked(folder, record):
     [
         (spoil_status, "01_a: failed"),
         (spoil_left_out, "02_b: not run"),
-        (spoil_commit, "commit abc1234-dirty: its sources are in no commit"),
+        (spoil_commit, "01_a, 02_b: commit abc1234-dirty: its sources are in no commit"),
         (spoil_table, "01_a.csv: changed since"),
         (spoil_missing, "01_a.csv: missing"),
         (spoil_unknown, "01_old.csv: of no run"),
+        (spoil_of_none, "07_old.csv: of no run"),
         (spoil_no_table, "02_b: no table"),
         (spoil_machine, "01_a.csv: of .* not of 4096 cores"),
         (spoil_busy, "01_a: others used 50% of the cores when it began"),
@@ -117,7 +136,7 @@ def spoil_nobody_looked(folder, record):
     ],
 )
 def test_every_fault_is_named(folder, course, spoil, says):
-    record = read(folder)
+    record = recorded.read(folder)
     spoil(folder, record)
     write(folder, record)
     with pytest.raises(ConfigurationError, match=says) as refused:
@@ -126,7 +145,7 @@ def test_every_fault_is_named(folder, course, spoil, says):
 
 
 def test_all_faults_are_named_at_once(folder, course):
-    record = read(folder)
+    record = recorded.read(folder)
     for spoil in (spoil_busy, spoil_commit, spoil_unknown):
         spoil(folder, record)
     write(folder, record)
@@ -147,7 +166,7 @@ def test_the_command_checks_a_folder_and_keeps_nothing(folder, capsys):
     said = capsys.readouterr().err
     assert "03_cpp: not run" in said
     assert cli.main(["record", str(folder)]) == 2
-    assert "only with --check" in capsys.readouterr().err
+    assert "no run" in capsys.readouterr().err
 
 
 def test_a_run_looks_whether_others_compute(tmp_path, course):

@@ -130,11 +130,25 @@ def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_pat
     assert took["seconds"][0] == round(manifest["notebooks"]["01_a"]["seconds"], 1)
     assert took["date"][0] == manifest["started"]
 
-    # Recorded again, it takes the place of what was there; and a new run elsewhere expects it.
+    # Recorded again, it takes the place of what was there, but not of another notebook's results;
+    # and a new run elsewhere expects it.
+    for name in ("01_old.csv", "02_y.csv"):
+        results.save(pd.DataFrame({"y": [2]}), folder / name, {"size": "full"})
     record.record(out, tmp_path)
+    assert sorted(file.name for file in folder.glob("*_*.csv")) == [
+        "01_x.csv",
+        "02_y.csv",
+        "run_seconds.csv",
+    ]
     assert len(results.load(seconds)) == 2
     expectation = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
     assert expectation.seconds == {"01_a": took["seconds"][0]}
+
+    (folder / "record.json").write_text("{")
+    (folder / "01_x.csv").write_text("kept")
+    with pytest.raises(ConfigurationError, match=r"record\.json"):
+        record.record(out, tmp_path)
+    assert (folder / "01_x.csv").read_text() == "kept"
 
 
 def test_a_figure_is_saved(race, tmp_path):

@@ -18,16 +18,17 @@ from rungs.show import machines, readme
 def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     """Keeps how long the notebooks of the run in `out` took, and its results if it is "full".
 
-    Results go to `data/recorded/<machine>/`, in place of what was recorded there, with a
-    `record.json` that says of which machine, versions and run they are; and into the README and the
-    page of machines. `rungs.course.recorded.check` says whether they are fit to be offered.
+    Results go to `data/recorded/<machine>/`, in place of what was recorded there of the same
+    notebooks, with a `record.json` that says of which machine, versions and runs they are; and into
+    the README and the page of machines. `rungs.course.recorded.check` says whether they are fit to
+    be offered.
 
     Returns:
         What was written: the folder, or of a run of another size the file of its seconds.
 
     Raises:
-        ConfigurationError: the run is not complete, or a result does not say where it comes from;
-            nothing was recorded.
+        ConfigurationError: the run is not complete, a result does not say where it comes from, or
+            what was recorded before can't be read; nothing was recorded.
     """
     manifest = manifests.read(out)
     if not manifests.is_complete(manifest):
@@ -38,10 +39,12 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     files = sorted((out / "results").glob("[0-9][0-9]_*.csv"))
     for file in files:
         results.load(file)
-    for old in set((root / folder).glob("[0-9][0-9]_*.csv")) - {
-        root / folder / f.name for f in files
-    }:
-        old.unlink()
+    if (root / folder / recorded.NAME).exists():
+        recorded.read(root / folder)
+    numbers = {name[:2] for name in manifest["notebooks"]}
+    for old in (root / folder).glob("[0-9][0-9]_*.csv"):
+        if old.name[:2] in numbers and not (out / "results" / old.name).exists():
+            old.unlink()
     for file in files:
         with written(root / folder / file.name) as unfinished:
             shutil.copyfile(file, unfinished)

@@ -20,10 +20,14 @@ MOST_BUSY, MOST_STOLEN = 0.15, 0.03
 
 _FORM = {
     "machine": {"machine": str, "cores": int},
-    "versions": {...: str},
-    "commit": (str, type(None)),
-    "started": str,
-    "notebooks": {...: {"status": str, "seconds": (int, float)}},
+    "runs": [
+        {
+            "commit": (str, type(None)),
+            "started": str,
+            "versions": {...: str},
+            "notebooks": {...: {"status": str, "seconds": (int, float)}},
+        }
+    ],
     "files": {...: str},
 }
 
@@ -34,20 +38,49 @@ def here(root: Path = paths.ROOT) -> Path:
 
 
 def describe(manifest: dict, folder: Path) -> dict:
-    """Returns what `record.json` says of a run whose tables are in `folder`.
+    """Returns what `record.json` says once the tables of a run are in `folder`.
 
     Returns:
-        `machine`, `versions`, `commit` and `started` of the run; `notebooks`, with each one's
+        `machine`, of the run; `runs`, the earlier ones without the notebooks that were run again,
+        and this one, each with its `commit`, `started`, `versions` and `notebooks`: each one's
         `status`, `seconds`, `busy` and `stolen`; `files`, the SHA-256 of each table.
+
+    Raises:
+        ConfigurationError: what is in `folder` can't be read.
     """
-    told = ("machine", "versions", "commit", "started")
-    entry = ("status", "seconds", "busy", "stolen")
-    return {name: manifest[name] for name in told} | {
+    earlier = read(folder)["runs"] if (folder / NAME).exists() else []
+    again = manifest["notebooks"].keys()
+    for run in earlier:
+        run["notebooks"] = {
+            name: entry for name, entry in run["notebooks"].items() if name not in again
+        }
+    told, entry = ("commit", "started", "versions"), ("status", "seconds", "busy", "stolen")
+    last = {name: manifest[name] for name in told} | {
         "notebooks": {
             name: {key: of.get(key) for key in entry} for name, of in manifest["notebooks"].items()
-        },
+        }
+    }
+    return {
+        "machine": manifest["machine"],
+        "runs": [run for run in (*earlier, last) if run["notebooks"]],
         "files": {file.name: _checksum(file) for file in _tables(folder)},
     }
+
+
+def read(folder: Path) -> dict:
+    """Returns what `record.json` says of `folder`.
+
+    Raises:
+        ConfigurationError: it can't be read, or is malformed; the message says where.
+    """
+    path = folder / NAME
+    try:
+        record = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{path} can't be read: {error}") from None
+    if wrong := misfit(record, _FORM):
+        raise ConfigurationError(f"{path} is no record of this version of Rungs: {wrong}")
+    return record
 
 
 def check(folder: Path, notebooks: Path = NOTEBOOKS) -> None:
@@ -60,13 +93,7 @@ def check(folder: Path, notebooks: Path = NOTEBOOKS) -> None:
     Raises:
         ConfigurationError: the message names every fault.
     """
-    path = folder / NAME
-    try:
-        record = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path} can't be read: {error}") from None
-    if wrong := misfit(record, _FORM):
-        raise ConfigurationError(f"{path} is no record of this version of Rungs: {wrong}")
+    record = read(folder)
     faults = [
         *_incomplete(record, notebooks),
         *_changed(record, folder),
@@ -77,18 +104,27 @@ def check(folder: Path, notebooks: Path = NOTEBOOKS) -> None:
         raise ConfigurationError("\n".join([f"{folder} can't be offered:", *faults]))
 
 
+def _notebooks(record: dict) -> dict[str, dict]:
+    """Returns all runs' notebooks; none is of two."""
+    return {name: entry for run in record["runs"] for name, entry in run["notebooks"].items()}
+
+
 def _incomplete(record: dict, notebooks: Path) -> list[str]:
     course = sorted(path.stem for path in notebooks.glob("[0-9][0-9]_*.ipynb"))
-    faults = [f"{name}: not run" for name in course if name not in record["notebooks"]]
-    for name, entry in record["notebooks"].items():
+    run = _notebooks(record)
+    faults = [f"{name}: not run" for name in course if name not in run]
+    for name, entry in run.items():
         tables = [file for file in record["files"] if file.startswith(f"{name[:2]}_")]
         if entry["status"] not in manifests.OVER:
             faults.append(f"{name}: {entry['status']}")
         elif entry["status"] == "done" and not tables:
             faults.append(f"{name}: no table")
-    commit = record["commit"]
-    if not commit or commit.endswith("-dirty"):
-        faults.append(f"commit {commit}: its sources are in no commit, so nobody can run it again")
+    for each in record["runs"]:
+        if not each["commit"] or each["commit"].endswith("-dirty"):
+            faults.append(
+                f"{', '.join(each['notebooks'])}: commit {each['commit']}: its sources are in no "
+                f"commit, so nobody can run it again"
+            )
     return faults
 
 
@@ -97,6 +133,10 @@ def _changed(record: dict, folder: Path) -> list[str]:
     said = record["files"]
     faults = [f"{name}: missing" for name in sorted(said.keys() - there.keys())]
     faults += [f"{name}: of no run that {NAME} knows" for name in sorted(there.keys() - said)]
+    known = {name[:2] for name in _notebooks(record)}
+    faults += [
+        f"{name}: of no run that {NAME} knows" for name in sorted(said) if name[:2] not in known
+    ]
     both = sorted(said.keys() & there.keys())
     return faults + [f"{name}: changed since" for name in both if said[name] != there[name]]
 
@@ -116,7 +156,7 @@ def _elsewhere(record: dict, folder: Path) -> list[str]:
 
 def _busy(record: dict) -> list[str]:
     faults = []
-    for name, entry in record["notebooks"].items():
+    for name, entry in _notebooks(record).items():
         used, stolen = entry.get("busy"), entry.get("stolen")
         if used is None or stolen is None:
             faults.append(f"{name}: nobody looked whether the machine was busy")
