@@ -7,7 +7,8 @@ from rungs.measure import noise
 
 
 def test_an_interval_leaves_out_what_chance_allows():
-    for count, left_out in ((1, 0), (2, 0), (5, 0), (8, 0), (9, 1), (12, 2), (15, 3), (21, 5)):
+    known = ((1, 0), (2, 0), (5, 0), (8, 0), (9, 1), (12, 2), (15, 3), (21, 5), (10_000, 4906))
+    for count, left_out in known:
         low, high = noise.interval(range(count))
         assert (low, high) == (left_out, count - 1 - left_out), count
 

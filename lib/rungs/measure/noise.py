@@ -1,10 +1,10 @@
 """Whether one thing takes longer than another, or whether that is the noise of this run."""
 
 import dataclasses
-import math
 from collections.abc import Iterable
 
 import numpy as np
+import scipy.special
 
 from rungs.measure.compare import FEWEST
 
@@ -59,10 +59,7 @@ def interval(values: Iterable[float]) -> tuple[float, float]:
     heads in n throws of a coin. With fewer than five values it is from the least to the most.
     """
     values = np.sort(np.asarray(list(values), float))
-    count, left_out, tail = len(values), 0, 2.0 ** (1 - len(values))
-    while left_out < (count - 1) // 2:
-        tail += math.comb(count, left_out + 1) * 2.0 ** (1 - count)
-        if tail > _MISSES:
-            break
-        left_out += 1
+    most = (len(values) - 1) // 2  # that may be left out on a side
+    missed = 2 * scipy.special.bdtr(np.arange(most + 1), len(values), 0.5)
+    left_out = max(0, int(np.searchsorted(missed, _MISSES, side="right")) - 1)
     return float(values[left_out]), float(values[-1 - left_out])
