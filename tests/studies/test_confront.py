@@ -10,12 +10,12 @@ from rungs.studies.confront import confront, latest
 @pytest.fixture
 def folder(tmp_path):
     """Results of a machine on which training is slower than 07 thought, and generating is not."""
-    ladder = pd.DataFrame({"rung": ["python", "openmp"], "seconds": [0.9, 0.1]})
+    ladder = pd.DataFrame({"rung": ["python", "threads"], "seconds": [0.9, 0.1]})
     facts = {"num_envs": 100, "rest_of_batch_seconds": 0.1}
     results.save(ladder, tmp_path / "07_ladder.csv", facts)
     rows = [
         (rung, update, 200 * update, generate, 0.0, 0.1, 0.2)
-        for rung, generate in (("python", 1.8), ("openmp", 0.2))
+        for rung, generate in (("python", 1.8), ("threads", 0.2))
         for update in (1, 2, 3)
     ]
     names = ["rung", "update", "steps", "generate", "transfer", "infer", "backward"]

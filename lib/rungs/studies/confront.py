@@ -17,7 +17,7 @@ def latest(folders: Iterable[Path]) -> Path | None:
     return next((each for each in folders if all((each / name).exists() for name in wanted)), None)
 
 
-def confront(folder: Path, slow: str = "python", fast: str = "openmp") -> pd.DataFrame:
+def confront(folder: Path, slow: str = "python", fast: str = "threads") -> pd.DataFrame:
     """Puts an estimate of what a rung gains in training beside what training gained.
 
     The estimate is (rest + slow) / (rest + fast). It is taken once as 07 made it and once with the
