@@ -78,6 +78,33 @@ def test_a_recorded_waterfall_becomes_a_section(folder, tmp_path):
     assert (tmp_path / "figures" / "steps.png").exists()
 
 
+def test_recorded_learners_become_a_section(folder, tmp_path):
+    parts = {"generate": 0.001, "infer": 0.01, "backward": 0.1, "share": [0.05, 0.5]}
+    columns = {"steps_per_second": [2e4, 2e5], "gain": [1.0, 10.0]} | parts
+    table = pd.DataFrame({"learner": ["torch", "cpp"]} | columns)
+    results.save(table, tmp_path / folder / "11_learners_table.csv", {})
+    updates = pd.DataFrame({"racer": ["torch"], "positions": 16384})
+    results.save(updates, tmp_path / folder / "11_learners.csv", {})
+    rows = [
+        (learner, seed, step, step / 1000, wins, 100)
+        for learner, end in (("torch", 80), ("cpp", 95))
+        for seed in (0, 1)
+        for step, wins in ((10_000, 50), (20_000, end))
+    ]
+    names = ["learner", "seed", "steps", "seconds", "wins", "games"]
+    results.save(pd.DataFrame(rows, columns=names), tmp_path / folder / "11_curves.csv", {})
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "training.md"
+    page.write_text("<!-- learners-measured -->\n<!-- /learners-measured -->\n")
+    readme.write(tmp_path, folder)
+    text = page.read_text()
+    assert "updates of 16,384 steps" in text
+    parts = "1 ms, 10 ms, 100 ms"
+    assert f"| `torch` | 20,000 | 1× | 5.0% | {parts} |  | 80.0% (80.0% to 80.0%) |" in text
+    assert f"| `cpp` | 200,000 | 10× | 50.0% | {parts} | 20 s, 2 of 2 seeds |" in text
+    assert (tmp_path / "figures" / "wins.png").exists()
+
+
 # What these bring takes long to import and to compile.
 HEAVY = re.compile(r"import (jax|torch)|stable_baselines3|sb3_contrib|rungs\.sb3")
 BLOCKS = [

@@ -94,7 +94,8 @@ def test_time_to_a_share_of_wins():
     assert (fast.reached, fast.steps, fast.seconds) == (1, 200, 40)
     assert fast.wins == pytest.approx(0.85)
     # Student's t of one degree of freedom, 12.706, times the mean's standard error, 0.05.
-    assert fast.high - fast.wins == pytest.approx(12.7062 * 0.05, rel=1e-4)
+    assert fast.wins - fast.low == pytest.approx(12.7062 * 0.05, rel=1e-4)
+    assert fast.high == 1  # a share
 
 
 def test_generating_and_all_else_are_told_apart():

@@ -128,7 +128,8 @@ def _roofline(axes, peaks, bandwidths, points: pd.DataFrame, unit: str, guess) -
         at = (guess[0], guess[1] / 1e9)
         axes.plot(*at, "D", markerfacecolor="white", color=style.BLACK, label="your guess")
     if len(points) or guess:
-        axes.legend(frameon=False, fontsize="small", loc="lower right")
+        # Beside the axes: below the roofs, points may be anywhere.
+        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("operational intensity: operations per byte")

@@ -1,4 +1,4 @@
-"""What the README takes from recorded results, and the page of self-play its curve."""
+"""What the README and other pages take from recorded results."""
 
 import re
 from pathlib import Path
@@ -9,8 +9,10 @@ from rungs.machine.describe import in_words
 from rungs.measure import results
 from rungs.show import elo as ratings
 from rungs.show import figures, steps, tables
+from rungs.show import learners as draw_learners
 from rungs.show.save import save_figure
 from rungs.show.style import duration, ratio, speed
+from rungs.studies.learners import until
 
 # The files that its sections are made of.
 NEEDED = ("07_ladder.csv", "12_gains.csv", "12_rules.csv")
@@ -18,7 +20,9 @@ _PICTURE = Path("figures") / "ladder.png"
 # What else there is of some machines.
 _STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
 _SELF_PLAY, _CURVE = "16_evaluations.csv", Path("figures") / "elo.png"
-PAGES = (Path("README.md"), Path("docs") / "selfplay.md")
+_LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
+_UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
+PAGES = (Path("README.md"), Path("docs") / "selfplay.md", Path("docs") / "training.md")
 _ROWS = 6  # of the table of self-play
 
 
@@ -35,6 +39,10 @@ def sections(root: Path, recorded: Path) -> dict[str, str]:
         made["steps"] = _steps(results.load(root / recorded / _STEPS), recorded)
     if (root / recorded / _SELF_PLAY).exists():
         made["self-play"] = _self_play(results.load(root / recorded / _SELF_PLAY), recorded)
+    if (root / recorded / _WINS).exists():
+        names = (_LEARNERS, _UPDATES, _WINS)
+        tables_of = (results.load(root / recorded / name) for name in names)
+        made["learners-measured"] = _learners(*tables_of, recorded)
     return made
 
 
@@ -50,6 +58,9 @@ def write(root: Path, recorded: Path) -> None:
     if (root / recorded / _SELF_PLAY).exists():
         evaluations = results.load(root / recorded / _SELF_PLAY)
         save_figure(ratings.over_time(evaluations), root / _CURVE)
+    if (root / recorded / _WINS).exists():
+        curves = results.load(root / recorded / _WINS)
+        save_figure(draw_learners.wins(curves, over="seconds"), root / _WON)
     made = sections(root, recorded)
     for page in (root / page for page in PAGES if (root / page).exists()):
         page.write_text(_filled(page.read_text(), made))
@@ -150,5 +161,42 @@ def _self_play(frame: pd.DataFrame, recorded: Path) -> str:
         "the same network without search "
         f"([notebook 16](../notebooks/16_search.ipynb), "
         f"[data](../{(recorded / _SELF_PLAY).as_posix()})).\n\n"
+        f"{tables.markdown(table)}\n"
+    )
+
+
+def _learners(
+    frame: pd.DataFrame, updates: pd.DataFrame, curves: pd.DataFrame, recorded: Path
+) -> str:
+    facts, ended = frame.attrs["provenance"], until(curves, 0.9).set_index("learner")
+    won = {
+        name: f"{row.wins:.1%} ({row.low:.1%} to {row.high:.1%})"
+        for name, row in zip(ended.index, ended.itertuples(), strict=True)
+    }
+    until_90 = {
+        name: f"{row.seconds:.0f} s, {row.reached} of {row.seeds} seeds"
+        for name, row in zip(ended.index, ended.itertuples(), strict=True)
+        if row.reached
+    }
+    parts = frame[["generate", "infer", "backward"]].map(duration).agg(", ".join, axis=1)
+    table = pd.DataFrame(
+        {
+            "Learner": frame["learner"].map("`{}`".format),
+            "Steps a second": frame["steps_per_second"].map("{:,.0f}".format),
+            "Times the reference": frame["gain"].map(ratio),
+            "Of the peak": frame["share"].map("{:.1%}".format),
+            "Generating, inferring, learning": parts,
+            "90 % of games won after": frame["learner"].map(until_90).fillna(""),
+            "Won in the end": frame["learner"].map(won).fillna(""),
+        }
+    )
+    return (
+        "![Games won against random play over seconds, a line per seed and learner.]"
+        f"(../{_WON})\n\n"
+        f"On {in_words(facts)}, {facts['date'][:10]}, updates of "
+        f"{updates['positions'].iloc[0]:,} steps, all learners in turns, medians; curves of "
+        f"{curves['steps'].max():,} steps, of seeds the median time and the mean share with a 95 % "
+        f"interval ([notebook 11](../notebooks/11_full_system.ipynb), "
+        f"[data](../{(recorded / _LEARNERS).as_posix()})).\n\n"
         f"{tables.markdown(table)}\n"
     )

@@ -162,8 +162,8 @@ def until(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:
     Returns:
         A row per learner: `learner`, `seeds`, `reached` (seeds that came so far), of those the
         medians of `steps` and `seconds` until then, and `wins`, the share won in the last
-        evaluation, its mean over seeds, with a 95 % interval of Student's t, `low` and `high`; with
-        one seed the interval is NaN.
+        evaluation, its mean over seeds, with a 95 % interval of Student's t, `low` and `high`, as
+        far as a share can be; with one seed the interval is NaN.
     """
     rows = []
     for learner, group in evaluations.groupby("learner", sort=False):
@@ -173,7 +173,8 @@ def until(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:
         spread = float(scipy.special.stdtrit(len(last) - 1, 0.975) * last.sem())
         mean = last.mean()
         reached = firsts[["steps", "seconds"]].median()
-        rows.append((learner, len(last), len(firsts), *reached, mean, mean - spread, mean + spread))
+        low, high = np.clip([mean - spread, mean + spread], 0, 1)
+        rows.append((learner, len(last), len(firsts), *reached, mean, low, high))
     names = ["learner", "seeds", "reached", "steps", "seconds", "wins", "low", "high"]
     return pd.DataFrame(rows, columns=names)
 
