@@ -40,11 +40,12 @@ _say = functools.partial(print, flush=True)  # seen as it happens, also in a fil
 _NODE = {"num_cpus": 1, "object_store_memory": 256 * 2**20, "include_dashboard": False}
 _TRIES = 5  # Ray gives a node half a minute to start, which on a busy machine can be too little
 
-# Queen and rook against a king: what there is to learn, giving mate, is learned in minutes.
-ENDGAME = "8/8/4k3/8/8/8/8/Q3K2R w - - 0 1"
+# Queen and rook against a king on its last rank but one: mate takes two moves (1. Qb7+, 2. Ra8#)
+# and is learned in minutes.
+ENDGAME = "8/4k3/R7/1Q6/8/8/8/7K w - - 0 1"
 
 # What happens in which iteration of `lose_parts`; kills come while it is sampled.
-EVENTS = {5: "runner killed", 9: "node killed", 13: "node joined"}
+EVENTS = {10: "runner killed", 20: "node killed", 30: "node joined"}
 
 
 class Nodes:
@@ -168,7 +169,7 @@ def lose_parts(
     processes: list[int] = []
     with contextlib.closing(Nodes()) as nodes:
         how = {"num_envs": num_envs, "num_steps": num_steps, "seed": seed}
-        algorithm = ppo(2, **how, start_fens=[ENDGAME])
+        algorithm = ppo(2, **how, start_fens=[ENDGAME], max_plies=20)
         kills = {
             "runner killed": lambda: os.kill(processes[-1], signal.SIGKILL),
             "node killed": nodes.kill,
@@ -295,6 +296,6 @@ def _said(row: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     how: dict[str, Any] = {"num_envs": 64, "num_steps": 32}
-    log = lose_parts(16, **how)
+    log = lose_parts(40, **how)
     if len(sys.argv) > 1:
         results.save(log, Path(sys.argv[1]), how)
