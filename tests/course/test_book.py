@@ -20,6 +20,7 @@ from tests.browser import SCREENSHOTS, browser, needs_chromium
 pytestmark = pytest.mark.system
 
 ROOT = Path(__file__).parents[2]
+PICTURED = ("index.html", "07_ladder.html", "08_roofline.html", "glossary.html")
 WIDTHS, SCHEMES = {"desktop": (1280, 900), "phone": (390, 844)}, ("light", "dark")
 
 
@@ -140,10 +141,9 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def opened(started, address, size, scheme):
+def opened(started, address):
     """A page of a browser that takes note of what goes wrong."""
-    width, height = WIDTHS[size]
-    context = started.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context = started.new_context()
     page, wrong = context.new_page(), []
     page.on("pageerror", lambda error: wrong.append((page.url, str(error))))
     page.on(
@@ -161,27 +161,35 @@ def opened(started, address, size, scheme):
     assert not wrong
 
 
+def look(page, size, scheme):
+    """Makes the page one of a screen of that size, in light or in the dark."""
+    width, height = WIDTHS[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+
+
 @needs_chromium
-@pytest.mark.parametrize(("size", "scheme"), list(itertools.product(WIDTHS, SCHEMES)))
-def test_every_page_in_a_browser(pages, address, size, scheme):
+def test_every_page_in_a_browser(pages, address):
     names = [page.relative_to(pages) for page in pages.rglob("*.html")]
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    with browser() as started, opened(started, address, size, scheme) as page:
+    with browser() as started, opened(started, address) as page:
         for name in names:
             page.goto(f"{address}/{name}")
-            assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[size][0], name
-            if name.name in ("index.html", "07_ladder.html", "08_roofline.html", "glossary.html"):
-                shot = f"book_{name.parent.name}_{name.stem}_{size}_{scheme}.png"
-                page.screenshot(path=SCREENSHOTS / shot, full_page=True)
-        dark = (
-            page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
-        )
-        assert dark == (scheme == "dark")
+            for size, scheme in itertools.product(WIDTHS, SCHEMES):
+                look(page, size, scheme)
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= WIDTHS[size][0], (name, size, scheme)
+                white = "getComputedStyle(document.body).backgroundColor == 'rgb(255, 255, 255)'"
+                assert page.evaluate(white) == (scheme == "light"), (name, size, scheme)
+                if name.name in PICTURED:
+                    shot = f"book_{name.parent.name}_{name.stem}_{size}_{scheme}.png"
+                    page.screenshot(path=SCREENSHOTS / shot, full_page=True)
 
 
 @needs_chromium
 def test_the_search_finds_and_the_menu_leads_on(address):
-    with browser() as started, opened(started, address, "phone", "light") as page:
+    with browser() as started, opened(started, address) as page:
+        look(page, "phone", "light")
         page.goto(f"{address}/index.html")
         page.locator("label[for=__navigation]:visible").first.click()
         page.get_by_placeholder("Search").fill("false sharing")

@@ -25,15 +25,22 @@ COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 pytestmark = [pytest.mark.system, needs_chromium]
 
 
-@pytest.fixture
-def lab(tmp_path):
-    """The address of a JupyterLab on a copy of the notebooks, with settings of its own."""
-    home = tmp_path
-    shutil.copytree(ROOT / "notebooks", home / "course" / "notebooks")
-    shutil.copytree(ROOT / "data" / "paper", home / "course" / "data" / "paper")
-    for notebook in (home / "course" / "notebooks").glob("*.ipynb"):
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A copy of the notebooks, at their smallest size."""
+    course = tmp_path_factory.mktemp("lab") / "course"
+    shutil.copytree(ROOT / "notebooks", course / "notebooks")
+    shutil.copytree(ROOT / "data" / "paper", course / "data" / "paper")
+    for notebook in (course / "notebooks").glob("*.ipynb"):
         text = notebook.read_text()
         notebook.write_text(text.replace('size = \\"quick\\"', 'size = \\"smoke\\"'))
+    return course
+
+
+@pytest.fixture(scope="module")
+def lab(course):
+    """The address of a JupyterLab on the copy, with settings of its own."""
+    home = course.parent
     news = home / "settings" / "@jupyterlab" / "apputils-extension"
     news.mkdir(parents=True)
     (news / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
@@ -45,19 +52,24 @@ def lab(tmp_path):
     own |= {"JUPYTERLAB_SETTINGS_DIR": str(home / "settings"), "XDG_DATA_HOME": str(home / "data")}
     address = f"http://127.0.0.1:{port}"
     answers = f"{address}/api?token={TOKEN}"
-    with served(command, answers, home / "log", cwd=home / "course", env=own):
+    with served(command, answers, home / "log", cwd=course, env=own):
         yield address
 
 
 @pytest.fixture
 def page(lab):
+    """A page of a browser that has not been there; its kernels are ended with it."""
     with new_page() as page:
         yield page
+        sessions = page.request.get(f"{lab}/api/sessions?token={TOKEN}").json()
+        for session in sessions:
+            page.request.delete(f"{lab}/api/sessions/{session['id']}?token={TOKEN}")
 
 
 def run_all(page, lab, notebook):
-    """Opens a notebook and runs all of it."""
-    page.goto(f"{lab}/lab/tree/notebooks/{notebook}?token={TOKEN}")
+    """Opens a notebook, in a workspace where no other is open, and runs all of it."""
+    workspace = notebook.replace("/", "-").removesuffix(".ipynb")
+    page.goto(f"{lab}/lab/workspaces/{workspace}/tree/notebooks/{notebook}?token={TOKEN}")
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()  # else it asks for a kernel
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
@@ -141,9 +153,9 @@ def test_from_a_wrong_answer_to_a_right_one(lab, page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
-def test_run_all_reaches_the_bottom(lab, page, path, tmp_path):
+def test_run_all_reaches_the_bottom(lab, page, path, course):
     run_all(page, lab, path.name)
-    file = tmp_path / "course" / "notebooks" / path.name
+    file = course / "notebooks" / path.name
     end = time.monotonic() + 600
     while True:
         page.keyboard.press("Control+s")
