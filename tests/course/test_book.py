@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 
+from rungs import paths
 from rungs.course import book, manifest
 from rungs.errors import BookError, ConfigurationError
 from tests.browser import SCREENSHOTS, browser, needs_chromium
@@ -200,7 +201,17 @@ def test_the_search_finds_and_the_menu_leads_on(address):
         page.wait_for_url("**/05_mpi.html*")
 
 
-def test_a_notebook_without_outputs_says_why(smoke, tmp_path):
+def test_a_notebook_without_outputs_says_why(smoke, tmp_path, monkeypatch):
+    """Also in a tree that holds other runs: they are no pages of the book."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for name in book._SOURCES:
+        (tree / name).symlink_to(ROOT / name)
+    (tree / "data").unlink()
+    shutil.copytree(smoke / "notebooks", tree / "data" / "another" / "notebooks")
+    shutil.copy(smoke / manifest.NAME, tree / "data" / "another")
+    (tree / "data" / "kept.csv").write_text("kept")
+    monkeypatch.setattr(paths, "ROOT", tree)
     run = manifest.read(smoke)
     run["notebooks"]["01_python"]["status"] = "failed"
     del run["notebooks"]["02_parallel_python"]
@@ -209,6 +220,7 @@ def test_a_notebook_without_outputs_says_why(smoke, tmp_path):
     for name, status in (("01_python", "failed"), ("02_parallel_python", "left out")):
         cells = nbformat.read(tmp_path / "stage" / "notebooks" / f"{name}.ipynb", 4).cells
         assert f"in this book's run it is {status}" in cells[1].source
+    assert [file.name for file in (tmp_path / "stage" / "data").iterdir()] == ["kept.csv"]
 
 
 def test_no_run_no_book(tmp_path):

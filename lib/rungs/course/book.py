@@ -61,11 +61,10 @@ def stage(out: Path, folder: Path) -> None:
     manifest = manifests.read(out)
     for beside in ("labs", "solutions"):
         (folder / "notebooks" / beside).mkdir(parents=True)
-    leave = shutil.ignore_patterns("run", "__pycache__")
     for name in _SOURCES:
         source = paths.ROOT / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, symlinks=True, ignore=leave)
+            shutil.copytree(source, folder / name, symlinks=True, ignore=_left_out)
         else:
             shutil.copy(source, folder / name)
     machines_page = folder / "docs" / "machines.md"
@@ -83,6 +82,12 @@ def stage(out: Path, folder: Path) -> None:
     for notebook in sorted(NOTEBOOKS.glob("solutions/*.ipynb")):
         page = _answers(nbformat.read(notebook, as_version=4), notebook.name)
         nbformat.write(page, folder / "notebooks" / "solutions" / notebook.name)
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """Returns which files of a folder are not of the source tree: figures and folders of runs."""
+    made = {"run", "__pycache__"}
+    return {name for name in names if name in made or manifests.exists(Path(folder) / name)}
 
 
 def make(staged: Path, book: Path) -> Path:
