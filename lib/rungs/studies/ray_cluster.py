@@ -45,7 +45,7 @@ _TRIES = 5  # Ray gives a node half a minute to start, which on a busy machine c
 ENDGAME = "8/4k3/R7/1Q6/8/8/8/7K w - - 0 1"
 
 # What happens in which iteration of `lose_parts`; kills come while it is sampled.
-EVENTS = {10: "runner killed", 20: "node killed", 30: "node joined"}
+EVENTS = {10: "runner killed", 20: "node killed"}
 
 
 class Nodes:
@@ -296,6 +296,6 @@ def _said(row: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     how: dict[str, Any] = {"num_envs": 64, "num_steps": 32}
-    log = lose_parts(40, **how)
+    log = lose_parts(29, **how)
     if len(sys.argv) > 1:
         results.save(log, Path(sys.argv[1]), how)
