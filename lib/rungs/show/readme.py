@@ -40,9 +40,10 @@ def sections(root: Path, recorded: Path) -> dict[str, str]:
     if (root / recorded / _SELF_PLAY).exists():
         made["self-play"] = _self_play(results.load(root / recorded / _SELF_PLAY), recorded)
     if (root / recorded / _WINS).exists():
-        names = (_LEARNERS, _UPDATES, _WINS)
-        tables_of = (results.load(root / recorded / name) for name in names)
-        made["learners-measured"] = _learners(*tables_of, recorded)
+        raced, updates, curves = (
+            results.load(root / recorded / name) for name in (_LEARNERS, _UPDATES, _WINS)
+        )
+        made["learners-measured"] = _learners(raced, updates, curves, recorded)
     return made
 
 
