@@ -132,11 +132,9 @@ def _changed(record: dict, folder: Path) -> list[str]:
     there = {file.name: _checksum(file) for file in _tables(folder)}
     said = record["files"]
     faults = [f"{name}: missing" for name in sorted(said.keys() - there.keys())]
-    faults += [f"{name}: of no run that {NAME} knows" for name in sorted(there.keys() - said)]
     known = {name[:2] for name in _notebooks(record)}
-    faults += [
-        f"{name}: of no run that {NAME} knows" for name in sorted(said) if name[:2] not in known
-    ]
+    foreign = [name for name in there.keys() | said if name not in said or name[:2] not in known]
+    faults += [f"{name}: of no run that {NAME} knows" for name in sorted(foreign)]
     both = sorted(said.keys() & there.keys())
     return faults + [f"{name}: changed since" for name in both if said[name] != there[name]]
 

@@ -169,14 +169,11 @@ def _self_play(frame: pd.DataFrame, recorded: Path) -> str:
 def _learners(
     frame: pd.DataFrame, updates: pd.DataFrame, curves: pd.DataFrame, recorded: Path
 ) -> str:
-    facts, ended = frame.attrs["provenance"], until(curves, 0.9).set_index("learner")
-    won = {
-        name: f"{row.wins:.1%} ({row.low:.1%} to {row.high:.1%})"
-        for name, row in zip(ended.index, ended.itertuples(), strict=True)
-    }
+    facts, ended = frame.attrs["provenance"], list(until(curves, 0.9).itertuples())
+    won = {row.learner: f"{row.wins:.1%} ({row.low:.1%} to {row.high:.1%})" for row in ended}
     until_90 = {
-        name: f"{row.seconds:.0f} s, {row.reached} of {row.seeds} seeds"
-        for name, row in zip(ended.index, ended.itertuples(), strict=True)
+        row.learner: f"{row.seconds:.0f} s, {row.reached} of {row.seeds} seeds"
+        for row in ended
         if row.reached
     }
     parts = frame[["generate", "infer", "backward"]].map(duration).agg(", ".join, axis=1)
