@@ -22,8 +22,6 @@ from rungs.errors import OversubscriptionWarning, UnavailableError
 # What the library is called on Linux, macOS and Windows.
 _LIBRARIES = {"libiomp5.so", "libiomp5.dylib", "libiomp5md.dll"}
 
-_HARD = 2  # `omp_pause_hard`: nothing is kept
-
 # Address space that the allocator may take for a thread as it starts, beside its stack.
 _HEAP = 128 * 2**20
 
@@ -55,10 +53,7 @@ def load() -> bool:
     (library,) = [file for file in package.files or () if file.name in _LIBRARIES]
     torch_was_first = "torch" in sys.modules
     path = str(Path(str(package.locate_file(library))).resolve())
-    runtime = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
-    if hasattr(os, "register_at_fork"):  # Windows has no forks
-        # A child has only the thread that forks: any other it would try to wake, and crash.
-        os.register_at_fork(before=functools.partial(_end_threads, runtime))
+    ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
     return torch_was_first
 
 
@@ -94,8 +89,10 @@ def require_threads(api: Api, number: int) -> None:
     _had.number = number
 
 
-def _end_threads(runtime: ctypes.CDLL) -> None:
-    """Ends the runtime's threads; they are started again when they are needed."""
+def _forget() -> None:
     global _had
-    runtime.omp_pause_resource_all(_HARD)
     _had = threading.local()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_forget)  # whose only thread is the one that forked
