@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import os
 import signal
 
 import hypothesis
@@ -11,6 +12,9 @@ gpu.simulated_if_absent()
 
 # A shell has what it starts in the background ignore Ctrl-C; tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Ray would join the last cluster that was started on this machine, be it another test's or killed.
+os.environ["RAY_ADDRESS"] = "local"
 
 # The first example of a test may compile C++; that is no reason to fail it.
 hypothesis.settings.register_profile("rungs", deadline=None)

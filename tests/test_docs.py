@@ -59,6 +59,8 @@ def test_its_python_runs(code, tmp_path, monkeypatch):
     finally:
         os.environ.clear()
         os.environ.update(before)
+        if ray := sys.modules.get("ray"):  # RLlib's, which it leaves to the end of the program
+            ray.shutdown()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
