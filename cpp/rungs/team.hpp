@@ -12,6 +12,7 @@
 // read only by who has claimed a chunk of it, and for that one `run` waits.
 #pragma once
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -199,8 +200,26 @@ class Team {
       member.claimed_before = member.claimed.load(std::memory_order_relaxed);
       first = member.end;
     }
+    leave_caller_its_core();
     for (std::int32_t i = 1; i < size_; ++i)
       if (members_[i].present) call(members_[i], epoch_);
+  }
+
+  // Keeps the helpers off the caller's core. Linux may wake a thread on the core of who wakes it,
+  // though others are idle: it interrupts the caller there, or waits for milliseconds, each time.
+  void leave_caller_its_core() {
+#ifdef __linux__
+    const int core = sched_getcpu();
+    if (core < 0 || core == callers_) return;
+    for (std::int32_t i = 1; i < size_; ++i) {
+      cpu_set_t cores;
+      if (pthread_getaffinity_np(members_[i].thread, sizeof cores, &cores)) continue;
+      if (callers_ >= 0) CPU_SET(callers_, &cores);
+      CPU_CLR(core, &cores);
+      if (CPU_COUNT(&cores)) pthread_setaffinity_np(members_[i].thread, sizeof cores, &cores);
+    }
+    callers_ = core;
+#endif
   }
 
   // Does what is left: of a member's own range first, then of the others'.
@@ -287,8 +306,9 @@ class Team {
   std::int32_t size_ = 1;
   std::atomic<bool> ending_{false};
   std::uint32_t epoch_ = 0;
-  std::int64_t done_ = 0;  // how many chunks of all calls there were
-  Clock::duration age_{};  // how long all calls took
+  std::int64_t done_ = 0;              // how many chunks of all calls there were
+  Clock::duration age_{};              // how long all calls took
+  [[maybe_unused]] int callers_ = -1;  // the core where the caller was last
   std::int64_t (*work_)(const void*, std::int64_t) = nullptr;
   const void* body_ = nullptr;
   alignas(64) std::atomic<bool> asleep_{false};  // the caller, until the bell rings

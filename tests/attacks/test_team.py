@@ -51,6 +51,25 @@ def test_who_steps_changes_nothing(env_id):
     assert play(make(env_id)) == play(make(env_id, "cpp"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says where threads may run")
+def test_helpers_leave_their_caller_its_core():
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) < 2:
+        pytest.skip("one core")
+
+    def call():
+        before = threads_here()
+        play(make())
+        (helper,) = threads_here() - before
+        for core in [*sorted(allowed)] * 2:
+            os.sched_setaffinity(0, {core})  # of this thread alone
+            play(make())
+            assert os.sched_getaffinity(int(helper)) == allowed - {core}
+
+    with ThreadPoolExecutor(1) as caller:
+        caller.submit(call).result()
+
+
 @pytest.mark.parametrize("env_id", ["chess", "cartpole"])
 def test_callers_in_two_threads_have_a_team_each(env_id):
     expected = play(make(env_id, "cpp"))

@@ -153,6 +153,14 @@ MUTANTS = [
         TEAM,
     ),
     Mutant(
+        "team-beside-its-caller",
+        "cpp/rungs/team.hpp",
+        "      CPU_CLR(core, &cores);\n",
+        "",
+        "helpers may be woken on the core that their caller is on",
+        ("tests/attacks/test_team.py::test_helpers_leave_their_caller_its_core",),
+    ),
+    Mutant(
         "threads-another-illegal",
         "cpp/rungs/threads.hpp",
         "    while (i < first && ",
