@@ -88,7 +88,7 @@ def _write(
     write: Callable[[Table], str],
     heading: str,
 ) -> str:
-    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    named = ", ".join(f"{name} {version}".strip() for name, version in versions.items())
     parts = [
         heading.format("What holds"),
         f"Version {suite.version} of the suite, {len(suite.cases)} cases. Played by {named}.",

@@ -9,6 +9,7 @@ import rungs
 from rungs.conformance.environment import Environment
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, UnavailableError
+from rungs.peers.chessenv import version as version_of_chessenv
 
 # Name -> module, class and distribution. As each project's own users begin and step it.
 PEERS = {
@@ -89,6 +90,8 @@ def make(name: str) -> Environment:
 
 def version(name: str) -> str:
     """Returns the version that is installed of an environment's project; "" of a file's."""
+    if name == "chessenv":
+        return version_of_chessenv() or ""
     distribution = "rungs" if name in ours() else PEERS.get(name, ("", "", ""))[2]
     try:
         return importlib.metadata.version(distribution) if distribution else ""
