@@ -106,8 +106,8 @@ class Team {
   static constexpr int kRest = 16;
   static constexpr std::chrono::seconds kMostRest{1};
   // How much longer calls may take that a member comes too late for than those that it comes to. A
-  // core that has been idle for long takes milliseconds to wake, which is more than a call may take:
-  // whoever is left out for that is as late at the next trial, and never comes back. It costs
+  // core that has been idle for long takes milliseconds to wake, which is more than a call may
+  // take: whoever is left out for that is as late at the next trial, and never comes back. It costs
   // nothing meanwhile. Whoever shares a core with another runtime's waiting thread comes now and
   // then, and is in the way.
   static constexpr std::chrono::milliseconds kLate{20};
