@@ -3,7 +3,7 @@
 A node is a raylet with processes of its own and one core to give. The learner is in this process;
 each node has one env runner, an actor, which plays boards of its own with the learner's last
 weights and sends what it played. `python -m rungs.studies.ray_cluster LOG.csv` has PPO learn chess
-while a runner and then a node are killed, and prints what became of it.
+while a runner and then a node are killed and a new one joins, and prints what became of it.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ _TRIES = 5  # Ray gives a node half a minute to start, which on a busy machine c
 ENDGAME = "8/4k3/R7/1Q6/8/8/8/7K w - - 0 1"
 
 # What happens in which iteration of `lose_parts`; kills come while it is sampled.
-EVENTS = {10: "runner killed", 20: "node killed"}
+EVENTS = {10: "runner killed", 20: "node killed", 30: "node joined"}
 
 
 class Nodes:
@@ -288,14 +288,15 @@ def _processes(algorithm: PPO) -> list[int]:
 
 def _said(row: dict[str, Any]) -> str:
     event = f", {row['event']}" if row["event"] else ""
+    runners = f"{row['runners']} runner{'' if row['runners'] == 1 else 's'}"
     return (
         f"iteration {row['iteration']}: {row['steps']} steps, {row['episodes']} episodes, result "
-        f"{row['result']:+.3f}, {row['seconds']:.1f} s, {row['runners']} runners{event}"
+        f"{row['result']:+.3f}, {row['seconds']:.1f} s, {runners}{event}"
     )
 
 
 if __name__ == "__main__":
     how: dict[str, Any] = {"num_envs": 64, "num_steps": 32}
-    log = lose_parts(29, **how)
+    log = lose_parts(40, **how)
     if len(sys.argv) > 1:
         results.save(log, Path(sys.argv[1]), how)
