@@ -25,10 +25,12 @@ print(threads() - before)
 
 FORKED = """
 import os
+import signal
 import subprocess
 import rungs
 
 def step():
+    signal.alarm(90)  # a child's own: who waits for ever ends
     env.step(env.sample_actions(0))
 
 def forks(generations):
