@@ -1,5 +1,6 @@
 """One OpenMP runtime for PyTorch and us."""
 
+import os
 import subprocess
 import sys
 
@@ -25,6 +26,7 @@ print(threads() - before)
 
 FORKED = """
 import os
+import os
 import subprocess
 import rungs
 
@@ -34,6 +36,7 @@ for _ in range(3):
     env.step(env.sample_actions(0))
     child = os.fork()
     if not child:
+        env.step(env.sample_actions(0))
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     env.step(env.sample_actions(0))
@@ -41,8 +44,10 @@ for _ in range(3):
 """
 
 
-def test_a_process_forks_again_and_again_between_steps():
-    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=100)
+@pytest.mark.parametrize("said_by_others", [{}, {"KMP_INIT_AT_FORK": "FALSE"}])
+def test_a_process_forks_again_and_again_between_steps(said_by_others):
+    env = {**os.environ, **said_by_others}
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=100, env=env)
 
 
 def run(first, second):
