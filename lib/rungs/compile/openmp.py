@@ -44,7 +44,7 @@ def load() -> bool:
     """
     os.environ.setdefault("KMP_USE_YIELD", "2")
     os.environ.setdefault("KMP_BLOCKTIME", "1")
-    # A forked child starts threads of its own, which scikit-learn's import would rule out: the child
+    # A forked child starts threads of its own. Scikit-learn's import would rule that out: the child
     # would wake its parent's, and crash.
     os.environ["KMP_INIT_AT_FORK"] = "TRUE"
     try:
