@@ -37,11 +37,11 @@ mutants: $(ALL_TESTED)
 lab: $(INSTALLED)
 	$(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
 
-# Every page has a kernel of its own: voila.json says who gets one, and for how long.
 # The notebooks of the labs, from what the labs say.
 labs: $(INSTALLED)
 	$(BIN)/python -m rungs.labs.pages
 
+# Every page has a kernel of its own: voila.json says who gets one, and for how long.
 explore: $(INSTALLED)
 	JUPYTER_PATH=lib/rungs/show JUPYTER_CONFIG_PATH=lib/rungs/show/voila $(BIN)/voila notebooks/explore.ipynb
 

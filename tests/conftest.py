@@ -22,5 +22,10 @@ hypothesis.settings.load_profile("rungs")
 
 
 def pytest_collection_modifyitems(items):
-    """Begins with the run of the course: it takes longest, and nothing should wait for it."""
-    items.sort(key=lambda item: "smoke" not in item.fixturenames)
+    """Begins with the run of the course, and with the ranks of PyTorch.
+
+    They take longest, and at the end of all tests one core would wait for the other's.
+    """
+    items.sort(
+        key=lambda item: "smoke" not in item.fixturenames and item.path.name != "test_ranks.py"
+    )
