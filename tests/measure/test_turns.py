@@ -1,8 +1,9 @@
 """Racers take turns, and only rounds after the warmup count."""
 
 import itertools
+import time
 
-from rungs.measure.turns import rounds, timed_rounds
+from rungs.measure.turns import AWAKE_SECONDS, rounds, timed_rounds
 
 
 def counting(calls: list, names: str) -> dict:
@@ -15,6 +16,17 @@ def test_every_other_round_is_the_other_way_round():
     found = list(itertools.islice(rounds(counting(calls, "abc")), 3))
     assert "".join(calls) in ("abccbaabc", "cbaabccba")
     assert [outcome["a"] for outcome in found] == [i + 1 for i, c in enumerate(calls) if c == "a"]
+
+
+def test_the_threads_of_the_one_before_are_asleep():
+    clock = []
+
+    def racer():
+        clock.append(time.perf_counter())  # begins,
+        clock.append(time.perf_counter())  # and ends
+
+    next(rounds({"a": racer, "b": racer}))
+    assert clock[2] - clock[1] >= AWAKE_SECONDS
 
 
 def test_what_comes_before_the_clock_does_not_count():

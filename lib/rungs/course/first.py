@@ -48,16 +48,14 @@ def look_aside() -> None:
 
 def race_for(seconds: float) -> pd.DataFrame:
     """Races `RUNGS` for about so long, whatever the machine; as `rungs.measure.race.race`."""
-    # Not one after the other: the threads of openmp keep awake for as long as `threads` takes here.
-    apart = sorted(RUNGS, key=lambda rung: rung != "threads")
-    racers = {rung: make("chess", rung, NUM_ENVS) for rung in apart}
+    racers = {rung: make("chess", rung, NUM_ENVS) for rung in RUNGS}
     pilot = make("chess", "cpp", NUM_ENVS)
     rows, end = [], time.monotonic() + seconds
     try:
         # The first segment warms up.
         for repeat, taken in enumerate(segments(racers, pilot, seed=0, steps=STEPS), start=-1):
             if repeat >= 0:
-                rows += [(rung, repeat, STEPS * NUM_ENVS, taken[rung]) for rung in RUNGS]
+                rows += [(name, repeat, STEPS * NUM_ENVS, taken[name]) for name in racers]
             if repeat + 1 >= FEWEST and time.monotonic() > end:
                 break
     finally:

@@ -1,5 +1,6 @@
 """Racers that take turns, so that whatever else the machine does falls on all of them alike."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeVar
@@ -7,11 +8,16 @@ from typing import Any, TypeVar
 Name = TypeVar("Name")
 Racers = Mapping[Name, Callable[[], Any]]
 
+# How long a racer's threads may keep awake after it, in the way of the next: OpenMP's do so for a
+# millisecond.
+AWAKE_SECONDS = 0.002
+
 
 def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
     """Calls each racer once a round, without end.
 
-    Every other round is the other way round: none is always the one after another.
+    Every other round is the other way round: none is always the one after another. Each begins when
+    the threads of the one before are asleep.
 
     Args:
         racers: functions, by name.
@@ -22,7 +28,18 @@ def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
     order = list(racers)
     while True:
         order.reverse()
-        yield {name: racers[name]() for name in order}
+        outcomes = {}
+        for name in order:
+            _stay_awake(AWAKE_SECONDS)
+            outcomes[name] = racers[name]()
+        yield outcomes
+
+
+def _stay_awake(seconds: float) -> None:
+    """Waits on this core: who sleeps may wake on another, where its threads are expected."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
 
 
 def timed_rounds(
