@@ -73,41 +73,26 @@ class Team {
   // returns the sum of what it returned. It has one caller at a time.
   template <class Work>
   std::int64_t run(std::int32_t threads, std::int64_t chunks, const Work& work) {
-    Time start = Clock::now();
+    const Time start = Clock::now();
     const auto most = static_cast<std::int32_t>(std::min<std::int64_t>(chunks, size_));
-    std::int32_t present = muster(std::min(threads, most), start);
-    std::int64_t sum = 0, first = 0;
-    if (start - ended_ > kAwake) {
-      helpers_sleep_ = true;
-      alone_ = {};
-    }
-    if (helpers_sleep_ && present > 1 && chunks >= 2 * present) {
-      sum += work(first++);
-      const Time tried = Clock::now();
-      alone_ += tried - start;
-      if (alone_ + (tried - start) * (chunks - first) < kWorthWaking) present = 1;
-      age_ += tried - start;
-      start = tried;
-    }
+    const std::int32_t present = muster(std::min(threads, most), start);
+    std::int64_t sum = 0;
     if (present <= 1) {
-      while (first < chunks) sum += work(first++);
-    } else {
-      helpers_sleep_ = false;
-      work_ = [](const void* body, std::int64_t chunk) -> std::int64_t {
-        return (*static_cast<const Work*>(body))(chunk);
-      };
-      body_ = &work;
-      sum -= total_sum();
-      done_ += chunks - first;
-      deal(present, first, chunks);
-      take(members_[0], epoch_);
-      finish(start);
-      sum += total_sum();
+      for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += work(chunk);
+      age_ += Clock::now() - start;
+      return sum;
     }
-    ended_ = Clock::now();
-    age_ += ended_ - start;
-    if (helpers_sleep_) alone_ += ended_ - start;
-    return sum;
+    work_ = [](const void* body, std::int64_t chunk) -> std::int64_t {
+      return (*static_cast<const Work*>(body))(chunk);
+    };
+    body_ = &work;
+    sum -= total_sum();
+    done_ += chunks;
+    deal(present, chunks);
+    take(members_[0], epoch_);
+    finish(start);
+    age_ += Clock::now() - start;
+    return sum + total_sum();
   }
 
  private:
@@ -116,11 +101,6 @@ class Team {
 
   // How long who waits stays awake: about as long as waking takes.
   static constexpr std::chrono::microseconds kAwake{50};
-  // Helpers that sleep are called only where calls without a pause take the caller so long, with
-  // what the first chunk says that the others will take: to wake a thread costs its caller
-  // microseconds, and it takes tens to come, more where another library's thread stays awake on its
-  // core.
-  static constexpr std::chrono::microseconds kWorthWaking{100};
   // How many times as long as it was waited for a member is left out, by the time that calls take,
   // and for how long at most, by the clock.
   static constexpr int kRest = 16;
@@ -207,15 +187,15 @@ class Team {
     return present;
   }
 
-  // Gives each who is present a range of the chunks from `first` on, and calls it.
-  void deal(std::int32_t present, std::int64_t first, std::int64_t chunks) {
+  // Gives each who is present a range of chunks, and calls it.
+  void deal(std::int32_t present, std::int64_t chunks) {
     ++epoch_;
-    const std::int64_t begin = first, dealt = chunks - first;
+    std::int64_t first = 0;
     std::int32_t number = 0;
     for (std::int32_t i = 0; i < size_; ++i) {
       Member& member = members_[i];
       if (!member.present) continue;
-      member.end = begin + dealt * ++number / present;
+      member.end = chunks * ++number / present;
       const auto count = static_cast<std::uint64_t>(member.end - first);
       member.left.store(std::uint64_t{epoch_} << 32 | count, std::memory_order_release);
       member.claimed_before = member.claimed.load(std::memory_order_relaxed);
@@ -329,9 +309,6 @@ class Team {
   std::uint32_t epoch_ = 0;
   std::int64_t done_ = 0;              // how many chunks of all calls there were
   Clock::duration age_{};              // how long all calls took
-  Time ended_{};                       // when the last one did
-  bool helpers_sleep_ = true;          // or soon will
-  Clock::duration alone_{};            // how long calls without a pause took meanwhile
   [[maybe_unused]] int callers_ = -1;  // the core where the caller was last
   std::int64_t (*work_)(const void*, std::int64_t) = nullptr;
   const void* body_ = nullptr;
