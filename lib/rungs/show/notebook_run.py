@@ -1,0 +1,150 @@
+"""This run of a notebook: whether something disturbed it, and what may be concluded from it."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+from IPython.core.getipython import get_ipython
+from IPython.display import display
+from matplotlib.figure import Figure
+
+from rungs import paths
+from rungs.machine.describe import in_words, slug
+from rungs.measure import results
+from rungs.measure.disturbance import disturbances, usage
+from rungs.measure.noise import Factor
+from rungs.show.prose import live, say
+
+
+class NotebookRun:
+    """Watches each cell of a notebook for what else used the processor while it measured.
+
+    It says at the top of the notebook that the run was disturbed, as soon as it was. What is
+    concluded then, and which figure a reader is to believe, goes through `judge` and `figure`.
+
+    Args:
+        notebook: its number, "07", with which the names of its tables begin.
+        root: of the source tree, for recorded tables.
+    """
+
+    def __init__(self, notebook: str, root: Path = paths.ROOT):
+        self._notebook, self._root = notebook, root
+        self._top = live()
+        self._all: list[str] = []
+        self._current: list[str] = []  # of the measurements that the next figures are of
+        self._figure_shown = False
+        self._crowded = False
+        self._before = usage()
+        if shell := get_ipython():
+            shell.events.register("pre_run_cell", self._begin)
+            shell.events.register("post_run_cell", self._end)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether the last measurements were disturbed."""
+        self._end()
+        return bool(self._current)
+
+    @contextlib.contextmanager
+    def crowded(self) -> Iterator[None]:
+        """Says that what the block measures has more threads or processes than there are cores.
+
+        That they take cores from each other then counts as no disturbance.
+        """
+        self._end()
+        self._crowded = True
+        try:
+            yield
+            self._end()
+        finally:
+            self._crowded = False
+
+    def judge(self, factor: Factor, *, larger: str, smaller: str, than: float = 1.0) -> str:
+        """Returns what a factor shows: the one way in which a notebook's text may depend on it.
+
+        Args:
+            factor: of two that took turns.
+            larger: the sentence where it is larger than `than`, beyond its noise.
+            smaller: the sentence where it is smaller, beyond its noise.
+            than: what it is compared with.
+
+        Returns:
+            `larger`, `smaller`, or that this run does not tell, with the reason; then it names
+            neither a difference nor its absence.
+        """
+        if self.disturbed:
+            return "This run was disturbed, so it does not tell."
+        if not factor.judged:
+            return "There are too few repeats to tell."
+        if not factor.beyond(than):
+            return "This run does not tell: its noise is larger."
+        return larger if factor.middle > than else smaller
+
+    def figure(self, table: str, draw: Callable[[pd.DataFrame], Figure], frame: pd.DataFrame):
+        """Shows a figure of this run; where it was disturbed also the recorded one, below it.
+
+        Args:
+            table: the name of the file that `frame` is saved as, without number and ending.
+            draw: makes the figure from a table of that form.
+            frame: what this run measured.
+
+        Returns:
+            This run's figure.
+        """
+        disturbed, figure = self.disturbed, draw(frame)
+        self._figure_shown = True
+        if not disturbed:
+            display(figure)
+            self._before = usage()  # drawing is no measurement
+            return figure
+        figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_ACROSS)
+        display(figure)
+        why = "; ".join(dict.fromkeys(self._current))
+        recorded = _recorded(self._root, f"{self._notebook}_{table}.csv", frame)
+        if recorded is None:
+            say(f"*This run was disturbed: {why}. No other run of this figure is recorded.*")
+        else:
+            facts = recorded.attrs["provenance"]
+            say(
+                f"*This run was disturbed: {why}. Recorded without disturbance on "
+                f"{in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`:*"
+            )
+            display(draw(recorded))
+        self._before = usage()
+        return figure
+
+    def _begin(self, *_) -> None:
+        self._before = usage()
+
+    def _end(self, *_) -> None:
+        """Ends a measurement and begins the next."""
+        after = usage()
+        found = disturbances(self._before, after, threads_share_cores=self._crowded)
+        measured = after.at - self._before.at > _MEASURING
+        self._before = after
+        if measured and self._figure_shown:
+            self._current, self._figure_shown = [], False
+        if not found:
+            return
+        self._current += found
+        self._all += found
+        self._top(
+            f"**This run was disturbed**: {'; '.join(dict.fromkeys(self._all))}. Figures of what "
+            "was disturbed say so, recorded ones stand below them, and nothing is concluded."
+        )
+
+
+_ACROSS = {"ha": "center", "va": "center", "rotation": 20}
+_MEASURING = 0.2  # seconds: cells that take less only write
+
+
+def _recorded(root: Path, name: str, like: pd.DataFrame) -> pd.DataFrame | None:
+    """Returns the recorded table of a name, of this kind of machine or else of another."""
+    folder = root / "data" / "recorded"
+    for file in [folder / slug() / name, *sorted(folder.glob(f"*/{name}"))]:
+        if file.exists():
+            table = results.load(file)
+            if set(like.columns) <= set(table.columns):
+                return table
+    return None

@@ -1,0 +1,71 @@
+"""What disturbs a measurement, told apart from the measurement itself."""
+
+import dataclasses
+import os
+import threading
+import time
+
+import pytest
+
+from rungs.machine.busy import CpuTimes
+from rungs.measure.disturbance import Usage, disturbances, usage
+
+TICKS = os.sysconf("SC_CLK_TCK")
+START = Usage(0.0, CpuTimes(0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)})
+
+
+def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, preempted=0, cores=(0, 1)):
+    """Two threads have computed for half of the time each, on two cores, beside others."""
+    ticks = [round(amount * TICKS) for amount in (own + others, stolen, 2 * seconds)]
+    threads = {1: (seconds / 2, cores[0]), 2: (seconds / 2, cores[1])}
+    return Usage(seconds, CpuTimes(*ticks), own, preempted, threads)
+
+
+def test_a_program_does_not_disturb_itself():
+    assert disturbances(START, used()) == []
+    assert disturbances(START, used(own=20.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        (used(others=4.0), "other programs"),
+        (used(stolen=1.0), "hypervisor"),
+        (used(preempted=2500), "lost their core"),
+        (used(cores=(1, 1)), "shared a core"),
+    ],
+)
+def test_each_disturbance_is_named(case, word):
+    (found,) = disturbances(START, case)
+    assert word in found
+
+
+def test_threads_that_share_cores_by_design_disturb_nothing():
+    crowded = used(preempted=2500, cores=(1, 1))
+    assert disturbances(START, crowded, threads_share_cores=True) == []
+    beside_others = used(others=4.0, preempted=2500)
+    assert len(disturbances(START, beside_others, threads_share_cores=True)) == 1
+
+
+def test_a_moment_tells_nothing():
+    assert disturbances(START, used(seconds=0.1, own=0.0, others=0.2)) == []
+
+
+def test_a_system_without_counts_of_cores_tells_of_threads_only():
+    unknown = dataclasses.replace(START, cores=None)
+    case = dataclasses.replace(used(others=4.0, preempted=2500), cores=None)
+    assert len(disturbances(unknown, case)) == 1
+
+
+def test_usage_counts_this_process_and_its_threads():
+    before, stop = usage(), threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    while time.process_time() < before.own + 0.05:
+        pass
+    after = usage()
+    stop.set()
+    thread.join()
+    assert after.own > before.own
+    assert len(after.threads) == len(before.threads) + 1
+    assert max(seconds for seconds, _ in after.threads.values()) > 0
