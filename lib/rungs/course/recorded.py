@@ -32,7 +32,7 @@ _FORM = {
         {
             "commit": _TEXT_OR_NONE,
             "started": str,
-            "versions": {"rungs": str, ...: str},
+            "versions": {...: str},
             "notebooks": {
                 ...: {
                     "status": str,
@@ -207,11 +207,6 @@ def _of_other_runs(record: dict, tables: dict[Path, dict]) -> list[str]:
             faults.append(f"{file.name}: of commit {commit}, not of its run's, {run['commit']}")
         elif not run and not _is_whole(commit):
             faults.append(f"{file.name}: commit {commit}: its sources are in no commit")
-        if run and facts.get("rungs") != run["versions"]["rungs"]:
-            faults.append(
-                f"{file.name}: of Rungs {facts.get('rungs')}, not of its run's, "
-                f"{run['versions']['rungs']}"
-            )
     return faults
 
 
