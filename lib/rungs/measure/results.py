@@ -28,10 +28,9 @@ def provenance(parameters: dict) -> dict:
         ConfigurationError: a parameter has the name of one of our facts, or a line break in its
             value, which would pass for the table; it is named.
     """
-    facts = (
-        describe() | core_speed() | {name: importlib.metadata.version(name) for name in _PACKAGES}
-    )
+    facts = describe() | {name: importlib.metadata.version(name) for name in _PACKAGES}
     facts |= {"g++": _compiler(), "commit": commit(), "date": now()}
+    facts |= core_speed()
     for name, value in parameters.items():
         if name in facts:
             raise ConfigurationError(f"parameter {name}={value!r} has the name of a machine's fact")
