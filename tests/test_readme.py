@@ -8,7 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from rungs.course import recorded
 from rungs.errors import UnavailableError
+from rungs.machine.describe import in_words, slug_of
 from rungs.measure import results
 from rungs.peers.envpool import import_envpool
 from rungs.show import readme
@@ -23,10 +25,14 @@ PAGES = [
 ]
 
 
-def test_its_numbers_are_recorded_ones():
-    (folder,) = set(re.findall(r"\((data/recorded/[\w-]+)/\w+.csv\)", README))
+def test_its_numbers_are_recorded_ones_of_one_machine():
     pages = "".join((ROOT / page).read_text() for page in readme.PAGES)
-    for name, section in readme.sections(ROOT, Path(folder)).items():
+    (folder,) = set(re.findall(r"\((?:\.\./)?(data/recorded/[\w-]+)/\w+\.\w+\)", pages))
+    machine = recorded.read(ROOT / folder)["machine"]
+    assert Path(folder).name == slug_of(machine)
+    assert f"of one machine, {in_words(machine)}" in README
+    usable = recorded.of_runs(ROOT / folder)
+    for name, section in readme.sections(ROOT, Path(folder), machine, usable).items():
         assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in pages
 
 
@@ -40,6 +46,51 @@ def folder(tmp_path):
     return folder
 
 
+MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu": None}
+
+
+def write(root, folder, *names):
+    """Fills the pages from what must be there and these tables."""
+    readme.write(root, folder, MACHINE, {*readme.NEEDED, *names})
+
+
+def test_what_is_of_no_run_is_left_out_and_its_figure_removed(folder, tmp_path):
+    shutil.copy(ROOT / folder / "03_waterfall.csv", tmp_path / folder)
+    page = tmp_path / "README.md"
+    page.write_text("<!-- steps -->\nold numbers\n<!-- /steps -->\n")
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "steps.png").write_bytes(b"old")
+    write(tmp_path, folder)
+    assert "Not shown here" in page.read_text()
+    assert "old numbers" not in page.read_text()
+    assert not (tmp_path / "figures" / "steps.png").exists()
+
+
+def test_measured_training_stands_beside_the_race_with_its_learner(folder, tmp_path):
+    parts = {"transfer": 0.0, "infer": 0.25, "backward": 0.25}
+    rows = [("python", i, 1.5) for i in range(5)] + [("threads", i, 0.0) for i in range(5)]
+    table = pd.DataFrame(rows, columns=["rung", "update", "generate"]).assign(**parts)
+    facts = {"learner": "flat", "num_envs": 64}
+    results.save(table, tmp_path / folder / "15_metrics.csv", facts)
+    page = tmp_path / "README.md"
+    page.write_text("<!-- ladder -->\n<!-- /ladder -->\n")
+    write(tmp_path, folder, "15_metrics.csv")
+    rows = {
+        line.split(" | ")[0]: line.split(" | ")[-1]
+        for line in page.read_text().splitlines()
+        if line.startswith("| `")
+    }
+    assert rows["| `threads`"] == "4× (4 to 4) |"
+    assert rows["| `mpi`"] == "not run |"
+    assert "PPO with the learner `flat` and 64 boards" in page.read_text()
+
+
+def test_no_column_is_the_quotient_of_two_others(folder):
+    head = next(line for line in README.splitlines() if line.startswith("| Rung |"))
+    assert head.count("Times as fast") == 1
+    assert "Plies" not in head
+
+
 def test_recorded_self_play_becomes_a_section(folder, tmp_path):
     seconds = [0.0, 100, 300, 700, 1000, 1150, 1200]
     columns = {"elo": [10.4, 1, 2, 3, 4, 5, 600], "low": -50.0, "high": 650.0}
@@ -49,7 +100,7 @@ def test_recorded_self_play_becomes_a_section(folder, tmp_path):
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs" / "selfplay.md"
     page.write_text("before\n<!-- self-play -->\nold\n<!-- /self-play -->\nafter\n")
-    readme.write(tmp_path, folder)
+    write(tmp_path, folder, "16_evaluations.csv")
     text = page.read_text()
     assert text.startswith("before\n<!-- self-play -->\n![Elo")
     assert text.endswith("|\n<!-- /self-play -->\nafter\n")
@@ -71,10 +122,10 @@ def test_a_recorded_waterfall_becomes_a_section(folder, tmp_path):
     table = pd.DataFrame({"racer": ideas, "idea": ideas} | columns)
     results.save(table, tmp_path / folder / "03_waterfall.csv", {"floor_nanoseconds": 8.0})
     (tmp_path / "README.md").write_text("<!-- steps -->\n<!-- /steps -->\n")
-    readme.write(tmp_path, folder)
+    write(tmp_path, folder, "03_waterfall.csv")
     text = (tmp_path / "README.md").read_text()
     assert "2 versions in C++ of the same step, of which *first* gains most, 3×" in text
-    assert "| bitboards | 9 ns | 1× | 1× |" in text
+    assert "| bitboards | 1× |" in text
     assert (tmp_path / "figures" / "steps.png").exists()
 
 
@@ -96,12 +147,13 @@ def test_recorded_learners_become_a_section(folder, tmp_path):
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs" / "training.md"
     page.write_text("<!-- learners-measured -->\n<!-- /learners-measured -->\n")
-    readme.write(tmp_path, folder)
+    write(tmp_path, folder, "11_learners_table.csv", "11_learners.csv", "11_curves.csv")
     text = page.read_text()
     assert "updates of 16,384 steps" in text
     parts = "1 ms, 10 ms, 100 ms"
-    assert f"| `torch` | 20,000 | 1× | 5.0% | {parts} |  | 80.0% (80.0% to 80.0%) |" in text
-    assert f"| `cpp` | 200,000 | 10× | 50.0% | {parts} | 20 s, 2 of 2 seeds |" in text
+    assert "`torch`, learns from 20,000 steps a second" in text
+    assert f"| `torch` | 1× | 5.0% | {parts} |  | 80.0% (80.0% to 80.0%) |" in text
+    assert f"| `cpp` | 10× | 50.0% | {parts} | 20 s, 2 of 2 seeds |" in text
     assert (tmp_path / "figures" / "wins.png").exists()
 
 

@@ -426,8 +426,12 @@ def _record(options: argparse.Namespace) -> int:
         return 0
     if options.check:
         folder = options.folder or recorded.here()
-        recorded.check(folder)
-        print(f"{folder} is complete, unchanged, and of an idle machine")
+        if missing := recorded.check(folder):
+            print(
+                f"Nothing in {folder} is refused, but it can't be offered yet:", *missing, sep="\n"
+            )
+            return 1
+        print(f"{folder} is complete, unchanged, and of one idle machine")
         return 0
     path = record(options.folder or OUT)
     print(f"Recorded in {path}")

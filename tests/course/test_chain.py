@@ -17,6 +17,8 @@ from nbclient.output_widget import OutputWidget
 
 from rungs.course import chain, manifest
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
+from rungs.machine.describe import describe
+from rungs.measure.peaks import core_speed
 from tests.course import notebooks as tiny
 
 # The first notebook's own file, to which the others add.
@@ -87,13 +89,13 @@ def test_what_was_chosen_ran_in_order_with_parameters_by_this_interpreter(last):
 def test_sources_that_came_or_went_are_changed_ones(folder):
     tiny.write(folder, "01_a", "pass")
     notebooks = [folder / "01_a.ipynb"]
-    sources = manifest.fingerprints(notebooks)
-    manifest.check_unchanged({"sources": sources}, notebooks)
+    sources, here = manifest.fingerprints(notebooks), {"machine": describe()}
+    manifest.check_unchanged(here | {"sources": sources}, notebooks)
     with pytest.raises(ConfigurationError, match="gone"):
-        manifest.check_unchanged({"sources": sources | {"gone.py": "1"}}, notebooks)
+        manifest.check_unchanged(here | {"sources": sources | {"gone.py": "1"}}, notebooks)
     del sources["01_a.ipynb"]
     with pytest.raises(ConfigurationError, match="01_a"):
-        manifest.check_unchanged({"sources": sources}, notebooks)
+        manifest.check_unchanged(here | {"sources": sources}, notebooks)
 
 
 @pytest.mark.parametrize(
@@ -215,6 +217,17 @@ def test_a_kernel_that_dies(folder, out):
     tiny.write(folder, "01_a", "import os\nos._exit(1)")
     with pytest.raises(NotebookError, match=r"01_a.*cell 2.*kernel died"):
         chain.run(out=out, notebooks=folder, say=lambda line: None)
+
+
+def test_a_run_goes_on_only_on_the_machine_where_it_began(folder):
+    tiny.write(folder, "01_a")
+    notebooks = [folder / "01_a.ipynb"]
+    run = manifest.new({"size": "smoke"}, notebooks)
+    assert {*describe(), *core_speed()} == run["machine"].keys()
+    manifest.check_unchanged(run, notebooks)
+    run["machine"]["microarchitecture"] = "Zen 9"
+    with pytest.raises(ConfigurationError, match=r"another machine.*Zen 9"):
+        manifest.check_unchanged(run, notebooks)
 
 
 @pytest.mark.system

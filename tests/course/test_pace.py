@@ -14,7 +14,13 @@ def run(size, seconds, status="done"):
     """A manifest."""
     notebooks = {name: {"status": status, "seconds": took} for name, took in seconds.items()}
     settings = {"size": size, "parameters": {}, "cell_seconds": 600}
-    facts = {"commit": "abc", "started": "2026-01-01", "sources": {}, "expected": {}}
+    facts = {
+        "commit": "abc",
+        "started": "2026-01-01",
+        "sources": {},
+        "expected": {},
+        "versions": {},
+    }
     facts |= {"machine": {"machine": "x", "cores": 1, "gpu": None}}
     return facts | {"settings": settings, "notebooks": notebooks}
 
@@ -87,7 +93,7 @@ def test_times_are_said_as_one_waits_for_them(seconds, words):
 
 
 def test_the_last_run_comes_first_then_this_machine_then_any(tmp_path, monkeypatch):
-    monkeypatch.setattr(pace, "slug", lambda: "here")
+    monkeypatch.setattr(results, "slug", lambda: "here")
     out, recorded = tmp_path / "run", tmp_path / "data" / "recorded"
 
     def expected(size="quick"):

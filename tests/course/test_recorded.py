@@ -8,10 +8,12 @@ import pytest
 from rungs import cli, paths
 from rungs.course import chain, recorded
 from rungs.errors import ConfigurationError
-from rungs.machine.describe import describe, slug
+from rungs.machine.describe import SAME, describe, slug, slug_of
 from rungs.measure import results
 from rungs.show import machines
 from tests.course import notebooks as tiny
+
+RECORDED = paths.ROOT / "data" / "recorded"
 
 
 @pytest.fixture
@@ -23,8 +25,9 @@ def course(tmp_path):
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
     """A machine's results as they should be."""
+    monkeypatch.setattr(results, "commit", lambda: "abc1234")
     folder = tmp_path / "data" / "recorded" / slug()
     results.save(pd.DataFrame({"x": [1, 2]}), folder / "01_a.csv", {"size": "full"})
     took = {"seconds": 3.0, "busy": 0.01, "stolen": 0.0}
@@ -37,7 +40,7 @@ def run_of(notebooks, commit="abc1234"):
     """What the manifest of a run says."""
     return {
         "machine": describe(),
-        "versions": {"rungs": "0.2.0"},
+        "versions": {"numpy": "2.4.6"},
         "commit": commit,
         "started": "2026-01-01T00:00:00+00:00",
         "notebooks": notebooks,
@@ -49,9 +52,10 @@ def write(folder, record):
 
 
 def test_what_is_whole_and_of_an_idle_machine_passes(folder, course):
-    recorded.check(folder, course)
+    assert recorded.check(folder, course) == []
     record = recorded.read(folder)
-    assert set(record) == {"machine", "runs", "files"}
+    assert set(record) == {"machine", "runs", "unverified", "files"}
+    assert set(SAME) <= record["machine"].keys()
     assert set(record["runs"][0]) == {"commit", "started", "versions", "notebooks"}
     assert record["runs"][0]["notebooks"]["01_a"]["busy"] == 0.01
     assert len(record["files"]["01_a.csv"]) == 64
@@ -71,14 +75,6 @@ def test_a_notebook_that_is_run_again_is_of_the_later_run(folder, course):
 
 def spoil_status(folder, record):
     record["runs"][0]["notebooks"]["01_a"]["status"] = "failed"
-
-
-def spoil_left_out(folder, record):
-    del record["runs"][0]["notebooks"]["02_b"]
-
-
-def spoil_commit(folder, record):
-    record["runs"][0]["commit"] = "abc1234-dirty"
 
 
 def spoil_table(folder, record):
@@ -102,8 +98,70 @@ def spoil_no_table(folder, record):
     record["runs"][0]["notebooks"]["02_b"]["status"] = "done"
 
 
-def spoil_machine(folder, record):
-    record["machine"]["cores"] = 4096
+def edit(folder, name, key, value):
+    """Changes what a table says of itself, and nothing else; None: leaves it out."""
+    lines = (folder / name).read_text().splitlines(keepends=True)
+    told = [] if value is None else [f"# {key}: {value}\n"]
+    at = next(i for i, line in enumerate(lines) if line.startswith(f"# {key}: "))
+    (folder / name).write_text("".join([*lines[:at], *told, *lines[at + 1 :]]))
+
+
+def seal(folder, record):
+    """Makes the checksums right again: only one thing shall be wrong."""
+    record["files"] = recorded.describe(run_of({}), folder)["files"]
+
+
+def spoil_processor(folder, record):
+    edit(folder, "01_a.csv", "microarchitecture", "Zen 8")
+    seal(folder, record)
+    record["machine"]["microarchitecture"] = "Zen 9"
+    folder.rename(folder.with_name(slug_of(record["machine"])))
+
+
+def spoil_commit(folder, record):
+    edit(folder, "01_a.csv", "commit", "abc1234-dirty")
+    seal(folder, record)
+    record["runs"][0]["commit"] = "abc1234-dirty"
+
+
+def spoil_stepping(folder, record):
+    record["machine"]["cpu_stepping"] = 4096
+
+
+def spoil_unnamed(folder, record):
+    edit(folder, "01_a.csv", "cpu_model", None)
+    seal(folder, record)
+
+
+def spoil_dirty(folder, record):
+    edit(folder, "01_a.csv", "commit", "abc1234-dirty")
+    seal(folder, record)
+
+
+def spoil_versions(folder, record):
+    results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
+    edit(folder, "03_c.csv", "rungs", "0.0.1")
+    record["unverified"]["03_c.csv"] = "of no run"
+    seal(folder, record)
+
+
+def spoil_dirty_of_no_run(folder, record):
+    results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
+    edit(folder, "03_c.csv", "commit", "abc1234-dirty")
+    record["unverified"]["03_c.csv"] = "of no run"
+    seal(folder, record)
+
+
+def spoil_unverified_elsewhere(folder, record):
+    results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
+    edit(folder, "03_c.csv", "cpu_model", None)
+    edit(folder, "03_c.csv", "machine", "Other")
+    record["unverified"]["03_c.csv"] = "of no run"
+    seal(folder, record)
+
+
+def spoil_unverified_missing(folder, record):
+    record["unverified"]["03_c.csv"] = "of no run"
 
 
 def spoil_busy(folder, record):
@@ -122,14 +180,20 @@ def spoil_nobody_looked(folder, record):
     ("spoil", "says"),
     [
         (spoil_status, "01_a: failed"),
-        (spoil_left_out, "02_b: not run"),
         (spoil_commit, "01_a, 02_b: commit abc1234-dirty: its sources are in no commit"),
         (spoil_table, "01_a.csv: changed since"),
         (spoil_missing, "01_a.csv: missing"),
         (spoil_unknown, "01_old.csv: of no run"),
         (spoil_of_none, "07_old.csv: of no run"),
         (spoil_no_table, "02_b: no table"),
-        (spoil_machine, "01_a.csv: of .* not of 4096 cores"),
+        (spoil_processor, "01_a.csv: of another machine .* microarchitecture .* not Zen 9"),
+        (spoil_stepping, "01_a.csv: of another machine .* cpu_stepping .* not 4096"),
+        (spoil_unnamed, "01_a.csv: of another machine .* cpu_model None"),
+        (spoil_dirty, "01_a.csv: of commit abc1234-dirty, not of its run's, abc1234"),
+        (spoil_versions, "several versions of Rungs: 0.0.1 .03_c.csv.; "),
+        (spoil_dirty_of_no_run, "03_c.csv: commit abc1234-dirty: its sources are in no commit"),
+        (spoil_unverified_elsewhere, "03_c.csv: of another machine .* machine Other"),
+        (spoil_unverified_missing, "03_c.csv: missing"),
         (spoil_busy, "01_a: others used 50% of the cores when it began"),
         (spoil_stolen, "02_b: the hypervisor took 25% of the cores"),
         (spoil_nobody_looked, "02_b: nobody looked"),
@@ -138,6 +202,7 @@ def spoil_nobody_looked(folder, record):
 def test_every_fault_is_named(folder, course, spoil, says):
     record = recorded.read(folder)
     spoil(folder, record)
+    (folder,) = folder.parent.iterdir()
     write(folder, record)
     with pytest.raises(ConfigurationError, match=says) as refused:
         recorded.check(folder, course)
@@ -146,12 +211,60 @@ def test_every_fault_is_named(folder, course, spoil, says):
 
 def test_all_faults_are_named_at_once(folder, course):
     record = recorded.read(folder)
-    for spoil in (spoil_busy, spoil_commit, spoil_unknown):
+    for spoil in (spoil_busy, spoil_stolen, spoil_unknown):
         spoil(folder, record)
     write(folder, record)
     with pytest.raises(ConfigurationError) as refused:
         recorded.check(folder, course)
     assert len(str(refused.value).splitlines()) == 4
+
+
+def test_a_folder_of_another_name_is_refused(folder, course):
+    other = folder.rename(folder.with_name("amd-epyc-2-cores"))
+    with pytest.raises(ConfigurationError, match=f"is called {slug()}"):
+        recorded.check(other, course)
+
+
+def test_what_is_missing_or_not_verified_is_said_and_not_refused(folder, course):
+    record = recorded.read(folder)
+    del record["runs"][0]["notebooks"]["02_b"]
+    results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
+    for name in ("cpu_model", "microarchitecture"):
+        edit(folder, "03_c.csv", name, None)
+    record["unverified"]["03_c.csv"] = "names no processor"
+    seal(folder, record)
+    write(folder, record)
+    assert recorded.check(folder, course) == [
+        "02_b: not run",
+        "03_c.csv: not verified: names no processor",
+    ]
+    assert recorded.of_runs(folder) == {"01_a.csv"}
+    # Run again, it is not an exception any more.
+    took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0}
+    again = recorded.describe(run_of({"03_c": {"status": "done"} | took}), folder)
+    assert again["unverified"] == {}
+
+
+@pytest.mark.parametrize("machine", sorted(path.name for path in RECORDED.iterdir()))
+def test_nothing_that_is_recorded_here_is_refused(machine):
+    recorded.check(RECORDED / machine)
+
+
+def test_a_table_that_is_binary_is_named(folder, course):
+    record = recorded.read(folder)
+    (folder / "01_a.csv").write_bytes(b"\x00\xff\xfe")
+    seal(folder, record)
+    write(folder, record)
+    with pytest.raises(ConfigurationError, match=r"01_a\.csv"):
+        recorded.check(folder, course)
+
+
+def test_a_text_for_a_share_is_refused(folder, course):
+    record = recorded.read(folder)
+    record["runs"][0]["notebooks"]["01_a"]["busy"] = "0.01"
+    write(folder, record)
+    with pytest.raises(ConfigurationError, match=r"record\.json.*busy"):
+        recorded.check(folder, course)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}}'])
@@ -162,9 +275,11 @@ def test_a_malformed_record_is_refused(folder, course, text):
 
 
 def test_the_command_checks_a_folder_and_keeps_nothing(folder, capsys):
+    assert cli.main(["record", "--check", str(folder)]) == 1
+    assert "03_cpp: not run" in capsys.readouterr().out
+    (folder / "01_a.csv").unlink()
     assert cli.main(["record", "--check", str(folder)]) == 2
-    said = capsys.readouterr().err
-    assert "03_cpp: not run" in said
+    assert "01_a.csv: missing" in capsys.readouterr().err
     assert cli.main(["record", str(folder)]) == 2
     assert "no run" in capsys.readouterr().err
 
@@ -195,7 +310,8 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
     gains = pd.DataFrame({"peer": ["Slow", "Slow"], "gain": [20.0, 10.0]})
     results.save(gains, at / "large" / "12_gains.csv", {})
     alone = machines.side_by_side(tmp_path)
-    assert "| machine | 64 cores of Large | 2 cores of Small |" in alone
+    kind = f", {name}" if (name := describe()["microarchitecture"]) != "unknown" else ""
+    assert f"| machine | 64 cores of Large{kind} | 2 cores of Small{kind} |" in alone
     assert "| `cpp`, plies/s | 20 M/s | 5 M/s |" in alone
     assert "| `python`, plies/s |  | 5 k/s |" in alone
     assert "| times as fast as Slow | 10× |  |" in alone
@@ -203,9 +319,10 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
     beside = machines.side_by_side(tmp_path, tmp_path / "run")
     assert "yours over `small`, of those recorded the nearest number of cores" in beside
     assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in beside
-    ladder(at / "mine-4-cores", {"cpp": 2e7}, machine="Mine", cores=4, gpu=None)
+    own = slug_of(describe() | {"cores": 4})
+    ladder(at / own, {"cpp": 2e7}, machine="Mine", cores=4, gpu=None)
     beside = machines.side_by_side(tmp_path, tmp_path / "run")
-    assert "yours over `mine-4-cores`, of those recorded the same machine" in beside
+    assert f"yours over `{own}`, of those recorded the same machine" in beside
     page = machines.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
     assert page.startswith("a\n<!-- machines -->\n| ")
     assert page.endswith("|\n<!-- /machines -->\nb\n")

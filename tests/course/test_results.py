@@ -1,5 +1,7 @@
 """Results and figures as files."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -8,7 +10,7 @@ from rungs.course import chain, pace, record
 from rungs.course import manifest as manifests
 from rungs.errors import ConfigurationError
 from rungs.measure import results
-from rungs.show import figures, readme, tables
+from rungs.show import figures, readme
 from rungs.show.save import save_figure
 from rungs.studies.ladder import ladder_table
 from tests.course import notebooks as tiny
@@ -66,12 +68,20 @@ def test_the_ladder_is_medians_of_ratios_repeat_by_repeat(race):
     assert cpp["training_speedup"] == pytest.approx(0.4 / (0.2 + cpp["seconds"]))
 
 
+MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu": None}
+
+
 @pytest.fixture
 def recorded(race, tmp_path):
     """A repository's folder of recorded results, which the README takes from."""
     folder = tmp_path / "data/recorded/somewhere"
     facts = {"num_envs": 100, "mask": "bool", "floor_plies_per_second": 1e6}
     results.save(ladder_table(race, 0.2, 100), folder / "07_ladder.csv", facts)
+    # Of other boards and masks, too, which the ladder is not of.
+    other = race.assign(seconds=9.0)
+    alike = race.assign(num_envs=100, mask="bool")
+    rest = [other.assign(num_envs=100, mask="bits"), other.assign(num_envs=8, mask="bool")]
+    results.save(pd.concat([alike, *rest]), folder / "07_race.csv", {})
     gains = [("Slow, batched", 10.0, 2000.0, 200.0), ("Good", 5e3, 1e4, 2.0)]
     gains += [("Good", 5e3, 7.5e3, 1.5)]
     frame = pd.DataFrame(gains, columns=["peer", "its rate", "our rate", "gain"])
@@ -89,13 +99,14 @@ def test_the_readme_holds_what_was_recorded(race, recorded, tmp_path):
         "between\n<!-- peers -->\nold\n<!-- /peers -->\nafter\n"
     )
     for _ in range(2):
-        readme.write(tmp_path, recorded)
+        readme.write(tmp_path, recorded, MACHINE, set(readme.NEEDED))
     text = page.read_text()
-    assert text.startswith("before\n<!-- ladder -->\n![The ladder, plies per second of each rung")
+    assert text.startswith("before\n<!-- ladder -->\n![The ladder, how many times as fast")
     assert "\n<!-- /ladder -->\nbetween\n<!-- peers -->\n| Chess environment |" in text
     assert text.endswith("\n<!-- /peers -->\nafter\n")
-    assert tables.markdown(tables.ladder(ladder_table(race, 0.2, 100))) in text
+    assert "| `cpp` | C++, one thread | 200× (100 to 400) |\n" in text
     assert "**200 times as many moves a second** as `python`" in text
+    assert text.count("2 cores of AMD EPYC, Zen 9") == 2
     # Of two outputs of ours the one that gains less, and rules by the name of who wrote them.
     assert "| Slow, batched | 10/s | 2 k/s | 200× | stalemate, fifty moves |" in text
     assert "| Good | 5 k/s | 7.5 k/s | 1.5× | none seen |" in text
@@ -104,8 +115,22 @@ def test_the_readme_holds_what_was_recorded(race, recorded, tmp_path):
     assert (tmp_path / "figures/ladder.png").stat().st_size > 10_000
 
 
+def test_a_rung_of_another_job_is_compared_by_medians():
+    rows = [("python", i, 1, 1.0 + i) for i in range(5)]
+    rows += [("threads", i, 1, (1.0 + i) / 10) for i in range(5)]
+    rows += [("mpi", i, 1, (5.0 - i) / 10) for i in range(5)]  # the other way round
+    race = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+    ladder = pd.DataFrame({"rung": ["python", "threads", "mpi"]})
+    ladder.attrs["provenance"] = {"num_envs": "8", "mask": "bool"}
+    gains = readme.speedups(ladder, race.assign(num_envs=8, mask="bool"))
+    threads, mpi = gains["threads"], gains["mpi"]
+    assert threads.low == pytest.approx(threads.high) == pytest.approx(10)
+    assert mpi.middle == pytest.approx(10)
+    assert mpi.low < 3 < 30 < mpi.high
+
+
 def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_path, monkeypatch):
-    for module in (record, pace):
+    for module in (record, results):
         monkeypatch.setattr(module, "slug", lambda: "somewhere")
     save = "from pathlib import Path\nimport pandas as pd\nfrom rungs.measure import results\n"
     save += "results.save(pd.DataFrame({'x': [1]}), Path(out) / 'results/01_x.csv', {'size': size})"
@@ -143,6 +168,27 @@ def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_pat
     assert len(results.load(seconds)) == 2
     expectation = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
     assert expectation.seconds == {"01_a": took["seconds"][0]}
+
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    elsewhere = manifest["machine"] | {"microarchitecture": "Zen 9"}
+    manifests.write(manifest | {"machine": elsewhere}, out)
+    with pytest.raises(ConfigurationError, match=r"another machine.*Zen 9"):
+        record.record(out, tmp_path)
+    manifests.write(manifest, out)
+    text = (out / "results" / "01_x.csv").read_text()
+    name = manifest["machine"]["microarchitecture"]
+    strange = text.replace(f"# microarchitecture: {name}", "# microarchitecture: Zen 9")
+    (out / "results" / "01_x.csv").write_text(strange)
+    with pytest.raises(ConfigurationError, match=r"01_x\.csv is of another machine.*Zen 9"):
+        record.record(out, tmp_path)
+    (out / "results" / "01_x.csv").write_text(text)
+    said = json.loads((folder / "record.json").read_text())
+    said["machine"]["microarchitecture"] = "Zen 9"
+    (folder / "record.json").write_text(json.dumps(said))
+    with pytest.raises(ConfigurationError, match=r"the record in .* another machine.*Zen 9"):
+        record.record(out, tmp_path)
+    (folder / "record.json").write_bytes(before["record.json"])
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
     (folder / "record.json").write_text("{")
     (folder / "01_x.csv").write_text("kept")

@@ -1,5 +1,7 @@
 """What the system tells, read from a system of our own."""
 
+import pytest
+
 from rungs.machine.known import microarchitecture
 from rungs.machine.topology import Cache, caches, topology
 
@@ -51,16 +53,30 @@ def test_what_nobody_tells_is_unknown(tmp_path):
     assert topology(tmp_path).set_index("fact").loc["clock governor", "value"] == "performance"
 
 
-def test_processors_that_are_known_and_one_that_is_not(tmp_path):
-    told = "processor\t: 0\nvendor_id\t: {}\ncpu family\t: {}\nmodel\t\t: {}\nmodel name\t: x\n"
-    file = tmp_path / "cpuinfo"
-    for vendor, family, model, name in (
-        ("AuthenticAMD", 25, 17, "Zen 4"),
-        ("AuthenticAMD", 25, 1, "Zen 3"),
-        ("GenuineIntel", 6, 79, "Haswell or Broadwell"),
-    ):
-        file.write_text(told.format(vendor, family, model))
-        assert microarchitecture(file).name == name
-    file.write_text(told.format("GenuineIntel", 6, 1))
-    assert microarchitecture(file) is None
-    assert microarchitecture(tmp_path / "none") is None
+@pytest.mark.parametrize(
+    ("vendor", "family", "model", "name", "flops"),
+    [
+        ("AuthenticAMD", 0x17, 0x01, "Zen", None),
+        ("AuthenticAMD", 0x17, 0x31, "Zen 2", 4),
+        ("AuthenticAMD", 0x19, 0x01, "Zen 3", 4),
+        ("AuthenticAMD", 0x19, 0x11, "Zen 4", 2),
+        ("AuthenticAMD", 0x1A, 0x02, "Zen 5", 4),
+        ("AuthenticAMD", 0x1A, 0x24, "Zen 5", None),
+        ("GenuineIntel", 6, 0x3F, "Haswell", 4),
+        ("GenuineIntel", 6, 0x4F, "Broadwell", 4),
+        ("GenuineIntel", 6, 0x8F, "Sapphire Rapids", 4),
+    ],
+)
+def test_processors_that_are_known(vendor, family, model, name, flops):
+    identity = {"cpu_vendor": vendor, "cpu_family": family, "cpu_model": model}
+    known = microarchitecture(identity)
+    assert (known.name, known.flops_per_lane) == (name, flops)
+
+
+@pytest.mark.parametrize(
+    "identity",
+    [("GenuineIntel", 6, 1), ("AuthenticAMD", 6, 0x8F), (None, None, None)],
+)
+def test_a_processor_that_is_not_known_is_not_guessed_at(identity):
+    names = ("cpu_vendor", "cpu_family", "cpu_model")
+    assert microarchitecture(dict(zip(names, identity, strict=True))) is None

@@ -2,7 +2,33 @@
 
 import pytest
 
-from rungs.measure.peaks import COMPUTE, STREAMS, measure_bandwidth, measure_compute, working_sets
+from rungs.compile import gpp
+from rungs.errors import CompilerError
+from rungs.measure.peaks import (
+    COMPUTE,
+    STREAMS,
+    core_speed,
+    measure_bandwidth,
+    measure_compute,
+    working_sets,
+)
+
+
+def test_a_cores_clock_and_operations_per_cycle_are_measured_once():
+    speed = core_speed()
+    # However busy the machine: a clock ticks in GHz, and a vector's lanes are counted twice at
+    # least and 64 times at most.
+    assert 100 < speed["clock_mhz"] < 10_000
+    assert 2 < speed["flops_per_cycle"] < 128
+    assert core_speed() is speed
+
+
+def test_without_a_compiler_a_cores_speed_is_not_known(monkeypatch):
+    def none():
+        raise CompilerError("g++ is not installed")
+
+    monkeypatch.setattr(gpp, "load_machine", none)
+    assert core_speed.__wrapped__() == {"clock_mhz": None, "flops_per_cycle": None}
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 from rungs.errors import ConfigurationError
 from rungs.machine import describe as machine
 from rungs.measure import results
+from rungs.measure.peaks import core_speed
 
 
 def test_a_hash_in_a_value_is_no_comment(tmp_path):
@@ -36,6 +37,47 @@ def test_a_comment_is_no_provenance(tmp_path):
     (tmp_path / "x.csv").write_text("# some numbers\na\n1\n")
     with pytest.raises(ConfigurationError, match=r"x\.csv"):
         results.load(tmp_path / "x.csv")
+
+
+def test_a_table_names_its_processor_and_what_it_does_in_a_cycle(tmp_path):
+    results.save(pd.DataFrame({"a": [1]}), tmp_path / "x.csv", {})
+    facts = results.load(tmp_path / "x.csv").attrs["provenance"]
+    here = machine.describe() | core_speed()
+    assert {
+        name: str(here[name]) for name in (*machine.SAME, *core_speed())
+    }.items() <= facts.items()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x00\xff\xfe\x80",
+        b"# machine: x\n\xff\xfe",
+        b"# machine: x\n",
+        b"# machine: x\na\n1\n2,3\n",
+    ],
+)
+def test_a_file_that_is_no_table_is_named(tmp_path, content):
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"x\.csv"):
+        results.load(tmp_path / "x.csv")
+
+
+def test_a_file_that_is_missing_or_a_folder_is_named(tmp_path):
+    for path in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(ConfigurationError, match=path.name):
+            results.load(path)
+
+
+def test_recorded_results_of_this_machine_come_first(tmp_path):
+    recorded = tmp_path / "data" / "recorded"
+    assert results.recorded_folders(tmp_path) == []
+    for name in ("zzz", "aaa"):
+        (recorded / name).mkdir(parents=True)
+    assert [path.name for path in results.recorded_folders(tmp_path)] == ["aaa", "zzz"]
+    own = machine.slug()
+    (recorded / own).mkdir()
+    assert [path.name for path in results.recorded_folders(tmp_path)] == [own, "aaa", "zzz"]
 
 
 @pytest.mark.parametrize(

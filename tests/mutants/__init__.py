@@ -9,6 +9,7 @@ from tests.mutants import (
     measuring,
     outputs,
     randomness,
+    records,
     rules,
     search,
     selfplay,
@@ -31,5 +32,6 @@ AREAS = {
     "search": search.MUTANTS,
     "self-play": selfplay.MUTANTS,
     "measuring": measuring.MUTANTS,
+    "records": records.MUTANTS,
     "adapters and course": library.MUTANTS,
 }

@@ -164,8 +164,10 @@ def test_what_was_recorded_is_drawn(machine):
     if not dashboard._has_tables(RECORDED / machine):
         pytest.skip("nothing recorded that a panel draws")
     shown = rungs.explore(RECORDED / machine)
-    for name in SAVED:
-        assert isinstance(panel(shown, name), ipywidgets.interactive), panel(shown, name).value
+    drawn = [panel(shown, name) for name in SAVED]
+    for each in drawn:  # what wasn't recorded there is named
+        assert isinstance(each, ipywidgets.interactive) or "No table: no" in each.value, each.value
+    assert any(isinstance(each, ipywidgets.interactive) for each in drawn)
 
 
 def test_the_last_run_comes_first_then_this_machine_then_any(tmp_path, folder, monkeypatch):

@@ -20,6 +20,7 @@ class _Array:
 
 _TYPES = {
     "void": None,
+    "double": ctypes.c_double,
     "std::int32_t": ctypes.c_int32,
     "std::int64_t": ctypes.c_int64,
     "std::uintptr_t": ctypes.c_size_t,

@@ -51,6 +51,17 @@ def load_learn() -> functions.Api:
     return functions.bound(path, functions.LEARN_HEADERS)
 
 
+def load_machine() -> functions.Api:
+    """Loads the functions of `cpp/bindings/machine.hpp`, with multiply-adds as one instruction.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    flags = [*_LIBRARY.split(), "-ffp-contract=fast", "-pthread", "-march=native", "-x", "c++"]
+    path = build("machine", paths.CPP / headers.MACHINE_API, flags)
+    return functions.bound(path, (headers.MACHINE_API,))
+
+
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
     """Builds a file from a source of ours by a g++, if it isn't there yet.
 

@@ -9,7 +9,8 @@ from rungs import paths
 from rungs.core.atomic import written
 from rungs.core.form import misfit
 from rungs.errors import ConfigurationError
-from rungs.machine.describe import describe
+from rungs.machine.describe import describe, differing
+from rungs.measure.peaks import core_speed
 from rungs.measure.results import commit, now
 
 _SOURCES = ("lib/**/*.py", "cpp/**/*", "data/paper/*", "pyproject.toml")
@@ -21,6 +22,7 @@ _FORM = {
     "started": str,
     "commit": _TEXT_OR_NONE,
     "machine": {"machine": str, "cores": int, "gpu": _TEXT_OR_NONE},
+    "versions": {...: str},
     "sources": {...: str},
     "expected": {...: _NUMBER},
     "notebooks": {...: {"status": str}},
@@ -43,7 +45,7 @@ def new(settings: dict, notebooks: list[Path]) -> dict:
         "settings": settings,
         "started": now(),
         "commit": commit(),
-        "machine": describe(),
+        "machine": describe() | core_speed(),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "sources": fingerprints(notebooks),
         "notebooks": {notebook.stem: {"status": "to do"} for notebook in notebooks},
@@ -95,11 +97,14 @@ def read(out: Path) -> dict:
 
 
 def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
-    """Refuses to mix results of two versions of the sources.
+    """Refuses to mix results of two machines, or of two versions of the sources.
 
     Raises:
-        ConfigurationError: a source changed, came or went since the run; the message names it.
+        ConfigurationError: the run began on another machine, or a source changed, came or went
+            since; the message names it.
     """
+    if apart := differing(describe(), manifest["machine"]):
+        raise ConfigurationError(f"can't resume: the run began on another machine: {apart}")
     before, after = manifest["sources"], fingerprints(notebooks)
     changed = sorted(name for name in before | after if before.get(name) != after.get(name))
     if changed:

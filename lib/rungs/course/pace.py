@@ -8,7 +8,7 @@ import pandas as pd
 
 from rungs import paths
 from rungs.course import manifest as manifests
-from rungs.machine.describe import in_words, slug
+from rungs.machine.describe import in_words
 from rungs.measure import results
 
 _NAME = "run_seconds.csv"
@@ -39,8 +39,7 @@ def _earlier(size: str, out: Path, root: Path) -> Iterator[tuple[dict[str, float
     """Runs of a size, the most telling first: seconds by notebook, and which run it was."""
     if manifests.exists(out) and (last := manifests.read(out))["settings"]["size"] == size:
         yield _seconds(last), "the last run here"
-    recorded = root / "data" / "recorded"
-    for folder in (recorded / slug(), *sorted(recorded.glob("*"))):
+    for folder in results.recorded_folders(root):
         if (folder / _NAME).exists():
             table = results.load(folder / _NAME)
             rows = table[table["size"] == size]

@@ -10,7 +10,7 @@ from rungs.course import manifest as manifests
 from rungs.course import pace, recorded
 from rungs.course.chain import OUT
 from rungs.errors import ConfigurationError
-from rungs.machine.describe import slug
+from rungs.machine.describe import SAME, describe, differing, slug
 from rungs.measure import results
 from rungs.show import machines, readme
 
@@ -27,20 +27,25 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
         What was written: the folder, or of a run of another size the file of its seconds.
 
     Raises:
-        ConfigurationError: the run is not complete, a result does not say where it comes from, or
-            what was recorded before can't be read; nothing was recorded.
+        ConfigurationError: the run is not complete, or of another machine than this, a result is
+            of another one or does not say where it comes from, or what was recorded before can't
+            be read or is of another machine; nothing was recorded.
     """
     manifest = manifests.read(out)
     if not manifests.is_complete(manifest):
         raise ConfigurationError(f"the run in {out} is not complete; finish it with --resume")
+    _require_here(f"the run in {out}", manifest["machine"])
     folder = Path("data") / "recorded" / slug()
+    if (root / folder / recorded.NAME).exists():
+        before = recorded.read(root / folder)["machine"]
+        # Of tables from before processors were named, their numbers are not known.
+        known = tuple(name for name in SAME if before.get(name) is not None)
+        _require_here(f"the record in {folder}", before, known)
     if manifest["settings"]["size"] != "full":
         return pace.record(manifest, root / folder)
     files = sorted((out / "results").glob("[0-9][0-9]_*.csv"))
     for file in files:
-        results.load(file)
-    if (root / folder / recorded.NAME).exists():
-        recorded.read(root / folder)
+        _require_here(str(file), results.load(file).attrs["provenance"])
     numbers = {name[:2] for name in manifest["notebooks"]}
     for old in (root / folder).glob("[0-9][0-9]_*.csv"):
         if old.name[:2] in numbers and not (out / "results" / old.name).exists():
@@ -52,6 +57,12 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     with written(root / folder / recorded.NAME) as unfinished:
         unfinished.write_text(json.dumps(recorded.describe(manifest, root / folder), indent=1))
     machines.write(root)
-    if all((root / folder / name).exists() for name in readme.NEEDED):
-        readme.write(root, folder)
+    usable = recorded.of_runs(root / folder)
+    if usable.issuperset(readme.NEEDED):
+        readme.write(root, folder, manifest["machine"], usable)
     return root / folder
+
+
+def _require_here(what: str, machine: dict, names: tuple[str, ...] = SAME) -> None:
+    if apart := differing(machine, describe(), names):
+        raise ConfigurationError(f"{what} is of another machine than this one: {apart}")

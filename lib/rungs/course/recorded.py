@@ -9,7 +9,7 @@ from rungs.core.form import misfit
 from rungs.course import manifest as manifests
 from rungs.course.chain import NOTEBOOKS
 from rungs.errors import ConfigurationError
-from rungs.machine.describe import slug
+from rungs.machine.describe import SAME, differing, slug, slug_of
 from rungs.measure import results
 
 NAME = "record.json"
@@ -18,16 +18,32 @@ NAME = "record.json"
 # system's ticks tell no less than some hundredths; and may have been stolen while it ran.
 MOST_BUSY, MOST_STOLEN = 0.15, 0.03
 
+_NUMBER_OR_NONE = (int, float, type(None))
+_TEXT_OR_NONE = (str, type(None))
 _FORM = {
-    "machine": {"machine": str, "cores": int},
+    "machine": {
+        "machine": str,
+        "cores": int,
+        "gpu": _TEXT_OR_NONE,
+        "cpu_vendor": _TEXT_OR_NONE,
+        "microarchitecture": str,
+    },
     "runs": [
         {
-            "commit": (str, type(None)),
+            "commit": _TEXT_OR_NONE,
             "started": str,
             "versions": {...: str},
-            "notebooks": {...: {"status": str, "seconds": (int, float)}},
+            "notebooks": {
+                ...: {
+                    "status": str,
+                    "seconds": (int, float),
+                    "busy": _NUMBER_OR_NONE,
+                    "stolen": _NUMBER_OR_NONE,
+                }
+            },
         }
     ],
+    "unverified": {...: str},
     "files": {...: str},
 }
 
@@ -43,14 +59,16 @@ def describe(manifest: dict, folder: Path) -> dict:
     Returns:
         `machine`, of the run; `runs`, the earlier ones without the notebooks that were run again,
         and this one, each with its `commit`, `started`, `versions` and `notebooks`: each one's
-        `status`, `seconds`, `busy` and `stolen`; `files`, the SHA-256 of each table.
+        `status`, `seconds`, `busy` and `stolen`; `unverified`, of tables from before they named
+        their processor, or their run was kept, what is not known; `files`, the SHA-256 of each
+        table.
 
     Raises:
         ConfigurationError: what is in `folder` can't be read.
     """
-    earlier = read(folder)["runs"] if (folder / NAME).exists() else []
+    before = read(folder) if (folder / NAME).exists() else {"runs": [], "unverified": {}}
     again = manifest["notebooks"].keys()
-    for run in earlier:
+    for run in before["runs"]:
         run["notebooks"] = {
             name: entry for name, entry in run["notebooks"].items() if name not in again
         }
@@ -60,9 +78,13 @@ def describe(manifest: dict, folder: Path) -> dict:
             name: {key: of.get(key) for key in entry} for name, of in manifest["notebooks"].items()
         }
     }
+    numbers = {name[:2] for name in again}
     return {
         "machine": manifest["machine"],
-        "runs": [run for run in (*earlier, last) if run["notebooks"]],
+        "runs": [run for run in (*before["runs"], last) if run["notebooks"]],
+        "unverified": {
+            name: why for name, why in before["unverified"].items() if name[:2] not in numbers
+        },
         "files": {file.name: _checksum(file) for file in _tables(folder)},
     }
 
@@ -83,25 +105,43 @@ def read(folder: Path) -> dict:
     return record
 
 
-def check(folder: Path, notebooks: Path = NOTEBOOKS) -> None:
-    """Refuses results that are incomplete, changed, or of a machine that others kept busy.
+def of_runs(folder: Path) -> set[str]:
+    """Returns the tables in `folder` that are of a run which `record.json` knows.
+
+    Raises:
+        ConfigurationError: what is in `folder` can't be read.
+    """
+    record = read(folder)
+    return {name for name in record["files"] if _run_of(name, record)}
+
+
+def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
+    """Refuses results that are changed, mixed, of no run, or of a machine that others kept busy.
 
     Args:
         folder: of `data/recorded/`.
         notebooks: the folder of the course's.
 
+    Returns:
+        What is missing before they can be offered: notebooks that were not run, and tables that
+        `record.json` says are not verified.
+
     Raises:
         ConfigurationError: the message names every fault.
     """
     record = read(folder)
+    tables = {file: results.load(file).attrs["provenance"] for file in _tables(folder)}
     faults = [
-        *_incomplete(record, notebooks),
+        *_incomplete(record),
         *_changed(record, folder),
-        *_elsewhere(record, folder),
+        *_of_other_runs(record, tables),
+        *_of_other_versions(tables),
+        *_elsewhere(record, tables, folder),
         *_busy(record),
     ]
     if faults:
-        raise ConfigurationError("\n".join([f"{folder} can't be offered:", *faults]))
+        raise ConfigurationError("\n".join([f"{folder} is refused:", *faults]))
+    return _missing(record, notebooks)
 
 
 def _notebooks(record: dict) -> dict[str, dict]:
@@ -109,18 +149,29 @@ def _notebooks(record: dict) -> dict[str, dict]:
     return {name: entry for run in record["runs"] for name, entry in run["notebooks"].items()}
 
 
-def _incomplete(record: dict, notebooks: Path) -> list[str]:
-    course = sorted(path.stem for path in notebooks.glob("[0-9][0-9]_*.ipynb"))
+def _run_of(table: str, record: dict) -> dict | None:
+    """Returns the run that a table is of; None where `record.json` knows none."""
+    runs = (r for r in record["runs"] if any(name[:2] == table[:2] for name in r["notebooks"]))
+    return next(runs, None)
+
+
+def _missing(record: dict, notebooks: Path) -> list[str]:
     run = _notebooks(record)
-    faults = [f"{name}: not run" for name in course if name not in run]
-    for name, entry in run.items():
+    course = sorted(path.stem for path in notebooks.glob("[0-9][0-9]_*.ipynb"))
+    missing = [f"{name}: not run" for name in course if name not in run]
+    return missing + [f"{name}: not verified: {why}" for name, why in record["unverified"].items()]
+
+
+def _incomplete(record: dict) -> list[str]:
+    faults = []
+    for name, entry in _notebooks(record).items():
         tables = [file for file in record["files"] if file.startswith(f"{name[:2]}_")]
         if entry["status"] not in manifests.OVER:
             faults.append(f"{name}: {entry['status']}")
         elif entry["status"] == "done" and not tables:
             faults.append(f"{name}: no table")
     for each in record["runs"]:
-        if not each["commit"] or each["commit"].endswith("-dirty"):
+        if not _is_whole(each["commit"]):
             faults.append(
                 f"{', '.join(each['notebooks'])}: commit {each['commit']}: its sources are in no "
                 f"commit, so nobody can run it again"
@@ -128,34 +179,62 @@ def _incomplete(record: dict, notebooks: Path) -> list[str]:
     return faults
 
 
+def _is_whole(commit: str | None) -> bool:
+    """Says whether all sources are in a commit, as a manifest or a table names it."""
+    return commit not in (None, "None", "") and not commit.endswith("-dirty")
+
+
 def _changed(record: dict, folder: Path) -> list[str]:
     there = {file.name: _checksum(file) for file in _tables(folder)}
-    said = record["files"]
-    faults = [f"{name}: missing" for name in sorted(said.keys() - there.keys())]
-    known = {name[:2] for name in _notebooks(record)}
-    foreign = [name for name in there.keys() | said if name not in said or name[:2] not in known]
+    said, unverified = record["files"], record["unverified"]
+    faults = [f"{name}: missing" for name in sorted((said.keys() | unverified) - there.keys())]
+    foreign = [
+        name
+        for name in there.keys() | said
+        if name not in said or not (name in unverified or _run_of(name, record))
+    ]
     faults += [f"{name}: of no run that {NAME} knows" for name in sorted(foreign)]
     both = sorted(said.keys() & there.keys())
     return faults + [f"{name}: changed since" for name in both if said[name] != there[name]]
 
 
-def _elsewhere(record: dict, folder: Path) -> list[str]:
-    machine = {name: str(record["machine"][name]) for name in ("machine", "cores")}
+def _of_other_runs(record: dict, tables: dict[Path, dict]) -> list[str]:
+    """Names the tables whose commit is not their run's, or holds not all of their sources."""
     faults = []
-    for file in _tables(folder):
-        facts = results.load(file).attrs["provenance"]
-        if any(facts.get(name) != value for name, value in machine.items()):
-            faults.append(
-                f"{file.name}: of {facts.get('cores')} cores of {facts.get('machine')}, not of "
-                f"{machine['cores']} cores of {machine['machine']}"
-            )
+    for file, facts in tables.items():
+        commit, run = facts.get("commit"), _run_of(file.name, record)
+        if run and commit != str(run["commit"]):
+            faults.append(f"{file.name}: of commit {commit}, not of its run's, {run['commit']}")
+        elif not run and not _is_whole(commit):
+            faults.append(f"{file.name}: commit {commit}: its sources are in no commit")
+    return faults
+
+
+def _of_other_versions(tables: dict[Path, dict]) -> list[str]:
+    names: dict[str, list[str]] = {}
+    for file, facts in tables.items():
+        names.setdefault(str(facts.get("rungs")), []).append(file.name)
+    told = [f"{version} ({', '.join(files)})" for version, files in sorted(names.items())]
+    return [f"tables of several versions of Rungs: {'; '.join(told)}"] if len(told) > 1 else []
+
+
+def _elsewhere(record: dict, tables: dict[Path, dict], folder: Path) -> list[str]:
+    machine, faults = record["machine"], []
+    name = slug_of(machine)
+    if folder.resolve().name != name:
+        faults.append(f"{folder.name}: the folder of this machine is called {name}")
+    for file, facts in tables.items():
+        # What a table from before doesn't tell is said to be unverified.
+        told = tuple(n for n in SAME if n in facts) if file.name in record["unverified"] else SAME
+        if apart := differing(facts, machine, told):
+            faults.append(f"{file.name}: of another machine than the record: {apart}")
     return faults
 
 
 def _busy(record: dict) -> list[str]:
     faults = []
     for name, entry in _notebooks(record).items():
-        used, stolen = entry.get("busy"), entry.get("stolen")
+        used, stolen = entry["busy"], entry["stolen"]
         if used is None or stolen is None:
             faults.append(f"{name}: nobody looked whether the machine was busy")
         elif used > MOST_BUSY:
@@ -166,8 +245,11 @@ def _busy(record: dict) -> list[str]:
 
 
 def _tables(folder: Path) -> list[Path]:
-    return sorted(folder.glob("[0-9][0-9]_*.csv"))
+    return sorted(file for file in folder.glob("[0-9][0-9]_*.csv") if file.is_file())
 
 
 def _checksum(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigurationError(f"{file} can't be read: {error}") from None

@@ -30,6 +30,21 @@ def cpu_name() -> str:
     return _cpuinfo().get("model name") or platform.processor() or platform.machine()
 
 
+def cpu_identity() -> dict[str, str | int | None]:
+    """Returns what tells one processor from another, even where both go by the same name.
+
+    Returns:
+        `cpu_vendor`, `cpu_family`, `cpu_model`, `cpu_stepping`, as CPUID has them; None where the
+        system doesn't say, as on ARM.
+    """
+    told = _cpuinfo()
+    numbers = {"cpu_family": "cpu family", "cpu_model": "model", "cpu_stepping": "stepping"}
+    return {"cpu_vendor": told.get("vendor_id")} | {
+        name: int(told[key]) if told.get(key, "").isdecimal() else None
+        for name, key in numbers.items()
+    }
+
+
 def cpu_features() -> str:
     """Returns the processor's instruction sets: code made for one may not run on another.
 

@@ -33,7 +33,7 @@ _ABOUT = ("num_envs", "boards", "steps", "mask")
 # What differs between any two runs: the time, and measurements that stand among the settings.
 _VARYING = (
     *("commit", "date", "joblib_seconds", "floor_plies_per_second", "rest_of_batch_seconds"),
-    *("link_latency", "link_bandwidth", "floor_nanoseconds"),
+    *("link_latency", "link_bandwidth", "floor_nanoseconds", "clock_mhz", "flops_per_cycle"),
 )
 
 
@@ -129,16 +129,7 @@ def read(folder: Path) -> Run:
     files = sorted((inner if inner.is_dir() else folder).glob("*.csv"))
     if not files:
         raise ConfigurationError(f"{folder} holds no results")
-    return Run(folder, {file.name: _load(file) for file in files})
-
-
-def _load(file: Path) -> pd.DataFrame:
-    try:
-        return results.load(file)
-    except ConfigurationError:
-        raise
-    except (OSError, ValueError) as error:  # pandas' own are ValueErrors
-        raise ConfigurationError(f"{file} can't be read: {error}") from None
+    return Run(folder, {file.name: results.load(file) for file in files})
 
 
 def compare(a: Run, b: Run, floor: float = FLOOR) -> Comparison:

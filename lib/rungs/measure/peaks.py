@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from rungs.compile import cling, openmp
+from rungs.compile import cling, gpp, openmp
+from rungs.errors import CompilerError
 from rungs.machine.topology import caches
 
 # In the order of `rungs::machine::Peak`.
@@ -63,6 +64,38 @@ def float32_peak(threads: int) -> float:
     iterations = _iterations(functools.partial(run, 1), 0.02)
     work = api.rungs_peak_operations(number) * threads * iterations
     return max(work / run(threads, iterations) for _ in range(3))
+
+
+@functools.cache
+def core_speed() -> dict[str, float | None]:
+    """Measures one core for some hundredths of a second, once in a process.
+
+    Returns:
+        `clock_mhz`, by a chain of operations that take a cycle each, and `flops_per_cycle`, of
+        multiply-adds in float32, which tells apart processors that go by one name: the best of five
+        of each, in turns. Both are None where there is no g++ to compile the measurement with.
+    """
+    try:
+        api = gpp.load_machine()
+    except (CompilerError, OSError):  # there is no g++, or no sources beside a wheel's library
+        return {"clock_mhz": None, "flops_per_cycle": None}
+    best = {"float32": 0.0, "clock": 0.0}
+    numbers = {peak: COMPUTE.index(peak) for peak in best}
+    rates = {
+        peak: _rate(
+            api.rungs_peak_operations(number),
+            functools.partial(api.rungs_peak_seconds, number, 1),
+            seconds=0.002,
+        )
+        for peak, number in numbers.items()
+    }
+    for _ in range(5):
+        for peak, rate in rates.items():
+            best[peak] = max(best[peak], rate())
+    return {
+        "clock_mhz": round(best["clock"] / 1e6),
+        "flops_per_cycle": round(best["float32"] / best["clock"], 1),
+    }
 
 
 def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:

@@ -15,7 +15,8 @@ import pandas as pd
 from rungs.compile import gpp
 from rungs.core.atomic import written
 from rungs.errors import CompilerError, ConfigurationError
-from rungs.machine.describe import describe
+from rungs.machine.describe import describe, slug
+from rungs.measure.peaks import core_speed
 
 _PACKAGES = ("rungs", "numpy", "torch", "cppyy", "chess", "gymnasium")
 
@@ -29,6 +30,7 @@ def provenance(parameters: dict) -> dict:
     """
     facts = describe() | {name: importlib.metadata.version(name) for name in _PACKAGES}
     facts |= {"g++": _compiler(), "commit": commit(), "date": now()}
+    facts |= core_speed()
     for name, value in parameters.items():
         if name in facts:
             raise ConfigurationError(f"parameter {name}={value!r} has the name of a machine's fact")
@@ -74,18 +76,33 @@ def load(path: Path) -> pd.DataFrame:
         The table; `attrs["provenance"]` holds the provenance, all values as text.
 
     Raises:
-        ConfigurationError: the file names no provenance.
+        ConfigurationError: the file can't be read, is no table, or names no provenance; it is
+            named.
     """
-    with open(path) as file:
-        # Only at the top: further down a "#" is a value's own, as in the mate Qh7#.
-        head = list(itertools.takewhile(lambda line: line.startswith("# "), file))
+    try:
+        with open(path) as file:
+            # Only at the top: further down a "#" is a value's own, as in the mate Qh7#.
+            head = list(itertools.takewhile(lambda line: line.startswith("# "), file))
+        # A racer may be called "null"; what is missing is empty.
+        frame = pd.read_csv(path, skiprows=len(head), keep_default_na=False, na_values=[""])
+    except (OSError, ValueError) as error:  # among them bytes that are no text, and pandas' own
+        raise ConfigurationError(f"{path} can't be read: {error}") from None
     if not head or not all(": " in line for line in head):
         raise ConfigurationError(f"{path} does not say where its numbers come from")
-    # A racer may be called "null"; what is missing is empty.
-    frame = pd.read_csv(path, skiprows=len(head), keep_default_na=False, na_values=[""])
     facts = (line.removeprefix("# ").rstrip("\n") for line in head)
     frame.attrs["provenance"] = dict(fact.split(": ", 1) for fact in facts)
     return frame
+
+
+def recorded_folders(root: Path) -> list[Path]:
+    """Returns the folders of recorded results, this machine's first if there is one.
+
+    Args:
+        root: of the source tree.
+    """
+    folders = sorted(path for path in (root / "data" / "recorded").glob("*") if path.is_dir())
+    own = slug()
+    return sorted(folders, key=lambda folder: folder.name != own)
 
 
 def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter
 
+from rungs.machine.describe import SAME
 from rungs.measure.compare import FEWEST, Comparison, Run
 from rungs.show import style
 
@@ -22,7 +23,6 @@ _VERDICTS = {
     "unjudged": f"not judged (fewer than {FEWEST} repeats, or zeros)",
 }
 _FORMATS = {"seconds": style.duration, "per_second": style.speed}
-_MACHINE = ("machine", "gpu", "cores")
 
 
 def report(comparison: Comparison) -> str:
@@ -99,7 +99,7 @@ def _head(comparison: Comparison) -> list[str]:
     pairs = {
         (key, *pair): None for file in comparison.differing.values() for key, pair in file.items()
     }
-    if any(key in _MACHINE for key, *_ in pairs):
+    if any(key in SAME for key, *_ in pairs):
         lines.append("These are different machines: ratios tell of them as much as of the code.")
     lines += [f"{key} differs: {of_a} in A, {of_b} in B" for key, of_a, of_b in pairs]
     return lines

@@ -10,7 +10,7 @@ from rungs.compile import gpp
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
 from rungs.labs import record
 from rungs.machine.cpu import usable_cores
-from rungs.machine.describe import describe, slug
+from rungs.machine.describe import describe, differing
 from rungs.measure import peaks, valgrind
 from rungs.measure import results as saved
 from rungs.paths import ROOT
@@ -37,7 +37,6 @@ _NOTEBOOKS = {
 # What live panels are drawn over, where it was measured on this machine.
 _ROOFLINE, _STRONG = ("08_compute", "08_bandwidth", "08_rungs"), "10_strong"
 _PAPER = ROOT / "data" / "paper" / "chess_strong_scaling.csv"
-_SAME = ("machine", "cores")  # facts by which a table is this machine's
 _SEED = 0
 # Where the keyboard is must be seen; the widgets' own style doesn't show it on sliders.
 _FOCUS = "<style>.rungs :focus-visible { box-shadow: 0 0 0 3px #0072B2 !important }</style>"
@@ -113,9 +112,9 @@ class _Tables:
 
     def of_here(self, *names: str) -> list[pd.DataFrame] | None:
         """Returns tables that were all measured on this machine, or None."""
-        machine = {name: str(fact) for name, fact in describe().items() if name in _SAME}
         found = [self._tables[name] for name in names if name in self._tables]
-        mine = [table for table in found if machine.items() <= table.attrs["provenance"].items()]
+        here = describe()
+        mine = [table for table in found if not differing(table.attrs["provenance"], here)]
         return mine if len(mine) == len(names) else None
 
     def rest_of_batch(self) -> float:
@@ -137,8 +136,7 @@ class _Tables:
 
 def _default() -> Path | None:
     """Returns the folder of the last run, of this machine's recorded results, or of another's."""
-    recorded = ROOT / "data" / "recorded"
-    folders = [ROOT / "data" / "run" / "results", recorded / slug(), *sorted(recorded.glob("*"))]
+    folders = [ROOT / "data" / "run" / "results", *saved.recorded_folders(ROOT)]
     return next(filter(_has_tables, folders), None)
 
 

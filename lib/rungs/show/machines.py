@@ -67,6 +67,7 @@ def _measured(folder: Path) -> pd.Series:
     values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in ladder.itertuples()}
     if (folder / _GAINS).exists():
         gains = results.load(folder / _GAINS).groupby("peer", sort=False)["gain"].min()
+        gains = gains.drop("python-chess", errors="ignore")  # which is our rung `python`
         values |= {f"times as fast as {peer}": gain for peer, gain in gains.items()}
     series = pd.Series(values, dtype=float)
     series.attrs = ladder.attrs["provenance"]

@@ -7,64 +7,131 @@ import pandas as pd
 
 from rungs.machine.describe import in_words
 from rungs.measure import results
+from rungs.measure.noise import Factor, factor, factor_apart
+from rungs.registry import rungs_of
 from rungs.show import elo as ratings
-from rungs.show import figures, steps, tables
+from rungs.show import figures, steps
 from rungs.show import learners as draw_learners
 from rungs.show.save import save_figure
 from rungs.show.style import duration, ratio, speed
+from rungs.show.tables import markdown
 from rungs.studies.learners import until
+from rungs.train.cost import PARTS
 
 # The files that its sections are made of.
-NEEDED = ("07_ladder.csv", "12_gains.csv", "12_rules.csv")
+NEEDED = ("07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv")
 _PICTURE = Path("figures") / "ladder.png"
 # What else there is of some machines.
+_TRAINED = "15_metrics.csv"
 _STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
 _SELF_PLAY, _CURVE = "16_evaluations.csv", Path("figures") / "elo.png"
 _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
 PAGES = (Path("README.md"), Path("docs") / "selfplay.md", Path("docs") / "training.md")
 _ROWS = 6  # of the table of self-play
+# Its ranks race in a job of their own, not in turns with the other rungs.
+_APART = "mpi"
+# Our rung `python`: what is gained over it is the ladder's to say.
+_OURS = "python-chess"
+_LEFT_OUT = (
+    "Not shown here, as no run that is kept has recorded it: [notebook {}]({}) shows it for your "
+    "machine.\n"
+)
 
 
-def sections(root: Path, recorded: Path) -> dict[str, str]:
+def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dict[str, str]:
     """Returns the generated sections of all `PAGES`, as Markdown, by name.
 
     Args:
         root: the repository.
-        recorded: a folder of `data/recorded/`, relative to `root`, holding all of `NEEDED`.
+        recorded: a folder of `data/recorded/`, relative to `root`.
+        machine: its machine, as of `rungs.machine.describe.describe`.
+        usable: the names of its tables that may be shown, among them all of `NEEDED`. Sections made
+            of others say that they are left out.
     """
-    ladder, gains, rules = (results.load(root / recorded / name) for name in NEEDED)
-    made = {"ladder": _ladder(ladder, recorded), "peers": _peers(gains, rules, recorded)}
-    if (root / recorded / _STEPS).exists():
-        made["steps"] = _steps(results.load(root / recorded / _STEPS), recorded)
-    if (root / recorded / _SELF_PLAY).exists():
-        made["self-play"] = _self_play(results.load(root / recorded / _SELF_PLAY), recorded)
-    if (root / recorded / _WINS).exists():
-        raced, updates, curves = (
-            results.load(root / recorded / name) for name in (_LEARNERS, _UPDATES, _WINS)
+    tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
+    where = in_words(machine)
+    made = {
+        "ladder": _ladder(tables, recorded, machine),
+        "peers": _peers(tables["12_gains.csv"], tables["12_rules.csv"], recorded, where),
+        "steps": _LEFT_OUT.format("03", "notebooks/03_cpp.ipynb"),
+        "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
+        "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
+    }
+    if _STEPS in tables:
+        made["steps"] = _steps(tables[_STEPS], recorded)
+    if _SELF_PLAY in tables:
+        made["self-play"] = _self_play(tables[_SELF_PLAY], recorded, where)
+    if _WINS in tables:
+        made["learners-measured"] = _learners(
+            tables[_LEARNERS], tables[_UPDATES], tables[_WINS], recorded, where
         )
-        made["learners-measured"] = _learners(raced, updates, curves, recorded)
     return made
 
 
-def write(root: Path, recorded: Path) -> None:
-    """Puts a machine's recorded results into `PAGES`, where they are, and their figures."""
-    ladder = results.load(root / recorded / NEEDED[0])
-    floor = float(ladder.attrs["provenance"]["floor_plies_per_second"])
-    save_figure(figures.ladder(ladder, floor), root / _PICTURE)
-    if (root / recorded / _STEPS).exists():
-        table = results.load(root / recorded / _STEPS)
-        bound = float(table.attrs["provenance"]["floor_nanoseconds"])
-        save_figure(steps.waterfall(table, bound), root / _WATERFALL)
-    if (root / recorded / _SELF_PLAY).exists():
-        evaluations = results.load(root / recorded / _SELF_PLAY)
-        save_figure(ratings.over_time(evaluations), root / _CURVE)
-    if (root / recorded / _WINS).exists():
-        curves = results.load(root / recorded / _WINS)
-        save_figure(draw_learners.wins(curves, over="seconds"), root / _WON)
-    made = sections(root, recorded)
+def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
+    """Puts a machine's recorded results into `PAGES`, where they are, and their figures.
+
+    Args:
+        root, recorded, machine, usable: as of `sections`. Figures of what is left out are removed.
+    """
+    tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
+    for picture in (_WATERFALL, _CURVE, _WON):
+        (root / picture).unlink(missing_ok=True)
+    bound = float(tables["07_ladder.csv"].attrs["provenance"]["floor_plies_per_second"])
+    gains = speedups(tables["07_ladder.csv"], tables["07_race.csv"])
+    python = tables["07_ladder.csv"]["plies_per_second"].iloc[0]
+    save_figure(figures.speedups(gains, bound / python), root / _PICTURE)
+    if _STEPS in tables:
+        bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
+        save_figure(steps.waterfall(tables[_STEPS], bound), root / _WATERFALL)
+    if _SELF_PLAY in tables:
+        save_figure(ratings.over_time(tables[_SELF_PLAY]), root / _CURVE)
+    if _WINS in tables:
+        save_figure(draw_learners.wins(tables[_WINS], over="seconds"), root / _WON)
+    made = sections(root, recorded, machine, usable)
     for page in (root / page for page in PAGES if (root / page).exists()):
         page.write_text(_filled(page.read_text(), made))
+
+
+def _shown(usable: set[str]) -> list[str]:
+    learners = (_LEARNERS, _UPDATES, _WINS)
+    optional = [_TRAINED, _STEPS, _SELF_PLAY]
+    optional += learners if usable.issuperset(learners) else ()
+    return [*NEEDED, *(name for name in optional if name in usable)]
+
+
+def speedups(ladder: pd.DataFrame, race: pd.DataFrame) -> dict[str, Factor]:
+    """Returns how many times as fast as the first rung each is, with its noise.
+
+    Args:
+        ladder: `07_ladder.csv`, whose rungs, boards and masks are meant.
+        race: `07_race.csv`. Rungs took turns, but for the one that ran in a job of its own.
+    """
+    facts = ladder.attrs["provenance"]
+    alike = (race["num_envs"] == int(facts["num_envs"])) & (race["mask"] == facts["mask"])
+    rows = race[alike]
+    times = rows.assign(time=rows["seconds"] / rows["plies"]).pivot(
+        index="repeat", columns="racer", values="time"
+    )
+    first = times[ladder["rung"].iloc[0]]
+    return {
+        rung: factor_apart(first, times[rung]) if rung == _APART else factor(first / times[rung])
+        for rung in ladder["rung"]
+    }
+
+
+def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
+    """Returns how many times as fast as behind the first rung training is behind each."""
+    times = metrics[list(PARTS)].sum(axis=1).groupby(metrics["rung"], sort=False)
+    first = times.get_group(metrics["rung"].iloc[0])
+    return {rung: factor_apart(first, own) for rung, own in times}
+
+
+def _with_noise(gain: Factor) -> str:
+    """Writes a factor with its interval, both to three digits: "1,238× (1,168 to 1,413)"."""
+    low, high = (ratio(end).removesuffix("×") for end in (gain.low, gain.high))
+    return f"{ratio(gain.middle)} ({low} to {high})"
 
 
 def _filled(text: str, made: dict[str, str]) -> str:
@@ -74,18 +141,49 @@ def _filled(text: str, made: dict[str, str]) -> str:
     return text
 
 
-def _ladder(frame: pd.DataFrame, recorded: Path) -> str:
-    facts = frame.attrs["provenance"]
-    first, best = frame.iloc[0], frame.loc[frame["plies_per_second"].idxmax()]
-    said = [f"{row.rung} {speed(row.plies_per_second)}" for row in frame.itertuples()]
-    gain = f"{best['absolute_speedup']:,.0f} times as many moves a second"
+def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> str:
+    ladder = tables["07_ladder.csv"]
+    facts, first = ladder.attrs["provenance"], ladder["rung"].iloc[0]
+    gains = speedups(ladder, tables["07_race.csv"])
+    best = max(gains, key=lambda rung: gains[rung].middle)
+    implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
+    columns = {
+        "Rung": ladder["rung"].map("`{}`".format),
+        "Implementation": ladder["rung"].map(implementations),
+        f"Times as fast as `{first}`": [
+            "1×" if rung == first else _with_noise(gain) for rung, gain in gains.items()
+        ],
+    }
+    training = ""
+    if _TRAINED in tables:
+        trained = _trained(tables[_TRAINED])
+        learnt = tables[_TRAINED].attrs["provenance"]
+        columns["Training, measured"] = [
+            "1×" if rung == first else _with_noise(trained[rung]) if rung in trained else "not run"
+            for rung in ladder["rung"]
+        ]
+        training = (
+            f" *Training* is an update of PPO with the learner `{learnt['learner']}` and "
+            f"{learnt['num_envs']} boards ([notebook 15](notebooks/15_training.ipynb), "
+            f"[data]({(recorded / _TRAINED).as_posix()})), of runs one after the other, by medians:"
+            " the learner's own work, which no environment can make faster, is in it."
+        )
+    flops = machine.get("flops_per_cycle")
+    told = f", which does {flops:g} float32 operations per cycle" if flops else ""
+    said = [f"{rung} {ratio(gain.middle)}" for rung, gain in gains.items()]
     return (
-        f"![The ladder, plies per second of each rung: {', '.join(said)}.]({_PICTURE})\n\n"
-        f"On {in_words(facts)} the rung `{best['rung']}` plays "
-        f"**{gain}** as `{first['rung']}`:\n\n"
-        f"{tables.markdown(tables.ladder(frame))}\n\n"
+        f"![The ladder, how many times as fast as {first} each rung is: {', '.join(said)}.]"
+        f"({_PICTURE})\n\n"
+        f"The tables of this page are of one machine, {in_words(machine)}{told} "
+        f"([record]({(recorded / 'record.json').as_posix()})). "
+        f"There the rung `{best}` plays **{ratio(gains[best].middle).removesuffix('×')} times as "
+        f"many moves a second** as `{first}`, which plays "
+        f"{speed(ladder['plies_per_second'].iloc[0]).removesuffix('/s')} plies a second:\n\n"
+        f"{markdown(pd.DataFrame(columns))}\n\n"
         f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, {facts['date'][:10]} "
-        f"([data]({(recorded / NEEDED[0]).as_posix()})).\n"
+        f"([data]({(recorded / '07_race.csv').as_posix()})). Each factor is the median of the "
+        f"ratios of {gains[best].repeats} repeats in turns, with its interval; "
+        f"`{_APART}` raced in a job of its own and is compared by medians.{training}\n"
     )
 
 
@@ -95,9 +193,7 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
     table = pd.DataFrame(
         {
             "One step of chess": frame["idea"],
-            "Time of a ply": (frame["nanoseconds"] * 1e-9).map(duration),
-            "Relative speed-up": frame["relative"].map(ratio),
-            "Absolute speed-up": frame["absolute"].map(ratio),
+            "Times as fast as the row above": frame["relative"].map(ratio),
         }
     )
     return (
@@ -105,13 +201,15 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
         f"From `python` to `cpp`, one idea at a time: {len(ideas)} versions in C++ of the same "
         f"step, of which *{best['idea']}* gains most, {ratio(best['relative'])} "
         f"([notebook 03](notebooks/03_cpp.ipynb), "
-        f"[data]({(recorded / _STEPS).as_posix()})).\n\n"
-        f"{tables.markdown(table)}\n"
+        f"[data]({(recorded / _STEPS).as_posix()})). It is a race of its own, over other games "
+        "than the ladder's.\n\n"
+        f"{markdown(table)}\n"
     )
 
 
-def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path) -> str:
+def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str) -> str:
     facts = gains.attrs["provenance"]
+    gains = gains[gains["peer"] != _OURS]
     least = gains.loc[gains.groupby("peer", sort=False)["gain"].idxmin()]
     project = least["peer"].str.split(",").str[0]
     wrong = rules[rules["disagreements"] > 0].groupby("peer")["rule"].agg(", ".join)
@@ -125,17 +223,17 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path) -> str:
         }
     )
     return (
-        f"{tables.markdown(table)}\n\n"
-        f"One core each, of {in_words(facts)}, {facts['date'][:10]}, each with the number of "
+        f"{markdown(table)}\n\n"
+        f"One core each, of {where}, {facts['date'][:10]}, each with the number of "
         "boards that suits it best. Where several of our outputs can be compared, the row is of "
-        "those that gain least. *Rules*: where python-chess says otherwise; `python-chess` itself "
-        "is our rung `python`. "
+        "those that gain least. *Rules*: where python-chess says otherwise, which is our rung "
+        "`python` of the ladder above. "
         f"[Notebook 12](notebooks/12_peers.ipynb) says what each step includes "
         f"([data]({(recorded / NEEDED[1]).as_posix()})).\n"
     )
 
 
-def _self_play(frame: pd.DataFrame, recorded: Path) -> str:
+def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
     facts = frame.attrs["provenance"]
     # Twice as long from row to row, back from the last.
     wanted = [frame["seconds"].iloc[-1] / 2**k for k in range(_ROWS - 1)]
@@ -156,18 +254,18 @@ def _self_play(frame: pd.DataFrame, recorded: Path) -> str:
     return (
         "![Elo of self-play over time with its interval, and points per game against random play "
         f"and Stockfish.](../{_CURVE})\n\n"
-        f"From the rules alone, on {in_words(facts)}, {facts['simulations']} simulations a move, "
+        f"From the rules alone, on {where}, {facts['simulations']} simulations a move, "
         f"{facts['date'][:10]}; evaluations took no part of the time. Elo is above random play, "
         "with a 95 % interval; the next columns are points per game; *search adds* is Elo above "
         "the same network without search "
         f"([notebook 16](../notebooks/16_search.ipynb), "
         f"[data](../{(recorded / _SELF_PLAY).as_posix()})).\n\n"
-        f"{tables.markdown(table)}\n"
+        f"{markdown(table)}\n"
     )
 
 
 def _learners(
-    frame: pd.DataFrame, updates: pd.DataFrame, curves: pd.DataFrame, recorded: Path
+    frame: pd.DataFrame, updates: pd.DataFrame, curves: pd.DataFrame, recorded: Path, where: str
 ) -> str:
     facts, ended = frame.attrs["provenance"], list(until(curves, 0.9).itertuples())
     won = {row.learner: f"{row.wins:.1%} ({row.low:.1%} to {row.high:.1%})" for row in ended}
@@ -180,7 +278,6 @@ def _learners(
     table = pd.DataFrame(
         {
             "Learner": frame["learner"].map("`{}`".format),
-            "Steps a second": frame["steps_per_second"].map("{:,.0f}".format),
             "Times the reference": frame["gain"].map(ratio),
             "Of the peak": frame["share"].map("{:.1%}".format),
             "Generating, inferring, learning": parts,
@@ -191,10 +288,12 @@ def _learners(
     return (
         "![Games won against random play over seconds, a line per seed and learner.]"
         f"(../{_WON})\n\n"
-        f"On {in_words(facts)}, {facts['date'][:10]}, updates of "
-        f"{updates['positions'].iloc[0]:,} steps, all learners in turns, medians; curves of "
+        f"On {where}, {facts['date'][:10]}, updates of "
+        f"{updates['positions'].iloc[0]:,} steps, all learners in turns, medians; the reference, "
+        f"`{frame['learner'].iloc[0]}`, learns from {frame['steps_per_second'].iloc[0]:,.0f} steps "
+        f"a second; curves of "
         f"{curves['steps'].max():,} steps, of seeds the median time and the mean share with a 95 % "
         f"interval ([notebook 11](../notebooks/11_full_system.ipynb), "
         f"[data](../{(recorded / _LEARNERS).as_posix()})).\n\n"
-        f"{tables.markdown(table)}\n"
+        f"{markdown(table)}\n"
     )
