@@ -31,8 +31,8 @@ class NotebookRun:
     def __init__(self, notebook: str, root: Path = paths.ROOT):
         self._notebook, self._root = notebook, root
         self._top = live()
-        self._all: list[str] = []
-        self._current: list[str] = []  # of the measurements that the next figures are of
+        self._all: dict[str, float] = {}  # the worst of each kind
+        self._current: dict[str, float] = {}  # of the measurements that the next figures are of
         self._figure_shown = False
         self._crowded = False
         self._before = usage()
@@ -100,7 +100,7 @@ class NotebookRun:
             return figure
         figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_ACROSS)
         display(figure)
-        why = "; ".join(dict.fromkeys(self._current))
+        why = _in_words(self._current)
         recorded = _recorded(self._root, f"{self._notebook}_{table}.csv", frame)
         if recorded is None:
             say(f"*This run was disturbed: {why}. No other run of this figure is recorded.*")
@@ -124,19 +124,23 @@ class NotebookRun:
         measured = after.at - self._before.at > _MEASURING
         self._before = after
         if measured and self._figure_shown:
-            self._current, self._figure_shown = [], False
+            self._current, self._figure_shown = {}, False
         if not found:
             return
-        self._current += found
-        self._all += found
+        for worst in (self._current, self._all):
+            worst.update({what: max(much, worst.get(what, 0)) for what, much in found.items()})
         self._top(
-            f"**This run was disturbed**: {'; '.join(dict.fromkeys(self._all))}. Figures of what "
-            "was disturbed say so, recorded ones stand below them, and nothing is concluded."
+            f"**This run was disturbed**: at worst {_in_words(self._all)}. Figures of what was "
+            "disturbed say so, recorded ones stand below them, and nothing is concluded from it."
         )
 
 
 _ACROSS = {"ha": "center", "va": "center", "rotation": 20}
 _MEASURING = 0.2  # seconds: cells that take less only write
+
+
+def _in_words(found: dict[str, float]) -> str:
+    return "; ".join(what.format(much) for what, much in found.items())
 
 
 def _recorded(root: Path, name: str, like: pd.DataFrame) -> pd.DataFrame | None:
