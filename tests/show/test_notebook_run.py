@@ -91,6 +91,24 @@ def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_below(shown, found
     assert not recorded.texts
 
 
+def test_a_figure_of_several_tables_is_recorded_with_all_of_them(shown, found, tmp_path):
+    def both(race, roof):
+        figure = drawn(race)
+        figure.axes[0].axhline(roof["peak"][0])
+        return figure
+
+    roof = pd.DataFrame({"peak": [5.0]})
+    folder = tmp_path / "data" / "recorded" / "a-machine"
+    run = NotebookRun("07", tmp_path)
+    found["other programs used {:.0%}"] = 0.4
+    results.save(FRAME, folder / "07_race.csv", {"size": "full"})
+    run.figure("race", both, FRAME, roof=roof)
+    assert "No other run" in shown[-1]
+    results.save(roof.assign(peak=7.0), folder / "07_roof.csv", {"size": "full"})
+    run.figure("race", both, FRAME, roof=roof)
+    assert list(shown[-1].axes[0].lines[1].get_ydata()) == [7.0, 7.0]
+
+
 def test_a_record_of_another_form_is_not_drawn(shown, found, tmp_path):
     path = tmp_path / "data" / "recorded" / "a-machine" / "07_race.csv"
     results.save(FRAME.drop(columns="boards"), path, {"size": "full"})

@@ -53,6 +53,22 @@ def below(points: pd.DataFrame, threads: int) -> pd.DataFrame:
     return points[points["name"].str.startswith("cpp") == (threads == 1)]
 
 
+def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> dict[str, float]:
+    """Returns which shares of its roofs a program reaches.
+
+    Args:
+        row: of `point`.
+        compute, bandwidth, cores: as of `rooflines`.
+
+    Returns:
+        Of the vector peak by its operations, and of each level's bandwidth by its bytes.
+    """
+    vectors, slopes = roofs(compute, bandwidth, 1 if row.name.startswith("cpp") else cores)
+    moved = row.performance / row.intensity
+    of_levels = {f"{level}'s bandwidth": moved / slope for level, slope in slopes.items()}
+    return {"the vector peak": row.performance / max(vectors.values())} | of_levels
+
+
 def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFrame, cores: int):
     """Draws programs under the roofs of as many cores as they use: of one, and below it of all.
 
@@ -110,16 +126,18 @@ def _roofline(axes, peaks, bandwidths, points: pd.DataFrame, unit: str, guess) -
         axes.annotate(
             f"{name}, {bandwidth / 1e9:,.0f} GB/s",
             (low, low * bandwidth / 1e9),
-            (3, 0),
+            (3, 4),
             textcoords="offset points",
             fontsize="x-small",
-            va="bottom",
+            va="center",
+            bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
         )
     for name, peak in peaks.items():
         flat = intensity[intensity >= ridge(peak, fastest)]
         axes.plot(flat, np.full(len(flat), peak / 1e9), color=style.BLACK, linewidth=1.5)
         text = f"{name}, {peak / 1e9:,.0f} {unit}"
-        axes.annotate(text, (high, peak / 1e9), ha="right", va="bottom", fontsize="x-small")
+        above = {"textcoords": "offset points", "ha": "right", "va": "bottom"}
+        axes.annotate(text, (high, peak / 1e9), (0, 2), fontsize="x-small", **above)
     for row, marker, color in zip(points.itertuples(), style.MARKERS, style.COLORS, strict=False):
         label = f"{row.name}, {row.performance / 1e9:,.3g} {unit}"
         at = (row.intensity, row.performance / 1e9)

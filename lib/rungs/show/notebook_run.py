@@ -81,18 +81,21 @@ class NotebookRun:
             return "This run does not tell: its noise is larger."
         return larger if factor.middle > than else smaller
 
-    def figure(self, table: str, draw: Callable[[pd.DataFrame], Figure], frame: pd.DataFrame):
+    def figure(
+        self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
+    ) -> Figure:
         """Shows a figure of this run; where it was disturbed also the recorded one, below it.
 
         Args:
             table: the name of the file that `frame` is saved as, without number and ending.
-            draw: makes the figure from a table of that form.
+            draw: makes the figure from a table of that form, and from `others` by their names.
             frame: what this run measured.
+            **others: further tables, by the names of their files.
 
         Returns:
             This run's figure.
         """
-        disturbed, figure = self.disturbed, draw(frame)
+        disturbed, figure = self.disturbed, draw(frame, **others)
         self._figure_shown = True
         if not disturbed:
             display(figure)
@@ -101,18 +104,29 @@ class NotebookRun:
         figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_ACROSS)
         display(figure)
         why = _in_words(self._current)
-        recorded = _recorded(self._root, f"{self._notebook}_{table}.csv", frame)
+        recorded = self._recorded({table: frame, **others})
         if recorded is None:
             say(f"*This run was disturbed: {why}. No other run of this figure is recorded.*")
         else:
-            facts = recorded.attrs["provenance"]
+            facts = recorded[table].attrs["provenance"]
             say(
                 f"*This run was disturbed: {why}. Recorded without disturbance on "
                 f"{in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`:*"
             )
-            display(draw(recorded))
+            display(draw(recorded.pop(table), **recorded))
         self._before = usage()
         return figure
+
+    def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
+        """Returns recorded tables of these forms: of this kind of machine, or else of another."""
+        recorded = self._root / "data" / "recorded"
+        for folder in [recorded / slug(), *sorted(recorded.glob("*/"))]:
+            files = {name: folder / f"{self._notebook}_{name}.csv" for name in like}
+            if all(file.exists() for file in files.values()):
+                tables = {name: results.load(file) for name, file in files.items()}
+                if all(set(like[name].columns) <= set(tables[name].columns) for name in like):
+                    return tables
+        return None
 
     def _begin(self, *_) -> None:
         self._before = usage()
@@ -141,14 +155,3 @@ _MEASURING = 0.2  # seconds: cells that take less only write
 
 def _in_words(found: dict[str, float]) -> str:
     return "; ".join(what.format(much) for what, much in found.items())
-
-
-def _recorded(root: Path, name: str, like: pd.DataFrame) -> pd.DataFrame | None:
-    """Returns the recorded table of a name, of this kind of machine or else of another."""
-    folder = root / "data" / "recorded"
-    for file in [folder / slug() / name, *sorted(folder.glob(f"*/{name}"))]:
-        if file.exists():
-            table = results.load(file)
-            if set(like.columns) <= set(table.columns):
-                return table
-    return None
