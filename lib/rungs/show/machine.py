@@ -172,7 +172,8 @@ def scaling(
     Args:
         times: of `rungs.studies.scaling.strong` or `weak`.
         cores: how many there are; beyond them the background is shaded and markers are hollow.
-        law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction.
+        law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction where that is below
+            one: beyond, no fraction describes the times.
         serial: that fraction.
         paper: `threads`, `boards` and `speedup` of the study, to which the law is fitted as well.
         guess: threads, and the speedup that someone expects.
@@ -187,8 +188,9 @@ def scaling(
     most = last if paper is None else max(last, paper["threads"].max())
     axes.plot([1, most], [1, most], color=style.BLACK, linestyle="--", linewidth=1)
     axes.annotate("ideal", (most, most), ha="right", va="bottom", fontsize="small")
-    label = f"{law}'s law for ours, serial fraction {serial:.1%}"
-    axes.plot(line, predicted(law, serial, line), "-.", color=style.GREY, label=label)
+    if serial < 1:
+        label = f"{law}'s law for ours, serial fraction {serial:.1%}"
+        axes.plot(line, predicted(law, serial, line), "-.", color=style.GREY, label=label)
     axes.fill_between(threads, low, high, color=style.BLUE, alpha=0.2)
     ours = {"color": style.BLUE, "marker": "o", "zorder": 3}
     axes.plot(threads, middle, label="ours, median and quartiles", **ours)
