@@ -82,11 +82,11 @@ def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_below(shown, found
     run = NotebookRun("07", tmp_path)
     found["other programs used {:.0%}"] = 0.4
     figure = run.figure("race", drawn, FRAME)
-    own, text, recorded = shown[-3:]
+    own, why, source, recorded = shown[-4:]
     assert own is figure
     assert [each.get_text() for each in own.texts] == ["disturbed run"]
-    assert "40%" in text
-    assert "full" in text
+    assert "40%" in why
+    assert "full" in source
     assert list(recorded.axes[0].lines[0].get_ydata()) == [1.0, 1.0]
     assert not recorded.texts
 
@@ -103,7 +103,7 @@ def test_a_figure_of_several_tables_is_recorded_with_all_of_them(shown, found, t
     found["other programs used {:.0%}"] = 0.4
     results.save(FRAME, folder / "07_race.csv", {"size": "full"})
     run.figure("race", both, FRAME, roof=roof)
-    assert "No other run" in shown[-1]
+    assert "No run" in shown[-1]
     results.save(roof.assign(peak=7.0), folder / "07_roof.csv", {"size": "full"})
     run.figure("race", both, FRAME, roof=roof)
     assert list(shown[-1].axes[0].lines[1].get_ydata()) == [7.0, 7.0]
@@ -115,7 +115,7 @@ def test_a_record_of_another_form_is_not_drawn(shown, found, tmp_path):
     run = NotebookRun("07", tmp_path)
     found["other programs used {:.0%}"] = 0.4
     run.figure("race", drawn, FRAME)
-    assert "No other run" in shown[-1]
+    assert "No run" in shown[-1]
 
 
 def test_what_comes_after_a_disturbed_figure_is_measured_anew(shown, found, tmp_path, monkeypatch):

@@ -104,18 +104,22 @@ class NotebookRun:
         figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_ACROSS)
         display(figure)
         why = _in_words(self._current)
-        recorded = self._recorded({table: frame, **others})
-        if recorded is None:
-            say(f"*This run was disturbed: {why}. No other run of this figure is recorded.*")
-        else:
-            facts = recorded[table].attrs["provenance"]
-            say(
-                f"*This run was disturbed: {why}. Recorded without disturbance on "
-                f"{in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`:*"
-            )
-            display(draw(recorded.pop(table), **recorded))
+        say(f"*This run was disturbed: {why}.*")
+        self.recorded(table, draw, frame, **others)
         self._before = usage()
         return figure
+
+    def recorded(
+        self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
+    ) -> None:
+        """Shows the recorded figure of what this run measured; arguments as of `figure`."""
+        tables = self._recorded({table: frame, **others})
+        if tables is None:
+            say("*No run of this figure is recorded.*")
+            return
+        facts = tables[table].attrs["provenance"]
+        say(f"*As recorded on {in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`:*")
+        display(draw(tables.pop(table), **tables))
 
     def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
         """Returns recorded tables of these forms: of this kind of machine, or else of another."""
