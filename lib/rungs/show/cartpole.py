@@ -81,8 +81,8 @@ def fused(table: pd.DataFrame):
     """Draws steps per second one by one and many at once, beside what memory allows one by one.
 
     Args:
-        table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps of one environment per
-            second.
+        table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps per second of all
+            environments together.
     """
     figure, axes = style.axes(height=1.6 + 0.7 * len(table))
     at = np.arange(len(table))
@@ -103,7 +103,7 @@ def fused(table: pd.DataFrame):
     axes.invert_yaxis()
     axes.margins(x=0.2)
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: style.speed(x)))
-    axes.set_xlabel("steps of one environment per second")
+    axes.set_xlabel("steps per second, of all environments together")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     axes.set_title("What stays in registers and caches need not be moved")
     return figure

@@ -212,7 +212,7 @@ def fusing(
         **timing: of `rungs.studies.peer_race.race`.
 
     Returns:
-        A row per name: `racer`, `alone` and `fused`, steps of one environment per second, medians;
+        A row per name: `racer`, `alone` and `fused`, steps per second of all environments, medians;
         their quartiles `alone_low`, `alone_high`, `fused_low`, `fused_high`; `bytes` of
         `step_bytes`; `bound`, steps per second whose bytes memory can move; `of_bound`, the share
         that `alone` reaches; and `gain`, fused / alone.
