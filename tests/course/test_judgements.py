@@ -32,16 +32,25 @@ CONCLUDES = re.compile(
 )
 
 
-class Unknown:
-    """Data of which nothing is known: every question about it has the same answer."""
+class Unknown(str):
+    """Data of which nothing is known: every question about it has the same answer.
 
-    def __init__(self, holds: bool):
-        self.holds = holds
+    It is a text, so that it can be joined with others.
+    """
+
+    def __new__(cls, holds: bool):
+        self = super().__new__(cls, "…")
+        self.__dict__["holds"] = holds
+        return self
 
     def answer(self, *_, **__) -> "Unknown":
         return self
 
-    __getattr__ = __getitem__ = __call__ = answer
+    def __getattribute__(self, name):
+        known = name.startswith("__") or name in self.__dict__ or name in vars(type(self))
+        return object.__getattribute__(self, name) if known else self
+
+    __getitem__ = __call__ = answer
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = answer
     __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = __pow__ = __rpow__ = answer
     __neg__ = __and__ = __or__ = __invert__ = __rand__ = __ror__ = answer
@@ -111,9 +120,10 @@ class UndisturbedRun(Unknown):
 
     disturbed = False
 
-    def __init__(self, holds: bool, noise):
-        super().__init__(holds)
-        self.noise = noise
+    def __new__(cls, holds: bool, noise):
+        self = super().__new__(cls, holds)
+        self.__dict__["noise"] = noise
+        return self
 
     def judge(self, _, **sentences) -> str:
         return NotebookRun.judge(self, self.noise, **sentences)

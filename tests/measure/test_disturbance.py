@@ -22,8 +22,8 @@ def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, preempted=0, cores=(0, 
 
 
 def test_a_program_does_not_disturb_itself():
-    assert disturbances(START, used()) == []
-    assert disturbances(START, used(own=20.0)) == []
+    assert disturbances(START, used()) == {}
+    assert disturbances(START, used(own=20.0)) == {}
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_each_disturbance_is_named(case, word):
 
 def test_threads_that_share_cores_by_design_disturb_nothing():
     crowded = used(preempted=2500, cores=(1, 1))
-    assert disturbances(START, crowded, threads_share_cores=True) == []
+    assert disturbances(START, crowded, threads_share_cores=True) == {}
     beside_others = used(others=4.0, preempted=2500)
     assert len(disturbances(START, beside_others, threads_share_cores=True)) == 1
 
 
 def test_a_moment_tells_nothing():
-    assert disturbances(START, used(seconds=0.1, own=0.0, others=0.2)) == []
+    assert disturbances(START, used(seconds=0.1, own=0.0, others=0.2)) == {}
 
 
 def test_a_system_without_counts_of_cores_tells_of_threads_only():

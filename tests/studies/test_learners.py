@@ -51,13 +51,20 @@ def test_the_table_says_rates_gains_and_shares():
     assert learners.ladder(times, PpoSettings())["share"].isna().all()
 
 
-def test_points_lie_as_far_below_the_peak_as_their_share_says():
-    table = pd.DataFrame({"learner": ["torch", "fast"], "learn_share": [0.1, 0.5]})
-    points = learners.roofline_points(table, 1e11, rows=2048)
-    assert points["performance"].tolist() == pytest.approx([1e10, 5e10])
-    assert points["intensity"].nunique() == 1
-    # The more rows share what is moved of the weights, the more is done for a byte.
-    assert learners.roofline_points(table, 1e11, rows=64)["intensity"][0] < points["intensity"][0]
+def test_products_in_another_format_have_no_share_of_the_peak():
+    rows = [("torch", 1.0), ("cpp-bfloat16", 0.5)]
+    times = pd.DataFrame(
+        [
+            (racer, 0, part, seconds, 10)
+            for racer, seconds in rows
+            for part in ("generate", "infer", "transfer", "backward")
+        ],
+        columns=["racer", "repeat", "part", "seconds", "positions"],
+    )
+    table = learners.ladder(times, PpoSettings(), peak=1000.0).set_index("learner")
+    shares = table[["infer_share", "learn_share", "share"]]
+    assert shares.loc["torch"].notna().all()
+    assert shares.loc["cpp-bfloat16"].isna().all()
 
 
 def test_learners_are_trained_with_every_seed(tmp_path):

@@ -6,7 +6,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from rungs.train.legal import Legal
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.operations import learning_bytes, operations
+from rungs.train.operations import operations
 from rungs.train.settings import PpoSettings
 from tests.train.learners import batches
 
@@ -28,14 +28,6 @@ def test_products_are_counted(how):
     # Differentiated by both factors, but for the first layer's zeros and ones.
     assert found.learn - found.infer == 2 * (forward - dense) + ours
     assert operations(network, legal=10).infer - found.infer == 10 * 3 * network.query.out_features
-
-
-def test_bytes_of_weights_are_shared_by_a_minibatch():
-    network = PolicyValueNetwork(width=16, keys=8)
-    weights = sum(each.numel() for each in network.parameters())
-    few, many = (learning_bytes(network, rows, legal=10) for rows in (1, 2))
-    assert few - many == 8 * 4 * weights / 2
-    assert 2 * many - few == 72 + 20 + 16
 
 
 def test_an_update_plays_once_and_learns_in_every_epoch():

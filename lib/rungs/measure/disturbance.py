@@ -53,8 +53,10 @@ def usage() -> Usage:
     )
 
 
-def disturbances(before: Usage, after: Usage, *, threads_share_cores: bool = False) -> list[str]:
-    """Returns what disturbed a measurement, each as a phrase: "others used 40% of the cores".
+def disturbances(
+    before: Usage, after: Usage, *, threads_share_cores: bool = False
+) -> dict[str, float]:
+    """Returns what disturbed a measurement: phrases to format, each with how much it was.
 
     Args:
         before, after: what had been used when it began and when it ended.
@@ -63,24 +65,24 @@ def disturbances(before: Usage, after: Usage, *, threads_share_cores: bool = Fal
     """
     seconds = after.at - before.at
     if seconds < _SHORTEST:
-        return []
-    found = []
+        return {}
+    found = {}
     if before.cores and after.cores and after.cores.total > before.cores.total:
         ticks = after.cores.total - before.cores.total
         stolen = (after.cores.stolen - before.cores.stolen) / ticks
         own = (after.own - before.own) * _TICKS / ticks
         others = (after.cores.busy - before.cores.busy) / ticks - own
         if stolen > MAX_STOLEN:
-            found.append(f"the hypervisor took {stolen:.0%} of the cores' time")
+            found["the hypervisor took {:.0%} of the cores' time"] = stolen
         if others > MAX_BUSY:
-            found.append(f"other programs used {others:.0%} of the cores' time")
+            found["other programs used {:.0%} of the cores' time"] = others
     if threads_share_cores:
         return found
     preempted = (after.preempted - before.preempted) / seconds
     if preempted > MAX_PREEMPTED:
-        found.append(f"threads lost their core {preempted:.0f} times a second")
+        found["threads lost their core {:.0f} times a second"] = preempted
     if (crowd := _threads_on_one_core(before, after, seconds)) > 1:
-        found.append(f"{crowd} computing threads shared a core")
+        found["{:.0f} computing threads shared a core"] = crowd
     return found
 
 

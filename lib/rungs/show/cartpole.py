@@ -10,7 +10,7 @@ from rungs.show import peers, style
 
 
 def step_times(times: pd.DataFrame, turning: pd.DataFrame):
-    """Draws the time of a step over the number of environments, and its turns (study's figure 4).
+    """Draws the time of a step over the number of environments, and a tick where each line turns.
 
     Args:
         times: of `rungs.studies.cartpole.step_times`.
@@ -20,9 +20,9 @@ def step_times(times: pd.DataFrame, turning: pd.DataFrame):
     (axes,) = figure.axes
     for row in turning.dropna().itertuples():
         line = next(line for line in axes.lines if line.get_label() == row.racer)
-        look = {"color": line.get_color(), "markeredgecolor": style.BLACK}
+        look = {"markeredgecolor": line.get_color(), "markeredgewidth": 2.5}
         axes.plot(row.turning, 2 * row.fixed, marker="|", markersize=18, zorder=4, **look)
-    axes.set_title("Time per step; a bar where it turns from the call's to the environments'")
+    axes.set_title("Time per step; ticks: where the environments take as long as the call")
     return figure
 
 
@@ -81,8 +81,8 @@ def fused(table: pd.DataFrame):
     """Draws steps per second one by one and many at once, beside what memory allows one by one.
 
     Args:
-        table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps of one environment per
-            second.
+        table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps per second of all
+            environments together.
     """
     figure, axes = style.axes(height=1.6 + 0.7 * len(table))
     at = np.arange(len(table))
@@ -103,9 +103,9 @@ def fused(table: pd.DataFrame):
     axes.invert_yaxis()
     axes.margins(x=0.2)
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: style.speed(x)))
-    axes.set_xlabel("steps of one environment per second")
+    axes.set_xlabel("steps per second, of all environments together")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    axes.set_title("What stays in registers and caches need not be moved")
+    axes.set_title("Steps one by one, and many in a call")
     return figure
 
 

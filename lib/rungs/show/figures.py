@@ -2,7 +2,6 @@
 
 from collections.abc import Container
 
-import numpy as np
 import pandas as pd
 import seaborn
 
@@ -10,14 +9,11 @@ from rungs.measure.noise import Factor
 from rungs.show import style
 
 
-def _bars(axes, names, values, texts, color, inside=None) -> None:
-    """Draws horizontal bars, first on top, each with its value written beside it, or inside."""
-    inside = [False] * len(texts) if inside is None else inside
+def _bars(axes, names, values, texts, color) -> None:
+    """Draws horizontal bars, first on top, each with its value written next to it."""
     seaborn.barplot(x=list(values), y=list(names), color=color, saturation=1, ax=axes)
-    for i, (value, text, within) in enumerate(zip(values, texts, inside, strict=True)):
-        look = {"color": "white", "ha": "right"} if within else {"ha": "left"}
-        at = (-4, 0) if within else (4, 0)
-        axes.annotate(text, (value, i), at, textcoords="offset points", va="center", **look)
+    for i, (value, text) in enumerate(zip(values, texts, strict=True)):
+        axes.annotate(text, (value, i), (4, 0), textcoords="offset points", va="center")
     axes.margins(x=0.18)
 
 
@@ -28,14 +24,21 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
         table: of `rungs.studies.ladder.ladder_table`.
         floor: plies per second of merely writing the outputs, drawn as the bound.
     """
-    height = 1.5 + 0.55 * len(table)
-    figure, axes = style.axes(height=height)
+    figure, axes = style.axes(height=1.5 + 0.55 * len(table))
     speeds = table["plies_per_second"]
-    gains = table["absolute_speedup"]
-    texts = [f"{style.speed(s)}  ({style.ratio(g)})" for s, g in zip(speeds, gains, strict=True)]
-    # Beside the longer bars a text would meet the bound's line.
-    longer = speeds > np.sqrt(speeds.min() * speeds.max())
-    _bars(axes, table["rung"], speeds, texts, style.BLUE, longer)
+    steps = speeds * table["seconds"]  # plies of a step
+    errors = [speeds - steps / table["seconds_high"], steps / table["seconds_low"] - speeds]
+    axes.errorbar(
+        speeds, range(len(table)), xerr=errors, fmt="o", color=style.BLUE, capsize=3, markersize=7
+    )
+    texts = [
+        f"{style.speed(rate)}  ({style.ratio(gain)})"
+        for rate, gain in zip(speeds, table["absolute_speedup"], strict=True)
+    ]
+    for i, (rate, text) in enumerate(zip(speeds, texts, strict=True)):
+        axes.annotate(text, (rate, i), (0, 7), textcoords="offset points", ha="center")
+    axes.set_yticks(range(len(table)), table["rung"])
+    axes.set_ylim(len(table) - 0.4, -0.6)
     axes.set_xscale("log")
     axes.set_xlim(speeds.min() / 4, max(speeds.max(), floor or 0) * 4)
     if floor:
@@ -43,8 +46,8 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
         label = f"bound: only writing the outputs, {style.speed(floor)} "
         axes.text(floor, len(table) - 0.1, label, ha="right", va="center", fontsize="small")
         axes.set_ylim(len(table) + 0.3, -0.6)
-    axes.set_xlabel("plies per second (logarithmic)")
-    axes.set_title("The ladder: the same games, rung by rung")
+    axes.set_xlabel("plies per second (logarithmic; lines: 94 % intervals)")
+    axes.set_title("The ladder: the same games on every rung")
     return figure
 
 

@@ -53,6 +53,22 @@ def below(points: pd.DataFrame, threads: int) -> pd.DataFrame:
     return points[points["name"].str.startswith("cpp") == (threads == 1)]
 
 
+def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> dict[str, float]:
+    """Returns which shares of its roofs a program reaches.
+
+    Args:
+        row: of `point`.
+        compute, bandwidth, cores: as of `rooflines`.
+
+    Returns:
+        Of the vector peak by its operations, and of each level's bandwidth by its bytes.
+    """
+    vectors, slopes = roofs(compute, bandwidth, 1 if row.name.startswith("cpp") else cores)
+    moved = row.performance / row.intensity
+    of_levels = {f"{level}'s bandwidth": moved / slope for level, slope in slopes.items()}
+    return {"the vector peak": row.performance / max(vectors.values())} | of_levels
+
+
 def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFrame, cores: int):
     """Draws programs under the roofs of as many cores as they use: of one, and below it of all.
 
@@ -110,16 +126,18 @@ def _roofline(axes, peaks, bandwidths, points: pd.DataFrame, unit: str, guess) -
         axes.annotate(
             f"{name}, {bandwidth / 1e9:,.0f} GB/s",
             (low, low * bandwidth / 1e9),
-            (3, 0),
+            (3, 4),
             textcoords="offset points",
             fontsize="x-small",
-            va="bottom",
+            va="center",
+            bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
         )
     for name, peak in peaks.items():
         flat = intensity[intensity >= ridge(peak, fastest)]
         axes.plot(flat, np.full(len(flat), peak / 1e9), color=style.BLACK, linewidth=1.5)
         text = f"{name}, {peak / 1e9:,.0f} {unit}"
-        axes.annotate(text, (high, peak / 1e9), ha="right", va="bottom", fontsize="x-small")
+        above = {"textcoords": "offset points", "ha": "right", "va": "bottom"}
+        axes.annotate(text, (high, peak / 1e9), (0, 2), fontsize="x-small", **above)
     for row, marker, color in zip(points.itertuples(), style.MARKERS, style.COLORS, strict=False):
         label = f"{row.name}, {row.performance / 1e9:,.3g} {unit}"
         at = (row.intensity, row.performance / 1e9)
@@ -154,7 +172,8 @@ def scaling(
     Args:
         times: of `rungs.studies.scaling.strong` or `weak`.
         cores: how many there are; beyond them the background is shaded and markers are hollow.
-        law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction.
+        law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction where that is below
+            one: beyond, no fraction describes the times.
         serial: that fraction.
         paper: `threads`, `boards` and `speedup` of the study, to which the law is fitted as well.
         guess: threads, and the speedup that someone expects.
@@ -169,8 +188,9 @@ def scaling(
     most = last if paper is None else max(last, paper["threads"].max())
     axes.plot([1, most], [1, most], color=style.BLACK, linestyle="--", linewidth=1)
     axes.annotate("ideal", (most, most), ha="right", va="bottom", fontsize="small")
-    label = f"{law}'s law for ours, serial fraction {serial:.1%}"
-    axes.plot(line, predicted(law, serial, line), "-.", color=style.GREY, label=label)
+    if serial < 1:
+        label = f"{law}'s law for ours, serial fraction {serial:.1%}"
+        axes.plot(line, predicted(law, serial, line), "-.", color=style.GREY, label=label)
     axes.fill_between(threads, low, high, color=style.BLUE, alpha=0.2)
     ours = {"color": style.BLUE, "marker": "o", "zorder": 3}
     axes.plot(threads, middle, label="ours, median and quartiles", **ours)

@@ -31,8 +31,8 @@ class NotebookRun:
     def __init__(self, notebook: str, root: Path = paths.ROOT):
         self._notebook, self._root = notebook, root
         self._top = live()
-        self._all: list[str] = []
-        self._current: list[str] = []  # of the measurements that the next figures are of
+        self._all: dict[str, float] = {}  # the worst of each kind
+        self._current: dict[str, float] = {}  # of the measurements that the next figures are of
         self._figure_shown = False
         self._crowded = False
         self._before = usage()
@@ -81,18 +81,21 @@ class NotebookRun:
             return "This run does not tell: its noise is larger."
         return larger if factor.middle > than else smaller
 
-    def figure(self, table: str, draw: Callable[[pd.DataFrame], Figure], frame: pd.DataFrame):
+    def figure(
+        self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
+    ) -> Figure:
         """Shows a figure of this run; where it was disturbed also the recorded one, below it.
 
         Args:
             table: the name of the file that `frame` is saved as, without number and ending.
-            draw: makes the figure from a table of that form.
+            draw: makes the figure from a table of that form, and from `others` by their names.
             frame: what this run measured.
+            **others: further tables, by the names of their files.
 
         Returns:
             This run's figure.
         """
-        disturbed, figure = self.disturbed, draw(frame)
+        disturbed, figure = self.disturbed, draw(frame, **others)
         self._figure_shown = True
         if not disturbed:
             display(figure)
@@ -100,19 +103,34 @@ class NotebookRun:
             return figure
         figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_ACROSS)
         display(figure)
-        why = "; ".join(dict.fromkeys(self._current))
-        recorded = _recorded(self._root, f"{self._notebook}_{table}.csv", frame)
-        if recorded is None:
-            say(f"*This run was disturbed: {why}. No other run of this figure is recorded.*")
-        else:
-            facts = recorded.attrs["provenance"]
-            say(
-                f"*This run was disturbed: {why}. Recorded without disturbance on "
-                f"{in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`:*"
-            )
-            display(draw(recorded))
+        why = _in_words(self._current)
+        say(f"*This run was disturbed: {why}.*")
+        self.recorded(table, draw, frame, **others)
         self._before = usage()
         return figure
+
+    def recorded(
+        self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
+    ) -> None:
+        """Shows the recorded figure of what this run measured; arguments as of `figure`."""
+        tables = self._recorded({table: frame, **others})
+        if tables is None:
+            say("*No run of this figure is recorded.*")
+            return
+        facts = tables[table].attrs["provenance"]
+        say(f"*As recorded on {in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`:*")
+        display(draw(tables.pop(table), **tables))
+
+    def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
+        """Returns recorded tables of these forms: of this kind of machine, or else of another."""
+        recorded = self._root / "data" / "recorded"
+        for folder in [recorded / slug(), *sorted(recorded.glob("*/"))]:
+            files = {name: folder / f"{self._notebook}_{name}.csv" for name in like}
+            if all(file.exists() for file in files.values()):
+                tables = {name: results.load(file) for name, file in files.items()}
+                if all(set(like[name].columns) <= set(tables[name].columns) for name in like):
+                    return tables
+        return None
 
     def _begin(self, *_) -> None:
         self._before = usage()
@@ -124,14 +142,14 @@ class NotebookRun:
         measured = after.at - self._before.at > _MEASURING
         self._before = after
         if measured and self._figure_shown:
-            self._current, self._figure_shown = [], False
+            self._current, self._figure_shown = {}, False
         if not found:
             return
-        self._current += found
-        self._all += found
+        for worst in (self._current, self._all):
+            worst.update({what: max(much, worst.get(what, 0)) for what, much in found.items()})
         self._top(
-            f"**This run was disturbed**: {'; '.join(dict.fromkeys(self._all))}. Figures of what "
-            "was disturbed say so, recorded ones stand below them, and nothing is concluded."
+            f"**This run was disturbed**: at worst {_in_words(self._all)}. Figures of what was "
+            "disturbed say so, recorded ones stand below them, and nothing is concluded from it."
         )
 
 
@@ -139,12 +157,5 @@ _ACROSS = {"ha": "center", "va": "center", "rotation": 20}
 _MEASURING = 0.2  # seconds: cells that take less only write
 
 
-def _recorded(root: Path, name: str, like: pd.DataFrame) -> pd.DataFrame | None:
-    """Returns the recorded table of a name, of this kind of machine or else of another."""
-    folder = root / "data" / "recorded"
-    for file in [folder / slug() / name, *sorted(folder.glob(f"*/{name}"))]:
-        if file.exists():
-            table = results.load(file)
-            if set(like.columns) <= set(table.columns):
-                return table
-    return None
+def _in_words(found: dict[str, float]) -> str:
+    return "; ".join(what.format(much) for what, much in found.items())

@@ -10,11 +10,11 @@ def rates(times: pd.DataFrame, things: str, title: str):
 
     Args:
         times: of `rungs.studies.peer_race.race`.
-        things: what there are so many of: "boards".
+        things: what is counted: "boards".
         title: the figure's.
     """
     values = times.assign(value=times["plies"] / times["seconds"])
-    return _lines(values, "steps of one environment per second", things, title)
+    return _lines(values, f"steps per second, of all {things} together", things, title)
 
 
 def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
@@ -22,7 +22,7 @@ def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time p
 
     Args:
         times: of `rungs.studies.peer_race.race`.
-        things: what there are so many of.
+        things: what is counted.
         title: the figure's.
     """
     values = times.assign(value=times["seconds"] / times["plies"] * times["num_envs"])
@@ -49,7 +49,7 @@ def bars(times: pd.DataFrame, ours: str, title: str):
         axes.annotate(text, (rate, i), (4, 0), textcoords="offset points", va="center")
     axes.set_xscale("log")
     axes.set_xlim(medians.min() / 3, medians.max() * 12)
-    axes.set_xlabel("steps of one environment per second")
+    axes.set_xlabel("steps per second, of all environments together")
     axes.set_title(title)
     return figure
 

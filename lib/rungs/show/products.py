@@ -31,7 +31,9 @@ def ladder(table: pd.DataFrame, peaks: dict[int, float]):
         for threads, peak in peaks.items():
             each.axvline(peak / 1e9, color=style.BLACK, linestyle="--", zorder=0)
             on = "1 core" if threads == 1 else f"{threads} cores"
-            each.text(peak / 1e9, -0.7, on, ha="center", fontsize="small")
+            side = "right" if threads == min(peaks) else "left"
+            text = each.text(peak / 1e9, -0.7, f" {on} ", ha=side, fontsize="small")
+            text.set_in_layout(False)
         each.set_xscale("log")
         each.set_xlim(rates.min() / 2, max(peaks.values()) / 1e9 * 8)
         each.set_xlabel("Gflop/s (logarithmic), and share of the peak")

@@ -23,12 +23,16 @@ def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
             "Time of a step": frame["seconds"].map(duration),
             "Plies": frame["plies_per_second"].map(speed),
             "Absolute speed-up": frame["absolute_speedup"].map(ratio),
+            "Interval": [
+                f"{low:.4g} to {high:.4g}"
+                for low, high in zip(frame["speedup_low"], frame["speedup_high"], strict=True)
+            ],
             "Relative speed-up": frame["relative_speedup"].map(ratio),
             "Training, estimated": frame["training_speedup"].map(ratio),
         }
     )
     if floor:
-        table["Of the bound"] = (floor / frame["seconds"]).map("{:.2%}".format)
+        table["Of all cores' bound"] = (floor / frame["seconds"]).map("{:.2%}".format)
     return table
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 import rungs
+from rungs.measure.noise import Factor, factor_apart
 from rungs.measure.peaks import measure_writing
 from rungs.measure.race import output_bytes, race, steps_of
 
@@ -128,3 +129,15 @@ def summary(times: pd.DataFrame, limits: pd.DataFrame, threads: dict[str, int]) 
     bound = limits.set_index(["mask", "num_envs", "threads"])["plies_per_second"]
     at = pd.MultiIndex.from_frame(table[["mask", "num_envs", "threads"]])
     return table.assign(share=table["plies_per_second"] / bound.reindex(at).to_numpy())
+
+
+def kept(times: pd.DataFrame, racer: str, mask: str, num_envs: int) -> Factor:
+    """Returns how many times as fast a racer's step is in situ as alone, which took no turns.
+
+    Args:
+        times: of `race_sizes`.
+        racer, mask, num_envs: which rows.
+    """
+    rows = times.query("racer == @racer and mask == @mask and num_envs == @num_envs")
+    per_ply = (rows["seconds"] / rows["plies"]).groupby(rows["where"])
+    return factor_apart(per_ply.get_group(ALONE), per_ply.get_group(IN_SITU))

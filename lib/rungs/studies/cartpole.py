@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 import rungs
+from rungs.measure.noise import factor_apart
 from rungs.measure.quartiles import quartiles
 from rungs.measure.verify import verify_games
 from rungs.peers.cartpole import OurCartPole
@@ -212,10 +213,11 @@ def fusing(
         **timing: of `rungs.studies.peer_race.race`.
 
     Returns:
-        A row per name: `racer`, `alone` and `fused`, steps of one environment per second, medians;
+        A row per name: `racer`, `alone` and `fused`, steps per second of all environments, medians;
         their quartiles `alone_low`, `alone_high`, `fused_low`, `fused_high`; `bytes` of
         `step_bytes`; `bound`, steps per second whose bytes memory can move; `of_bound`, the share
-        that `alone` reaches; and `gain`, fused / alone.
+        that `alone` reaches; and `gain`, fused / alone, which took no turns, with `gain_low`,
+        `gain_high` and `repeats`, as of `rungs.measure.noise.Factor`.
     """
     rates = {}
     for kind, extra, calls in (("alone", {}, steps), ("fused", {"at_once": at_once}, 2)):
@@ -232,7 +234,10 @@ def fusing(
         dtype = each.get("dtype", "float64")
         row["bytes"] = sum(step_bytes(dtype).values())
         row["bound"] = bandwidth[name] / row["bytes"]
-        row["of_bound"], row["gain"] = row["alone"] / row["bound"], row["fused"] / row["alone"]
+        row["of_bound"] = row["alone"] / row["bound"]
+        gain = factor_apart(*(rates[kind].get_group(name) for kind in ("fused", "alone")))
+        row |= {"gain": gain.middle, "gain_low": gain.low, "gain_high": gain.high}
+        row["repeats"] = gain.repeats
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -9,10 +9,12 @@ import pandas as pd
 
 from rungs.chess.policy import random_actions
 from rungs.chess.vector_env import ChessVectorEnv
+from rungs.machine.topology import caches
+from rungs.measure.noise import Factor, factor, factor_apart
 from rungs.measure.turns import timed_rounds
 from rungs.studies.full_system import in_play, make
 
-_MEMORY = 2**24  # bytes, more than the caches near a core hold
+_UNKNOWN_CACHE = 2**25  # bytes: taken for the last cache's where the system does not tell
 
 
 def step_after(
@@ -20,7 +22,8 @@ def step_after(
 ) -> pd.DataFrame:
     """Times single steps, each after nothing, after a pause, or after other memory was written.
 
-    A pause lets threads that wait for work fall asleep; other memory takes the caches.
+    A pause lets threads that wait for work fall asleep; other memory, twice as much as the largest
+    cache holds, takes all caches.
 
     Args:
         names: rungs.
@@ -33,7 +36,8 @@ def step_after(
         A row per rung, what came before, and repeat: `rung`, `after` ("nothing", "a pause" or
         "other memory"), `repeat`, `seconds` of a step, the median.
     """
-    other = np.ones(_MEMORY // 8)
+    largest = max((cache.bytes for cache in caches()), default=_UNKNOWN_CACHE)
+    other = np.ones(2 * largest // 8)
 
     def write() -> None:
         np.add(other, 1, out=other)
@@ -63,20 +67,25 @@ def step_after(
     return pd.DataFrame(rows, columns=["rung", "after", "repeat", "seconds"])
 
 
-def beside_updates(steps: pd.DataFrame, updates: pd.DataFrame) -> pd.DataFrame:
-    """Puts what a step takes in an update beside what it takes alone.
+def longer(steps: pd.DataFrame, updates: pd.DataFrame) -> dict[str, dict[str, Factor]]:
+    """Returns how many times as long a step takes as one that comes after another step.
 
     Args:
         steps: of `step_after`.
         updates: of `rungs.studies.full_system.race_updates`, of the same boards, stepped once.
 
     Returns:
-        A row per rung: `rung`, median seconds of a step after "nothing", "a pause" and "other
-        memory", and "in an update".
+        By rung: after "a pause" and after "other memory", which took turns with "nothing", and "in
+        an update", which did not.
     """
-    table = steps.groupby(["rung", "after"], sort=False)["seconds"].median().unstack()
-    generating = updates[updates["part"] == "generate"].groupby("racer")["seconds"].median()
-    return table.assign(**{"in an update": generating}).rename_axis(columns=None).reset_index()
+    generating = updates[updates["part"] == "generate"].groupby("racer")["seconds"]
+    found = {}
+    for rung, rows in steps.groupby("rung", sort=False):
+        seconds = rows.pivot(index="repeat", columns="after", values="seconds")
+        alone = seconds.pop("nothing")
+        found[rung] = {after: factor(each / alone) for after, each in seconds.items()}
+        found[rung]["in an update"] = factor_apart(generating.get_group(rung), alone)
+    return found
 
 
 def _steps(env: ChessVectorEnv, before, steps: int, seed: int) -> float:

@@ -15,7 +15,7 @@ from rungs.measure.quartiles import quartiles
 from rungs.studies import full_system
 from rungs.train import learners
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.operations import learning_bytes, operations
+from rungs.train.operations import operations
 from rungs.train.ranks import Ranks
 from rungs.train.settings import PpoSettings, Training
 from rungs.train.training import EVALUATIONS, METRICS, train
@@ -81,7 +81,8 @@ def ladder(times: pd.DataFrame, settings: PpoSettings, peak: float = np.nan) -> 
         A row per learner: `learner`; `steps_per_second`, the median, with quartiles `low` and
         `high`; `gain` over the first learner, the median over repeats; `generate`, `infer` and
         `backward`, median seconds of an update (a transfer counts to inferring); and shares of the
-        peak, NaN where it is not known: `infer_share`, `learn_share` and, of the whole update,
+        peak, NaN where it is not known and for learners that multiply in bfloat16, which has
+        another: `infer_share`, `learn_share` and, of the whole update,
         `share`. Operations are those of `rungs.train.operations`.
     """
     work = operations(PolicyValueNetwork())
@@ -98,31 +99,12 @@ def ladder(times: pd.DataFrame, settings: PpoSettings, peak: float = np.nan) -> 
     table["gain"] = (rates / rates.iloc[0]).median(axis=1)
     medians = parts.groupby("racer", sort=False).median()
     table = table.join(medians[["generate", "infer", "backward"]])
-    table["infer_share"] = positions * work.infer / table["infer"] / peak
+    peaks = pd.Series(peak, table.index).where(~table.index.str.contains("bfloat16"))
+    table["infer_share"] = positions * work.infer / table["infer"] / peaks
     learnt = settings.update_epochs * work.learn
-    table["learn_share"] = positions * learnt / table["backward"] / peak
-    table["share"] = table["steps_per_second"] * work.update(settings) / peak
+    table["learn_share"] = positions * learnt / table["backward"] / peaks
+    table["share"] = table["steps_per_second"] * work.update(settings) / peaks
     return table.rename_axis("learner").reset_index()
-
-
-def roofline_points(table: pd.DataFrame, peak: float, rows: int) -> pd.DataFrame:
-    """Returns learners as points below a roofline, as `rungs.show.machine.roofline` draws them.
-
-    Args:
-        table: of `ladder`, with shares of `peak`.
-        peak: operations a second.
-        rows: of a minibatch.
-
-    Returns:
-        A row per learner: `name`, `intensity` (of learning, the same for all, by
-        `rungs.train.operations`), `performance` (operations a second while it learns).
-    """
-    network = PolicyValueNetwork()
-    intensity = operations(network).learn / learning_bytes(network, rows)
-    performance = table["learn_share"] * peak
-    return pd.DataFrame(
-        {"name": table["learner"], "intensity": intensity, "performance": performance}
-    )
 
 
 def train_all(

@@ -34,22 +34,6 @@ class Operations:
         return self.infer + settings.update_epochs * self.learn
 
 
-def learning_bytes(network: PolicyValueNetwork, rows: int, legal: float = LEGAL) -> float:
-    """Returns how many bytes learning from a position has to move, at least.
-
-    A minibatch reads weights and both of Adam's moments and writes them, and writes and reads a
-    gradient: eight times 4 bytes a weight, shared by its rows. A position has an observation, a
-    list, and 4 numbers. What is computed in between is counted as if it stayed in a cache.
-
-    Args:
-        network: whose.
-        rows: of a minibatch.
-        legal: how many actions are legal in a position.
-    """
-    weights = sum(each.numel() for each in network.parameters())
-    return 8 * 4 * weights / rows + 72 + 2 * legal + 4 * 4
-
-
 def operations(network: PolicyValueNetwork, legal: float = LEGAL) -> Operations:
     """Counts the operations of a network.
 
