@@ -9,6 +9,7 @@ RULES = (
     "tests/search/test_sameness.py::test_repetitions_fifty_moves_and_mates_on_the_path",
 )
 FOUND = ("tests/search/test_search.py",)
+POLICY = ("tests/search/test_improved_policy.py",)
 NUMBERS = ("tests/search/test_numbers.py",)
 
 MUTANTS = [
@@ -71,9 +72,25 @@ MUTANTS = [
     Mutant(
         "rest-left-out",
         "cpp/search/select.hpp",
-        "values.rest = std::max(0.0, 1.0 - probability);",
+        "values.rest = limit < node.count ? node.rest : rest;",
         "values.rest = 0;",
         "actions without visits have no share of the improved policy",
+        TREES,
+    ),
+    Mutant(
+        "rest-taken-from-one",
+        "cpp/search/select.hpp",
+        "values.rest = limit < node.count ? node.rest : rest;",
+        "values.rest = std::max(0.0, 1.0 - probability);",
+        "what unvisited actions weigh is lost in rounding, and the policy does not sum to 1",
+        POLICY,
+    ),
+    Mutant(
+        "rest-not-kept-up",
+        "cpp/search/tree.hpp",
+        "for (int i = node.opened; i < node.count; ++i) node.rest +=",
+        "for (int i = 0; i < node.count; ++i) node.rest +=",
+        "below the root, actions count as unvisited after they were visited",
         TREES,
     ),
     Mutant(

@@ -59,6 +59,7 @@ class Node(ctypes.Structure):
     _fields_ = (
         ("position", ctypes.c_uint64 * 8),
         ("key", ctypes.c_uint64),
+        ("rest", ctypes.c_double),
         ("raw_value", ctypes.c_float),
         *((name, ctypes.c_int32) for name in ("visits", "parent", "edge", "first")),
         *((name, ctypes.c_int16) for name in ("count", "opened")),

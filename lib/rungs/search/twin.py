@@ -72,10 +72,13 @@ class Improved:
     def __init__(self, node: Node, policy: Gumbel):
         visited = [edge for edge in node.edges if edge.visits]
         values = [edge.value_sum / edge.visits for edge in visited]
-        probability = weighted = 0.0
+        probability = weighted = rest = 0.0
         for edge, value in zip(visited, values, strict=True):
             probability += edge.prior
             weighted += edge.prior * value
+        for edge in node.edges:
+            if not edge.visits:
+                rest += edge.prior
         visits = node.visits - 1
         self._mixed = node.raw_value
         if visited:
@@ -92,7 +95,7 @@ class Improved:
         for edge in visited:
             self.mass += self.weight(edge)
         if len(visited) < len(node.edges):
-            self.mass += max(0.0, 1.0 - probability) * exp(self._sigma(self._mixed) - self._top)
+            self.mass += rest * exp(self._sigma(self._mixed) - self._top)
 
     def _sigma(self, value: float) -> float:
         return (value - self._low) * self._factor
