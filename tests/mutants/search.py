@@ -10,6 +10,7 @@ RULES = (
 )
 FOUND = ("tests/search/test_search.py",)
 POLICY = ("tests/search/test_improved_policy.py",)
+INPUT = ("tests/search/test_input.py",)
 NUMBERS = ("tests/search/test_numbers.py",)
 
 MUTANTS = [
@@ -144,10 +145,69 @@ MUTANTS = [
     Mutant(
         "nan-taken",
         "cpp/search/forest.hpp",
-        "bool right = value >= -kMost && value <= kMost;",
+        "bool right = value >= -1 && value <= 1;",
         "bool right = true;",
         "a value that is no number goes into the tree",
         FOUND,
+    ),
+    Mutant(
+        "value-out-of-range-taken",
+        "lib/rungs/search/twin.py",
+        "if not (abs(value) <= 1 and math.isfinite(listed.max())):",
+        "if not (math.isfinite(value) and math.isfinite(listed.max())):",
+        "the twin takes values beyond a win",
+        INPUT,
+    ),
+    Mutant(
+        "any-dtype-taken",
+        "lib/rungs/search/search.py",
+        'if array.dtype == np.bool_ or not np.can_cast(array.dtype, np.float32, "same_kind"):',
+        "if array.dtype == np.bool_:",
+        "texts become logits, and complex numbers lose their imaginary part",
+        INPUT,
+    ),
+    Mutant(
+        "answer-not-copied",
+        "lib/rungs/search/search.py",
+        "value, self._batches == 2)",
+        "value, False)",
+        "an evaluator overwrites its answer for the other half before it is read",
+        INPUT,
+    ),
+    Mutant(
+        "environment-lock-ignored",
+        "lib/rungs/search/native.py",
+        "saved, past = env.snapshot(which).boards",
+        "env._check_begun('begin')\n        saved, past = env.boards.save(which)",
+        "boards are copied while another thread steps them",
+        INPUT,
+    ),
+    Mutant(
+        "begun-before-reset",
+        "lib/rungs/search/twin.py",
+        "env.snapshot(which).boards, strict",
+        "env.boards.save(which), strict",
+        "games of an environment that was not reset, or is closed, are searched",
+        INPUT,
+    ),
+    Mutant(
+        "helper-of-the-parent",
+        "lib/rungs/search/search.py",
+        "if self._helper is None or self._helper[0] != os.getpid():",
+        "if self._helper is None:",
+        "a forked process waits for a thread that it does not have",
+        INPUT,
+        tier="system",
+    ),
+    Mutant(
+        "lock-held-by-evaluator-alone",
+        "lib/rungs/search/search.py",
+        """            if self._calls:
+                raise BusyError(f"{what}: {self._calls} is in this search")
+            if self._closed:""",
+        "            if self._closed:",
+        "an evaluator begins the games that are searched",
+        INPUT,
     ),
     Mutant(
         "gamma-not-boosted",

@@ -19,7 +19,7 @@ from rungs.search.noise import Draws
 from rungs.search.real import exp, log
 from rungs.search.result import Result, Tree
 from rungs.search.settings import Gumbel, Puct, SearchSettings, halving
-from rungs.search.trees import Evaluation, Leaves, Trees
+from rungs.search.trees import Evaluation, Leaves, Trees, without_engine
 
 # The least prior: the smallest normal float32, so that its logarithm is a number.
 _LEAST_PRIOR = float(np.finfo(np.float32).tiny)
@@ -387,12 +387,12 @@ class PythonTrees(Trees):
         self._see_reasons()
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        if not isinstance(env.boards, PythonBoards):
+        if not isinstance(without_engine(env.boards), PythonBoards):
             raise ConfigurationError("games: this search's are boards of rung python")
         if self.settings.obs != "board" and env.settings.obs == "board":
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
         settings = self.settings.chess(())
-        for game, copied in zip(which.tolist(), env.boards.save(which), strict=True):
+        for game, copied in zip(which.tolist(), env.snapshot(which).boards, strict=True):
             # An episode that was truncated is over, its game is not.
             copied.settings, copied.ended = settings, bool(copied.reason)
             self._games[game].begin_board(copied)
@@ -449,11 +449,11 @@ class PythonTrees(Trees):
         self.reasons[:] = [game.env.reason for game in self._games]
 
     def _check(self, waiting: list[Game], logits: np.ndarray, values: np.ndarray) -> None:
-        """Refuses what is no number; -inf is one as a logit, but not as all of them."""
+        """Refuses what is no number, or no value; -inf may be a logit, but not all of them."""
         for game, row, value in zip(waiting, logits, values, strict=True):
             assert game.leaf is not None
             listed = row[: len(game.leaf.edges)]
-            if not (math.isfinite(value) and math.isfinite(listed.max())):
+            if not (abs(value) <= 1 and math.isfinite(listed.max())):
                 raise self.no_number(self._games.index(game))
 
 
