@@ -340,5 +340,5 @@ assert os.waitpid(child, 0)[1] == 0
 @pytest.mark.system
 def test_after_a_fork_both_go_on():
     command = [sys.executable, "-W", "ignore", "-c", FORKED]
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=300)
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
