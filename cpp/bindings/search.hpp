@@ -58,12 +58,13 @@ void rungs_search_layout(std::uintptr_t out) {
                              RUNGS_MIRRORED(Forest, observation),
                              RUNGS_MIRRORED(Forest, actions),
                              RUNGS_MIRRORED(Forest, counts)});
-  text += layout(
-      "Node", sizeof(Node),
-      {RUNGS_MIRRORED(Node, position), RUNGS_MIRRORED(Node, key), RUNGS_MIRRORED(Node, raw_value),
-       RUNGS_MIRRORED(Node, visits), RUNGS_MIRRORED(Node, parent), RUNGS_MIRRORED(Node, edge),
-       RUNGS_MIRRORED(Node, first), RUNGS_MIRRORED(Node, count), RUNGS_MIRRORED(Node, opened),
-       RUNGS_MIRRORED(Node, reason), RUNGS_MIRRORED(Node, repetitions)});
+  text +=
+      layout("Node", sizeof(Node),
+             {RUNGS_MIRRORED(Node, position), RUNGS_MIRRORED(Node, key), RUNGS_MIRRORED(Node, rest),
+              RUNGS_MIRRORED(Node, raw_value), RUNGS_MIRRORED(Node, visits),
+              RUNGS_MIRRORED(Node, parent), RUNGS_MIRRORED(Node, edge), RUNGS_MIRRORED(Node, first),
+              RUNGS_MIRRORED(Node, count), RUNGS_MIRRORED(Node, opened),
+              RUNGS_MIRRORED(Node, reason), RUNGS_MIRRORED(Node, repetitions)});
   text += layout(
       "Edge", sizeof(Edge),
       {RUNGS_MIRRORED(Edge, value_sum), RUNGS_MIRRORED(Edge, prior), RUNGS_MIRRORED(Edge, visits),

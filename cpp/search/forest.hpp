@@ -68,10 +68,11 @@ struct Helpers {
 
 namespace detail {
 
-// Whether an evaluation is one: numbers all, of which a logit may be -inf, but not all of them.
+// Whether an evaluation is one: a value from -1 to 1, and logits that are numbers, or -inf, but not
+// all of them.
 inline bool is_number(const float* logits, std::int32_t count, float value) {
   constexpr float kMost = std::numeric_limits<float>::max();
-  bool right = value >= -kMost && value <= kMost;
+  bool right = value >= -1 && value <= 1;
   float most = -std::numeric_limits<float>::infinity();
   for (std::int32_t k = 0; k < count; ++k) {
     right = right && logits[k] <= kMost;

@@ -127,6 +127,7 @@ inline Leaf make_leaf(const Searched& s, const Path& path, std::int32_t parent, 
             path.game.now,
             0,
             0,
+            0,
             parent,
             edge,
             used.edges,
@@ -272,7 +273,7 @@ inline void start(const Searched& s, std::int32_t simulations) {
 inline void absorb(const Searched& s, const float* logits, float value) {
   GameTree& own = s.own;
   if (own.leaf.room) {
-    const Node& node = s.tree().node[own.used.nodes];
+    Node& node = s.tree().node[own.used.nodes];
     set_priors(logits, node.count, s.tree().edges(node));
     put_best_next(node, s.tree().edges(node));
   }

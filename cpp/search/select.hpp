@@ -18,7 +18,7 @@ struct Completed {
   double low, factor;  // sigma(q) = (q - low) * factor
   double top;          // the highest sigma
   double mixed;        // the value of actions without visits
-  double rest;         // how likely all of these are together
+  double rest;         // the sum of their priors
   bool all_visited;    // there are none
 
   double sigma(double q) const { return (q - low) * factor; }
@@ -27,15 +27,22 @@ struct Completed {
   }
 };
 
-// Of a node whose visited edges are among the first `limit`.
+// Of a node whose visited edges are among the first `limit`, which is either all of its edges or
+// `opened` and one more.
+//
+// The priors of actions without visits are added up, not taken from 1: where they are small,
+// rounding would leave nothing of them, and with a high sigma they can weigh most.
 inline Completed completed(const Node& node, const Edge* edges, int limit,
                            const Settings& settings) {
-  double probability = 0, weighted = 0;
+  double probability = 0, weighted = 0, rest = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   std::int32_t visited = 0, most = 0;
   for (int i = 0; i < limit; ++i) {
     const Edge& edge = edges[i];
-    if (!edge.visits) continue;
+    if (!edge.visits) {
+      rest += edge.prior;
+      continue;
+    }
     const double q = edge.value_sum / edge.visits;
     probability += edge.prior;
     weighted += edge.prior * q;
@@ -55,7 +62,7 @@ inline Completed completed(const Node& node, const Edge* edges, int limit,
   if (!values.all_visited) {
     low = std::min(low, values.mixed);
     high = std::max(high, values.mixed);
-    values.rest = std::max(0.0, 1.0 - probability);
+    values.rest = limit < node.count ? node.rest : rest;
   }
   const double scale = (settings.maxvisit_init + most) * settings.value_scale, span = high - low;
   values.low = low;

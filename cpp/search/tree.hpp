@@ -23,13 +23,15 @@ struct Edge {
 struct Node {
   chess::Position position;
   std::uint64_t key;
+  double rest;                // the sum of the priors of its edges from `opened` on
   float raw_value;            // the evaluator's; of a game that is over, what is true
   std::int32_t visits;        // its own evaluation included: 1 + those of its edges
   std::int32_t parent, edge;  // by which the parent leads here; kNone of the root
   std::int32_t first;         // its edges are `count` from there on
   std::int16_t count;
   // Edges that were visited come first, and next the one with the highest prior of all others, as
-  // that is the one that may be visited next. At the root, where noise decides, it is not so.
+  // that is the one that may be visited next. At the root, where noise decides, it is not so,
+  // and neither `opened` nor `rest` is used.
   std::int16_t opened;
   std::int8_t reason;  // chess::Reason
   std::uint8_t repetitions;
@@ -49,8 +51,9 @@ struct Memory {
 constexpr float kLeastPrior = 1.1754943508222875e-38F;
 
 // Has the edges that were visited followed by the one with the highest prior, of equals the one
-// with the lowest action: the others stay in their order.
-inline void put_best_next(const Node& node, Edge* edges) {
+// with the lowest action: the others stay in their order. Sums up the priors of all of these.
+inline void put_best_next(Node& node, Edge* edges) {
+  node.rest = 0;
   if (node.opened == node.count) return;
   int best = node.opened;
   for (int i = node.opened + 1; i < node.count; ++i)
@@ -58,6 +61,7 @@ inline void put_best_next(const Node& node, Edge* edges) {
   const Edge moved = edges[best];
   for (int i = best; i > node.opened; --i) edges[i] = edges[i - 1];
   edges[node.opened] = moved;
+  for (int i = node.opened; i < node.count; ++i) node.rest += edges[i].prior;
 }
 
 // Makes edges for the actions of a list.

@@ -68,10 +68,12 @@ inline void check_tree(const search::Searched& searched) {
     if (node.first < 0 || node.first + node.count > used.edges) fail("edges are not the tree's");
     std::int32_t visits = 1;
     float prior = 0;
+    double rest = 0;
     for (int i = 0; i < node.count; ++i) {
       const Edge& edge = tree.edges(node)[i];
       visits += edge.visits;
       prior += edge.prior;
+      if (i >= node.opened) rest += edge.prior;
       if (std::abs(edge.value_sum) > edge.visits) fail("a visit was worth more than a win");
       if (number && (edge.visits != 0) != (i < node.opened)) fail("visited edges come first");
       if (number && i > node.opened && edge.prior > tree.edges(node)[node.opened].prior)
@@ -86,6 +88,7 @@ inline void check_tree(const search::Searched& searched) {
         fail("a child has another parent");
     }
     if (node.over() ? node.count != 0 : visits != node.visits) fail("visits do not add up");
+    if (number && rest != node.rest) fail("priors of unvisited edges do not add up");
     if (!node.over() && std::abs(prior - 1) > 1e-3) fail("priors do not add up");
   }
 }

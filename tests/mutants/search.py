@@ -9,6 +9,8 @@ RULES = (
     "tests/search/test_sameness.py::test_repetitions_fifty_moves_and_mates_on_the_path",
 )
 FOUND = ("tests/search/test_search.py",)
+POLICY = ("tests/search/test_improved_policy.py",)
+INPUT = ("tests/search/test_input.py",)
 NUMBERS = ("tests/search/test_numbers.py",)
 
 MUTANTS = [
@@ -71,9 +73,25 @@ MUTANTS = [
     Mutant(
         "rest-left-out",
         "cpp/search/select.hpp",
-        "values.rest = std::max(0.0, 1.0 - probability);",
+        "values.rest = limit < node.count ? node.rest : rest;",
         "values.rest = 0;",
         "actions without visits have no share of the improved policy",
+        TREES,
+    ),
+    Mutant(
+        "rest-taken-from-one",
+        "cpp/search/select.hpp",
+        "values.rest = limit < node.count ? node.rest : rest;",
+        "values.rest = std::max(0.0, 1.0 - probability);",
+        "what unvisited actions weigh is lost in rounding, and the policy does not sum to 1",
+        POLICY,
+    ),
+    Mutant(
+        "rest-not-kept-up",
+        "cpp/search/tree.hpp",
+        "for (int i = node.opened; i < node.count; ++i) node.rest +=",
+        "for (int i = 0; i < node.count; ++i) node.rest +=",
+        "below the root, actions count as unvisited after they were visited",
         TREES,
     ),
     Mutant(
@@ -127,10 +145,69 @@ MUTANTS = [
     Mutant(
         "nan-taken",
         "cpp/search/forest.hpp",
-        "bool right = value >= -kMost && value <= kMost;",
+        "bool right = value >= -1 && value <= 1;",
         "bool right = true;",
         "a value that is no number goes into the tree",
         FOUND,
+    ),
+    Mutant(
+        "value-out-of-range-taken",
+        "lib/rungs/search/twin.py",
+        "if not (abs(value) <= 1 and math.isfinite(listed.max())):",
+        "if not (math.isfinite(value) and math.isfinite(listed.max())):",
+        "the twin takes values beyond a win",
+        INPUT,
+    ),
+    Mutant(
+        "any-dtype-taken",
+        "lib/rungs/search/search.py",
+        'if array.dtype == np.bool_ or not np.can_cast(array.dtype, np.float32, "same_kind"):',
+        "if array.dtype == np.bool_:",
+        "texts become logits, and complex numbers lose their imaginary part",
+        INPUT,
+    ),
+    Mutant(
+        "answer-not-copied",
+        "lib/rungs/search/search.py",
+        "value, self._batches == 2)",
+        "value, False)",
+        "an evaluator overwrites its answer for the other half before it is read",
+        INPUT,
+    ),
+    Mutant(
+        "environment-lock-ignored",
+        "lib/rungs/search/native.py",
+        "saved, past = env.snapshot(which).boards",
+        "env._check_begun('begin')\n        saved, past = env.boards.save(which)",
+        "boards are copied while another thread steps them",
+        INPUT,
+    ),
+    Mutant(
+        "begun-before-reset",
+        "lib/rungs/search/twin.py",
+        "env.snapshot(which).boards, strict",
+        "env.boards.save(which), strict",
+        "games of an environment that was not reset, or is closed, are searched",
+        INPUT,
+    ),
+    Mutant(
+        "helper-of-the-parent",
+        "lib/rungs/search/search.py",
+        "if self._helper is None or self._helper[0] != os.getpid():",
+        "if self._helper is None:",
+        "a forked process waits for a thread that it does not have",
+        INPUT,
+        tier="system",
+    ),
+    Mutant(
+        "lock-held-by-evaluator-alone",
+        "lib/rungs/search/search.py",
+        """            if self._calls:
+                raise BusyError(f"{what}: {self._calls} is in this search")
+            if self._closed:""",
+        "            if self._closed:",
+        "an evaluator begins the games that are searched",
+        INPUT,
     ),
     Mutant(
         "gamma-not-boosted",

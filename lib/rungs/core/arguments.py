@@ -115,7 +115,7 @@ def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:
         ConfigurationError: they have a wrong shape or dtype.
     """
     if type(actions) is not np.ndarray:
-        actions = _array("actions", actions)
+        actions = as_array("actions", actions)
     if actions.shape != shape:
         raise ConfigurationError(f"actions have shape {actions.shape}, not {shape}")
     if actions.dtype == _INT64 and actions.flags.carray:
@@ -129,7 +129,7 @@ def checked_indices(name: str, value: object, count: int) -> np.ndarray:
     Raises:
         ConfigurationError: they have a wrong shape or dtype, or one is of none of them.
     """
-    array = _array(name, value)
+    array = as_array(name, value)
     if array.ndim != 1:
         raise ConfigurationError(f"{name}: shape {array.shape}, not (n,)")
     indices = _int64(name, array)
@@ -147,7 +147,12 @@ def _int64(name: str, array: np.ndarray) -> np.ndarray:
     return np.array(array, np.int64, order="C")
 
 
-def _array(name: str, value: object) -> np.ndarray:
+def as_array(name: str, value: object) -> np.ndarray:
+    """Returns what NumPy makes of a value, itself where it is an array.
+
+    Raises:
+        ConfigurationError: it can't be one, or is masked.
+    """
     if isinstance(value, np.ma.MaskedArray):
         raise ConfigurationError(f"{name}: a masked array lacks some")
     try:

@@ -18,10 +18,10 @@ from rungs.compile import layout, loader
 from rungs.compile.functions import Api
 from rungs.compile.team import team_of, thread_count
 from rungs.core.memory import zeroed_lines
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, UnavailableError
 from rungs.search.result import Result, Tree
 from rungs.search.settings import Gumbel, Puct, SearchSettings, halving
-from rungs.search.trees import Evaluation, Leaves, Trees
+from rungs.search.trees import Evaluation, Leaves, Trees, without_engine
 
 # In the order of `rungs::search::Policy`.
 _POLICIES = (Gumbel, Puct)
@@ -59,6 +59,7 @@ class Node(ctypes.Structure):
     _fields_ = (
         ("position", ctypes.c_uint64 * 8),
         ("key", ctypes.c_uint64),
+        ("rest", ctypes.c_double),
         ("raw_value", ctypes.c_float),
         *((name, ctypes.c_int32) for name in ("visits", "parent", "edge", "first")),
         *((name, ctypes.c_int16) for name in ("count", "opened")),
@@ -113,7 +114,8 @@ class CppTrees(Trees):
 
     Raises:
         ConfigurationError: `threads` or `compiler` is wrong.
-        UnavailableError: what `compiler` names is not here, or the system gives fewer threads.
+        UnavailableError: what `compiler` names is not here, or the system gives fewer threads, or
+            has too little memory.
         CompilerError: it refuses the headers.
     """
 
@@ -131,15 +133,21 @@ class CppTrees(Trees):
         self._api = loader.load(compiler)
         check_layout(self._api)
         shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]  # type: ignore[index]  # made one
-        self._observation = np.zeros((num_games, *shape), dtype)
-        self._actions = np.full((num_games, MOST_LISTED), -1, np.int16)
-        self._counts = np.zeros(num_games, np.int16)
-        self._nodes = np.zeros((num_games, 2, settings.nodes), Node)
-        self._edges = np.zeros((num_games, 2, settings.edges), Edge)
-        self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
         histories = num_games if settings.obs != "board" else 0
-        self._history = np.zeros((histories, self._api.rungs_chess_history_bytes()), np.uint8)
-        self._begun = np.zeros(num_games, np.int64)
+        try:
+            self._nodes = np.zeros((num_games, 2, settings.nodes), Node)
+            self._edges = np.zeros((num_games, 2, settings.edges), Edge)
+            self._observation = np.zeros((num_games, *shape), dtype)
+            self._actions = np.full((num_games, MOST_LISTED), -1, np.int16)
+            self._counts = np.zeros(num_games, np.int16)
+            self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
+            self._history = np.zeros((histories, self._api.rungs_chess_history_bytes()), np.uint8)
+            self._begun = np.zeros(num_games, np.int64)
+        except MemoryError as error:
+            raise UnavailableError(
+                f"the system has no memory for {num_games} trees of {settings.nodes} nodes: ask "
+                f"for fewer games, or smaller `nodes` or `simulations` ({error})"
+            ) from None
         self._forest = Forest(
             settings=_settings(settings),
             num_games=num_games,
@@ -164,13 +172,13 @@ class CppTrees(Trees):
         self._see_reasons()
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        if not isinstance(env.boards, CppBoards):
+        if not isinstance(without_engine(env.boards), CppBoards):
             raise ConfigurationError(
                 "games: this search's are boards of the rungs cpp, openmp and threads"
             )
         if self.settings.obs != "board" and env.settings.obs == "board":
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
-        saved, past = env.boards.save(which)
+        saved, past = env.snapshot(which).boards
         histories = past.ctypes.data if len(past) else 0
         self._api.rungs_search_begin_boards(
             self._address, which.ctypes.data, len(which), saved.ctypes.data, histories

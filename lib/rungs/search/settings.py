@@ -44,10 +44,14 @@ class Gumbel:
     maxvisit_init: float = 50.0
 
     def __post_init__(self) -> None:
-        integer("considered", self.considered, 1, MOST_LISTED)
-        real("scale", self.scale, 0, 1e3)
-        real("value_scale", self.value_scale, 1e-6, 1e3)
-        real("maxvisit_init", self.maxvisit_init, 0, 1e6)
+        checked = {
+            "considered": integer("considered", self.considered, 1, MOST_LISTED),
+            "scale": real("scale", self.scale, 0, 1e3),
+            "value_scale": real("value_scale", self.value_scale, 1e-6, 1e3),
+            "maxvisit_init": real("maxvisit_init", self.maxvisit_init, 0, 1e6),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,11 +81,15 @@ class Puct:
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
-        real("c_init", self.c_init, 0, 1e3)
-        real("c_base", self.c_base, 1, 1e9)
-        real("alpha", self.alpha, 1e-2, 1e3)
-        real("fraction", self.fraction, 0, 1)
-        real("temperature", self.temperature, 0, 1e3)
+        checked = {
+            "c_init": real("c_init", self.c_init, 0, 1e3),
+            "c_base": real("c_base", self.c_base, 1, 1e9),
+            "alpha": real("alpha", self.alpha, 1e-2, 1e3),
+            "fraction": real("fraction", self.fraction, 0, 1),
+            "temperature": real("temperature", self.temperature, 0, 1e3),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
 
 POLICIES = {"gumbel": Gumbel, "puct": Puct}
@@ -107,6 +115,7 @@ class SearchSettings:
         simulations = integer("simulations", self.simulations, 1, MOST_SIMULATIONS)
         nodes = 2 * simulations + 1 if self.nodes is None else self.nodes
         checked = {
+            "simulations": simulations,
             "policy": _policy(self.policy),
             "seed": integer("seed", self.seed, 0, 2**64 - 1),
             "keep": boolean("keep", self.keep),
@@ -150,8 +159,11 @@ class SearchSettings:
 
 
 def _policy(policy: object) -> Gumbel | Puct:
-    if isinstance(policy, Gumbel | Puct):
-        return policy
+    """Returns a `Gumbel` or a `Puct`; of a class derived from one, its settings alone."""
+    for rule in (Gumbel, Puct):
+        if isinstance(policy, rule):
+            names = [field.name for field in dataclasses.fields(rule)]
+            return rule(**{name: getattr(policy, name) for name in names})
     if not isinstance(policy, str) or policy not in POLICIES:
         known = ", ".join(map(repr, POLICIES))
         raise ConfigurationError(

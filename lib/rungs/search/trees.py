@@ -6,6 +6,8 @@ import itertools
 import numpy as np
 
 from rungs.chess.actions import board_of, move_of
+from rungs.chess.boards.boards import Boards
+from rungs.chess.boards.engine_plays import EnginePlays
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError, IllegalActionError
 from rungs.search.result import Result, Tree
@@ -52,6 +54,9 @@ class Trees(abc.ABC):
         Raises:
             ConfigurationError: the boards are another rung's, keep no history that is shown, or
                 have more pieces than promotions make; no game has changed.
+            BusyError: another thread is in the environment.
+            gymnasium.error.ResetNeeded: it was not reset yet.
+            gymnasium.error.ClosedEnvironmentError: it is closed.
         """
 
     @abc.abstractmethod
@@ -71,7 +76,8 @@ class Trees(abc.ABC):
             How many trees wait. The others have had their simulations.
 
         Raises:
-            ConfigurationError: a number that was given is none; no tree has changed.
+            ConfigurationError: a logit or value is not finite, or a value is not from -1 to 1; no
+                tree has changed.
         """
 
     @abc.abstractmethod
@@ -111,6 +117,12 @@ class Trees(abc.ABC):
     def no_number(self, game: int) -> ConfigurationError:
         """Makes the error that names a game whose evaluation is none."""
         return ConfigurationError(
-            f"game {game}: the evaluator's logits and value must be numbers: of {self.fen(game)} "
-            "they hold NaN or infinity (-inf may be a logit, but not of all actions)"
+            f"game {game}: the evaluator's logits and value must be numbers, the value from -1 to "
+            f"1: of {self.fen(game)} they hold NaN or infinity (-inf may be a logit, but not of "
+            "all actions), or a value out of range"
         )
+
+
+def without_engine(boards: Boards) -> Boards:
+    """Returns an environment's boards, or those on which an engine plays for its opponent."""
+    return boards.wrapped if isinstance(boards, EnginePlays) else boards

@@ -19,7 +19,7 @@ from rungs.search.noise import Draws
 from rungs.search.real import exp, log
 from rungs.search.result import Result, Tree
 from rungs.search.settings import Gumbel, Puct, SearchSettings, halving
-from rungs.search.trees import Evaluation, Leaves, Trees
+from rungs.search.trees import Evaluation, Leaves, Trees, without_engine
 
 # The least prior: the smallest normal float32, so that its logarithm is a number.
 _LEAST_PRIOR = float(np.finfo(np.float32).tiny)
@@ -72,10 +72,13 @@ class Improved:
     def __init__(self, node: Node, policy: Gumbel):
         visited = [edge for edge in node.edges if edge.visits]
         values = [edge.value_sum / edge.visits for edge in visited]
-        probability = weighted = 0.0
+        probability = weighted = rest = 0.0
         for edge, value in zip(visited, values, strict=True):
             probability += edge.prior
             weighted += edge.prior * value
+        for edge in node.edges:
+            if not edge.visits:
+                rest += edge.prior
         visits = node.visits - 1
         self._mixed = node.raw_value
         if visited:
@@ -92,7 +95,7 @@ class Improved:
         for edge in visited:
             self.mass += self.weight(edge)
         if len(visited) < len(node.edges):
-            self.mass += max(0.0, 1.0 - probability) * exp(self._sigma(self._mixed) - self._top)
+            self.mass += rest * exp(self._sigma(self._mixed) - self._top)
 
     def _sigma(self, value: float) -> float:
         return (value - self._low) * self._factor
@@ -384,12 +387,12 @@ class PythonTrees(Trees):
         self._see_reasons()
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        if not isinstance(env.boards, PythonBoards):
+        if not isinstance(without_engine(env.boards), PythonBoards):
             raise ConfigurationError("games: this search's are boards of rung python")
         if self.settings.obs != "board" and env.settings.obs == "board":
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
         settings = self.settings.chess(())
-        for game, copied in zip(which.tolist(), env.boards.save(which), strict=True):
+        for game, copied in zip(which.tolist(), env.snapshot(which).boards, strict=True):
             # An episode that was truncated is over, its game is not.
             copied.settings, copied.ended = settings, bool(copied.reason)
             self._games[game].begin_board(copied)
@@ -446,11 +449,11 @@ class PythonTrees(Trees):
         self.reasons[:] = [game.env.reason for game in self._games]
 
     def _check(self, waiting: list[Game], logits: np.ndarray, values: np.ndarray) -> None:
-        """Refuses what is no number; -inf is one as a logit, but not as all of them."""
+        """Refuses what is no number, or no value; -inf may be a logit, but not all of them."""
         for game, row, value in zip(waiting, logits, values, strict=True):
             assert game.leaf is not None
             listed = row[: len(game.leaf.edges)]
-            if not (math.isfinite(value) and math.isfinite(listed.max())):
+            if not (abs(value) <= 1 and math.isfinite(listed.max())):
                 raise self.no_number(self._games.index(game))
 
 
