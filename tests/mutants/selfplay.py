@@ -203,7 +203,7 @@ MUTANTS = [
         "lib/rungs/selfplay/learning.py",
         "if not all(map(math.isfinite, parts.values())):",
         "if False:",
-        "a loss of NaN moves the weights, or is told as one of a gradient",
+        "a loss that is infinite moves the weights",
         LEARNING,
     ),
     Mutant(
@@ -241,7 +241,7 @@ MUTANTS = [
     Mutant(
         "results-of-other-matches",
         "lib/rungs/selfplay/checkpoint.py",
-        "if min(row[2:]) < 0 or sum(row[2:]) != games:",
+        "if min(row[2:]) < 0 or sum(row[2:]) != games or row[2] * 2 % 1:",
         "if min(row[2:]) < 0:",
         "points that nobody can have made are rated",
         (f"{TRAINING}::test_a_checkpoint_of_what_no_run_has_is_refused_and_nothing_changes",),

@@ -195,16 +195,20 @@ def test_what_no_position_has_is_not_learnt(name, what, array):
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize(
-    ("bias", "weight", "what"), [(3e38, 0.0, "loss is not"), (1e18, 1e15, "gradient")]
+    ("bias", "weight", "vf_coef"),
+    [
+        (1e30, 0.0, 0.5),  # the loss is infinite, and all gradients finite
+        (1e18, 1e15, 1e9),  # the other way round
+    ],
 )
-def test_a_loss_that_is_not_finite_stops_before_the_weights_change(name, bias, weight, what):
-    learner = learning.make(name, 0, LossWeights(1e-3, vf_coef=1e9, max_grad_norm=1.0))
+def test_a_loss_that_is_not_finite_stops_before_the_weights_change(name, bias, weight, vf_coef):
+    learner = learning.make(name, 0, LossWeights(1e-3, vf_coef, max_grad_norm=1.0))
     with torch.no_grad():
         learner.network.value.bias.fill_(bias)
         learner.network.value.weight.fill_(weight)
     before = {name: weights.clone() for name, weights in learner.network.state_dict().items()}
     moments = learner.state_dict()["optimizer"]["state"]
-    with pytest.raises(TrainingDivergedError, match=what):
+    with pytest.raises(TrainingDivergedError):
         learner.learn(positions())
     for name, weights in learner.network.state_dict().items():
         assert torch.equal(weights, before[name])

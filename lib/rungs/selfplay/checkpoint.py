@@ -69,7 +69,10 @@ def load(out: Path) -> dict:
     wrong = _flaw_of_tensors(saved) or _flaw_of_results(saved["results"], training.games)
     if wrong:
         raise InvalidStateError(f"{path} can't be right: {wrong}")
-    games = _converted(saved["games"], torch.Tensor, torch.Tensor.numpy)
+    try:
+        games = _converted(saved["games"], torch.Tensor, torch.Tensor.numpy)
+    except (TypeError, RuntimeError) as error:  # of a dtype that NumPy has not, or with gradients
+        raise InvalidStateError(f"{path} can't be right: games: {error}") from None
     return saved | {"training": training, "games": games}
 
 
@@ -79,7 +82,7 @@ def _flaw_of_tensors(saved: dict) -> str:
     named = {"network": saved["network"]}
     named |= {f"optimizer's state {key!r}": moments for key, moments in state.items()}
     for rank, each in enumerate(saved["games"]):
-        named[f"games {rank}"] = {name: each[name].detach() for name in SelfPlay.ARRAYS}
+        named[f"games {rank}"] = {name: each[name] for name in SelfPlay.ARRAYS}
     for name, tensors in named.items():
         if wrong := flaw(tensors, name):
             return wrong
@@ -95,7 +98,7 @@ def _flaw_of_results(results: list[list], games: int) -> str:
     for row in results:
         if list(map(type, row)) != [str, str, float, float]:
             return f"results: {row} is not two players and their points"
-        if min(row[2:]) < 0 or sum(row[2:]) != games:
+        if min(row[2:]) < 0 or sum(row[2:]) != games or row[2] * 2 % 1:
             return f"results: {row} is not of {games} games"
     try:
         elo.rate({(a, b): (x, y) for a, b, x, y in results}, anchor=RandomPlayer.name)
