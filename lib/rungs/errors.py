@@ -118,3 +118,9 @@ class NotebookError(RungsError, RuntimeError):
 
 class BookError(RungsError, RuntimeError):
     """The course could not be made into a book, or not without faults; the message lists them."""
+
+
+class TrainingDivergedError(RungsError):
+    """Reports that a loss is not finite: the learner stopped before its weights changed or were
+    saved.
+    """

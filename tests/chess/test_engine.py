@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs.chess.engine import UciEngine
+from rungs.chess.engine import EngineProcess, UciEngine
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, EngineError, IllegalActionError
 from rungs.machine import optional
@@ -262,7 +262,7 @@ def test_an_illegal_action_is_refused_before_the_engine_is_asked(rung, fake):
 
 SCRIPT = """
 import os, signal, sys, rungs
-from rungs.chess.engine import UciEngine
+from rungs.chess.engine import EngineProcess, UciEngine
 env = rungs.make("chess", "python", 2, opponent=UciEngine(sys.argv[1]))
 env.reset()
 if sys.argv[2] == "killed":
@@ -333,3 +333,12 @@ def test_stockfish_plays_the_same_on_every_rung(rung):
     assert sum(reasons.values()) >= 3
     for env in pair:
         env.close()
+
+
+def test_nothing_is_logged_where_an_engine_is_stopped(fake, caplog):
+    """As asyncio does where the exit status of a process of its own was collected elsewhere."""
+    for _ in range(5):
+        engine = EngineProcess(fake())
+        engine.reply(chess.Board(), 0)
+        engine.close()
+    assert not caplog.records

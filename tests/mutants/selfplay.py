@@ -7,6 +7,9 @@ BUFFER = ("tests/selfplay/test_buffer.py",)
 ELO = ("tests/selfplay/test_elo.py",)
 MATCHES = ("tests/selfplay/test_matches.py",)
 LEARNING = ("tests/selfplay/test_learning.py",)
+AGENTS = ("tests/selfplay/test_agents.py",)
+TRAINING = "tests/selfplay/test_training.py"
+FOLDER = ("tests/core/test_folder.py",)
 
 MUTANTS = [
     Mutant(
@@ -120,5 +123,151 @@ MUTANTS = [
         "self.ranks.agree(network.state_dict)",
         "other ranks play by weights that have learnt nothing",
         ("tests/selfplay/test_together.py",),
+    ),
+    Mutant(
+        "recorded-agents-removed-first",
+        "lib/rungs/selfplay/agents.py",
+        "        with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:\n",
+        '        for old in folder.glob("*.p*"):\n'
+        "            old.unlink()\n"
+        "        with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:\n",
+        "a full disk loses the agents that were recorded",
+        AGENTS,
+    ),
+    Mutant(
+        "provenance-not-looked-at",
+        "lib/rungs/selfplay/agents.py",
+        "if not kind or not 0 <= seconds < math.inf:",
+        "if not kind:",
+        "an agent that does not say how long it was trained is recorded",
+        AGENTS,
+    ),
+    Mutant(
+        "weights-that-are-no-numbers",
+        "lib/rungs/selfplay/tensors.py",
+        "if not bool(each.isfinite().all()):",
+        "if False:",
+        "an agent or a checkpoint with weights of NaN is believed",
+        AGENTS,
+    ),
+    Mutant(
+        "strays-in-the-pool",
+        "lib/rungs/selfplay/agents.py",
+        "if path == frozen_path(pool, update)}",
+        "if path}",
+        "what somebody put into a pool is an earlier self",
+        AGENTS,
+    ),
+    Mutant(
+        "unchecked-ids-in-a-shard",
+        "lib/rungs/selfplay/positions.py",
+        "if action.min() < 0 or action.max() >= NUM_ACTIONS or not _ON_BOARD[action].all():",
+        "if False:",
+        "C++ reads and writes beyond its memory",
+        BUFFER,
+    ),
+    Mutant(
+        "unchecked-policy-in-a-shard",
+        "lib/rungs/selfplay/positions.py",
+        "if (abs(sums - 1) > _ROUNDED).any():",
+        "if False:",
+        "policies of 0 are learnt, divided by their sum",
+        BUFFER,
+    ),
+    Mutant(
+        "unchecked-pieces-in-a-shard",
+        "lib/rungs/selfplay/positions.py",
+        "if ((seen < _LEAST) | (seen > _MOST)).any():",
+        "if False:",
+        "C++ reads the weights of pieces that there are none of",
+        BUFFER,
+    ),
+    Mutant(
+        "waiting-boards-unchecked",
+        "lib/rungs/selfplay/games.py",
+        "if ((array < 0) | (array >= most)).any():",
+        "if False:",
+        "positions wait for games on boards that there are none of",
+        GAMES,
+    ),
+    Mutant(
+        "nothing-is-learnt-from",
+        "lib/rungs/selfplay/learning.py",
+        "if not wrong and not len(positions):",
+        "if False:",
+        "C++ reads the first of no positions",
+        LEARNING,
+    ),
+    Mutant(
+        "infinite-loss-learnt",
+        "lib/rungs/selfplay/learning.py",
+        "if not all(map(math.isfinite, parts.values())):",
+        "if False:",
+        "a loss that is infinite moves the weights",
+        LEARNING,
+    ),
+    Mutant(
+        "infinite-gradient-learnt",
+        "lib/rungs/selfplay/learning.py",
+        "if not all(np.isfinite(each.numpy()).all() for each in gradients):",
+        "if False:",
+        "a gradient that is not finite makes weights of NaN",
+        LEARNING,
+    ),
+    Mutant(
+        "strange-shards-removed",
+        "lib/rungs/selfplay/buffer.py",
+        "self._ours = {number for number in there if self._path(number) in ours}",
+        "self._ours = set(there)",
+        "a file that somebody put beside the shards is removed",
+        BUFFER,
+    ),
+    Mutant(
+        "strange-shards-written-over",
+        "lib/rungs/selfplay/buffer.py",
+        "        if path.exists():\n",
+        "        if False:\n",
+        "a file that somebody put where a shard goes is replaced",
+        BUFFER,
+    ),
+    Mutant(
+        "shards-unknown-until-learnt-from",
+        "lib/rungs/selfplay/training.py",
+        "        self.folder.note([self.buffer.next_path()])\n",
+        "",
+        "what a killed run wrote is taken for somebody else's",
+        (f"{TRAINING}::test_a_run_that_broke_goes_on_as_if_it_had_not",),
+    ),
+    Mutant(
+        "results-of-other-matches",
+        "lib/rungs/selfplay/checkpoint.py",
+        "if min(row[2:]) < 0 or sum(row[2:]) != games or row[2] * 2 % 1:",
+        "if min(row[2:]) < 0:",
+        "points that nobody can have made are rated",
+        (f"{TRAINING}::test_a_checkpoint_of_what_no_run_has_is_refused_and_nothing_changes",),
+    ),
+    Mutant(
+        "marked-late",
+        "lib/rungs/core/folder.py",
+        "                folder.note([])\n",
+        "",
+        "a run begins in a part of another that has only begun",
+        FOLDER,
+    ),
+    Mutant(
+        "a-part-looked-for-once",
+        "lib/rungs/core/folder.py",
+        "            _check_is_no_part(path)\n            yield folder",
+        "            yield folder",
+        "two runs that begin at once, one in a part of the other, both go on",
+        FOLDER,
+    ),
+    Mutant(
+        "mark-left-behind",
+        "lib/rungs/core/folder.py",
+        "if mark is None and not folder.used:",
+        "if False:",
+        "a folder in which nothing of ours is says that it is ours",
+        FOLDER,
     ),
 ]

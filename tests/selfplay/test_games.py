@@ -10,9 +10,10 @@ import pytest
 import rungs
 from rungs.chess.actions import move_of
 from rungs.chess.policy import random_actions
+from rungs.errors import InvalidStateError
 from rungs.selfplay.games import SelfPlay
 from rungs.selfplay.matches import MASK
-from rungs.selfplay.positions import fits, joined
+from rungs.selfplay.positions import flaw, joined
 
 MATE_IN_ONE = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"
 
@@ -49,7 +50,7 @@ def test_a_mate_is_the_movers_win_and_the_others_loss():
     assert sum(ended.values()) >= 12
     mates = positions.outcome == 1
     assert mates.any() == (ended["decided"] > 0)
-    assert fits(positions.arrays())
+    assert flaw(positions.arrays()) == ""
 
 
 def test_every_position_has_the_outcome_of_its_game():
@@ -112,3 +113,31 @@ def test_going_on_elsewhere_changes_nothing(stop):
     ours.append(second.play(None, 40)[0])
     for name, array in joined(parts).arrays().items():
         np.testing.assert_array_equal(getattr(joined(ours), name), array, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("plies", lambda plies: 10**19),
+        ("plies", lambda plies: -1),
+        ("board", lambda board: board + 6),
+        ("board", lambda board: board.astype(np.int32)),
+        ("board", lambda board: board[:-1]),
+        ("ply", lambda ply: ply - 20),
+        ("ply", lambda ply: ply + 2**62),
+        ("action", lambda action: action + np.int16(20_000)),
+        ("observation", lambda seen: seen * np.int8(20)),
+        ("policy", lambda policy: policy * np.float16("nan")),
+        ("env", lambda env: env[:-1]),
+    ],
+)
+def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, wrong):
+    games, same = made(seed=5), made(seed=5)
+    games.play(None, 10)
+    same.play(None, 10)
+    saved = games.save()
+    with pytest.raises(InvalidStateError, match=None if name == "env" else f"{name}: "):
+        games.load(saved | {name: wrong(saved[name])})
+    theirs, _ = same.play(None, 30)
+    for name, array in games.play(None, 30)[0].arrays().items():
+        np.testing.assert_array_equal(array, getattr(theirs, name), name)

@@ -1,5 +1,6 @@
 """What is learnt: the loss by hand, and that a policy and outcomes are taken over."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -8,10 +9,10 @@ import torch
 
 import rungs
 from rungs.chess.policy import random_actions
-from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.errors import ConfigurationError, InvalidStateError, TrainingDivergedError
 from rungs.selfplay import learning
 from rungs.selfplay.learning import LossWeights, losses
-from rungs.selfplay.positions import Positions
+from rungs.selfplay.positions import Positions, joined
 from rungs.selfplay.settings import LEARNERS
 from rungs.train.network import PolicyValueNetwork
 
@@ -167,3 +168,58 @@ def test_what_is_of_another_learner_is_refused(name, what):
         learning.load(ours, {"network": network, "optimizer": optimizer})
     for name, weights in ours.network.state_dict().items():
         assert torch.equal(weights, before[name])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    ("what", "array"),
+    [
+        (None, None),  # of none at all
+        ("observation", np.full((2, 72), -7, np.int8)),
+        ("action", np.array([4, 68, 4, 68, 32_767], np.int16)),
+        ("action", np.array([-9, 68, 4, 68, 132], np.int16)),
+        ("count", np.array([5, 0], np.int16)),
+        ("policy", np.array([0, 0, 1, 0, 0], np.float16)),
+        ("outcome", np.array([1, 3], np.int8)),
+    ],
+)
+def test_what_no_position_has_is_not_learnt(name, what, array):
+    learner = learning.make(name, 0, WEIGHTS)
+    before = {name: weights.clone() for name, weights in learner.network.state_dict().items()}
+    wrong = joined([]) if what is None else dataclasses.replace(positions(), **{what: array})
+    with pytest.raises(ConfigurationError, match=what or "there are none"):
+        learner.learn(wrong)
+    for name, weights in learner.network.state_dict().items():
+        assert torch.equal(weights, before[name])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    ("bias", "weight", "vf_coef"),
+    [
+        (1e30, 0.0, 0.5),  # the loss is infinite, and all gradients finite
+        (1e18, 1e15, 1e9),  # the other way round
+    ],
+)
+def test_a_loss_that_is_not_finite_stops_before_the_weights_change(name, bias, weight, vf_coef):
+    learner = learning.make(name, 0, LossWeights(1e-3, vf_coef, max_grad_norm=1.0))
+    with torch.no_grad():
+        learner.network.value.bias.fill_(bias)
+        learner.network.value.weight.fill_(weight)
+    before = {name: weights.clone() for name, weights in learner.network.state_dict().items()}
+    moments = learner.state_dict()["optimizer"]["state"]
+    with pytest.raises(TrainingDivergedError):
+        learner.learn(positions())
+    for name, weights in learner.network.state_dict().items():
+        assert torch.equal(weights, before[name])
+    assert not moments
+    assert not learner.state_dict()["optimizer"]["state"]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_order_of_arrays_in_memory_means_nothing(name):
+    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
+    columns = dataclasses.replace(
+        positions(), observation=np.asfortranarray(positions().observation)
+    )
+    assert ours.learn(columns) == theirs.learn(positions())

@@ -5,6 +5,7 @@ import csv
 import io
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,9 +17,9 @@ import torch
 
 from rungs import cli
 from rungs.core.atomic import UNFINISHED
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, InvalidStateError, TrainingDivergedError
 from rungs.selfplay import agent as files
-from rungs.selfplay import checkpoint, training
+from rungs.selfplay import checkpoint, learning, training
 from rungs.selfplay.positions import DTYPES, Positions
 from rungs.selfplay.settings import SelfPlayTraining
 from rungs.selfplay.training import train
@@ -91,6 +92,9 @@ def test_a_run_writes_what_it_did(unbroken):
     assert [int(row["update"]) for row in evaluations] == [0, 3, 5]
     for row in evaluations:
         assert float(row["low"]) <= float(row["elo"]) <= float(row["high"])
+        text = (unbroken / "matches" / f"{int(row['update']):06}.pgn").read_text()
+        assert int(row["cut"]) == text.count('[Termination "max plies"]') > 0
+        assert int(row["games"]) == text.count("[Result ")
     assert any((unbroken / "tensorboard").iterdir())
 
 
@@ -136,6 +140,106 @@ def test_a_run_that_broke_goes_on_as_if_it_had_not(unbroken, tmp_path, monkeypat
         (tmp_path / folder / f"{UNFINISHED}x").mkdir()
     assert run(tmp_path, "--resume") == 0
     assert_same_run(tmp_path, unbroken)
+
+
+@pytest.fixture
+def copied(unbroken, tmp_path):
+    """A run that is over, to change."""
+    return shutil.copytree(unbroken, tmp_path / "copied")
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda saved: saved["results"].append(["update 3", "random", 1.0]),
+        lambda saved: saved["results"].append([]),
+        lambda saved: saved["results"].append(["update 3", "random", "1", "1"]),
+        lambda saved: saved["results"].append(["update 3", "random", float("nan"), 1.0]),
+        lambda saved: saved["results"].append(["update 3", "random", 1e300, 1e300]),
+        lambda saved: saved["results"].append(["update 3", "random", 0.25, 1.75]),
+        lambda saved: saved["results"].append(["update 3", "update 3", 1.0, 1.0]),
+        lambda saved: saved["results"].append(["a", "b", 1.0, 1.0]),
+        lambda saved: saved["results"].clear(),
+        lambda saved: saved["optimizer"]["state"][0]["step"].fill_(float("nan")),
+        lambda saved: saved["optimizer"]["state"][0]["step"].fill_(-1.0),
+        lambda saved: saved["optimizer"]["state"][0]["exp_avg_sq"].fill_(-1.0),
+        lambda saved: saved["optimizer"].update(param_groups=[{"lr": torch.zeros(2)}]),
+        lambda saved: saved["network"]["value.bias"].fill_(float("nan")),
+        lambda saved: saved["network"].update({"value.bias": torch.zeros(1).to_sparse()}),
+        lambda saved: saved["games"][0].update(plies=10**19),
+        lambda saved: saved["games"][0].update(policy=saved["games"][0]["policy"].to_sparse()),
+        lambda saved: saved["games"][0].update(ply=torch.zeros(1, dtype=torch.int64).expand(9**9)),
+        lambda saved: saved["games"][0].update(policy=saved["games"][0]["policy"].bfloat16()),
+        lambda saved: saved["games"][0]["policy"].requires_grad_(),
+        lambda saved: saved["games"][0]["action"].fill_(20_000),
+        lambda saved: saved["games"][0]["observation"].fill_(99),
+    ],
+)
+def test_a_checkpoint_of_what_no_run_has_is_refused_and_nothing_changes(copied, change):
+    path = copied / checkpoint.NAME
+    saved = checkpoint._FILE.load(path)
+    change(saved)
+    checkpoint._FILE.save(path, saved)
+    before = contents(copied)
+    with pytest.raises(InvalidStateError, match=r"checkpoint\.pt"):
+        train(checkpoint.load(copied)["training"], copied, resume=True)
+    assert contents(copied) == before
+
+
+def test_a_shard_that_is_not_of_the_run_is_neither_removed_nor_believed(copied):
+    mine = copied / "positions" / "999999.npz"
+    mine.write_text("precious")
+    before = contents(copied)
+    with pytest.raises(ConfigurationError, match=r"999999\.npz is not of this run"):
+        train(checkpoint.load(copied)["training"], copied, resume=True)
+    assert contents(copied) == before
+
+
+def test_a_loss_that_is_not_finite_ends_a_run_which_keeps_its_checkpoint(tmp_path, monkeypatch):
+    learn, calls = learning.CppLearner.learn, []
+
+    def diverges(learner, positions):
+        calls.append(True)
+        if len(calls) == 5:
+            with torch.no_grad():
+                learner.network.value.bias.fill_(3e38)
+        return learn(learner, positions)
+
+    monkeypatch.setattr(learning.CppLearner, "learn", diverges)
+    # As games are cut after 24 plies there is something to learn from after three updates.
+    with pytest.raises(TrainingDivergedError):
+        train(SelfPlayTraining(**SMALL | {"checkpoint_every": 1, "updates": 9}), tmp_path)
+    saved = checkpoint.load(tmp_path)
+    assert 0 < saved["updates"] < 9
+    assert all(bool(each.isfinite().all()) for each in saved["network"].values())
+
+
+def test_strays_in_the_pool_play_no_part(unbroken, tmp_path, monkeypatch):
+    evaluate = training.Evaluator.evaluate
+
+    def littered(evaluator, *arguments):
+        (tmp_path / "pool").mkdir(exist_ok=True)
+        for name in ("notes.pt", "1.pt", "0000001.pt"):
+            (tmp_path / "pool" / name).write_text("precious")
+        return evaluate(evaluator, *arguments)
+
+    monkeypatch.setattr(training.Evaluator, "evaluate", littered)
+    train(SelfPlayTraining(**SMALL, updates=5), tmp_path)
+    assert_same_run(tmp_path, unbroken)
+
+
+def test_an_earlier_self_that_is_corrupt_is_named(copied):
+    saved = checkpoint.load(copied)
+    path = copied / "pool" / "000005.pt"
+    path.write_bytes(path.read_bytes()[:-9])
+    evaluator = training.Evaluator(saved["training"], copied)
+    learner = learning.make("cpp", 0, learning.LossWeights(1e-3, 0.5, 1.0))
+    with pytest.raises(InvalidStateError, match=r"000005\.pt is corrupt"):
+        evaluator.evaluate(learner.network, 9, {})
 
 
 def test_a_folder_with_a_run_is_refused_unless_it_goes_on(unbroken):

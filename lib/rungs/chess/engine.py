@@ -190,6 +190,13 @@ def _stop(loop: asyncio.AbstractEventLoop, group: ProcessGroup, processes: list)
 
 async def _shut_down(loop: asyncio.AbstractEventLoop, processes: list) -> None:
     for transport, protocol in processes:
+        # A transport that is closed before asyncio has seen the process end collects its exit
+        # status itself, which asyncio then misses, and logs.
+        if transport.get_returncode() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(transport.get_pid(), signal.SIGKILL)  # where it has left the group
+        while transport.get_returncode() is None:
+            await asyncio.sleep(0.001)
         transport.close()
         await protocol.returncode
     loop.stop()

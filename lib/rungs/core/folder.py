@@ -29,6 +29,7 @@ class Folder:
 
     def __init__(self, path: Path, kind: str, names: tuple[str, ...], files: list[str]):
         self.path, self.kind, self.names, self.files = path, kind, names, files
+        self.used = False  # whether `clear` or `note` was called
 
     def clear(self) -> None:
         """Removes the files that we wrote, and nothing else, nor anything through a link."""
@@ -43,6 +44,7 @@ class Folder:
 
     def note(self, files: Iterable[Path]) -> None:
         """Knows from now on that we wrote some files, so that `clear` may remove them."""
+        self.used = True
         names = {str(file.relative_to(self.path)) for file in files}
         self.files = sorted(names.union(self.files))
         mark = {"tool": _TOOL, "schema": _SCHEMA, "version": importlib.metadata.version("rungs")}
@@ -57,7 +59,8 @@ def claimed(
 ) -> Iterator[Folder]:
     """Keeps a folder, which is made if missing, to ourselves while the block runs.
 
-    It says that it is ours from `Folder.clear` or `Folder.note` on.
+    It says that it is ours from the first moment, so that nobody else begins in a part of it; and
+    afterwards where `Folder.clear` or `Folder.note` was called.
 
     Args:
         path: the folder.
@@ -73,24 +76,42 @@ def claimed(
     path = path.resolve()
     if path.exists() and not path.is_dir():
         raise ConfigurationError(f"{path} is no folder")
-    for parent in path.parents:
-        outer, part = _mark(parent), path.relative_to(parent).parts[0]
-        if outer and any(Path(part).match(name) for name in outer["names"]):
-            raise ConfigurationError(f"{path} is part of the {outer['kind']} in {parent}")
+    _check_is_no_part(path)
     with locked(path):
         mark = _mark(path)
         if mark is None:
-            _check_nothing_is_there(path, kind, names if refused is None else refused)
+            foreign = names if refused is None else refused
+            _check_nothing_is_there(path, kind, (_MARK, *foreign))
         elif mark["kind"] != kind:
             raise ConfigurationError(f"{path} holds a {mark['kind']}, not a {kind}")
         for link in (file for name in names for file in path.glob(name) if file.is_symlink()):
             raise ConfigurationError(f"{link} is a link: nothing is replaced through one")
         tidy(path)
-        yield Folder(path, kind, names, mark["files"] if mark else [])
+        folder = Folder(path, kind, names, mark["files"] if mark else [])
+        try:
+            if mark is None:
+                folder.note([])
+                folder.used = False
+                # Who began in a part of it before it was marked has made that folder.
+                _check_nothing_is_there(path, kind, foreign)
+            # And whom it is a part of may have been marked since.
+            _check_is_no_part(path)
+            yield folder
+        finally:
+            if mark is None and not folder.used:
+                with contextlib.suppress(OSError):  # as where the folder was removed meanwhile
+                    (path / _MARK).unlink()
+
+
+def _check_is_no_part(path: Path) -> None:
+    for parent in path.parents:
+        outer, part = _mark(parent), path.relative_to(parent).parts[0]
+        if outer and any(Path(part).match(name) for name in outer["names"]):
+            raise ConfigurationError(f"{path} is part of the {outer['kind']} in {parent}")
 
 
 def _check_nothing_is_there(path: Path, kind: str, refused: tuple[str, ...]) -> None:
-    found = sorted(file for name in (_MARK, *refused) for file in path.glob(name))
+    found = sorted(file for name in refused for file in path.glob(name))
     for file in found:
         if not file.name.startswith(".rungs-"):
             raise ConfigurationError(

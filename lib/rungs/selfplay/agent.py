@@ -1,11 +1,13 @@
 """An agent: a network's weights as they were once, in a file that says where they come from."""
 
 import dataclasses
+import os
 from pathlib import Path
 
 import torch
 
 from rungs.errors import InvalidStateError
+from rungs.selfplay.tensors import flaw
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.saved import Saved
 
@@ -34,37 +36,44 @@ def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
     return Agent(name, _made(weights), {key: str(value) for key, value in provenance.items()})
 
 
-def save(agent: Agent, path: Path) -> None:
+def save(agent: Agent, path: str | os.PathLike) -> None:
     """Writes an agent, whole or not at all.
 
     Raises:
         StorageError: it can't be written.
     """
     weights = {key: each.half() for key, each in agent.network.state_dict().items()}
-    _FILE.save(path, {"name": agent.name, "weights": weights, "provenance": agent.provenance})
+    _FILE.save(Path(path), {"name": agent.name, "weights": weights, "provenance": agent.provenance})
 
 
-def load(path: Path) -> Agent:
+def load(path: str | os.PathLike) -> Agent:
     """Reads an agent.
 
     Raises:
         ConfigurationError: there is no such file, or it holds something else.
-        InvalidStateError: it is corrupt or incomplete.
+        InvalidStateError: it is corrupt or incomplete, or a weight is not finite.
     """
-    saved = _FILE.load(path)
+    saved = _FILE.load(Path(path))
+    if wrong := flaw(saved["weights"], "weights"):
+        raise InvalidStateError(f"{path}: {wrong}")
     try:
         network = _made(saved["weights"])
-    except (KeyError, RuntimeError) as error:
+    except (KeyError, TypeError, RuntimeError) as error:
         why = str(error).partition("\n")[0]
         raise InvalidStateError(f"{path} has the weights of another network: {why}") from None
     return Agent(saved["name"], network, saved["provenance"])
 
 
 def _made(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:
-    """Makes the network that weights are of; its sizes are theirs."""
+    """Makes the network that weights are of; its sizes are theirs.
+
+    Raises:
+        KeyError, TypeError, RuntimeError: they are of none.
+    """
     blocks = {key.split(".")[1] for key in weights if key.startswith("blocks.")}
-    network = PolicyValueNetwork(
-        width=len(weights["squares.weight"]), blocks=len(blocks), keys=len(weights["query.weight"])
-    )
+    width, keys = len(weights["squares.weight"]), len(weights["query.weight"])
+    with torch.device("meta"):  # without memory, which other weights may ask far too much of
+        PolicyValueNetwork(width, len(blocks), keys).load_state_dict(weights, assign=True)
+    network = PolicyValueNetwork(width, len(blocks), keys)
     network.load_state_dict(weights)
     return network.requires_grad_(False).eval()

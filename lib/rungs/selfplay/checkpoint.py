@@ -9,8 +9,11 @@ import numpy as np
 import torch
 
 from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.selfplay import elo
 from rungs.selfplay.games import SelfPlay
+from rungs.selfplay.players import RandomPlayer
 from rungs.selfplay.settings import SelfPlayTraining
+from rungs.selfplay.tensors import flaw
 from rungs.train.checkpoint import NAME
 from rungs.train.saved import Saved
 
@@ -20,11 +23,11 @@ _FORM = {
     "updates": int,
     "positions": int,
     "network": {...: torch.Tensor},
-    "optimizer": {"state": {...: {...: torch.Tensor}}},
+    "optimizer": {"state": {...: {...: torch.Tensor}}, "param_groups": [{...: (float, tuple)}]},
     "results": [[(str, float)]],
     "games": [{"env": bytes, "plies": int, **dict.fromkeys(SelfPlay.ARRAYS, torch.Tensor)}],
 }
-_FILE = Saved("self-play", schema=2, form=_FORM)
+_FILE = Saved("self-play", schema=3, form=_FORM)
 
 
 def save(out: Path, saved: dict) -> None:
@@ -63,8 +66,45 @@ def load(out: Path) -> dict:
         training = SelfPlayTraining(**saved["training"])
     except (TypeError, ConfigurationError) as error:  # settings had other names or ranges then
         raise ConfigurationError(f"{path} is of another version of Rungs: {error}") from None
-    games = _converted(saved["games"], torch.Tensor, torch.Tensor.numpy)
+    wrong = _flaw_of_tensors(saved) or _flaw_of_results(saved["results"], training.games)
+    if wrong:
+        raise InvalidStateError(f"{path} can't be right: {wrong}")
+    try:
+        games = _converted(saved["games"], torch.Tensor, torch.Tensor.numpy)
+    except (TypeError, RuntimeError) as error:  # of a dtype that NumPy has not, or with gradients
+        raise InvalidStateError(f"{path} can't be right: games: {error}") from None
     return saved | {"training": training, "games": games}
+
+
+def _flaw_of_tensors(saved: dict) -> str:
+    """Says which of a checkpoint's tensors can't be gone on from, or returns ""."""
+    state = saved["optimizer"]["state"]
+    named = {"network": saved["network"]}
+    named |= {f"optimizer's state {key!r}": moments for key, moments in state.items()}
+    for rank, each in enumerate(saved["games"]):
+        named[f"games {rank}"] = {name: each[name] for name in SelfPlay.ARRAYS}
+    for name, tensors in named.items():
+        if wrong := flaw(tensors, name):
+            return wrong
+    for key, moments in state.items():
+        for name in moments.keys() & {"step", "exp_avg_sq"}:
+            if (moments[name] < 0).any():
+                return f"optimizer's state {key!r}[{name!r}] is negative"
+    return ""
+
+
+def _flaw_of_results(results: list[list], games: int) -> str:
+    """Says which result is none of a match of so many games, or returns ""."""
+    for row in results:
+        if list(map(type, row)) != [str, str, float, float]:
+            return f"results: {row} is not two players and their points"
+        if min(row[2:]) < 0 or sum(row[2:]) != games or row[2] * 2 % 1:
+            return f"results: {row} is not of {games} games"
+    try:
+        elo.rate({(a, b): (x, y) for a, b, x, y in results}, anchor=RandomPlayer.name)
+    except ConfigurationError as error:
+        return f"results: {error}"
+    return ""
 
 
 def _converted(games: list[dict], kind: type, convert: Callable) -> list[dict]:

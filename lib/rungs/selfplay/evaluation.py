@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rungs.chess.reason import Reason
 from rungs.core.atomic import written
 from rungs.errors import UnavailableError
 from rungs.machine import optional
 from rungs.selfplay import agent as files
 from rungs.selfplay import elo
 from rungs.selfplay.agent import Agent
-from rungs.selfplay.agents import MATCHES, POOL
+from rungs.selfplay.agents import MATCHES, POOL, frozen_in, frozen_path
 from rungs.selfplay.learning import evaluator
 from rungs.selfplay.matches import Match, Player, play, points_of
 from rungs.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer
@@ -60,14 +61,16 @@ class Evaluator:
         Returns:
             What it came to: "elo", "low", "high" beside random play, "random" and, where it is
             played, "stockfish" (points per game), "search_gain" (Elo above the same network without
-            search); and the files that were written.
+            search), "games", how many were played, and "cut", how many of them were cut short and
+            count as draws; and the files that were written.
 
         Raises:
             StorageError: a file can't be written.
+            ConfigurationError, InvalidStateError: an earlier self can't be read; it is named.
             EngineError: Stockfish failed.
         """
         agent = files.freeze(network, named(update), provenance)
-        frozen = self.out / POOL / f"{update:06}.pt"
+        frozen = frozen_path(self.out / POOL, update)
         files.save(agent, frozen)
         seed = (self.training.seed + 1 + update) % 2**64
         played = [
@@ -83,7 +86,9 @@ class Evaluator:
         _write(self.out / RATINGS, ratings.to_csv(index=False))
         _write(self.out / RESULTS, self._results().to_csv(index=False))
         written_files = [frozen, pgn, self.out / RATINGS, self.out / RESULTS]
-        return self._row(agent.name, ratings.set_index("player")), written_files
+        row = self._row(agent.name, ratings.set_index("player"))
+        cut = sum(match.reason == Reason.MAX_PLIES for match in played)
+        return row | {"games": len(played), "cut": cut}, written_files
 
     def ratings(self) -> pd.DataFrame:
         """Returns everybody's ratings beside random play (`rungs.selfplay.elo.rate`)."""
@@ -93,12 +98,12 @@ class Evaluator:
         """Returns who the newest self plays, always in the same order."""
         rivals: list[Player] = [RandomPlayer(seed)]
         rivals.append(self._player(f"{agent.name}, no search", agent.network, 0))
-        earlier = sorted(int(path.stem) for path in (self.out / POOL).glob("*.pt"))
-        earlier = [number for number in earlier if number < update]
+        frozen = frozen_in(self.out / POOL)
+        earlier = [number for number in frozen if number < update]
         # The last one, and others evenly spaced back to the first.
         places = np.linspace(len(earlier) - 1, 0, min(self.training.rivals, len(earlier)))
         for number in dict.fromkeys(earlier[round(place)] for place in places):
-            rival = files.load(self.out / POOL / f"{number:06}.pt")
+            rival = files.load(frozen[number])
             rivals.append(self._player(named(number), rival.network, self.training.simulations))
         if self.training.stockfish:
             rivals.append(EnginePlayer(weakest(stockfish()), STOCKFISH))

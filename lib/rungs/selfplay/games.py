@@ -8,7 +8,9 @@ import numpy as np
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import InvalidStateError
 from rungs.search import Search
-from rungs.selfplay.positions import DTYPES, Positions, fits, joined
+from rungs.selfplay.positions import DTYPES, Positions, flaw, joined
+
+_MOST_PLIES = 2**42  # times 2**20 boards, they can be counted in int64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,11 +98,13 @@ class SelfPlay:
         """Goes on from what `save` returned, on an environment made like that one.
 
         Raises:
-            InvalidStateError: it is of another environment; nothing has changed.
+            InvalidStateError: it is of another environment, or has positions that can't be; the
+                message names the array. Nothing has changed.
         """
         arrays = {name: saved[name] for name in DTYPES}
-        if not fits(arrays) or not len(saved["board"]) == len(saved["ply"]) == len(arrays["count"]):
-            raise InvalidStateError("the positions of games that go on are none")
+        wrong = flaw(arrays) or _misplaced(saved, self.env.num_envs)
+        if wrong:
+            raise InvalidStateError(f"the positions of games that go on: {wrong}")
         self._observation, _ = self.env.set_state(saved["env"])
         self._plies = saved["plies"]
         positions = Positions(**arrays)
@@ -110,6 +114,19 @@ class SelfPlay:
 def _nothing() -> _Waiting:
     none = np.empty(0, np.int64)
     return _Waiting(joined([]), none, none)
+
+
+def _misplaced(saved: dict, boards: int) -> str:
+    """Says what keeps positions from being of games that go on, or returns ""."""
+    if not 0 <= saved["plies"] <= _MOST_PLIES:
+        return f"plies: {saved['plies']}, not 0 to {_MOST_PLIES}"
+    for name, most in (("board", boards), ("ply", saved["plies"])):
+        array = saved[name]
+        if array.dtype != np.int64 or array.shape != saved["count"].shape:
+            return f"{name}: {array.dtype} of shape {array.shape}"
+        if ((array < 0) | (array >= most)).any():
+            return f"{name}: not 0 to {most - 1}"
+    return ""
 
 
 def _positions(observation: np.ndarray, result) -> Positions:

@@ -1,13 +1,16 @@
 """Learning from what search found: its policies and the games' outcomes (AlphaZero's loss)."""
 
 import dataclasses
+import math
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
 import torch
 
+from rungs.errors import ConfigurationError, TrainingDivergedError
 from rungs.search.search import Evaluator
-from rungs.selfplay.positions import Positions
+from rungs.selfplay.positions import Positions, flaw
 from rungs.train.adam import Adam
 from rungs.train.distributions import Padded
 from rungs.train.evaluator import NetworkEvaluator
@@ -47,8 +50,16 @@ class Learner(Protocol):
     def learn(self, positions: Positions) -> dict[str, float]:
         """Moves the weights once, by the gradient of one minibatch.
 
+        Args:
+            positions: the minibatch, at least one position.
+
         Returns:
             "policy_loss" and "value_loss", before that.
+
+        Raises:
+            ConfigurationError: there are no positions, or an array holds what no position has; it
+                is named.
+            TrainingDivergedError: the loss or a gradient is not finite; the weights are unchanged.
         """
 
     def state_dict(self) -> dict:
@@ -73,15 +84,19 @@ class TorchLearner:
 
     def learn(self, positions: Positions) -> dict[str, float]:
         """See `Learner.learn`."""
+        _check_learnable(positions)
         policy_loss, value_loss = losses(self.network, positions)
         self._optimizer.zero_grad()
         (policy_loss + self._weights.vf_coef * value_loss).backward()
-        self._optimizer.clip(self._weights.max_grad_norm)
-        self._optimizer.step()
-        return {
+        parts = {
             "policy_loss": float(policy_loss.detach()),
             "value_loss": float(value_loss.detach()),
         }
+        gradients = (each.grad for each in self.network.parameters() if each.grad is not None)
+        _check_finite(parts, gradients)
+        self._optimizer.clip(self._weights.max_grad_norm)
+        self._optimizer.step()
+        return parts
 
     def state_dict(self) -> dict:
         """See `Learner.state_dict`."""
@@ -114,9 +129,12 @@ class CppLearner:
 
     def learn(self, positions: Positions) -> dict[str, float]:
         """See `Learner.learn`."""
+        _check_learnable(positions)
         dtype = self.compiled.dtype
         arrays = (
-            *(positions.observation, positions.actions(), positions.count),
+            np.ascontiguousarray(positions.observation),
+            positions.actions(),
+            np.ascontiguousarray(positions.count),
             np.arange(len(positions)),
             *(each.astype(dtype) for each in (positions.policies(), positions.outcome)),
         )
@@ -126,8 +144,10 @@ class CppLearner:
         minibatch = Searched(rows, *addresses[4:], vf_coef=self._weights.vf_coef)
         function = self.compiled.api.rungs_learn_search_gradients
         policy_loss, value_loss, *_ = self.compiled.differentiate(function, minibatch)
+        parts = {"policy_loss": policy_loss, "value_loss": value_loss}
+        _check_finite(parts, self.compiled.memory.gradients.values())
         self.compiled.step(self._weights.learning_rate, self._weights.max_grad_norm)
-        return {"policy_loss": policy_loss, "value_loss": value_loss}
+        return parts
 
     def state_dict(self) -> dict:
         """See `Learner.state_dict`."""
@@ -189,3 +209,28 @@ def losses(network, positions: Positions) -> tuple[torch.Tensor, torch.Tensor]:
     divergence = -(target * policy).sum(1) - torch.special.entr(target).sum(1)
     outcome = torch.from_numpy(positions.outcome.astype(np.float32))
     return divergence.mean(), (values - outcome).square().mean()
+
+
+def _check_learnable(positions: Positions) -> None:
+    """Refuses what C++ would read past, and what teaches nothing.
+
+    Raises:
+        ConfigurationError: it names the array.
+    """
+    wrong = flaw(positions.arrays())
+    if not wrong and not len(positions):
+        wrong = "count: there are none"
+    if wrong:
+        raise ConfigurationError(f"positions to learn from: {wrong}")
+
+
+def _check_finite(parts: dict[str, float], gradients: Iterable[torch.Tensor]) -> None:
+    """Refuses a step that would leave weights that are no numbers.
+
+    Raises:
+        TrainingDivergedError: a part of the loss or a gradient is not finite.
+    """
+    if not all(map(math.isfinite, parts.values())):
+        raise TrainingDivergedError(f"the loss is not finite: {parts}; learn more slowly")
+    if not all(np.isfinite(each.numpy()).all() for each in gradients):
+        raise TrainingDivergedError(f"a gradient of the loss {parts} is not finite")

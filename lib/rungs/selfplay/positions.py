@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from rungs.chess.actions import NUM_ACTIONS, target_of
 from rungs.chess.buffers import MOST_LISTED
 
 
@@ -86,12 +87,53 @@ def _shape(name: str) -> tuple[int, ...]:
     return (0, 72) if name == "observation" else (0,)
 
 
-def fits(arrays: dict[str, np.ndarray]) -> bool:
-    """Returns whether arrays are of positions: names, dtypes, shapes, and what must add up."""
-    if {name: array.dtype for name, array in arrays.items()} != DTYPES:
-        return False
-    shapes = {name: array.shape for name, array in arrays.items()}
-    many, entries = len(arrays["count"]), arrays["count"].sum(dtype=np.int64)
-    wanted = {name: (many,) for name in DTYPES} | {"observation": (many, 72)}
-    wanted |= {"action": (entries,), "policy": (entries,)}
-    return shapes == wanted and bool((arrays["count"] > 0).all())
+# The least and the most of each of the 72 numbers that are seen: `rungs.chess.observation`.
+_LEAST = np.array([-6] * 64 + [0, 0, 0, 0, -1, 0, 0, 0], np.int8)
+_MOST = np.array([6] * 64 + [1, 1, 1, 1, 7, 127, 2, 1], np.int8)
+_ON_BOARD = np.array([target_of(action) is not None for action in range(NUM_ACTIONS)])
+_ROUNDED = 0.01  # half precision, of 218 numbers: 0.0005 of their sum, and 218 * 2**-25
+
+
+def flaw(arrays: dict[str, np.ndarray]) -> str:
+    """Says what keeps arrays from being positions, all that the learners rely on.
+
+    Args:
+        arrays: what a file had under the names of `DTYPES`, or anything else.
+
+    Returns:
+        A few words that name the array, or "" where nothing does.
+    """
+    if arrays.keys() != DTYPES.keys():
+        return f"the arrays are {sorted(map(str, arrays))}, not {sorted(DTYPES)}"
+    for name, dtype in DTYPES.items():
+        if not isinstance(arrays[name], np.ndarray) or arrays[name].dtype != dtype:
+            return f"{name}: not an array of {np.dtype(dtype)}"
+    count, action, policy = (arrays[name] for name in ("count", "action", "policy"))
+    if count.ndim != 1 or ((count < 1) | (count > MOST_LISTED)).any():
+        return f"count: not one dimension of 1 to {MOST_LISTED}"
+    entries = (int(count.sum(dtype=np.int64)),)
+    shapes = {"observation": (len(count), 72), "action": entries, "policy": entries}
+    for name, array in arrays.items():
+        shape = shapes.get(name, count.shape)
+        if array.shape != shape:
+            return f"{name}: shape {array.shape}, not {shape}"
+    if not len(count):
+        return ""
+    seen = arrays["observation"]
+    if ((seen < _LEAST) | (seen > _MOST)).any():
+        return "observation: numbers that no board has"
+    if action.min() < 0 or action.max() >= NUM_ACTIONS or not _ON_BOARD[action].all():
+        return "action: ids that no legal action has"
+    first = count.cumsum(dtype=np.int64) - count
+    rises = np.diff(action) > 0
+    rises[first[1:] - 1] = True
+    if not rises.all():
+        return "action: not in order of id"
+    if not ((policy >= 0) & (policy <= 1)).all():
+        return "policy: not 0 to 1"
+    sums = np.add.reduceat(policy, first, dtype=np.float32)
+    if (abs(sums - 1) > _ROUNDED).any():
+        return "policy: a position's does not sum to 1"
+    if ((arrays["outcome"] < -1) | (arrays["outcome"] > 1)).any():
+        return "outcome: not -1, 0 or 1"
+    return ""

@@ -62,6 +62,7 @@ def train(
             else's, or another process trains there.
         InvalidStateError: the checkpoint or the replay buffer is corrupt, incomplete or of another
             network, environment or number of ranks.
+        TrainingDivergedError: a loss is not finite; the last checkpoint stays.
         StorageError: a file can't be written; the last checkpoint stays.
         EngineError: Stockfish failed.
         UnavailableError: Stockfish or TensorBoard is asked for and not there.
@@ -124,7 +125,8 @@ class _Session:
         self.evaluator = Evaluator(training, self.out)
         if saved:
             self.evaluator.results = {(a, b): (x, y) for a, b, x, y in saved["results"]}
-        self.buffer = ReplayBuffer(self.out / BUFFER, training.window, last)
+        ours = {self.out / name for name in folder.files}
+        self.buffer = ReplayBuffer(self.out / BUFFER, training.window, last, ours)
         self.folder = folder
         self.metrics, self.evaluations, self.board = begin_logs(folder, last, say)
 
@@ -147,6 +149,8 @@ class _Session:
         start = time.perf_counter()
         positions, ended = self.games.play()
         played = time.perf_counter()
+        # Known to be ours before it is there, whenever the process is killed.
+        self.folder.note([self.buffer.next_path()])
         self.buffer.add(positions)
         self.updates += 1
         losses = self._learn()
@@ -155,7 +159,6 @@ class _Session:
         self.clock += learnt - start
         row = self._where() | ended | losses | {"play": played - start, "learn": learnt - played}
         self.metrics.add(row)
-        self.folder.note([self.out / BUFFER / f"{self.updates:06}.npz"])
         rate = self.games.positions * self.training.simulations
         self.say(
             f"update {self.updates}, {self.positions:,} positions, {self.clock:.0f} s, "
@@ -190,7 +193,9 @@ class _Session:
         )
         self.say(
             f"evaluation after {self.updates} updates: Elo {row['elo']:.0f} ({row['low']:.0f} to "
-            f"{row['high']:.0f}) over random play{told}; search adds {row['search_gain']:.0f}"
+            f"{row['high']:.0f}) over random play{told}; search adds {row['search_gain']:.0f}; "
+            f"{row['cut']} of {row['games']} games were cut after {self.training.max_plies} plies "
+            "and count as draws"
         )
 
     def _save(self) -> None:

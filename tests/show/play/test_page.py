@@ -6,6 +6,7 @@ import re
 import chess
 import pytest
 
+from rungs.errors import InvalidStateError
 from rungs.selfplay import agents
 from rungs.show.play.page import Page
 
@@ -55,6 +56,21 @@ def test_an_illegal_move_changes_nothing(page):
         moved(page, content)
     page.board._handle_custom_msg("e2e4", [])
     assert page.game.board == chess.Board()
+
+
+def test_an_agent_that_cannot_be_loaded_is_named_and_another_goes_on():
+    def corrupt():
+        raise InvalidStateError("000040.pt is corrupt")
+
+    page = Page({"broken": corrupt, "untrained": agents.untrained})
+    page._simulations.value = 0
+    moved(page, "e2e4")
+    assert "000040.pt is corrupt" in page._status.value
+    page._agent.value = "untrained"
+    assert len(page.game.board.move_stack) == 2
+    page._agent.value = "broken"
+    button(page, "hint").click()
+    assert "000040.pt is corrupt" in page._status.value
 
 
 def test_a_move_may_be_typed(page):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import ipywidgets
 
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, RungsError
 from rungs.selfplay import agents
 from rungs.selfplay.agent import Agent
 from rungs.selfplay.players import NetworkPlayer
@@ -67,7 +67,7 @@ class Page:
         self.board.on_move(self._move)
         self._typed.observe(self._type, "value")
         self._colour.observe(lambda change: self.begin(), "value")
-        self._agent.observe(lambda change: self._show(), "value")
+        self._agent.observe(lambda change: self._change_agent(), "value")
         self.widget = self._arranged()
         self.begin()
 
@@ -123,16 +123,25 @@ class Page:
         """Has the agent move, where it is its turn."""
         if self.game.end is not None or self.game.your_turn:
             return
-        self._status.value = _line("The agent thinks …")
-        thoughts = self._think()
-        self.game.play(thoughts.chosen.move.uci())
-        self._tell(thoughts, "The agent played")
-        self._show()
+        if thoughts := self._think():
+            self.game.play(thoughts.chosen.move.uci())
+            self._tell(thoughts, "The agent played")
+            self._show()
 
-    def _think(self) -> Thoughts:
+    def _change_agent(self) -> None:
+        self._show()
+        self._reply()  # where the one before could not be loaded, it is its turn
+
+    def _think(self) -> Thoughts | None:
+        """Returns what the agent thinks, or says why it can't be loaded."""
+        self._status.value = _line("The agent thinks …")
         name = self._agent.value
         if name not in self._loaded:
-            self._loaded[name] = self._known[name]()
+            try:
+                self._loaded[name] = self._known[name]()
+            except RungsError as error:
+                self._show(str(error))
+                return None
         network = self._loaded[name].network
         with contextlib.closing(NetworkPlayer(name, network, self._simulations.value)) as player:
             return think(player, self.game.board)
@@ -148,9 +157,8 @@ class Page:
 
     def _hint(self) -> None:
         """Shows what the agent would play in the person's place."""
-        if self.game.your_turn:
-            self._status.value = _line("The agent thinks …")
-            self._tell(self._think(), "In your place it would play")
+        if self.game.your_turn and (thoughts := self._think()):
+            self._tell(thoughts, "In your place it would play")
             self._show()
 
     def _show(self, told: str = "") -> None:
