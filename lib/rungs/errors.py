@@ -76,6 +76,10 @@ class InvalidStateError(RungsError, ValueError):
     """A state or snapshot is none of this environment: corrupt, of other settings or rung."""
 
 
+class DivergedError(RungsError, ArithmeticError):
+    """Learning came to a loss or a gradient that is not finite; no weight was moved by it."""
+
+
 class EngineError(RungsError, RuntimeError):
     """A UCI engine could not be started, died, or did not answer in time. Nothing was changed.
 

@@ -162,6 +162,16 @@ def test_a_run_may_be_as_long_as_some_seconds(tmp_path):
     assert len(table(tmp_path / "metrics.csv")) == last["learner"]["updates"]
 
 
+def test_a_run_that_diverges_keeps_its_last_checkpoint(tmp_path, capsys):
+    how = [*SMALL.split(), "--checkpoint-every", "1", "--evaluate-every", "100"]
+    assert train(tmp_path, *how, "--learning-rate", "1e9", "--updates", "20") == 2
+    told = capsys.readouterr()
+    last = checkpoint.load(tmp_path)["learner"]["updates"]
+    assert f"update {last + 1}: " in told.err
+    assert all(each.isfinite().all() for each in weights(tmp_path).values())
+    assert len(table(tmp_path / "metrics.csv")) == last
+
+
 def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
     settings = {"rung": "cpp", "opponent": "random", "how": {}, "ppo": {"discount": 0.9}}
     learner = {"network": {}, "optimizer": {}, "updates": 1, "steps": 1}
@@ -181,6 +191,7 @@ def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):
         ((tmp_path, "--rung", "abacus"), "abacus"),
         ((tmp_path, "--num-envs", "0"), "num_envs"),
         ((tmp_path, "--num-minibatches", "7"), "minibatches"),
+        ((tmp_path, "--num-envs", "8", "--num-steps", "1"), "minibatches"),
         ((tmp_path, "--seconds", "-1"), "seconds"),
         ((tmp_path, "--device", "tpu"), "device"),
         ((tmp_path, "--opponent", "nobody"), "nobody"),
