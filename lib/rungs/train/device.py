@@ -17,10 +17,10 @@ def checked_device(device: str | torch.device) -> torch.device:
         UnavailableError: there is no such CUDA device, or PyTorch was built without CUDA.
     """
     try:
-        found = torch.device(device)
-    except (RuntimeError, TypeError):  # of a text, and of anything else
+        found = torch.device(device) if isinstance(device, str | torch.device) else None
+    except RuntimeError:
         found = None
-    if found is None or isinstance(device, int) or found.type not in ("cpu", "cuda"):
+    if found is None or found.type not in ("cpu", "cuda"):
         raise ConfigurationError(f"device={shown(device)} is not 'cpu' or 'cuda'")
     if found.type == "cuda" and not torch.cuda.is_available():
         raise UnavailableError("there is no CUDA device, or torch was built without CUDA")

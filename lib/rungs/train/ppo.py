@@ -132,8 +132,6 @@ class Learner:
 
     def _learn(self) -> dict[str, float]:
         """See `learn`; the update is not named."""
-        if not self._begun:
-            self.begin(*self.env.reset(seed=self.seed))
         rollout, settings = self.rollout, self.settings
         metrics = self.play()
         watch = Stopwatch(self.device)
@@ -162,6 +160,8 @@ class Learner:
             Episodes that ended, by "wins", "draws" and "losses", and seconds, by "generate",
             "transfer" and "infer".
         """
+        if not self._begun:
+            self.begin(*self.env.reset(seed=self.seed))
         rollout, gamma, agent = self.rollout, self.settings.gamma, self.agent
         watch, episodes = Stopwatch(self.device), Counter(wins=0, draws=0, losses=0)
         rollout.begin_again()

@@ -306,14 +306,14 @@ OFF_THE_BOARD = next(action for action in range(4672) if target_of(action) is No
 @pytest.mark.parametrize(
     ("array", "place", "value"),
     [
-        *((1, 19, action) for action in (-1, -32768, 4672, 32767, OFF_THE_BOARD)),
-        *((0, 8, piece) for piece in (7, -7, 127, -128)),
+        *((1, (19,), action) for action in (-1, -32768, 4672, 32767, OFF_THE_BOARD)),
+        *((0, (8,), piece) for piece in (7, -7, 127, -128)),
         *((2, (), count) for count in (219, 32767, -1)),
     ],
 )
 def test_positions_that_there_are_not_are_refused_everywhere(array, place, value, row):
     given = leaves()
-    given[array][row][place] = value
+    given[array][(row, *place)] = value
     made = agent(network(0).float())
     before = flat(made).clone()
     with pytest.raises(ConfigurationError):
@@ -359,6 +359,16 @@ def test_no_positions_are_evaluated_and_none_are_learnt():
     read = made._read(Played(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0)))
     with pytest.raises(ConfigurationError, match="no positions"):
         made._compiled.differentiate(made._compiled.api.rungs_learn_gradients, read)
+
+
+def test_a_loss_that_is_not_finite_moves_nothing_though_its_gradient_is():
+    how = {"num_steps": 1, "vf_coef": 1e-3}
+    made = CppAgent(network(0).float(), PpoSettings(**how), **HOW)
+    before, played = flat(made).clone(), batches.played("list", "games")
+    played.outcome.fill_(3e19)  # its square is beyond float32
+    with pytest.raises(DivergedError):
+        made.improve(played, [torch.arange(48)])
+    assert torch.equal(flat(made), before)
 
 
 def test_a_gradient_that_is_not_finite_moves_nothing():

@@ -190,7 +190,7 @@ def test_parameters_that_the_optimizer_does_not_have_are_not_learnt(name):
 @NAMES
 def test_minibatches_of_one_position_are_refused(name):
     made = learner(name)
-    made.play()
+    made.play()  # begins, too
     with pytest.raises(ConfigurationError, match="rows"):
         made.agent.gradients(made._played(made.rollout.reward), torch.arange(1))
     with pytest.raises(ConfigurationError, match="num_minibatches=32"):
