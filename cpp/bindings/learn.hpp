@@ -1,6 +1,8 @@
 // What Python calls of the learner: see lib/rungs/train/learners/native.py. All that computes is
 // given a team and how another library runs it (`rungs_team_runner`).
 #pragma once
+#include <cstdlib>
+
 #include "../learn/ladder.hpp"
 #include "../learn/learn.hpp"
 #include "../learn/play.hpp"
@@ -10,17 +12,18 @@
 
 namespace rungs::learn {
 
-// Calls `body(model)` with the model at an address, by what its products take.
+// Returns `body(model)` of the model at an address, by what its products take.
 template <class Body>
-void with_model(std::uintptr_t address, const Body& body) {
+auto with_model(std::uintptr_t address, const Body& body) {
   switch (at<const Model<float>>(address).precision) {
     case sizeof(double):
       return body(at<const Model<double>>(address));
     case sizeof(float):
       return body(at<const Model<float>>(address));
-    default:
-      if constexpr (kHasPairs) body(at<const Model<Pair>>(address));
+    case 2:  // bytes of a bfloat16
+      if constexpr (kHasPairs) return body(at<const Model<Pair>>(address));
   }
+  std::abort();  // there is no code for it: Python refuses it before
 }
 
 inline Workers workers(std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
@@ -102,73 +105,81 @@ std::int64_t rungs_learn_workspace_bytes(std::int64_t bytes, std::int64_t rows) 
   return bytes == 4 ? workspace_bytes<float>(rows) : workspace_bytes<double>(rows);
 }
 
-void rungs_learn_prepare(std::uintptr_t model, std::uintptr_t runner, std::uintptr_t team,
+// Makes the weights ready for what plays, where they aren't.
+void rungs_learn_refresh(std::uintptr_t model, std::uintptr_t runner, std::uintptr_t team,
                          std::int64_t threads) {
   rungs::learn::with_model(model, [&](const auto& own) {
-    rungs::learn::prepare(own, rungs::learn::workers(runner, team, threads));
+    rungs::learn::refresh(own, rungs::learn::workers(runner, team, threads));
   });
 }
 
-void rungs_learn_sample(std::uintptr_t model, std::uintptr_t sampling, std::uintptr_t runner,
-                        std::uintptr_t team, std::int64_t threads) {
+// What reads positions returns the first that can't be read, or -1: one with something else than
+// pieces on its squares, with an action that there is not, or that leaves the board, or with too
+// many or too few.
+
+std::int64_t rungs_learn_sample(std::uintptr_t model, std::uintptr_t sampling,
+                                std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
-  with_model(model, [&]<class U>(const Model<U>& own) {
-    sample(own, rungs::at<const Sampling<Sum<U>>>(sampling), workers(runner, team, threads));
+  return with_model(model, [&]<class U>(const Model<U>& own) {
+    return sample(own, rungs::at<const Sampling<Sum<U>>>(sampling), workers(runner, team, threads));
   });
 }
 
-void rungs_learn_values(std::uintptr_t model, std::uintptr_t observation, std::int64_t rows,
-                        std::uintptr_t value, std::uintptr_t runner, std::uintptr_t team,
-                        std::int64_t threads) {
+std::int64_t rungs_learn_values(std::uintptr_t model, std::uintptr_t observation, std::int64_t rows,
+                                std::uintptr_t value, std::uintptr_t runner, std::uintptr_t team,
+                                std::int64_t threads) {
   using namespace rungs::learn;
-  with_model(model, [&]<class U>(const Model<U>& own) {
-    values(own, reinterpret_cast<const std::int8_t*>(observation), rows,
-           reinterpret_cast<Sum<U>*>(value), workers(runner, team, threads));
+  return with_model(model, [&]<class U>(const Model<U>& own) {
+    return values(own, reinterpret_cast<const std::int8_t*>(observation), rows,
+                  reinterpret_cast<Sum<U>*>(value), workers(runner, team, threads));
   });
 }
 
-void rungs_learn_evaluate(std::uintptr_t model, std::uintptr_t observation, std::uintptr_t action,
-                          std::uintptr_t count, std::int64_t rows, std::int64_t width,
-                          std::uintptr_t score, std::uintptr_t value, std::uintptr_t runner,
-                          std::uintptr_t team, std::int64_t threads) {
+std::int64_t rungs_learn_evaluate(std::uintptr_t model, std::uintptr_t observation,
+                                  std::uintptr_t action, std::uintptr_t count, std::int64_t rows,
+                                  std::int64_t width, std::uintptr_t score, std::uintptr_t value,
+                                  std::uintptr_t runner, std::uintptr_t team,
+                                  std::int64_t threads) {
   using namespace rungs::learn;
-  with_model(model, [&]<class U>(const Model<U>& own) {
-    evaluate(own, reinterpret_cast<const std::int8_t*>(observation),
-             reinterpret_cast<const std::int16_t*>(action),
-             reinterpret_cast<const std::int16_t*>(count), rows, width,
-             reinterpret_cast<Sum<U>*>(score), reinterpret_cast<Sum<U>*>(value),
-             workers(runner, team, threads));
+  return with_model(model, [&]<class U>(const Model<U>& own) {
+    return evaluate(own, reinterpret_cast<const std::int8_t*>(observation),
+                    reinterpret_cast<const std::int16_t*>(action),
+                    reinterpret_cast<const std::int16_t*>(count), rows, width,
+                    reinterpret_cast<Sum<U>*>(score), reinterpret_cast<Sum<U>*>(value),
+                    workers(runner, team, threads));
   });
 }
 
 // Writes the four parts of PPO's loss, doubles, to `parts`.
-void rungs_learn_gradients(std::uintptr_t model, std::uintptr_t minibatch, std::uintptr_t parts,
-                           std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
+std::int64_t rungs_learn_gradients(std::uintptr_t model, std::uintptr_t minibatch,
+                                   std::uintptr_t parts, std::uintptr_t runner, std::uintptr_t team,
+                                   std::int64_t threads) {
   using namespace rungs::learn;
-  with_model(model, [&]<class U>(const Model<U>& own) {
+  return with_model(model, [&]<class U>(const Model<U>& own) {
     const auto& batch = rungs::at<const Minibatch<Sum<U>>>(minibatch);
-    rungs::at<Parts>(parts) =
-        gradients(own, batch.positions, PpoLoss<Sum<U>>(batch), workers(runner, team, threads));
+    return gradients(own, batch.positions, PpoLoss<Sum<U>>(batch), rungs::at<Parts>(parts),
+                     workers(runner, team, threads));
   });
 }
 
 // Writes the parts of AlphaZero's loss: policy, value, and two zeros.
-void rungs_learn_search_gradients(std::uintptr_t model, std::uintptr_t minibatch,
-                                  std::uintptr_t parts, std::uintptr_t runner, std::uintptr_t team,
-                                  std::int64_t threads) {
+std::int64_t rungs_learn_search_gradients(std::uintptr_t model, std::uintptr_t minibatch,
+                                          std::uintptr_t parts, std::uintptr_t runner,
+                                          std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
-  with_model(model, [&]<class U>(const Model<U>& own) {
+  return with_model(model, [&]<class U>(const Model<U>& own) {
     const auto& batch = rungs::at<const Searched<Sum<U>>>(minibatch);
-    rungs::at<Parts>(parts) =
-        gradients(own, batch.positions, SearchLoss<Sum<U>>(batch), workers(runner, team, threads));
+    return gradients(own, batch.positions, SearchLoss<Sum<U>>(batch), rungs::at<Parts>(parts),
+                     workers(runner, team, threads));
   });
 }
 
-void rungs_learn_step(std::uintptr_t model, std::uintptr_t settings, std::uintptr_t runner,
-                      std::uintptr_t team, std::int64_t threads) {
+// Returns 1; or 0 where the gradients' norm isn't finite, and no weight was moved.
+std::int64_t rungs_learn_step(std::uintptr_t model, std::uintptr_t settings, std::uintptr_t runner,
+                              std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
-  with_model(model, [&](const auto& own) {
-    step(own, rungs::at<const AdamSettings>(settings), workers(runner, team, threads));
+  return with_model(model, [&](const auto& own) -> std::int64_t {
+    return step(own, rungs::at<const AdamSettings>(settings), workers(runner, team, threads));
   });
 }
 

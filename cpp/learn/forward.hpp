@@ -34,6 +34,14 @@ inline std::uint64_t occupied(const std::int8_t* observation) {
   return bits;
 }
 
+// Whether all squares hold a piece, -6 to 6, or none.
+inline bool has_pieces(const std::int8_t* observation) {
+  bool wrong = false;
+  for (int square = 0; square < 64; ++square)
+    wrong |= static_cast<std::uint8_t>(observation[square] + kEmpty) >= kPieces;
+  return !wrong;
+}
+
 // The row of the first layer's weights that a piece on a square adds.
 inline int input_of(int square, std::int8_t piece) { return square * kPieces + kEmpty + piece; }
 

@@ -94,7 +94,7 @@ Deltas<T> from_row(const Deltas<T>& all, std::int64_t row) {
 // A chunk of a minibatch: forward, loss, backward.
 template <class U, class Loss, class T = Sum<U>>
 Parts learn_chunk(const Model<U>& model, const Rows& batch, const Loss& loss, const Kept<T>& kept,
-                  std::int64_t first, int rows) {
+                  std::int64_t first, int rows, Unreadable& wrong) {
   alignas(64) T stream[kChunk * kWidth], scratch[kChunk * kWidth];
   Activations<T> activations = from_row(kept.activations, first);
   activations.stream = stream;
@@ -109,6 +109,8 @@ Parts learn_chunk(const Model<U>& model, const Rows& batch, const Loss& loss, co
       __builtin_prefetch(batch.action + from * kMostLegal + i);
   }
   const std::int8_t* const observation = kept.observation + first * kObservation;
+  const auto position = [&](int row) { return batch.row[first + row]; };
+  if (unreadable(observation, rows, wrong, position)) return {};
   forward(*model.prepared, rows, observation, activations);
   Parts parts;
   for (int row = 0; row < rows; ++row) {
@@ -119,8 +121,12 @@ Parts learn_chunk(const Model<U>& model, const Rows& batch, const Loss& loss, co
     const int count = batch.count[from];
     const std::int16_t* const action = batch.action + from * kMostLegal;
     std::int16_t* const capture = kept.capture + (first + row) * kRoom;
-    score_actions(model.parameters.weights, head, observation + row * kObservation, action, count,
-                  score, capture);
+    if (count < 1 || count > kMostLegal ||
+        !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
+                       count, score, capture)) {
+      wrong.add(from);
+      return {};
+    }
     Likely<T> likely;
     softmax(score, count, likely);
     delta[kKeys] = loss(from, count, head[kKeys], likely, score, parts);
@@ -141,18 +147,21 @@ std::int64_t workspace_bytes(std::int64_t rows) {
   return count.used();
 }
 
-// Writes the gradients of a minibatch's mean loss; returns the means of its parts.
+// Writes the gradients of a minibatch's mean loss, and the means of its parts. Returns the first
+// position that can't be read, or -1; where there is one nothing is written.
 template <class U, class Loss, class T = Sum<U>>
-Parts gradients(const Model<U>& model, const Rows& batch, const Loss& loss,
-                const Workers& workers) {
+std::int64_t gradients(const Model<U>& model, const Rows& batch, const Loss& loss, Parts& parts,
+                       const Workers& workers) {
   const Parameters<T>& parameters = model.parameters;
   prepare(model, workers);
   detail::Pieces take(model.workspace);
   const detail::Workspace<T> space = detail::workspace<T>(batch.rows, take);
   const Kept<T>& kept = space.kept;
+  Unreadable wrong;
   for_chunks(workers, batch.rows, [&](std::int64_t chunk, std::int64_t first, int rows) {
-    space.parts[chunk] = detail::learn_chunk(model, batch, loss, kept, first, rows);
+    space.parts[chunk] = detail::learn_chunk(model, batch, loss, kept, first, rows, wrong);
   });
+  if (wrong.first() >= 0) return wrong.first();
 
   // The longest first: keys, squares, layers.
   workers(kKeySlices + 9 + detail::kLayerTasks, [&](std::int64_t task) {
@@ -191,18 +200,22 @@ Parts gradients(const Model<U>& model, const Rows& batch, const Loss& loss,
   for (std::int64_t chunk = 0; chunk < (batch.rows + kChunk - 1) / kChunk; ++chunk)
     total += space.parts[chunk];
   const auto rows = static_cast<double>(batch.rows);
-  return {total.policy / rows, total.value / rows, total.entropy / rows, total.divergence / rows};
+  parts = {total.policy / rows, total.value / rows, total.entropy / rows, total.divergence / rows};
+  return -1;
 }
 
-// Clips the gradients by their norm, and moves the weights.
+// Clips the gradients by their norm, and moves the weights. Returns whether the norm is finite;
+// where it isn't nothing is moved.
 template <class U, class T = Sum<U>>
-void step(const Model<U>& model, const AdamSettings& settings, const Workers& workers) {
+bool step(const Model<U>& model, const AdamSettings& settings, const Workers& workers) {
   double squares[kAdamTasks], total = 0;
   workers(kAdamTasks,
           [&](std::int64_t task) { squares[task] = squared_norm(model.parameters, task); });
   for (const double each : squares) total += each;
+  if (!std::isfinite(total)) return false;
   workers(kAdamTasks,
           [&](std::int64_t task) { move(model.parameters, settings, std::sqrt(total), task); });
+  return true;
 }
 
 }  // namespace rungs::learn

@@ -40,12 +40,14 @@ struct Passing {
 
 }  // namespace detail
 
-// Chooses an action in each position.
+// Chooses an action in each position. Returns the first position that can't be read, or -1.
 template <class U, class T = Sum<U>>
-void sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers) {
+std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers) {
+  Unreadable wrong;
   for_chunks(workers, in.rows, [&](std::int64_t, std::int64_t first, int rows) {
     detail::Passing<T> passing;
     const std::int8_t* const observation = in.observation + first * kObservation;
+    if (unreadable(observation, rows, wrong, [&](int row) { return first + row; })) return;
     forward(*model.prepared, rows, observation, passing.activations());
     for (int row = 0; row < rows; ++row) {
       const std::int64_t i = first + row;
@@ -54,8 +56,10 @@ void sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers
       alignas(64) T score[kRoom] = {};
       std::int16_t capture[kRoom];
       Likely<T> likely;
-      score_actions(model.parameters.weights, head, observation + row * kObservation, action,
-                    in.count[i], score, capture);
+      if (in.count[i] < 1 || in.count[i] > kMostLegal ||
+          !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
+                         in.count[i], score, capture))
+        return wrong.add(i);
       softmax(score, in.count[i], likely);
       const int choice = choose(likely, in.count[i], in.uniform[i]);
       in.choice[i] = choice;
@@ -64,38 +68,51 @@ void sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers
       in.value[i] = head[kKeys];
     }
   });
+  return wrong.first();
 }
 
 // Writes the scores, (rows, width), of positions' legal actions, and the positions' values,
-// (rows,). The first `count` of a row are written, which are no more than `width`; the others stay.
+// (rows,). The first `count` of a row are written, 0 to `width` of them; the others stay. Returns
+// the first position that can't be read, or -1.
 template <class U, class T = Sum<U>>
-void evaluate(const Model<U>& model, const std::int8_t* observation, const std::int16_t* action,
-              const std::int16_t* count, std::int64_t rows, std::int64_t width, T* score, T* value,
-              const Workers& workers) {
+std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
+                      const std::int16_t* action, const std::int16_t* count, std::int64_t rows,
+                      std::int64_t width, T* score, T* value, const Workers& workers) {
+  Unreadable wrong;
   for_chunks(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
     detail::Passing<T> passing;
-    forward(*model.prepared, chunk_rows, observation + first * kObservation, passing.activations());
+    const std::int8_t* const own = observation + first * kObservation;
+    if (unreadable(own, chunk_rows, wrong, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, chunk_rows, own, passing.activations());
     for (int row = 0; row < chunk_rows; ++row) {
       const std::int64_t i = first + row;
       const T* const head = passing.head + row * kHead;
       std::int16_t capture[kRoom];
-      score_actions(model.parameters.weights, head, observation + i * kObservation,
-                    action + i * kMostLegal, count[i], score + i * width, capture);
+      if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMostLegal) ||
+          !score_actions(model.parameters.weights, head, own + row * kObservation,
+                         action + i * kMostLegal, count[i], score + i * width, capture))
+        return wrong.add(i);
       value[i] = head[kKeys];
     }
   });
+  return wrong.first();
 }
 
-// Writes the values, (rows,), of positions, (rows, 72).
+// Writes the values, (rows,), of positions, (rows, 72). Returns the first that can't be read, or
+// -1.
 template <class U, class T = Sum<U>>
-void values(const Model<U>& model, const std::int8_t* observation, std::int64_t rows, T* value,
-            const Workers& workers) {
+std::int64_t values(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
+                    T* value, const Workers& workers) {
+  Unreadable wrong;
   for_chunks(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
     detail::Passing<T> passing;
-    forward(*model.prepared, chunk_rows, observation + first * kObservation, passing.activations());
+    const std::int8_t* const own = observation + first * kObservation;
+    if (unreadable(own, chunk_rows, wrong, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, chunk_rows, own, passing.activations());
     for (int row = 0; row < chunk_rows; ++row)
       value[first + row] = passing.head[row * kHead + kKeys];
   });
+  return wrong.first();
 }
 
 }  // namespace rungs::learn

@@ -9,22 +9,26 @@ namespace rungs::learn {
 // Room for a position's actions, in whole vectors.
 constexpr int kRoom = (kMostLegal + 15) / 16 * 16;
 
-// Which piece moves and which it takes: the row of the capture keys.
+// Which piece moves and which it takes: the row of the capture keys; -1 where the action is none,
+// or leaves the board.
 inline int capture_of(const std::int8_t* observation, int action) {
-  const int moved = observation[chess::from_square(action)] + kEmpty;
-  const int taken = observation[chess::to_square(action)] + kEmpty;
-  return moved * kPieces + taken;
+  if (action < 0 || action >= kActions) return -1;
+  const int to = chess::to_square(action);
+  if (to < 0 || to >= 64) return -1;
+  return (observation[chess::from_square(action)] + kEmpty) * kPieces + observation[to] + kEmpty;
 }
 
 // Scores of `count` actions, by the position's query, (64,); and their rows of the capture keys.
+// Returns false at the first action that has none.
 template <class T>
-inline void score_actions(const T* weights, const T* query, const std::int8_t* observation,
+inline bool score_actions(const T* weights, const T* query, const std::int8_t* observation,
                           const std::int16_t* action, int count, T* score, std::int16_t* capture) {
   constexpr int kParts = kKeys / kLanes<T>;
   Vector<T> part[kParts];
   for (int p = 0; p < kParts; ++p) part[p] = load(query + p * kLanes<T>);
   for (int i = 0; i < count; ++i) {
     const int row = capture_of(observation, action[i]);
+    if (row < 0) return false;
     capture[i] = static_cast<std::int16_t>(row);
     const T* const own = weights + kActionKeys + action[i] * kKeys;
     const T* const taking = weights + kCaptureKeys + row * kKeys;
@@ -33,6 +37,7 @@ inline void score_actions(const T* weights, const T* query, const std::int8_t* o
       dot = multiply_add(part[p], load(own + p * kLanes<T>) + load(taking + p * kLanes<T>), dot);
     score[i] = sum(dot);
   }
+  return true;
 }
 
 // The gradient with respect to the query, from those of the scores: the keys' sum, each times its.

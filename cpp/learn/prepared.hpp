@@ -34,6 +34,24 @@ struct alignas(64) Prepared {
   PreparedLayer<U, kWidth> block[2 * kBlocks];
   PreparedLayer<U, kHeadOutputs, kHead> head;
 
+  // The weights that it was made of, where `remembers` says so: all but the keys, which are read
+  // where they are.
+  T before_keys[kActionKeys], behind_keys[kWeights - kValue];
+  std::int64_t remembers;
+
+  // Whether it was made of these weights, bit for bit.
+  bool made_of(const T* weights) const {
+    return remembers && std::memcmp(weights, before_keys, sizeof before_keys) == 0 &&
+           std::memcmp(weights + kValue, behind_keys, sizeof behind_keys) == 0;
+  }
+
+  // Notes that it was made of these weights.
+  void remember(const T* weights) {
+    std::memcpy(before_keys, weights, sizeof before_keys);
+    std::memcpy(behind_keys, weights + kValue, sizeof behind_keys);
+    remembers = true;
+  }
+
   // It is made in so many parts, in any order.
   static constexpr int kParts = 8 + 1 + kLayers;
 

@@ -76,6 +76,10 @@ class InvalidStateError(RungsError, ValueError):
     """A state or snapshot is none of this environment: corrupt, of other settings or rung."""
 
 
+class DivergedError(RungsError, ArithmeticError):
+    """Learning came to a loss or a gradient that is not finite; no weight was moved by it."""
+
+
 class EngineError(RungsError, RuntimeError):
     """A UCI engine could not be started, died, or did not answer in time. Nothing was changed.
 
@@ -118,9 +122,3 @@ class NotebookError(RungsError, RuntimeError):
 
 class BookError(RungsError, RuntimeError):
     """The course could not be made into a book, or not without faults; the message lists them."""
-
-
-class TrainingDivergedError(RungsError):
-    """Reports that a loss is not finite: the learner stopped before its weights changed or were
-    saved.
-    """

@@ -5,6 +5,9 @@ from tests.mutants.mutant import Mutant
 GRADIENTS = ("tests/train/learners/test_cpp.py::test_gradients_are_exact_in_double_precision",)
 UPDATES = ("tests/train/learners/test_cpp.py::test_updates_are_exact_in_double_precision",)
 
+CPP = "tests/train/learners/test_cpp.py::"
+LEARNERS = "tests/train/learners/test_learners.py::"
+
 MUTANTS = [
     Mutant(
         "last-rows-of-a-product",
@@ -81,9 +84,84 @@ MUTANTS = [
     Mutant(
         "weights-that-are-not-seen-to-change",
         "lib/rungs/train/learners/compiled.py",
-        "if changes != self._prepared:",
-        "if self._prepared < 0:",
+        "        self._call(self.api.rungs_learn_refresh)\n",
+        "        if not hasattr(self, 'once'):\n"
+        "            self.once = self._call(self.api.rungs_learn_refresh)\n",
         "a network that was given other weights plays by its old ones",
         ("tests/train/learners/test_cpp.py::test_weights_are_the_networks_and_go_both_ways",),
+    ),
+    Mutant(
+        "only-weights-that-pytorch-saw-change",
+        "lib/rungs/train/learners/compiled.py",
+        "same and not _memcmp(seen.data_ptr(), now.data_ptr(), self._bytes):",
+        "same:",
+        "a network whose weights were changed past PyTorch is evaluated as it was",
+        (f"{CPP}test_weights_are_evaluated_as_they_are_however_they_were_changed",),
+    ),
+    Mutant(
+        "products-of-weights-that-were",
+        "cpp/learn/model.hpp",
+        "  model.prepared->remembers = false;\n",
+        "",
+        "weights that are changed back after learning are evaluated as they were in between",
+        (
+            f"{CPP}test_weights_that_were_changed_and_changed_back_are_evaluated_in_between_learning",
+        ),
+    ),
+    Mutant(
+        "evaluating-takes-the-network",
+        "lib/rungs/train/learners/compiled.py",
+        "            each.renew()\n",
+        "            each.renew()\n            each.parameter.data = each.place\n",
+        "evaluating a network moves it out of the memory that others have",
+        (f"{CPP}test_memory_that_others_have_is_left_where_it_is",),
+    ),
+    Mutant(
+        "cut-from-its-network",
+        "lib/rungs/train/learners/compiled.py",
+        "            each.parameter.data = each.place\n",
+        "",
+        "a learner moves weights that its network no longer has",
+        (f"{LEARNERS}test_a_network_whose_memory_is_replaced_is_still_learnt",),
+    ),
+    Mutant(
+        "flat-vector-cut-from-its-network",
+        "lib/rungs/train/adam.py",
+        "        self._hold()\n        self._gradient.zero_()",
+        "        self._gradient.zero_()",
+        "the flat learner moves weights that its network no longer has",
+        (f"{LEARNERS}test_a_network_whose_memory_is_replaced_is_still_learnt",),
+    ),
+    Mutant(
+        "actions-beyond-the-last",
+        "cpp/learn/policy.hpp",
+        "if (action < 0 || action >= kActions) return -1;",
+        "if (action < 0) return -1;",
+        "C++ reads keys of actions that there are not",
+        (f"{CPP}test_positions_that_there_are_not_are_refused_everywhere",),
+    ),
+    Mutant(
+        "actions-off-the-board",
+        "cpp/learn/policy.hpp",
+        "if (to < 0 || to >= 64) return -1;",
+        "",
+        "C++ reads squares beyond the board",
+        (f"{CPP}test_positions_that_there_are_not_are_refused_everywhere",),
+    ),
+    Mutant(
+        "pieces-that-there-are-not",
+        "cpp/learn/forward.hpp",
+        "(observation[square] + kEmpty) >= kPieces;",
+        "(observation[square] + kEmpty) > kPieces;",
+        "C++ reads weights of a piece that there is not",
+        (f"{CPP}test_positions_that_there_are_not_are_refused_everywhere",),
+    ),
+    Mutant(
+        "steps-that-are-not-finite",
+        "cpp/learn/learn.hpp",
+        "  if (!std::isfinite(total)) return false;\n",
+        "",
+        "a gradient that is not finite moves all weights",
+        (f"{CPP}test_a_gradient_that_is_not_finite_moves_nothing",),
     ),
 ]

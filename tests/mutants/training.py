@@ -6,8 +6,52 @@ PPO = ("tests/train/test_ppo.py",)
 CURVES = ("tests/studies/test_curves.py",)
 NETWORK = ("tests/train/test_network.py",)
 RANKS = ("tests/train/test_ranks.py::test_all_ranks_learn_together_each_from_its_own_boards",)
+LEARNERS = "tests/train/learners/test_learners.py::"
 
 MUTANTS = [
+    Mutant(
+        "minibatches-of-one",
+        "lib/rungs/train/ppo.py",
+        "if positions < 2 * minibatches:",
+        "if positions < minibatches:",
+        "minibatches of one position are learnt from",
+        (f"{LEARNERS}test_minibatches_of_one_position_are_refused",),
+    ),
+    Mutant(
+        "losses-that-are-not-finite",
+        "lib/rungs/train/learners/torch.py",
+        "if not math.isfinite(loss + norm):",
+        "if False:",
+        "a loss that is not finite moves all weights",
+        (f"{LEARNERS}test_a_loss_that_is_not_finite_moves_no_weight",),
+    ),
+    Mutant(
+        "losses-that-are-not-finite-in-cpp",
+        "lib/rungs/train/learners/compiled.py",
+        "if not math.isfinite(sum(parts[:_OF_LOSS])):",
+        "if False:",
+        "a loss that is not finite is learnt from in C++",
+        (
+            "tests/train/learners/test_cpp.py"
+            "::test_a_loss_that_is_not_finite_moves_nothing_though_its_gradient_is",
+        ),
+    ),
+    Mutant(
+        "deterministic-is-ignored",
+        "lib/rungs/train/sb3.py",
+        "return self(observation, deterministic)[0]",
+        "return self(observation)[0]",
+        "who asks for the likeliest action gets any",
+        ("tests/train/test_sb3.py",),
+    ),
+    Mutant(
+        "steps-of-no-number",
+        "lib/rungs/train/learners/state.py",
+        "step >= 1 and step == int(step) for",
+        "step > 0 for",
+        "an optimizer goes on after half a step",
+        (f"{LEARNERS}test_what_cannot_be_gone_on_from_is_refused_and_nothing_changes",),
+    ),
     Mutant(
         "gae-lambda-left-out",
         "lib/rungs/train/ppo.py",

@@ -9,7 +9,7 @@ import torch
 
 import rungs
 from rungs.chess.policy import random_actions
-from rungs.errors import ConfigurationError, InvalidStateError, TrainingDivergedError
+from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 from rungs.selfplay import learning
 from rungs.selfplay.learning import LossWeights, losses
 from rungs.selfplay.positions import Positions, joined
@@ -208,7 +208,7 @@ def test_a_loss_that_is_not_finite_stops_before_the_weights_change(name, bias, w
         learner.network.value.weight.fill_(weight)
     before = {name: weights.clone() for name, weights in learner.network.state_dict().items()}
     moments = learner.state_dict()["optimizer"]["state"]
-    with pytest.raises(TrainingDivergedError):
+    with pytest.raises(DivergedError):
         learner.learn(positions())
     for name, weights in learner.network.state_dict().items():
         assert torch.equal(weights, before[name])

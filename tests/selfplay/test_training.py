@@ -17,7 +17,7 @@ import torch
 
 from rungs import cli
 from rungs.core.atomic import UNFINISHED
-from rungs.errors import ConfigurationError, InvalidStateError, TrainingDivergedError
+from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 from rungs.selfplay import agent as files
 from rungs.selfplay import checkpoint, learning, training
 from rungs.selfplay.positions import DTYPES, Positions
@@ -211,7 +211,7 @@ def test_a_loss_that_is_not_finite_ends_a_run_which_keeps_its_checkpoint(tmp_pat
 
     monkeypatch.setattr(learning.CppLearner, "learn", diverges)
     # As games are cut after 24 plies there is something to learn from after three updates.
-    with pytest.raises(TrainingDivergedError):
+    with pytest.raises(DivergedError):
         train(SelfPlayTraining(**SMALL | {"checkpoint_every": 1, "updates": 9}), tmp_path)
     saved = checkpoint.load(tmp_path)
     assert 0 < saved["updates"] < 9

@@ -1,5 +1,6 @@
 """Scores and their intervals."""
 
+import math
 import shutil
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 import torch
 
 import rungs
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, DivergedError
+from rungs.train import watch
 from rungs.train.evaluate import Evaluation, evaluate
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.training import weakest
@@ -73,6 +75,40 @@ def test_the_interval_holds_the_truth_at_least_as_often_as_it_says(chances):
 def test_one_game_is_too_few():
     with pytest.raises(ConfigurationError, match="games"):
         evaluate(PolicyValueNetwork(), games=1)
+
+
+class Failing(PolicyValueNetwork):
+    def scores(self, observation, legal):
+        raise KeyboardInterrupt
+
+
+def test_an_environment_is_closed_where_the_network_raises(monkeypatch):
+    made, make = [], rungs.make
+    monkeypatch.setattr(
+        rungs, "make", lambda *how, **more: made.append(make(*how, **more)) or made[-1]
+    )
+    for play in (evaluate, lambda network: watch.games(network, 2, seed=0)):
+        with pytest.raises(KeyboardInterrupt):
+            play(Failing())
+    assert len(made) == 2
+    assert all(env.closed for env in made)
+
+
+def test_probabilities_that_are_not_finite_are_named():
+    network = PolicyValueNetwork()
+    with torch.no_grad():
+        network.query.bias.fill_(math.nan)
+    with pytest.raises(DivergedError):
+        evaluate(network, games=2)
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong"),
+    [("device", "mars"), ("seed", "x"), ("seed", 2**64), ("max_plies", "x"), ("opponent", 3)],
+)
+def test_arguments_of_something_else_are_named(argument, wrong):
+    with pytest.raises(ConfigurationError, match=argument):
+        evaluate(PolicyValueNetwork(), games=2, **{argument: wrong})
 
 
 @pytest.mark.skipif(not STOCKFISH, reason="no stockfish")

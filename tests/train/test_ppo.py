@@ -6,9 +6,10 @@ import pytest
 import torch
 
 import rungs
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, UnavailableError
 from rungs.train.learners.agent import Played
 from rungs.train.loss import ppo_loss
+from rungs.train.network import LegalActionNetwork
 from rungs.train.ppo import Learner, advantages
 from rungs.train.ranks import Ranks
 from rungs.train.settings import PpoSettings
@@ -261,3 +262,31 @@ def test_environments_that_cannot_be_learnt_from_are_refused():
             Learner(env, settings=SMALL)
     with pytest.raises(ConfigurationError, match="minibatches"):
         Learner(make(), settings=PpoSettings(num_steps=8, num_minibatches=7))
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong"),
+    [
+        *(("seed", seed) for seed in ("7", 2**64, -1, 1.5, None, True)),
+        *(("device", device) for device in ("mars", "cpu:", "mps", 0, None, b"cpu")),
+        *(("settings", settings) for settings in ({}, "fast", PpoSettings)),
+        *(("network", other) for other in ("net", torch.nn.Linear(72, 1), LegalActionNetwork)),
+        ("ranks", 2),
+        ("learner", None),
+    ],
+)
+def test_arguments_of_something_else_are_named(argument, wrong):
+    with pytest.raises(ConfigurationError, match=argument):
+        Learner(make(), **{"settings": SMALL} | {argument: wrong})
+
+
+@pytest.mark.parametrize("env", [None, "chess", rungs.make("cartpole", "cpp", 4)])
+def test_other_environments_are_refused(env):
+    with pytest.raises(ConfigurationError, match="env"):
+        Learner(env, settings=SMALL)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
+def test_a_device_that_is_not_here_is_missing():
+    with pytest.raises(UnavailableError, match="CUDA"):
+        Learner(make(), settings=SMALL, device="cuda")

@@ -14,7 +14,7 @@ import torch
 
 from rungs import cli
 from rungs.errors import CompilerError, ConfigurationError
-from rungs.train import checkpoint, training
+from rungs.train import checkpoint, ppo, training
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.operations import operations
 from rungs.train.settings import PpoSettings
@@ -162,6 +162,18 @@ def test_a_run_may_be_as_long_as_some_seconds(tmp_path):
     assert len(table(tmp_path / "metrics.csv")) == last["learner"]["updates"]
 
 
+def test_a_run_that_diverges_keeps_its_last_checkpoint(tmp_path, monkeypatch, capsys):
+    how = [*SMALL.split(), "--checkpoint-every", "1", "--evaluate-every", "100", "--updates"]
+    assert train(tmp_path, *how, "2") == 0
+    before = (tmp_path / checkpoint.NAME).read_bytes()
+    whole = ppo.advantages
+    monkeypatch.setattr(ppo, "advantages", lambda *of, **how: whole(*of, **how) * float("inf"))
+    assert train(tmp_path, "--resume", "--updates", "4") != 0
+    assert "update 3: " in capsys.readouterr().err
+    assert (tmp_path / checkpoint.NAME).read_bytes() == before
+    assert len(table(tmp_path / "metrics.csv")) == 2
+
+
 def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
     settings = {"rung": "cpp", "opponent": "random", "how": {}, "ppo": {"discount": 0.9}}
     learner = {"network": {}, "optimizer": {}, "updates": 1, "steps": 1}
@@ -181,6 +193,7 @@ def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):
         ((tmp_path, "--rung", "abacus"), "abacus"),
         ((tmp_path, "--num-envs", "0"), "num_envs"),
         ((tmp_path, "--num-minibatches", "7"), "minibatches"),
+        ((tmp_path, "--num-envs", "8", "--num-steps", "1"), "minibatches"),
         ((tmp_path, "--seconds", "-1"), "seconds"),
         ((tmp_path, "--device", "tpu"), "device"),
         ((tmp_path, "--opponent", "nobody"), "nobody"),

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from rungs.errors import ConfigurationError, TrainingDivergedError
+from rungs.errors import ConfigurationError, DivergedError
 from rungs.search.search import Evaluator
 from rungs.selfplay.positions import Positions, flaw
 from rungs.train.adam import Adam
@@ -59,7 +59,7 @@ class Learner(Protocol):
         Raises:
             ConfigurationError: there are no positions, or an array holds what no position has; it
                 is named.
-            TrainingDivergedError: the loss or a gradient is not finite; the weights are unchanged.
+            DivergedError: the loss or a gradient is not finite; the weights are unchanged.
         """
 
     def state_dict(self) -> dict:
@@ -228,9 +228,9 @@ def _check_finite(parts: dict[str, float], gradients: Iterable[torch.Tensor]) ->
     """Refuses a step that would leave weights that are no numbers.
 
     Raises:
-        TrainingDivergedError: a part of the loss or a gradient is not finite.
+        DivergedError: a part of the loss or a gradient is not finite.
     """
     if not all(map(math.isfinite, parts.values())):
-        raise TrainingDivergedError(f"the loss is not finite: {parts}; learn more slowly")
+        raise DivergedError(f"the loss is not finite: {parts}; learn more slowly")
     if not all(np.isfinite(each.numpy()).all() for each in gradients):
-        raise TrainingDivergedError(f"a gradient of the loss {parts} is not finite")
+        raise DivergedError(f"a gradient of the loss {parts} is not finite")

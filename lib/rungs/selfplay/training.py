@@ -62,7 +62,7 @@ def train(
             else's, or another process trains there.
         InvalidStateError: the checkpoint or the replay buffer is corrupt, incomplete or of another
             network, environment or number of ranks.
-        TrainingDivergedError: a loss is not finite; the last checkpoint stays.
+        DivergedError: a loss is not finite; the last checkpoint stays.
         StorageError: a file can't be written; the last checkpoint stays.
         EngineError: Stockfish failed.
         UnavailableError: Stockfish or TensorBoard is asked for and not there.

@@ -29,9 +29,13 @@ class Adam:
         for weights in self._weights:
             weights.grad = None
 
-    def clip(self, max_norm: float) -> None:
-        """Scales all gradients down until their norm, as of one vector, is no more than that."""
-        torch.nn.utils.clip_grad_norm_(self._weights, max_norm)
+    def clip(self, max_norm: float) -> torch.Tensor:
+        """Scales all gradients down until their norm, as of one vector, is no more than that.
+
+        Returns:
+            The norm before.
+        """
+        return torch.nn.utils.clip_grad_norm_(self._weights, max_norm)
 
     @torch.no_grad()
     def step(self) -> None:
@@ -73,7 +77,8 @@ class FlatAdam:
     """Adam over weights that lie one after the other, as do gradients and moments.
 
     What takes `Adam` some operations a tensor takes this some in all, and PyTorch's own fused one.
-    Weights are moved there when this is made: whatever holds their memory must do so later.
+    Weights are moved there when this is made, and by `zero_grad` where something else has moved
+    them since.
 
     Args:
         weights: what learns.
@@ -88,20 +93,24 @@ class FlatAdam:
         count = sum(each.numel() for each in self._weights)
         self._flat, self._gradient, *self._moments = like.new_zeros((4, count))
         self._step = torch.zeros((), device=like.device)
-        for ours, each in zip(self._views(self._flat), self._weights, strict=True):
-            ours.copy_(each.detach())
-            each.data = ours
+        self._places, self._gradients = self._views(self._flat), self._views(self._gradient)
+        self._hold()
 
     def zero_grad(self) -> None:
-        """Makes all gradients zero, and has them added up where they lie side by side."""
-        self._gradient.zero_()
-        for ours, each in zip(self._views(self._gradient), self._weights, strict=True):
-            each.grad = ours
+        """Makes all gradients zero, and has them added up where they lie side by side.
 
-    def clip(self, max_norm: float) -> None:
+        It is called before the network, whose weights may move: their values stay.
+        """
+        self._hold()
+        self._gradient.zero_()
+        for gradient, each in zip(self._gradients, self._weights, strict=True):
+            each.grad = gradient
+
+    def clip(self, max_norm: float) -> torch.Tensor:
         """See `Adam.clip`."""
         norm = torch.linalg.vector_norm(self._gradient)
         self._gradient *= (max_norm / (norm + 1e-6)).clamp(max=1.0)
+        return norm
 
     @torch.no_grad()
     def step(self) -> None:
@@ -129,6 +138,13 @@ class FlatAdam:
                 if i in saved["state"]:
                     ours.copy_(saved["state"][i][name])
                     self._step.copy_(saved["state"][i]["step"])
+
+    def _hold(self) -> None:
+        """Moves weights that lie elsewhere into the vector, with the values that they have."""
+        for place, each in zip(self._places, self._weights, strict=True):
+            if each.data_ptr() != place.data_ptr():
+                place.copy_(each.detach())
+                each.data = place
 
     def _views(self, flat: torch.Tensor) -> list[torch.Tensor]:
         """Returns the part of a vector for each tensor of weights, shaped and laid out like it."""

@@ -4,6 +4,7 @@ from typing import Protocol
 
 import torch
 
+from rungs.errors import DivergedError
 from rungs.train.legal import Legal
 
 
@@ -48,8 +49,7 @@ class Padded:
 
     def sample(self, generator: torch.Generator | None) -> torch.Tensor:
         """See `Distribution.sample`."""
-        likely = self.log_probabilities.exp()
-        return torch.multinomial(likely, 1, generator=generator).squeeze(1)
+        return sampled(self.log_probabilities, generator)
 
     def action(self, choice: torch.Tensor) -> torch.Tensor:
         """See `Distribution.action`."""
@@ -64,6 +64,23 @@ class Padded:
         # 0 instead of -inf beyond the legal actions: they add nothing, nor do their gradients.
         finite = self.log_probabilities.masked_fill(self.log_probabilities.isinf(), 0.0)
         return -(finite.exp() * finite).sum(1)
+
+
+def sampled(
+    log_probabilities: torch.Tensor, generator: torch.Generator | None = None
+) -> torch.Tensor:
+    """Chooses one of each row, (N,) int64, as likely as (N, K) log-probabilities say.
+
+    Raises:
+        DivergedError: a probability is not finite.
+    """
+    likely = log_probabilities.exp()
+    try:
+        return torch.multinomial(likely, 1, generator=generator).squeeze(1)
+    except RuntimeError:
+        if likely.isfinite().all():
+            raise
+        raise DivergedError("the network gives probabilities that are not finite") from None
 
 
 class Packed:
@@ -89,6 +106,14 @@ class Packed:
         )
         chosen = torch.searchsorted(upto, begin + drawn * (last - begin), right=True)
         return (chosen - self._first).clamp_(min=0).minimum(count - 1)
+
+    def likeliest(self) -> torch.Tensor:
+        """Returns the place of the likeliest action in each position, (N,) int64: the first."""
+        board, _, count = self._legal
+        most = self.log_probabilities.new_full((len(count),), -torch.inf)
+        most.scatter_reduce_(0, board, self.log_probabilities, "amax")
+        place = self._legal.place().where(self.log_probabilities == most[board], count[board])
+        return count.scatter_reduce(0, board, place, "amin").minimum(count - 1)
 
     def action(self, choice: torch.Tensor) -> torch.Tensor:
         """See `Distribution.action`."""

@@ -1,5 +1,6 @@
 """How well a network plays: its score over many games, with an interval."""
 
+import contextlib
 import dataclasses
 import math
 
@@ -76,20 +77,21 @@ def evaluate(
         device: where the network is.
 
     Raises:
-        ConfigurationError: `games` is less than 2.
+        ConfigurationError: `games` is less than 2, or another argument is wrong.
+        UnavailableError: there is no such device.
         EngineError: the engine failed.
+        DivergedError: the network gives a probability that is not finite.
     """
     games = integer("games", games, 2, 2**20)
     policy = NetworkPolicy(network, seed=seed, device=device)
     settings = {"opponent": opponent, "mask": "bits", "max_plies": max_plies, "seed": seed}
-    env = rungs.make("chess", "cpp", games, **settings)
-    observation, info = env.reset()
-    result = np.full(games, np.nan, np.float32)
-    while np.isnan(result).any():
-        observation, reward, terminated, truncated, info = env.step(
-            policy(observation, info["action_mask"])
-        )
-        first = (terminated | truncated) & np.isnan(result)
-        result[first] = reward[first]
-    env.close()
+    with contextlib.closing(rungs.make("chess", "cpp", games, **settings)) as env:
+        observation, info = env.reset()
+        result = np.full(games, np.nan, np.float32)
+        while np.isnan(result).any():
+            observation, reward, terminated, truncated, info = env.step(
+                policy(observation, info["action_mask"])
+            )
+            first = (terminated | truncated) & np.isnan(result)
+            result[first] = reward[first]
     return Evaluation(*(int((result == points).sum()) for points in (1, 0, -1)))

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from rungs.train.device import checked_device
 from rungs.train.legal import from_lists
 from rungs.train.network import LegalActionNetwork
 
@@ -13,10 +14,14 @@ class NetworkEvaluator:
     Args:
         network: a `rungs.train.network.LegalActionNetwork`: its `scores` are asked.
         device: where it is.
+
+    Raises:
+        ConfigurationError: there is no such kind of device.
+        UnavailableError: there is no such device.
     """
 
     def __init__(self, network: LegalActionNetwork, device: str = "cpu"):
-        self._network, self._device = network, device
+        self._network, self._device = network, checked_device(device)
 
     def __call__(
         self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray

@@ -11,8 +11,11 @@ import numpy as np
 import torch
 
 from rungs.chess.vector_env import ChessVectorEnv
-from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.core.arguments import integer, shown
+from rungs.core.form import misfit
+from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 from rungs.train import learners
+from rungs.train.device import checked_device
 from rungs.train.learners.agent import Played
 from rungs.train.learners.state import check
 from rungs.train.legal import Positions
@@ -24,6 +27,15 @@ from rungs.train.stopwatch import Stopwatch
 
 _NEXT_RANK = 1_000_003  # between seeds
 
+# What `Learner.save` returns, beside what `check` looks at.
+_SAVED = {
+    "network": {},
+    "optimizer": {},
+    "updates": int,
+    "steps": int,
+    "own": {"generator": torch.Tensor, "env": bytes},
+}
+
 
 class Learner:
     """An agent that learns from what it plays.
@@ -33,12 +45,17 @@ class Learner:
 
     Args:
         env: of chess, with `obs="board"`, and the learner's `mask`.
-        seed: of the weights, the games, the actions and the minibatches.
-        settings: how to learn.
+        seed: of the weights, the games, the actions and the minibatches; 0 to 2^64 - 1.
+        settings: how to learn. Minibatches must be of 2 positions or more, as the advantages of one
+            have no standard deviation.
         device: where, "cpu" or "cuda".
         learner: how it is computed, one of `rungs.train.learners`.
         network: what learns; by default a `PolicyValueNetwork` with weights of `seed`.
         ranks: the learners that this one learns together with, each on boards of its own.
+
+    Raises:
+        ConfigurationError: an argument is wrong; the message names it.
+        UnavailableError: this machine lacks the device, or what the learner needs.
 
     Attributes:
         agent: the learner's.
@@ -58,21 +75,34 @@ class Learner:
         network: LegalActionNetwork | None = None,
         ranks: Ranks | None = None,
     ):
-        self.env, self.seed, self.settings = env, seed, settings or PpoSettings()
-        self.device = torch.device(device)
-        minibatches = self.settings.num_minibatches
-        positions = env.num_envs * self.settings.num_steps
+        settings = PpoSettings() if settings is None else settings
+        ranks = Ranks() if ranks is None else ranks
+        for name, argument, kind in (
+            *(("env", env, ChessVectorEnv), ("settings", settings, PpoSettings)),
+            *(("ranks", ranks, Ranks), ("network", network, LegalActionNetwork | None)),
+        ):
+            if not isinstance(argument, kind):
+                wanted = getattr(kind, "__name__", LegalActionNetwork.__name__)
+                raise ConfigurationError(f"{name}={shown(argument)} is no {wanted}")
+        self.env, self.settings = env, settings
+        self.seed, self.device = integer("seed", seed, 0, 2**64 - 1), checked_device(device)
+        minibatches, positions = settings.num_minibatches, env.num_envs * settings.num_steps
         if positions % minibatches:
             raise ConfigurationError(
                 f"num_minibatches={minibatches} do not divide {positions} positions"
             )
-        mask, ranks = learners.rung(learner).mask, ranks or Ranks()
+        if positions < 2 * minibatches:
+            raise ConfigurationError(
+                f"num_minibatches={minibatches} of {positions} positions are of 1 position each, "
+                "not of 2 or more"
+            )
+        mask = learners.rung(learner).mask
         self.rollout = Rollout(env, self.settings.num_steps, self.device, mask)
-        torch.manual_seed(seed)
+        torch.manual_seed(self.seed)
         self.agent = learners.make(learner, network, self.settings, device=self.device, ranks=ranks)
         self.network = self.agent.network
         # Ranks have boards of their own, and actions of their own.
-        own = (seed + _NEXT_RANK * ranks.rank) % 2**64
+        own = (self.seed + _NEXT_RANK * ranks.rank) % 2**64
         self.generator = torch.Generator(self.device).manual_seed(own)
         self.updates = self.steps = 0
         self._begun = False
@@ -90,9 +120,18 @@ class Learner:
             "value_loss", "entropy" (nats), "divergence" (of the old policy from the new one, in
             nats), means over the update; and seconds, by "generate", "transfer", "infer" and
             "backward".
+
+        Raises:
+            DivergedError: a loss or a gradient is not finite; the message names the update. The
+                weights are those before the minibatch that it was of.
         """
-        if not self._begun:
-            self.begin(*self.env.reset(seed=self.seed))
+        try:
+            return self._learn()
+        except DivergedError as error:
+            raise DivergedError(f"update {self.updates + 1}: {error}") from None
+
+    def _learn(self) -> dict[str, float]:
+        """See `learn`; the update is not named."""
         rollout, settings = self.rollout, self.settings
         metrics = self.play()
         watch = Stopwatch(self.device)
@@ -121,6 +160,8 @@ class Learner:
             Episodes that ended, by "wins", "draws" and "losses", and seconds, by "generate",
             "transfer" and "infer".
         """
+        if not self._begun:
+            self.begin(*self.env.reset(seed=self.seed))
         rollout, gamma, agent = self.rollout, self.settings.gamma, self.agent
         watch, episodes = Stopwatch(self.device), Counter(wins=0, draws=0, losses=0)
         rollout.begin_again()
@@ -162,6 +203,12 @@ class Learner:
             InvalidStateError: it is of another network, optimizer or environment; nothing has
                 changed.
         """
+        if wrong := misfit(saved, _SAVED, "what was saved"):
+            raise InvalidStateError(wrong)
+        if min(saved["updates"], saved["steps"]) < 0:
+            raise InvalidStateError(
+                f"there were {saved['updates']} updates of {saved['steps']} steps"
+            )
         check(self.agent, saved)
         try:
             torch.Generator(self.device).set_state(saved["own"]["generator"])

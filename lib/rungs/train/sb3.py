@@ -17,6 +17,8 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 import rungs
 from rungs.adapters.sb3 import BatchVecEnv
 from rungs.chess.buffers import MOST_LISTED
+from rungs.core.arguments import checked_indices
+from rungs.errors import ConfigurationError
 from rungs.train.distributions import Packed
 from rungs.train.legal import from_lists
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork
@@ -34,7 +36,8 @@ class ChessListVecEnv(BatchVecEnv):
     Args:
         num_envs: number of boards.
         rung: which implementation steps them.
-        **settings: all others of `rungs.make("chess", ...)`, but for `obs` and `mask`.
+        **settings: all others of `rungs.make("chess", ...)`, but for `obs`, `mask` and
+            `autoreset_mode`.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -42,6 +45,8 @@ class ChessListVecEnv(BatchVecEnv):
 
     def __init__(self, num_envs: int, rung: str = "threads", **settings: Any):
         how = {"opponent": "random"} | settings
+        for fixed in {"obs", "mask", "autoreset_mode"} & settings.keys():
+            raise ConfigurationError(f"{fixed} can't be set: the policy and its loop know one")
         super().__init__(rungs.make("chess", rung, num_envs, obs="board", mask="list", **how))
         low, high = np.iinfo(np.int16).min, np.iinfo(np.int16).max
         self.observation_space = gymnasium.spaces.Box(low, high, (_BOARD + MOST_LISTED,), np.int16)
@@ -52,9 +57,19 @@ class ChessListVecEnv(BatchVecEnv):
         return self._with_lists(super().reset())
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keeps (N,) places in lists for `step_wait`."""
+        """Keeps (N,) places in lists for `step_wait`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no reset came before.
+            ConfigurationError: they have another shape or dtype, or one is of no place.
+        """
+        if self._info is None:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
         lists = self._info["action_mask"]
-        super().step_async(np.take_along_axis(lists, actions[:, None], 1)[:, 0].astype(np.int64))
+        places = checked_indices("actions", actions, MOST_LISTED)
+        if len(places) != self.num_envs:
+            raise ConfigurationError(f"actions have shape {places.shape}, not ({self.num_envs},)")
+        super().step_async(np.take_along_axis(lists, places[:, None], 1)[:, 0].astype(np.int64))
 
     def step_wait(self) -> Any:
         """See `BatchVecEnv.step_wait`; a last observation has a list of nothing."""
@@ -70,12 +85,18 @@ class ChessListVecEnv(BatchVecEnv):
 
 
 class LegalActionPolicy(ActorCriticPolicy):
-    """A policy for `ChessListVecEnv` that scores legal actions and nothing else; it samples always.
+    """A policy for `ChessListVecEnv` that scores legal actions and nothing else.
+
+    It samples, as likely as the network says; where `deterministic` is asked for, as by
+    `evaluate_policy`, it plays the likeliest action, of equal ones the first.
 
     Args:
         *spaces: as Stable-Baselines3 gives them.
         network: makes what learns; by default a `PolicyValueNetwork`.
         **how: of `ActorCriticPolicy`.
+
+    Raises:
+        ConfigurationError: the environment is no `ChessListVecEnv`.
     """
 
     def __init__(
@@ -85,6 +106,8 @@ class LegalActionPolicy(ActorCriticPolicy):
         super().__init__(*spaces, **how)
 
     def _build(self, lr_schedule) -> None:
+        if self.observation_space.shape != (_BOARD + MOST_LISTED,):
+            raise ConfigurationError("LegalActionPolicy needs a ChessListVecEnv")
         self.network = self._make()
         how = {"lr": lr_schedule(1)} | self.optimizer_kwargs
         self.optimizer = self.optimizer_class(self.parameters(), **how)
@@ -98,7 +121,7 @@ class LegalActionPolicy(ActorCriticPolicy):
     def forward(self, obs: Any, deterministic: bool = False):
         """Returns places in lists, values (N, 1) and log-probabilities of observations."""
         distribution, value = self._look(obs)
-        choice = distribution.sample(None)
+        choice = distribution.likeliest() if deterministic else distribution.sample(None)
         return choice, value[:, None], distribution.log_probability(choice)
 
     def evaluate_actions(self, obs: Any, actions: torch.Tensor):
@@ -112,4 +135,4 @@ class LegalActionPolicy(ActorCriticPolicy):
         return self.network.values(obs[:, :_BOARD].to(torch.int8))[:, None]
 
     def _predict(self, observation: Any, deterministic: bool = False) -> torch.Tensor:
-        return self(observation)[0]
+        return self(observation, deterministic)[0]

@@ -1,5 +1,7 @@
 """Games of a network, move by move, to be looked at."""
 
+import contextlib
+
 import chess
 import numpy as np
 import pandas as pd
@@ -28,28 +30,29 @@ def games(
         A row per ply, and one for each start: `game`, `ply`, `move` (SAN; none at the start), `fen`
         after it, and `result` of the game ("1-0", "0-1", "1/2-1/2", or "*" where it was cut).
     """
-    env = rungs.make("chess", "cpp", count, mask="bits", max_plies=max_plies)
     white = NetworkPolicy(network, seed=seed, device=device)
-    rng = np.random.default_rng(seed)
-    observation, info = env.reset(seed=seed)
-    boards = [chess.Board() for _ in range(count)]
-    rows: list[tuple] = [(game, 0, None, board.fen()) for game, board in enumerate(boards)]
-    playing, results = set(range(count)), ["*"] * count
-    for ply in range(1, max_plies + 1):
-        mask = info["action_mask"]
-        actions = white(observation, mask) if ply % 2 else random_actions(mask, rng)
-        observation, _, terminated, truncated, info = env.step(actions)
-        for game in sorted(playing):
-            board = boards[game]
-            move = move_of(int(actions[game]), board)
-            assert move  # it was legal
-            rows.append((game, ply, board.san_and_push(move), board.fen()))
-            if terminated[game] or truncated[game]:
-                results[game] = _result(Reason(info["reason"][game]), ply)
-                playing.discard(game)
-        if not playing:
-            break
-    env.close()
+    with contextlib.closing(
+        rungs.make("chess", "cpp", count, mask="bits", max_plies=max_plies)
+    ) as env:
+        rng = np.random.default_rng(seed)
+        observation, info = env.reset(seed=seed)
+        boards = [chess.Board() for _ in range(count)]
+        rows: list[tuple] = [(game, 0, None, board.fen()) for game, board in enumerate(boards)]
+        playing, results = set(range(count)), ["*"] * count
+        for ply in range(1, max_plies + 1):
+            mask = info["action_mask"]
+            actions = white(observation, mask) if ply % 2 else random_actions(mask, rng)
+            observation, _, terminated, truncated, info = env.step(actions)
+            for game in sorted(playing):
+                board = boards[game]
+                move = move_of(int(actions[game]), board)
+                assert move  # it was legal
+                rows.append((game, ply, board.san_and_push(move), board.fen()))
+                if terminated[game] or truncated[game]:
+                    results[game] = _result(Reason(info["reason"][game]), ply)
+                    playing.discard(game)
+            if not playing:
+                break
     frame = pd.DataFrame(rows, columns=["game", "ply", "move", "fen"])
     frame["result"] = frame["game"].map(dict(enumerate(results)))
     return frame.sort_values(["game", "ply"], ignore_index=True)

@@ -1,15 +1,21 @@
 """The learner in C++: exact in double precision, and the same bits whoever computes it."""
 
 import copy
+import math
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 
 import rungs
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.chess.actions import target_of
+from rungs.errors import ConfigurationError, DivergedError, UnavailableError
 from rungs.train import learners
 from rungs.train.learners.agent import Played
+from rungs.train.learners.compiled import CppNetwork
 from rungs.train.learners.cpp import CppAgent
 from rungs.train.legal import Positions
 from rungs.train.network import PolicyValueNetwork
@@ -235,6 +241,166 @@ def test_positions_that_cannot_be_learnt_are_refused():
         with pytest.raises(ConfigurationError, match="rows"):
             learner.gradients(played, rows)
     assert torch.equal(flat(learner), before)
+
+
+LEAVES = 100  # more than a chunk
+
+
+def leaves():
+    """Positions as a search gives them, read by C++: each test may spoil its own."""
+    env = rungs.make("chess", "cpp", LEAVES, mask="list")
+    observation, info = env.reset(seed=1)
+    env.close()
+    return [np.array(each) for each in (observation, info["action_mask"], info["action_count"])]
+
+
+def as_data(parameter, values):
+    parameter.data.copy_(values)
+
+
+def as_array(parameter, values):
+    parameter.detach().numpy()[...] = values
+
+
+@pytest.mark.parametrize("change", [as_data, as_array])
+@pytest.mark.parametrize("part", ["squares", "blocks", "norm", "query", "key", "value"])
+def test_weights_are_evaluated_as_they_are_however_they_were_changed(change, part):
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    before = compiled.evaluate(*given)
+    for name, parameter in made.named_parameters():
+        if part in name:
+            change(parameter, parameter.detach() * 1.5 + 0.01)
+    found, wanted = (each.evaluate(*given) for each in (compiled, CppNetwork(copy.deepcopy(made))))
+    assert all((ours == theirs).all() for ours, theirs in zip(found, wanted, strict=True))
+    assert not all((ours == theirs).all() for ours, theirs in zip(found, before, strict=True))
+
+
+def test_weights_that_were_changed_and_changed_back_are_evaluated_in_between_learning():
+    """What products are made of is known also where a minibatch has made it."""
+    made, played = agent(network(3).float()), batches.played("list", "games")
+    observation = played.positions.observation
+    first = made.values(observation)
+    saved = flat(made).clone()
+    made.network.value.bias.data += 1
+    made.gradients(played, torch.arange(48))
+    made.network.value.bias.data.copy_(saved[-1:])
+    assert torch.equal(flat(made), saved)
+    assert torch.equal(made.values(observation), first)
+
+
+def test_memory_that_others_have_is_left_where_it_is():
+    made = network(3).float().share_memory()
+    at = [each.data_ptr() for each in made.parameters()]
+    compiled, given = CppNetwork(made), leaves()
+    made.value.bias.data.fill_(0.25)
+    wanted = CppNetwork(copy.deepcopy(made)).evaluate(*given)
+    assert all((a == b).all() for a, b in zip(compiled.evaluate(*given), wanted, strict=True))
+    assert [each.data_ptr() for each in made.parameters()] == at
+
+
+OFF_THE_BOARD = next(action for action in range(4672) if target_of(action) is None)
+
+
+@pytest.mark.parametrize("row", [0, LEAVES - 1])
+@pytest.mark.parametrize(
+    ("array", "place", "value"),
+    [
+        *((1, (19,), action) for action in (-1, -32768, 4672, 32767, OFF_THE_BOARD)),
+        *((0, (8,), piece) for piece in (7, -7, 127, -128)),
+        *((2, (), count) for count in (219, 32767, -1)),
+    ],
+)
+def test_positions_that_there_are_not_are_refused_everywhere(array, place, value, row):
+    given = leaves()
+    given[array][(row, *place)] = value
+    made = agent(network(0).float())
+    before = flat(made).clone()
+    with pytest.raises(ConfigurationError):
+        CppNetwork(copy.deepcopy(made.network)).evaluate(*given)
+    positions = Positions(*map(torch.from_numpy, given))
+    with pytest.raises(ConfigurationError):
+        made.sample(positions, torch.Generator())
+    played = Played(positions, torch.zeros(LEAVES, dtype=torch.int64), *torch.randn(3, LEAVES))
+    with pytest.raises(ConfigurationError):
+        made.improve(played, [torch.arange(LEAVES)])
+    if array == 0:
+        with pytest.raises(ConfigurationError):
+            made.values(positions.observation)
+    assert torch.equal(flat(made), before)
+
+
+def test_what_is_behind_a_list_is_not_read():
+    given, compiled = leaves(), CppNetwork(network(0).float())
+    wanted = compiled.evaluate(*given)
+    given[1][:, 20:] = 32767
+    assert all((a == b).all() for a, b in zip(compiled.evaluate(*given), wanted, strict=True))
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, "leaves", np.int16(3), np.zeros((2, 72)), np.zeros((2, 71), np.int8)]
+)
+@pytest.mark.parametrize("which", range(3))
+def test_arrays_of_something_else_are_named(which, wrong):
+    given = leaves()
+    given[which] = wrong
+    with pytest.raises(ConfigurationError):
+        CppNetwork(network(0).float()).evaluate(*given)
+
+
+def test_no_positions_are_evaluated_and_none_are_learnt():
+    given = [each[:0] for each in leaves()]
+    logits, values = CppNetwork(network(0).float()).evaluate(*given)
+    assert len(logits) == len(values) == 0
+    made = agent(network(0).float())
+    nothing = Positions(*map(torch.from_numpy, given))
+    assert len(made.sample(nothing, torch.Generator()).action) == 0
+    assert len(made.values(nothing.observation)) == 0
+    read = made._read(Played(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0)))
+    with pytest.raises(ConfigurationError, match="no positions"):
+        made._compiled.differentiate(made._compiled.api.rungs_learn_gradients, read)
+
+
+def test_a_loss_that_is_not_finite_moves_nothing_though_its_gradient_is():
+    how = {"num_steps": 1, "vf_coef": 1e-3}
+    made = CppAgent(network(0).float(), PpoSettings(**how), **HOW)
+    before, played = flat(made).clone(), batches.played("list", "games")
+    played.outcome.fill_(3e19)  # its square is beyond float32
+    with pytest.raises(DivergedError):
+        made.improve(played, [torch.arange(48)])
+    assert torch.equal(flat(made), before)
+
+
+def test_a_gradient_that_is_not_finite_moves_nothing():
+    compiled = CppNetwork(network(0).float())
+    before = copy.deepcopy(compiled.network.state_dict())
+    compiled.memory.gradients["norm.bias"][3] = math.inf
+    with pytest.raises(DivergedError):
+        compiled.step(1e-3, 0.5)
+    assert compiled.steps == 0
+    torch.testing.assert_close(dict(compiled.network.state_dict()), dict(before), rtol=0, atol=0)
+    assert not any(each.any() for each in compiled.memory.first_moments.values())
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, "network", torch.nn.Linear(2, 2), network(0).to("meta"), network(0).half()]
+)
+def test_networks_that_it_has_no_code_for_are_named(wrong):
+    with pytest.raises(ConfigurationError):
+        CppNetwork(wrong)
+
+
+@pytest.mark.system
+def test_a_precision_that_there_is_no_code_for_ends_the_process():
+    script = """if True:
+        from rungs.train.learners.compiled import CppNetwork
+        from rungs.train.network import PolicyValueNetwork
+        compiled = CppNetwork(PolicyValueNetwork())
+        compiled.memory._model.precision = 3
+        compiled._call(compiled.api.rungs_learn_refresh)
+    """
+    done = subprocess.run([sys.executable, "-c", script], check=False)
+    assert done.returncode == -signal.SIGABRT
 
 
 @pytest.mark.system

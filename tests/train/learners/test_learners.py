@@ -1,5 +1,6 @@
 """Every learner plays and improves as the reference does, and goes on from where it was."""
 
+import copy
 import math
 import re
 
@@ -8,8 +9,15 @@ import torch
 
 import rungs
 from rungs import paths
-from rungs.errors import CompilerError, ConfigurationError, UnavailableError
+from rungs.errors import (
+    CompilerError,
+    ConfigurationError,
+    DivergedError,
+    InvalidStateError,
+    UnavailableError,
+)
 from rungs.train import learners
+from rungs.train.learners.compiled import CppNetwork
 from rungs.train.network import LegalActionNetwork
 from rungs.train.ppo import Learner
 from rungs.train.settings import PpoSettings
@@ -112,3 +120,154 @@ def test_a_network_of_ones_own_learns(name):
     made.learn()
     assert made.network is network
     assert not torch.equal(network.score.weight, before)
+
+
+@NAMES
+def test_a_network_that_is_also_evaluated_in_cpp_is_still_learnt(name):
+    made, alone = learner(name), learner(name)
+    made.learn()
+    evaluator = CppNetwork(made.network)
+    env = rungs.make("chess", "cpp", 4, mask="list")
+    observation, info = env.reset(seed=1)
+    leaves = observation, info["action_mask"], info["action_count"]
+    evaluator.evaluate(*leaves)
+    made.learn()
+    for _ in range(2):
+        alone.learn()
+    assert torch.equal(weights(made), weights(alone))
+    saved = torch.cat([each.flatten() for each in made.save()["network"].values()])
+    assert torch.equal(saved, weights(alone))
+    fresh = CppNetwork(copy.deepcopy(made.network))
+    for found, wanted in zip(evaluator.evaluate(*leaves), fresh.evaluate(*leaves), strict=True):
+        assert (found == wanted).all()
+
+
+@NAMES
+def test_a_network_whose_memory_is_replaced_is_still_learnt(name):
+    made = learner(name)
+    made.learn()
+    made.network.half().float()
+    rounded = weights(made).clone()
+    assert torch.equal(rounded, rounded.half().float())
+    made.learn()
+    assert not torch.equal(weights(made), rounded)
+    assert torch.equal(
+        weights(made), torch.cat([each.flatten() for each in made.save()["network"].values()])
+    )
+
+
+@NAMES
+def test_two_learners_may_move_one_network_in_turns(name):
+    made = learner(name)
+    other = learner(name, network=made.network)
+    for each in (made, other, made, other):
+        before = weights(made).clone()
+        each.learn()
+        assert not torch.equal(weights(made), before)
+        assert torch.equal(weights(made), weights(other))
+
+
+@NAMES
+def test_a_network_that_is_another_now_is_not_learnt(name):
+    made = learner(name)
+    made.learn()
+    made.network.double()
+    before = weights(made).clone()
+    with pytest.raises(ConfigurationError, match="network"):
+        made.agent.improve(made._played(made.rollout.reward), made._minibatches())
+    assert torch.equal(weights(made), before)
+
+
+@pytest.mark.parametrize("name", ["torch", "flat"])
+def test_parameters_that_the_optimizer_does_not_have_are_not_learnt(name):
+    made = learner(name)
+    made.learn()
+    made.network.load_state_dict(copy.deepcopy(made.network.state_dict()), assign=True)
+    with pytest.raises(ConfigurationError, match="network"):
+        made.learn()
+
+
+@NAMES
+def test_minibatches_of_one_position_are_refused(name):
+    made = learner(name)
+    made.play()  # begins, too
+    with pytest.raises(ConfigurationError, match="rows"):
+        made.agent.gradients(made._played(made.rollout.reward), torch.arange(1))
+    with pytest.raises(ConfigurationError, match="num_minibatches=32"):
+        Learner(made.env, settings=PpoSettings(num_steps=4, num_minibatches=32), learner=name)
+
+
+@NAMES
+def test_a_loss_that_is_not_finite_moves_no_weight(name):
+    made = learner(name)
+    made.learn()
+    with torch.no_grad():
+        made.network.value.bias.fill_(math.nan)
+    before = weights(made).clone()
+    with pytest.raises(DivergedError, match="update 2"):
+        made.learn()
+    torch.testing.assert_close(weights(made), before, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["torch", "flat"])
+def test_a_gradient_that_is_not_finite_moves_no_weight(name):
+    made = learner(name)
+    made.network.norm.weight.register_hook(lambda gradient: gradient * math.inf)
+    before = weights(made).clone()
+    with pytest.raises(DivergedError, match="update 1"):
+        made.learn()
+    assert torch.equal(weights(made), before)
+
+
+def _first_moment(saved):
+    return saved["optimizer"]["state"][0]
+
+
+@pytest.fixture(scope="module", params=["torch", "flat", "cpp"])
+def gone_on(request):
+    """A learner, and what it saved before its last update."""
+    made = learner(request.param)
+    made.learn()
+    saved = copy.deepcopy(made.save())
+    made.learn()
+    return made, saved
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda saved: saved.pop("network"),
+        lambda saved: saved.update(network=None),
+        lambda saved: saved["network"].update({"value.bias": torch.zeros(1).to_sparse()}),
+        lambda saved: saved["network"].update({"value.bias": torch.full((1,), math.nan)}),
+        lambda saved: saved["network"].update({"value.bias": torch.zeros(1, device="meta")}),
+        lambda saved: saved["network"].update({"value.bias": 0.0}),
+        lambda saved: saved.update(optimizer=None),
+        lambda saved: saved["optimizer"].update(state=None),
+        lambda saved: saved["optimizer"].update(param_groups=[{"lr": torch.zeros(2)}]),
+        lambda saved: _first_moment(saved).update(step=torch.tensor(math.nan)),
+        lambda saved: _first_moment(saved).update(step=torch.tensor(0.5)),
+        lambda saved: _first_moment(saved).update(step=torch.tensor(7.0)),
+        lambda saved: _first_moment(saved).update(step="1"),
+        lambda saved: _first_moment(saved)["exp_avg_sq"].fill_(math.inf),
+        lambda saved: saved.update(updates="1"),
+        lambda saved: saved.update(steps=-1),
+        lambda saved: saved["own"].update(generator=None),
+        lambda saved: saved["own"].update(generator=torch.zeros(3)),
+        lambda saved: saved["own"].update(env=b"nothing"),
+        lambda saved: saved.pop("own"),
+    ],
+)
+def test_what_cannot_be_gone_on_from_is_refused_and_nothing_changes(gone_on, spoil):
+    made, saved = gone_on[0], copy.deepcopy(gone_on[1])
+    before = copy.deepcopy(made.save())
+    spoil(saved)
+    with pytest.raises(InvalidStateError):
+        made.load(saved)
+    torch.testing.assert_close(made.save(), before, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("saved", [None, [], "saved", {1: 2}])
+def test_what_is_no_save_is_refused(saved):
+    with pytest.raises(InvalidStateError):
+        learner("torch").load(saved)

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 import torch
 
+from rungs.errors import ConfigurationError
 from rungs.train.legal import Positions
 from rungs.train.network import LegalActionNetwork
 
@@ -48,6 +49,16 @@ class Played(NamedTuple):
         return Played(positions.at(rows), *(array[rows] for array in rest))
 
 
+def check_minibatch(rows: torch.Tensor) -> None:
+    """Refuses minibatches of fewer than 2 rows, whose advantages have no standard deviation.
+
+    Raises:
+        ConfigurationError: there are fewer.
+    """
+    if len(rows) < 2:
+        raise ConfigurationError(f"rows: a minibatch of {len(rows)} positions, not of 2 or more")
+
+
 class Agent(Protocol):
     """A network and its optimizer: a rung of the learners' ladder.
 
@@ -78,11 +89,15 @@ class Agent(Protocol):
 
         Args:
             played: what was played.
-            rows: (B,) int64, the minibatch's.
+            rows: (B,) int64, the minibatch's; 2 or more.
 
         Returns:
             The gradients by the names of the network's parameters, not yet scaled down; and the
             loss's parts: "policy_loss", "value_loss", "entropy" and "divergence".
+
+        Raises:
+            ConfigurationError: there are fewer rows; or the network's parameters are of another
+                shape, dtype or device than when the agent was made.
         """
 
     def improve(self, played: Played, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
@@ -94,6 +109,11 @@ class Agent(Protocol):
 
         Returns:
             The means of the loss's parts.
+
+        Raises:
+            ConfigurationError: as of `gradients`.
+            DivergedError: a minibatch's loss or gradient is not finite; the weights are those
+                before it.
         """
 
     def state_dict(self) -> dict:

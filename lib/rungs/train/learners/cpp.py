@@ -7,7 +7,7 @@ import torch
 
 from rungs.chess.buffers import MOST_LISTED
 from rungs.errors import ConfigurationError
-from rungs.train.learners.agent import Played, Sample
+from rungs.train.learners.agent import Played, Sample, check_minibatch
 from rungs.train.learners.compiled import CppNetwork
 from rungs.train.learners.native import Minibatch, Rows, Sampling
 from rungs.train.legal import Positions
@@ -58,6 +58,7 @@ class CppAgent:
         self.network = network or PolicyValueNetwork()
         self._settings = settings
         self._compiled = CppNetwork(self.network, bfloat16=bfloat16, compiler=compiler)
+        self._compiled.hold()
         self._dtype = self._compiled.memory.dtype
 
     def sample(self, positions: Positions, generator: torch.Generator) -> Sample:
@@ -125,7 +126,8 @@ class CppAgent:
     def _differentiate(self, read: Minibatch, rows: torch.Tensor) -> tuple[float, ...]:
         """Has the gradients of the loss of some rows computed; returns its parts."""
         rows, played = rows.contiguous(), len(read.arrays[0])  # type: ignore[attr-defined]
-        if not (len(rows) and int(rows.min()) >= 0 and int(rows.max()) < played):
+        check_minibatch(rows)
+        if int(rows.min()) < 0 or int(rows.max()) >= played:
             raise ConfigurationError(f"rows are not of the {played} positions that were played")
         read.positions.row, read.positions.rows = rows.data_ptr(), len(rows)
         return self._compiled.differentiate(self._compiled.api.rungs_learn_gradients, read)
@@ -140,14 +142,11 @@ def _lists(positions: Positions) -> Positions:
     """Returns positions as C++ reads them.
 
     Raises:
-        ConfigurationError: their legal actions are not listed, or one has none.
+        ConfigurationError: their legal actions are not listed.
     """
     if positions.mask.shape[1:] != (MOST_LISTED,):
         raise ConfigurationError("learner='cpp' needs an environment with mask='list'")
-    lists = Positions(*(array.contiguous() for array in positions))
-    if not bool((lists.action_count > 0).all()):
-        raise ConfigurationError("a position has no legal action: it can't be played or learnt")
-    return lists
+    return Positions(*(array.contiguous() for array in positions))
 
 
 def _addresses(*tensors: torch.Tensor) -> list[int]:

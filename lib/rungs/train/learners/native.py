@@ -107,13 +107,12 @@ class Memory:
 
     Args:
         api: the functions of `cpp/bindings/learn.hpp`, of `rungs.compile`.
-        network: a `PolicyValueNetwork` of the sizes that C++ has; from now on its parameters are
-            the memory's.
+        network: a `PolicyValueNetwork` of the sizes that C++ has, whose weights there is room for.
         bfloat16: whether products take numbers rounded to it, of a network of float32.
 
     Attributes:
-        gradients: by parameters' names, tensors of their shapes in this memory.
-        first_moments, second_moments: likewise.
+        weights: by parameters' names, tensors of their shapes in this memory.
+        gradients, first_moments, second_moments: likewise.
         address: of the struct.
     """
 
@@ -124,12 +123,9 @@ class Memory:
         precision = 2 if bfloat16 else self.dtype.itemsize
         units = -(-api.rungs_learn_weights() // api.rungs_learn_unit())
         self._flat = [self._numbers(units * api.rungs_learn_unit()) for _ in range(4)]
-        weights, self.gradients, self.first_moments, self.second_moments = (
+        self.weights, self.gradients, self.first_moments, self.second_moments = (
             dict(self._views(flat)) for flat in self._flat
         )
-        for name, parameter in network.named_parameters():
-            weights[name].copy_(parameter.detach())
-            parameter.data = weights[name]
         self._awake = np.zeros(units, np.uint8)
         self._prepared = zeroed_lines(api.rungs_learn_prepared_bytes(precision))
         self._workspace, self._rows = zeroed_lines(0), 0

@@ -1,13 +1,15 @@
 """Agents in PyTorch, each made of parts: how legal actions are read, and how they are weighed."""
 
+import math
 from collections.abc import Callable, Iterable
 
 import torch
 from torch import nn
 
+from rungs.errors import ConfigurationError, DivergedError
 from rungs.train.adam import Adam, FlatAdam
 from rungs.train.distributions import Distribution, Packed, Padded
-from rungs.train.learners.agent import Played, Sample
+from rungs.train.learners.agent import Played, Sample, check_minibatch
 from rungs.train.legal import Legal, Positions, from_bits, from_lists
 from rungs.train.loss import ppo_loss
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork, scores_in_place
@@ -42,6 +44,7 @@ class TorchAgent:
     ):
         self.network, self._settings = network.to(device), settings
         self._legal, self._distribution = legal, distribution
+        self._parameters = _described(self.network)
         # First, as it may move the weights to where it wants them.
         self._optimizer = optimizer(self.network.parameters(), settings.learning_rate, eps=1e-5)
         self._playing = _Scores(self.network)
@@ -64,21 +67,30 @@ class TorchAgent:
         self, played: Played, rows: torch.Tensor
     ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
         """See `Agent.gradients`."""
+        self._check_parameters()
+        return self._differentiate(played, rows)
+
+    def _differentiate(
+        self, played: Played, rows: torch.Tensor
+    ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+        check_minibatch(rows)
+        self._optimizer.zero_grad()
         batch = played.at(rows)
         distribution, value = self._look(self._learning, batch.positions)
         new, entropy = distribution.log_probability(batch.choice), distribution.entropy()
         loss, parts = ppo_loss(new, entropy, value, batch, self._settings)
-        self._optimizer.zero_grad()
         loss.backward()
         named = self.network.named_parameters()
         return {name: each.grad for name, each in named}, parts  # type: ignore[misc]  # all have one
 
     def improve(self, played: Played, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
         """See `Agent.improve`."""
+        self._check_parameters()
         every = []
         for rows in minibatches:
-            every.append(self.gradients(played, rows)[1])
-            self._optimizer.clip(self._settings.max_grad_norm)
+            every.append(self._differentiate(played, rows)[1])
+            norm = self._optimizer.clip(self._settings.max_grad_norm)
+            _check_finite(every[-1], norm)
             self._optimizer.step()
         return {name: float(sum(each[name] for each in every)) / len(every) for name in every[0]}
 
@@ -94,11 +106,41 @@ class TorchAgent:
         self.network.load_state_dict(saved["network"])
         self._optimizer.load_state_dict(saved["optimizer"])
 
+    def _check_parameters(self) -> None:
+        """Makes sure that what the optimizer moves is what the network computes with.
+
+        Raises:
+            ConfigurationError: it isn't.
+        """
+        if _described(self.network) != self._parameters:
+            raise ConfigurationError(
+                "network: its parameters are others than when the learner was made, or of another "
+                "shape, dtype or device"
+            )
+
     def _look(self, scores: nn.Module, positions: Positions) -> tuple[Distribution, torch.Tensor]:
         """Returns the probabilities of all legal actions, and the positions' values."""
         legal = self._legal(positions)
         logits, value = scores(positions.observation, legal)
         return self._distribution(legal, logits), value
+
+
+def _described(network: nn.Module) -> list[tuple]:
+    """Lists a network's parameters, each an object of its own, and what they are."""
+    every = network.parameters()
+    return [(id(each), each.shape, each.dtype, each.device) for each in every]
+
+
+def _check_finite(parts: dict[str, torch.Tensor], norm: torch.Tensor) -> None:
+    """Makes sure that a loss and its gradient are numbers, before weights are moved.
+
+    Raises:
+        DivergedError: they aren't.
+    """
+    loss = parts["policy_loss"] + parts["value_loss"] + parts["entropy"]
+    if not math.isfinite(loss + norm):  # one wait for a GPU
+        named = {name: float(part) for name, part in parts.items()}
+        raise DivergedError(f"a loss of parts {named}, a gradient of norm {float(norm)}")
 
 
 class _Scores(nn.Module):
