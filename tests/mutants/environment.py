@@ -342,4 +342,28 @@ MUTANTS = [
         "a mask of bytes beside 0 and 1 lists carts beyond the batch",
         ("tests/attacks/test_callers.py::test_a_mask_of_other_bytes_than_0_and_1",),
     ),
+    Mutant(
+        "castling-field-empty",
+        "cpp/chess/fen.hpp",
+        '  if (text.empty()) return "castling rights are a selection of KQkq, or -";\n',
+        "",
+        "an empty field for the rights to castle means none",
+        ("tests/chess/test_fen.py::test_refused_with_the_reason",),
+    ),
+    Mutant(
+        "en-passant-field-empty",
+        "cpp/chess/fen.hpp",
+        "field[3].size() == 2 ? field[3][0] - 'a' : -1;",
+        "field[3][0] - 'a';",
+        "the first letter of an empty field is read",
+        ("tests/cpp/test_cpp.py::test_any_text_is_refused_or_a_position",),
+    ),
+    Mutant(
+        "fields-left-out",
+        "lib/rungs/chess/actions.py",
+        "if len(fen.split()) not in (4, 6):",
+        "if not fen.split():",
+        "a start without the field of rights to castle has none",
+        ("tests/chess/test_fen.py::test_no_start_lacks_a_field",),
+    ),
 ]

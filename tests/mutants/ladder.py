@@ -161,6 +161,14 @@ MUTANTS = [
         ("tests/attacks/test_team.py::test_helpers_leave_their_caller_its_core",),
     ),
     Mutant(
+        "team-on-a-removed-core",
+        "cpp/rungs/team.hpp",
+        "if (give_back) CPU_SET(callers_, &cores);",
+        "if (callers_ >= 0) CPU_SET(callers_, &cores);",
+        "helpers run on a core that the user has taken from the process",
+        ("tests/attacks/test_team.py::test_helpers_stay_off_cores_that_the_user_took_away",),
+    ),
+    Mutant(
         "threads-another-illegal",
         "cpp/rungs/threads.hpp",
         "    while (i < first && ",
