@@ -20,6 +20,14 @@ MUTANTS = [
         GAMES,
     ),
     Mutant(
+        "engines-of-one-class-alone",
+        "lib/rungs/chess/boards/native.py",
+        "if isinstance(settings.opponent, UciEngine):",
+        "if type(settings.opponent) is UciEngine:",
+        "a subclass of an engine never replies on the rungs in C++",
+        ("tests/chess/test_engine.py::test_a_subclass_of_an_engine_is_one",),
+    ),
+    Mutant(
         "serial-resets-all",
         "cpp/rungs/serial.hpp",
         "if (!which || which[i]) batch.reset(i, episode);",

@@ -184,6 +184,14 @@ MUTANTS = [
         ("tests/core/test_atomic.py",),
     ),
     Mutant(
+        "damaged-wheel-loaded",
+        "lib/rungs/compile/library.py",
+        "if line.encode() not in listed:",
+        "if False:",
+        "a library of a wheel that was cut short is loaded, and ends the process",
+        ("tests/compile/test_loader.py::test_a_damaged_file_of_a_wheel_is_refused",),
+    ),
+    Mutant(
         "changed-headers-unseen",
         "lib/rungs/compile/cling.py",
         "if version != _loaded:",
