@@ -77,6 +77,14 @@ MUTANTS = [
         ("tests/adapters/test_pettingzoo.py::test_what_an_agent_has_seen_stays",),
     ),
     Mutant(
+        "pettingzoo-before-reset",
+        "lib/rungs/adapters/pettingzoo.py",
+        'raise gymnasium.error.ResetNeeded(f"call reset() before {method}()")',
+        "return {}",
+        "a game that has not begun is played",
+        ("tests/adapters/test_pettingzoo.py::test_it_is_reset_first",),
+    ),
+    Mutant(
         "openspiel-ways-in-another-order",
         "lib/rungs/peers/open_spiel.py",
         "_WAYS = (0, 1, -1)",
