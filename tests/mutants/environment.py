@@ -163,7 +163,7 @@ MUTANTS = [
     Mutant(
         "final-always-told",
         "lib/rungs/chess/vector_env.py",
-        "if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:",
+        "if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:",
         "if self.autoreset_mode == AutoresetMode.SAME_STEP:",
         "info has final observations where no episode ended",
         ("tests/chess/test_contract.py::test_fools_mate",),

@@ -283,10 +283,35 @@ MUTANTS = [
     Mutant(
         "cuda-seed-sent-once",
         "lib/rungs/chess/boards/cuda.py",
-        "        self._sent.clear()\n",
-        "",
+        " or of_seed != seed:",
+        ":",
         "a second seed does not come to the GPU",
         CUDA_CONTRACT,
+    ),
+    Mutant(
+        "cuda-device-at-the-call",
+        "lib/rungs/chess/boards/device.py",
+        "        with torch.cuda.device(self._device):\n",
+        "        if True:\n",
+        "kernels run on whichever GPU is current when they are launched",
+        ("tests/chess/test_cuda.py::test_the_device_is_the_one_at_construction",),
+    ),
+    Mutant(
+        "cuda-structs-kept",
+        "lib/rungs/chess/boards/cuda.py",
+        "            self.buffers.told = self._own, seed, told\n",
+        "            self.buffers.told = self._own, seed, told\n"
+        "            self._kept = getattr(self, '_kept', []) + [told]\n",
+        "a struct for each rollout is kept for as long as the environment is",
+        ("tests/chess/test_cuda.py::test_what_is_kept_for_a_rollout_goes_with_it",),
+    ),
+    Mutant(
+        "cuda-number-ended-made-up",
+        "lib/rungs/chess/boards/cuda.py",
+        "return int(self._counter) if self.validate else None",
+        "return int(self._counter) if self.validate else 1",
+        "a step that waits for nothing says that one episode has ended",
+        ("tests/chess/test_cuda.py::test_how_many_ended_is_unknown_where_nobody_waits",),
     ),
     Mutant(
         "cuda-illegal-last",

@@ -1,6 +1,6 @@
 """Our environments as Stable-Baselines3 takes them: `MaskablePPO("MlpPolicy", ChessVecEnv(64))`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gymnasium
@@ -43,7 +43,7 @@ class BatchVecEnv(VecEnv):
         self._actions: np.ndarray | None = None
         self._info: Any = None  # the last one, once there was a reset
 
-    def seed(self, seed: int | None = None) -> list[int | None]:
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Has the next `reset` begin episode 0 of a seed; without one, of a seed drawn at random.
 
         Raises:

@@ -221,7 +221,7 @@ class ChessVectorEnv(BatchEnv):
             with self._writing_to(out):
                 self._num_ended = self.boards.step(actions)
         out, info = self._buffers, self._info()
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:
             info["final_obs"] = out.final_observation
             info["_final_obs"] = info["_final_info"] = self._ended
             info["final_info"] = {"reason": out.reason}
@@ -452,7 +452,7 @@ class ChessVectorEnv(BatchEnv):
             for first in range(0, steps, at_once):
                 with uninterrupted():
                     ended += self.boards.step_many(min(at_once, steps - first))
-                    self._num_ended = int(self._ended.sum()) if self.boards.validate else 1
+                    self._num_ended = int(self._ended.sum()) if self.boards.validate else None
             return ended
 
     def serve(self) -> bool:
