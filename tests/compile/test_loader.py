@@ -1,6 +1,7 @@
 """Who compiles the C++ that a rung runs, and which of a wheel's code a processor gets."""
 
 import hashlib
+import resource
 import subprocess
 
 import pytest
@@ -173,3 +174,16 @@ def test_a_library_that_the_system_refuses_is_named(installed):
     list_sums()
     with pytest.raises(CompilerError, match="can't be loaded"):
         library.load()
+
+
+@pytest.mark.parametrize("compiler", ["cling", "g++"])
+def test_a_system_that_opens_no_more_files_is_named(compiler):
+    loader.load(compiler)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with pytest.raises(CompilerError, match="Too many open files"):
+            loader.load(compiler)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    loader.load(compiler)

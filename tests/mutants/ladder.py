@@ -93,6 +93,14 @@ MUTANTS = [
         tier="system",
     ),
     Mutant(
+        "processes-not-started-unnamed",
+        "lib/rungs/processes/workers.py",
+        "        except OSError as error:  # no more files or processes for us\n",
+        "        except EOFError as error:\n",
+        "a worker that could not be started is a bare error of the system's",
+        ("tests/chess/test_parallel.py::test_a_worker_that_can_not_be_started_is_named",),
+    ),
+    Mutant(
         "processes-die-unnamed",
         "lib/rungs/processes/workers.py",
         'self._give_up(WorkerDiedError(worker, f"raised\\n{results[worker]}"))',
