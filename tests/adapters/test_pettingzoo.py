@@ -157,7 +157,8 @@ def test_what_pettingzoo_does_not_know_is_refused(setting):
 
 def test_it_is_reset_first():
     env = raw_env()
-    for call in (env.last, lambda: env.step(524), lambda: env.observe("player_0")):
+    calls = (env.last, env.agent_iter, lambda: env.step(524), lambda: env.observe("player_0"))
+    for call in calls:
         with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before"):
             call()
     env.reset()

@@ -44,8 +44,17 @@ for _ in range(3):
 """
 
 
-def test_a_process_forks_again_and_again_between_steps():
-    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=100)
+# As scikit-learn's import does.
+RULED_OUT = """
+import os, sys, types
+sys.modules["sklearn"] = types.ModuleType("sklearn")
+os.environ.setdefault("KMP_INIT_AT_FORK", "FALSE")
+"""
+
+
+@pytest.mark.parametrize("before", ["", RULED_OUT])
+def test_a_process_forks_again_and_again_between_steps(before):
+    subprocess.run([sys.executable, "-c", before + FORKED], check=True, timeout=100)
 
 
 REFUSED = """

@@ -145,6 +145,14 @@ MUTANTS = [
         ("tests/chess/test_parallel.py::test_openmp_is_cpp_for_any_schedule",),
     ),
     Mutant(
+        "openmp-overwrites-the-user",
+        "lib/rungs/compile/openmp.py",
+        'os.environ.setdefault("KMP_INIT_AT_FORK", "TRUE")',
+        'os.environ["KMP_INIT_AT_FORK"] = "TRUE"',
+        "what the user says of OpenMP in forked processes is overwritten",
+        ("tests/compile/test_openmp.py::test_what_the_user_says_of_threads_stands",),
+    ),
+    Mutant(
         "team-waits-for-none",
         "cpp/rungs/team.hpp",
         "    if (!stay_awake(patience, [&] { return all_done(); })) await_stopped(idle);\n",

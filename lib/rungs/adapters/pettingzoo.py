@@ -16,6 +16,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 try:
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers
+    from pettingzoo.utils.env import AECIterable
 except ImportError:
     raise UnavailableError("PettingZoo is not installed: pip install 'rungs[peers]'") from None
 
@@ -136,6 +137,15 @@ class raw_env(AECEnv):
         self._begun("last")
         return super().last(observe)
 
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable:
+        """Goes through the agents in turns; see `AECEnv.agent_iter`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        self._begun("agent_iter")
+        return super().agent_iter(max_iter)
+
     def step(self, action: int | None) -> None:
         """Plays the selected agent's action, None where its game is over.
 
@@ -181,7 +191,8 @@ class raw_env(AECEnv):
         return self._info
 
     def _to_move(self) -> str:
-        return _AGENTS[int(self._begun("step")["player"][0])]
+        assert self._info is not None  # there was a reset
+        return _AGENTS[int(self._info["player"][0])]
 
 
 def _known(agent: str) -> str:

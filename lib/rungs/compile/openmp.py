@@ -50,8 +50,11 @@ def load() -> bool:
     """
     os.environ.setdefault("KMP_USE_YIELD", "2")
     os.environ.setdefault("KMP_BLOCKTIME", "1")
-    # A forked child starts threads of its own. Where that is ruled out, as by scikit-learn's import
-    # before ours, it would wake its parent's, and crash: see `require_threads`.
+    # A forked child starts threads of its own. Where that is ruled out it would wake its parent's,
+    # and crash (see `require_threads`), or wait for them when it ends. Scikit-learn's import rules
+    # it out: that is overwritten; what the user says stands.
+    if "sklearn" in sys.modules:
+        os.environ["KMP_INIT_AT_FORK"] = "TRUE"
     os.environ.setdefault("KMP_INIT_AT_FORK", "TRUE")
     try:
         package = importlib.metadata.distribution("intel-openmp")
@@ -94,7 +97,7 @@ def require_threads(api: Api, number: int) -> None:
     if _is_lost:
         raise UnavailableError(
             "OpenMP has run in the process that this one was forked from, and KMP_INIT_AT_FORK is "
-            "false, as scikit-learn sets it: import rungs before that, or use the rung threads"
+            "false: unset it, or use the rung threads"
         )
     load()
     at_fork = os.environ["KMP_INIT_AT_FORK"].strip().lower()
