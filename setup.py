@@ -1,5 +1,6 @@
 """Compiles the C++ for each kind of processor into the wheel, which then fits every Python."""
 
+import hashlib
 import os
 import runpy
 import shutil
@@ -65,6 +66,13 @@ class Build(build_py):
         ]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(lambda command: subprocess.run(command, check=True), commands))
+        # `rungs.compile.library` compares what it loads with these, as `sha256sum --check` does.
+        package = folder.parent
+        files = sorted([*folder.glob("*.so"), *(package / "cpp" / "bindings").glob("*.hpp")])
+        hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+        names = [file.relative_to(package).as_posix() for file in files]
+        lines = [f"{each}  {name}\n" for each, name in zip(hashes, names, strict=True)]
+        (folder / "sha256sums").write_bytes("".join(lines).encode())  # no line ends of Windows
 
 
 class Wheel(bdist_wheel):

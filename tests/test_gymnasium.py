@@ -53,6 +53,36 @@ def test_cartpole_is_registered_too():
     np.testing.assert_array_equal(env.reset()[0], ours.reset()[0])
 
 
+def test_one_cartpole_alone_is_gymnasiums_own():
+    for make in (
+        lambda: gymnasium.make("rungs/CartPole-v1"),
+        lambda: gymnasium.make_vec("rungs/CartPole-v1", 2, vectorization_mode="sync"),
+    ):
+        with pytest.raises(
+            ConfigurationError, match=r"make_vec\(\"rungs/CartPole-v1\", num_envs\)"
+        ):
+            make()
+
+
+@pytest.mark.system
+def test_single_games_in_processes_of_their_own_are_the_same():
+    how = {"rung": "cpp", "opponent": "random", "max_plies": 20}
+    pair = [make(3, vectorization_mode=mode, **how) for mode in ("async", "sync")]
+    ends = 0
+    masks = [np.stack(env.reset(seed=7)[1]["action_mask"]) for env in pair]
+    for _ in range(60):
+        np.testing.assert_array_equal(*masks)
+        outcomes = [env.step(random_actions(masks[0], np.random.default_rng(1))) for env in pair]
+        assert data_equivalence(*(outcome[:4] for outcome in outcomes), exact=True)
+        ended = outcomes[0][2] | outcomes[0][3]
+        ends += int(ended.sum())
+        # The next step begins a game there, and ignores its action.
+        masks = [np.stack(outcome[-1]["action_mask"]) | ended[:, None] for outcome in outcomes]
+    assert ends > 3
+    for env in pair:
+        env.close()
+
+
 def test_its_name_can_say_where_it_is_from():
     code = 'import gymnasium; print(gymnasium.make_vec("rungs:rungs/Chess-v0", 3).num_envs)'
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -35,24 +35,31 @@ int main(int argc, char** arguments) {
   std::vector<std::int8_t> codes(2 * boards);
   std::vector<std::int64_t> actions(boards);
   std::vector<std::int16_t> chosen(boards), counts(boards);
-  const ChessBatch batch{
-      {{0, env::Opponent::NONE, observation, mask, env::Autoreset::SAME_STEP, 0, 0, 0, 1, &start},
-       boards,
-       0,
-       nullptr,
-       nullptr,
-       observations.data(),
-       masks.data(),
-       counts.data(),
-       rewards.data(),
-       reinterpret_cast<bool*>(flags.data()),
-       reinterpret_cast<bool*>(flags.data() + boards),
-       reinterpret_cast<bool*>(flags.data() + 2 * boards),
-       codes.data(),
-       codes.data() + boards,
-       observations.data() + boards * env::observation_bytes(observation)},
-      envs.data(),
-      chosen.data()};
+  auto* const flag = reinterpret_cast<bool*>(flags.data());
+  ChessBatch batch{};
+  batch.config = {.seed = 0,
+                  .opponent = env::Opponent::NONE,
+                  .observation = observation,
+                  .mask = mask,
+                  .autoreset = env::Autoreset::SAME_STEP,
+                  .max_plies = 0,
+                  .opening_min = 0,
+                  .opening_max = 0,
+                  .num_starts = 1,
+                  .starts = &start};
+  batch.num_envs = boards;
+  batch.observation = observations.data();
+  batch.mask = masks.data();
+  batch.action_count = counts.data();
+  batch.reward = rewards.data();
+  batch.terminated = flag;
+  batch.truncated = flag + boards;
+  batch.ended = flag + 2 * boards;
+  batch.reason = codes.data();
+  batch.player = codes.data() + boards;
+  batch.final_observation = observations.data() + boards * env::observation_bytes(observation);
+  batch.env = envs.data();
+  batch.chosen = chosen.data();
   const auto address = reinterpret_cast<std::uintptr_t>(&batch);
   // Called by address, so that it stays a function that a tool can find by name.
   std::int64_t (*volatile step)(std::uintptr_t, const std::int64_t*) = rungs_chess_serial_step;

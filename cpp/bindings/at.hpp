@@ -42,7 +42,7 @@ inline std::string layout(const char* name, std::size_t size, std::initializer_l
   return text + name + " size " + std::to_string(size) + "\n";
 }
 
-// Hands a text of less than `room` bytes to Python.
+// Hands a text to Python: its first `room - 1` bytes, where there are more.
 inline void write_text(const std::string& text, std::uintptr_t out, std::size_t room) {
   const std::string cut = text.substr(0, room - 1);
   std::memcpy(reinterpret_cast<char*>(out), cut.c_str(), cut.size() + 1);

@@ -50,6 +50,7 @@ inline int outermost_rook(const Position& p, bool is_short) {
 // `p` must be White's view. Letters are KQkq, or the rook's file (Shredder-FEN).
 inline std::string parse_castling(std::string_view text, Position& p) {
   if (text == "-") return "";
+  if (text.empty()) return "castling rights are a selection of KQkq, or -";
   for (const char letter : text) {
     const bool black = letter >= 'a';
     const char c = static_cast<char>(letter & ~32);
@@ -129,8 +130,8 @@ inline std::string parse_fen(std::string_view fen, Position& position) {
   if (field[1] == "b") turn(p);
 
   if (field[3] != "-") {
-    const int file = field[3][0] - 'a';
-    if (field[3].size() != 2 || file < 0 || file > 7 || field[3][1] != (p.black ? '3' : '6'))
+    const int file = field[3].size() == 2 ? field[3][0] - 'a' : -1;
+    if (file < 0 || file > 7 || field[3][1] != (p.black ? '3' : '6'))
       return "the en-passant square is - or one behind a pawn that just advanced";
     const Bitboard target = bit(40 + file);
     if (!(target >> 8 & p.piece[PAWN] & p.theirs()) || (p.occupied() & (target | target << 8)))

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -208,14 +209,19 @@ class Team {
 
   // Keeps the helpers off the caller's core. Linux may wake a thread on the core of who wakes it,
   // though others are idle: it interrupts the caller there, or waits for milliseconds, each time.
+  // The core where the caller was before is theirs again, unless the user has taken it from the
+  // process meanwhile (`taskset --all-tasks`).
   void leave_caller_its_core() {
 #ifdef __linux__
     const int core = sched_getcpu();
     if (core < 0 || core == callers_) return;
+    cpu_set_t process;
+    if (sched_getaffinity(getpid(), sizeof process, &process)) return;
+    const bool give_back = callers_ >= 0 && CPU_ISSET(callers_, &process);
     for (std::int32_t i = 1; i < size_; ++i) {
       cpu_set_t cores;
       if (pthread_getaffinity_np(members_[i].thread, sizeof cores, &cores)) continue;
-      if (callers_ >= 0) CPU_SET(callers_, &cores);
+      if (give_back) CPU_SET(callers_, &cores);
       CPU_CLR(core, &cores);
       if (CPU_COUNT(&cores)) pthread_setaffinity_np(members_[i].thread, sizeof cores, &cores);
     }

@@ -42,6 +42,8 @@ class MainGuardError(RungsError, RuntimeError):
 class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
     """An action is not legal on its board. Nothing was changed on any board.
 
+    The legal ones are in `info["action_mask"]`; `sample_actions` draws some of them at random.
+
     Attributes:
         board: index of the board in the batch.
         action: the action id that was given.
@@ -52,7 +54,10 @@ class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
     def __init__(self, board: int, action: int, uci: str | None, fen: str):
         self.board, self.action, self.uci, self.fen = board, action, uci, fen
         move = uci or "a move off the board"
-        super().__init__(f"board {board}: action {action} ({move}) is illegal in {fen}")
+        super().__init__(
+            f"board {board}: action {action} ({move}) is illegal in {fen}; "
+            'info["action_mask"] says which are legal, and sample_actions() draws such'
+        )
 
 
 class InvalidActionError(RungsError, gymnasium.error.InvalidAction, ValueError):

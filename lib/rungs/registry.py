@@ -145,6 +145,18 @@ def make_cartpole(num_envs: int, rung: str = "threads", **settings: Any) -> "Car
     return make("cartpole", rung, num_envs, **settings)
 
 
+def no_single_cartpole(**settings: Any) -> None:
+    """Refuses `gymnasium.make("rungs/CartPole-v1")`: one alone is Gymnasium's own.
+
+    Raises:
+        ConfigurationError: always.
+    """
+    raise ConfigurationError(
+        'rungs/CartPole-v1 is a batch: gymnasium.make_vec("rungs/CartPole-v1", num_envs); '
+        'one alone is Gymnasium\'s: gymnasium.make("CartPole-v1")'
+    )
+
+
 def register() -> None:
     """Makes our environments known to `gymnasium.make_vec`, and one game of chess to `make`."""
     gymnasium.register(
@@ -152,7 +164,11 @@ def register() -> None:
         entry_point="rungs.adapters.gymnasium:ChessEnv",
         vector_entry_point="rungs.registry:make_chess",
     )
-    gymnasium.register("rungs/CartPole-v1", vector_entry_point="rungs.registry:make_cartpole")
+    gymnasium.register(
+        "rungs/CartPole-v1",
+        entry_point="rungs.registry:no_single_cartpole",
+        vector_entry_point="rungs.registry:make_cartpole",
+    )
 
 
 def make_async(env_id: str, num_envs: int, **settings: Any) -> "AsyncChessEnv":

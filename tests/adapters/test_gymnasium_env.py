@@ -1,5 +1,7 @@
 """One game behind Gymnasium's interface, and what checks such games."""
 
+import pickle
+
 import gymnasium
 import numpy as np
 import pytest
@@ -63,6 +65,14 @@ def test_samples_are_legal_unless_a_mask_says_otherwise():
     only = np.zeros(4672, np.int8)
     only[7] = 1
     assert env.action_space.sample(only) == 7
+
+
+def test_another_process_is_sent_the_space_without_the_game():
+    env = make()
+    env.reset()
+    sent = pickle.loads(pickle.dumps(env.action_space))
+    assert sent == env.action_space
+    assert (type(sent), sent.n) == (gymnasium.spaces.Discrete, 4672)
 
 
 def test_what_was_seen_stays():

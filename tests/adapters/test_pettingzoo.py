@@ -3,6 +3,7 @@
 import random
 
 import chess
+import gymnasium
 import numpy as np
 import pytest
 
@@ -152,3 +153,13 @@ def test_it_renders_text():
 def test_what_pettingzoo_does_not_know_is_refused(setting):
     with pytest.raises(ConfigurationError, match=next(iter(setting))):
         raw_env(**setting)
+
+
+def test_it_is_reset_first():
+    env = raw_env()
+    calls = (env.last, env.agent_iter, lambda: env.step(524), lambda: env.observe("player_0"))
+    for call in calls:
+        with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before"):
+            call()
+    env.reset()
+    assert env.last()[0]["action_mask"].sum() == 20

@@ -55,6 +55,27 @@ def test_seed_begins_the_same_games_again():
     np.testing.assert_array_equal(env.reset(), first)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64, 0.5, "one"])
+def test_a_wrong_seed_is_refused_at_once(seed):
+    env = ChessVecEnv(2, rung="cpp", opening_plies=(6, 6))
+    env.seed(7)
+    with pytest.raises(ConfigurationError, match="seed="):
+        env.seed(seed)
+    other = ChessVecEnv(2, rung="cpp", opening_plies=(6, 6), seed=7)
+    np.testing.assert_array_equal(env.reset(), other.reset())
+
+
+@pytest.mark.parametrize("indices", [[9], 2, -1, [0, -3], ["0"], 0.5])
+def test_an_environment_that_is_none_of_them_is_refused(indices):
+    env = ChessVecEnv(2, rung="cpp")
+    env.reset()
+    for call in (env.env_method, env.get_attr):
+        with pytest.raises(ConfigurationError, match="indices"):
+            call("fens", indices=indices)
+    with pytest.raises(ConfigurationError, match="indices"):
+        env.env_is_wrapped(object, indices=indices)
+
+
 def test_attributes_and_methods_are_answered_for_every_board():
     env = ChessVecEnv(3, rung="cpp")
     env.reset()

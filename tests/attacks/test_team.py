@@ -1,5 +1,6 @@
 """A team of threads of our own: through forks, ends, Ctrl-C and callers, and beside the busy."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -68,6 +69,36 @@ def test_helpers_leave_their_caller_its_core():
 
     with ThreadPoolExecutor(1) as caller:
         caller.submit(call).result()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says where threads may run")
+def test_helpers_stay_off_cores_that_the_user_took_away():
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2:
+        pytest.skip("one core")
+    others = {int(thread): os.sched_getaffinity(int(thread)) for thread in threads_here()}
+
+    def allow(cores):
+        for thread in threads_here():
+            with contextlib.suppress(ProcessLookupError):  # it has ended
+                os.sched_setaffinity(int(thread), cores)
+
+    def call():
+        before = threads_here()
+        play(make())
+        (helper,) = threads_here() - before
+        for core in allowed[:2] * 2:
+            allow({core})  # as `taskset --all-tasks --pid` does
+            play(make())
+            assert os.sched_getaffinity(int(helper)) == {core}
+
+    try:
+        with ThreadPoolExecutor(1) as caller:
+            caller.submit(call).result()
+    finally:
+        for thread, cores in others.items():
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(thread, cores)
 
 
 @pytest.mark.parametrize("env_id", ["chess", "cartpole"])

@@ -1,5 +1,10 @@
 """The CUDA rung: compiled for GPUs, and the same games, on the host where there is no GPU."""
 
+import ctypes
+import gc
+import sys
+import types
+
 import gymnasium
 import numpy as np
 import pytest
@@ -11,6 +16,7 @@ from rungs.chess.engine import UciEngine
 from rungs.chess.unpack import unpack_list
 from rungs.core.memory import on_host
 from rungs.core.philox import Purpose, below, philox
+from rungs.core.tensors import chosen_device
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
 from rungs.machine import gpu
 from rungs.measure.verify import assert_same
@@ -276,3 +282,98 @@ def test_where_nvrtc_is_missing_it_is_named(monkeypatch):
     monkeypatch.setattr(nvrtc, "nvrtcVersion", missing)
     with pytest.raises(UnavailableError, match="NVRTC is not installed: pip install"):
         device.cubin("sm_80")
+
+
+class FakeGpus:
+    """Two GPUs, one of which is current; and what was launched: device, its stream, kernel."""
+
+    def __init__(self, monkeypatch):
+        self.current, self.launched = 1, []
+        gpus = self
+
+        class Current:
+            def __init__(self, device):
+                self.index = torch.device(device).index
+
+            def __enter__(self):
+                self.before, gpus.current = gpus.current, self.index
+
+            def __exit__(self, *_):
+                gpus.current = self.before
+
+        class Device:
+            def __init__(self, index):
+                self.index = index
+
+            def set_current(self):
+                gpus.current = self.index
+
+        def stream_of(device=None):
+            index = gpus.current if device is None else torch.device(device).index
+            return types.SimpleNamespace(cuda_stream=100 + index)
+
+        def launch(stream, config, kernel, *arguments):
+            self.launched.append((self.current, stream.__cuda_stream__()[1], kernel))
+
+        core = types.ModuleType("cuda.core")
+        core.Device, core.launch, core.LaunchConfig = Device, launch, dict
+        code = types.SimpleNamespace(get_kernel=lambda name: name)
+        core.ObjectCode = types.SimpleNamespace(from_cubin=lambda cubin: code)
+        monkeypatch.setitem(sys.modules, "cuda.core", core)
+        monkeypatch.setattr(device, "cubin", lambda arch, threads: b"")
+        for name, fake in {
+            "device": Current,
+            "current_device": lambda: self.current,
+            "current_stream": stream_of,
+            "get_device_capability": lambda device=None: (9, 0),
+        }.items():
+            monkeypatch.setattr(torch.cuda, name, fake)
+
+
+def test_the_device_is_the_one_at_construction(monkeypatch):
+    gpus = FakeGpus(monkeypatch)
+    ours = chosen_device("cuda")
+    kernels = device.Gpu(128, ours)
+    assert (ours, gpus.current) == (torch.device("cuda", 1), 1)
+    for gpus.current in (0, 1):
+        before = gpus.current
+        kernels.run("step", 4, 0)
+        assert gpus.current == before
+    assert gpus.launched == [(1, 101, "rungs_chess_step")] * 2
+
+
+def test_what_is_kept_for_a_rollout_goes_with_it():
+    env = make(2, device="cpu", mask="bits")
+    env.reset()
+
+    def kept():
+        gc.collect()
+        size = ctypes.sizeof(device.DeviceBatch)
+        tensors = [each for each in gc.get_objects() if type(each) is torch.Tensor]
+        return sum(each.dtype == torch.uint8 and each.shape == (size,) for each in tensors)
+
+    for steps in range(5):
+        _, rows = env.rollout(2)
+        for out in rows:
+            env.step(env.sample_actions(steps), out)
+        if not steps:
+            first = kept()
+    assert kept() == first
+
+
+def test_memory_that_a_recorded_step_reads_is_told_another_seed():
+    env = make(2, device="cpu", mask="bits")
+    env.reset(seed=1)
+    told = env.boards.buffers.told[-1]
+    env.reset(seed=2)
+    assert env.boards.buffers.told[-1].data_ptr() == told.data_ptr()
+    assert device.DeviceBatch.from_buffer_copy(told.numpy()).config.seed == 2
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_how_many_ended_is_unknown_where_nobody_waits(where):
+    for validate in (True, False):
+        env = make(2, device=where, validate=validate, mask="bits")
+        env.reset()
+        ended = env.boards.step(env.sample_actions(0))
+        assert ended == (0 if validate else None)

@@ -136,6 +136,35 @@ def test_every_rung_plays_the_same_games(rung, fake, mode):
         env.close()
 
 
+class Weak(UciEngine):
+    """An engine with settings of its own."""
+
+    def __init__(self, path):
+        super().__init__(path, depth=2, options={"Hash": 1})
+
+
+@pytest.mark.parametrize("rung", ["python", "cpp", "threads", "openmp"])
+def test_a_subclass_of_an_engine_is_one(rung, fake):
+    path = fake().path
+    kinds = (Weak(path), UciEngine(path, depth=2, options={"Hash": 1}))
+    pair = [rungs.make("chess", rung, 4, opponent=kind, max_plies=9) for kind in kinds]
+    lockstep.play(*pair, seed=1, steps=12)
+    states = [env.get_state() for env in pair]
+    assert states[0] == states[1]
+    for env in pair:
+        env.close()
+
+
+def test_one_is_found_where_debian_puts_games(fake, monkeypatch):
+    folder = Path(fake().path).parent
+    monkeypatch.setattr(optional, "GAMES", str(folder))
+    env = rungs.make("chess", "cpp", 2, opponent=UciEngine("engine"))
+    assert env.settings.opponent.path == "engine"  # as it was named, wherever it is
+    env.reset()
+    assert len(fake.running()) == 1
+    env.close()
+
+
 @pytest.mark.parametrize("rung", RUNGS)
 def test_it_castles_as_in_chess960(rung, fake):
     fen = "6k1/5p2/8/8/8/8/PP6/KR6 w B - 0 1"

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rungs
+from rungs.chess.actions import to_uci
 from rungs.chess.perft import perft_cpp, perft_python
 from rungs.errors import InvalidFenError
 
@@ -19,6 +21,10 @@ REFUSED = {
     "p3k3/8/8/8/8/8/8/4K3 w - - 0 1": "first or last rank",
     "4k3/8/8/8/8/8/8/4K3 w - - 0": "6 fields",
     "4k3/8/8/8/8/8/8/4K3 w - - 0 1 2": "6 fields",
+    "4k3/8/8/8/8/8/8/4K3 w  - 0 1": "castling rights",
+    "4k3/8/8/8/8/8/8/4K3 w -  0 1": "en-passant square",
+    "4k3/8/8/8/8/8/8/4K3 w -  ": "en-passant square",
+    "4k3/8/8/8/8/8/8/4K3  - - 0 1": "w or b",
     "4k3/8/8/8/8/8/8 w - - 0 1": "8 ranks",
     "4k3/8/8/8/8/8/8/8/4K3 w - - 0 1": "8 ranks",
     "4k4/8/8/8/8/8/8/4K3 w - - 0 1": "8 squares",
@@ -48,6 +54,22 @@ REFUSED = {
 def test_refused_with_the_reason(fen, why):
     with pytest.raises(InvalidFenError, match=why):
         perft_cpp(fen, 1)
+
+
+# With a space too many or fields left out, python-chess would take it that nobody may castle.
+@pytest.mark.parametrize(
+    "fields", ["", " w", " w KQkq", " w  - 0 1", " w KQkq  0 1", " w KQkq -  1", " w KQkq - 0"]
+)
+def test_no_start_lacks_a_field(fields):
+    fen = START.split(" ")[0] + fields
+    for rung in ("python", "cpp"):
+        with pytest.raises(InvalidFenError, match="6 fields"):
+            rungs.make("chess", rung, 1, start_fens=[START, fen])
+    for perft in (perft_cpp, perft_python):
+        with pytest.raises(InvalidFenError):
+            perft(fen, 1)
+    with pytest.raises(InvalidFenError):
+        to_uci(524, fen)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """The parallel rungs: the same games whoever steps which board, and clear words when one dies."""
 
+import multiprocessing
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -215,6 +217,23 @@ def test_a_worker_killed_at_any_moment_is_named(transport, delay):
     with pytest.raises(WorkerDiedError, match="worker 0"):
         step_for_ever(env, info)
     assert gone(pids)
+
+
+@pytest.mark.parametrize("files", [0, 1, 2, 3, 5])
+def test_a_worker_that_can_not_be_started_is_named(files):
+    Workers(list, [()]).close()  # whose server is there from now on
+    before = os.listdir("/proc/self/fd")
+    next_one = os.open(os.devnull, os.O_RDONLY)
+    os.close(next_one)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_one + files, limits[1]))
+    try:
+        with pytest.raises(WorkerDiedError, match=r"could not be started: .*Too many open files"):
+            Workers(list, [()] * 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert os.listdir("/proc/self/fd") == before
+    assert not multiprocessing.active_children()
 
 
 def test_a_worker_that_raises_is_named_with_its_traceback(workers):

@@ -50,3 +50,12 @@ def test_the_same_are_accepted():
 def test_a_field_elsewhere_is_named(picture, why):
     with pytest.raises(CompilerError, match=why):
         check(ChessBatch=ChessBatch, Team=picture)
+
+
+def test_a_text_that_was_cut_is_said_to_be():
+    def tell(address):
+        lines = "".join(f"Team field{i} {i}\n" for i in range(1000)).encode()
+        ctypes.memmove(address, lines[: layout._ROOM - 1] + b"\0", layout._ROOM)
+
+    with pytest.raises(CompilerError, match="the layout of Team takes 4096 bytes or more"):
+        layout.check(tell, {"Team": Team})

@@ -1,11 +1,16 @@
 """Who compiles the C++ that a rung runs, and which of a wheel's code a processor gets."""
 
+import hashlib
+import resource
+import subprocess
+
 import pytest
 
 import rungs
-from rungs.compile import cling, library, loader
+from rungs import paths
+from rungs.compile import cling, functions, library, loader
 from rungs.compile.variants import VARIANTS, file_name, of_machine
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import CompilerError, ConfigurationError, UnavailableError
 
 BEST_FIRST = of_machine("x86_64")
 
@@ -89,3 +94,96 @@ def test_what_is_missing_is_said(monkeypatch):
     monkeypatch.setattr(cling, "_loaded", None)
     with pytest.raises(UnavailableError, match=r"pip install 'rungs\[course\]' brings cppyy"):
         cling.load()
+
+
+HEADER = "std::int64_t rungs_answer(std::int64_t question) {\n  return question;\n}\n"
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A wheel's library, its header and its list of sums, as `setup.py` makes them."""
+    compiled, header = tmp_path / "compiled", tmp_path / "cpp" / "bindings" / "answer.hpp"
+    compiled.mkdir()
+    header.parent.mkdir(parents=True)
+    header.write_text(HEADER)
+    (variant,) = [each for each in VARIANTS if each.name == "x86-64-v2"]
+    made = compiled / file_name(variant)
+    source = f'#include <cstdint>\nextern "C" {{\n{HEADER}}}\n'
+    compiler = ["g++", "-std=c++20", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(made)]
+    subprocess.run(compiler, input=source, text=True, check=True)
+    monkeypatch.setattr(library, "FOLDER", compiled)
+    monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
+    monkeypatch.setattr(functions, "HEADERS", ("bindings/answer.hpp",))
+    monkeypatch.delenv("RUNGS_ISA", raising=False)
+    monkeypatch.setattr(library, "cpu_features", lambda: " ".join(variant.features))
+
+    def list_sums():
+        lines = [
+            f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(tmp_path)}\n"
+            for file in (made, header)
+        ]
+        (compiled / "sha256sums").write_text("".join(lines))
+
+    list_sums()
+    return made, header, list_sums
+
+
+def test_a_whole_library_is_loaded(installed):
+    assert library.load().rungs_answer(2**40) == 2**40
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-1],
+        lambda data: data[:40] + bytes(len(data) - 40),
+        lambda data: bytes([data[0] ^ 1]) + data[1:],
+    ],
+)
+@pytest.mark.parametrize("which", [0, 1], ids=["library", "header"])
+def test_a_damaged_file_of_a_wheel_is_refused(damage, which, installed):
+    file = installed[which]
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(CompilerError, match=f"{file.name} is damaged"):
+        library.load()
+
+
+def test_a_wheel_without_sums_or_header_is_refused(installed):
+    _, header, _ = installed
+    header.unlink()
+    with pytest.raises(CompilerError, match=r"answer\.hpp"):
+        library.load()
+    (library.FOLDER / "sha256sums").unlink()
+    with pytest.raises(CompilerError, match="sha256sums"):
+        library.load()
+
+
+def test_a_library_of_other_headers_is_refused(installed):
+    _, header, list_sums = installed
+    header.write_text(HEADER.replace("answer", "question"))
+    list_sums()
+    with pytest.raises(CompilerError, match="lacks rungs_question"):
+        library.load()
+
+
+def test_a_library_that_the_system_refuses_is_named(installed):
+    made, _, list_sums = installed
+    made.write_bytes(b"no library")
+    list_sums()
+    with pytest.raises(CompilerError, match="can't be loaded"):
+        library.load()
+
+
+@pytest.mark.parametrize("compiler", ["cling", "g++"])
+def test_a_system_that_opens_no_more_files_is_named(compiler):
+    loader.load(compiler)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with pytest.raises(CompilerError, match="Too many open files"):
+            loader.load(compiler)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    loader.load(compiler)

@@ -44,10 +44,50 @@ for _ in range(3):
 """
 
 
-@pytest.mark.parametrize("said_by_others", [{}, {"KMP_INIT_AT_FORK": "FALSE"}])
-def test_a_process_forks_again_and_again_between_steps(said_by_others):
-    env = {**os.environ, **said_by_others}
-    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=100, env=env)
+# As scikit-learn's import does.
+RULED_OUT = """
+import os, sys, types
+sys.modules["sklearn"] = types.ModuleType("sklearn")
+os.environ.setdefault("KMP_INIT_AT_FORK", "FALSE")
+"""
+
+
+@pytest.mark.parametrize("before", ["", RULED_OUT])
+def test_a_process_forks_again_and_again_between_steps(before):
+    subprocess.run([sys.executable, "-c", before + FORKED], check=True, timeout=100)
+
+
+REFUSED = """
+import os
+import rungs
+from rungs.errors import UnavailableError
+
+def make():
+    envs = {rung: rungs.make("chess", rung, 512, threads=2) for rung in ("openmp", "threads")}
+    for env in envs.values():
+        env.reset(seed=0)
+    return envs
+
+if not os.fork():  # before any thread of OpenMP's
+    make()
+    os._exit(0)
+assert os.wait()[1] == 0
+envs = make()
+if not os.fork():
+    try:
+        envs["openmp"].step([524] * 512)
+    except UnavailableError:
+        envs["threads"].step([524] * 512)
+        os._exit(7)
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
+for env in envs.values():
+    env.step([524] * 512)
+"""
+
+
+def test_a_forked_child_is_refused_threads_that_it_can_not_have():
+    env = os.environ | {"KMP_INIT_AT_FORK": "FALSE"}
+    subprocess.run([sys.executable, "-c", REFUSED], check=True, timeout=100, env=env)
 
 
 def run(first, second):
@@ -70,8 +110,8 @@ def test_two_runtimes_are_warned_of():
     assert "torch was imported before rungs" in done.stderr
 
 
-@pytest.mark.parametrize("variable", ["KMP_BLOCKTIME", "KMP_USE_YIELD"])
-def test_how_threads_wait_is_up_to_the_user(variable):
+@pytest.mark.parametrize("variable", ["KMP_BLOCKTIME", "KMP_USE_YIELD", "KMP_INIT_AT_FORK"])
+def test_what_the_user_says_of_threads_stands(variable):
     script = f"import os, rungs; print(os.environ[{variable!r}])"
     command = ["env", f"{variable}=0", sys.executable, "-c", script]
     assert subprocess.run(command, capture_output=True, text=True).stdout == "0\n"

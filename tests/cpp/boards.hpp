@@ -52,16 +52,16 @@ class Fenced {
 inline env::ChessConfig any_config(std::uint8_t settings, std::uint8_t seed,
                                    const chess::Position* start) {
   return {
-      seed,
-      static_cast<env::Opponent>(settings % 2),
-      static_cast<env::ObservationFormat>(settings / 2 % 5),
-      static_cast<env::MaskFormat>(settings / 10 % 3),
-      static_cast<env::Autoreset>(settings / 30 % 3),
-      settings / 90u % 2 * 20,
-      0,
-      settings / 180u * 10,
-      1,
-      start,
+      .seed = seed,
+      .opponent = static_cast<env::Opponent>(settings % 2),
+      .observation = static_cast<env::ObservationFormat>(settings / 2 % 5),
+      .mask = static_cast<env::MaskFormat>(settings / 10 % 3),
+      .autoreset = static_cast<env::Autoreset>(settings / 30 % 3),
+      .max_plies = settings / 90u % 2 * 20,
+      .opening_min = 0,
+      .opening_max = settings / 180u * 10,
+      .num_starts = 1,
+      .starts = start,
   };
 }
 

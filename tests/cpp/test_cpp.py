@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 DATA = HERE.parent / "data"
 FLAGS = ["-std=c++20", f"-I{paths.CPP}", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
 SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-SANITIZED += ["-fopenmp", "-ffp-contract=off"]
+SANITIZED += ["-fopenmp", "-ffp-contract=off", "-D_GLIBCXX_ASSERTIONS"]
 
 # With all of the processor's instructions, with vectors of 256 bits, with those of any x86-64,
 # and without vectors, as on a GPU; and for another processor, simulated, without sanitizers.

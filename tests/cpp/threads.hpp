@@ -79,16 +79,16 @@ inline void check_rest() {
 // Random play by a team and by one thread, with an illegal action now and then.
 inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
   const chess::Position start = chess::start_position();
-  const env::ChessConfig config = {1,
-                                   env::Opponent::RANDOM,
-                                   env::ObservationFormat::BOARD,
-                                   env::MaskFormat::BITS,
-                                   env::Autoreset::SAME_STEP,
-                                   40,
-                                   0,
-                                   4,
-                                   1,
-                                   &start};
+  const env::ChessConfig config = {.seed = 1,
+                                   .opponent = env::Opponent::RANDOM,
+                                   .observation = env::ObservationFormat::BOARD,
+                                   .mask = env::MaskFormat::BITS,
+                                   .autoreset = env::Autoreset::SAME_STEP,
+                                   .max_plies = 40,
+                                   .opening_min = 0,
+                                   .opening_max = 4,
+                                   .num_starts = 1,
+                                   .starts = &start};
   Boards ours(n, config), theirs(n, config);
   Team team(threads);
   threads::reset(ours.batch, nullptr, 0, team, threads);

@@ -163,7 +163,7 @@ MUTANTS = [
     Mutant(
         "final-always-told",
         "lib/rungs/chess/vector_env.py",
-        "if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:",
+        "if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:",
         "if self.autoreset_mode == AutoresetMode.SAME_STEP:",
         "info has final observations where no episode ended",
         ("tests/chess/test_contract.py::test_fools_mate",),
@@ -341,5 +341,29 @@ MUTANTS = [
         "np.ascontiguousarray(which)",
         "a mask of bytes beside 0 and 1 lists carts beyond the batch",
         ("tests/attacks/test_callers.py::test_a_mask_of_other_bytes_than_0_and_1",),
+    ),
+    Mutant(
+        "castling-field-empty",
+        "cpp/chess/fen.hpp",
+        '  if (text.empty()) return "castling rights are a selection of KQkq, or -";\n',
+        "",
+        "an empty field for the rights to castle means none",
+        ("tests/chess/test_fen.py::test_refused_with_the_reason",),
+    ),
+    Mutant(
+        "en-passant-field-empty",
+        "cpp/chess/fen.hpp",
+        "field[3].size() == 2 ? field[3][0] - 'a' : -1;",
+        "field[3][0] - 'a';",
+        "the first letter of an empty field is read",
+        ("tests/cpp/test_cpp.py::test_any_text_is_refused_or_a_position",),
+    ),
+    Mutant(
+        "fields-left-out",
+        "lib/rungs/chess/actions.py",
+        "if len(fen.split()) not in (4, 6):",
+        "if not fen.split():",
+        "a start without the field of rights to castle has none",
+        ("tests/chess/test_fen.py::test_no_start_lacks_a_field",),
     ),
 ]

@@ -20,6 +20,14 @@ MUTANTS = [
         GAMES,
     ),
     Mutant(
+        "engines-of-one-class-alone",
+        "lib/rungs/chess/boards/native.py",
+        "if isinstance(settings.opponent, UciEngine):",
+        "if type(settings.opponent) is UciEngine:",
+        "a subclass of an engine never replies on the rungs in C++",
+        ("tests/chess/test_engine.py::test_a_subclass_of_an_engine_is_one",),
+    ),
+    Mutant(
         "serial-resets-all",
         "cpp/rungs/serial.hpp",
         "if (!which || which[i]) batch.reset(i, episode);",
@@ -85,6 +93,14 @@ MUTANTS = [
         tier="system",
     ),
     Mutant(
+        "processes-not-started-unnamed",
+        "lib/rungs/processes/workers.py",
+        "        except OSError as error:  # no more files or processes for us\n",
+        "        except EOFError as error:\n",
+        "a worker that could not be started is a bare error of the system's",
+        ("tests/chess/test_parallel.py::test_a_worker_that_can_not_be_started_is_named",),
+    ),
+    Mutant(
         "processes-die-unnamed",
         "lib/rungs/processes/workers.py",
         'self._give_up(WorkerDiedError(worker, f"raised\\n{results[worker]}"))',
@@ -129,6 +145,14 @@ MUTANTS = [
         ("tests/chess/test_parallel.py::test_openmp_is_cpp_for_any_schedule",),
     ),
     Mutant(
+        "openmp-overwrites-the-user",
+        "lib/rungs/compile/openmp.py",
+        'os.environ.setdefault("KMP_INIT_AT_FORK", "TRUE")',
+        'os.environ["KMP_INIT_AT_FORK"] = "TRUE"',
+        "what the user says of OpenMP in forked processes is overwritten",
+        ("tests/compile/test_openmp.py::test_what_the_user_says_of_threads_stands",),
+    ),
+    Mutant(
         "team-waits-for-none",
         "cpp/rungs/team.hpp",
         "    if (!stay_awake(patience, [&] { return all_done(); })) await_stopped(idle);\n",
@@ -159,6 +183,14 @@ MUTANTS = [
         "",
         "helpers may be woken on the core that their caller is on",
         ("tests/attacks/test_team.py::test_helpers_leave_their_caller_its_core",),
+    ),
+    Mutant(
+        "team-on-a-removed-core",
+        "cpp/rungs/team.hpp",
+        "if (give_back) CPU_SET(callers_, &cores);",
+        "if (callers_ >= 0) CPU_SET(callers_, &cores);",
+        "helpers run on a core that the user has taken from the process",
+        ("tests/attacks/test_team.py::test_helpers_stay_off_cores_that_the_user_took_away",),
     ),
     Mutant(
         "threads-another-illegal",
@@ -267,10 +299,35 @@ MUTANTS = [
     Mutant(
         "cuda-seed-sent-once",
         "lib/rungs/chess/boards/cuda.py",
-        "        self._sent.clear()\n",
-        "",
+        " or of_seed != seed:",
+        ":",
         "a second seed does not come to the GPU",
         CUDA_CONTRACT,
+    ),
+    Mutant(
+        "cuda-device-at-the-call",
+        "lib/rungs/chess/boards/device.py",
+        "        with torch.cuda.device(self._device):\n",
+        "        if True:\n",
+        "kernels run on whichever GPU is current when they are launched",
+        ("tests/chess/test_cuda.py::test_the_device_is_the_one_at_construction",),
+    ),
+    Mutant(
+        "cuda-structs-kept",
+        "lib/rungs/chess/boards/cuda.py",
+        "            self.buffers.told = self._own, seed, told\n",
+        "            self.buffers.told = self._own, seed, told\n"
+        "            self._kept = getattr(self, '_kept', []) + [told]\n",
+        "a struct for each rollout is kept for as long as the environment is",
+        ("tests/chess/test_cuda.py::test_what_is_kept_for_a_rollout_goes_with_it",),
+    ),
+    Mutant(
+        "cuda-number-ended-made-up",
+        "lib/rungs/chess/boards/cuda.py",
+        "return int(self._counter) if self.validate else None",
+        "return int(self._counter) if self.validate else 1",
+        "a step that waits for nothing says that one episode has ended",
+        ("tests/chess/test_cuda.py::test_how_many_ended_is_unknown_where_nobody_waits",),
     ),
     Mutant(
         "cuda-illegal-last",

@@ -77,6 +77,14 @@ MUTANTS = [
         ("tests/adapters/test_pettingzoo.py::test_what_an_agent_has_seen_stays",),
     ),
     Mutant(
+        "pettingzoo-before-reset",
+        "lib/rungs/adapters/pettingzoo.py",
+        'raise gymnasium.error.ResetNeeded(f"call reset() before {method}()")',
+        "return {}",
+        "a game that has not begun is played",
+        ("tests/adapters/test_pettingzoo.py::test_it_is_reset_first",),
+    ),
+    Mutant(
         "openspiel-ways-in-another-order",
         "lib/rungs/peers/open_spiel.py",
         "_WAYS = (0, 1, -1)",
@@ -182,6 +190,14 @@ MUTANTS = [
         "        yield path\n",
         "a file is there by half where writing it failed",
         ("tests/core/test_atomic.py",),
+    ),
+    Mutant(
+        "damaged-wheel-loaded",
+        "lib/rungs/compile/library.py",
+        "if line.encode() not in listed:",
+        "if False:",
+        "a library of a wheel that was cut short is loaded, and ends the process",
+        ("tests/compile/test_loader.py::test_a_damaged_file_of_a_wheel_is_refused",),
     ),
     Mutant(
         "changed-headers-unseen",

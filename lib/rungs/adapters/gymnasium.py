@@ -16,6 +16,8 @@ from rungs.errors import ConfigurationError
 class LegalActions(gymnasium.spaces.Discrete):
     """All actions of chess, of which `sample()` chooses uniformly among those that are legal now.
 
+    A copy that is pickled is the space without the game, as another process has no use for that.
+
     Args:
         env: whose game it is.
     """
@@ -29,6 +31,9 @@ class LegalActions(gymnasium.spaces.Discrete):
         if mask is None and probability is None:
             mask = self._env.action_mask().view(np.int8)
         return super().sample(mask, probability)
+
+    def __reduce__(self) -> tuple:
+        return gymnasium.spaces.Discrete, (NUM_ACTIONS,)
 
 
 class ChessEnv(gymnasium.Env):

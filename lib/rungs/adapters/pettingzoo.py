@@ -16,6 +16,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 try:
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers
+    from pettingzoo.utils.env import AECIterable
 except ImportError:
     raise UnavailableError("PettingZoo is not installed: pip install 'rungs[peers]'") from None
 
@@ -81,6 +82,7 @@ class raw_env(AECEnv):
         )
         self.observation_spaces = {agent: space for agent in _AGENTS}
         self.action_spaces = {agent: gymnasium.spaces.Discrete(NUM_ACTIONS) for agent in _AGENTS}
+        self._info: dict[str, Any] | None = None
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
         """Returns the space of an agent's observations."""
@@ -110,13 +112,39 @@ class raw_env(AECEnv):
 
         Raises:
             ConfigurationError: there is no such agent.
+            gymnasium.error.ResetNeeded: no reset came before.
         """
+        info = self._begun("observe")
         observation = on_host(self._observation[0])
         if _known(agent) == self._to_move():
-            mask = on_host(self._info["action_mask"][0]).astype(np.int8)
+            mask = on_host(info["action_mask"][0]).astype(np.int8)
             return {"observation": observation.copy(), "action_mask": mask}
         mask = np.zeros(NUM_ACTIONS, np.int8)
         return {"observation": mirrored(observation, self._obs), "action_mask": mask}
+
+    def last(self, observe: bool = True) -> tuple[dict | None, float, bool, bool, dict[str, Any]]:
+        """Returns what the selected agent sees, and what became of its last action.
+
+        Args:
+            observe: whether to observe; else the first is None.
+
+        Returns:
+            observation, reward since it last moved, terminated, truncated, info.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        self._begun("last")
+        return super().last(observe)
+
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable:
+        """Goes through the agents in turns; see `AECEnv.agent_iter`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        self._begun("agent_iter")
+        return super().agent_iter(max_iter)
 
     def step(self, action: int | None) -> None:
         """Plays the selected agent's action, None where its game is over.
@@ -124,7 +152,9 @@ class raw_env(AECEnv):
         Raises:
             IllegalActionError: it is not legal; nothing has changed.
             ConfigurationError: it is no action.
+            gymnasium.error.ResetNeeded: no reset came before.
         """
+        self._begun("step")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -154,7 +184,14 @@ class raw_env(AECEnv):
         """Ends the rung."""
         self._env.close()
 
+    def _begun(self, method: str) -> dict[str, Any]:
+        """Returns the last info; raises ResetNeeded where there is none."""
+        if self._info is None:
+            raise gymnasium.error.ResetNeeded(f"call reset() before {method}()")
+        return self._info
+
     def _to_move(self) -> str:
+        assert self._info is not None  # there was a reset
         return _AGENTS[int(self._info["player"][0])]
 
 

@@ -1,5 +1,6 @@
 """Our environments as Stable-Baselines3 takes them: `MaskablePPO("MlpPolicy", ChessVecEnv(64))`."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gymnasium
@@ -7,7 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs.core.arguments import shown
+from rungs.core.arguments import checked_indices, integer, shown
 from rungs.core.batch_env import BatchEnv
 from rungs.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError
@@ -41,6 +42,14 @@ class BatchVecEnv(VecEnv):
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
         self._actions: np.ndarray | None = None
         self._info: Any = None  # the last one, once there was a reset
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Has the next `reset` begin episode 0 of a seed; without one, of a seed drawn at random.
+
+        Raises:
+            ConfigurationError: it is not from 0 to 2**64 - 1; nothing has changed.
+        """
+        return super().seed(None if seed is None else integer("seed", seed, 0, 2**64 - 1))
 
     def reset(self) -> np.ndarray:
         """Begins an episode in each: episode 0 of `seed`'s, if that was called before.
@@ -91,6 +100,7 @@ class BatchVecEnv(VecEnv):
 
         Raises:
             AttributeError: it has none of that name.
+            ConfigurationError: there is no such environment.
         """
         value = getattr(self._owner(attr_name), attr_name)
         return [value for _ in self._get_indices(indices)]
@@ -110,12 +120,13 @@ class BatchVecEnv(VecEnv):
 
         Raises:
             AttributeError: there is no such method.
-            ConfigurationError: its result is not one for each.
+            ConfigurationError: its result is not one for each; or there is no such environment.
         """
+        chosen = self._get_indices(indices)
         results = getattr(self._owner(method_name), method_name)(*args, **kwargs)
         if not isinstance(results, list | np.ndarray) or len(results) != self.num_envs:
             raise ConfigurationError(f"{method_name} does not return one result for each")
-        return [results[i] for i in self._get_indices(indices)]
+        return [results[i] for i in chosen]
 
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper], indices: VecEnvIndices = None
@@ -126,6 +137,13 @@ class BatchVecEnv(VecEnv):
     def _owner(self, name: str) -> Any:
         """Returns who has an attribute of that name: the batch."""
         return self.env
+
+    def _get_indices(self, indices: VecEnvIndices) -> list[int]:
+        """Returns which environments are meant: one, several, or with None all."""
+        if indices is None:
+            return list(range(self.num_envs))
+        several = indices if isinstance(indices, Iterable) else [indices]
+        return checked_indices("indices", list(several), self.num_envs).tolist()
 
 
 class ChessVecEnv(BatchVecEnv):

@@ -139,7 +139,7 @@ class CartPoleVectorEnv(BatchEnv):
                 self._refuse_ended()
             self._num_ended = self.carts.step(actions)
             out, info = self._outputs, {}
-            if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:
+            if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:
                 info = {"final_obs": out.final_observation, "_final_obs": out.ended}
             return out.observation, out.reward, out.terminated, out.truncated, info
         finally:
@@ -176,7 +176,7 @@ class CartPoleVectorEnv(BatchEnv):
                 with uninterrupted():
                     sums = self.carts.step_many(some, given, self._drawn)
                     self._drawn += some if actions is None else 0
-                    self._num_ended = int(self._ended.sum()) if self.carts.validate else 1
+                    self._num_ended = int(self._ended.sum()) if self.carts.validate else None
                 rewards += sums[0]
                 ended += sums[1]
             return self._outputs.observation, rewards, ended

@@ -104,6 +104,8 @@ def board_of(fen: str, chess960: bool = False) -> chess.Board:
     Raises:
         ValueError: the FEN is malformed.
     """
+    if len(fen.split()) not in (4, 6):  # python-chess fills in what is missing: no right to castle
+        raise ValueError("a FEN has 6 fields, an EPD 4")
     board = chess.Board(fen, chess960=True)
     rights = board.clean_castling_rights()
     board.chess960 = False

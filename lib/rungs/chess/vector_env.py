@@ -29,6 +29,7 @@ class ChessVectorEnv(BatchEnv):
     """A batch of chess games for reinforcement learning.
 
     An action is one of AlphaZero's 4672, from the mover's point of view (`cpp/chess/action.hpp`).
+    Most are illegal in a position: `sample_actions` draws legal ones, `action_space.sample` any.
     An observation is from the same point of view. Both `reset` and `step` put into `info`:
 
     - `action_mask`: the actions that `step` will take next, in the format asked for with `mask`;
@@ -221,31 +222,34 @@ class ChessVectorEnv(BatchEnv):
             with self._writing_to(out):
                 self._num_ended = self.boards.step(actions)
         out, info = self._buffers, self._info()
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended:
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:
             info["final_obs"] = out.final_observation
             info["_final_obs"] = info["_final_info"] = self._ended
             info["final_info"] = {"reason": out.reason}
         return out.observation, out.reward, out.terminated, out.truncated, info
 
-    def sample_actions(self, rng: np.random.Generator | int) -> Array:
+    def sample_actions(self, rng: np.random.Generator | int | None = None) -> Array:
         """Chooses one uniformly random action per board among those that `step` takes next.
 
         The same `rng` chooses the same on every rung, and the same as
         `rungs.chess.policy.random_actions(info["action_mask"], rng)`; rungs in C++ do it there.
 
         Args:
-            rng: where the randomness comes from; or the seed of a generator for this call alone.
+            rng: where the randomness comes from; or the seed of a generator for this call alone;
+                or None: other actions in each call and run.
 
         Returns:
             (N,) int64 actions, an array or a tensor, as outputs are.
 
         Raises:
-            ConfigurationError: `rng` is neither; or a board has ended and waits for a reset.
+            ConfigurationError: `rng` is none of these; or a board has ended and waits for a reset.
             gymnasium.error.ResetNeeded: no reset came before.
         """
         with self._alone("sample_actions"):
             self._check_begun("sample_actions")
-            if not isinstance(rng, np.random.Generator):
+            if rng is None:
+                rng = np.random.default_rng()
+            elif not isinstance(rng, np.random.Generator):
                 rng = np.random.default_rng(integer("rng", rng, 0, 2**64 - 1))
             return self.boards.sample(rng)
 
@@ -452,7 +456,7 @@ class ChessVectorEnv(BatchEnv):
             for first in range(0, steps, at_once):
                 with uninterrupted():
                     ended += self.boards.step_many(min(at_once, steps - first))
-                    self._num_ended = int(self._ended.sum()) if self.boards.validate else 1
+                    self._num_ended = int(self._ended.sum()) if self.boards.validate else None
             return ended
 
     def serve(self) -> bool:

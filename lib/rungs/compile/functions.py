@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rungs import paths
+from rungs.errors import CompilerError
 
 # The functions of `cpp/bindings/api.hpp`: ctypes's or cppyy's, which learn their names from C++.
 Api = Any
@@ -28,7 +29,7 @@ _TYPES = {
     "double*": _Array,
     "std::int32_t*": _Array,
 }
-_HEADERS = tuple(
+HEADERS = tuple(
     f"bindings/{name}.hpp" for name in ("chess", "team", "threads", "cartpole", "search")
 )
 LEARN_HEADERS = ("bindings/learn.hpp",)
@@ -36,17 +37,25 @@ _FUNCTION = re.compile(r"^([\w:]+) (rungs_\w+)\(([^)]*)\) \{", re.MULTILINE)
 
 
 @functools.cache
-def bound(path: Path, headers: tuple[str, ...] = _HEADERS) -> ctypes.CDLL:
+def bound(path: Path, headers: tuple[str, ...] = HEADERS) -> ctypes.CDLL:
     """Loads a library that was compiled from `cpp/bindings/api.hpp`, once per path.
 
     Args:
         path: the library's.
         headers: below `cpp/`, whose functions it holds.
+
+    Raises:
+        CompilerError: the system can't load it, or it lacks a function.
     """
-    library = ctypes.CDLL(str(path))
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise CompilerError(f"{path} can't be loaded: {error}") from None
     text = "".join((paths.CPP / name).read_text() for name in headers)
     for result, name, taken in _FUNCTION.findall(text):
-        function = getattr(library, name)
+        function = getattr(library, name, None)
+        if function is None:
+            raise CompilerError(f"{path} was compiled from other headers: it lacks {name}")
         function.restype = _TYPES[result]
         function.argtypes = [
             _TYPES[each.rsplit(" ", 1)[0].strip()] for each in taken.split(",") if each

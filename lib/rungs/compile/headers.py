@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from rungs import paths
+from rungs.errors import CompilerError
 
 API = "bindings/api.hpp"
 MPI_API = "bindings/mpi.hpp"
@@ -15,15 +16,26 @@ LEARN_API = "bindings/learn.hpp"
 
 
 def fingerprint() -> str:
-    """Returns a hash of every header, which changes when any of them does."""
+    """Returns a hash of every header, which changes when any of them does.
+
+    Raises:
+        CompilerError: one can't be read.
+    """
     files = []
-    for folder, _, names in os.walk(paths.CPP):
-        for name in names:
-            if name.endswith(".hpp") or folder == str(paths.CPP / "cuda"):
-                path = os.path.join(folder, name)
-                stat = os.stat(path)
-                files.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
-    return _hash(str(paths.CPP), tuple(sorted(files)))
+    try:
+        for folder, _, names in os.walk(paths.CPP, onerror=_raise):
+            for name in names:
+                if name.endswith(".hpp") or folder == str(paths.CPP / "cuda"):
+                    path = os.path.join(folder, name)
+                    stat = os.stat(path)
+                    files.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+        return _hash(str(paths.CPP), tuple(sorted(files)))
+    except OSError as error:
+        raise CompilerError(f"the C++ headers can't be read: {error}") from None
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 # Every environment that is made asks, so files that look as they did are not read again.

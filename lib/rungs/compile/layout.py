@@ -16,10 +16,13 @@ def check(tell: Callable[[int], None], structs: dict[str, type[ctypes.Structure]
         structs: ours, by the names that C++ gives them.
 
     Raises:
-        CompilerError: one differs; the message names the struct and the first such field.
+        CompilerError: one differs, and the message names the struct and the first such field; or
+            what C++ says is longer than the room for it.
     """
     buffer = ctypes.create_string_buffer(_ROOM)
     tell(ctypes.addressof(buffer))
+    if len(buffer.value) == _ROOM - 1:  # as `rungs::write_text` cuts it
+        raise CompilerError(f"the layout of {', '.join(structs)} takes {_ROOM} bytes or more")
     theirs: dict[str, dict[str, int]] = {}
     for line in buffer.value.decode().splitlines():
         name, field, number = line.split(" ")

@@ -1,11 +1,14 @@
 """The code that a wheel holds: compiled ahead of time, once for each kind of processor."""
 
+import functools
+import hashlib
 import os
 from pathlib import Path
 
+from rungs import paths
 from rungs.compile import functions
 from rungs.compile.variants import VARIANTS, Variant, file_name
-from rungs.errors import UnavailableError
+from rungs.errors import CompilerError, UnavailableError
 from rungs.machine.cpu import cpu_features
 
 FOLDER = Path(__file__).parents[1] / "compiled"
@@ -24,13 +27,34 @@ def load() -> functions.Api:
     Raises:
         UnavailableError: no variant is here that this processor could run, or `RUNGS_ISA` names
             none that is.
+        CompilerError: a file is not as it was when the wheel was built.
     """
-    return functions.bound(path(chosen()))
+    return _whole(path(chosen()), functions.HEADERS)
 
 
 def load_learn() -> functions.Api:
     """Loads the functions of `cpp/bindings/learn.hpp`, and their teams of threads; as `load`."""
-    return functions.bound(path(chosen()), functions.LEARN_HEADERS)
+    return _whole(path(chosen()), functions.LEARN_HEADERS)
+
+
+@functools.cache
+def _whole(library: Path, headers: tuple[str, ...]) -> functions.Api:
+    """Loads a library whose file, and its headers', are as `setup.py` listed them.
+
+    Code that was cut short would end the process as it is loaded, or later. So would arguments of
+    other types than those that headers say.
+    """
+    files = {f"compiled/{library.name}": library}
+    files |= {f"cpp/{name}": paths.CPP / name for name in headers}
+    try:
+        listed = (library.parent / "sha256sums").read_bytes().split(b"\n")
+        for name, file in files.items():
+            line = f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}"
+            if line.encode() not in listed:
+                raise CompilerError(f"{file} is damaged: install the wheel again")
+    except OSError as error:
+        raise CompilerError(f"the wheel is damaged, install it again: {error}") from None
+    return functions.bound(library, headers)
 
 
 def chosen() -> Variant:

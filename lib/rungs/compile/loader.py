@@ -2,11 +2,12 @@
 
 import contextlib
 import os
+from collections.abc import Callable
 
 from rungs.compile import cling, gpp, library, openmp
 from rungs.compile.functions import Api
 from rungs.core.arguments import choice
-from rungs.errors import UnavailableError
+from rungs.errors import CompilerError, UnavailableError
 
 WHEEL, GPP, CLING = COMPILERS = ("wheel", "g++", "cling")
 
@@ -23,9 +24,10 @@ def load(compiler: str | None = None) -> Api:
     Raises:
         ConfigurationError: there is no such compiler.
         UnavailableError: the installation holds no compiled code.
-        CompilerError: the compiler is not here, or refuses the headers.
+        CompilerError: the compiler is not here or refuses the headers, a wheel is damaged, or the
+            system refuses files or processes.
     """
-    return _LOADERS[chosen(compiler)]()
+    return _loaded(_LOADERS[chosen(compiler)])
 
 
 def chosen(compiler: str | None = None) -> str:
@@ -47,7 +49,7 @@ def load_learn(compiler: str | None = None) -> Api:
     chose = chosen(compiler)
     if compiler is None and chose == CLING and "RUNGS_COMPILER" not in os.environ and gpp.is_here():
         chose = GPP
-    return _LEARNERS[chose]()
+    return _loaded(_LEARNERS[chose])
 
 
 def load_openmp(compiler: str | None = None) -> Api:
@@ -56,7 +58,7 @@ def load_openmp(compiler: str | None = None) -> Api:
     if chose == WHEEL:
         chose = CLING if cling.is_here() else GPP
     openmp.load()
-    return _LOADERS[chose]()
+    return _loaded(_LOADERS[chose])
 
 
 def prepare() -> None:
@@ -68,6 +70,13 @@ def prepare() -> None:
     if chosen() == CLING:
         with contextlib.suppress(UnavailableError):  # which whoever needs it is told
             openmp.load()
+
+
+def _loaded(load: Callable[[], Api]) -> Api:
+    try:
+        return load()
+    except OSError as error:  # the system gives no more files or processes
+        raise CompilerError(f"the C++ can't be compiled or loaded: {error}") from None
 
 
 _LOADERS = {WHEEL: library.load, GPP: gpp.load, CLING: cling.load}

@@ -28,6 +28,12 @@ _HEAP = 128 * 2**20
 # How many threads a calling thread has had at once.
 _had = threading.local()
 
+# What the runtime reads as false in an environment's variable, or the beginning of one.
+_FALSE = ("false", "off", "0", ".false.", "no", "disabled")
+
+# Whether threads have run here that no forked child can start anew; whether this is such a child.
+_stays = _is_lost = False
+
 
 @functools.cache
 def load() -> bool:
@@ -44,9 +50,12 @@ def load() -> bool:
     """
     os.environ.setdefault("KMP_USE_YIELD", "2")
     os.environ.setdefault("KMP_BLOCKTIME", "1")
-    # A forked child starts threads of its own. Scikit-learn's import would rule that out: the child
-    # would wake its parent's, and crash.
-    os.environ["KMP_INIT_AT_FORK"] = "TRUE"
+    # A forked child starts threads of its own. Where that is ruled out it would wake its parent's,
+    # and crash (see `require_threads`), or wait for them when it ends. Scikit-learn's import rules
+    # it out: that is overwritten; what the user says stands.
+    if "sklearn" in sys.modules:
+        os.environ["KMP_INIT_AT_FORK"] = "TRUE"
+    os.environ.setdefault("KMP_INIT_AT_FORK", "TRUE")
     try:
         package = importlib.metadata.distribution("intel-openmp")
     except importlib.metadata.PackageNotFoundError:
@@ -79,11 +88,20 @@ def require_threads(api: Api, number: int) -> None:
         number: how many.
 
     Raises:
-        UnavailableError: the system refuses; the message says how many it gives.
+        UnavailableError: the system refuses, and the message says how many it gives; or this
+            process was forked from one where threads ran, with `KMP_INIT_AT_FORK` false.
     """
+    global _stays
     if number <= getattr(_had, "number", 1):
         return
+    if _is_lost:
+        raise UnavailableError(
+            "OpenMP has run in the process that this one was forked from, and KMP_INIT_AT_FORK is "
+            "false: unset it, or use the rung threads"
+        )
     load()
+    at_fork = os.environ["KMP_INIT_AT_FORK"].strip().lower()
+    _stays = _stays or (at_fork != "" and any(each.startswith(at_fork) for each in _FALSE))
     stack = ctypes.CDLL(None).kmp_get_stacksize_s
     stack.restype = ctypes.c_size_t
     given = api.rungs_startable_threads(number, stack() + _HEAP)
@@ -93,8 +111,8 @@ def require_threads(api: Api, number: int) -> None:
 
 
 def _forget() -> None:
-    global _had
-    _had = threading.local()
+    global _had, _is_lost
+    _had, _is_lost = threading.local(), _stays
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no forks

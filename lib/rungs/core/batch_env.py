@@ -30,7 +30,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         device: where outputs are tensors, their device; else None.
         _begun: whether a reset came before.
         _ended: (N,) bool, where the last step ended an episode.
-        _num_ended: in how many.
+        _num_ended: in how many; None, unknown, where a step did not wait to count them.
     """
 
     device: Any = None
@@ -49,7 +49,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         self.single_action_space = action_space
         self.observation_space = batch_space(observation_space, self.num_envs)
         self.action_space = batch_space(action_space, self.num_envs)
-        self._num_ended = 0
+        self._num_ended: int | None = 0
         self._begun = False
         # One thread may come in again: where Ctrl-C falls between taking it and holding it.
         self._lock = threading.RLock()

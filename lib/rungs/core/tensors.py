@@ -30,6 +30,13 @@ def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) 
     return actions.to(device, torch.int64).contiguous()
 
 
+def chosen_device(name: str) -> torch.device:
+    """Returns the device "cpu"; or of "cuda" the one that is PyTorch's current one now."""
+    if name == "cuda":
+        return torch.device(name, torch.cuda.current_device())
+    return torch.device(name)
+
+
 def moved(array: np.ndarray, device: torch.device) -> torch.Tensor:
     """Returns an array as a tensor on the device."""
     return torch.from_numpy(array).to(device)

@@ -121,24 +121,33 @@ class Workers:
         timeout: float | None = None,
     ):
         end_if_unguarded()
-        preload(make.__module__)
         self._timeout = timeout
         self._processes: list[BaseProcess] = []
         self._pipes: list[Connection] = []
         self._stop = weakref.finalize(self, stop, self._processes, self._pipes)
         self._waiting: dict[Connection, int] = {}
         self._dead: RungsError | None = None
-        for entry in arguments:
-            ours, theirs = CONTEXT.Pipe()
-            process = CONTEXT.Process(target=_serve, args=(theirs, make, entry), daemon=daemon)
-            process.start()
-            # Once it is the worker's alone, the pipe ends when the worker does.
-            theirs.close()
-            limit(ours, timeout)
-            self._processes.append(process)
-            self._pipes.append(ours)
+        try:
+            preload(make.__module__)
+            for entry in arguments:
+                self._start(make, entry, daemon)
+        except OSError as error:  # no more files or processes for us
+            self.close()
+            raise WorkerDiedError(len(self._pipes), f"could not be started: {error}") from None
         starting = None if timeout is None else max(timeout, TIMEOUT)
         self._receive(range(len(self._pipes)), starting)
+
+    def _start(self, make: Callable, entry: tuple, daemon: bool) -> None:
+        ours, theirs = CONTEXT.Pipe()
+        with contextlib.ExitStack() as unless_started:
+            unless_started.callback(ours.close)
+            with theirs:  # once it is the worker's alone, the pipe ends when the worker does
+                process = CONTEXT.Process(target=_serve, args=(theirs, make, entry), daemon=daemon)
+                process.start()
+            unless_started.pop_all()
+        self._processes.append(process)
+        self._pipes.append(ours)
+        limit(ours, self._timeout)
 
     @property
     def pids(self) -> list[int]:

@@ -77,8 +77,10 @@ class Carts(abc.ABC):
         """
 
     @abc.abstractmethod
-    def step(self, actions: Array) -> int:
+    def step(self, actions: Array) -> int | None:
         """Takes (N,) int64 actions and writes all outputs; returns how many episodes ended.
+
+        Without `validate` it doesn't know, and returns None.
 
         Raises:
             InvalidActionError: an action is not 0 or 1; nothing has changed.

@@ -56,10 +56,10 @@ class NumbaCarts(TensorCarts):
         flags = (out.terminated, out.truncated, out.ended)
         arrays = (self._state, self._steps, self._episode, out.observation.T, out.reward, *flags)
         self._arrays = [*map(_on_device, (*arrays, out.final_observation.T))]
-        self._no_actions = torch.zeros((1, 1), dtype=torch.int64, device=device)
+        self._no_actions = torch.zeros((1, 1), dtype=torch.int64, device=self.device)
         self._no_sums = [*map(_on_device, (part[:0] for part in self.sums()))]
 
-    def step(self, actions: torch.Tensor) -> int:
+    def step(self, actions: torch.Tensor) -> int | None:
         self._launch(1, self.accepted(actions)[None], 0)
         return self.count_ended()
 
@@ -80,17 +80,18 @@ class NumbaCarts(TensorCarts):
         kind = (self._state.dtype.itemsize, settings.autoreset_mode, random, bool(sums))
         run = kernel.compiled(*kind, self.threads_per_block)
         blocks = -(-self.num_envs // self.threads_per_block)
-        run[blocks, self.threads_per_block, _current_stream()](
-            self._signed_seed,
-            self.first_env,
-            settings.max_episode_steps,
-            settings.workload,
-            count,
-            drawn,
-            _on_device(self._no_actions if actions is None else actions),
-            *self._arrays,
-            *(map(_on_device, sums) if sums else self._no_sums),
-        )
+        with torch.cuda.device_of(self._state):  # where there is one, whichever is current
+            run[blocks, self.threads_per_block, _current_stream()](
+                self._signed_seed,
+                self.first_env,
+                settings.max_episode_steps,
+                settings.workload,
+                count,
+                drawn,
+                _on_device(self._no_actions if actions is None else actions),
+                *self._arrays,
+                *(map(_on_device, sums) if sums else self._no_sums),
+            )
 
 
 def _on_device(tensor: torch.Tensor) -> Any:

@@ -7,7 +7,7 @@ from rungs.cartpole.carts.carts import Carts, Outputs
 from rungs.cartpole.physics import physics
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.core.philox import Purpose, words
-from rungs.core.tensors import checked_validate
+from rungs.core.tensors import checked_validate, chosen_device
 
 
 class TensorCarts(Carts):
@@ -17,7 +17,7 @@ class TensorCarts(Carts):
         num_envs: see `Carts`.
         first_env: see `Carts`.
         settings: see `Carts`.
-        device: where the state is, and all outputs.
+        device: where the state is, and all outputs: "cpu", or "cuda", PyTorch's current one.
         validate: whether a step waits for the device, to refuse wrong actions before anything has
             changed and to tell whether an episode ended. Without, actions are trusted, `final_obs`
             is always there, and on a GPU a step returns before it is done (PyTorch's eager one
@@ -36,17 +36,17 @@ class TensorCarts(Carts):
         validate: bool,
     ):
         super().__init__(num_envs, first_env, settings)
-        self.device: torch.device = torch.device(device)
+        self.device: torch.device = chosen_device(device)
         self.validate = checked_validate(validate, settings.autoreset_mode)
         dtype = getattr(torch, settings.dtype)
 
         def zeros(*shape: int, dtype: torch.dtype) -> torch.Tensor:
-            return torch.zeros((*shape, num_envs), dtype=dtype, device=device)
+            return torch.zeros((*shape, num_envs), dtype=dtype, device=self.device)
 
         self._physics = physics(dtype.itemsize)
         # For code that is recorded or compiled once: it must not hold the seed's value.
-        self._seed_tensor = torch.zeros((), dtype=torch.int64, device=device)
-        self.numbers = torch.arange(num_envs, device=device) + first_env
+        self._seed_tensor = torch.zeros((), dtype=torch.int64, device=self.device)
+        self.numbers = torch.arange(num_envs, device=self.device) + first_env
         self._state = zeros(4, dtype=dtype)
         self._steps = zeros(dtype=torch.int32)
         self._episode = zeros(dtype=torch.int64)
@@ -101,9 +101,9 @@ class TensorCarts(Carts):
             raise self.invalid(first % self.num_envs, int(actions.flatten()[first]))
         return actions
 
-    def count_ended(self) -> int:
-        """Returns how many episodes ended; without waiting, as if one had."""
-        return int(self.outputs.ended.sum()) if self.validate else 1
+    def count_ended(self) -> int | None:
+        """Returns how many episodes ended; None, unknown, where nothing waits for the device."""
+        return int(self.outputs.ended.sum()) if self.validate else None
 
     def sums(self) -> tuple:
         return tuple(

@@ -64,8 +64,9 @@ class TorchCarts(TensorCarts):
             self._run = self._replay
             self._graph: torch.cuda.CUDAGraph | None = None
 
-    def step(self, actions: torch.Tensor) -> int:
-        self._run(self.accepted(actions))
+    def step(self, actions: torch.Tensor) -> int | None:
+        with torch.cuda.device_of(self._state):  # where there is one, whichever is current
+            self._run(self.accepted(actions))
         return self.count_ended()
 
     def _operations(self, actions: torch.Tensor) -> None:
@@ -97,7 +98,7 @@ class TorchCarts(TensorCarts):
             graph, self._graph_actions = torch.cuda.CUDAGraph(), actions.clone()
             before = [tensor.clone() for tensor in self._tensors()]
             # Memory and kernels are found before recording, which must not ask for them.
-            side = torch.cuda.Stream()
+            side = torch.cuda.Stream(self.device)
             side.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(side):
                 self._operations(self._graph_actions)

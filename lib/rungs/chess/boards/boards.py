@@ -73,8 +73,10 @@ class Boards(abc.ABC):
         """
 
     @abc.abstractmethod
-    def step(self, actions: Array) -> int:
+    def step(self, actions: Array) -> int | None:
         """Plays (N,) int64 actions and writes all outputs; returns how many episodes ended.
+
+        Without `validate` it doesn't know, and returns None.
 
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.

@@ -26,7 +26,7 @@ from rungs.chess.settings import ChessSettings
 from rungs.compile import loader
 from rungs.core.arguments import choice, integer
 from rungs.core.memory import on_host
-from rungs.core.tensors import checked_validate, moved
+from rungs.core.tensors import checked_validate, chosen_device, moved
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.machine import gpu
 
@@ -41,7 +41,8 @@ class CudaBoards(Boards):
         num_envs: see `Boards`.
         first_board: see `Boards`.
         settings: see `Boards`; no engine can be the opponent.
-        device: "cuda"; or "cpu", which runs the kernels' code on the host, slowly, for tests.
+        device: "cuda", the one that is PyTorch's current one now; or "cpu", which runs the kernels'
+            code on the host, slowly, for tests.
         threads_per_block: of the kernels, 1 to 1,024.
         validate: whether a step waits for the device, to refuse illegal actions before anything has
             changed and to tell whether an episode ended. Without, actions must be legal, final
@@ -68,7 +69,7 @@ class CudaBoards(Boards):
             raise ConfigurationError("opponent: an engine can't play on the rung cuda")
         if device == "cuda":
             _check_gpu()
-        self.device: torch.device = torch.device(device)
+        self.device: torch.device = chosen_device(device)
         self.validate = checked_validate(validate, settings.autoreset_mode)
         try:
             super().__init__(num_envs, first_board, settings)
@@ -77,7 +78,8 @@ class CudaBoards(Boards):
             raise UnavailableError(
                 f"the GPU has too little memory for {num_envs} boards: {error}"
             ) from None
-        self._kernels = Gpu(self.threads_per_block) if device == "cuda" else Host()
+        gpu = device == "cuda"
+        self._kernels = Gpu(self.threads_per_block, self.device) if gpu else Host()
 
     def allocate(self, *boards: int) -> TensorBuffers:
         return TensorBuffers.on(self.device, boards, self.settings)
@@ -94,7 +96,7 @@ class CudaBoards(Boards):
         marks = 0 if which is None else which.data_ptr()
         self._run("reset", marks, -1 if episode is None else episode)
 
-    def step(self, actions: torch.Tensor) -> int:
+    def step(self, actions: torch.Tensor) -> int | None:
         if self.validate:
             first = self._counter.fill_(self.num_envs).data_ptr()
             self._run("check", actions.data_ptr(), self._chosen.data_ptr(), first)
@@ -102,7 +104,7 @@ class CudaBoards(Boards):
             if illegal < self.num_envs:
                 raise self.illegal(illegal, int(actions[illegal]))
         self._run("step", actions.data_ptr(), self._counter.zero_().data_ptr())
-        return int(self._counter) if self.validate else 1
+        return int(self._counter) if self.validate else None
 
     def step_many(self, steps: int) -> int:
         self._run("step_many", steps, self._counter.zero_().data_ptr())
@@ -209,22 +211,26 @@ class CudaBoards(Boards):
             first_board=self.first_board,
             **addresses,
         )
-        self._sent: dict[tuple[int, ...], torch.Tensor] = {}
+        self._own = object()  # marks what these boards have sent
 
     def _tell_outputs(self) -> None:
-        """Has kernels write to the buffers; what was told once is there, and nothing is sent."""
-        addresses = {name: tensor.data_ptr() for name, tensor in vars(self.buffers).items()}
-        key = tuple(addresses.values())
-        if key not in self._sent:
-            for name, address in addresses.items():
-                setattr(self._struct, name, address)
-            told = torch.frombuffer(bytearray(self._struct), dtype=torch.uint8)
-            self._sent[key] = told.to(self.device)
-        self._batch = self._sent[key]
+        """Has kernels write to the buffers, beside which the struct for them is kept on the device.
+
+        So it lasts as long as they do, and what was told once is not sent again.
+        """
+        seed = self._struct.config.seed
+        whose, of_seed, told = self.buffers.told
+        if whose is not self._own or of_seed != seed:
+            for name, tensor in vars(self.buffers).items():
+                setattr(self._struct, name, tensor.data_ptr())
+            struct = torch.frombuffer(bytearray(self._struct), dtype=torch.uint8)
+            # In place where a recorded graph may read it.
+            told = told.copy_(struct) if whose is self._own else struct.to(self.device)
+            self.buffers.told = self._own, seed, told
+        self._batch = told
 
     def _tell_seed(self, seed: int) -> None:
         self._struct.config.seed = seed
-        self._sent.clear()
         self._tell_outputs()
 
     def _run(self, kernel: str, *arguments: int) -> None:

@@ -41,32 +41,36 @@ def cubin(arch: str, threads_per_block: int = 128) -> bytes:
 
 
 class Gpu:
-    """Launches kernels on PyTorch's current stream.
+    """Launches kernels on PyTorch's current stream of a device, whichever device is current then.
 
     Args:
         threads_per_block: of every kernel.
+        device: with its index.
 
     Raises:
         UnavailableError: there is no GPU, or no cuda-core.
         CompilerError: the headers do not compile for it.
     """
 
-    def __init__(self, threads_per_block: int):
-        major, minor = torch.cuda.get_device_capability()
+    def __init__(self, threads_per_block: int, device: torch.device):
+        self._device = device
+        major, minor = torch.cuda.get_device_capability(device)
         code = cubin(f"sm_{major}{minor}", threads_per_block)  # says so where there is no cuda-core
         from cuda.core import Device, LaunchConfig, ObjectCode, launch
 
-        Device(torch.cuda.current_device()).set_current()
-        self._code = ObjectCode.from_cubin(code)
         self._threads, self._launch, self._config = threads_per_block, launch, LaunchConfig
-        # All are loaded now: while a CUDA graph is captured it would be too late.
-        self._kernels = {name: self._code.get_kernel(f"rungs_chess_{name}") for name in KERNELS}
+        with torch.cuda.device(device):
+            Device(device.index).set_current()
+            self._code = ObjectCode.from_cubin(code)
+            # All are loaded now: while a CUDA graph is captured it would be too late.
+            self._kernels = {name: self._code.get_kernel(f"rungs_chess_{name}") for name in KERNELS}
 
     def run(self, kernel: str, num_envs: int, *arguments: int) -> None:
         """Launches `rungs_chess_<kernel>` for so many boards; arguments are 64 bits wide."""
         blocks = -(-num_envs // self._threads)
         config = self._config(grid=blocks, block=self._threads)
-        self._launch(_CurrentStream(), config, self._kernels[kernel], *arguments)
+        with torch.cuda.device(self._device):
+            self._launch(_CurrentStream(), config, self._kernels[kernel], *arguments)
 
 
 class _CurrentStream:

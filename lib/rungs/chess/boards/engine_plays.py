@@ -41,7 +41,7 @@ class EnginePlays(WrappedBoards):
             self._open(np.ones(self.num_envs, np.bool_) if which is None else which)
         self._seed = seed
 
-    def step(self, actions: np.ndarray) -> int:
+    def step(self, actions: np.ndarray) -> int | None:
         actions = actions.copy()  # read once: it may lie where a step writes
         mode = self.settings.autoreset_mode
         ended_before = stays_ended(mode, self.buffers.ended)

@@ -18,8 +18,8 @@ from rungs.core.arguments import AUTORESET_MODES, shown
 from rungs.core.memory import zeroed_lines
 from rungs.errors import InvalidFenError, InvalidStateError
 
-# In the order of the enumerations in cpp/env/chess_env.hpp.
-_OPPONENTS = (type(None), str, UciEngine)
+# `rungs::env::Opponent`.
+_NONE, _RANDOM, _CALLER = range(3)
 
 
 class ChessConfig(ctypes.Structure):
@@ -80,8 +80,11 @@ def check_layout(api: Api) -> None:
 
 def config(settings: ChessSettings, num_starts: int, starts: int) -> ChessConfig:
     """Returns the settings for C++, but for the seed; `starts` is the address of so many."""
+    opponent = _RANDOM if settings.opponent == "random" else _NONE
+    if isinstance(settings.opponent, UciEngine):
+        opponent = _CALLER
     return ChessConfig(
-        opponent=_OPPONENTS.index(type(settings.opponent)),
+        opponent=opponent,
         observation=tuple(OBSERVATIONS).index((settings.obs, settings.dtype)),
         mask=tuple(MASKS).index(settings.mask),
         autoreset=AUTORESET_MODES.index(settings.autoreset_mode),

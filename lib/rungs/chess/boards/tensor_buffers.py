@@ -1,5 +1,7 @@
 """The tensors that a chess environment on a GPU writes its outputs to."""
 
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -8,7 +10,18 @@ from rungs.chess.settings import ChessSettings
 
 
 class TensorBuffers(Buffers):
-    """As `Buffers`, a tensor per output, all on one device."""
+    """As `Buffers`, a tensor per output, all on one device.
+
+    Attributes:
+        told: no output: whose boards write here, with which seed, and the struct on the device by
+            which their kernels know.
+    """
+
+    __slots__ = ("told",)
+
+    def __init__(self, **outputs: torch.Tensor):
+        super().__init__(**outputs)
+        self.told: tuple[object, int, Any] = (None, 0, None)
 
     @classmethod
     def on(

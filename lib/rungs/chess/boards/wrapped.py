@@ -34,7 +34,7 @@ class WrappedBoards(Boards):
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
         self.wrapped.reset(which, seed, episode)
 
-    def step(self, actions: np.ndarray) -> int:
+    def step(self, actions: np.ndarray) -> int | None:
         return self.wrapped.step(actions)
 
     def steps_at_once(self) -> int:
