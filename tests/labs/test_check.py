@@ -16,6 +16,7 @@ from rungs import cli
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.labs import catalogue, check, handing_in, hint, pages, record, submit
 from rungs.labs.building import SubmissionError
+from rungs.labs.plain import plain
 from rungs.labs.verdict import Verdict
 
 PYTHON = "def third_times(keys):\n    {}\n"
@@ -73,9 +74,7 @@ MISTAKES = {
     "zero in C++": ("03a", CPP.format("// \0"), r"cell:3: '\x00'"),
     "odd error": ("01", ODD, "line 6, in third_times"),
     "cost is no number": ("10", NAN, "nan"),
-    "writes to all files": ("01", WRITES, "disturbed"),
     "closes all files": ("01", CLOSES, "ended with exit code 1"),
-    "claims to be fast": ("01", CLAIMS, "disturbed"),
 }
 
 
@@ -91,6 +90,22 @@ def test_a_bad_end_is_explained(lab, code, said):
     verdict = check(lab, code, seconds=8 if "while True: pass" in code else 60)
     assert not verdict.right
     assert said in str(verdict)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("code", [WRITES, CLAIMS], ids=["debug output", "a claim to be fast"])
+def test_a_submission_that_writes_where_its_judge_does_is_told_so(code):
+    verdict = check("01", code)
+    assert not verdict.right
+    assert "disturbed" in str(verdict)
+
+
+def test_a_long_text_keeps_its_beginning_and_its_end():
+    text = plain("begins" + "x" * 10_000_000 + "ends")
+    assert text.startswith("begins")
+    assert text.endswith("ends")
+    assert len(text) < 5000
+    assert plain("all\n\tof it ♞") == "all\n\tof it ♞"
 
 
 def test_a_write_past_a_guarded_array_is_outside_of_memory():

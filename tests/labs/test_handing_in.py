@@ -83,6 +83,7 @@ UNREADABLE = [
     os.mkdir,
     lambda path: path.symlink_to("nowhere"),
     lambda path: path.symlink_to("/dev/zero"),
+    lambda path: path.symlink_to("/proc/kmsg"),
     lambda path: path.symlink_to(path.name),
 ]
 

@@ -3,6 +3,7 @@
 from tests.mutants import (
     cartpole,
     environment,
+    labs,
     ladder,
     learner,
     library,
@@ -31,5 +32,6 @@ AREAS = {
     "search": search.MUTANTS,
     "self-play": selfplay.MUTANTS,
     "measuring": measuring.MUTANTS,
+    "labs": labs.MUTANTS,
     "adapters and course": library.MUTANTS,
 }

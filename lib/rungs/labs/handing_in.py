@@ -125,7 +125,7 @@ def _judged(files: list[Path]) -> Iterator[Row]:
             continue
         for name in labs():
             yield _row(student, name, kept.get(name, {}))
-        for name in kept.keys() - labs():
+        for name in (name for name in kept if name not in labs()):
             yield Row(student, plain(name), "no such lab", why="it is of another version, perhaps")
 
 

@@ -75,11 +75,10 @@ def load(file: Path) -> dict[str, Any]:
     try:
         if not file.is_file():  # to open a pipe would wait for its writer
             raise ConfigurationError(f"{file} is no file")
-        with open(file, "rb") as opened:
-            text = opened.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise ConfigurationError(f"{file} is larger than {_MOST_BYTES >> 20} MB")
-        kept = json.loads(text)
+        size = file.stat().st_size  # 0 also of the system's own, which may have no end
+        if not 0 < size <= _MOST_BYTES:
+            raise ConfigurationError(f"{file} is empty or larger than {_MOST_BYTES >> 20} MB")
+        kept = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, ConfigurationError):
             raise
