@@ -1,5 +1,6 @@
 """Judges a submission, in a process of its own that may crash, hang or be ended."""
 
+import contextlib
 import ctypes
 import dataclasses
 import json
@@ -34,7 +35,8 @@ def main(descriptor: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for message in _judged(find(request["lab"]), request["code"]):
         os.write(descriptor, f"{request['key']} {json.dumps(message)}\n".encode())
-    sys.stdout.flush()
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # it may have been closed
+        sys.stdout.flush()
     ctypes.CDLL(None).fflush(None)
     os._exit(0)  # without waiting for threads that the submission has left
 
