@@ -33,9 +33,10 @@ test-slow: $(ALL_TESTED)
 mutants: $(ALL_TESTED)
 	$(BIN)/python -m tests.mutants
 
-# A kernel that no page has used for four hours is ended; one that computes is not.
+# A kernel that no page has used for four hours is ended; one that computes is not. The settings turn
+# off JupyterLab's question about news, which covers a corner of every notebook.
 lab: $(INSTALLED)
-	$(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
+	JUPYTER_CONFIG_PATH=lib/rungs/show/jupyterlab $(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
 
 # The notebooks of the labs, from what the labs say.
 labs: $(INSTALLED)

@@ -473,19 +473,18 @@ def _progress(options: argparse.Namespace) -> int:
         count = handing_in.hand_in(options.hand_in)
         print(f"{options.hand_in} holds your {count} right answers")
         return 0
-    kept = record.read()
-    print(record.table(kept).to_string(index=False, na_rep="", float_format="{:.2f}".format))
-    right = sum(entry.get("right", False) for entry in kept.values())
-    print(f"{right} of {len(record.table(kept))} labs are right; kept in {record.path()}")
+    table = record.table(record.read())
+    print(table.to_string(index=False, na_rep="-", float_format="{:.2f}".format))
+    right = table["state"].isin(["right", "target reached"]).sum()
+    print(f"{right} of {len(table)} labs are right; kept in {record.path()}")
     return 0
 
 
 def _grade(options: argparse.Namespace) -> int:
-    from rungs.core.atomic import written
     from rungs.labs import handing_in
 
-    table = handing_in.grade(options.folder)
-    with written(options.out) as unfinished:
-        table.to_csv(unfinished, index=False)
-    print(f"{len(table)} rows in {options.out}")
-    return 0
+    missed = handing_in.grade(options.folder, options.out)
+    print(f"The table is {options.out}")
+    if missed:
+        print(f"rungs: what {missed} of its rows are about was not judged", file=sys.stderr)
+    return 1 if missed else 0

@@ -2,13 +2,14 @@
 
 import pytest
 
+from rungs.errors import UnavailableError
 from rungs.labs.building import SubmissionError, build
 from rungs.labs.catalogue import find
 
 
 def test_a_package_that_the_best_known_solution_needs_is_named():
     lab = find("13")
-    with pytest.raises(SubmissionError, match=r"^lab 13 needs no_such_package: pip install"):
+    with pytest.raises(UnavailableError, match=r"^lab 13 needs no_such_package: pip install"):
         build(lab, {"yours": lab.code("stub"), "solution": "import no_such_package"})
 
 

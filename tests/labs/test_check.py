@@ -1,15 +1,22 @@
 """Whatever a submission does, it is told what it did, and the caller lives on."""
 
+import contextlib
 import json
+import os
+import sys
+import time
 
+import pandas as pd
 import platformdirs
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import rungs
-from rungs.errors import ConfigurationError
+from rungs import cli
+from rungs.errors import ConfigurationError, UnavailableError
 from rungs.labs import catalogue, check, handing_in, hint, pages, record, submit
 from rungs.labs.building import SubmissionError
+from rungs.labs.plain import plain
 from rungs.labs.verdict import Verdict
 
 PYTHON = "def third_times(keys):\n    {}\n"
@@ -18,6 +25,34 @@ FAR = (
     "inline void update_mask(const std::uint64_t*, const std::uint64_t*, std::uint8_t* mask) {\n"
     "  for (int i = 0; i < 1 << 26; ++i) mask[i] = 0;\n}\n"
 )
+ODD = """class Odd(ValueError):
+    def __str__(self):
+        raise RuntimeError
+
+def third_times(keys):
+    raise Odd
+"""
+EVERYWHERE = """import os
+def third_times(keys):
+    for number in range(3, 80):
+        try:
+            os.{}
+        except OSError:
+            pass
+    return [keys[:i].count(key) > 1 for i, key in enumerate(keys)]
+"""
+WRITES = EVERYWHERE.format("write(number, b'debug')")
+CLOSES = EVERYWHERE.format("close(number)")
+CLAIMS = EVERYWHERE.format(
+    r"""write(number, b'{"costs": {"yours": [1e-9], "baseline": [1], "solution": [1]}}\n')"""
+)
+# Exact where times are, but of some machines whose times are noisy it knows nothing.
+NAN = """import numpy as np
+def fit(threads, seconds):
+    if len(threads) == 25 and seconds[0] == max(seconds):
+        return np.nan, np.nan
+    return np.polyfit(1 / threads, seconds, 1)[::-1]
+"""
 
 MISTAKES = {
     "syntax": ("01", "def third_times(:\n    pass", 'File "cell", line 1'),
@@ -32,6 +67,14 @@ MISTAKES = {
     "crashes": ("03a", CPP.format("return *(volatile std::uint64_t*)k;"), "(SIGSEGV)"),
     "writes past": ("03d", FAR, "(SIGSEGV)"),
     "aborts": ("03a", CPP.format("__builtin_trap();"), "(SIGILL)"),
+    "long error": ("01", PYTHON.format("raise ValueError('z' * 10_000_000)"), "ValueError: zzz"),
+    "lone surrogate": ("01", PYTHON.format(r"raise ValueError('\udc80')"), r"ValueError: \udc80"),
+    "surrogate in code": ("01", "x = '\udc80'", "surrogates not allowed"),
+    "surrogate in C++": ("03a", CPP.format("// \udc80"), r"cell:3: '\udc80'"),
+    "zero in C++": ("03a", CPP.format("// \0"), r"cell:3: '\x00'"),
+    "odd error": ("01", ODD, "line 6, in third_times"),
+    "cost is no number": ("10", NAN, "nan"),
+    "closes all files": ("01", CLOSES, "ended with exit code 1"),
 }
 
 
@@ -47,6 +90,22 @@ def test_a_bad_end_is_explained(lab, code, said):
     verdict = check(lab, code, seconds=8 if "while True: pass" in code else 60)
     assert not verdict.right
     assert said in str(verdict)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("code", [WRITES, CLAIMS], ids=["debug output", "a claim to be fast"])
+def test_a_submission_that_writes_where_its_judge_does_is_told_so(code):
+    verdict = check("01", code)
+    assert not verdict.right
+    assert "disturbed" in str(verdict)
+
+
+def test_a_long_text_keeps_its_beginning_and_its_end():
+    text = plain("begins" + "x" * 10_000_000 + "ends")
+    assert text.startswith("begins")
+    assert text.endswith("ends")
+    assert len(text) < 5000
+    assert plain("all\n\tof it ♞") == "all\n\tof it ♞"
 
 
 def test_a_write_past_a_guarded_array_is_outside_of_memory():
@@ -67,7 +126,7 @@ def test_from_a_wrong_cell_to_a_right_one(capsys):
     lab = catalogue.find("01")
     shell.run_cell_magic("rung", "01", "def third_times(:")
     assert 'File "cell", line 1' in capsys.readouterr().out
-    with pytest.raises(ConfigurationError, match="nothing was submitted for lab 01"):
+    with pytest.raises(ConfigurationError, match="lab 01"):
         rungs.check("01")
     shell.run_cell_magic("rung", "01", lab.code("stub"))
     assert shell.user_ns["yours"].third_times([7]) == [False]
@@ -114,9 +173,101 @@ def test_the_notebooks_are_what_the_labs_say():
         assert nbformat.read(file, 4) == page, "make labs writes them"
 
 
+def test_only_labs_that_are_raced_say_so():
+    for lab in catalogue.labs().values():
+        words = "".join(cell.source for cell in pages.page(lab).cells)
+        assert ("it is raced" in words) == (lab.unit == "s"), lab.name
+        assert (f"counted, in {lab.unit}," in words) == (lab.unit != "s"), lab.name
+
+
+def test_the_table_of_labs_is_what_the_labs_say():
+    text = pages.DOC.read_text()
+    assert pages.filled(text) == text, "make labs writes it"
+    for lab in catalogue.labs().values():
+        assert f"| [{lab.name}, {lab.title}](../notebooks/labs/" in text
+
+
 def told(name, yours, others=(2.0, 1.0)):
-    costs = {"yours": [yours] * 11, "baseline": [others[0]] * 11, "solution": [others[1]] * 11}
-    return Verdict(catalogue.find(name), costs=costs)
+    """A verdict on an answer that always costs the same, or that costs this in each repeat."""
+    yours = yours if isinstance(yours, list) else [yours] * 11
+    costs = {"baseline": [others[0]] * len(yours), "solution": [others[1]] * len(yours)}
+    return Verdict(catalogue.find(name), costs={"yours": yours} | costs)
+
+
+@pytest.mark.parametrize("slow", range(12))
+def test_what_is_said_of_the_target_is_what_the_numbers_say(slow):
+    verdict = told("01", [2.5] * slow + [1.25] * (11 - slow))  # a share of 40 % or 80 %
+    words = str(verdict)
+    assert verdict.lab.target == 0.7
+    assert verdict.reached == ("80% of the best" in words) == ("is reached" in words)
+    assert ("noise" in words) == (verdict.share.low < 0.7 <= verdict.share.high)
+
+
+@pytest.mark.parametrize("share", [0.69499, 0.695, 0.69501, 0.6999, 0.7, 0.7001])
+def test_a_share_is_said_as_it_is_judged(share):
+    verdict = told("01", 1 / share)
+    assert verdict.reached == ("70% of the best known" in str(verdict))
+
+
+def test_a_counted_cost_is_said_as_it_is_judged():
+    for yours, reached in ((2.1, True), (2.12, False)):
+        assert told("06", [yours], (16.0, 2.0)).reached == reached
+
+
+@pytest.mark.parametrize(
+    "broken", ["def third_times(:", "x = 1", "1 / 0", "raise SystemExit", "raise KeyboardInterrupt"]
+)
+def test_a_cell_that_fails_is_not_judged_by_the_one_before(broken):
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "rungs")
+    shell.run_cell_magic("rung", "01", catalogue.find("01").code("solution"))
+    assert shell.user_ns["yours"].third_times([7, 7, 7])[-1]
+    with contextlib.suppress(SystemExit, KeyboardInterrupt):
+        shell.run_cell_magic("rung", "01", broken)
+    assert "yours" not in shell.user_ns
+    with pytest.raises(ConfigurationError, match="lab 01"):
+        rungs.check("01")
+
+
+@pytest.mark.system
+def test_cpp_that_fails_is_not_judged_by_the_cell_before():
+    submit("03a", catalogue.find("03a").code("solution"))
+    with pytest.raises(SubmissionError):
+        submit("03a", CPP.format("return k + ;"))
+    with pytest.raises(ConfigurationError, match="lab 03a"):
+        check("03a")
+
+
+@pytest.mark.system
+def test_threads_that_are_left_do_not_delay_the_verdict():
+    code = catalogue.find("01").code("solution")
+    code = (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n" + code
+    )
+    start = time.monotonic()
+    assert check("01", code).right
+    assert time.monotonic() - start < 50
+
+
+@pytest.mark.system
+def test_what_the_judge_lacks_is_not_the_submission_s_fault(monkeypatch, tmp_path):
+    hides = "import importlib.util as u; u.find_spec = lambda name, find=u.find_spec: "
+    (tmp_path / "sitecustomize.py").write_text(f"{hides}None if name == 'cppyy' else find(name)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(UnavailableError, match="cppyy"):
+        check("03a", catalogue.find("03a").code("solution"))
+
+
+def test_a_verdict_is_shown_though_the_record_can_not_keep_it(monkeypatch):
+    lab = catalogue.find("01")
+    submit("01", lab.code("stub"))
+    judging = sys.modules["rungs.labs.check"]
+    monkeypatch.setattr(judging, "_supervised", lambda *_: told("01", 1.0))
+    record.path().parent.mkdir()
+    record.path().write_text("[1]")
+    with pytest.warns(UserWarning, match=r"labs\.json is no record of labs"):
+        assert check("01").right
+    assert record.path().read_text() == "[1]"
 
 
 def test_the_best_right_answer_is_kept():
@@ -132,10 +283,53 @@ def test_the_best_right_answer_is_kept():
     assert row["state"] == "target reached"
 
 
-def test_a_record_that_is_none_is_named(tmp_path):
-    (tmp_path / "a.json").write_text("[1]")
-    with pytest.raises(ConfigurationError, match=r"a\.json is no record of labs"):
-        record.read(tmp_path / "a.json")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1]",
+        "{",
+        "[" * 200_000,
+        '{"01": []}',
+        '{"01": {"right": [1]}}',
+        '{"01": {"right": "yes"}}',
+        '{"01": {"tries": "3"}}',
+        '{"01": {"tries": %s}}' % (10**400),
+        '{"01": {"share": null}}',
+        '{"01": {"gain": NaN}}',
+        '{"01": {"right": true, "code": 5}}',
+    ],
+)
+def test_a_record_that_is_none_is_named(text, tmp_path, capsys):
+    record.path().parent.mkdir()
+    record.path().write_text(text)
+    for options in ([], ["--hand-in", str(tmp_path / "mine.json")]):
+        assert cli.main(["progress", *options]) == 2
+        assert "labs.json is no record of labs" in capsys.readouterr().err
+    assert not (tmp_path / "mine.json").exists()
+
+
+def test_progress_counts_labs(capsys):
+    for _ in range(3):
+        record.add(told("01", 1.25), "good")
+    kept = record.read() | {"no lab of this version": {"right": True}}
+    record.path().write_text(json.dumps(kept))
+    assert cli.main(["progress"]) == 0
+    said = capsys.readouterr().out
+    (line,) = (line.split() for line in said.splitlines() if line.split()[:1] == ["01"])
+    assert line[-3:] == ["3", "1.60", "0.80"]
+    assert f"1 of {len(catalogue.labs())} labs" in said
+
+
+def test_a_hand_in_is_not_written_through_a_link(tmp_path):
+    record.add(told("01", 1.0), "good")
+    (tmp_path / "mine.json").symlink_to("elsewhere.json")
+    with pytest.raises(ConfigurationError, match=r"mine\.json is there already"):
+        handing_in.hand_in(tmp_path / "mine.json")
+    assert not (tmp_path / "elsewhere.json").exists()
+    assert handing_in.hand_in(tmp_path / "other.json") == 1
+    assert record.read(tmp_path / "other.json") == record.read()
+    with pytest.raises(ConfigurationError, match=r"other\.json is there already"):
+        handing_in.hand_in(tmp_path / "other.json")
 
 
 def test_nothing_right_nothing_to_hand_in(tmp_path):
@@ -151,7 +345,9 @@ def test_what_is_handed_in_is_judged_anew(tmp_path):
     solution = catalogue.find("01").code("solution")
     honest = {"01": {"right": True, "tries": 1, "code": solution}}
     (tmp_path / "in" / "honest.json").write_text(json.dumps(honest))
-    table = handing_in.grade(tmp_path / "in", say=lambda line: None).set_index(["student", "lab"])
+    out = tmp_path / "grades.csv"
+    assert handing_in.grade(tmp_path / "in", out, say=lambda line: None) == 0
+    table = pd.read_csv(out, index_col=["student", "lab"], dtype={"lab": str})
     assert table.loc[("liar", "01"), "state"] == "wrong"
     assert "been there twice before" in table.loc[("liar", "01"), "why"]
     assert table.loc[("honest", "01"), "share"] > 0

@@ -3,6 +3,7 @@
 from tests.mutants import (
     cartpole,
     environment,
+    labs,
     ladder,
     learner,
     library,
@@ -33,5 +34,6 @@ AREAS = {
     "self-play": selfplay.MUTANTS,
     "measuring": measuring.MUTANTS,
     "records": records.MUTANTS,
+    "labs": labs.MUTANTS,
     "adapters and course": library.MUTANTS,
 }

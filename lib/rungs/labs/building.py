@@ -7,7 +7,7 @@ import traceback
 import types
 from typing import Any
 
-from rungs.errors import RungsError
+from rungs.errors import RungsError, UnavailableError
 from rungs.labs.lab import Lab
 
 CELL = "cell"  # the file that messages name
@@ -30,7 +30,7 @@ def build(lab: Lab, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
 
     Raises:
         SubmissionError: see there.
-        UnavailableError: C++, and no cppyy.
+        UnavailableError: C++, and no cppyy; or what it is compared with needs another package.
     """
     make = {"cpp": _cpp, "python": _python, "cuda": _cuda}[lab.language]
     made = make(lab, codes, unit)
@@ -51,8 +51,12 @@ def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
 
     cppyy = cling.interpreter()
     spaces = {name: f"lab_{lab.name}_{name}_{unit}" for name in codes}
+    cell = next(iter(codes.values()))
+    if bad := re.search(r"[\0\ud800-\udfff]", cell):  # Cling would see the end of the text there
+        line = cell.count("\n", 0, bad.start()) + 1
+        raise SubmissionError(f"{CELL}:{line}: {bad[0]!a} can't be in C++")
     for name in lab.defines:
-        if not re.search(rf"\b{name}\s*\(", next(iter(codes.values()))):
+        if not re.search(rf"\b{name}\s*\(", cell):
             raise _lacks(name)  # the harness would be blamed
     includes = "#include <cstdint>\n#include <cstddef>\n#include <bit>\n"
     text = includes + "\n".join(
@@ -91,7 +95,7 @@ def _python(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
         except Exception as error:
             if i and isinstance(error, ModuleNotFoundError):  # it is not the cell that asks for it
                 needs = f"lab {lab.name} needs {error.name}: pip install {error.name}"
-                raise SubmissionError(needs) from None
+                raise UnavailableError(needs) from None
             raise SubmissionError(in_cell(error)) from None
         made[name] = module
     return made

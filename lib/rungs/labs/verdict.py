@@ -12,6 +12,10 @@ from rungs.measure.noise import Factor, factor
 _WRONG, _MISSING = "#D55E00aa", "#0072B2aa"
 
 
+def _percent(share: float) -> int:
+    return round(100 * share)
+
+
 @dataclasses.dataclass(frozen=True)
 class Verdict:
     """What a check found.
@@ -47,8 +51,8 @@ class Verdict:
 
     @property
     def reached(self) -> bool:
-        """Whether it is right, and as fast as the lab asks."""
-        return self.right and self.share.high >= self.lab.target
+        """Whether it is right, and its share, in whole percent as it is said, is the target's."""
+        return self.right and _percent(self.share.middle) >= _percent(self.lab.target)
 
     def _over(self, other: str) -> Factor:
         pairs = zip(self.costs[other], self.costs["yours"], strict=True)
@@ -96,8 +100,8 @@ class Verdict:
         if self.lab.unit == "s":
             said = (
                 f"{gain.middle:.2f} times the baseline ({gain.low:.2f} to {gain.high:.2f}), "
-                f"{share.middle:.0%} of the best known solution "
-                f"({share.low:.0%} to {share.high:.0%})."
+                f"{_percent(share.middle)}% of the best known solution "
+                f"({_percent(share.low)}% to {_percent(share.high)}%)."
             )
         else:
             yours, baseline, best = (
@@ -105,10 +109,13 @@ class Verdict:
             )
             said = (
                 f"{yours:,.6g} {self.lab.unit}; the baseline {baseline:,.6g}, the best known "
-                f"solution {best:,.6g}."
+                f"solution {best:,.6g}, {_percent(share.middle)}% of yours."
             )
         goal = "reached" if self.reached else "not reached yet"
-        return f"{said} The target, {target:.0%} of the best, is {goal}."
+        said += f" The target, {_percent(target)}% of the best, is {goal}."
+        if share.low < target <= share.high:
+            said += " But it lies within the noise of this run: another check may find otherwise."
+        return said
 
     def _board(self) -> str:
         assert self.difference

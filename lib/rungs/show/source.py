@@ -10,6 +10,12 @@ from IPython.display import Markdown
 from rungs import paths
 from rungs.errors import ConfigurationError
 
+# JupyterLab wraps the code of outputs at the panel's edge, within words too.
+_UNWRAPPED = (
+    "<style>div.jp-RenderedMarkdown.jp-OutputArea-output pre, "
+    "div.jp-RenderedMarkdown.jp-OutputArea-output pre code "
+    "{ white-space: pre; word-break: normal; overflow-x: auto; }</style>"
+)
 _LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".py": "python"}
 
 
@@ -34,7 +40,7 @@ def source(file: str, *names: str) -> Markdown:
     find = _in_python if language == "python" else _in_cpp
     parts = [find(lines, name, file) for name in names] or ["\n".join(lines)]
     code = "\n\n".join(parts)
-    return Markdown(f"```{language}\n{code}\n```\n\n*{_link(path)}*")
+    return Markdown(f"{_UNWRAPPED}\n\n```{language}\n{code}\n```\n\n*{_link(path)}*")
 
 
 def _link(path: Path) -> str:

@@ -74,9 +74,9 @@ warp `w` have boards `32 w` to `32 w + 31`. When they read, all read the same wo
 at once, and memory answers in lines of 128 bytes, 16 words: as many lines are fetched as these 32
 words lie in. Write `place(board, word, boards)`, the place in memory (0, 1, ...) of a board's word,
 of 184, where there are `boards` boards, and `memory_words(boards)`, how many words of memory that
-takes: at most 31 boards' worth may stay unused, as line 0 begins at place 0 and the number of
-boards need not be a multiple of anything. The cost is counted: lines per read of a warp, with 1001
-boards.""",
+takes. Line 0 begins at place 0. The number of boards need not be a multiple of 32, so you may pad:
+up to 31 boards' words of memory may stay unused. The cost is counted: lines per read of a warp,
+with 1001 boards.""",
     defines=("place", "memory_words"),
     hints=(
         "In the baseline a board's words lie together: that is right for a processor. Here the "

@@ -46,8 +46,9 @@ LAB = Lab(
     minutes=15,
     goal="""A bitboard is 64 bits, one a square: a1 is bit 0, b1 bit 1, a2 bit 8, h8 bit 63. Write a
 function that is given the squares of any number of knights and returns all squares that they
-attack. The stub loops over knights and jumps. Shift whole boards instead: a knight's eight jumps
-are eight shifts, and what leaves the board at one side must not come back at the other.""",
+attack. The stub has one jump of eight, and the baseline loops over knights and jumps. Shift whole
+boards instead: a knight's eight jumps are eight shifts, and what leaves the board at one side must
+not come back at the other.""",
     defines=("knight_attacks",),
     hints=(
         "A jump two up and one right is `<< 17`: two ranks are 16, a file is 1. From the h file "

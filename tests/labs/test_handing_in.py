@@ -1,0 +1,191 @@
+"""Grading goes on whatever a student handed in, and keeps every verdict."""
+
+import csv
+import json
+import os
+
+import pytest
+
+from rungs import cli
+from rungs.errors import ConfigurationError, StorageError, UnavailableError
+from rungs.labs import catalogue, handing_in
+from rungs.labs.verdict import Verdict
+
+LAB = "01"
+GOOD = json.dumps({LAB: {"right": True, "tries": 1, "code": "good"}})
+
+
+@pytest.fixture(autouse=True)
+def judge(monkeypatch):
+    """A judge that runs nothing: an answer's text says what becomes of it."""
+
+    def check(name, code):
+        if code == "broken":
+            raise UnavailableError("no compiler is here")
+        if code == "stop":
+            raise KeyboardInterrupt
+        costs = {"yours": [1.0] * 11, "baseline": [2.0] * 11, "solution": [1.0] * 11}
+        lab = catalogue.find(name)
+        return Verdict(lab, costs=costs) if code == "good" else Verdict(lab, problem=code)
+
+    monkeypatch.setattr(handing_in, "check", check)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder in which one student handed in a right answer to one lab."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "zoe.json").write_text(GOOD)
+    return folder
+
+
+def graded(folder, out):
+    """Returns the exit status of `grade`, and its table's rows by student and lab."""
+    status = cli.main(["grade", str(folder), "--out", str(out)])
+    with open(out, newline="") as file:
+        return status, {(row["student"], row["lab"]): row for row in csv.DictReader(file)}
+
+
+def no_json(path):
+    path.write_text('{"01": {"code": "goo')
+
+
+def no_object(path):
+    path.write_text("[1]")
+
+
+def deep(path):
+    path.write_text("[" * 200_000)
+
+
+def no_text(path):
+    path.write_bytes(b"\xff\xfe\x00")
+
+
+def huge_number(path):
+    path.write_text('{"01": {"tries": ' + "9" * 5000 + "}}")
+
+
+def too_large(path):
+    with open(path, "w") as file:
+        file.truncate(1 << 40)
+
+
+UNREADABLE = [
+    no_json,
+    no_object,
+    deep,
+    no_text,
+    huge_number,
+    too_large,
+    os.mkfifo,
+    os.mkdir,
+    lambda path: path.symlink_to("nowhere"),
+    lambda path: path.symlink_to("/dev/zero"),
+    lambda path: path.symlink_to("/proc/kmsg"),
+    lambda path: path.symlink_to(path.name),
+]
+
+
+@pytest.mark.parametrize("make", UNREADABLE, ids=lambda make: make.__name__)
+def test_a_file_that_is_no_record_is_a_row_and_the_rest_is_graded(make, folder, tmp_path):
+    make(folder / "anna.json")
+    status, rows = graded(folder, tmp_path / "grades.csv")
+    assert status == 1
+    assert rows["anna", ""]["state"] == "unreadable"
+    assert rows["anna", ""]["why"]
+    assert rows["zoe", LAB]["state"] == "target reached"
+    assert sum(student == "anna" for student, _ in rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "state"),
+    [
+        ([], "unreadable"),
+        ({"code": 5}, "unreadable"),
+        ({"code": "broken"}, "not judged"),
+        ({"code": "wrong"}, "wrong"),
+        ({"tries": 3}, "not handed in"),
+    ],
+)
+def test_an_answer_that_can_not_be_judged_is_a_row_and_the_rest_is_graded(
+    entry, state, folder, tmp_path
+):
+    kept = {"00": entry, LAB: {"code": "good"}}
+    (folder / "anna.json").write_text(json.dumps(kept))
+    status, rows = graded(folder, tmp_path / "grades.csv")
+    assert rows["anna", "00"]["state"] == state
+    assert rows["anna", LAB]["state"] == rows["zoe", LAB]["state"] == "target reached"
+    assert status == (state in ("unreadable", "not judged"))
+
+
+def test_all_is_well_where_all_was_judged(folder, tmp_path):
+    status, rows = graded(folder, tmp_path / "grades.csv")
+    assert status == 0
+    assert {lab for _, lab in rows} == set(catalogue.labs())
+    assert float(rows["zoe", LAB]["share"]) == 1
+
+
+def test_a_lab_that_is_none_is_named(folder, tmp_path):
+    (folder / "anna.json").write_text(json.dumps({"99": {"code": "good"}}))
+    status, rows = graded(folder, tmp_path / "grades.csv")
+    assert status == 1
+    assert rows["anna", "99"]["state"] == "no such lab"
+
+
+def test_a_file_of_another_kind_is_named(folder, tmp_path, capsys):
+    (folder / "anna.json.txt").write_text(GOOD)
+    graded(folder, tmp_path / "grades.csv")
+    assert "anna.json.txt" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t=", " =", "\r="])
+def test_no_cell_is_a_formula(begins, folder, tmp_path):
+    name = f"{begins}cmd()"
+    (folder / f"{name}.json").write_text(json.dumps({name: {"code": "x"}, LAB: {"code": name}}))
+    graded(folder, tmp_path / "grades.csv")
+    with open(tmp_path / "grades.csv", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert sum("cmd()" in cell for cell in cells) > 2
+    assert not [cell for cell in cells if cell.lstrip()[:1] in ("=", "+", "-", "@")]
+
+
+def test_texts_that_no_file_can_hold_are_escaped(folder, tmp_path):
+    (folder / os.fsdecode(b"anna\xff.json")).write_text(json.dumps({"\udc80": {}, LAB: {}}))
+    (folder / "ben.json").write_text(json.dumps({LAB: {"code": "\udc80 \0"}}))
+    _, rows = graded(folder, tmp_path / "grades.csv")
+    assert rows[r"anna\udcff", r"\udc80"]["state"] == "no such lab"
+    assert r"\udc80 \x00" in rows["ben", LAB]["why"]
+
+
+def test_what_was_judged_before_an_interruption_is_kept(folder, tmp_path, capsys):
+    (folder / "zz.json").write_text(json.dumps({LAB: {"code": "stop"}}))
+    out = tmp_path / "grades.csv"
+    out.write_text("of last week")
+    assert cli.main(["grade", str(folder), "--out", str(out)]) == 130
+    assert out.read_text() == "of last week"
+    (kept,) = (path for path in tmp_path.iterdir() if path not in (folder, out))
+    assert kept.name in capsys.readouterr().out
+    assert f"zoe,{LAB},target reached" in kept.read_text()
+
+
+def test_a_table_that_can_not_be_written_is_said_before_anything_is_judged(folder, tmp_path):
+    (folder / "zoe.json").write_text(json.dumps({LAB: {"code": "stop"}}))
+    (tmp_path / "file").touch()
+    for out, error in [
+        (tmp_path, ConfigurationError),
+        (tmp_path / "file" / "grades.csv", StorageError),
+        (folder / "zoe.json", ConfigurationError),
+    ]:
+        with pytest.raises(error, match=out.name):
+            handing_in.grade(folder, out)
+    assert json.loads((folder / "zoe.json").read_text())
+
+
+@pytest.mark.parametrize("name", ["nowhere", "in/zoe.json", "empty"])
+def test_a_folder_without_hand_ins_is_refused(name, folder, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigurationError, match=name):
+        handing_in.grade(tmp_path / name, tmp_path / "grades.csv")
+    assert not list(tmp_path.glob("grades*"))
