@@ -259,4 +259,20 @@ MUTANTS = [
         "a limit that is called an end conforms",
         ("tests/conformance/test_run.py",),
     ),
+    Mutant(
+        "absent-rung-is-wrong",
+        "lib/rungs/conformance/environments/rung.py",
+        "        self.begin()  # raises here, not in every case, where the rung can't be made\n",
+        "",
+        "a rung that is not installed is said to break the rules",
+        ("tests/conformance/test_run.py",),
+    ),
+    Mutant(
+        "absent-is-left-out",
+        "lib/rungs/cli.py",
+        "            results[name] = unavailable(suite.cases, error)\n",
+        "            continue\n",
+        "the table does not say which rungs could not be asked",
+        ("tests/conformance/test_run.py",),
+    ),
 ]
