@@ -88,7 +88,7 @@ class Search:
         if not isinstance(rung, str) or rung not in RUNGS:
             there = ", ".join(RUNGS)
             raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {there}")
-        check_settings(RUNGS[rung], how)
+        check_settings(RUNGS[rung], how, type(self))
         self._trees = RUNGS[rung](self.num_games, self.settings, batches, **how)
         self._helper = ThreadPoolExecutor(1) if batches == 2 else None
         self._lock = threading.Lock()
