@@ -86,10 +86,10 @@ lock: $(ALL_TESTED)
 clean:
 	rm -rf .venv build data/run figures/run
 
-# What pyproject.toml lists under some of its extras, but for Cling, which is compiled beside.
+# What pyproject.toml lists under some of its extras, but for other extras of ours.
 extras = $(shell $(PYTHON) -c "import sys, tomllib; \
   there = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
-  print(*(repr(each) for name in '$(1)'.split() for each in there[name] if '[cling]' not in each))")
+  print(*(repr(each) for name in '$(1)'.split() for each in there[name] if 'rungs-rl[' not in each))")
 # Modules are compiled when they are first imported, which most never are.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
 # What simulates and compiles a GPU's kernels is a quarter of what runs them.

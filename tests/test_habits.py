@@ -33,7 +33,7 @@ def dependencies():
     """What others bring, of the project and all its extras; CUDA's libraries are PyTorch's."""
     extras = PROJECT["optional-dependencies"]
     every = map(Requirement, {*PROJECT["dependencies"], *itertools.chain(*extras.values())})
-    return [each for each in every if each.name not in ("rungs", "cuda-toolkit")]
+    return [each for each in every if each.name not in ("rungs-rl", "cuda-toolkit")]
 
 
 def test_there_are_notebooks_and_solutions_of_each():
