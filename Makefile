@@ -6,6 +6,8 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 TESTED := .venv/installed-for-tests
 ALL_TESTED := .venv/installed-for-all-tests
+CPP = $$(git ls-files '*.hpp' '*.cpp')
+NOTEBOOKS = $$(git ls-files '*.ipynb')
 
 run: $(INSTALLED)
 	$(BIN)/python -m rungs run --size $(SIZE) && $(BIN)/python -m rungs book
@@ -64,11 +66,22 @@ conformance: $(INSTALLED)
 record: $(INSTALLED)
 	$(BIN)/python -m rungs record
 
+# All of them run, whichever fails.
 check: $(TESTED)
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	$(BIN)/python -m mypy
-	$(BIN)/clang-format --dry-run --Werror $$(git ls-files '*.hpp' '*.cpp')
-	$(BIN)/nbstripout --verify $$(git ls-files '*.ipynb')
+	@failed=; \
+	$(BIN)/ruff check . || failed=1; \
+	$(BIN)/ruff format --check . || failed=1; \
+	$(BIN)/python -m mypy || failed=1; \
+	$(BIN)/clang-format --dry-run --Werror $(CPP) || failed=1; \
+	$(BIN)/nbstripout --verify $(NOTEBOOKS) || failed=1; \
+	test -z "$$failed"
+
+# What `check` asks of layout, done.
+format: $(TESTED)
+	$(BIN)/ruff check --fix --quiet . || true
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+	$(BIN)/nbstripout $(NOTEBOOKS)
 
 fuzz: $(INSTALLED)
 	for target in fen actions states; do tests/cpp/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
@@ -124,4 +137,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book labs test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check fuzz tools lock clean
+.PHONY: run book labs test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz tools lock clean
