@@ -1,5 +1,6 @@
 """A wheel, built from a clean copy of the tree, that works where the tree is not."""
 
+import importlib.metadata
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import chess
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from rungs.compile.variants import file_name, of_machine
 from tests.test_docs import blocks
@@ -20,7 +22,8 @@ ROOT = Path(__file__).parents[1]
 GAMES = str(ROOT / "tests" / "anywhere" / "games.py")
 ARM = ROOT / "build" / "arm" / "usr" / "bin" / "python3"
 
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 
 pytestmark = pytest.mark.system
 
@@ -145,7 +148,7 @@ def test_first_contact_takes_pip_alone_and_little_room(wheel, tmp_path):
 def test_the_lowest_versions_that_are_allowed_will_do(wheel, tmp_path):
     succeed([sys.executable, "-m", "venv", tmp_path])
     python = tmp_path / "bin" / "python"
-    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    dependencies = PROJECT["dependencies"]
     lowest = [
         f"{each.name}=={limit.version}"
         for each in map(Requirement, dependencies)
@@ -239,6 +242,37 @@ PROGRAMS = {
     "torchrl": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torchrl"),
 }
 QUICK = ("cling", "mpi", "train", "sb3", "pettingzoo")
+
+
+def brought_by(extra):
+    """The names of all packages that an extra brings, as those that are installed here say."""
+    seen, todo = set(), [*map(Requirement, [*PROJECT["dependencies"], *EXTRAS[extra]])]
+    while todo:
+        each = todo.pop()
+        if (wanted := (canonicalize_name(each.name), *sorted(each.extras))) in seen:
+            continue
+        seen.add(wanted)
+        for needed in map(Requirement, importlib.metadata.requires(each.name) or ()):
+            extras = ("", *each.extras)
+            if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
+                todo.append(needed)
+    return {name for name, *_ in seen}
+
+
+def test_training_imports_only_what_its_extra_brings():
+    brought = brought_by("train")
+    absent = [
+        module
+        for module, packages in importlib.metadata.packages_distributions().items()
+        if not brought.intersection(map(canonicalize_name, packages)) and module != "rungs"
+    ]
+    assert {"seaborn", "cppyy"} <= {*absent}
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys({absent})  # importing them raises ModuleNotFoundError
+import rungs.selfplay.training, rungs.train.evaluate, rungs.train.training, rungs.train.watch
+"""
+    succeed([sys.executable, "-c", code])
 
 
 def test_every_extra_for_users_is_tried():

@@ -29,7 +29,6 @@ _NEEDED = ("python", "multiprocessing", "gymnasium", "cpp", "threads")
 
 # A package that stands for each extra.
 _EXTRAS = {
-    "cling": "cppyy",
     "course": "jupyterlab",
     "book": "sphinx",
     "train": "torch",
@@ -43,7 +42,11 @@ _EXTRAS = {
 
 _PEERS = install_hint("peers")
 # With all that it depends on it would take 0.6 GB more.
-_TO_GET = {"EnvPool": f"{_PEERS} and pip install --no-deps envpool"}
+_TO_GET = {
+    "EnvPool": f"{_PEERS}, and pip install --no-deps envpool",
+    "PettingZoo": install_hint("pettingzoo"),
+    "Stable-Baselines3": install_hint("sb3"),
+}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -260,6 +260,23 @@ MUTANTS = [
         ("tests/conformance/test_run.py",),
     ),
     Mutant(
+        "train-brings-no-pandas",
+        "pyproject.toml",
+        'train = [\n    "pandas>=3.1,<4",\n',
+        "train = [\n",
+        "the extra `train` lacks a package that training imports",
+        ("tests/test_package.py::test_training_imports_only_what_its_extra_brings",),
+        tier="system",
+    ),
+    Mutant(
+        "provenance-needs-all",
+        "lib/rungs/measure/results.py",
+        "    except importlib.metadata.PackageNotFoundError:\n        return None\n",
+        "    except ZeroDivisionError:\n        return None\n",
+        "self-play needs Cling, as it asks for its version",
+        ("tests/measure/test_results.py",),
+    ),
+    Mutant(
         "absent-rung-is-wrong",
         "lib/rungs/conformance/environments/rung.py",
         "        self.begin()  # raises here, not in every case, where the rung can't be made\n",
