@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rungs import cli
+from rungs import __version__, cli
 from rungs.compile import openmp
 from rungs.conformance import environments, report
 from rungs.conformance.environment import Outcome
@@ -234,6 +234,7 @@ class TestCommand:
         row = next(line for line in held.splitlines() if line.startswith("limits"))
         count = len(SUITE.of_groups(["limits"]).cases)
         assert row.count(f"{count} of {count}") == 2
+        assert f"Played by python {__version__}, cpp {__version__}." in held
         absent = [line for line in asked.splitlines() if "needs a package" in line]
         assert len(absent) == len(environments.ours()) - 2
         assert all(line.endswith(f" {count}") for line in absent)

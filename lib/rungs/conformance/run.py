@@ -68,7 +68,7 @@ def run(environment: Environment, cases: Iterable[Case]) -> list[Result]:
 
 def unavailable(cases: Iterable[Case], error: UnavailableError) -> list[Result]:
     """Returns the results of an environment that is not here: no case can be asked."""
-    found = " ".join(f"it is not here: {error}".split())
+    found = " ".join(str(error).split())
     return [Result(case.id, NOT_OFFERED, found=found) for case in cases]
 
 
