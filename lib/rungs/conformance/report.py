@@ -89,10 +89,10 @@ def _write(
     heading: str,
 ) -> str:
     asked = [n for n, played in results.items() if any(r.status != NOT_OFFERED for r in played)]
-    named = ", ".join(f"{name} {versions[name]}".strip() for name in asked)
+    named = ", ".join(f"{name} {versions[name]}".strip() for name in asked) or "none"
     parts = [
         heading.format("What holds"),
-        f"Version {suite.version} of the suite, {len(suite.cases)} cases. Played by {named or 'none'}.",
+        f"Version {suite.version} of the suite, {len(suite.cases)} cases. Played by {named}.",
         write(summary(suite, results)),
     ]
     for title, table in (
