@@ -6,6 +6,8 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 TESTED := .venv/installed-for-tests
 ALL_TESTED := .venv/installed-for-all-tests
+CPP = $$(git ls-files '*.hpp' '*.cpp')
+NOTEBOOKS = $$(git ls-files '*.ipynb')
 
 run: $(INSTALLED)
 	$(BIN)/python -m rungs run --size $(SIZE) && $(BIN)/python -m rungs book
@@ -65,11 +67,22 @@ conformance: $(INSTALLED)
 record: $(INSTALLED)
 	$(BIN)/python -m rungs record
 
+# All of them run, whichever fails.
 check: $(TESTED)
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	$(BIN)/python -m mypy
-	$(BIN)/clang-format --dry-run --Werror $$(git ls-files '*.hpp' '*.cpp')
-	$(BIN)/nbstripout --verify $$(git ls-files '*.ipynb')
+	@failed=; \
+	$(BIN)/ruff check . || failed=1; \
+	$(BIN)/ruff format --check . || failed=1; \
+	$(BIN)/python -m mypy || failed=1; \
+	$(BIN)/clang-format --dry-run --Werror $(CPP) || failed=1; \
+	$(BIN)/nbstripout --verify $(NOTEBOOKS) || failed=1; \
+	test -z "$$failed"
+
+# What `check` asks of layout, done.
+format: $(TESTED)
+	$(BIN)/ruff check --fix --quiet . || true
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+	$(BIN)/nbstripout $(NOTEBOOKS)
 
 fuzz: $(INSTALLED)
 	for target in fen actions states; do tests/cpp/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
@@ -87,10 +100,10 @@ lock: $(ALL_TESTED)
 clean:
 	rm -rf .venv build data/run figures/run
 
-# What pyproject.toml lists under some of its extras, but for Cling, which is compiled beside.
+# What pyproject.toml lists under some of its extras, but for other extras of ours.
 extras = $(shell $(PYTHON) -c "import sys, tomllib; \
   there = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
-  print(*(repr(each) for name in '$(1)'.split() for each in there[name] if '[cling]' not in each))")
+  print(*(repr(each) for name in '$(1)'.split() for each in there[name] if 'rungs-rl[' not in each))")
 # Modules are compiled when they are first imported, which most never are.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
 # What simulates and compiles a GPU's kernels is a quarter of what runs them.
@@ -125,4 +138,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book labs test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check fuzz tools lock clean
+.PHONY: run book labs test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz tools lock clean

@@ -1,15 +1,15 @@
 """How Sphinx makes the book. `rungs.course.book` calls it on a staged copy of the tree."""
 
-import importlib.metadata
 from pathlib import Path
 
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
 from rungs.course import llms
+from rungs.version import __version__
 
 project = "Rungs"
-version = release = importlib.metadata.version("rungs")
+version = release = __version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["README.md", "docs/conf.py"]

@@ -10,7 +10,7 @@ from rungs import paths
 
 # Packages and modules of lib/rungs; those of one layer know nothing of each other.
 PYTHON = (
-    ("errors", "paths"),
+    ("errors", "paths", "version"),
     ("core", "machine"),
     ("compile", "processes"),
     ("chess", "cartpole"),

@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from rungs import cli
+from rungs import __version__, cli
 from rungs.measure import results
 from tests.course import notebooks as tiny
 
@@ -31,6 +32,13 @@ def test_no_command_waits_for_a_package_that_it_does_not_use():
     code = "import sys, rungs.cli; print(*{'torch', 'pandas', 'matplotlib'} & sys.modules.keys())"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.split() == []
+
+
+def test_it_says_which_version_it_is(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"Rungs {__version__}\n"
+    assert f"## {__version__}" in (Path(__file__).parents[1] / "CHANGELOG.md").read_text()
 
 
 @pytest.mark.parametrize("rung", ["cpp", "python"])

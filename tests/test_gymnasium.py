@@ -13,6 +13,8 @@ from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import vector as wrap
 
 import rungs
+from rungs.cartpole.carts.threads import ThreadsCarts
+from rungs.chess.boards.threads import ThreadsBoards
 from rungs.chess.policy import random_actions
 from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError
@@ -45,6 +47,17 @@ def test_make_vec_finds_every_rung_without_a_warning(rung):
     np.testing.assert_array_equal(env.reset()[0], ours.reset()[0])
     for each in (env, ours):
         each.close()
+
+
+def test_make_has_the_defaults_of_make_vec():
+    for env, ours in (("rungs/Chess-v0", "chess"), ("rungs/CartPole-v1", "cartpole")):
+        theirs = gymnasium.make_vec(env)
+        for made in (rungs.make(ours), rungs.make(ours, num_envs=3), theirs):
+            assert type(made.unwrapped) is type(theirs.unwrapped)
+        assert rungs.make(ours).num_envs == theirs.num_envs == 1
+        assert rungs.make(ours, num_envs=3).num_envs == 3
+    assert isinstance(rungs.make("chess", num_envs=3).boards, ThreadsBoards)
+    assert isinstance(theirs.unwrapped.carts, ThreadsCarts)
 
 
 def test_cartpole_is_registered_too():

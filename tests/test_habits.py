@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rungs.labs import catalogue, pages
+from rungs.registry import rungs_of
 
 ROOT = Path(__file__).parents[1]
 COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
@@ -33,7 +34,7 @@ def dependencies():
     """What others bring, of the project and all its extras; CUDA's libraries are PyTorch's."""
     extras = PROJECT["optional-dependencies"]
     every = map(Requirement, {*PROJECT["dependencies"], *itertools.chain(*extras.values())})
-    return [each for each in every if each.name not in ("rungs", "cuda-toolkit")]
+    return [each for each in every if each.name not in ("rungs-rl", "cuda-toolkit")]
 
 
 def test_there_are_notebooks_and_solutions_of_each():
@@ -153,10 +154,30 @@ def test_nothing_names_this_machine_or_a_registry():
 
 
 def test_every_extra_that_is_advised_exists():
-    extras = PROJECT["optional-dependencies"]
+    extras, found = PROJECT["optional-dependencies"], set()
     for path in tracked("lib/*.py", "*.md", "*.ipynb"):
-        advised = re.findall(r"pip install '(?:rungs|\.)\[(\w+)\]'", path.read_text())
-        assert set(advised) <= set(extras), path
+        text = path.read_text()
+        advised = re.findall(r"'(?:\.|\S+\.whl)\[([\w,]+)\]'", text)
+        advised += re.findall(r"""(?:install_hint\(|extra=)["'](\w+)["']""", text)
+        assert {name for names in advised for name in names.split(",")} <= set(extras), path
+        found |= {*advised}
+    assert {"train", "cling", "mpi", "course"} <= found
+    assert {rung.extra for env in ("chess", "cartpole") for rung in rungs_of(env)} <= {"", *extras}
+
+
+def test_no_page_or_message_installs_another_project():
+    # What a package index calls `rungs` is not ours. (The changelog says what was.)
+    for path in tracked("*.py", "*.md", "*.ipynb", "*.toml", "*.yml", "Makefile"):
+        text = path.read_text()
+        assert not re.search(r"pip install[^\n]*['\" ]rungs(?![\w./-])", text), path
+        assert not re.search(r"['\"]rungs\[\w", text), path
+
+
+def test_every_extra_has_a_line_on_the_page_that_says_how_to_install():
+    table = (ROOT / "docs" / "install.md").read_text().split("## Extras")[1]
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    named = {name for line in lines for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    assert {*PROJECT["optional-dependencies"]} <= named
 
 
 def test_the_workflow_runs_what_is_there():

@@ -1,5 +1,6 @@
 """A wheel, built from a clean copy of the tree, that works where the tree is not."""
 
+import importlib.metadata
 import os
 import re
 import shutil
@@ -12,12 +13,17 @@ from pathlib import Path
 import chess
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from rungs.compile.variants import file_name, of_machine
+from tests.test_docs import blocks
 
 ROOT = Path(__file__).parents[1]
 GAMES = str(ROOT / "tests" / "anywhere" / "games.py")
 ARM = ROOT / "build" / "arm" / "usr" / "bin" / "python3"
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 
 pytestmark = pytest.mark.system
 
@@ -142,7 +148,7 @@ def test_first_contact_takes_pip_alone_and_little_room(wheel, tmp_path):
 def test_the_lowest_versions_that_are_allowed_will_do(wheel, tmp_path):
     succeed([sys.executable, "-m", "venv", tmp_path])
     python = tmp_path / "bin" / "python"
-    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    dependencies = PROJECT["dependencies"]
     lowest = [
         f"{each.name}=={limit.version}"
         for each in map(Requirement, dependencies)
@@ -156,6 +162,142 @@ def test_the_lowest_versions_that_are_allowed_will_do(wheel, tmp_path):
     tests = [ROOT / "tests" / each for each in (*tests, "cartpole/test_sameness.py")]
     without = "not (openmp or mpi or cuda or torch or numba)"  # which are extras
     succeed([python, "-P", "-m", "pytest", "-p", "no:cacheprovider", *tests, "-k", without])
+
+
+def on_pages(pages, needed):
+    """The Python of pages, by a pattern below the source tree, that a regular expression finds."""
+    found = [code for page in sorted(ROOT.glob(pages)) for code in blocks(page)]
+    chosen = [code for code in found if re.search(needed, code)]
+    assert chosen
+    return chosen
+
+
+def steps(env_id, rung, **how):
+    actions = "[0, 1]" if env_id == "cartpole" else "env.sample_actions(0)"
+    return f"""
+import rungs
+if __name__ == "__main__":
+    env = rungs.make({env_id!r}, {rung!r}, 2, **{how})
+    env.reset(seed=0)
+    env.step({actions})
+    env.close()
+"""
+
+
+def typed(line):
+    return f"import sys; from rungs.cli import main; sys.exit(main({line.split()}))"
+
+
+RANK = """
+import sys, rungs
+env = rungs.make("chess", "mpi", 4)
+if env.serve():
+    sys.exit()
+env.reset(seed=0)
+env.step(env.sample_actions(0))
+env.close()
+"""
+GPU = [
+    steps("chess", "cuda", device="cpu"),
+    f"import os; os.environ['NUMBA_ENABLE_CUDASIM'] = '1'\n{steps('cartpole', 'numba')}",
+    "from rungs.chess.boards.device import cubin; cubin('sm_80')",
+]
+
+# What each extra suffices for, alone: programs. Those that bring much are installed by
+# `make test-slow`.
+PROGRAMS = {
+    "cling": [steps("chess", "openmp"), steps("cartpole", "openmp")],
+    "mpi": [
+        f"from pathlib import Path; Path('rank.py').write_text({RANK!r})",
+        typed("mpi -n 2 rank.py"),
+    ],
+    "train": [
+        typed("train --num-envs 8 --num-steps 8 --updates 1 --games 2 --max-plies 20"),
+        typed(
+            "selfplay --num-envs 8 --simulations 4 --plies 8 --max-plies 24 --minibatches 2 "
+            "--minibatch-size 32 --updates 2 --games 2 --evaluate-every 1"
+        ),
+        steps("cartpole", "torch"),
+        *on_pages("docs/howto/evaluate.md", ""),
+        *on_pages("docs/selfplay.md", ""),
+        *on_pages("docs/training.md", "import torch"),
+    ],
+    "sb3": [
+        steps("cartpole", "subproc"),
+        *on_pages("docs/**/*.md", "rungs[.](adapters|train)[.]sb3"),
+    ],
+    "pettingzoo": on_pages("docs/**/*.md", "rungs[.]adapters[.]pettingzoo"),
+    "course": [
+        typed("race"),
+        typed("progress"),
+        "import rungs; rungs.play(); rungs.explore()",
+        *on_pages("docs/howto/profile.md", "^import rungs"),
+    ],
+    "book": ["import furo, myst_nb, sphinx, rungs.course.book"],
+    "gpu": GPU,
+    "kernels": GPU,
+    "peers": on_pages("docs/moving.md", "^(?!(?s:.*)envpool)"),
+    "rllib": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]rllib"),
+    "tianshou": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]tianshou"),
+    "torchrl": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torchrl"),
+}
+QUICK = ("cling", "mpi", "train", "sb3", "pettingzoo")
+
+
+def brought_by(extra):
+    """The names of all packages that an extra brings, as those that are installed here say."""
+    seen, todo = set(), [*map(Requirement, [*PROJECT["dependencies"], *EXTRAS[extra]])]
+    while todo:
+        each = todo.pop()
+        if (wanted := (canonicalize_name(each.name), *sorted(each.extras))) in seen:
+            continue
+        seen.add(wanted)
+        for needed in map(Requirement, importlib.metadata.requires(each.name) or ()):
+            extras = ("", *each.extras)
+            if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
+                todo.append(needed)
+    return {name for name, *_ in seen}
+
+
+def test_training_imports_only_what_its_extra_brings():
+    brought = brought_by("train")
+    absent = [
+        module
+        for module, packages in importlib.metadata.packages_distributions().items()
+        if not brought.intersection(map(canonicalize_name, packages)) and module != "rungs"
+    ]
+    assert {"seaborn", "cppyy"} <= {*absent}
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys({absent})  # importing them raises ModuleNotFoundError
+import rungs.selfplay.training, rungs.train.evaluate, rungs.train.training, rungs.train.watch
+"""
+    succeed([sys.executable, "-c", code])
+
+
+def test_every_extra_for_users_is_tried():
+    assert {*PROGRAMS} == {*EXTRAS} - {"dev", "system"}  # which the tests themselves need
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [pytest.param(each, marks=[] if each in QUICK else [pytest.mark.slow]) for each in PROGRAMS],
+)
+def test_an_extra_alone_suffices_for_what_its_pages_say(wheel, extra, tmp_path):
+    venv, elsewhere = tmp_path / "venv", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    succeed([sys.executable, "-m", "venv", venv])
+    python, pinned = venv / "bin" / "python", (ROOT / "constraints.txt").read_text()
+    if extra == "tianshou":  # which asks for another pandas
+        pinned = re.sub(r"^pandas==.*$", "", pinned, flags=re.M)
+    (tmp_path / "constraints.txt").write_text(pinned)
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
+    succeed([*pip, "--constraint", tmp_path / "constraints.txt", f"{wheel}[{extra}]"])
+    ours = ("PYTHONPATH", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+    environment = {name: each for name, each in os.environ.items() if name not in ours}
+    environment["HOME"] = str(tmp_path)  # where Cling's header is kept, which names this venv
+    for program in PROGRAMS[extra]:
+        succeed([python, "-c", program], cwd=elsewhere, env=environment)
 
 
 def test_nothing_is_taken_for_granted_that_only_linux_has(installed):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from rungs.compile import loader
 from rungs.registry import make, make_async, register, rungs_of
+from rungs.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from rungs.labs.verdict import Verdict
 
-__all__ = ["check", "explore", "make", "make_async", "play", "rungs_of"]
+__all__ = ["__version__", "check", "explore", "make", "make_async", "play", "rungs_of"]
 
 loader.prepare()
 register()
@@ -27,15 +28,15 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
         UnavailableError: a package that it needs is not installed; it is named.
         ConfigurationError: there are no results in the folder `results`.
     """
-    from rungs.errors import UnavailableError
+    from rungs.errors import UnavailableError, install_hint
 
     try:
         from rungs.show import dashboard  # takes seconds to import
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
-        extra = "train" if package == "torch" else "course"
-        message = f"rungs.explore() needs {package}: pip install 'rungs[{extra}]'"
-        raise UnavailableError(message) from None
+        raise UnavailableError(
+            f"rungs.explore() needs {package}: {install_hint('course')}"
+        ) from None
     return dashboard.explore(results)
 
 
@@ -45,15 +46,13 @@ def play() -> "ipywidgets.VBox":
     Raises:
         UnavailableError: a package that it needs is not installed; it is named.
     """
-    from rungs.errors import UnavailableError
+    from rungs.errors import UnavailableError, install_hint
 
     try:
         from rungs.show.play import play as shown
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
-        extra = "train" if package == "torch" else "course"
-        message = f"rungs.play() needs {package}: pip install 'rungs[{extra}]'"
-        raise UnavailableError(message) from None
+        raise UnavailableError(f"rungs.play() needs {package}: {install_hint('course')}") from None
     return shown()
 
 
@@ -73,11 +72,10 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 
 
 def _labs() -> "ModuleType":
-    from rungs.errors import UnavailableError
+    from rungs.errors import UnavailableError, install_hint
 
     try:
         from rungs import labs
     except ModuleNotFoundError as error:
-        message = f"labs need {error.name}: pip install 'rungs[course]'"
-        raise UnavailableError(message) from None
+        raise UnavailableError(f"labs need {error.name}: {install_hint('course')}") from None
     return labs

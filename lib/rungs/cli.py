@@ -17,10 +17,12 @@ from rungs.errors import (
     InvalidStateError,
     RungsError,
     UnavailableError,
+    install_hint,
 )
 from rungs.selfplay.settings import SelfPlayTraining
 from rungs.train.options import add_options, given, training_of
 from rungs.train.settings import Training
+from rungs.version import __version__
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,17 +31,17 @@ def main(arguments: list[str] | None = None) -> int:
     That is 0, 1 (it failed), 2 (it could not begin: wrong use, or something is missing here), or
     130 (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
     """
-    debug = False
+    debug, extra = False, ""
     try:
         options = _parser().parse_args(arguments)
-        debug = "debug" in options
+        debug, extra = "debug" in options, options.extra
         status = options.command(options)
         sys.stdout.flush()  # where nothing reads it, or the disk is full, it fails here
         return status
     except (Exception, KeyboardInterrupt) as error:
         if debug:
             traceback.print_exception(error)
-        status, says = _ending(error)
+        status, says = _ending(error, extra)
         line, *more = says.splitlines() or [""]
         print(*more, f"rungs: {line}", sep="\n", file=sys.stderr)
         return status
@@ -55,14 +57,19 @@ _NOT_BEGUN = (
 )
 
 
-def _ending(error: BaseException) -> tuple[int, str]:
-    """Returns the exit status that an error ends in, and what is said of it."""
+def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
+    """Returns the exit status that an error ends in, and what is said of it.
+
+    Args:
+        error: what was raised.
+        extra: of pyproject.toml's, that brings what the command imports; "" where none does.
+    """
     if isinstance(error, RungsError):
         return 2 if isinstance(error, _NOT_BEGUN) else 1, str(error)
     if isinstance(error, KeyboardInterrupt):
         return 130, "interrupted"
     if isinstance(error, ModuleNotFoundError) and (error.name or "rungs").split(".")[0] != "rungs":
-        return 2, f"{error.name} is not installed: pip install 'rungs[book,course,mpi,train]'"
+        return 2, f"{error.name} is not installed" + (f": {install_hint(extra)}" if extra else "")
     if isinstance(error, BrokenPipeError):
         # Else Python would say so again as it ends, and once more try to write.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -83,14 +90,22 @@ class _Parser(argparse.ArgumentParser):
         raise ConfigurationError(f"{shortened(message)} ({self.prog} --help says more)")
 
 
+def _path(text: str) -> Path:
+    if "\0" in text:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no path")
+    return Path(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m rungs")
+    parser.add_argument("--version", action="version", version=f"Rungs {__version__}")
+    parser.set_defaults(extra="")  # of pyproject.toml's, that brings what the command imports
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="run the notebooks, each in a process of its own")
     run.add_argument("--size", help="smoke, quick (the default) or full")
     run.add_argument("--only", metavar="01,03", help="numbers of the notebooks to run")
-    run.add_argument("--out", type=Path, help="the run's folder (default: data/run)")
+    run.add_argument("--out", type=_path, help="the run's folder (default: data/run)")
     run.add_argument("--resume", action="store_true", help="go on with the run in --out")
     run.add_argument(
         "-p",
@@ -100,20 +115,20 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="a value for the notebooks' parameters cells; may be given several times",
     )
-    run.set_defaults(command=_run)
+    run.set_defaults(command=_run, extra="course")
 
     race = commands.add_parser("race", help="what works here, and a race of some seconds")
-    race.set_defaults(command=_race)
+    race.set_defaults(command=_race, extra="course")
 
     book = commands.add_parser("book", help="make a book of the notebooks that were run")
-    book.add_argument("--out", type=Path, help="the run's folder (default: data/run)")
-    book.set_defaults(command=_book)
+    book.add_argument("--out", type=_path, help="the run's folder (default: data/run)")
+    book.set_defaults(command=_book, extra="book")
 
     doctor = commands.add_parser("doctor", help="what works here, and how to get what doesn't")
     doctor.set_defaults(command=_doctor)
 
     perft = commands.add_parser("perft", help="count move-tree leaves against published counts")
-    perft.add_argument("--epd", type=Path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
+    perft.add_argument("--epd", type=_path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
     perft.add_argument("--depth", type=int, required=True, help="the deepest count to compare")
     perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
     perft.set_defaults(command=_perft)
@@ -129,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     train = commands.add_parser("train", help="train a policy by PPO on any rung")
     train.add_argument(
         "--out",
-        type=Path,
+        type=_path,
         default=Path("data/run/train"),
         help="the run's folder (default: data/run/train)",
     )
@@ -146,27 +161,27 @@ def _parser() -> argparse.ArgumentParser:
         help="a setting of the rung, such as threads=4; may be given several times",
     )
     add_options(train)
-    train.set_defaults(command=_train)
+    train.set_defaults(command=_train, extra="train")
 
     selfplay = commands.add_parser("selfplay", help="train a policy by search and self-play")
     selfplay.add_argument(
         "--out",
-        type=Path,
+        type=_path,
         default=Path("data/run/selfplay"),
         help="the run's folder (default: data/run/selfplay)",
     )
     selfplay.add_argument("--resume", action="store_true", help="go on with the run in --out")
     add_options(selfplay, (SelfPlayTraining,))
-    selfplay.set_defaults(command=_selfplay)
+    selfplay.set_defaults(command=_selfplay, extra="train")
 
     compare = commands.add_parser("compare", help="what changed between two runs beyond the noise")
     compare.add_argument(
-        "a", type=Path, metavar="RUN_A", help="a run's folder, or one of CSV files"
+        "a", type=_path, metavar="RUN_A", help="a run's folder, or one of CSV files"
     )
-    compare.add_argument("b", type=Path, metavar="RUN_B", help="the one that is better or worse")
+    compare.add_argument("b", type=_path, metavar="RUN_B", help="the one that is better or worse")
     compare.add_argument(
         "--out",
-        type=Path,
+        type=_path,
         default=Path("data/run/compare"),
         help="for table and figure (default: data/run/compare)",
     )
@@ -174,13 +189,13 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument(
         "--fail-on-regression", action="store_true", help="exit with 1 where anything is worse"
     )
-    compare.set_defaults(command=_compare)
+    compare.set_defaults(command=_compare, extra="course")
 
     record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
     record.add_argument(
         "--agents",
         nargs="+",
-        type=Path,
+        type=_path,
         metavar="PATH",
         help="keep agents instead, the earliest first: files of a pool, or a training run's folder",
     )
@@ -191,11 +206,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     record.add_argument(
         "folder",
-        type=Path,
+        type=_path,
         nargs="?",
         help="of the run (default: data/run); what --check looks at (default: this machine's)",
     )
-    record.set_defaults(command=_record)
+    record.set_defaults(command=_record, extra="course")
 
     conformance = commands.add_parser(
         "conformance", help="whether environments play chess: the suite, and what does not hold"
@@ -213,19 +228,19 @@ def _parser() -> argparse.ArgumentParser:
     conformance.add_argument(
         "--format", default="text", choices=("text", "markdown", "json"), help="default: text"
     )
-    conformance.add_argument("--out", type=Path, metavar="FILE", help="write the table there")
+    conformance.add_argument("--out", type=_path, metavar="FILE", help="write the table there")
     conformance.set_defaults(command=_conformance)
 
     progress = commands.add_parser("progress", help="which labs are right, and how fast")
     progress.add_argument(
-        "--hand-in", type=Path, metavar="FILE", help="write a file with the answers, to hand in"
+        "--hand-in", type=_path, metavar="FILE", help="write a file with the answers, to hand in"
     )
-    progress.set_defaults(command=_progress)
+    progress.set_defaults(command=_progress, extra="course")
 
     grade = commands.add_parser("grade", help="judge what students handed in: it runs their code")
-    grade.add_argument("folder", type=Path, help="of one JSON file a student")
-    grade.add_argument("--out", type=Path, required=True, help="the table, a CSV file")
-    grade.set_defaults(command=_grade)
+    grade.add_argument("folder", type=_path, help="of one JSON file a student")
+    grade.add_argument("--out", type=_path, required=True, help="the table, a CSV file")
+    grade.set_defaults(command=_grade, extra="course")
 
     for each in (parser, *commands.choices.values()):
         each.add_argument(
@@ -442,7 +457,7 @@ def _record(options: argparse.Namespace) -> int:
 
 def _conformance(options: argparse.Namespace) -> int:
     from rungs.conformance import environments, load, report
-    from rungs.conformance.run import FAILS, run_aside
+    from rungs.conformance.run import FAILS, run_aside, unavailable
     from rungs.core.atomic import written
 
     suite = load()
@@ -455,7 +470,7 @@ def _conformance(options: argparse.Namespace) -> int:
         except UnavailableError as error:
             if not may_lack:
                 raise
-            print(f"rungs: {name} is left out: {error}", file=sys.stderr)
+            results[name] = unavailable(suite.cases, error)
     versions = {name: environments.version(name) for name in results}
     table = report.FORMATS[options.format](suite, results, versions)
     if options.out:

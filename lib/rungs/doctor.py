@@ -13,12 +13,13 @@ import numpy as np
 
 from rungs import peers, registry
 from rungs.compile import cling, gpp, library, loader
-from rungs.errors import CompilerError, RungsError, UnavailableError
+from rungs.errors import CompilerError, RungsError, UnavailableError, install_hint
 from rungs.machine import counters, gpu, optional
 from rungs.machine.cpu import usable_cores
 from rungs.machine.describe import describe, in_words
 from rungs.measure.verify import verify_games
 from rungs.processes import ranks
+from rungs.version import __version__
 
 _STEPS = 40
 _CHESS = "chess on "
@@ -33,14 +34,19 @@ _EXTRAS = {
     "train": "torch",
     "gpu": "numba-cuda",
     "mpi": "mpi4py",
+    "sb3": "sb3-contrib",
     "torchrl": "torchrl",
     "rllib": "ray",
     "tianshou": "tianshou",
 }
 
-_PEERS = "pip install 'rungs[peers]'"
+_PEERS = install_hint("peers")
 # With all that it depends on it would take 0.6 GB more.
-_TO_GET = {"EnvPool": f"{_PEERS} and pip install --no-deps envpool"}
+_TO_GET = {
+    "EnvPool": f"{_PEERS}, and pip install --no-deps envpool",
+    "PettingZoo": install_hint("pettingzoo"),
+    "Stable-Baselines3": install_hint("sb3"),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,8 +76,8 @@ def examine() -> Iterator[Finding]:
 
 def identity() -> str:
     """Returns what is installed where, in a line."""
-    facts, version = describe(), importlib.metadata.version("rungs")
-    return f"Rungs {version}, Python {facts['python']}, {in_words(facts)}"
+    facts = describe()
+    return f"Rungs {__version__}, Python {facts['python']}, {in_words(facts)}"
 
 
 def summary() -> str:
@@ -105,7 +111,7 @@ def _examine_quickly() -> Iterator[Finding]:
     for tool in optional.TOOLS:
         yield _tried(tool.name, partial(_tool, tool))
     for extra, package in _EXTRAS.items():
-        yield _tried(package, partial(_package, package, f"pip install 'rungs[{extra}]'"))
+        yield _tried(package, partial(_package, package, install_hint(extra)))
     for peer, package in peers.DISTRIBUTIONS.items():
         yield _tried(peer, partial(_package, package, _TO_GET.get(peer, _PEERS)))
 
@@ -179,7 +185,7 @@ def _balance(rung: str) -> str:
 
 
 def _ranks() -> str:
-    _package("mpi4py", "pip install 'rungs[mpi]'")
+    _package("mpi4py", install_hint("mpi"))
     with contextlib.redirect_stdout(io.StringIO()) as said:
         ranks.launch(2, "mpi4py.bench", ["helloworld"], module=True)
     return said.getvalue().splitlines()[-1]

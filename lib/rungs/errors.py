@@ -3,6 +3,15 @@
 import gymnasium.error
 
 
+def install_hint(*extras: str) -> str:
+    """Returns how to install extras of `pyproject.toml`: `install_hint("train")`.
+
+    No package index has Rungs: the source tree or a wheel's file is what is installed.
+    """
+    wanted = f"[{','.join(extras)}]"
+    return f"pip install '.{wanted}' in a clone of Rungs, or './THE_WHEEL.whl{wanted}'"
+
+
 class RungsError(Exception):
     """Anything Rungs itself has to say."""
 

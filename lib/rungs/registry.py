@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import gymnasium
 
 from rungs.core.arguments import shown
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 if TYPE_CHECKING:  # imported when they are needed
     from rungs.cartpole.vector_env import CartPoleVectorEnv
@@ -24,7 +24,7 @@ class Rung:
         name: what `make` calls it.
         implementation: what it is, in words.
         makes: the class of what the environment owns, as "module:name" below `rungs`.
-        extra: of `pip install 'rungs[...]'`, where it needs one to be imported.
+        extra: of pyproject.toml's, that brings what it needs; "" where every installation has it.
     """
 
     name: str
@@ -47,18 +47,18 @@ _RUNGS = {
             "chess.boards.multiprocessing:MultiprocessingBoards",
         ),
         Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards"),
-        Rung("openmp", "C++, OpenMP threads", "chess.boards.openmp:OpenmpBoards"),
+        Rung("openmp", "C++, OpenMP threads", "chess.boards.openmp:OpenmpBoards", "cling"),
         Rung("threads", "C++, threads of our own", "chess.boards.threads:ThreadsBoards"),
-        Rung("mpi", "C++, MPI ranks with OpenMP threads", "chess.boards.mpi:MpiBoards"),
+        Rung("mpi", "C++, MPI ranks with OpenMP threads", "chess.boards.mpi:MpiBoards", "mpi"),
         Rung("cuda", "C++, a CUDA kernel", "chess.boards.cuda:CudaBoards", "gpu"),
     ),
     "cartpole": (
         Rung("gymnasium", "Python, Gymnasium", "cartpole.carts.gymnasium:GymnasiumCarts"),
-        Rung("subproc", "Python, a process each", "cartpole.carts.subproc:SubprocCarts"),
+        Rung("subproc", "Python, a process each", "cartpole.carts.subproc:SubprocCarts", "sb3"),
         Rung("torch", "PyTorch, batched", "cartpole.carts.torch:TorchCarts", "train"),
         Rung("numba", "Numba, a CUDA kernel", "cartpole.carts.numba:NumbaCarts", "gpu"),
         Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts"),
-        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.openmp:OpenmpCarts"),
+        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.openmp:OpenmpCarts", "cling"),
         Rung("threads", "C++, threads of our own", "cartpole.carts.threads:ThreadsCarts"),
     ),
 }
@@ -77,27 +77,27 @@ def rungs_of(env_id: str) -> tuple[Rung, ...]:
 
 @overload
 def make(
-    env_id: Literal["chess"], rung: str, num_envs: int, **settings: Any
+    env_id: Literal["chess"], rung: str = ..., num_envs: int = ..., **settings: Any
 ) -> "ChessVectorEnv": ...
 
 
 @overload
 def make(
-    env_id: Literal["cartpole"], rung: str, num_envs: int, **settings: Any
+    env_id: Literal["cartpole"], rung: str = ..., num_envs: int = ..., **settings: Any
 ) -> "CartPoleVectorEnv": ...
 
 
 @overload
-def make(env_id: str, rung: str, num_envs: int, **settings: Any) -> "BatchEnv": ...
+def make(env_id: str, rung: str = ..., num_envs: int = ..., **settings: Any) -> "BatchEnv": ...
 
 
-def make(env_id: str, rung: str, num_envs: int, **settings: Any) -> "BatchEnv":
+def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any) -> "BatchEnv":
     """Makes a vector environment: `make("chess", rung="cpp", num_envs=512, seed=0)`.
 
     Args:
         env_id: "chess" or "cartpole".
         rung: which implementation steps it; the outputs are the same on all.
-        num_envs: number of boards, at least 1.
+        num_envs: number of boards, at least 1; by default 1, as of `gymnasium.make_vec`.
         **settings: the environment's own, see `rungs.chess.vector_env.ChessVectorEnv` and
             `rungs.cartpole.vector_env.CartPoleVectorEnv`, and the rung's, see its class.
 
@@ -116,7 +116,7 @@ def make(env_id: str, rung: str, num_envs: int, **settings: Any) -> "BatchEnv":
         if not chosen.extra:
             raise
         raise UnavailableError(
-            f"{env_id} on {rung}: {error}: pip install 'rungs[{chosen.extra}]'"
+            f"{env_id} on {rung}: {error}: {install_hint(chosen.extra)}"
         ) from None
     return _imported(_ENVS[env_id])(num_envs, owned, **settings)
 

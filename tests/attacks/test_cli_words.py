@@ -132,6 +132,10 @@ WRONG = {
     "train -p start_fens=5": "start_fens=5",
     "train -p opening_plies=3": "opening_plies=3",
     "train -p api=3": "api=3",
+    "train --rung threads -p thread=2": "threads",
+    "run --out a\0b": r"'a\x00b'",
+    "train --out a\0b": r"'a\x00b'",
+    "perft --depth 1 --epd a\0b": r"'a\x00b'",
 }
 # What training itself tells the environment: given by -p, it was ignored, or a TypeError.
 TOLD_BY_TRAINING = (
@@ -202,7 +206,11 @@ def fails(monkeypatch):
         (MemoryError("Unable to allocate 3 TiB"), 1, "too little memory: Unable to allocate"),
         (MemoryError(), 1, "too little memory"),
         (EngineError("engine sf died", 3), 1, "board 3: engine sf died"),
-        (ModuleNotFoundError("No module named 'mpi4py'", name="mpi4py.MPI"), 2, "pip install"),
+        (
+            ModuleNotFoundError("No module named 'mpi4py'", name="mpi4py.MPI"),
+            2,
+            "mpi4py.MPI is not",
+        ),
         (ModuleNotFoundError("No module named 'rungs.x'", name="rungs.x"), 1, "a fault of Rungs"),
         (KeyError("boom"), 1, "KeyError: 'boom' (a fault of Rungs; --debug shows its traceback)"),
         (ValueError("many\n\nlines " + "x" * 10**6), 1, "ValueError: many lines xxx"),

@@ -150,6 +150,14 @@ def test_a_folder_that_is_not_a_training_of_ours_is_refused_by_name(out, name):
     assert contents(out) == {name: b"precious"}
 
 
+def test_a_path_with_a_nul_is_refused(tmp_path):
+    with (
+        pytest.raises(ConfigurationError, match="is no path"),
+        claimed(tmp_path / "a\0b", "run", ()),
+    ):
+        pass
+
+
 @pytest.mark.parametrize(
     ("kind", "into"),
     [

@@ -181,5 +181,12 @@ def test_step_before_reset_and_anything_after_close(rung):
 
 
 def test_a_setting_that_a_rung_does_not_have_is_named(rung):
-    with pytest.raises(ConfigurationError, match="has no setting colour, height"):
+    with pytest.raises(ConfigurationError, match="has no setting colour, height") as raised:
         rungs.make("chess", rung, 2, colour="red", height=3)
+    assert "autoreset_mode" in str(raised.value)  # the choices
+
+
+def test_a_setting_that_is_misspelt_is_guessed():
+    for wrong, right in (("thread", "threads"), ("opponnent", "opponent")):
+        with pytest.raises(ConfigurationError, match=rf"did you mean {right}\?"):
+            rungs.make("chess", "threads", 2, **{wrong: 3})

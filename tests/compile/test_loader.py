@@ -1,6 +1,7 @@
 """Who compiles the C++ that a rung runs, and which of a wheel's code a processor gets."""
 
 import hashlib
+import re
 import resource
 import subprocess
 
@@ -10,7 +11,7 @@ import rungs
 from rungs import paths
 from rungs.compile import cling, functions, library, loader
 from rungs.compile.variants import VARIANTS, file_name, of_machine
-from rungs.errors import CompilerError, ConfigurationError, UnavailableError
+from rungs.errors import CompilerError, ConfigurationError, UnavailableError, install_hint
 
 BEST_FIRST = of_machine("x86_64")
 
@@ -92,7 +93,7 @@ def test_a_source_tree_holds_no_compiled_code():
 def test_what_is_missing_is_said(monkeypatch):
     monkeypatch.setattr(cling, "is_here", lambda: False)
     monkeypatch.setattr(cling, "_loaded", None)
-    with pytest.raises(UnavailableError, match=r"pip install 'rungs\[course\]' brings cppyy"):
+    with pytest.raises(UnavailableError, match=re.escape(install_hint("cling"))):
         cling.load()
 
 

@@ -1,10 +1,13 @@
 """What the suite finds, and how it says so."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
-from rungs import cli
+from rungs import __version__, cli
+from rungs.compile import openmp
 from rungs.conformance import environments, report
 from rungs.conformance.environment import Outcome
 from rungs.conformance.environments.python_chess import PythonChess
@@ -34,6 +37,22 @@ def test_all_our_rungs_pass(rung):
     except UnavailableError as error:
         pytest.skip(str(error))
     assert [result for result in results if result.status != PASSES] == []
+
+
+def test_a_rung_that_is_not_here_is_no_environment(monkeypatch):
+    def absent():
+        raise UnavailableError("no OpenMP")
+
+    monkeypatch.setattr(openmp, "load", absent)
+    with pytest.raises(UnavailableError):
+        RungEnvironment("openmp")
+
+
+@pytest.mark.parametrize("name", environments.PEERS)
+def test_every_environment_has_its_module(name):
+    module, kind, _ = environments.PEERS[name]
+    file = Path(environments.__file__).with_name(f"{module}.py")
+    assert f"class {kind}(" in file.read_text()
 
 
 class Cut(PythonChess):
@@ -202,6 +221,25 @@ class TestCommand:
         ):
             assert cli.main(["conformance", name, "--group", "limits"]) == 2
             assert says in capsys.readouterr().err
+
+    def test_what_is_not_here_cannot_be_asked(self, monkeypatch, capsys):
+        def play(name, cases):
+            if name not in ("python", "cpp"):
+                raise UnavailableError(f"{name} needs a package")
+            return run(RungEnvironment(name), cases)
+
+        monkeypatch.setattr(sys.modules["rungs.conformance.run"], "run_aside", play)
+        assert cli.main(["conformance", "rungs", "--group", "limits"]) == 0
+        held, asked = capsys.readouterr().out.split("What does not hold:")
+        row = next(line for line in held.splitlines() if line.startswith("limits"))
+        count = len(SUITE.of_groups(["limits"]).cases)
+        assert row.count(f"{count} of {count}") == 2
+        assert f"Played by python {__version__}, cpp {__version__}." in held
+        absent = [line for line in asked.splitlines() if "needs a package" in line]
+        assert len(absent) == len(environments.ours()) - 2
+        assert all(line.endswith(f" {count}") for line in absent)
+        assert cli.main(["conformance", "openmp", "--group", "limits"]) == 2  # asked for by name
+        assert "openmp needs a package" in capsys.readouterr().err
 
     def test_names_that_stand_for_several(self):
         assert list(environments.named(["rungs"])) == environments.ours()

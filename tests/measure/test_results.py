@@ -5,6 +5,7 @@ import platform
 import pandas as pd
 import pytest
 
+from rungs import __version__
 from rungs.errors import ConfigurationError
 from rungs.machine import describe as machine
 from rungs.measure import results
@@ -31,6 +32,14 @@ def test_a_parameter_that_would_spoil_the_provenance_is_refused(tmp_path, parame
     with pytest.raises(ConfigurationError, match=name):
         results.save(pd.DataFrame({"a": [1]}), tmp_path / "x.csv", parameters)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_package_that_is_not_installed_is_no_error(monkeypatch):
+    monkeypatch.setattr(results, "_PACKAGES", ("numpy", "no-such-package"))
+    facts = results.provenance({})
+    assert facts["no-such-package"] is None
+    assert facts["numpy"]
+    assert facts["rungs"] == __version__
 
 
 def test_a_comment_is_no_provenance(tmp_path):

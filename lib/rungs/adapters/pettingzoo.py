@@ -11,14 +11,14 @@ from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.observation import mirrored
 from rungs.core.arguments import choice
 from rungs.core.memory import on_host
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers
     from pettingzoo.utils.env import AECIterable
 except ImportError:
-    raise UnavailableError("PettingZoo is not installed: pip install 'rungs[peers]'") from None
+    raise UnavailableError(f"PettingZoo is not installed: {install_hint('pettingzoo')}") from None
 
 _AGENTS = ["player_0", "player_1"]  # White, Black
 

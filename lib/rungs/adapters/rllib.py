@@ -20,7 +20,7 @@ import rungs
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.unpack import unpack_planes
 from rungs.core.memory import on_host
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
     import torch
@@ -28,7 +28,7 @@ try:
     from ray.rllib.core.columns import Columns
     from ray.rllib.utils.torch_utils import FLOAT_MIN
 except ImportError as error:
-    raise UnavailableError(f"RLlib: {error}: pip install 'rungs[rllib]'") from None
+    raise UnavailableError(f"RLlib: {error}: {install_hint('rllib')}") from None
 
 
 class ChessVectorEnv(VectorEnv):

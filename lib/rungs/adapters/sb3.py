@@ -11,15 +11,13 @@ import rungs
 from rungs.core.arguments import checked_indices, integer, shown
 from rungs.core.batch_env import BatchEnv
 from rungs.core.memory import on_host
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 except ImportError:
-    raise UnavailableError(
-        "Stable-Baselines3 is not installed: pip install 'rungs[peers]'"
-    ) from None
+    raise UnavailableError(f"Stable-Baselines3 is not installed: {install_hint('sb3')}") from None
 
 
 class BatchVecEnv(VecEnv):

@@ -10,13 +10,13 @@ import rungs
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.core.arguments import checked_actions, checked_indices, integer
 from rungs.core.memory import on_host
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
     from tianshou.data import Batch
     from tianshou.env import BaseVectorEnv
 except ImportError as error:
-    raise UnavailableError(f"Tianshou: {error}: pip install 'rungs[tianshou]'") from None
+    raise UnavailableError(f"Tianshou: {error}: {install_hint('tianshou')}") from None
 
 _All = int | Sequence[int] | np.ndarray | None
 _Outcome = tuple[Batch, np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -10,14 +10,14 @@ import rungs
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.core.arguments import integer
 from rungs.core.batch_env import Array
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
     from tensordict import TensorDict, TensorDictBase
     from torchrl.data import Binary, Categorical, Composite, Unbounded
     from torchrl.envs import EnvBase
 except ImportError:
-    raise UnavailableError("TorchRL is not installed: pip install 'rungs[torchrl]'") from None
+    raise UnavailableError(f"TorchRL is not installed: {install_hint('torchrl')}") from None
 
 _DTYPES = {"float32": torch.float32, "uint8": torch.uint8, "bfloat16": torch.bfloat16}
 _DTYPES |= {"int8": torch.int8, "uint64": torch.int64}  # TorchRL computes with no uint64

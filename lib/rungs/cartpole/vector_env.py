@@ -76,7 +76,7 @@ class CartPoleVectorEnv(BatchEnv):
             max_episode_steps,
             autoreset_mode,  # type: ignore[arg-type]  # made a mode there
         )
-        check_settings(carts, how)
+        check_settings(carts, how, type(self))
         self.carts = carts(self.num_envs, self.first_env, self.settings, **how)
         self.device, self._outputs = self.carts.device, self.carts.outputs
         self._ended = self._outputs.ended

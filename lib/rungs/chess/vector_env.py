@@ -128,7 +128,7 @@ class ChessVectorEnv(BatchEnv):
             dtype,  # type: ignore[arg-type]  # likewise
             start,
         )
-        check_settings(boards, how)
+        check_settings(boards, how, type(self))
         self.boards = boards(num_envs, first_board, self.settings, **how)
         self.boards.agree(self._seed)
         if isinstance(opponent, UciEngine):

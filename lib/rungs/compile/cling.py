@@ -20,7 +20,7 @@ from typing import Any
 from rungs import paths
 from rungs.compile import cache, headers, openmp
 from rungs.compile.functions import Api
-from rungs.errors import CompilerError, UnavailableError
+from rungs.errors import CompilerError, UnavailableError, install_hint
 from rungs.machine.cpu import cpu_features
 
 FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
@@ -39,7 +39,7 @@ def interpreter() -> Any:
         CompilerError: it was imported before, with other flags.
     """
     if not is_here():
-        raise UnavailableError("Cling is not here: pip install 'rungs[course]' brings cppyy")
+        raise UnavailableError(f"Cling (cppyy) is not here: {install_hint('cling')}")
     _import_cppyy()
     openmp.load()
     import cppyy
@@ -78,9 +78,11 @@ def load_mpi() -> Api:
     """Compiles the functions of `load`, and of `cpp/bindings/mpi.hpp`. Initialises MPI.
 
     Raises:
-        UnavailableError: there is no mpi4py, no MPI library, or no `mpi.h` that belongs to it.
+        UnavailableError: there is no cppyy, mpi4py, MPI library, or `mpi.h` that belongs to it.
         CompilerError: as `load`.
     """
+    if not is_here():  # the extra `mpi` brings Cling, too
+        raise UnavailableError(f"no MPI (No module named 'cppyy'): {install_hint('mpi')}")
     functions = load()
     _include_mpi()
     return functions
@@ -139,14 +141,14 @@ def mpi_library() -> Path:
     try:
         from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
     except (ImportError, RuntimeError) as error:
-        raise UnavailableError(f"no MPI ({error}): pip install 'rungs[mpi]'") from None
+        raise UnavailableError(f"no MPI ({error}): {install_hint('mpi')}") from None
     try:
         mapped = Path("/proc/self/maps").read_text().split()
     except OSError:
         raise UnavailableError("which libmpi.so mpi4py has loaded only Linux tells") from None
     libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
     if not libraries:
-        raise UnavailableError("mpi4py's MPI is no libmpi.so: pip install 'rungs[mpi]' brings one")
+        raise UnavailableError(f"mpi4py's MPI is no libmpi.so: {install_hint('mpi')}")
     return libraries[0]
 
 
@@ -154,7 +156,7 @@ def mpi_headers(library: Path) -> Path:
     """Returns the folder with the `mpi.h` of such a library; UnavailableError where it is not."""
     include = library.parents[1] / "include"
     if not (include / "mpi.h").exists():
-        raise UnavailableError(f"no mpi.h in {include}, beside {library}: pip install 'rungs[mpi]'")
+        raise UnavailableError(f"no mpi.h in {include}, beside {library}: {install_hint('mpi')}")
     return include
 
 

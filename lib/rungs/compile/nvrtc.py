@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rungs import paths
 from rungs.compile import cache, headers
-from rungs.errors import CompilerError, UnavailableError
+from rungs.errors import CompilerError, UnavailableError, install_hint
 
 
 def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
@@ -25,9 +25,9 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
 
         version = nvrtc.nvrtcVersion()
     except ImportError:
-        raise UnavailableError("cuda-core is not installed: pip install 'rungs[gpu]'") from None
+        raise UnavailableError(f"cuda-core is not installed: {install_hint('gpu')}") from None
     except RuntimeError:  # as cuda-core says that a library is not there
-        raise UnavailableError("NVRTC is not installed: pip install 'rungs[gpu]'") from None
+        raise UnavailableError(f"NVRTC is not installed: {install_hint('gpu')}") from None
     options = {
         "name": str(paths.CPP / source),  # headers are looked for beside it
         "arch": arch,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rungs.compile.functions import Api
 from rungs.compile.team import refused
-from rungs.errors import OversubscriptionWarning, UnavailableError
+from rungs.errors import OversubscriptionWarning, UnavailableError, install_hint
 
 # What the library is called on Linux, macOS and Windows.
 _LIBRARIES = {"libiomp5.so", "libiomp5.dylib", "libiomp5md.dll"}
@@ -60,7 +60,7 @@ def load() -> bool:
         package = importlib.metadata.distribution("intel-openmp")
     except importlib.metadata.PackageNotFoundError:
         raise UnavailableError(
-            "OpenMP is not here: pip install 'rungs[course]' brings it; the rung threads needs none"
+            f"OpenMP is not here: {install_hint('cling')}; the rung threads needs none"
         ) from None
     (library,) = [file for file in package.files or () if file.name in _LIBRARIES]
     torch_was_first = "torch" in sys.modules

@@ -88,7 +88,8 @@ def _write(
     write: Callable[[Table], str],
     heading: str,
 ) -> str:
-    named = ", ".join(f"{name} {version}".strip() for name, version in versions.items())
+    asked = [n for n, played in results.items() if any(r.status != NOT_OFFERED for r in played)]
+    named = ", ".join(f"{name} {versions[name]}".strip() for name in asked) or "none"
     parts = [
         heading.format("What holds"),
         f"Version {suite.version} of the suite, {len(suite.cases)} cases. Played by {named}.",

@@ -66,6 +66,12 @@ def run(environment: Environment, cases: Iterable[Case]) -> list[Result]:
     return [check(environment, case) for case in cases]
 
 
+def unavailable(cases: Iterable[Case], error: UnavailableError) -> list[Result]:
+    """Returns the results of an environment that is not here: no case can be asked."""
+    found = " ".join(str(error).split())
+    return [Result(case.id, NOT_OFFERED, found=found) for case in cases]
+
+
 def run_aside(name: str, cases: Iterable[Case]) -> list[Result]:
     """Plays cases in a process of its own, which an environment may bring down.
 

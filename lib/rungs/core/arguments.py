@@ -1,5 +1,6 @@
 """What arguments of environments may be; anything else is an error that names it."""
 
+import difflib
 import inspect
 import math
 import numbers
@@ -95,17 +96,33 @@ def choice(name: str, value: object, choices: tuple[Choice, ...], other: str = "
     raise ConfigurationError(f"{name}={shown(value)} is not one of {listed}")
 
 
-def check_settings(make: Callable, how: dict) -> None:
-    """Refuses what `make` doesn't take by keyword alone.
+def check_settings(make: Callable, how: dict, common: Callable) -> None:
+    """Refuses settings that `make` doesn't take by keyword alone.
+
+    Args:
+        make: the class or function of a rung.
+        how: the settings that it would be called with.
+        common: takes the settings that all rungs have, which the message lists as well.
 
     Raises:
-        ConfigurationError: `how` has such a setting; the message names all of them.
+        ConfigurationError: `how` has others; the message names them, and those that there are.
     """
+    known = _settings_of(make)
+    unknown = sorted(how.keys() - known)
+    if not unknown:
+        return
+    choices = sorted({*known, *_settings_of(common)})
+    similar = [name for each in unknown for name in difflib.get_close_matches(each, choices, n=1)]
+    guess = f" (did you mean {', '.join(similar)}?)" if similar else ""
+    raise ConfigurationError(
+        f"{make.__name__} has no setting {', '.join(unknown)}{guess}; "
+        f"there are: {', '.join(choices)}"
+    )
+
+
+def _settings_of(make: Callable) -> set[str]:
     takes = inspect.signature(make).parameters.values()
-    known = {parameter.name for parameter in takes if parameter.kind == parameter.KEYWORD_ONLY}
-    unknown = ", ".join(sorted(how.keys() - known))
-    if unknown:
-        raise ConfigurationError(f"{make.__name__} has no setting {unknown}")
+    return {parameter.name for parameter in takes if parameter.kind == parameter.KEYWORD_ONLY}
 
 
 def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:

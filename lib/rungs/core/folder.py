@@ -1,15 +1,16 @@
 """Folders that say they are ours: what is in them may be replaced, as far as we wrote it."""
 
 import contextlib
-import importlib.metadata
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from rungs.core.arguments import shown
 from rungs.core.atomic import storing, tidy, written
 from rungs.core.form import misfit
 from rungs.core.lock import locked
 from rungs.errors import ConfigurationError
+from rungs.version import __version__
 
 _MARK = "rungs.json"
 _TOOL = "rungs, a ladder of environments"  # no other program's
@@ -47,7 +48,7 @@ class Folder:
         self.used = True
         names = {str(file.relative_to(self.path)) for file in files}
         self.files = sorted(names.union(self.files))
-        mark = {"tool": _TOOL, "schema": _SCHEMA, "version": importlib.metadata.version("rungs")}
+        mark = {"tool": _TOOL, "schema": _SCHEMA, "version": __version__}
         mark |= {"kind": self.kind, "names": self.names, "files": self.files}
         with written(self.path / _MARK) as unfinished:
             unfinished.write_text(json.dumps(mark, indent=1))
@@ -70,10 +71,14 @@ def claimed(
 
     Raises:
         ConfigurationError: the folder holds something of those names that is not ours or is a link,
-            or it is of another kind, part of another of our folders, or in use; it is named.
+            or it is of another kind, part of another of our folders, in use, or no path at all; it
+            is named.
         StorageError: it can't be made or written to.
     """
-    path = path.resolve()
+    try:
+        path = path.resolve()
+    except ValueError:  # it holds a NUL
+        raise ConfigurationError(f"{shown(str(path))} is no path") from None
     if path.exists() and not path.is_dir():
         raise ConfigurationError(f"{path} is no folder")
     _check_is_no_part(path)

@@ -17,18 +17,21 @@ from rungs.core.atomic import written
 from rungs.errors import CompilerError, ConfigurationError
 from rungs.machine.describe import describe, slug
 from rungs.measure.peaks import core_speed
+from rungs.version import __version__
 
-_PACKAGES = ("rungs", "numpy", "torch", "cppyy", "chess", "gymnasium")
+_PACKAGES = ("numpy", "torch", "cppyy", "chess", "gymnasium")
 
 
 def provenance(parameters: dict) -> dict:
     """Returns all that a number depends on: parameters, machine, versions, commit and date.
 
+    The version of a package that is not installed is None.
+
     Raises:
         ConfigurationError: a parameter has the name of one of our facts, or a line break in its
             value, which would pass for the table; it is named.
     """
-    facts = describe() | {name: importlib.metadata.version(name) for name in _PACKAGES}
+    facts = describe() | {"rungs": __version__} | {name: _version(name) for name in _PACKAGES}
     facts |= {"g++": _compiler(), "commit": commit(), "date": now()}
     facts |= core_speed()
     for name, value in parameters.items():
@@ -114,6 +117,13 @@ def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:
     """
     tables = map(load, sorted((root / "data" / "recorded").glob(f"*/{name}")))
     return [table for table in tables if table.attrs["provenance"].get("gpu", "None") != "None"]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _compiler() -> str | None:

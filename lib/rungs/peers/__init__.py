@@ -8,6 +8,7 @@ from rungs.chess.vector_env import ChessVectorEnv
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError
 from rungs.peers import chessenv
+from rungs.version import __version__
 
 # Behind our interface, to be learned from.
 _ENVS = {"OpenSpiel": ("rungs.peers.open_spiel", "OpenSpielBoards")}
@@ -52,7 +53,7 @@ def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
 
 def versions() -> dict[str, str | None]:
     """Returns which version of each project is installed that can be measured, None for none."""
-    found: dict[str, str | None] = {"rungs": importlib.metadata.version("rungs")}
+    found: dict[str, str | None] = {"rungs": __version__}
     for name, distribution in DISTRIBUTIONS.items():
         try:
             found[name] = importlib.metadata.version(distribution)

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs.errors import UnavailableError
+from rungs.errors import UnavailableError, install_hint
 from rungs.peers.envpool import maker
 from rungs.peers.peer import Peer
 from rungs.processes.workers import preload
@@ -133,7 +133,7 @@ class Sb3CartPole(CartPole):
             from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
         except ImportError:
             raise UnavailableError(
-                "Stable-Baselines3 is not installed: pip install stable-baselines3"
+                f"Stable-Baselines3 is not installed: {install_hint('sb3')}"
             ) from None
         preload(SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
         makers = [lambda: gymnasium.make(_ID)] * num_envs

@@ -24,7 +24,7 @@ from rungs.chess.reason import Reason
 from rungs.chess.settings import ChessSettings
 from rungs.core.arguments import integer
 from rungs.core.philox import Purpose, below, philox
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs.peers.actions import inverse, to_ours
 
 # OpenSpiel's ids, from `MoveToAction` in its games/chess/chess.cc: 73 * from-square + destination,
@@ -305,7 +305,7 @@ def load_chess():
         import pyspiel
         from open_spiel.python.observation import make_observation
     except ImportError:
-        raise UnavailableError("OpenSpiel is not installed: pip install 'rungs[peers]'") from None
+        raise UnavailableError(f"OpenSpiel is not installed: {install_hint('peers')}") from None
     game = pyspiel.load_game("chess")
     return game, make_observation(game)
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
+from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError, install_hint
 from rungs.processes.parent_death import signalled_at_parents_death
 
 
@@ -100,7 +100,7 @@ def _mpiexec() -> str:
     own = Path(sys.prefix) / "bin" / "mpiexec"
     found = str(own) if own.exists() else shutil.which("mpiexec")
     if not found:
-        raise UnavailableError("there is no mpiexec: pip install 'rungs[mpi]'")
+        raise UnavailableError(f"there is no mpiexec: {install_hint('mpi')}")
     return found
 
 

@@ -97,7 +97,7 @@ class Search:
         if not isinstance(rung, str) or rung not in RUNGS:
             there = ", ".join(RUNGS)
             raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {there}")
-        check_settings(RUNGS[rung], how)
+        check_settings(RUNGS[rung], how, type(self))
         self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **how)
         self._helper: tuple[int, ThreadPoolExecutor] | None = None
         # One thread may come in again: an evaluator looks at trees that grow.

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from IPython.core.getipython import get_ipython
@@ -153,7 +154,7 @@ class NotebookRun:
         )
 
 
-_ACROSS = {"ha": "center", "va": "center", "rotation": 20}
+_ACROSS: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20}
 _MEASURING = 0.2  # seconds: cells that take less only write
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from rungs.errors import UnavailableError
+from rungs.errors import UnavailableError, install_hint
 from rungs.measure import results
 from rungs.measure.quartiles import quartiles
 from rungs.measure.turns import timed_rounds
@@ -32,7 +32,7 @@ try:
 
     from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
 except ImportError as error:
-    raise UnavailableError(f"Ray: {error}: pip install 'rungs[rllib]'") from None
+    raise UnavailableError(f"Ray: {error}: {install_hint('rllib')}") from None
 
 _say = functools.partial(print, flush=True)  # seen as it happens, also in a file
 

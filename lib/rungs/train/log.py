@@ -10,7 +10,7 @@ from typing import Any
 
 from rungs.core.atomic import storing, written
 from rungs.core.folder import Folder
-from rungs.errors import InvalidStateError, UnavailableError
+from rungs.errors import InvalidStateError, UnavailableError, install_hint
 from rungs.train import checkpoint
 
 METRICS = "metrics.csv"
@@ -96,7 +96,7 @@ class Board:
             from tensorboard.compat.proto import event_pb2, summary_pb2
             from tensorboard.summary.writer.record_writer import RecordWriter
         except ImportError:
-            raise UnavailableError("there is no tensorboard: pip install 'rungs[train]'") from None
+            raise UnavailableError(f"there is no tensorboard: {install_hint('train')}") from None
         self._event, self._summary = event_pb2.Event, summary_pb2.Summary
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
         self.path = folder / name

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from rungs.cartpole.carts.one_by_one import OneByOneCarts
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.core.arguments import seconds
-from rungs.errors import ConfigurationError, RungsError, UnavailableError
+from rungs.errors import ConfigurationError, RungsError, UnavailableError, install_hint
 from rungs.processes.main_guard import end_if_unguarded
 from rungs.processes.workers import TIMEOUT, failure, limit, preload, stop
 
@@ -53,7 +53,7 @@ class SubprocCarts(OneByOneCarts):
             from stable_baselines3.common.vec_env import SubprocVecEnv
         except ImportError:
             raise UnavailableError(
-                "Stable-Baselines3 is not installed: pip install stable-baselines3"
+                f"Stable-Baselines3 is not installed: {install_hint('sb3')}"
             ) from None
         end_if_unguarded()
         preload(SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds

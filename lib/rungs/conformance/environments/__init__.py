@@ -10,6 +10,7 @@ from rungs.conformance.environment import Environment
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs.peers.chessenv import version as version_of_chessenv
+from rungs.version import __version__
 
 # Name -> module, class and distribution. As each project's own users begin and step it.
 PEERS = {
@@ -20,7 +21,6 @@ PEERS = {
     "EnvPool": ("envpool", "EnvPool", "envpool"),
     "NChess": ("nchess", "NChess", "nchess"),
     "chess-env-rl": ("chess_env_rl", "ChessEnvRl", "chess-env-rl"),
-    "gym-chess": ("gym_chess", "GymChess", "gym-chess"),
     "chessenv": ("chessenv", "ChessEnv", "fastchessenv"),
 }
 
@@ -92,7 +92,9 @@ def version(name: str) -> str:
     """Returns the version that is installed of an environment's project; "" of a file's."""
     if name == "chessenv":
         return version_of_chessenv() or ""
-    distribution = "rungs" if name in ours() else PEERS.get(name, ("", "", ""))[2]
+    if name in ours():
+        return __version__
+    distribution = PEERS.get(name, ("", "", ""))[2]
     try:
         return importlib.metadata.version(distribution) if distribution else ""
     except importlib.metadata.PackageNotFoundError:

@@ -13,11 +13,16 @@ _HOW: dict[str, dict[str, Any]] = {"cuda": {"device": "cpu"}}
 
 
 class RungEnvironment(Environment):
-    """One board of a rung, which stays where its game ends."""
+    """One board of a rung, which stays where its game ends.
+
+    Raises:
+        UnavailableError: this machine or installation lacks what the rung needs.
+    """
 
     def __init__(self, rung: str):
         self._rung = rung
         self._env: Any = None
+        self.begin()  # raises here, not in every case, where the rung can't be made
 
     def begin(
         self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rungs.errors import UnavailableError
+from rungs.errors import UnavailableError, install_hint
 from rungs.labs.lab import Difference, Lab, timed
 from rungs.labs.numeric import first_difference, fixed
 
@@ -43,7 +43,7 @@ def _by_autograd(batch: Batch) -> tuple[float, np.ndarray]:
     try:
         import torch
     except ModuleNotFoundError:
-        message = "lab 15b needs torch to tell what is right: pip install 'rungs[train]'"
+        message = f"lab 15b needs torch to tell what is right: {install_hint('train')}"
         raise UnavailableError(message) from None
     old, advantage = torch.tensor(batch.old), torch.tensor(batch.advantage)
     new = torch.tensor(batch.new, requires_grad=True)
