@@ -215,7 +215,7 @@ MUTANTS = [
     Mutant(
         "ranks-play-the-same-actions",
         "lib/rungs/train/ppo.py",
-        "own = (seed + _NEXT_RANK * ranks.rank) % 2**64",
+        "own = (self.seed + _NEXT_RANK * ranks.rank) % 2**64",
         "own = seed",
         "all ranks sample with the same numbers",
         ("tests/train/test_ppo.py::test_ranks_choose_actions_of_their_own",),
