@@ -224,9 +224,10 @@ PROGRAMS = {
     ],
     "sb3": [
         steps("cartpole", "subproc"),
-        *on_pages("docs/**/*.md", "rungs[.](adapters|train)[.]sb3"),
+        *on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]sb3"),
+        *on_pages("docs/training.md", "rungs[.]train[.]sb3"),
     ],
-    "pettingzoo": on_pages("docs/**/*.md", "rungs[.]adapters[.]pettingzoo"),
+    "pettingzoo": on_pages("docs/*.md", "rungs[.]adapters[.]pettingzoo"),
     "course": [
         typed("race"),
         typed("progress"),
