@@ -120,13 +120,11 @@ def test_a_rung_of_another_job_is_compared_by_medians():
     rows += [("threads", i, 1, (1.0 + i) / 10) for i in range(5)]
     rows += [("mpi", i, 1, (5.0 - i) / 10) for i in range(5)]  # the other way round
     race = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
-    ladder = pd.DataFrame({"rung": ["python", "threads", "mpi"]})
-    ladder.attrs["provenance"] = {"num_envs": "8", "mask": "bool"}
-    gains = readme.speedups(ladder, race.assign(num_envs=8, mask="bool"))
-    threads, mpi = gains["threads"], gains["mpi"]
-    assert threads.low == pytest.approx(threads.high) == pytest.approx(10)
-    assert mpi.middle == pytest.approx(10)
-    assert mpi.low < 3 < 30 < mpi.high
+    table = ladder_table(race, rest_of_batch=0.0, num_envs=8).set_index("rung")
+    threads, mpi = table.loc["threads"], table.loc["mpi"]
+    assert threads["speedup_low"] == pytest.approx(threads["speedup_high"]) == pytest.approx(10)
+    assert mpi["absolute_speedup"] == pytest.approx(10)
+    assert mpi["speedup_low"] < 3 < 30 < mpi["speedup_high"]
 
 
 def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_path, monkeypatch):

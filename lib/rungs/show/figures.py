@@ -5,7 +5,6 @@ from collections.abc import Container
 import pandas as pd
 import seaborn
 
-from rungs.measure.noise import Factor
 from rungs.show import style
 
 
@@ -36,7 +35,8 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
         for rate, gain in zip(speeds, table["absolute_speedup"], strict=True)
     ]
     for i, (rate, text) in enumerate(zip(speeds, texts, strict=True)):
-        axes.annotate(text, (rate, i), (0, 7), textcoords="offset points", ha="center")
+        white = {"facecolor": "white", "linewidth": 0, "pad": 1}
+        axes.annotate(text, (rate, i), (0, 7), textcoords="offset points", ha="center", bbox=white)
     axes.set_yticks(range(len(table)), table["rung"])
     axes.set_ylim(len(table) - 0.4, -0.6)
     axes.set_xscale("log")
@@ -48,30 +48,6 @@ def ladder(table: pd.DataFrame, floor: float | None = None):
         axes.set_ylim(len(table) + 0.3, -0.6)
     axes.set_xlabel("plies per second (logarithmic; lines: 94 % intervals)")
     axes.set_title("The ladder: the same games on every rung")
-    return figure
-
-
-def speedups(gains: dict[str, Factor], bound: float):
-    """Draws how many times as fast as the first rung each is, on a logarithmic scale.
-
-    Args:
-        gains: by rung, in the ladder's order, the first rung's own among them.
-        bound: how many times as fast merely writing the outputs is.
-    """
-    figure, axes = style.axes(height=1.5 + 0.55 * len(gains))
-    for i, gain in enumerate(gains.values()):
-        ends = [[gain.middle - gain.low], [gain.high - gain.middle]]
-        axes.errorbar(gain.middle, i, xerr=ends, fmt="o", color=style.BLUE, capsize=4)
-        text = style.ratio(gain.middle)
-        axes.annotate(text, (gain.middle, i), (0, 8), textcoords="offset points", ha="center")
-    axes.axvline(bound, color=style.BLACK, linestyle="--", zorder=0)
-    label = f"bound: only writing the outputs, {style.ratio(bound)} "
-    axes.text(bound, len(gains) - 0.4, label, ha="right", va="center", fontsize="small")
-    axes.set_yticks(range(len(gains)), list(gains))
-    axes.set_ylim(len(gains), -0.8)
-    axes.set_xscale("log")
-    axes.set_xlabel(f"times as fast as {next(iter(gains))}, with its interval (logarithmic)")
-    axes.set_title("The ladder: the same games, rung by rung")
     return figure
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from rungs.machine.describe import in_words
 from rungs.measure import results
-from rungs.measure.noise import Factor, factor, factor_apart
+from rungs.measure.noise import Factor, factor_apart
 from rungs.registry import rungs_of
 from rungs.show import elo as ratings
 from rungs.show import figures, steps
@@ -15,6 +15,7 @@ from rungs.show import learners as draw_learners
 from rungs.show.save import save_figure
 from rungs.show.style import duration, ratio, speed
 from rungs.show.tables import markdown
+from rungs.studies.ladder import OWN_JOB, ladder_table
 from rungs.studies.learners import until
 from rungs.train.cost import PARTS
 
@@ -29,8 +30,6 @@ _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
 PAGES = (Path("README.md"), Path("docs") / "selfplay.md", Path("docs") / "training.md")
 _ROWS = 6  # of the table of self-play
-# Its ranks race in a job of their own, not in turns with the other rungs.
-_APART = "mpi"
 # Our rung `python`: what is gained over it is the ladder's to say.
 _OURS = "python-chess"
 _LEFT_OUT = (
@@ -79,9 +78,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
     for picture in (_WATERFALL, _CURVE, _WON):
         (root / picture).unlink(missing_ok=True)
     bound = float(tables["07_ladder.csv"].attrs["provenance"]["floor_plies_per_second"])
-    gains = speedups(tables["07_ladder.csv"], tables["07_race.csv"])
-    python = tables["07_ladder.csv"]["plies_per_second"].iloc[0]
-    save_figure(figures.speedups(gains, bound / python), root / _PICTURE)
+    save_figure(figures.ladder(_raced(tables), bound), root / _PICTURE)
     if _STEPS in tables:
         bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
         save_figure(steps.waterfall(tables[_STEPS], bound), root / _WATERFALL)
@@ -101,24 +98,12 @@ def _shown(usable: set[str]) -> list[str]:
     return [*NEEDED, *(name for name in optional if name in usable)]
 
 
-def speedups(ladder: pd.DataFrame, race: pd.DataFrame) -> dict[str, Factor]:
-    """Returns how many times as fast as the first rung each is, with its noise.
-
-    Args:
-        ladder: `07_ladder.csv`, whose rungs, boards and masks are meant.
-        race: `07_race.csv`. Rungs took turns, but for the one that ran in a job of its own.
-    """
-    facts = ladder.attrs["provenance"]
-    alike = (race["num_envs"] == int(facts["num_envs"])) & (race["mask"] == facts["mask"])
-    rows = race[alike]
-    times = rows.assign(time=rows["seconds"] / rows["plies"]).pivot(
-        index="repeat", columns="racer", values="time"
-    )
-    first = times[ladder["rung"].iloc[0]]
-    return {
-        rung: factor_apart(first, times[rung]) if rung == _APART else factor(first / times[rung])
-        for rung in ladder["rung"]
-    }
+def _raced(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Returns the ladder's table of the boards and masks that 07 chose, from its race."""
+    race, facts = tables["07_race.csv"], tables["07_ladder.csv"].attrs["provenance"]
+    boards = int(facts["num_envs"])
+    alike = (race["num_envs"] == boards) & (race["mask"] == facts["mask"])
+    return ladder_table(race[alike], rest_of_batch=0.0, num_envs=boards)  # training is 15's
 
 
 def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
@@ -128,10 +113,10 @@ def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
     return {rung: factor_apart(first, own) for rung, own in times}
 
 
-def _with_noise(gain: Factor) -> str:
+def _with_noise(middle: float, low: float, high: float) -> str:
     """Writes a factor with its interval, both to three digits: "1,238× (1,168 to 1,413)"."""
-    low, high = (ratio(end).removesuffix("×") for end in (gain.low, gain.high))
-    return f"{ratio(gain.middle)} ({low} to {high})"
+    ends = (ratio(end).removesuffix("×") for end in (low, high))
+    return f"{ratio(middle)} ({' to '.join(ends)})"
 
 
 def _filled(text: str, made: dict[str, str]) -> str:
@@ -142,16 +127,17 @@ def _filled(text: str, made: dict[str, str]) -> str:
 
 
 def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> str:
-    ladder = tables["07_ladder.csv"]
-    facts, first = ladder.attrs["provenance"], ladder["rung"].iloc[0]
-    gains = speedups(ladder, tables["07_race.csv"])
-    best = max(gains, key=lambda rung: gains[rung].middle)
+    facts, table = tables["07_ladder.csv"].attrs["provenance"], _raced(tables)
+    first, best = table.iloc[0], table.loc[table["absolute_speedup"].idxmax()]
     implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
     columns = {
-        "Rung": ladder["rung"].map("`{}`".format),
-        "Implementation": ladder["rung"].map(implementations),
-        f"Times as fast as `{first}`": [
-            "1×" if rung == first else _with_noise(gain) for rung, gain in gains.items()
+        "Rung": table["rung"].map("`{}`".format),
+        "Implementation": table["rung"].map(implementations),
+        f"Times as fast as `{first['rung']}`": [
+            "1×"
+            if row.rung == first["rung"]
+            else _with_noise(row.absolute_speedup, row.speedup_low, row.speedup_high)
+            for row in table.itertuples()
         ],
     }
     training = ""
@@ -159,8 +145,12 @@ def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> s
         trained = _trained(tables[_TRAINED])
         learnt = tables[_TRAINED].attrs["provenance"]
         columns["Training, measured"] = [
-            "1×" if rung == first else _with_noise(trained[rung]) if rung in trained else "not run"
-            for rung in ladder["rung"]
+            "1×"
+            if rung == first["rung"]
+            else _with_noise(trained[rung].middle, trained[rung].low, trained[rung].high)
+            if rung in trained
+            else "not run"
+            for rung in table["rung"]
         ]
         training = (
             f" *Training* is an update of PPO with the learner `{learnt['learner']}` and "
@@ -170,20 +160,22 @@ def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> s
         )
     flops = machine.get("flops_per_cycle")
     told = f", which does {flops:g} float32 operations per cycle" if flops else ""
-    said = [f"{rung} {ratio(gain.middle)}" for rung, gain in gains.items()]
+    said = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
+    race = tables["07_race.csv"]
     return (
-        f"![The ladder, how many times as fast as {first} each rung is: {', '.join(said)}.]"
+        f"![The ladder, how many times as fast as {first['rung']} each rung is: {', '.join(said)}.]"
         f"({_PICTURE})\n\n"
         f"The tables of this page are of one machine, {in_words(machine)}{told} "
         f"([record]({(recorded / 'record.json').as_posix()})). "
-        f"There the rung `{best}` plays **{ratio(gains[best].middle).removesuffix('×')} times as "
-        f"many moves a second** as `{first}`, which plays "
-        f"{speed(ladder['plies_per_second'].iloc[0]).removesuffix('/s')} plies a second:\n\n"
+        f"There the rung `{best['rung']}` plays "
+        f"**{ratio(best['absolute_speedup']).removesuffix('×')} times as many moves a second** as "
+        f"`{first['rung']}`, which plays {speed(first['plies_per_second']).removesuffix('/s')} "
+        "plies a second:\n\n"
         f"{markdown(pd.DataFrame(columns))}\n\n"
         f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, {facts['date'][:10]} "
         f"([data]({(recorded / '07_race.csv').as_posix()})). Each factor is the median of the "
-        f"ratios of {gains[best].repeats} repeats in turns, with its interval; "
-        f"`{_APART}` raced in a job of its own and is compared by medians.{training}\n"
+        f"ratios of {race['repeat'].nunique()} repeats in turns, with its interval; "
+        f"`{', '.join(OWN_JOB)}` raced in a job of its own and is compared by medians.{training}\n"
     )
 
 
