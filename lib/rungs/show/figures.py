@@ -8,6 +8,8 @@ import seaborn
 
 from rungs.show import style
 
+_SHOWN_STEPS = 5  # of a timeline
+
 
 def _bars(axes, names, values, texts, color, inside=None) -> None:
     """Draws horizontal bars, first on top, each with its value written beside it, or inside."""
@@ -149,26 +151,29 @@ def gains(
         style.band_line(axes, rows, "num_envs", "gain", label, look)
     axes.axhline(1, color=style.BLACK, linewidth=1)
     if ideal:
-        axes.axhline(ideal, color=style.BLACK, linestyle="--", linewidth=1)
-        axes.text(frame["num_envs"].min(), ideal, f" ideal, {ideal}×", va="bottom")
+        look = {"color": style.BLACK, "linestyle": "--", "linewidth": 1}
+        axes.axhline(ideal, label=f"ideal, {ideal}×", **look)
     axes.set_ylim(0, None)
     axes.set_ylabel(f"times as fast as {baseline}")
-    style.boards_below(axes)
+    style.numbers_below(axes, "boards")
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)  # lines end anywhere
     return figure
 
 
-def timelines(frames: dict[str, pd.DataFrame], seconds: float):
-    """Draws what ran when, one row of bars per kind of work.
+def timelines(frame: pd.DataFrame):
+    """Draws what ran when in the first steps, one row of bars per kind of work.
 
     Args:
-        frames: of `rungs.studies.parallel.timeline`, by title.
-        seconds: how much of it to show.
+        frame: of `rungs.studies.parallel.timeline`, with a column `mode`, the title.
     """
+    frames = dict(list(frame.groupby("mode", sort=False)))
+    steps = min((rows["work"] == "infer").sum() // 2 for rows in frames.values())
+    seconds = frame["end"].max() * min(1, _SHOWN_STEPS / steps)
     figure, axes = style.axes(height=1.4 + 1.2 * len(frames), nrows=len(frames), squeeze=False)
     looks = style.fills(("first half of the boards", "second"), (style.BLUE, style.ORANGE))
     first, second = looks.values()
-    for each, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
-        shown = frame[frame["end"] < seconds]
+    for each, (title, rows) in zip(axes[:, 0], frames.items(), strict=True):
+        shown = rows[rows["end"] <= seconds]
         for row in shown.itertuples():
             look = second if row.half else first
             at = 0 if row.work == "infer" else 1
