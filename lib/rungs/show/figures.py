@@ -90,28 +90,29 @@ def compilers(frame: pd.DataFrame):
 
 
 def floor(parts: pd.DataFrame):
-    """Draws what a step's time is made of, beside what it can't go below.
+    """Draws a step's time as its floor, what perft takes for the rules, and the difference.
 
     Args:
         parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
     """
     figure, axes = style.axes(height=2.8)
-    names = ("play and generate (perft)", "write the outputs (floor)", "everything else")
+    names = ("play and generate (perft)", "write the outputs (floor)", "the rest of the step")
     looks = style.fills(names, (style.SKY, style.ORANGE, style.GREY))
     for i, row in enumerate(parts.itertuples()):
         left = 0.0
         rest = max(row.step - row.rules - row.writing, 0)
         for value, look in zip((row.rules, row.writing, rest), looks.values(), strict=True):
             axes.barh(i, value, left=left, **look)
-            if value > 0.06 * parts["step"].max():
-                text = axes.text(left + value / 2, i, f"{value:.0f}", ha="center", va="center")
-                text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+            wide = value > 0.06 * parts["step"].max()
+            at = {"y": i, "va": "center"} if wide else {"y": i - 0.41, "va": "bottom"}
+            text = axes.text(left + value / 2, s=f"{value:.0f}", ha="center", **at)
+            text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
             left += value
     axes.set_yticks(range(len(parts)), [f"{mask} mask" for mask in parts["mask"]])
     axes.invert_yaxis()
     axes.set_xlabel("nanoseconds per ply")
     style.legend_below(figure, looks, 3)
-    axes.set_title("What a step is made of")
+    axes.set_title("A step, its floor, and what perft takes")
     return figure
 
 
