@@ -157,7 +157,7 @@ def gains(
     axes.set_ylim(0, None)
     axes.set_ylabel(f"times as fast as {baseline}")
     style.numbers_below(axes, "boards")
-    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)  # lines end anywhere
+    style.legend_beside(axes)
     return figure
 
 
