@@ -10,7 +10,7 @@ extern "C" {
 std::int64_t rungs_chess_shared_play(std::uintptr_t batch, const std::int64_t* actions,
                                      std::int64_t steps, std::int64_t way, std::int64_t threads) {
   using namespace rungs::steps;
-  constexpr decltype(&alone) kWays[] = {alone, naive, chunked, gated, padded, twice};
+  constexpr decltype(&alone) kWays[] = {alone, naive, chunked, gated, padded, padded_runs, twice};
   const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
   std::int64_t ended = 0;
   for (std::int64_t step = 0; step < steps; ++step)

@@ -51,6 +51,14 @@ def test_oversubscribed_racers_are_marked():
     assert "x (oversubscribed)" in texts(figure)
 
 
+def test_the_ideal_is_named_beside_the_lines():
+    rows = [(racer, n, 0, 1.0) for racer in ("cpp", "x") for n in (1, 8)]
+    frame = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
+    (axes,) = figures.gains(parallel.gains(frame, "cpp"), "cpp", ideal=2).axes
+    assert not axes.texts
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["x", "ideal, 2×"]
+
+
 def test_a_roofline_names_its_roofs_and_points():
     points = pd.DataFrame([("ours", 0.5, 1e9)], columns=["name", "intensity", "performance"])
     figure = machine.roofline({"integers": 1e10}, {"L1": 1e11, "memory": 1e10}, points, title="t")

@@ -61,11 +61,11 @@ def test_a_warp_says_which_share_is_at_work():
     assert axes[0].get_title().endswith("50% at work")
 
 
-def test_layouts_say_how_much_of_their_lines_is_used():
+def test_layouts_say_how_much_of_their_sectors_is_used():
     titles = [axes.get_title() for axes in draw_warps.layouts(cuda.fetched(512)).axes]
     assert titles == [
-        "array of structures: 32 lines, 6% used",
-        "structure of arrays: 2 lines, 100% used",
+        "array of structures: 32 sectors, 25% used",
+        "structure of arrays: 8 sectors, 100% used",
     ]
 
 

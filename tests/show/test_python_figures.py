@@ -32,11 +32,7 @@ def test_the_readers_part_is_drawn():
 def test_games_age_by_all_plies_played_and_not_only_those_timed():
     rows = [(racer, i, 80, 1e-3) for racer in ("is_repetition", "counter") for i in range(6)]
     times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"]).assign(num_envs=2)
-    ways = ["boards in turn", "again and again"]
-    rows = [(age, how, s * 1e-6) for how in ways for age, s in ((10, 1), (10, 3), (50, 9))]
-    search = pd.DataFrame(rows, columns=["age", "how", "seconds"])
-    (axes,) = python_rung.aging(times, search).axes
-    assert axes.lines[-1].get_ydata().tolist() == pytest.approx([2, 9])
+    (axes,) = python_rung.aging(times).axes
     assert axes.lines[0].get_xdata().tolist() == [75, 225]  # 40 steps timed, 10 before
     assert axes.lines[0].get_ydata() == pytest.approx([12.5, 12.5])
 

@@ -34,8 +34,8 @@ def floor():
 
 
 def timelines():
-    rows = [("infer", half, half, half + 0.5) for half in (0, 1)]
-    return figures.timelines({"": pd.DataFrame(rows, columns=["work", "half", "start", "end"])}, 2)
+    rows = [("", "infer", half, half, half + 0.5) for half in (0, 1)]
+    return figures.timelines(pd.DataFrame(rows, columns=["mode", "work", "half", "start", "end"]))
 
 
 def fused():

@@ -55,6 +55,11 @@ def test_a_steps_cost_is_what_the_busiest_rank_plays_and_the_rest(calls):
     assert (cost.ply, cost.meeting) == pytest.approx((1.0, 4.0))
 
 
+def test_rank_0_shares_a_step_out_among_its_works(calls):
+    found = ranks.shares(ranks.works(calls)).loc["shared"]
+    assert found.iloc[0].tolist() == pytest.approx([0.1, 0.1, 0.3, 0.5, 0])
+
+
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_a_sum_is_whole_everywhere_after_two_laps_of_a_ring(size):
     counts = ranks.ring(size)

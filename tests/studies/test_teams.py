@@ -62,15 +62,25 @@ def test_time_is_taken_apart():
     assert shares["calls"] == pytest.approx(2e-6 / 3.2e-6)
 
 
-def test_a_serial_fraction_that_is_all_meetings_and_calls_is_explained():
-    found = teams.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2).set_index("num_envs")
-    assert found.loc[64, "fitted"] == pytest.approx((3e-6 + 2e-6 / 2) / 8.4e-6 * 2)
-    assert found["caused"].tolist() == pytest.approx(found["fitted"].tolist())
-    assert found.loc[4096, "fitted"] < found.loc[64, "fitted"] / 10
+def test_a_serial_fraction_is_what_meetings_and_calls_make_it():
+    found = teams.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2)
+    assert found[64].middle == pytest.approx((3e-6 + 2e-6 / 2) / 8.4e-6 * 2)
+    assert found[4096].middle < found[64].middle / 10
 
 
 def test_costs_are_fitted_and_tell_the_speedup():
-    cost = teams.fit_cost(times_of(1e-7, 2e-6, 3e-6))
+    times = times_of(1e-7, 2e-6, 3e-6)
+    assert teams.costs(times)["meeting"].tolist() == pytest.approx([3e-6] * 3)
+    cost = teams.fit_cost(times)
     assert (cost.ply, cost.call, cost.meeting) == pytest.approx((1e-7, 2e-6, 3e-6))
     assert cost.speedup(np.array([1]), 2)[0] < 1
     assert cost.speedup(np.array([4096]), 2)[0] == pytest.approx(1.95, abs=0.05)
+
+
+def test_no_cost_is_below_zero():
+    assert teams.fit_cost(times_of(1e-7, -2e-6, 3e-6)).call == 0
+
+
+def test_speedups_are_of_the_whole_step():
+    found = teams.speedups(times_of(1e-7, 2e-6, 3e-6)).set_index("num_envs")["speedup"]
+    assert found[64] == pytest.approx(8.4 / 8.2)

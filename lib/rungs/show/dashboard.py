@@ -176,7 +176,7 @@ def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
 def _threads(spent: pd.DataFrame) -> ipywidgets.Widget:
     """Shows notebook 04's model, fitted to what it measured."""
     team = max(2, int(spent.attrs["provenance"]["threads"]))
-    measured = teams.serial_fractions(spent, team).assign(threads=team)
+    measured = teams.speedups(spent).assign(threads=team)
     return show_teams.explore_threads(teams.fit_cost(spent), measured)
 
 

@@ -7,6 +7,8 @@ import seaborn
 
 from rungs.show import style
 
+_SHOWN_STEPS = 5  # of a timeline
+
 
 def _bars(axes, names, values, texts, color) -> None:
     """Draws horizontal bars, first on top, each with its value written next to it."""
@@ -92,28 +94,29 @@ def compilers(frame: pd.DataFrame):
 
 
 def floor(parts: pd.DataFrame):
-    """Draws what a step's time is made of, beside what it can't go below.
+    """Draws a step's time as its floor, what perft takes for the rules, and the difference.
 
     Args:
         parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
     """
     figure, axes = style.axes(height=2.8)
-    names = ("play and generate (perft)", "write the outputs (floor)", "everything else")
+    names = ("play and generate (perft)", "write the outputs (floor)", "the rest of the step")
     looks = style.fills(names, (style.SKY, style.ORANGE, style.GREY))
     for i, row in enumerate(parts.itertuples()):
         left = 0.0
         rest = max(row.step - row.rules - row.writing, 0)
         for value, look in zip((row.rules, row.writing, rest), looks.values(), strict=True):
             axes.barh(i, value, left=left, **look)
-            if value > 0.06 * parts["step"].max():
-                text = axes.text(left + value / 2, i, f"{value:.0f}", ha="center", va="center")
-                text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+            wide = value > 0.06 * parts["step"].max()
+            at = {"y": i, "va": "center"} if wide else {"y": i - 0.41, "va": "bottom"}
+            text = axes.text(left + value / 2, s=f"{value:.0f}", ha="center", **at)
+            text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
             left += value
     axes.set_yticks(range(len(parts)), [f"{mask} mask" for mask in parts["mask"]])
     axes.invert_yaxis()
     axes.set_xlabel("nanoseconds per ply")
     style.legend_below(figure, looks, 3)
-    axes.set_title("What a step is made of")
+    axes.set_title("A step, its floor, and what perft takes")
     return figure
 
 
@@ -153,26 +156,29 @@ def gains(
         style.band_line(axes, rows, "num_envs", "gain", label, look)
     axes.axhline(1, color=style.BLACK, linewidth=1)
     if ideal:
-        axes.axhline(ideal, color=style.BLACK, linestyle="--", linewidth=1)
-        axes.text(frame["num_envs"].min(), ideal, f" ideal, {ideal}×", va="bottom")
+        look = {"color": style.BLACK, "linestyle": "--", "linewidth": 1}
+        axes.axhline(ideal, label=f"ideal, {ideal}×", **look)
     axes.set_ylim(0, None)
     axes.set_ylabel(f"times as fast as {baseline}")
-    style.boards_below(axes)
+    style.numbers_below(axes, "boards")
+    style.legend_beside(axes)
     return figure
 
 
-def timelines(frames: dict[str, pd.DataFrame], seconds: float):
-    """Draws what ran when, one row of bars per kind of work.
+def timelines(frame: pd.DataFrame):
+    """Draws what ran when in the first steps, one row of bars per kind of work.
 
     Args:
-        frames: of `rungs.studies.parallel.timeline`, by title.
-        seconds: how much of it to show.
+        frame: of `rungs.studies.parallel.timeline`, with a column `mode`, the title.
     """
+    frames = dict(list(frame.groupby("mode", sort=False)))
+    steps = min((rows["work"] == "infer").sum() // 2 for rows in frames.values())
+    seconds = frame["end"].max() * min(1, _SHOWN_STEPS / steps)
     figure, axes = style.axes(height=1.4 + 1.2 * len(frames), nrows=len(frames), squeeze=False)
     looks = style.fills(("first half of the boards", "second"), (style.BLUE, style.ORANGE))
     first, second = looks.values()
-    for each, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
-        shown = frame[frame["end"] < seconds]
+    for each, (title, rows) in zip(axes[:, 0], frames.items(), strict=True):
+        shown = rows[rows["end"] <= seconds]
         for row in shown.itertuples():
             look = second if row.half else first
             at = 0 if row.work == "infer" else 1

@@ -58,7 +58,7 @@ def explore_game(game: pd.DataFrame):
 
 
 def at_random(positions: pd.DataFrame, games: pd.DataFrame):
-    """Draws how many actions are legal as random games go on, and how those end.
+    """Draws how many actions are legal as random games go on, and how those ended that did.
 
     Args:
         positions: of `rungs.studies.games.play_at_random`.
@@ -71,7 +71,7 @@ def at_random(positions: pd.DataFrame, games: pd.DataFrame):
         errorbar=("pi", 50),
     )  # fmt: skip
     left.set_ylim(0, None)
-    left.set_xlabel("plies played (in tens)")
+    left.set_xlabel("plies played, in bins of ten")
     left.set_ylabel(f"legal actions, of {NUM_ACTIONS:,}")
     left.set_title("How many actions are legal", fontsize=10)
     left.grid(color="#EEEEEE")
@@ -81,5 +81,5 @@ def at_random(positions: pd.DataFrame, games: pd.DataFrame):
         right.bar_label(bars, padding=3)
     right.set_xlabel("games that ended")
     right.set_ylabel("")
-    right.set_title("How random games end", fontsize=10)
+    right.set_title(f"How {len(games)} random games ended", fontsize=10)
     return figure

@@ -98,11 +98,12 @@ def ways(times: pd.DataFrame, chosen: tuple[str, ...], title: str, cores: int):
 
     Args:
         times: of `rungs.studies.sharing.race_ways`, or rows like it with "python" among racers.
-        chosen: the ways to draw, in order.
+        chosen: the ways to draw, in order; those that the table has.
         title: the figure's.
         cores: how many there are, drawn as the most that could be hoped for.
     """
     wide = times.pivot(index=["num_envs", "repeat"], columns="racer", values="seconds")
+    chosen = tuple(way for way in chosen if way in wide)
     ratios = wide.rdiv(wide["python"], axis=0)[[*chosen]]
     long = ratios.melt(ignore_index=False, var_name="way", value_name="gain").reset_index()
     figure, axes = style.axes(8.0, 3.8)
@@ -148,7 +149,7 @@ def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidge
         axes.plot(boards, guess, "*", color=style.BLACK, label="your guess", **look)
         if gain:
             axes.plot(boards, gain, "X", color="#D55E00", label="measured now", **look)
-        axes.legend(frameon=False)
+        style.legend_beside(axes)
         axes.set_title(f"{boards} boards, {choice['workers']} processes, {choice['transport']}")
         return figure
 

@@ -13,12 +13,11 @@ from rungs.studies.counting import amdahl
 _FACTORS = np.geomspace(1, 100, 60)
 
 
-def aging(times: pd.DataFrame, search: pd.DataFrame):
+def aging(times: pd.DataFrame):
     """Draws what a ply takes as the games get older: medians of three segments, and their range.
 
     Args:
         times: of `rungs.studies.counting.race_counting`, raced without a warm-up.
-        search: of `rungs.studies.counting.search_seconds`.
     """
     figure, axes = style.axes(height=3.6)
     steps = (times["plies"] // times["num_envs"]).iloc[0]
@@ -30,9 +29,6 @@ def aging(times: pd.DataFrame, search: pd.DataFrame):
     look = {"hue": "racer", "style": "racer", "palette": [style.ORANGE, style.BLUE]}
     look |= {"markers": ["o", "s"], "estimator": "median", "errorbar": ("pi", 100)}
     sns.lineplot(shown, x="age", y="microseconds", ax=axes, **look)
-    turns = search[search["how"] == "boards in turn"]
-    alone = turns.groupby("age")["seconds"].median() * 1e6
-    axes.plot(alone.index, alone, ":", color=style.BLACK, label="a search by itself")
     axes.set_ylim(0, None)
     axes.set_xlabel("plies since the first game began")
     axes.set_ylabel("microseconds per ply")

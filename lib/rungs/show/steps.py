@@ -1,4 +1,4 @@
-"""Where the factor from Python to C++ comes from: figures of one step in many versions."""
+"""From Python to C++, one idea at a time: figures of one step in many versions."""
 
 import pandas as pd
 import seaborn as sns
@@ -39,7 +39,7 @@ def waterfall(table: pd.DataFrame, floor: float | None = None):
         axes.text(floor, -0.75, " bound: only writing the outputs", fontsize="small")
     axes.grid(axis="x", color="#DDDDDD")
     axes.set_xlabel("time of a ply (logarithmic), and how many times as fast as the row above")
-    axes.set_title("Where the factor from Python to C++ comes from", pad=16)
+    axes.set_title("From Python to C++, one idea at a time", pad=16)
     return figure
 
 
@@ -52,6 +52,7 @@ def flags(table: pd.DataFrame):
     figure, axes = style.axes(7.0, 1.6 + 0.4 * len(table))
     gains = table.div(table.min(axis=1), axis=0)
     texts = table.map(lambda ns: style.duration(ns * 1e-9))
+    names = [flags.replace(" ", "\n") for flags in table.columns]
     sns.heatmap(
         gains,
         annot=texts,
@@ -60,6 +61,7 @@ def flags(table: pd.DataFrame):
         cmap=sns.light_palette(style.BLUE, as_cmap=True),
         cbar_kws={"label": "times the row's fastest"},
         linewidths=1,
+        xticklabels=names,
         ax=axes,
     )
     axes.set(xlabel="flags of g++", ylabel="")

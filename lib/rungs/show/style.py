@@ -61,6 +61,11 @@ def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
 
 
+def legend_beside(axes) -> None:
+    """Names the lines to the right of the axes, where none runs through the names."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+
+
 def median_line(axes, groups, label: str, look: dict) -> None:
     """Draws the medians of groups over what they are grouped by, and their quartiles as a band."""
     repeats = groups.apply(list).explode()

@@ -104,7 +104,7 @@ def lost(shares: pd.DataFrame):
     axes.axvline(0, color=style.BLACK, linewidth=1)
     axes.set_xscale("symlog", linthresh=100)  # beside busy neighbours some are thousands
     low, high = axes.get_xlim()
-    ticks = (-10_000, -1000, -100, -50, 0, 50, 100, 1000, 10_000)
+    ticks = (-10_000, -1000, -100, -50, -25, 0, 25, 50, 100, 1000, 10_000)
     axes.set_xticks([tick for tick in ticks if low <= tick <= high], minor=False)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylabel("")

@@ -6,7 +6,7 @@ from IPython.display import display
 
 from rungs.show import style
 from rungs.show.image import image
-from rungs.studies.cuda import LINE, WARP
+from rungs.studies.cuda import LINE, SECTOR, WARP
 
 _LOOPS = {
     "keys": "past positions compared",
@@ -74,29 +74,32 @@ def layouts(found: pd.DataFrame):
     """
     names = found["layout"].unique()
     figure, axes = style.axes(8.0, 3.2, ncols=len(names))
-    looks = style.fills(("asked for", "fetched as well"), (style.BLUE, "white"))
-    looks["fetched as well"]["edgecolor"] = style.GREY
+    names_of = ("asked for", "fetched as well", "not fetched")
+    looks = style.fills(names_of, (style.BLUE, style.SKY, "white"))
+    looks["not fetched"] |= {"edgecolor": style.GREY, "hatch": ""}
     for each, (name, rows) in zip(axes, found.groupby("layout", sort=False), strict=True):
         lines = sorted(rows["line"].unique())
         for place, line in enumerate(lines[:_SHOWN]):
+            here = rows[rows["line"] == line]
             for word in range(LINE // 8):
-                each.barh(
-                    place, 0.94, left=word, height=0.8, linewidth=0.5, **looks["fetched as well"]
-                )
-            for row in rows[rows["line"] == line].itertuples():
+                fetched = (line * LINE + 8 * word) // SECTOR in set(here["sector"])
+                look = looks["fetched as well" if fetched else "not fetched"]
+                each.barh(place, 0.94, left=word, height=0.8, linewidth=0.5, **look)
+            for row in here.itertuples():
                 word = row.byte % LINE / 8
                 each.barh(place, 0.94, left=word, height=0.8, linewidth=0.5, **looks["asked for"])
                 text = each.text(
                     word + 0.47, place, row.board, ha="center", va="center", fontsize=6
                 )
                 text.set_color("white")
-        used = 8 * len(rows) / (LINE * len(lines))
-        each.set_title(f"{name}: {len(lines)} lines, {used:.0%} used", fontsize="medium")
+        sectors = rows["sector"].nunique()
+        used = 8 * len(rows) / (SECTOR * sectors)
+        each.set_title(f"{name}: {sectors} sectors, {used:.0%} used", fontsize="medium")
         each.set_yticks(
             range(len(lines[:_SHOWN])), [f"byte {line * LINE:,}" for line in lines[:_SHOWN]]
         )
         each.set_xticks([0, LINE // 8], ["0", f"{LINE} bytes"])
         each.set_ylim(_SHOWN - 0.4, -0.6)
         each.grid(False)
-    style.legend_below(figure, looks, 2)
+    style.legend_below(figure, looks, 3)
     return figure

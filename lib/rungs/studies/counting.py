@@ -73,8 +73,8 @@ def race_counting(num_envs: int, **settings) -> pd.DataFrame:
 def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFrame:
     """Times `is_repetition` by itself, without a profiler, in random games of some ages.
 
-    Called again and again on one board, it finds the game's positions in the cache; called on many
-    boards in turn, as a step does, it may have to fetch them.
+    The same calls in two orders: again and again on one board before the next, and on all boards in
+    turn, as a step does.
 
     Args:
         ages: in plies.
@@ -82,20 +82,20 @@ def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFram
         seed: of the games.
 
     Returns:
-        A row per age, way and round: `age`, `how` ("again and again", "boards in turn"), `seconds`
-        of a call, the mean over all boards.
+        A row per age, way and round: `age`, `how` ("again and again", "boards in turn"), `repeat`,
+        `seconds` of a call, the mean over all boards. The two ways take turns.
     """
     boards = _random_games(sorted(ages), games, np.random.default_rng(seed))
     rows = []
     for age, each in boards.items():
-        for _ in range(9):
+        for repeat in range(9):
             again = [
                 timeit.timeit(functools.partial(board.is_repetition, 2), number=9) for board in each
             ]
-            rows.append((age, "again and again", sum(again) / (9 * games)))
+            rows.append((age, "again and again", repeat, sum(again) / (9 * games)))
             turn = timeit.timeit(functools.partial(_search_each, each), number=1)
-            rows.append((age, "boards in turn", turn / games))
-    return pd.DataFrame(rows, columns=["age", "how", "seconds"])
+            rows.append((age, "boards in turn", repeat, turn / games))
+    return pd.DataFrame(rows, columns=["age", "how", "repeat", "seconds"])
 
 
 def _random_games(ages: list[int], games: int, rng) -> dict[int, list[chess.Board]]:

@@ -17,7 +17,7 @@ from rungs.measure.turns import timed_rounds
 from rungs.measure.verify import verify_games
 
 # Bytes that a GPU fetches at a time, and threads that go together.
-LINE, WARP = 128, 32
+LINE, SECTOR, WARP = 128, 32, 32
 
 # Ways to run the kernels' code on the host, a change apart.
 HOST_WAYS = ("vectors, a board in one place", "plain, a board in one place", "plain, as on a GPU")
@@ -172,7 +172,7 @@ def fetched(num_boards: int, threads: int = WARP, word: int = 0) -> pd.DataFrame
 
     Returns:
         A row per layout and thread: `layout` ("array of structures", "structure of arrays"),
-        `board`, `byte`, `line` (of `LINE` bytes).
+        `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR`, which memory hands over).
     """
     board, words = np.arange(threads), WORDS + PLANES + PAST
     at = {
@@ -180,6 +180,14 @@ def fetched(num_boards: int, threads: int = WARP, word: int = 0) -> pd.DataFrame
         "structure of arrays": 8 * (word * num_boards + board),
     }
     return pd.concat(
-        pd.DataFrame({"layout": layout, "board": board, "byte": byte, "line": byte // LINE})
+        pd.DataFrame(
+            {
+                "layout": layout,
+                "board": board,
+                "byte": byte,
+                "line": byte // LINE,
+                "sector": byte // SECTOR,
+            }
+        )
         for layout, byte in at.items()
     )

@@ -43,9 +43,7 @@ def races_over_boards(
     return pd.concat(frames, ignore_index=True)
 
 
-def races_under_load(
-    names: Iterable[str], board_counts: Iterable[int], **settings
-) -> list[pd.DataFrame]:
+def races_under_load(names: Iterable[str], board_counts: Iterable[int], **settings) -> pd.DataFrame:
     """Races rungs with the cores to themselves, and beside a process that keeps one busy.
 
     Args:
@@ -54,7 +52,8 @@ def races_under_load(
         **settings: of `races_over_boards`.
 
     Returns:
-        The rows of each race; the racer is the rung and where it was raced, in words.
+        The rows of all races, with `race` beside: the rung and where it was raced, in words, as its
+        racer is called. Each has a `cpp` of its own.
     """
     loads: dict[str, Callable] = {
         "alone": contextlib.nullcontext,
@@ -62,10 +61,12 @@ def races_under_load(
     }
     races = []
     for name, (where, load) in product(names, loads.items()):
-        racers = {"cpp": {"rung": "cpp"}, f"{name} {where}": {"rung": name}}
+        race = f"{name} {where}"
+        racers = {"cpp": {"rung": "cpp"}, race: {"rung": name}}
         with load():
-            races.append(races_over_boards(racers, "cpp", board_counts, **settings))
-    return races
+            found = races_over_boards(racers, "cpp", board_counts, **settings)
+        races.append(found.assign(race=race))
+    return pd.concat(races, ignore_index=True)
 
 
 def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:

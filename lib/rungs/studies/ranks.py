@@ -169,8 +169,25 @@ def typical_step(found: pd.DataFrame, transport: str) -> int:
     return int(lengths.index[len(lengths) // 2])
 
 
-def fit_cost(found: pd.DataFrame, num_envs: int) -> StepCost:
-    """Returns what a step on ranks that share memory costs: a ply of one rank's, and meetings.
+def shares(found: pd.DataFrame) -> pd.DataFrame:
+    """Returns which share of a step rank 0 spends on each of `WORKS`.
+
+    Args:
+        found: of `works`.
+
+    Returns:
+        A row per transport and step (the index), a column per work, 0 to 1.
+    """
+    own = found[found["rank"] == 0]
+    took = (own["end"] - own["begin"]).groupby([own["transport"], own["step"], own["work"]]).sum()
+    took = took.unstack().reindex(columns=WORKS).fillna(0)
+    return took.div(took.sum(axis=1), axis=0)
+
+
+def costs(found: pd.DataFrame, num_envs: int) -> pd.DataFrame:
+    """Returns what each step on ranks that share memory cost: `ply` and `meeting`, in seconds.
+
+    A ply is of one rank's; the meeting is what a step takes beyond its boards.
 
     Args:
         found: of `works`.
@@ -182,8 +199,13 @@ def fit_cost(found: pd.DataFrame, num_envs: int) -> StepCost:
     took = took.unstack()
     busy = took[["check", "play"]].sum(axis=1).groupby("step").max()
     whole = rows[rows["rank"] == 0].groupby("step")["end"].max()
-    meeting = max(0.0, float((whole - busy).median()))
-    return StepCost(float(busy.median()) * ranks / num_envs, 0.0, meeting)
+    return pd.DataFrame({"ply": busy * ranks / num_envs, "meeting": whole - busy})
+
+
+def fit_cost(found: pd.DataFrame, num_envs: int) -> StepCost:
+    """Returns the medians of `costs`, the meeting not below zero."""
+    medians = costs(found, num_envs).median()
+    return StepCost(float(medians["ply"]), 0.0, max(0.0, float(medians["meeting"])))
 
 
 def ring(ranks: int) -> np.ndarray:

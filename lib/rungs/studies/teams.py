@@ -18,11 +18,13 @@ from rungs.chess.vector_env import ChessVectorEnv
 from rungs.compile import loader, openmp
 from rungs.core.memory import CACHE_LINE, whole_lines, zeroed_lines
 from rungs.errors import SamenessError
+from rungs.measure.noise import Factor, factor
 from rungs.measure.race import race, steps_of
 from rungs.measure.turns import timed_rounds
 
 # In the order of cpp/bindings/threads.hpp.
-WAYS = ("alone", "naive", "chunked", "gated", "padded", "twice")
+WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs", "twice")
+_PADDED = ("padded", "padded runs")
 
 
 class SharedBoards(CppBoards):
@@ -77,11 +79,20 @@ class PaddedBoards(SharedBoards):
         num_envs: see `SharedBoards`.
         first_board: see `SharedBoards`.
         settings: see `SharedBoards`.
+        way: "padded" or "padded runs".
         threads: see `SharedBoards`.
     """
 
-    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings, *, threads: int):
-        super().__init__(num_envs, first_board, settings, way="padded", threads=threads)
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        way: str,
+        threads: int,
+    ):
+        super().__init__(num_envs, first_board, settings, way=way, threads=threads)
         self._all = np.arange(num_envs)
         words = self.api.rungs_padded_env_bytes() // 8
         self._states = zeroed_lines(8 * words * num_envs).view(np.uint64).reshape(num_envs, words)
@@ -127,9 +138,8 @@ def _padded(array: np.ndarray) -> np.ndarray:
 
 def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
     """Makes an environment whose steps are shared out in a way of `WAYS`."""
-    if way == "padded":
-        return ChessVectorEnv(num_envs, PaddedBoards, threads=threads, mask=mask)
-    return ChessVectorEnv(num_envs, SharedBoards, way=way, threads=threads, mask=mask)
+    boards = PaddedBoards if way in _PADDED else SharedBoards
+    return ChessVectorEnv(num_envs, boards, way=way, threads=threads, mask=mask)
 
 
 def race_ways(board_counts: Iterable[int], threads: int, *, plies: int, **settings) -> pd.DataFrame:
@@ -335,21 +345,18 @@ def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
     return shares.melt(ignore_index=False, var_name="part", value_name="share").reset_index()
 
 
-def serial_fractions(times: pd.DataFrame, threads: int) -> pd.DataFrame:
-    """Returns Amdahl's serial fraction as the whole speed-up tells it, and as its causes do.
-
-    Returns:
-        A row per number of boards: `num_envs`; medians of `speedup`, and of the serial fraction
-        `fitted` to it; and `caused`, what meetings and calls alone would make it.
-    """
+def serial_fractions(times: pd.DataFrame, threads: int) -> dict[int, Factor]:
+    """Returns Amdahl's serial fraction, by the number of boards, as the speed-up tells it."""
     wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
-    one, team = wide["alone"], wide["meeting"]
-    fraction = (team / one - 1 / threads) / (1 - 1 / threads)
-    meetings, calls = wide["meeting, one call"] - wide["apart"], team - wide["meeting, one call"]
-    # A call is one thread's too, so that in the ideal a part of it is shared out with the rest.
-    caused = (meetings / (1 - 1 / threads) + calls) / one
-    found = pd.DataFrame({"speedup": one / team, "fitted": fraction, "caused": caused})
-    return found.groupby("num_envs").median().reset_index()
+    fraction = (wide["meeting"] / wide["alone"] - 1 / threads) / (1 - 1 / threads)
+    return {boards: factor(repeats) for boards, repeats in fraction.groupby("num_envs")}
+
+
+def speedups(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns how many times as fast as one thread the team is: `num_envs`, `speedup` (median)."""
+    wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
+    gain = (wide["alone"] / wide["meeting"]).rename("speedup")
+    return gain.groupby("num_envs").median().reset_index()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -375,10 +382,24 @@ class StepCost:
         return self.seconds(boards, 1) / self.seconds(boards, threads)
 
 
+def costs(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns what each repeat of `where_time_goes` says of a step's cost.
+
+    Returns:
+        A row per repeat: seconds of a `ply`, of the most boards, and of a `call` and a `meeting`,
+        of the fewest; noise makes some of the latter negative.
+    """
+    wide = times.pivot(index="repeat", columns=["num_envs", "way"], values="seconds")
+    few, many = times["num_envs"].min(), times["num_envs"].max()
+    return pd.DataFrame(
+        {
+            "ply": wide[many, "alone, one call"] / many,
+            "call": wide[few, "alone"] - wide[few, "alone, one call"],
+            "meeting": wide[few, "meeting, one call"] - wide[few, "apart"],
+        }
+    )
+
+
 def fit_cost(times: pd.DataFrame) -> StepCost:
-    """Returns the cost that `where_time_goes` found, from the fewest boards and from the most."""
-    medians = times.groupby(["num_envs", "way"])["seconds"].median().unstack()
-    few, many = medians.iloc[0], medians.iloc[-1]
-    call = max(0.0, few["alone"] - few["alone, one call"])
-    meeting = max(0.0, few["meeting, one call"] - few["apart"])
-    return StepCost(many["alone, one call"] / medians.index[-1], call, meeting)
+    """Returns the cost that `where_time_goes` found: the medians of `costs`, none below zero."""
+    return StepCost(**costs(times).median().clip(lower=0))
