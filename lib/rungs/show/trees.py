@@ -54,12 +54,13 @@ def root(grown: pd.DataFrame, fen: str, simulation: int):
 def growth(grown: pd.DataFrame):
     """Draws visits and values of the root's moves over the simulations."""
     figure, (visits, values) = style.axes(9.5, 3.6, ncols=2)
-    for move, rows, look in style.lines(
-        (name, grown[grown["move"] == name]) for name in _shown(grown)
-    ):
-        every = max(1, len(rows) // 12)
-        visits.plot(rows["simulation"], rows["visits"], label=move, markevery=every, **look)
-        values.plot(rows["simulation"], rows["value"], markevery=every, **look)
+    moves = [(name, grown[grown["move"] == name]) for name in _shown(grown)]
+    for i, (move, rows, look) in enumerate(style.lines(moves)):
+        # Lines that lie on one another have their markers in turns.
+        every = max(len(moves), len(rows) // 6)
+        places = (i * every // len(moves), every)
+        visits.plot(rows["simulation"], rows["visits"], label=move, markevery=places, **look)
+        values.plot(rows["simulation"], rows["value"], markevery=places, **look)
     visits.set(xlabel="simulations", ylabel="visits of the move")
     values.set(xlabel="simulations", ylabel="mean value of the move", ylim=(-1.05, 1.05))
     figure.legend(loc="outside lower center", ncols=_MOVES, frameon=False)
