@@ -44,11 +44,11 @@ MUTANTS = [
         COSTS,
     ),
     Mutant(
-        "no-test-is-passed",
+        "predictions-beside-overlapped",
         "lib/rungs/studies/cost_model.py",
-        'return bool(len(tested)) and bool((tested["verdict"] == "holds").all())',
-        'return bool((tested["verdict"] == "holds").all())',
-        "a model that nothing was tested of has passed its test",
+        '== ("in turn" if row.processes > 1 else "none"))',
+        '== ("overlapped" if row.processes > 1 else "none"))',
+        "a prediction of parts one after the other is held against overlapped ones",
         COSTS,
     ),
     Mutant(

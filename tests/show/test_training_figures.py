@@ -41,14 +41,31 @@ def test_parts_of_an_update_stand_on_one_another_the_slowest_first():
     assert len(axes.patches) == 3 * len(PARTS)
 
 
-@pytest.mark.parametrize("over", ["steps", "seconds"])
-def test_learning_curves_have_a_line_per_rung(over):
-    rows = [(r, 10 * i, i * k, 0.5 + i / 10) for r, k in (("a", 1), ("b", 2)) for i in range(3)]
+def evaluations():
+    """Two rungs that learn the same, of which the second comes further and is twice as slow."""
+    rows = [
+        (rung, 10 * i, i * slowness, 0.5 + i / 10)
+        for rung, slowness, count in (("a", 1, 2), ("b", 2, 3))
+        for i in range(count)
+    ]
     frame = pd.DataFrame(rows, columns=["rung", "steps", "seconds", "score"])
-    frame = frame.assign(low=frame["score"] - 0.1, high=frame["score"] + 0.1)
-    (axes,) = training.learning(frame, over).axes
+    return frame.assign(low=frame["score"] - 0.1, high=frame["score"] + 0.1)
+
+
+def test_learning_over_seconds_has_a_curve_per_rung():
+    (axes,) = training.learning(evaluations(), "seconds").axes
     curves = {line.get_label(): list(line.get_xdata()) for line in axes.lines}
-    assert curves["b"] == ([0, 10, 20] if over == "steps" else [0, 2, 4])
+    assert curves["a"] == [0, 1]
+    assert curves["b"] == [0, 2, 4]
+
+
+def test_learning_over_steps_is_one_curve_with_a_marker_where_each_rung_stopped():
+    (axes,) = training.learning(evaluations(), "steps").axes
+    curves = {line.get_label(): (list(line.get_xdata()), line.get_marker()) for line in axes.lines}
+    assert curves["all rungs"] == ([0, 10, 20], "None")
+    stopped = [curves[f"{rung} stopped"] for rung in ("a", "b")]
+    assert [steps for steps, _ in stopped] == [[10], [20]]
+    assert len({marker for _, marker in stopped}) == 2
 
 
 def test_what_overlapping_gains_has_a_marker_for_each_cause_and_a_bound():

@@ -28,6 +28,16 @@ def test_the_root_is_drawn_as_it_was_after_so_many_simulations():
     assert widths == [0.75, 0.25, 7 / 9, 2 / 9]
 
 
+def test_growth_marks_the_most_visited_and_leaves_others_grey():
+    visits = {"a": 4, "b": 9, "c": 7, "d": 1, "e": 2}
+    rows = [(n, move, count * n / 9, 0.0) for n in (1, 9) for move, count in visits.items()]
+    table = pd.DataFrame(rows, columns=["simulation", "move", "visits", "value"])
+    left, _ = trees.growth(table.assign(prior=0.2)).axes
+    marked = [line.get_label() for line in left.lines if line.get_marker() != "None"]
+    assert marked == ["b", "c", "a"]
+    assert len(left.lines) == 5
+
+
 def test_the_tree_has_a_circle_for_each_position():
     nodes = pd.DataFrame(
         [(-1, "", 0, 9, 0.1, ""), (0, "Kg6", 1, 5, 0.6, ""), (1, "Kg8", 2, 4, 1, "checkmate")],

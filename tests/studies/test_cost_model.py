@@ -98,7 +98,6 @@ class TestUpdates:
         assert beside.to_dict() == pytest.approx(SLOWDOWN)
         checked = cost_model.check(updates, update, LINK, beside)
         assert checked["processes"].tolist() == [1, 2, 4]
-        assert set(checked["verdict"]) == {"holds"}
         np.testing.assert_allclose(checked["error"], 0, atol=1e-9)
         np.testing.assert_allclose(checked["more computing"], 0, atol=1e-9)
 
@@ -117,29 +116,22 @@ class TestUpdates:
         own, shared = (UPDATE.seconds(4, 1000, LINK, beside=beside) for beside in (1, 2))
         assert shared - own == pytest.approx(UPDATE.compute(1000))
 
-    @pytest.mark.parametrize(
-        ("verdicts", "cores", "passed"),
-        [
-            (("holds", "off"), 2, True),  # the last has more processes than cores
-            (("holds", "off"), 4, False),
-            (("noise decides", "holds"), 2, False),
-            (("holds", "holds"), 1, False),  # nothing was tested
-        ],
-    )
-    def test_the_model_passes_where_it_holds_on_all_cores(self, verdicts, cores, passed):
-        table = pd.DataFrame({"processes": [1, 2, 4], "verdict": ["holds", *verdicts]})
-        assert cost_model.passes(table, cores) is passed
-
-    def test_a_verdict_is_over_the_whole_spread(self):
+    def test_what_the_model_misses_is_told_with_the_noise_of_updates(self):
         updates = made()
         late = (updates["exchange"] == "in turn") & (updates["processes"] == 2)
-        slow = updates.assign(seconds=updates["seconds"].mask(late, updates["seconds"] * 2))
-        once = updates.assign(
-            seconds=updates["seconds"].mask(late & (updates["repeat"] == 1), updates["seconds"] * 2)
-        )
-        for frame, verdict in ((updates, "holds"), (slow, "off"), (once, "noise decides")):
-            checked = cost_model.check(frame, UPDATE, LINK, SLOWDOWN).set_index("processes")
-            assert checked["verdict"][2] == verdict
+        for times, middle in ((1, 1), (2, 0.5)):
+            frame = updates.assign(
+                seconds=updates["seconds"].mask(late, updates["seconds"] * times)
+            )
+            checked = cost_model.check(frame, UPDATE, LINK, SLOWDOWN)
+            found = cost_model.misses(frame, checked)
+            assert list(found) == [1, 2, 4]
+            assert found[2].middle == pytest.approx(middle)
+            assert found[4].middle == pytest.approx(1)
+        slow = late & (updates["repeat"] == 1)
+        frame = updates.assign(seconds=updates["seconds"].mask(slow, updates["seconds"] * 2))
+        found = cost_model.misses(frame, cost_model.check(updates, UPDATE, LINK, SLOWDOWN))
+        assert found[2].low == pytest.approx(0.5)
 
 
 class TestNodes:

@@ -138,15 +138,24 @@ def models(updates: pd.DataFrame):
 
 
 def learning(evaluations: pd.DataFrame, over: str):
-    """Draws the score against the random opponent as it grows, by rung, with 95 % intervals.
+    """Draws the score against the random opponent as it grows, with 95 % intervals.
 
     Args:
         evaluations: `rung`, and the columns of a run's `evaluations.csv`.
-        over: "steps", and rungs lie on one another; or "seconds", and they don't.
+        over: "seconds", and there is a line per rung; or "steps", over which all rungs have one
+            curve, with a marker where each stopped.
     """
     figure, axes = style.axes(height=4.4)
-    for rung, rows, look in style.lines(evaluations.groupby("rung", sort=False)):
-        style.band_line(axes, rows, over, "score", rung, look)
+    groups = style.lines(evaluations.groupby("rung", sort=False))
+    if over == "steps":
+        once = evaluations.sort_values("steps").drop_duplicates("steps")
+        style.band_line(axes, once, over, "score", "all rungs", {"color": style.GREY})
+        for rung, rows, look in groups:
+            last = rows.iloc[-1]
+            axes.plot(last["steps"], last["score"], label=f"{rung} stopped", ls="none", **look)
+    else:
+        for rung, rows, look in groups:
+            style.band_line(axes, rows, over, "score", rung, look)
     axes.axhline(0.5, color=style.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0.4, 1.0)
     axes.set_ylabel("score per game against random play")

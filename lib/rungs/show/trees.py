@@ -10,6 +10,7 @@ from rungs.show import diagrams, style
 from rungs.show.image import image
 
 _MOVES = 7  # of the root that are drawn, those most visited at the end
+_MARKED = 3  # of these, that have a marker over the simulations
 _NODES = 60  # of a tree that are drawn, those most visited
 
 
@@ -52,14 +53,23 @@ def root(grown: pd.DataFrame, fen: str, simulation: int):
 
 
 def growth(grown: pd.DataFrame):
-    """Draws visits and values of the root's moves over the simulations."""
+    """Draws visits and values of the root's moves over the simulations.
+
+    The moves most visited at the end have markers, the others are grey: many lie on one another.
+    """
     figure, (visits, values) = style.axes(9.5, 3.6, ncols=2)
-    for move, rows, look in style.lines(
-        (name, grown[grown["move"] == name]) for name in _shown(grown)
-    ):
-        every = max(1, len(rows) // 12)
-        visits.plot(rows["simulation"], rows["visits"], label=move, markevery=every, **look)
-        values.plot(rows["simulation"], rows["value"], markevery=every, **look)
+    shown = _shown(grown)
+    others = grown[~grown["move"].isin(shown[:_MARKED])]
+    for i, (_, rows) in enumerate(others.groupby("move")):
+        grey = {"color": style.GREY, "linewidth": 0.8, "label": "another move" if i == 0 else None}
+        visits.plot(rows["simulation"], rows["visits"], **grey)
+        values.plot(rows["simulation"], rows["value"], **grey | {"label": None})
+    moves = [(name, grown[grown["move"] == name]) for name in shown[:_MARKED]]
+    for i, (move, rows, look) in enumerate(style.lines(moves)):
+        every = max(_MARKED, len(rows) // 4)
+        marked = {"markevery": (i * every // _MARKED, every)} | look  # in turns
+        visits.plot(rows["simulation"], rows["visits"], label=move, **marked)
+        values.plot(rows["simulation"], rows["value"], **marked)
     visits.set(xlabel="simulations", ylabel="visits of the move")
     values.set(xlabel="simulations", ylabel="mean value of the move", ylim=(-1.05, 1.05))
     figure.legend(loc="outside lower center", ncols=_MOVES, frameon=False)

@@ -22,13 +22,14 @@ import scipy.optimize
 import torch
 
 import rungs
+from rungs.measure.noise import Factor, factor
 from rungs.measure.quartiles import quartiles
 from rungs.studies.rank_costs import PARTS
 from rungs.train.rollout import Rollout
 
 COMPUTE = ("generate", "infer", "backward")
 
-TOLERANCE = 0.25  # a model that is off by no more passes its test
+TOLERANCE = 0.25  # a model that is off by more fails its test
 
 
 class Line(NamedTuple):
@@ -222,10 +223,10 @@ def check(
     Returns:
         A row per number of processes, in seconds: `processes`; `measured`, where parts come one
         after the other, and its quartiles `low` and `high`; `overlapped`, as in training;
-        `predicted`; `error` (predicted / measured - 1); `verdict`, of `_verdict`; each part's as
-        "measured generate" and so on for `PARTS`, and "predicted generate" and so on for those that
-        the model has; and by which it took longer than predicted, "more computing" until the last
-        process was done, "more all-reduce" from then on.
+        `predicted`; `error` (predicted / measured - 1); each part's as "measured generate" and so
+        on for `PARTS`, and "predicted generate" and so on for those that the model has; and by
+        which it took longer than predicted, "more computing" until the last process was done,
+        "more all-reduce" from then on.
     """
     rows = []
     together = updates[updates["num_envs"] == _boards_together(updates)]
@@ -247,7 +248,6 @@ def check(
                 "overlapped": as_in_training.groupby("repeat")["seconds"].sum().median(),
                 "predicted": total,
                 "error": total / spread["measured"] - 1,
-                "verdict": _verdict(total, spread),
             }
             | {f"measured {part}": measured[part] for part in PARTS}
             | {f"predicted {part}": seconds for part, seconds in predicted.items()}
@@ -260,29 +260,24 @@ def check(
     return pd.DataFrame(rows)
 
 
-def _verdict(predicted: float, measured: pd.Series) -> str:
-    """Says whether a prediction "holds" or is "off", or whether "noise decides".
+def misses(updates: pd.DataFrame, checked: pd.DataFrame) -> dict[int, Factor]:
+    """Returns how many times as long as measured the model predicts, by number of processes.
 
-    It holds where it is within `TOLERANCE` of the median and of both quartiles, and is off where it
-    is within that of none of them.
-    """
-    errors = [abs(predicted / seconds - 1) for seconds in measured]
-    if max(errors) <= TOLERANCE:
-        return "holds"
-    return "off" if min(errors) > TOLERANCE else "noise decides"
-
-
-def passes(checked: pd.DataFrame, cores: int) -> bool:
-    """Returns whether the model has passed its own test: it holds for all that had cores to use.
-
-    More processes than cores are left out, as nodes share none. Without any test it hasn't passed.
+    The noise is that of the measured updates; that of what the model was fitted to is not in it.
 
     Args:
+        updates: of `rungs.studies.rank_costs.measure`.
         checked: of `check`.
-        cores: how many there are.
     """
-    tested = checked[checked["processes"].between(2, cores)]
-    return bool(len(tested)) and bool((tested["verdict"] == "holds").all())
+    found = {}
+    for row in checked.itertuples():
+        clocked = updates[
+            (updates["processes"] == row.processes)
+            & (updates["exchange"] == ("in turn" if row.processes > 1 else "none"))
+            & (updates["num_envs"] == _boards_together(updates))
+        ]
+        found[row.processes] = factor(row.predicted / clocked.groupby("repeat")["seconds"].sum())
+    return found
 
 
 def _boards_together(updates: pd.DataFrame) -> int:
