@@ -145,7 +145,7 @@ def make_cartpole(num_envs: int, rung: str = "threads", **settings: Any) -> "Car
     return make("cartpole", rung, num_envs, **settings)
 
 
-def no_single_cartpole(**settings: Any) -> None:
+def _no_single_cartpole(**settings: Any) -> None:
     """Refuses `gymnasium.make("rungs/CartPole-v1")`: one alone is Gymnasium's own.
 
     Raises:
@@ -166,7 +166,7 @@ def register() -> None:
     )
     gymnasium.register(
         "rungs/CartPole-v1",
-        entry_point="rungs.registry:no_single_cartpole",
+        entry_point="rungs.registry:_no_single_cartpole",
         vector_entry_point="rungs.registry:make_cartpole",
     )
 

@@ -44,8 +44,8 @@ def test_the_outer_one_is_refused_where_the_inner_one_was_first(tmp_path, monkey
     """The inner one begins just when the outer one has seen that nothing is there."""
     check, begun = folders._check_nothing_is_there, []
 
-    def late(path, *what):
-        check(path, *what)
+    def late(path, *what, **how):
+        check(path, *what, **how)
         if path == tmp_path and not begun:
             begun.append(claimed(tmp_path / "pool", "training", NAMES))
             begun[0].__enter__()

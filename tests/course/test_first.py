@@ -18,9 +18,9 @@ def test_the_table_has_medians_their_spread_and_gains():
     times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
     lines = first.report(times).splitlines()
     assert lines[:3] == [
-        "rung     plies/s           middle half  times python",
-        "python     3 k/s        2 k/s to 4 k/s            1×",
-        "cpp     3.01 M/s  2.01 M/s to 4.01 M/s        1,003×",
+        "rung     plies/s  times python      interval",
+        "python     3 k/s            1×        1 to 1",
+        "cpp     3.01 M/s        1,003×  1002 to 1010",
     ]
     assert f"{first.NUM_ENVS} boards, {first.STEPS} steps" in lines[3]
     assert lines[4].startswith("5 times.")

@@ -167,7 +167,7 @@ MUTANTS = [
     Mutant(
         "somebodys-folder-cleared",
         "lib/rungs/core/folder.py",
-        'if not file.name.startswith(".rungs-"):',
+        'if not file.name.startswith(".rungs-") and file.name not in but:',
         "if False:",
         "a folder that holds no run is cleared for one",
         ("tests/course/test_chain.py::test_a_folder_that_holds_no_run_is_not_cleared",),

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import re
 import sys
 from collections import Counter
 
@@ -14,7 +15,7 @@ from rungs import peers
 from rungs.chess.actions import NUM_ACTIONS, action_of, target_of
 from rungs.chess.engine import UciEngine
 from rungs.chess.reason import Reason
-from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
+from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError, install_hint
 from rungs.measure.verify import verify
 from rungs.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, reason_of
 from tests import lockstep
@@ -187,7 +188,7 @@ def test_states_can_not_be_saved():
 
 def test_without_open_spiel_it_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
-    with pytest.raises(UnavailableError, match=r"rungs\[peers\]"):
+    with pytest.raises(UnavailableError, match=re.escape(install_hint("peers"))):
         peers.make("OpenSpiel", 2)
 
 

@@ -98,7 +98,7 @@ def claimed(
                 folder.note([])
                 folder.used = False
                 # Who began in a part of it before it was marked has made that folder.
-                _check_nothing_is_there(path, kind, foreign)
+                _check_nothing_is_there(path, kind, foreign, but=(_MARK,))
             # And whom it is a part of may have been marked since.
             _check_is_no_part(path)
             yield folder
@@ -115,10 +115,12 @@ def _check_is_no_part(path: Path) -> None:
             raise ConfigurationError(f"{path} is part of the {outer['kind']} in {parent}")
 
 
-def _check_nothing_is_there(path: Path, kind: str, refused: tuple[str, ...]) -> None:
+def _check_nothing_is_there(
+    path: Path, kind: str, refused: tuple[str, ...], but: tuple[str, ...] = ()
+) -> None:
     found = sorted(file for name in refused for file in path.glob(name))
     for file in found:
-        if not file.name.startswith(".rungs-"):
+        if not file.name.startswith(".rungs-") and file.name not in but:
             raise ConfigurationError(
                 f"{file} is not of a {kind} of this version of Rungs: "
                 "choose another folder, or remove it"

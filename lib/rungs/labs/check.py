@@ -86,9 +86,7 @@ def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(
             [
-                sys.executable,
-                "-P",
-                "-c",
+                *(sys.executable, "-P", "-c"),
                 f"from {judge.__name__} import main; main({messages.fileno()})",
             ],
             stdin=subprocess.PIPE,

@@ -130,12 +130,24 @@ class Workers:
         try:
             preload(make.__module__)
             for entry in arguments:
-                self._start(make, entry, daemon)
+                self._start_again(make, entry, daemon)
         except OSError as error:  # no more files or processes for us
             self.close()
             raise WorkerDiedError(len(self._pipes), f"could not be started: {error}") from None
         starting = None if timeout is None else max(timeout, TIMEOUT)
         self._receive(range(len(self._pipes)), starting)
+
+    def _start_again(self, make: Callable, entry: tuple, daemon: bool) -> None:
+        """Starts a worker; again, where the server has died and that is not yet seen."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return self._start(make, entry, daemon)
+            except ConnectionRefusedError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+                preload(make.__module__)
 
     def _start(self, make: Callable, entry: tuple, daemon: bool) -> None:
         ours, theirs = CONTEXT.Pipe()

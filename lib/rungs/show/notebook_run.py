@@ -155,7 +155,7 @@ class NotebookRun:
 
 
 _ACROSS: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20}
-_MEASURING = 0.2  # seconds: cells that take less only write
+_MEASURING = 1.0  # seconds: cells that take less only write or draw
 
 
 def _in_words(found: dict[str, float]) -> str:
