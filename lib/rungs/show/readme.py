@@ -267,11 +267,12 @@ def _learners(
         if row.reached
     }
     parts = frame[["generate", "infer", "backward"]].map(duration).agg(", ".join, axis=1)
+    in_float32 = ~frame["learner"].str.contains("bfloat16")
     table = pd.DataFrame(
         {
             "Learner": frame["learner"].map("`{}`".format),
             "Times the reference": frame["gain"].map(ratio),
-            "Of the peak": frame["share"].map("{:.1%}".format),
+            "Of float32's peak": frame["share"].map("{:.1%}".format).where(in_float32, "another's"),
             "Generating, inferring, learning": parts,
             "90 % of games won after": frame["learner"].map(until_90).fillna(""),
             "Won in the end": frame["learner"].map(won).fillna(""),
