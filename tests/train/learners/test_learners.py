@@ -219,6 +219,10 @@ def test_a_gradient_that_is_not_finite_moves_no_weight(name):
     assert torch.equal(weights(made), before)
 
 
+def _moments(saved):
+    return saved["optimizer"]["state"].values()
+
+
 def _first_moment(saved):
     return saved["optimizer"]["state"][0]
 
@@ -246,7 +250,7 @@ def gone_on(request):
         lambda saved: saved["optimizer"].update(state=None),
         lambda saved: saved["optimizer"].update(param_groups=[{"lr": torch.zeros(2)}]),
         lambda saved: _first_moment(saved).update(step=torch.tensor(math.nan)),
-        lambda saved: _first_moment(saved).update(step=torch.tensor(0.5)),
+        lambda saved: [each.update(step=torch.tensor(1.5)) for each in _moments(saved)],
         lambda saved: _first_moment(saved).update(step=torch.tensor(7.0)),
         lambda saved: _first_moment(saved).update(step="1"),
         lambda saved: _first_moment(saved)["exp_avg_sq"].fill_(math.inf),
