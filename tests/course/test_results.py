@@ -118,7 +118,8 @@ def test_the_readme_holds_what_was_recorded(race, recorded, tmp_path):
 def test_a_rung_of_another_job_is_compared_by_medians():
     rows = [("python", i, 1, 1.0 + i) for i in range(5)]
     rows += [("threads", i, 1, (1.0 + i) / 10) for i in range(5)]
-    rows += [("mpi", i, 1, (5.0 - i) / 10) for i in range(5)]  # the other way round
+    # In another order: the median of the ratios is 12.5, the ratio of the medians 10.
+    rows += [("mpi", i, 1, seconds) for i, seconds in enumerate((0.3, 0.1, 0.5, 0.2, 0.4))]
     race = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
     table = ladder_table(race, rest_of_batch=0.0, num_envs=8).set_index("rung")
     threads, mpi = table.loc["threads"], table.loc["mpi"]

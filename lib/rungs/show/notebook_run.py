@@ -120,7 +120,12 @@ class NotebookRun:
             return
         facts = tables[table].attrs["provenance"]
         say(f"*As recorded on {in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`:*")
-        display(draw(tables.pop(table), **tables))
+        try:
+            figure = draw(tables.pop(table), **tables)
+        except (KeyError, IndexError, ValueError) as error:  # as what this size's boards are not of
+            say(f"*It can't be drawn as this figure: {type(error).__name__}, {error}.*")
+        else:
+            display(figure)
 
     def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
         """Returns recorded tables of these forms: of this kind of machine, or else of another."""
