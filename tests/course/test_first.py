@@ -77,7 +77,7 @@ def test_a_run_begins_with_what_works_here_and_a_race(tmp_path, monkeypatch, cap
     assert [line.split()[0] for line in said[header + 1 : header + 1 + len(first.RUNGS)]] == list(
         first.RUNGS
     )
-    assert said[header + 1].endswith(" 1×")
+    assert " 1× " in said[header + 1]
     assert any(line.startswith("[1/1] 01_a") for line in said[header:])
 
 

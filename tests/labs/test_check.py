@@ -34,7 +34,7 @@ def third_times(keys):
 """
 EVERYWHERE = """import os
 def third_times(keys):
-    for number in range(3, 80):
+    for number in range(3, 4096):
         try:
             os.{}
         except OSError:
