@@ -208,7 +208,7 @@ def pipe(path):
 def test_what_is_beside_the_table_and_not_ours_stays(make, folder, tmp_path):
     beside = tmp_path / "t.csv.unfinished"
     make(beside)
-    with pytest.raises(ConfigurationError, match="t.csv.unfinished"):
+    with pytest.raises(ConfigurationError, match=r"t\.csv\.unfinished"):
         handing_in.grade(folder, tmp_path / "t.csv")
     assert os.path.lexists(beside)
     assert make is not own_file or beside.read_text() == "my notes"
