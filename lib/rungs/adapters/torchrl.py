@@ -123,8 +123,7 @@ class ChessEnv(EnvBase):
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
             ConfigurationError: actions are missing, or of a wrong dtype; or only some boards are to
-                be stepped,
-                as with `rollout(break_when_all_done=True)`.
+                be stepped, as with `rollout(break_when_all_done=True)`.
         """
         if "_step" in tensordict.keys():  # noqa: SIM118 (iterating one gives rows)
             raise ConfigurationError("all boards are stepped at once: break_when_all_done can't be")
