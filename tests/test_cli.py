@@ -1,5 +1,6 @@
 """`python -m rungs`, as a user types it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -174,3 +175,15 @@ def test_compare_names_a_folder_without_results(two_runs, tmp_path, capsys):
     assert cli.main(["compare", first, str(tmp_path / "nowhere"), "--out", str(tmp_path)]) == 2
     assert "nowhere holds no results" in capsys.readouterr().err
     assert not (tmp_path / "compare.csv").exists()
+
+
+def test_a_path_that_is_no_text_can_be_said(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.json").write_text("null")
+    out = os.fsencode(tmp_path) + b"/\xff.csv"
+    command = [sys.executable, "-m", "rungs", "grade", str(folder), "--out", out]
+    strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
+    done = subprocess.run(command, env=strict, capture_output=True)
+    assert b"\\udcff.csv" in done.stdout
+    assert b"a fault of Rungs" not in done.stderr

@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import io
 import json
 import os
 import sys
@@ -32,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     130 (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
     """
     debug, extra = False, ""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a path or a move may hold what is no UTF-8
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = _parser().parse_args(arguments)
         debug, extra = "debug" in options, options.extra

@@ -1,5 +1,7 @@
 """The errors that Rungs raises, all of them `RungsError`."""
 
+from typing import Self
+
 import gymnasium.error
 
 
@@ -13,7 +15,15 @@ def install_hint(*extras: str) -> str:
 
 
 class RungsError(Exception):
-    """Anything Rungs itself has to say."""
+    """Anything Rungs itself has to say; it can be pickled, as pools of processes do."""
+
+    def __reduce__(self) -> tuple:
+        # Exception's own would call `__init__` with the message, which is not what all take.
+        return _unpickled, (type(self), self.args), self.__dict__
+
+
+def _unpickled(kind: type[RungsError], args: tuple) -> RungsError:
+    return kind.__new__(kind, *args)
 
 
 class ConfigurationError(RungsError, ValueError):
@@ -58,15 +68,31 @@ class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
         action: the action id that was given.
         uci: the move it stands for, as UCI writes it, or None where it leaves the board.
         fen: the position it is illegal in.
+
+    All are None where Gymnasium's `AsyncVectorEnv` raises a worker's error again: it makes a new
+    one of the message alone.
     """
 
-    def __init__(self, board: int, action: int, uci: str | None, fen: str):
+    def __init__(
+        self,
+        message: object,
+        board: int | None = None,
+        action: int | None = None,
+        uci: str | None = None,
+        fen: str | None = None,
+    ):
         self.board, self.action, self.uci, self.fen = board, action, uci, fen
+        super().__init__(str(message))
+
+    @classmethod
+    def of(cls, board: int, action: int, uci: str | None, fen: str) -> Self:
+        """Makes the error of an action on a board; arguments as the attributes."""
         move = uci or "a move off the board"
-        super().__init__(
+        message = (
             f"board {board}: action {action} ({move}) is illegal in {fen}; "
             'info["action_mask"] says which are legal, and sample_actions() draws such'
         )
+        return cls(message, board, action, uci, fen)
 
 
 class InvalidActionError(RungsError, gymnasium.error.InvalidAction, ValueError):

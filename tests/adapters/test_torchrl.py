@@ -179,6 +179,13 @@ def test_stepping_some_boards_alone_is_refused():
         env.step(some)
 
 
+def test_a_step_without_an_action_is_refused():
+    env = ChessEnv(2, "cpp")
+    first = env.reset()
+    with pytest.raises(ConfigurationError, match="action"):
+        env.step(first)
+
+
 def test_a_masked_policy_never_plays_an_illegal_action():
     env = ChessEnv(8, max_plies=20)
     now = env.reset()

@@ -1,12 +1,13 @@
 """Which recorded results are fit to be offered, and how machines stand side by side."""
 
 import json
+import os
 
 import pandas as pd
 import pytest
 
 from rungs import cli, paths
-from rungs.course import chain, recorded
+from rungs.course import chain, manifest, recorded
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import SAME, describe, slug, slug_of
 from rungs.measure import results
@@ -172,6 +173,16 @@ def spoil_stolen(folder, record):
     record["runs"][0]["notebooks"]["02_b"]["stolen"] = 0.25
 
 
+def spoil_busy_is_no_number(folder, record):
+    record["runs"][0]["notebooks"]["01_a"]["busy"] = float("nan")
+
+
+def spoil_two_runs(folder, record):
+    record["runs"].insert(0, json.loads(json.dumps(record["runs"][0])))
+    del record["runs"][0]["notebooks"]["02_b"]
+    record["runs"][0]["notebooks"]["01_a"]["busy"] = 0.5  # which the later one would hide
+
+
 def spoil_nobody_looked(folder, record):
     record["runs"][0]["notebooks"]["02_b"]["busy"] = None
 
@@ -197,6 +208,8 @@ def spoil_nobody_looked(folder, record):
         (spoil_busy, "01_a: others used 50% of the cores when it began"),
         (spoil_stolen, "02_b: the hypervisor took 25% of the cores"),
         (spoil_nobody_looked, "02_b: nobody looked"),
+        (spoil_busy_is_no_number, "01_a: nobody looked"),
+        (spoil_two_runs, "01_a: of 2 runs"),
     ],
 )
 def test_every_fault_is_named(folder, course, spoil, says):
@@ -332,3 +345,20 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
 def test_the_page_of_machines_shows_all_that_are_recorded():
     page = (paths.ROOT / "docs" / "machines.md").read_text()
     assert machines.filled(page, paths.ROOT) == page
+
+
+@pytest.mark.parametrize("fact", ["cpu_family", "cpu_model"])
+def test_a_record_that_lacks_a_fact_of_its_processor_is_refused(fact, folder, course):
+    record = recorded.read(folder)
+    del record["machine"][fact]
+    write(folder, record)
+    with pytest.raises(ConfigurationError, match=fact):
+        recorded.check(folder, course)
+
+
+@pytest.mark.parametrize("read", [recorded.read, manifest.read], ids=["record", "manifest"])
+def test_a_pipe_is_refused_and_not_waited_for(read, tmp_path):
+    for name in (recorded.NAME, manifest.NAME):
+        os.mkfifo(tmp_path / name)
+    with pytest.raises(ConfigurationError, match="not a regular file"):
+        read(tmp_path)

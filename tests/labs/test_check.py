@@ -283,6 +283,11 @@ def test_the_best_right_answer_is_kept():
     assert row["state"] == "target reached"
 
 
+def test_a_target_counts_where_the_answer_is_right():
+    row = record.table({"01": {"reached": True, "tries": 1}}).set_index("lab").loc["01"]
+    assert row["state"] == "tried"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -189,3 +189,37 @@ def test_a_folder_without_hand_ins_is_refused(name, folder, tmp_path):
     with pytest.raises(ConfigurationError, match=name):
         handing_in.grade(tmp_path / name, tmp_path / "grades.csv")
     assert not list(tmp_path.glob("grades*"))
+
+
+def own_file(path):
+    path.write_text("my notes")
+
+
+def link(path):
+    path.with_name("notes").write_text("student,lab")
+    path.symlink_to("notes")
+
+
+def pipe(path):
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("make", [own_file, link, pipe], ids=lambda make: make.__name__)
+def test_what_is_beside_the_table_and_not_ours_stays(make, folder, tmp_path):
+    beside = tmp_path / "t.csv.unfinished"
+    make(beside)
+    with pytest.raises(ConfigurationError, match=r"t\.csv\.unfinished"):
+        handing_in.grade(folder, tmp_path / "t.csv")
+    assert os.path.lexists(beside)
+    assert make is not own_file or beside.read_text() == "my notes"
+    assert not (tmp_path / "t.csv").exists()
+
+
+def test_a_grading_that_was_stopped_can_begin_anew(folder, tmp_path):
+    stopped = json.dumps({LAB: {"code": "stop"}})
+    (folder / "zzz.json").write_text(stopped)
+    with pytest.raises(KeyboardInterrupt):
+        handing_in.grade(folder, tmp_path / "t.csv", say=lambda line: None)
+    (folder / "zzz.json").write_text(GOOD)
+    assert graded(folder, tmp_path / "t.csv")[0] == 0
+    assert not (tmp_path / "t.csv.unfinished").exists()

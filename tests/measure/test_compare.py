@@ -312,3 +312,19 @@ def test_runs_with_nothing_in_common_have_nothing_to_compare(run):
         assert comparison.groups.empty
         assert comparison.changes.empty
     assert comparison.only == {"A": {"07_race.csv": 1}, "B": {"01_profile.csv": 0}}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("02_race.csv", "racer,repeat,seconds,plies\n"),
+        ("02_race.csv", "racer,repeat,seconds,plies\na,0,1,many\n"),
+        ("02_race.csv", f"racer,repeat,seconds\na,0,{'9' * 400}\n"),
+        ("15_evaluations.csv", "rung,update,score,low,high\nx,1,1,low,high\n"),
+    ],
+)
+def test_a_table_without_numbers_is_named(name, rows, tmp_path):
+    (tmp_path / name).write_text("# machine: m\n" + rows)
+    odd = read(tmp_path)
+    with pytest.raises(ConfigurationError, match=name):
+        compare(odd, odd)

@@ -37,3 +37,16 @@ def test_two_that_took_no_turns_have_a_noise_each():
     found = noise.factor_apart([2, 3, 4, 3, 3], [1, 2, 2, 2, 2.5, 2])
     assert (found.middle, found.repeats) == (1.5, 5)
     assert (found.low, found.high) == pytest.approx((2 / 2.5, 4 / 1))
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_a_median_that_is_no_number_is_not_judged(odd):
+    found = noise.factor([1.2] + [odd] * 5)
+    assert not found.judged
+    assert not found.beyond()
+    assert not noise.factor([1.2] * 5 + [np.nan]).beyond()
+
+
+def test_seconds_of_0_are_not_judged():
+    for ours, theirs in (([0.0] * 5, [0.0] * 5), ([1.0] * 5, [0.0] * 5)):
+        assert not noise.factor_apart(ours, theirs).beyond()

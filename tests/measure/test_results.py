@@ -1,5 +1,6 @@
 """Provenance that can't be lost, and tables that come back as they were saved."""
 
+import os
 import platform
 
 import pandas as pd
@@ -96,3 +97,15 @@ def test_recorded_results_of_this_machine_come_first(tmp_path):
 def test_virtual_only_where_the_system_tells(monkeypatch, features, virtual):
     monkeypatch.setattr(machine, "cpu_features", lambda: features)
     assert machine.describe()["virtual"] is virtual
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "x.csv")
+    with pytest.raises(ConfigurationError, match=r"x\.csv"):
+        results.load(tmp_path / "x.csv")
+
+
+def test_a_fact_that_is_told_twice_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_text("# machine: A\n# machine: B\na\n1\n")
+    with pytest.raises(ConfigurationError, match=r"x\.csv says something twice"):
+        results.load(tmp_path / "x.csv")

@@ -211,8 +211,8 @@ MUTANTS = [
     Mutant(
         "wrong-board-named",
         "lib/rungs/chess/boards/boards.py",
-        "return IllegalActionError(self.first_board + board, action,",
-        "return IllegalActionError(self.first_board + board + 1, action,",
+        "return IllegalActionError.of(self.first_board + board, action,",
+        "return IllegalActionError.of(self.first_board + board + 1, action,",
         "an illegal action's error names the board behind",
         ("tests/chess/test_errors.py::test_an_illegal_action_on_any_board_changes_nothing",),
     ),

@@ -55,6 +55,8 @@ class BatchVecEnv(VecEnv):
         Raises:
             ConfigurationError: a wrong seed, or of `set_options` a wrong option.
         """
+        if not isinstance(self._options, list) or not self._options:
+            raise ConfigurationError(f"options={shown(self._options)} are not a dict or a list")
         options, *others = self._options
         if any(other != options for other in others):
             raise ConfigurationError("options differ from environment to environment")

@@ -122,12 +122,14 @@ class ChessEnv(EnvBase):
 
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
-            ConfigurationError: actions have a wrong dtype; or only some boards are to be stepped,
-                as with `rollout(break_when_all_done=True)`.
+            ConfigurationError: actions are missing, or of a wrong dtype; or only some boards are to
+                be stepped, as with `rollout(break_when_all_done=True)`.
         """
         if "_step" in tensordict.keys():  # noqa: SIM118 (iterating one gives rows)
             raise ConfigurationError("all boards are stepped at once: break_when_all_done can't be")
-        action = tensordict.get("action")
+        action = tensordict.get("action", None)
+        if action is None:
+            raise ConfigurationError("there is no action to play")
         actions = action if self.env.device else action.numpy()
         out = next(self._ring) if self._ring else None
         last, *flags, info = self.env.step(actions, out)

@@ -9,6 +9,7 @@ who may write there could write another. Owner and mode are that guard.)
 import contextlib
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -74,7 +75,10 @@ def _is_trusted(status: os.stat_result) -> bool:
 def _whole(folder: Path, name: str) -> Path | None:
     for path in folder.glob(f"{name}-*"):
         with contextlib.suppress(FileNotFoundError):  # somebody builds it again
-            if _is_trusted(path.stat()) and path.name == f"{name}-{_hash(path)}":
+            status = path.stat()
+            # To open a pipe would wait for its writer.
+            whole = _is_trusted(status) and stat.S_ISREG(status.st_mode)
+            if whole and path.name == f"{name}-{_hash(path)}":
                 return path
     return None
 

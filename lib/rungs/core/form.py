@@ -1,5 +1,8 @@
 """What a file must hold before anything in it is believed."""
 
+import errno
+import stat
+from pathlib import Path
 from typing import Any
 
 
@@ -30,3 +33,14 @@ def misfit(value: Any, form: Any, name: str = "it") -> str:
     else:
         inner = []
     return next(filter(None, (misfit(*entry) for entry in inner)), "")
+
+
+def check_is_file(path: Path) -> None:
+    """Refuses what is not a regular file: to open a pipe would wait for its writer.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        OSError: a folder, pipe or device is.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rungs import paths
 from rungs.core.atomic import written
-from rungs.core.form import misfit
+from rungs.core.form import check_is_file, misfit
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import describe, differing
 from rungs.measure.peaks import core_speed
@@ -82,6 +82,7 @@ def read(out: Path) -> dict:
     """
     path = out / NAME
     try:
+        check_is_file(path)
         manifest = json.loads(path.read_text())
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigurationError(f"there is no run in {out}") from None

@@ -1,11 +1,13 @@
 """What was recorded on a machine, and whether it is fit to stand beside others' numbers."""
 
+import collections
 import hashlib
 import json
+import math
 from pathlib import Path
 
 from rungs import paths
-from rungs.core.form import misfit
+from rungs.core.form import check_is_file, misfit
 from rungs.course import manifest as manifests
 from rungs.course.chain import NOTEBOOKS
 from rungs.errors import ConfigurationError
@@ -26,6 +28,8 @@ _FORM = {
         "cores": int,
         "gpu": _TEXT_OR_NONE,
         "cpu_vendor": _TEXT_OR_NONE,
+        "cpu_family": _NUMBER_OR_NONE,
+        "cpu_model": _NUMBER_OR_NONE,
         "microarchitecture": str,
     },
     "runs": [
@@ -97,6 +101,7 @@ def read(folder: Path) -> dict:
     """
     path = folder / NAME
     try:
+        check_is_file(path)
         record = json.loads(path.read_text())
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
@@ -133,6 +138,7 @@ def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
     tables = {file: results.load(file).attrs["provenance"] for file in _tables(folder)}
     faults = [
         *_incomplete(record),
+        *_of_two_runs(record),
         *_changed(record, folder),
         *_of_other_runs(record, tables),
         *_of_other_versions(tables),
@@ -145,7 +151,7 @@ def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
 
 
 def _notebooks(record: dict) -> dict[str, dict]:
-    """Returns all runs' notebooks; none is of two."""
+    """Returns all runs' notebooks; `_of_two_runs` refuses one that is of two."""
     return {name: entry for run in record["runs"] for name, entry in run["notebooks"].items()}
 
 
@@ -177,6 +183,11 @@ def _incomplete(record: dict) -> list[str]:
                 f"commit, so nobody can run it again"
             )
     return faults
+
+
+def _of_two_runs(record: dict) -> list[str]:
+    count = collections.Counter(name for run in record["runs"] for name in run["notebooks"])
+    return [f"{name}: of {number} runs" for name, number in count.items() if number > 1]
 
 
 def _is_whole(commit: str | None) -> bool:
@@ -235,7 +246,7 @@ def _busy(record: dict) -> list[str]:
     faults = []
     for name, entry in _notebooks(record).items():
         used, stolen = entry["busy"], entry["stolen"]
-        if used is None or stolen is None:
+        if used is None or stolen is None or math.isnan(used) or math.isnan(stolen):
             faults.append(f"{name}: nobody looked whether the machine was busy")
         elif used > MOST_BUSY:
             faults.append(f"{name}: others used {used:.0%} of the cores when it began")

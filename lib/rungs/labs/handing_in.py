@@ -79,7 +79,8 @@ def grade(folder: Path, out: Path, say: Callable[[str], None] = print) -> int:
         How many rows are of `NOT_JUDGED`.
 
     Raises:
-        ConfigurationError: no file is there, or `out` is one of them or no file; none was judged.
+        ConfigurationError: no file is there, `out` is one of them or no file, or what is beside
+            it with ".unfinished" after its name is no such table; none was judged.
         StorageError: `out` can't be written.
     """
     files = sorted(folder.glob("*.json")) if folder.is_dir() else []
@@ -95,6 +96,7 @@ def grade(folder: Path, out: Path, say: Callable[[str], None] = print) -> int:
     missed = 0
     unfinished = out.with_name(f"{out.name}.unfinished")
     with storing(out):
+        _check_is_left_over(unfinished)
         file = open(unfinished, "w", newline="", encoding="utf-8")  # noqa: SIM115
     with file:
         table = csv.writer(file)
@@ -112,6 +114,18 @@ def grade(folder: Path, out: Path, say: Callable[[str], None] = print) -> int:
     with storing(out):
         os.replace(unfinished, out)
     return missed
+
+
+def _check_is_left_over(unfinished: Path) -> None:
+    """Refuses to write over what is neither absent nor the rows of a grading that was stopped."""
+    if not os.path.lexists(unfinished):
+        return
+    head = ",".join(Row._fields).encode()
+    if not unfinished.is_symlink() and unfinished.is_file():
+        with unfinished.open("rb") as file:
+            if file.readline().rstrip() in (b"", head):
+                return
+    raise ConfigurationError(f"{unfinished} is there already, and is no table of a grading")
 
 
 def _judged(files: list[Path]) -> Iterator[Row]:

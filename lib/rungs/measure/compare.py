@@ -199,7 +199,7 @@ def _groups(run: Run, floor: float) -> pd.DataFrame:
                 continue
             if not groups.index.is_unique:
                 raise ValueError("it has several rows for one thing")
-        except (KeyError, ValueError) as error:
+        except (KeyError, ValueError, TypeError, OverflowError) as error:
             why = f"{type(error).__name__}: {error}"
             raise ConfigurationError(f"{name} of {run.folder} can't be compared: {why}") from None
         found.append(groups.rename_axis("what").reset_index().assign(file=name))

@@ -1,6 +1,7 @@
 """Whether one thing takes longer than another, or whether that is the noise of this run."""
 
 import dataclasses
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -29,8 +30,8 @@ class Factor:
 
     @property
     def judged(self) -> bool:
-        """Whether there are enough repeats to tell noise."""
-        return self.repeats >= FEWEST
+        """Whether there are enough repeats to tell noise, and their median is a number."""
+        return self.repeats >= FEWEST and math.isfinite(self.middle)
 
     def beyond(self, value: float = 1.0) -> bool:
         """Says whether it is larger or smaller than `value` beyond its noise."""
@@ -48,8 +49,10 @@ def factor_apart(ours: Iterable[float], theirs: Iterable[float]) -> Factor:
     """Returns the factor ours / theirs of two that took no turns: both have noise of their own."""
     ours, theirs = (np.asarray(list(values), float) for values in (ours, theirs))
     (low, high), (least, most) = interval(ours), interval(theirs)
-    middle = float(np.median(ours) / np.median(theirs))
-    return Factor(middle, low / most, high / least, min(len(ours), len(theirs)))
+    above = np.array([np.median(ours), low, high])
+    with np.errstate(divide="ignore", invalid="ignore"):  # of 0 seconds: then it is not judged
+        middle, low, high = map(float, above / [np.median(theirs), most, least])
+    return Factor(middle, low, high, min(len(ours), len(theirs)))
 
 
 def interval(values: Iterable[float]) -> tuple[float, float]:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from rungs.compile import gpp
 from rungs.core.atomic import written
+from rungs.core.form import check_is_file
 from rungs.errors import CompilerError, ConfigurationError
 from rungs.machine.describe import describe, slug
 from rungs.measure.peaks import core_speed
@@ -83,6 +84,7 @@ def load(path: Path) -> pd.DataFrame:
             named.
     """
     try:
+        check_is_file(Path(path))
         with open(path) as file:
             # Only at the top: further down a "#" is a value's own, as in the mate Qh7#.
             head = list(itertools.takewhile(lambda line: line.startswith("# "), file))
@@ -92,8 +94,10 @@ def load(path: Path) -> pd.DataFrame:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
     if not head or not all(": " in line for line in head):
         raise ConfigurationError(f"{path} does not say where its numbers come from")
-    facts = (line.removeprefix("# ").rstrip("\n") for line in head)
-    frame.attrs["provenance"] = dict(fact.split(": ", 1) for fact in facts)
+    facts = [line.removeprefix("# ").rstrip("\n").split(": ", 1) for line in head]
+    frame.attrs["provenance"] = dict(facts)
+    if len(frame.attrs["provenance"]) < len(facts):
+        raise ConfigurationError(f"{path} says something twice of where its numbers come from")
     return frame
 
 

@@ -112,7 +112,7 @@ class Trees(abc.ABC):
         """Makes the error that names an action that is not legal in a game."""
         fen = self.fen(game)
         move = move_of(action, board_of(fen))
-        return IllegalActionError(game, action, move.uci() if move else None, fen)
+        return IllegalActionError.of(game, action, move.uci() if move else None, fen)
 
     def no_number(self, game: int) -> ConfigurationError:
         """Makes the error that names a game whose evaluation is none."""

@@ -77,7 +77,7 @@ class NotebookRun:
         if self.disturbed:
             return "This run was disturbed, so it does not tell."
         if not factor.judged:
-            return "There are too few repeats to tell."
+            return "There are too few repeats to tell, or one of them is no number."
         if not factor.beyond(than):
             return "This run does not tell: its noise is larger."
         return larger if factor.middle > than else smaller

@@ -174,4 +174,4 @@ class Boards(abc.ABC):
         fen = fen or self.fen(board)
         move = move_of(action, board_of(fen, self.settings.chess960))
         uci = move.uci() if move else None
-        return IllegalActionError(self.first_board + board, action, uci, fen)
+        return IllegalActionError.of(self.first_board + board, action, uci, fen)
