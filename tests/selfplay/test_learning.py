@@ -143,6 +143,25 @@ def test_the_same_seed_learns_the_same(name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
+def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
+    learner = learning.make(name, 3, WEIGHTS)
+    learner.network.query.weight.requires_grad_(False)
+    before = {key: each.clone() for key, each in learner.network.state_dict().items()}
+    with pytest.raises(ConfigurationError, match=r"query\.weight"):
+        learner.learn(positions())
+    assert all(torch.equal(each, before[key]) for key, each in learner.network.state_dict().items())
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_it_learns_the_same_where_gradients_are_off(name):
+    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
+    with torch.no_grad():
+        ours.learn(positions())
+    theirs.learn(positions())
+    assert torch.equal(ours.network.value.bias, theirs.network.value.bias)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_goes_on_where_another_stopped(name):
     ours, theirs = (learning.make(name, seed, WEIGHTS) for seed in (3, 4))
     ours.learn(positions())

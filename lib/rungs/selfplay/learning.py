@@ -18,7 +18,7 @@ from rungs.train.learners import state
 from rungs.train.learners.compiled import EPS, CppNetwork
 from rungs.train.learners.native import Rows, Searched
 from rungs.train.legal import from_lists
-from rungs.train.network import PolicyValueNetwork
+from rungs.train.network import PolicyValueNetwork, check_learns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Learner(Protocol):
             "policy_loss" and "value_loss", before that.
 
         Raises:
-            ConfigurationError: there are no positions, or an array holds what no position has; it
-                is named.
+            ConfigurationError: there are no positions, an array holds what no position has, or a
+                parameter is frozen; it is named.
             DivergedError: the loss or a gradient is not finite; the weights are unchanged.
         """
 
@@ -82,9 +82,11 @@ class TorchLearner:
         self._optimizer = Adam(network.parameters(), weights.learning_rate, eps=EPS)
         self.evaluate: Evaluator = evaluator("torch", network)
 
+    @torch.enable_grad()
     def learn(self, positions: Positions) -> dict[str, float]:
         """See `Learner.learn`."""
         _check_learnable(positions)
+        check_learns(self.network)
         policy_loss, value_loss = losses(self.network, positions)
         self._optimizer.zero_grad()
         (policy_loss + self._weights.vf_coef * value_loss).backward()
