@@ -68,3 +68,10 @@ def test_a_table_that_is_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "metrics.csv")
     with pytest.raises(InvalidStateError, match=r"metrics\.csv"):
         Log(tmp_path / "metrics.csv", 1)
+
+
+def test_a_table_without_rows_is_begun(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("")
+    begun(path, 2).add({"update": 3, "entropy": "again"})
+    assert updates(path) == [(3, "again")]

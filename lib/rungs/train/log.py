@@ -42,7 +42,7 @@ class Log:
                 reader = csv.DictReader(file)
                 # A process that was killed may have left half a row.
                 whole = [row for row in reader if None not in row.values()]
-            columns = reader.fieldnames or []
+                columns = reader.fieldnames or []
             if len(set(columns)) < len(columns) or any(None in row for row in whole):
                 raise ValueError("its rows and columns are not alike")
             self.rows = [row for row in whole if int(row["update"]) <= last]
