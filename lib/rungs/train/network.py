@@ -60,8 +60,11 @@ def check_learns(network: nn.Module) -> None:
     """Refuses a network of which a part is frozen: learners move all parameters.
 
     Raises:
-        ConfigurationError: a parameter takes no gradient; it is named.
+        ConfigurationError: a parameter takes no gradient; it is named. Or nothing does, in
+            `torch.inference_mode`.
     """
+    if torch.is_inference_mode_enabled():
+        raise ConfigurationError("torch.inference_mode() is on, in which no network learns")
     for name, each in network.named_parameters():
         if not each.requires_grad:
             raise ConfigurationError(

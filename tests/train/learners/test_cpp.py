@@ -288,6 +288,22 @@ def test_weights_that_are_transposed_in_their_memory_are_evaluated_as_they_are(l
     assert all((ours == theirs).all() for ours, theirs in zip(found, wanted, strict=True))
 
 
+@pytest.mark.parametrize("learns", [False, True])
+def test_weights_that_were_exchanged_in_their_memory_keep_their_values(learns):
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    compiled.hold()
+    first, second = (made.blocks[0].change[k].weight for k in (1, 3))
+    first.data, second.data = second.data, first.data
+    other = copy.deepcopy(made)
+    if learns:
+        compiled.hold()
+    found, wanted = (each.evaluate(*given) for each in (compiled, CppNetwork(other)))
+    assert all((ours == theirs).all() for ours, theirs in zip(found, wanted, strict=True))
+    for ours, theirs in zip(made.parameters(), other.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
 def test_a_parameter_that_becomes_a_part_of_itself_is_refused():
     made, given = network(3).float(), leaves()
     compiled = CppNetwork(made)

@@ -209,6 +209,13 @@ def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
 
 
 @NAMES
+def test_inference_mode_is_named(name):
+    made = learner(name)
+    with torch.inference_mode(), pytest.raises(ConfigurationError, match="inference_mode"):
+        made.learn()
+
+
+@NAMES
 def test_it_learns_the_same_where_gradients_are_off(name):
     made, other = learner(name), learner(name)
     with torch.no_grad():

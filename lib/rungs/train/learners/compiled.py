@@ -208,6 +208,14 @@ class CppNetwork:
                 raise ConfigurationError(
                     f"network: it was of {self.memory.dtype}, and is of {found}"
                 )
+            ours = weights["value.bias"].untyped_storage().data_ptr()
+            for name, each in named.items():
+                # In another's place, as where two were exchanged, or transposed in its own.
+                if each.untyped_storage().data_ptr() == ours and _place(each) != _place(
+                    weights[name]
+                ):
+                    each.data = each.detach().clone()
+            now = _places(self.network, [])
             copied = [_Copied(weights[name], each) for name, each in named.items()]
             self._elsewhere = now, copied
         return self._elsewhere[1]
