@@ -142,6 +142,25 @@ def test_the_same_seed_learns_the_same(name):
         assert torch.equal(weights, theirs.network.state_dict()[name])
 
 
+@pytest.mark.parametrize("name", ["learning_rate", "vf_coef", "max_grad_norm"])
+@pytest.mark.parametrize("value", [math.nan, -1.0, "1"])
+def test_weights_of_the_loss_that_are_no_numbers_are_named(name, value):
+    with pytest.raises(ConfigurationError, match=name):
+        dataclasses.replace(WEIGHTS, **{name: value})
+
+
+def test_a_rate_that_is_infinite_is_refused():
+    with pytest.raises(ConfigurationError, match="learning_rate"):
+        dataclasses.replace(WEIGHTS, learning_rate=math.inf)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("nothing", [None, [1, 2]])
+def test_what_is_no_positions_is_refused(name, nothing):
+    with pytest.raises(ConfigurationError, match="positions"):
+        learning.make(name, 3, WEIGHTS).learn(nothing)
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
     learner = learning.make(name, 3, WEIGHTS)

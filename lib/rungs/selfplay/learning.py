@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
+from rungs.core.arguments import real, shown
 from rungs.errors import ConfigurationError, DivergedError
 from rungs.search.search import Evaluator
 from rungs.selfplay.positions import Positions, flaw
@@ -29,11 +30,18 @@ class LossWeights:
         learning_rate: of Adam.
         vf_coef: the weight of the value's squared error.
         max_grad_norm: gradients are scaled down to it.
+
+    Raises:
+        ConfigurationError: one is out of range; it is named.
     """
 
     learning_rate: float
     vf_coef: float
     max_grad_norm: float
+
+    def __post_init__(self) -> None:
+        for name, most in (("learning_rate", 1e9), ("vf_coef", 1e9), ("max_grad_norm", math.inf)):
+            object.__setattr__(self, name, real(name, getattr(self, name), 0, most))
 
 
 class Learner(Protocol):
@@ -219,6 +227,8 @@ def _check_learnable(positions: Positions) -> None:
     Raises:
         ConfigurationError: it names the array.
     """
+    if not isinstance(positions, Positions):
+        raise ConfigurationError(f"positions={shown(positions)} are not Positions")
     wrong = flaw(positions.arrays())
     if not wrong and not len(positions):
         wrong = "count: there are none"
