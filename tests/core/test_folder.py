@@ -1,5 +1,7 @@
 """Folders that are ours: from the first moment, and only as long as something there is."""
 
+import os
+
 import pytest
 
 from rungs.core import folder as folders
@@ -70,3 +72,9 @@ def test_a_folder_is_ours_afterwards_where_something_was_written(tmp_path):
     with pytest.raises(ZeroDivisionError), claimed(tmp_path, "self-play", NAMES):
         raise ZeroDivisionError
     assert [path.name for path in tmp_path.iterdir()] == ["rungs.json"]
+
+
+def test_a_mark_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "rungs.json")
+    with pytest.raises(ConfigurationError, match=r"rungs\.json"), claimed(tmp_path, "run", NAMES):
+        pass

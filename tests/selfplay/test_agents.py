@@ -1,6 +1,7 @@
 """Agents in files: the same network comes out, and what is none is named."""
 
 import dataclasses
+import os
 import shutil
 
 import pytest
@@ -200,3 +201,9 @@ def test_what_is_recorded_can_be_played_against():
     """Of this repository."""
     for name, load in agents.known().items():
         assert load().name, name
+
+
+def test_a_file_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "it.pt")
+    with pytest.raises(ConfigurationError, match=r"it\.pt"):
+        files.load(tmp_path / "it.pt")

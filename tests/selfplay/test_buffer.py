@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def test_every_position_is_drawn(tmp_path):
     assert counts.min() > 850
 
 
-@pytest.mark.parametrize("mishap", ["missing", "cut", "changed", "of another kind"])
+@pytest.mark.parametrize("mishap", ["missing", "cut", "changed", "of another kind", "a pipe"])
 def test_a_broken_shard_is_named_and_nothing_is_removed(tmp_path, mishap):
     buffer = ReplayBuffer(tmp_path, window=2)
     for seed in (1, 2, 3):
@@ -110,6 +111,9 @@ def test_a_broken_shard_is_named_and_nothing_is_removed(tmp_path, mishap):
     whole = path.read_bytes()
     if mishap == "missing":
         path.unlink()
+    elif mishap == "a pipe":
+        path.unlink()
+        os.mkfifo(path)
     elif mishap == "cut":
         path.write_bytes(whole[:-1])
     elif mishap == "changed":

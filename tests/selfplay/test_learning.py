@@ -142,6 +142,44 @@ def test_the_same_seed_learns_the_same(name):
         assert torch.equal(weights, theirs.network.state_dict()[name])
 
 
+@pytest.mark.parametrize("name", ["learning_rate", "vf_coef", "max_grad_norm"])
+@pytest.mark.parametrize("value", [math.nan, -1.0, "1"])
+def test_weights_of_the_loss_that_are_no_numbers_are_named(name, value):
+    with pytest.raises(ConfigurationError, match=name):
+        dataclasses.replace(WEIGHTS, **{name: value})
+
+
+def test_a_rate_that_is_infinite_is_refused():
+    with pytest.raises(ConfigurationError, match="learning_rate"):
+        dataclasses.replace(WEIGHTS, learning_rate=math.inf)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("nothing", [None, [1, 2]])
+def test_what_is_no_positions_is_refused(name, nothing):
+    with pytest.raises(ConfigurationError, match="positions"):
+        learning.make(name, 3, WEIGHTS).learn(nothing)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
+    learner = learning.make(name, 3, WEIGHTS)
+    learner.network.query.weight.requires_grad_(False)
+    before = {key: each.clone() for key, each in learner.network.state_dict().items()}
+    with pytest.raises(ConfigurationError, match=r"query\.weight"):
+        learner.learn(positions())
+    assert all(torch.equal(each, before[key]) for key, each in learner.network.state_dict().items())
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_it_learns_the_same_where_gradients_are_off(name):
+    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
+    with torch.no_grad():
+        ours.learn(positions())
+    theirs.learn(positions())
+    assert torch.equal(ours.network.value.bias, theirs.network.value.bias)
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_goes_on_where_another_stopped(name):
     ours, theirs = (learning.make(name, seed, WEIGHTS) for seed in (3, 4))

@@ -84,3 +84,18 @@ def test_learning_does_not_wait_for_pytorchs_compiler(tmp_path):
         [sys.executable, "-c", code, tmp_path], stderr=subprocess.PIPE, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_weights_that_were_exchanged_or_transposed_in_their_memory_are_moved_by_their_gradients():
+    def changed(kind):
+        weights = [torch.nn.Parameter(torch.arange(4.0).reshape(2, 2) + k) for k in (0, 10, 20)]
+        made = kind(weights, 0.1, 1e-5)
+        weights[0].data, weights[1].data = weights[1].data, weights[0].data
+        weights[2].data = weights[2].data.T
+        made.zero_grad()
+        sum((each * torch.tensor([[1.0, -2.0], [0.0, 3.0]])).sum() for each in weights).backward()
+        made.step()
+        return weights
+
+    for ours, theirs in zip(changed(FlatAdam), changed(Adam), strict=True):
+        torch.testing.assert_close(ours, theirs)

@@ -129,6 +129,8 @@ def _check_nothing_is_there(
 
 def _mark(path: Path) -> dict | None:
     """Returns what a folder says of itself, or None where it isn't ours."""
+    if not (path / _MARK).is_file():  # a pipe would be waited for
+        return None
     try:
         mark = json.loads((path / _MARK).read_text())
     except (OSError, ValueError, RecursionError):

@@ -120,6 +120,8 @@ def _write(path: Path, positions: Positions) -> None:
 
 
 def _read(path: Path) -> Positions:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise InvalidStateError(f"{path} is no file")
     try:
         whole = path.read_bytes()
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
+from rungs.core.arguments import real, shown
 from rungs.errors import ConfigurationError, DivergedError
 from rungs.search.search import Evaluator
 from rungs.selfplay.positions import Positions, flaw
@@ -18,7 +19,7 @@ from rungs.train.learners import state
 from rungs.train.learners.compiled import EPS, CppNetwork
 from rungs.train.learners.native import Rows, Searched
 from rungs.train.legal import from_lists
-from rungs.train.network import PolicyValueNetwork
+from rungs.train.network import PolicyValueNetwork, check_learns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,11 +30,18 @@ class LossWeights:
         learning_rate: of Adam.
         vf_coef: the weight of the value's squared error.
         max_grad_norm: gradients are scaled down to it.
+
+    Raises:
+        ConfigurationError: one is out of range; it is named.
     """
 
     learning_rate: float
     vf_coef: float
     max_grad_norm: float
+
+    def __post_init__(self) -> None:
+        for name, most in (("learning_rate", 1e9), ("vf_coef", 1e9), ("max_grad_norm", math.inf)):
+            object.__setattr__(self, name, real(name, getattr(self, name), 0, most))
 
 
 class Learner(Protocol):
@@ -57,8 +65,8 @@ class Learner(Protocol):
             "policy_loss" and "value_loss", before that.
 
         Raises:
-            ConfigurationError: there are no positions, or an array holds what no position has; it
-                is named.
+            ConfigurationError: there are no positions, an array holds what no position has, or a
+                parameter is frozen; it is named.
             DivergedError: the loss or a gradient is not finite; the weights are unchanged.
         """
 
@@ -82,9 +90,11 @@ class TorchLearner:
         self._optimizer = Adam(network.parameters(), weights.learning_rate, eps=EPS)
         self.evaluate: Evaluator = evaluator("torch", network)
 
+    @torch.enable_grad()
     def learn(self, positions: Positions) -> dict[str, float]:
         """See `Learner.learn`."""
         _check_learnable(positions)
+        check_learns(self.network)
         policy_loss, value_loss = losses(self.network, positions)
         self._optimizer.zero_grad()
         (policy_loss + self._weights.vf_coef * value_loss).backward()
@@ -217,6 +227,8 @@ def _check_learnable(positions: Positions) -> None:
     Raises:
         ConfigurationError: it names the array.
     """
+    if not isinstance(positions, Positions):
+        raise ConfigurationError(f"positions={shown(positions)} are not Positions")
     wrong = flaw(positions.arrays())
     if not wrong and not len(positions):
         wrong = "count: there are none"

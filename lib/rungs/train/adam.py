@@ -141,10 +141,15 @@ class FlatAdam:
 
     def _hold(self) -> None:
         """Moves weights that lie elsewhere into the vector, with the values that they have."""
-        for place, each in zip(self._places, self._weights, strict=True):
-            if each.data_ptr() != place.data_ptr():
-                place.copy_(each.detach())
-                each.data = place
+        # Copied before any is moved: one may lie in another's place.
+        moved = [
+            (place, each, each.detach().clone())
+            for place, each in zip(self._places, self._weights, strict=True)
+            if (each.data_ptr(), each.stride()) != (place.data_ptr(), place.stride())
+        ]
+        for place, each, values in moved:
+            place.copy_(values)
+            each.data = place
 
     def _views(self, flat: torch.Tensor) -> list[torch.Tensor]:
         """Returns the part of a vector for each tensor of weights, shaped and laid out like it."""

@@ -35,10 +35,16 @@ class Log:
         self._board: Any = None
         if not last or not path.exists():
             return
+        if not path.is_file():  # a pipe would be waited for
+            raise InvalidStateError(f"{path} is no file")
         try:
             with path.open(newline="") as file:
+                reader = csv.DictReader(file)
                 # A process that was killed may have left half a row.
-                whole = [row for row in csv.DictReader(file) if None not in row.values()]
+                whole = [row for row in reader if None not in row.values()]
+                columns = reader.fieldnames or []
+            if len(set(columns)) < len(columns) or any(None in row for row in whole):
+                raise ValueError("its rows and columns are not alike")
             self.rows = [row for row in whole if int(row["update"]) <= last]
         except (OSError, ValueError, KeyError, csv.Error) as error:
             why = f"{type(error).__name__}: {error}"
@@ -61,10 +67,14 @@ class Log:
         """Writes a row, which has an "update"; it is in the file when this returns.
 
         Raises:
+            InvalidStateError: the rows before have other columns.
             StorageError: the file can't be written.
         """
+        columns = list(self.rows[0] if self.rows else row)
+        if row.keys() != set(columns):
+            raise InvalidStateError(f"{self.path} has the columns {columns}, not {list(row)}")
         with storing(self.path), self.path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, row)
+            writer = csv.DictWriter(file, columns)
             if not self.rows:
                 writer.writeheader()
             writer.writerow(row)

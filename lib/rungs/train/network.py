@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from rungs.chess.actions import NUM_ACTIONS, target_of
+from rungs.errors import ConfigurationError
 from rungs.train.bags import products
 from rungs.train.distributions import Padded
 from rungs.train.legal import Legal, from_bits
@@ -53,6 +54,23 @@ class LegalActionNetwork(nn.Module):
         scores, values = self.scores(observation, legal)
         rows = Padded(legal, scores)
         return rows.actions, rows.log_probabilities, values
+
+
+def check_learns(network: nn.Module) -> None:
+    """Refuses a network of which a part is frozen: learners move all parameters.
+
+    Raises:
+        ConfigurationError: a parameter takes no gradient; it is named. Or nothing does, in
+            `torch.inference_mode`.
+    """
+    if torch.is_inference_mode_enabled():
+        raise ConfigurationError("torch.inference_mode() is on, in which no network learns")
+    for name, each in network.named_parameters():
+        if not each.requires_grad:
+            raise ConfigurationError(
+                f"network: its {name} is frozen (requires_grad=False), and learners move all "
+                "parameters; network.requires_grad_() lets all of them learn"
+            )
 
 
 def gathered_scores(

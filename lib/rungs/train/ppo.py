@@ -4,6 +4,7 @@ Read top to bottom: a learner that plays and improves in turns, and how good eac
 to be. `rungs.train.loss` is what is improved; `rungs.train.learners` are ways to compute that.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Iterator
 
@@ -191,10 +192,13 @@ class Learner:
         return {**episodes, **watch.seconds}
 
     def save(self) -> dict:
-        """Returns what decides what comes next, for `load`: "own" of this rank, the rest of any."""
+        """Returns what decides what comes next, for `load`: "own" of this rank, the rest of any.
+
+        Nothing of it changes when the learner goes on.
+        """
         own = {"generator": self.generator.get_state(), "env": self.env.get_state()}
         counts = {"updates": self.updates, "steps": self.steps}
-        return self.agent.state_dict() | counts | {"own": own}
+        return copy.deepcopy(self.agent.state_dict()) | counts | {"own": own}
 
     def load(self, saved: dict) -> None:
         """Goes on from what `save` returned, in a learner made like that one.

@@ -47,6 +47,8 @@ class Saved:
         """
         if not path.exists():
             raise ConfigurationError(f"there is no {path}")
+        if not path.is_file():  # a pipe would be waited for
+            raise ConfigurationError(f"{path} is no file")
         found = _read_whole(path)
         heading = self._heading()
         if not isinstance(found, dict) or {name: found.get(name) for name in heading} != heading:

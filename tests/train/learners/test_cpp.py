@@ -276,6 +276,43 @@ def test_weights_are_evaluated_as_they_are_however_they_were_changed(change, par
     assert not all((ours == theirs).all() for ours, theirs in zip(found, before, strict=True))
 
 
+@pytest.mark.parametrize("learns", [False, True])
+def test_weights_that_are_transposed_in_their_memory_are_evaluated_as_they_are(learns):
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    if learns:
+        compiled.hold()
+    square = made.blocks[0].change[1].weight
+    square.data = square.data.T
+    found, wanted = (each.evaluate(*given) for each in (compiled, CppNetwork(copy.deepcopy(made))))
+    assert all((ours == theirs).all() for ours, theirs in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_weights_that_were_exchanged_in_their_memory_keep_their_values(learns):
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    compiled.hold()
+    first, second = (made.blocks[0].change[k].weight for k in (1, 3))
+    first.data, second.data = second.data, first.data
+    other = copy.deepcopy(made)
+    if learns:
+        compiled.hold()
+    found, wanted = (each.evaluate(*given) for each in (compiled, CppNetwork(other)))
+    assert all((ours == theirs).all() for ours, theirs in zip(found, wanted, strict=True))
+    for ours, theirs in zip(made.parameters(), other.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_a_parameter_that_becomes_a_part_of_itself_is_refused():
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    compiled.hold()
+    made.query.bias.data = made.query.bias.data[:32]
+    with pytest.raises(ConfigurationError, match="128 units"):
+        compiled.evaluate(*given)
+
+
 def test_weights_that_were_changed_and_changed_back_are_evaluated_in_between_learning():
     """What products are made of is known also where a minibatch has made it."""
     made, played = agent(network(3).float()), batches.played("list", "games")

@@ -51,6 +51,17 @@ def test_it_goes_on_as_the_saved_one(name):
 
 
 @NAMES
+def test_a_learner_goes_back_to_what_it_saved(name):
+    made = learner(name)
+    made.learn()
+    saved = made.save()
+    entropy, after = made.learn()["entropy"], weights(made).clone()
+    made.load(saved)
+    assert made.learn()["entropy"] == entropy
+    assert torch.equal(weights(made), after)
+
+
+@NAMES
 def test_what_was_played_is_legal_and_as_likely_as_it_says(name):
     made = learner(name)
     made.learn()
@@ -185,6 +196,32 @@ def test_parameters_that_the_optimizer_does_not_have_are_not_learnt(name):
     made.network.load_state_dict(copy.deepcopy(made.network.state_dict()), assign=True)
     with pytest.raises(ConfigurationError, match="network"):
         made.learn()
+
+
+@NAMES
+def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
+    made = learner(name)
+    made.network.query.weight.requires_grad_(False)
+    before = weights(made).clone()
+    with pytest.raises(ConfigurationError, match=re.escape("query.weight")):
+        made.learn()
+    assert torch.equal(weights(made), before)
+
+
+@NAMES
+def test_inference_mode_is_named(name):
+    made = learner(name)
+    with torch.inference_mode(), pytest.raises(ConfigurationError, match="inference_mode"):
+        made.learn()
+
+
+@NAMES
+def test_it_learns_the_same_where_gradients_are_off(name):
+    made, other = learner(name), learner(name)
+    with torch.no_grad():
+        made.learn()
+    other.learn()
+    assert torch.equal(weights(made), weights(other))
 
 
 @NAMES

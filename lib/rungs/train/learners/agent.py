@@ -97,7 +97,7 @@ class Agent(Protocol):
 
         Raises:
             ConfigurationError: there are fewer rows; or the network's parameters are of another
-                shape, dtype or device than when the agent was made.
+                shape, dtype or device than when the agent was made, or one of them is frozen.
         """
 
     def improve(self, played: Played, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from rungs.compile.team import thread_count, workers_of
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
 from rungs.train.learners.native import AdamSettings, Memory
-from rungs.train.network import LegalActionNetwork, PolicyValueNetwork
+from rungs.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
 
 EPS = 1e-5
 _BETAS = (0.9, 0.999)
@@ -71,7 +71,7 @@ class CppNetwork:
             raise UnavailableError("the C++ was compiled for no products of bfloat16 (AVX512-BF16)")
         self.memory = Memory(self.api, network, bfloat16)
         self.dtype = np.dtype(f"f{self.memory.dtype.itemsize}")
-        self._own = [(each.data_ptr(), each.dtype) for each in self.memory.weights.values()]
+        self._own = [_place(each) for each in self.memory.weights.values()]
         self._elsewhere: tuple[list, list[_Copied]] = [], []  # where, as `_places` says, and what
         self.steps = 0
 
@@ -140,11 +140,12 @@ class CppNetwork:
 
         Raises:
             ConfigurationError: it has no rows, or a position can't be read; or the network is no
-                longer one that C++ has code for.
+                longer one that C++ has code for, or a part of it is frozen.
             DivergedError: the loss is not finite.
         """
         if minibatch.positions.rows < 1:
             raise ConfigurationError("there are no positions to learn from")
+        check_learns(self.network)
         self.hold()
         self.memory.make_room(minibatch.positions.rows)
         parts = (ctypes.c_double * _PARTS)()
@@ -207,6 +208,14 @@ class CppNetwork:
                 raise ConfigurationError(
                     f"network: it was of {self.memory.dtype}, and is of {found}"
                 )
+            ours = weights["value.bias"].untyped_storage().data_ptr()
+            for name, each in named.items():
+                # In another's place, as where two were exchanged, or transposed in its own.
+                if each.untyped_storage().data_ptr() == ours and _place(each) != _place(
+                    weights[name]
+                ):
+                    each.data = each.detach().clone()
+            now = _places(self.network, [])
             copied = [_Copied(weights[name], each) for name, each in named.items()]
             self._elsewhere = now, copied
         return self._elsewhere[1]
@@ -253,13 +262,18 @@ _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
 
 
+def _place(tensor: torch.Tensor) -> tuple:
+    """Returns where numbers are in memory, and how they lie there."""
+    return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
+
+
 def _places(module: nn.Module, found: list) -> list:
-    """Adds where a module's parameters are and of which dtype, None for one that isn't there.
+    """Adds where a module's parameters are, as `_place` says, None for one that isn't there.
 
     `Module.parameters` takes ten times as long, at each step of all games.
     """
     for each in module._parameters.values():
-        found.append(each if each is None else (each.data_ptr(), each.dtype))
+        found.append(each if each is None else _place(each))
     for part in module._modules.values():
         if part is not None:
             _places(part, found)

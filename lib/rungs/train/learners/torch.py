@@ -12,7 +12,12 @@ from rungs.train.distributions import Distribution, Packed, Padded
 from rungs.train.learners.agent import Played, Sample, check_minibatch
 from rungs.train.legal import Legal, Positions, from_bits, from_lists
 from rungs.train.loss import ppo_loss
-from rungs.train.network import LegalActionNetwork, PolicyValueNetwork, scores_in_place
+from rungs.train.network import (
+    LegalActionNetwork,
+    PolicyValueNetwork,
+    check_learns,
+    scores_in_place,
+)
 from rungs.train.ranks import Ranks
 from rungs.train.settings import PpoSettings
 from rungs.train.squares import SparseSquares
@@ -70,6 +75,7 @@ class TorchAgent:
         self._check_parameters()
         return self._differentiate(played, rows)
 
+    @torch.enable_grad()
     def _differentiate(
         self, played: Played, rows: torch.Tensor
     ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
@@ -107,11 +113,12 @@ class TorchAgent:
         self._optimizer.load_state_dict(saved["optimizer"])
 
     def _check_parameters(self) -> None:
-        """Makes sure that what the optimizer moves is what the network computes with.
+        """Makes sure that what the optimizer moves is what the network computes with, and learns.
 
         Raises:
-            ConfigurationError: it isn't.
+            ConfigurationError: it isn't, or a parameter is frozen.
         """
+        check_learns(self.network)
         if _described(self.network) != self._parameters:
             raise ConfigurationError(
                 "network: its parameters are others than when the learner was made, or of another "
