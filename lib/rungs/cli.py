@@ -478,7 +478,7 @@ def _conformance(options: argparse.Namespace) -> int:
     table = report.FORMATS[options.format](suite, results, versions)
     if options.out:
         with written(options.out) as unfinished:
-            unfinished.write_text(table)
+            unfinished.write_text(table, errors="backslashreplace")
     else:
         print(table, end="")
     return int(any(one.status == FAILS for played in results.values() for one in played))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rungs.errors import ConfigurationError
 from rungs.measure import noise
 
 
@@ -50,3 +51,8 @@ def test_a_median_that_is_no_number_is_not_judged(odd):
 def test_seconds_of_0_are_not_judged():
     for ours, theirs in (([0.0] * 5, [0.0] * 5), ([1.0] * 5, [0.0] * 5)):
         assert not noise.factor_apart(ours, theirs).beyond()
+
+
+def test_no_repeats_have_no_median():
+    with pytest.raises(ConfigurationError, match="no repeats"):
+        noise.factor([])

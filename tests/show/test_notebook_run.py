@@ -141,3 +141,16 @@ def test_threads_that_share_cores_by_design_are_known(shown, tmp_path, monkeypat
         pass
     assert run.disturbed is False
     assert asked == [False, True, False]
+
+
+def test_a_record_that_cannot_be_drawn_so_ends_nothing(shown, found, tmp_path):
+    folder = tmp_path / "data" / "recorded" / "a-machine"
+    results.save(FRAME.assign(boards=64), folder / "07_race.csv", {"size": "full"})
+
+    def of_one_board(frame):
+        return drawn(frame.set_index("boards").loc[[1]].reset_index())
+
+    run = NotebookRun("07", tmp_path)
+    found["other programs used {:.0%}"] = 0.4
+    run.figure("race", of_one_board, FRAME)
+    assert "can't be drawn" in shown[-1]

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 import rungs
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.unpack import unpack_planes
+from rungs.core.arguments import shown
 from rungs.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
@@ -55,6 +56,8 @@ class ChessVectorEnv(VectorEnv):
     """
 
     def __init__(self, config: Mapping[str, Any]):
+        if not isinstance(config, Mapping):
+            raise ConfigurationError(f"config={shown(config)} has no settings by name")
         for fixed in {"mask", "autoreset_mode"} & config.keys():
             raise ConfigurationError(f"{fixed} can't be set: RLlib knows one")
         if config.get("dtype") == "bfloat16":

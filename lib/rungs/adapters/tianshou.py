@@ -65,8 +65,10 @@ class ChessVectorEnv(BaseVectorEnv):
             **kwargs: `seed`, of all boards.
 
         Raises:
-            ConfigurationError: a wrong index or seed.
+            ConfigurationError: a wrong index or seed, or another argument.
         """
+        if others := sorted(kwargs.keys() - {"seed"}):
+            raise ConfigurationError(f"reset has no {', '.join(others)}: it takes seed")
         self._assert_is_not_closed()
         boards = self._indices(env_id)
         if len(boards) < self.env_num and self._begun:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.special
 
+from rungs.errors import ConfigurationError
 from rungs.measure.compare import FEWEST
 
 # How often an interval may miss on both sides together: what the extremes of five repeats allow.
@@ -60,8 +61,13 @@ def interval(values: Iterable[float]) -> tuple[float, float]:
 
     That so many of n values lie on one side of their distribution's median is as likely as so many
     heads in n throws of a coin. With fewer than five values it is from the least to the most.
+
+    Raises:
+        ConfigurationError: there are no values.
     """
     values = np.sort(np.asarray(list(values), float))
+    if not len(values):
+        raise ConfigurationError("there are no repeats, which have no median")
     most = (len(values) - 1) // 2  # that may be left out on a side
     missed = 2 * scipy.special.bdtr(np.arange(most + 1), len(values), 0.5)
     left_out = max(0, int(np.searchsorted(missed, _MISSES, side="right")) - 1)

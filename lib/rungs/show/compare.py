@@ -70,8 +70,9 @@ def figure(comparison: Comparison):
     for row in rows.itertuples():
         text = f"{_value(row.measure, row.a)} → {_value(row.measure, row.b)}, {row.verdict}"
         at = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": "small"}
-        axes.text(1.01, row.y, text, **at)
-    axes.set_yticks(rows["y"], [textwrap.fill(_what(row), 52) for row in rows.itertuples()])
+        axes.text(1.01, row.y, text, parse_math=False, **at)
+    names = [textwrap.fill(_what(row), 52) for row in rows.itertuples()]
+    axes.set_yticks(rows["y"], names, parse_math=False)  # a racer's name may hold a "$"
     axes.tick_params(axis="y", labelsize="small", length=0)
     axes.set_ylim(max(len(rows), 1) - 0.4, -0.6)
     axes.set_xscale("log", base=2)

@@ -11,7 +11,7 @@ from IPython.display import display
 from matplotlib.figure import Figure
 
 from rungs import paths
-from rungs.machine.describe import in_words, slug
+from rungs.machine.describe import in_words
 from rungs.measure import results
 from rungs.measure.disturbance import disturbances, usage
 from rungs.measure.noise import Factor
@@ -119,18 +119,18 @@ class NotebookRun:
             say("*No run of this figure is recorded.*")
             return
         facts = tables[table].attrs["provenance"]
-        say(f"*As recorded on {in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`:*")
         try:
+            where = f"{in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
             figure = draw(tables.pop(table), **tables)
         except (KeyError, IndexError, ValueError) as error:  # as what this size's boards are not of
-            say(f"*It can't be drawn as this figure: {type(error).__name__}, {error}.*")
+            say(f"*What is recorded can't be drawn so: {type(error).__name__}, {error}.*")
         else:
+            say(f"*As recorded on {where}:*")
             display(figure)
 
     def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
         """Returns recorded tables of these forms: of this kind of machine, or else of another."""
-        recorded = self._root / "data" / "recorded"
-        for folder in [recorded / slug(), *sorted(recorded.glob("*/"))]:
+        for folder in results.recorded_folders(self._root):
             files = {name: folder / f"{self._notebook}_{name}.csv" for name in like}
             if all(file.exists() for file in files.values()):
                 tables = {name: results.load(file) for name, file in files.items()}
