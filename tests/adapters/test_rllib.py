@@ -84,6 +84,12 @@ def test_what_rllib_does_not_know_is_refused(setting):
         make(2, **setting)
 
 
+@pytest.mark.parametrize("config", [None, [], 3, "num_envs"])
+def test_settings_without_names_are_refused(config):
+    with pytest.raises(ConfigurationError, match="config"):
+        ChessVectorEnv(config)
+
+
 def test_an_illegal_action_raises():
     env = make(2)
     env.reset()

@@ -144,3 +144,11 @@ def test_an_illegal_action_raises():
 def test_observations_are_batches():
     seen, _ = ChessVectorEnv(2).reset()
     assert isinstance(seen, Batch)
+
+
+@pytest.mark.parametrize("how", [{"zz": 1}, {"options": {}}])
+def test_reset_takes_a_seed_and_nothing_else(how):
+    env = ChessVectorEnv(2)
+    with pytest.raises(ConfigurationError, match=next(iter(how))):
+        env.reset(**how)
+    env.close()

@@ -449,3 +449,23 @@ def test_every_compiler_makes_the_same_learner(compiler):
     wanted, _ = agent(made).gradients(played, torch.arange(64))
     for weights, gradient in wanted.items():
         np.testing.assert_allclose(found[weights], gradient, rtol=1e-9, atol=1e-12)
+
+
+def _other_activation(network):
+    network.blocks[0].change[2] = torch.nn.GELU()
+
+
+def _other_epsilon(network):
+    network.norm.eps = 1.0
+
+
+def _hook(network):
+    network.value.register_forward_hook(lambda *_: None)
+
+
+@pytest.mark.parametrize("change", [_other_activation, _other_epsilon, _hook])
+def test_a_network_of_other_layers_is_refused(change):
+    network = PolicyValueNetwork()
+    change(network)
+    with pytest.raises(ConfigurationError, match="layers"):
+        CppNetwork(network)

@@ -17,6 +17,7 @@ from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
 from rungs.train.learners.native import AdamSettings, Memory
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
+from rungs.train.squares import DenseSquares, SparseSquares
 
 EPS = 1e-5
 _BETAS = (0.9, 0.999)
@@ -293,6 +294,11 @@ def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
             f"learner='cpp' has code for a PolicyValueNetwork of 128 units only, not for "
             f"network={shown(network)}"
         )
+    if _parts(network) != _parts_of_ours():
+        raise ConfigurationError(
+            "learner='cpp' has code for the layers of a PolicyValueNetwork as they are made, "
+            "without hooks, and not for others in their place"
+        )
     dtypes = {weights.dtype for weights in network.parameters()}
     places = {(weights.device.type, weights.layout) for weights in network.parameters()}
     if places != {("cpu", torch.strided)}:
@@ -325,6 +331,24 @@ def _check_leaves(**arrays: np.ndarray) -> None:
                 f"{name}: shape {found.shape} and dtype {found.dtype}, not {shape} and "
                 f"{dtype.__name__}"
             )
+
+
+def _parts(network: PolicyValueNetwork) -> list[tuple]:
+    """Returns what a network is made of, but for how its first layer is computed."""
+    return [
+        (
+            nn.Linear if type(part) in (DenseSquares, SparseSquares) else type(part),
+            part.extra_repr(),
+            len(part._forward_hooks) + len(part._forward_pre_hooks),
+        )
+        for part in network.modules()
+    ]
+
+
+@functools.cache
+def _parts_of_ours() -> list[tuple]:
+    with torch.device("meta"):
+        return _parts(PolicyValueNetwork())
 
 
 @functools.cache
