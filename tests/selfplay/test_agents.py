@@ -207,3 +207,12 @@ def test_a_file_that_is_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "it.pt")
     with pytest.raises(ConfigurationError, match=r"it\.pt"):
         files.load(tmp_path / "it.pt")
+
+
+@pytest.mark.parametrize("weight", [1e5, float("nan")])
+def test_weights_that_half_precision_has_not_are_not_frozen(weight):
+    network = PolicyValueNetwork(width=8, keys=4)
+    with torch.no_grad():
+        network.value.bias.fill_(weight)
+    with pytest.raises(ConfigurationError, match=r"value\.bias"):
+        files.freeze(network, "large", {})

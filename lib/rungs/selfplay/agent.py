@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from rungs.errors import InvalidStateError
+from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.selfplay.tensors import flaw
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.saved import Saved
@@ -31,8 +31,15 @@ class Agent:
 
 
 def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
-    """Returns a network as it is now, the same as it will be read from a file."""
+    """Returns a network as it is now, the same as it will be read from a file.
+
+    Raises:
+        ConfigurationError: a weight is not finite, or is too large for half precision; it is named.
+    """
     weights = {key: each.detach().cpu().half() for key, each in network.state_dict().items()}
+    for key, each in weights.items():
+        if not each.isfinite().all():
+            raise ConfigurationError(f"network: a weight of {key} has no finite half precision")
     return Agent(name, _made(weights), {key: str(value) for key, value in provenance.items()})
 
 
