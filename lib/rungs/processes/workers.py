@@ -60,6 +60,14 @@ def preload(*modules: str) -> None:
                 os.environ[_SAFE_PATH] = before
 
 
+def _ours(make: Callable) -> list[str]:
+    """Returns a function's module if it is of this package: others' may be in the current folder.
+
+    A server that looked for them elsewhere might find a package of the same name, for all workers.
+    """
+    return [make.__module__] if make.__module__.partition(".")[0] == "rungs" else []
+
+
 def limit(pipe: Connection, timeout: float | None) -> None:
     """Has sending to and receiving from a pipe raise BlockingIOError after `timeout` seconds."""
     if timeout is None:
@@ -128,7 +136,7 @@ class Workers:
         self._waiting: dict[Connection, int] = {}
         self._dead: RungsError | None = None
         try:
-            preload(make.__module__)
+            preload(*_ours(make))
             for entry in arguments:
                 self._start_again(make, entry, daemon)
         except OSError as error:  # no more files or processes for us
@@ -147,7 +155,7 @@ class Workers:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.01)
-                preload(make.__module__)
+                preload(*_ours(make))
 
     def _start(self, make: Callable, entry: tuple, daemon: bool) -> None:
         ours, theirs = CONTEXT.Pipe()
