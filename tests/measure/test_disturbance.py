@@ -61,7 +61,8 @@ def test_usage_counts_this_process_and_its_threads():
     before, stop = usage(), threading.Event()
     thread = threading.Thread(target=stop.wait)
     thread.start()
-    while time.process_time() < before.own + 0.05:
+    end = time.process_time() + 0.05
+    while time.process_time() < end:
         pass
     after = usage()
     stop.set()
