@@ -13,12 +13,9 @@ from rungs.course.chain import NOTEBOOKS
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import SAME, differing, slug, slug_of
 from rungs.measure import results
+from rungs.measure.disturbance import MAX_BUSY, MAX_STOLEN
 
 NAME = "record.json"
-
-# Which share of all cores' time others may have used in the moment before a notebook, where the
-# system's ticks tell no less than some hundredths; and may have been stolen while it ran.
-MOST_BUSY, MOST_STOLEN = 0.15, 0.03
 
 _NUMBER_OR_NONE = (int, float, type(None))
 _TEXT_OR_NONE = (str, type(None))
@@ -248,9 +245,9 @@ def _busy(record: dict) -> list[str]:
         used, stolen = entry["busy"], entry["stolen"]
         if used is None or stolen is None or math.isnan(used) or math.isnan(stolen):
             faults.append(f"{name}: nobody looked whether the machine was busy")
-        elif used > MOST_BUSY:
+        elif used > MAX_BUSY:
             faults.append(f"{name}: others used {used:.0%} of the cores when it began")
-        elif stolen > MOST_STOLEN:
+        elif stolen > MAX_STOLEN:
             faults.append(f"{name}: the hypervisor took {stolen:.0%} of the cores while it ran")
     return faults
 

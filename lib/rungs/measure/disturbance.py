@@ -17,10 +17,11 @@ MAX_BUSY, MAX_STOLEN = 0.15, 0.03
 MAX_PREEMPTED = 50.0
 # From which share of the time on a thread counts as computing, so that another on its core matters.
 _COMPUTING = 0.25
-_BUSY = (
-    0.9  # from which share of the time on a core is busy: threads that take turns leave some idle
-)
+# From which share of the time on a core is busy: threads that take turns leave some of it idle.
+_BUSY = 0.9
 _SHORTEST = 0.2  # seconds: of less, hundredths of a second tell nothing
+
+_TICKS = os.sysconf("SC_CLK_TCK")  # of the system's clock, a second
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,9 +85,6 @@ def disturbances(
     if (crowd := _threads_on_one_core(before, after, seconds)) > 1:
         found["{:.0f} computing threads shared a core"] = crowd
     return found
-
-
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def _own_seconds() -> float:

@@ -17,6 +17,9 @@ from rungs.measure.disturbance import disturbances, usage
 from rungs.measure.noise import Factor
 from rungs.show.prose import live, say
 
+_ACROSS: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20}
+_MEASURING = 1.0  # seconds: cells that take less only write or draw
+
 
 class NotebookRun:
     """Watches each cell of a notebook for what else used the processor while it measured.
@@ -157,10 +160,6 @@ class NotebookRun:
             f"**This run was disturbed**: at worst {_in_words(self._all)}. Figures of what was "
             "disturbed say so, recorded ones stand below them, and nothing is concluded from it."
         )
-
-
-_ACROSS: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20}
-_MEASURING = 1.0  # seconds: cells that take less only write or draw
 
 
 def _in_words(found: dict[str, float]) -> str:
