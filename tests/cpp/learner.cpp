@@ -133,10 +133,13 @@ std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads)
     }
     all.insert(all.end(), log_probability.begin(), log_probability.end());
     all.insert(all.end(), value.begin(), value.end());
-    Parts parts = gradients(memory.model, batch, PpoLoss<T>(minibatch), workers);
+    Parts parts;
+    if (gradients(memory.model, batch, PpoLoss<T>(minibatch), parts, workers) >= 0)
+      fail("a position can't be read");
     if (!(parts.entropy > 0 && parts.value > 0)) fail("no loss");
     step(memory.model, {1e-3, 1e-5, 0.5, 2 * round - 1}, workers);
-    parts = gradients(memory.model, batch, SearchLoss<T>(searched), workers);
+    if (gradients(memory.model, batch, SearchLoss<T>(searched), parts, workers) >= 0)
+      fail("a searched position can't be read");
     if (!(parts.policy > 0 && parts.value > 0)) fail("no loss of search");
     step(memory.model, {1e-3, 1e-5, 0.5, 2 * round}, workers);
     memory.check_fences();

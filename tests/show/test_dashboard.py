@@ -38,27 +38,34 @@ def folder(tmp_path):
 
 
 def parts(shown):
-    origin, choice, stack, _ = shown.children
-    return origin.value, choice, stack
+    _, choice, stack, _ = shown.children
+    return choice, stack
+
+
+def chosen(shown, name):
+    """What is shown once a panel is chosen: the panel, and below it the origin of its tables."""
+    choice, stack = parts(shown)
+    choice.value = name
+    return stack.children[stack.selected_index].children
 
 
 def panel(shown, name):
-    """What is shown once a panel is chosen."""
-    _, choice, stack = parts(shown)
-    choice.value = name
-    (widget,) = stack.children[stack.selected_index].children
-    return widget
+    return chosen(shown, name)[0]
+
+
+def origin(shown, name):
+    return chosen(shown, name)[1].value
 
 
 def made(shown):
-    _, choice, stack = parts(shown)
+    choice, stack = parts(shown)
     return [
         name for name, frame in zip(choice.options, stack.children, strict=True) if frame.children
     ]
 
 
 def test_there_is_a_panel_for_every_widget(folder):
-    _, choice, _ = parts(rungs.explore(folder))
+    choice, _ = parts(rungs.explore(folder))
     assert choice.options == (*SAVED, *UNRECORDED, *LIVE)
 
 
@@ -129,17 +136,19 @@ def test_threads_are_drawn_as_the_model_was_fitted(folder):
 
 
 def test_it_says_where_results_come_from(folder):
-    said, _, _ = parts(rungs.explore(folder))
+    said = origin(rungs.explore(folder), "CartPole")
     facts = results.load(folder / "13_times.csv").attrs["provenance"]
-    for fact in (facts["machine"], facts["date"][:10], "smoke and quick", str(folder)):
+    for fact in (facts["machine"], facts["date"][:10], "size smoke", str(folder)):
         assert fact in said
+    assert "size quick" in origin(rungs.explore(folder), "learning")
+    assert len(chosen(rungs.explore(folder), "a game")) == 1
 
 
 def test_a_run_holds_its_results(tmp_path, folder):
     run = tmp_path / "run"
     (run / "results").mkdir(parents=True)
     (folder / "13_times.csv").rename(run / "results" / "13_times.csv")
-    assert str(run / "results") in parts(rungs.explore(run))[0]
+    assert str(run / "results") in origin(rungs.explore(run), "CartPole")
 
 
 def test_a_folder_without_results_is_refused(tmp_path):
@@ -147,10 +156,10 @@ def test_a_folder_without_results_is_refused(tmp_path):
         rungs.explore(tmp_path / "nowhere")
 
 
-def test_numbers_of_unknown_origin_are_refused(tmp_path):
+def test_numbers_of_unknown_origin_are_not_drawn(tmp_path):
     (tmp_path / "07_race.csv").write_text("racer,seconds\ncpp,1\n")
-    with pytest.raises(ConfigurationError, match=r"07_race\.csv"):
-        rungs.explore(tmp_path)
+    (said,) = chosen(rungs.explore(tmp_path), "ladder")
+    assert "07_race.csv" in said.value
 
 
 def test_a_game_needs_no_results(tmp_path, monkeypatch):
@@ -170,7 +179,9 @@ def test_what_was_recorded_is_drawn(machine):
     assert any(isinstance(each, ipywidgets.interactive) for each in drawn)
 
 
-def test_the_last_run_comes_first_then_this_machine_then_any(tmp_path, folder, monkeypatch):
+def test_tables_of_the_last_run_come_first_then_this_machines_then_any(
+    tmp_path, folder, monkeypatch
+):
     monkeypatch.setattr(dashboard, "ROOT", tmp_path / "tree")
     table = (folder / "13_times.csv").read_text()
 
@@ -178,12 +189,16 @@ def test_the_last_run_comes_first_then_this_machine_then_any(tmp_path, folder, m
         target = (tmp_path / "tree" / "data").joinpath(*path)
         target.mkdir(parents=True)
         (target / "13_times.csv").write_text(table)
-        return parts(rungs.explore())[0]
+        return origin(rungs.explore(), "CartPole")
 
-    assert "No saved results" in parts(rungs.explore())[0]
+    assert "none is here" in panel(rungs.explore(), "CartPole").value
     assert "data/recorded/a" in add("recorded", "a")
     assert f"data/recorded/{slug()}" in add("recorded", slug())
     assert "data/run/results" in add("run", "results")
+    (tmp_path / "tree" / "data" / "recorded" / "a" / "15_evaluations.csv").write_text(
+        (folder / "15_evaluations.csv").read_text()
+    )
+    assert "data/recorded/a" in origin(rungs.explore(), "learning")
 
 
 def test_without_any_results_live_panels_work(tmp_path, monkeypatch):
@@ -222,6 +237,14 @@ def test_live_panels_are_drawn_over_what_this_machine_measured(folder, monkeypat
 def test_the_roofline_needs_valgrind(folder, monkeypatch):
     monkeypatch.setattr(valgrind, "have_valgrind", lambda: False)
     assert "apt-get install valgrind" in panel(rungs.explore(folder), "roofline, live").value
+
+
+def test_the_roofline_is_measured_where_no_table_is_of_this_machine(folder, monkeypatch):
+    work = dict.fromkeys(("operations", "instructions", "bytes"), 1000.0)
+    monkeypatch.setattr(valgrind, "have_valgrind", lambda: True)
+    monkeypatch.setattr(valgrind, "work_per_ply", lambda boards, steps, mask: work)
+    *_, guessing, _ = panel(rungs.explore(folder), "roofline, live").children
+    assert guessing.children[1].disabled
 
 
 @pytest.mark.system

@@ -98,7 +98,7 @@ def test_every_panel_is_operated_by_keyboard(address):
         changed(page, first)
         choose(page, "bits")
 
-        moved = ("profile", "updates", "chess peers", "CartPole", "nodes", "threads")
+        moved = ("profile", "updates", "chess peers", "CartPole", "threads")
         for name in (*moved, "a game"):
             shown = choose(page, name)
             tab_to(page, "slider")

@@ -46,17 +46,17 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     """Shows all of the course's widgets, one at a time; a panel is made when it is chosen.
 
     Args:
-        results: a folder of saved tables, or of a run; by default the run in `data/run`, or else
-            what was recorded, on this machine if it was. Without any, and for tables that are
-            missing, panels say which notebook makes them; live panels, which measure what the
-            reader chooses, first measure what they are drawn over.
+        results: a folder of saved tables, or of a run. By default each table is taken from the run
+            in `data/run` if it is there, else from what was recorded, on this machine first. A
+            panel says where its tables come from, or what is wrong: which notebook makes one that
+            is missing, or which table doesn't say where it was measured;
+            live panels, which measure what the reader chooses, first measure what they are drawn
+            over.
 
     Raises:
-        ConfigurationError: there is no table to draw in `results`, or one that doesn't say where
-            it comes from.
+        ConfigurationError: there is no table to draw in `results`.
     """
-    folder = _default() if results is None else _tables_in(Path(results))
-    tables = _Tables(folder)
+    tables = _Tables(_default() if results is None else [_tables_in(Path(results))])
     panels = {
         "ladder": lambda: widgets.explore_ladder(tables["07_race"], tables.rest_of_batch()),
         "profile": lambda: python_rung.explore_amdahl(tables["01_profile"]),
@@ -83,61 +83,70 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
         frame = frames[choice.index]
         if not frame.children:
             frame.children = [_line("One moment: a live panel may measure this machine first …")]
+            tables.read.clear()
             try:
-                frame.children = [panels[choice.value]()]
+                panel = panels[choice.value]()
             except RungsError as error:
-                frame.children = [_line(str(error))]
+                panel = _line(str(error))
+            frame.children = [panel, _line(tables.origin())] if tables.read else [panel]
 
     choice.observe(show, "value")
     show()
-    dashboard = ipywidgets.VBox([_line(tables.origin()), choice, stack, ipywidgets.HTML(_FOCUS)])
+    about = "Live panels measure this machine; the others are drawn from saved results."
+    dashboard = ipywidgets.VBox([_line(about), choice, stack, ipywidgets.HTML(_FOCUS)])
     dashboard.add_class("rungs")
     return dashboard
 
 
 class _Tables:
-    """The tables of a folder; one that is missing is named where it is asked for."""
+    """The tables of folders, each from the first that has it; `read` holds what was asked for."""
 
-    def __init__(self, folder: Path | None):
-        names = (*_NOTEBOOKS, *_ROOFLINE, _STRONG)
-        paths = {name: folder / f"{name}.csv" for name in names} if folder else {}
-        self._folder = folder
-        self._tables = {name: saved.load(path) for name, path in paths.items() if path.exists()}
+    def __init__(self, folders: list[Path]):
+        self._folders = folders
+        self.read: dict[Path, dict[str, str]] = {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        if name not in self._tables:
-            where = f"no {name}.csv in {_short(self._folder)}" if self._folder else "none is here"
-            raise UnavailableError(f"No table: {where}. Notebook {_NOTEBOOKS[name]}, makes it.")
-        return self._tables[name]
+        for folder in self._folders:
+            if (path := folder / f"{name}.csv").exists():
+                return self._load(path)
+        where = " or ".join(map(_short, self._folders))
+        where = f"no {name}.csv in {where}" if where else "none is here"
+        raise UnavailableError(f"No table: {where}. Notebook {_NOTEBOOKS[name]}, makes it.")
 
     def of_here(self, *names: str) -> list[pd.DataFrame] | None:
-        """Returns tables that were all measured on this machine, or None."""
-        found = [self._tables[name] for name in names if name in self._tables]
+        """Returns tables of one folder that were all measured on this machine, or None."""
         here = describe()
-        mine = [table for table in found if not differing(table.attrs["provenance"], here)]
-        return mine if len(mine) == len(names) else None
+        for folder in self._folders:
+            paths = [folder / f"{name}.csv" for name in names]
+            if not all(path.exists() for path in paths):
+                continue
+            if not any(differing(saved.load(path).attrs["provenance"], here) for path in paths):
+                return [self._load(path) for path in paths]
+        return None
+
+    def _load(self, path: Path) -> pd.DataFrame:
+        table = saved.load(path)
+        self.read[path] = table.attrs["provenance"]
+        return table
 
     def rest_of_batch(self) -> float:
         """Returns seconds of inference and update per batch, as notebook 07 measured them."""
         return float(self["07_ladder"].attrs["provenance"]["rest_of_batch_seconds"])
 
     def origin(self) -> str:
-        """Returns where the tables come from: machine, size and dates."""
-        if not self._folder or not self._tables:
-            return "No saved results: the live panels measure this machine, the others are empty."
-        facts = pd.DataFrame([table.attrs["provenance"] for table in self._tables.values()])
+        """Returns where the tables that were read come from: machine, size and dates."""
+        facts = pd.DataFrame(list(self.read.values()))
         machines = " and ".join((facts["machine"] + ", " + facts["cores"] + " cores").unique())
         sizes = " and ".join(facts["size"].unique())
-        days = facts["date"].str[:10]
-        dates = " to ".join(dict.fromkeys((days.min(), days.max())))
-        where = f"{machines}, size {sizes}, {dates} ({_short(self._folder)})"
-        return f"Saved results of {where}. Live panels measure this machine."
+        dates = " to ".join(sorted({*facts["date"].str[:10]}))
+        folders = ", ".join(sorted({_short(path.parent) for path in self.read}))
+        return f"Measured on {machines}, size {sizes}, {dates} ({folders})."
 
 
-def _default() -> Path | None:
-    """Returns the folder of the last run, of this machine's recorded results, or of another's."""
+def _default() -> list[Path]:
+    """Returns the folders of the last run, of this machine's recorded results, and of others'."""
     folders = [ROOT / "data" / "run" / "results", *saved.recorded_folders(ROOT)]
-    return next(filter(_has_tables, folders), None)
+    return [folder for folder in folders if _has_tables(folder)]
 
 
 def _tables_in(folder: Path) -> Path:
@@ -213,7 +222,7 @@ def _roofline(tables: _Tables) -> ipywidgets.VBox:
 
 
 def _peaks(cores: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    none = pd.DataFrame(columns=["name", "intensity", "performance"], dtype=float)
+    none = pd.DataFrame({"name": pd.Series(dtype=str), "intensity": [], "performance": []})
     counts = sorted({1, cores})
     compute = peaks.measure_compute(counts, repeats=15, seconds=0.005)
     bandwidth = peaks.measure_bandwidth(counts, repeats=15, seconds=0.005)

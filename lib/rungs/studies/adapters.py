@@ -140,8 +140,8 @@ def _tianshou(num_envs: int, rung: str) -> _Made:
 
 # What is raced: the package whose interface it is, and how it is stepped.
 ADAPTERS: dict[str, tuple[str, Callable[[int, str], _Made]]] = {
-    RAW: ("rungs", _raw),
-    COPIED: ("rungs", _copied),
+    RAW: ("rungs-rl", _raw),
+    COPIED: ("rungs-rl", _copied),
     "TorchRL": ("torchrl", _torchrl),
     "TorchRL, 32 steps kept": ("torchrl", functools.partial(_torchrl, steps_kept=32)),
     "RLlib": ("ray", _rllib),
