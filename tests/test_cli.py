@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rungs import __version__, cli
-from rungs.measure import results
+from rungs_course.measure import results
 from tests.course import notebooks as tiny
 
 
@@ -121,7 +121,7 @@ def test_wrong_use_is_one_clear_line(tmp_path, capsys):
 
 def test_a_failed_notebook_exits_1(tmp_path, monkeypatch, capsys):
     tiny.write(tmp_path / "notebooks", "01_a", "1 / 0")
-    from rungs.course import chain
+    from rungs_course.runner import chain
 
     run = chain.run
     monkeypatch.setattr(
@@ -182,7 +182,7 @@ def test_a_path_that_is_no_text_can_be_said(tmp_path):
     folder.mkdir()
     (folder / "a.json").write_text("null")
     out = os.fsencode(tmp_path) + b"/\xff.csv"
-    command = [sys.executable, "-m", "rungs", "grade", str(folder), "--out", out]
+    command = [sys.executable, "-m", "rungs_course", "grade", str(folder), "--out", out]
     strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
     done = subprocess.run(command, env=strict, capture_output=True)
     assert b"\\udcff.csv" in done.stdout

@@ -2,9 +2,10 @@
 
 import pytest
 
-from rungs import cli, doctor, registry
-from rungs.doctor import Finding
+from rungs import registry
 from rungs.errors import SamenessError, UnavailableError
+from rungs_course import cli, doctor
+from rungs_course.doctor import Finding
 
 FINDINGS = [
     Finding("OpenMP", True, True, "a team of 2 threads"),

@@ -231,10 +231,10 @@ PROGRAMS = {
     "course": [
         typed("race"),
         typed("progress"),
-        "import rungs; rungs.play(); rungs.explore()",
+        "import rungs; rungs_course.play(); rungs_course.explore()",
         *on_pages("docs/howto/profile.md", "^import rungs"),
     ],
-    "book": ["import furo, myst_nb, sphinx, rungs.course.book"],
+    "book": ["import furo, myst_nb, sphinx, rungs_course.runner.book"],
     "gpu": GPU,
     "kernels": GPU,
     "peers": on_pages("docs/moving.md", "^(?!(?s:.*)envpool)"),
@@ -271,7 +271,8 @@ def test_training_imports_only_what_its_extra_brings():
     code = f"""
 import sys
 sys.modules |= dict.fromkeys({absent})  # importing them raises ModuleNotFoundError
-import rungs.selfplay.training, rungs.train.evaluate, rungs.train.training, rungs.train.watch
+import rungs.selfplay.training, rungs.train.evaluate, rungs.train.training,
+rungs_course.studies.watch
 """
     succeed([sys.executable, "-c", code])
 
@@ -350,12 +351,12 @@ def test_it_trains_where_it_is_called(installed):
 
 
 def test_the_course_is_elsewhere_and_it_says_so(installed):
-    done = installed("-m", "rungs", "run")
+    done = installed("-m", "rungs_course", "run")
     assert done.returncode == 2
     assert "the course is in Rungs' source tree" in done.stderr
 
 
 def test_the_doctor_tries_it(installed):
-    done = installed("-m", "rungs", "doctor")
+    done = installed("-m", "rungs_course", "doctor")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "works     chess on openmp" in done.stdout

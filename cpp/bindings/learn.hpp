@@ -189,7 +189,7 @@ void rungs_learn_wake(std::uintptr_t model) {
 }
 
 // Multiplies matrices, (n, n) floats, by the version of that number, in the order of `VERSIONS` in
-// lib/rungs/studies/products.py.
+// lib/rungs_course/studies/products.py.
 void rungs_learn_product(std::int64_t version, std::uintptr_t a, std::uintptr_t b, std::uintptr_t c,
                          std::int64_t n, std::uintptr_t runner, std::uintptr_t team,
                          std::int64_t threads) {

@@ -1,4 +1,4 @@
-// The machine's measurements as plain functions, for Python: see lib/rungs/measure/peaks.py.
+// The machine's measurements as plain functions, for Python: see lib/rungs_course/measure/peaks.py.
 #pragma once
 #include "../machine/bandwidth.hpp"
 

@@ -6,7 +6,7 @@
 extern "C" {
 
 // Plays (steps, N) actions in the way of that number, in the order of `WAYS` in
-// lib/rungs/studies/teams.py; returns how many episodes ended.
+// lib/rungs_course/studies/teams.py; returns how many episodes ended.
 std::int64_t rungs_chess_shared_play(std::uintptr_t batch, const std::int64_t* actions,
                                      std::int64_t steps, std::int64_t way, std::int64_t threads) {
   using namespace rungs::steps;

@@ -17,11 +17,11 @@ from rungs import cli
 from rungs.core.atomic import UNFINISHED, tidy, written
 from rungs.core.folder import claimed
 from rungs.core.lock import locked
-from rungs.course import book, chain, manifest
 from rungs.errors import ConfigurationError, RungsError, StorageError
 from rungs.train import checkpoint
 from rungs.train.settings import PpoSettings, Training
 from rungs.train.training import train
+from rungs_course.runner import book, chain, manifest
 from tests.course import notebooks as tiny
 
 TINY = Training(
@@ -415,7 +415,7 @@ def test_a_home_that_cant_be_written_to_is_said_in_a_line(tmp_path, monkeypatch,
     def refuse():
         raise OSError(errno.EROFS, "Read-only file system", "/home/somebody/.cache")
 
-    monkeypatch.setattr("rungs.course.first.look", refuse)
+    monkeypatch.setattr("rungs_course.runner.first.look", refuse)
     assert cli.main(["race"]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1

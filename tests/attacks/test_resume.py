@@ -12,11 +12,11 @@ import torch
 
 from rungs import cli
 from rungs.chess.engine import UciEngine
-from rungs.course import chain, manifest
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.train import checkpoint
 from rungs.train.settings import PpoSettings, Training
 from rungs.train.training import train
+from rungs_course.runner import chain, manifest
 from tests.attacks.states import join, split
 from tests.attacks.test_files import contents, quiet
 from tests.course import notebooks as tiny

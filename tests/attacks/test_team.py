@@ -16,8 +16,8 @@ from rungs.chess.policy import random_actions
 from rungs.compile import team
 from rungs.errors import UnavailableError
 from rungs.machine.cpu import usable_cores
-from rungs.measure.load import busy_process
-from rungs.measure.race import race
+from rungs_course.measure.load import busy_process
+from rungs_course.measure.race import race
 from tests import lockstep
 from tests.interrupt import interrupted
 

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 import rungs
-from rungs import peers
 from rungs.adapters.pettingzoo import raw_env
 from rungs.adapters.sb3 import BatchVecEnv, CartPoleVecEnv, ChessVecEnv
 from rungs.chess.actions import from_uci, to_uci
@@ -21,8 +20,9 @@ from rungs.chess.policy import random_actions
 from rungs.chess.unpack import unpack_mask, unpack_planes
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, EngineError, RungsError
-from rungs.peers.open_spiel import TO_OURS, to_open_spiel, to_rungs
 from rungs.train.settings import PpoSettings, Training
+from rungs_course import peers
+from rungs_course.peers.open_spiel import TO_OURS, to_open_spiel, to_rungs
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 MASK = np.ones((2, 4672), np.bool_)

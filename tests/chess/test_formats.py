@@ -15,7 +15,7 @@ from rungs.chess.observation import mirrored
 from rungs.chess.policy import random_actions
 from rungs.chess.unpack import unpack_list, unpack_mask, unpack_planes
 from rungs.errors import ConfigurationError, InvalidFenError, InvalidStateError
-from rungs.measure.verify import assert_same
+from rungs_course.measure.verify import assert_same
 from tests import lockstep
 from tests.chess.test_cuda import OnHost
 from tests.chess.test_sameness import ADVERSARIAL

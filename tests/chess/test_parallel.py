@@ -19,8 +19,8 @@ import rungs
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, OversubscriptionWarning, WorkerDiedError
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
-from rungs.measure.verify import assert_same
 from rungs.processes.workers import Workers
+from rungs_course.measure.verify import assert_same
 from tests import lockstep
 from tests.interrupt import interrupted
 

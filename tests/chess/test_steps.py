@@ -10,7 +10,7 @@ import pytest
 from rungs import paths
 from rungs.chess.perft import read_epd
 from rungs.compile import cling, gpp
-from rungs.studies import steps
+from rungs_course.studies import steps
 
 DATA = Path(__file__).parents[1] / "data"
 NAMES = [version.name for version in steps.VERSIONS]

@@ -16,6 +16,7 @@ from rungs.conformance.run import FAILS, NOT_OFFERED, PASSES, check, run, run_as
 from rungs.conformance.suite import load
 from rungs.errors import ConfigurationError, NotOfferedError, UnavailableError
 from rungs.registry import rungs_of
+from rungs_course.peers import environments as peers
 
 SUITE = load()
 BY_ID = {case.id: case for case in SUITE.cases}
@@ -48,10 +49,10 @@ def test_a_rung_that_is_not_here_is_no_environment(monkeypatch):
         RungEnvironment("openmp")
 
 
-@pytest.mark.parametrize("name", environments.PEERS)
+@pytest.mark.parametrize("name", peers.PEERS)
 def test_every_environment_has_its_module(name):
-    module, kind, _ = environments.PEERS[name]
-    file = Path(environments.__file__).with_name(f"{module}.py")
+    module, _, kind = peers.PEERS[name][0].partition(":")
+    file = Path(peers.__file__).with_name(f"{module}.py")
     assert f"class {kind}(" in file.read_text()
 
 
@@ -243,6 +244,9 @@ class TestCommand:
 
     def test_names_that_stand_for_several(self):
         assert list(environments.named(["rungs"])) == environments.ours()
-        assert environments.named(["peers", "Pgx"])["Pgx"] is False
+        assert environments.named(["rungs", "cpp"])["cpp"] == ("cpp", False)
+        assert [*peers.named(["peers"])] == [environments.PYTHON_CHESS, *peers.PEERS]
+        made, may_lack = peers.named(["peers", "Pgx", "peers"])["Pgx"]
+        assert (made, may_lack) == ("rungs_course.peers.environments.pgx:Pgx", False)
         with pytest.raises(ConfigurationError, match="no environment"):
             environments.named(["others"])

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from rungs import cli, paths
-from rungs.course import chain, manifest, recorded
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import SAME, describe, slug, slug_of
-from rungs.measure import results
-from rungs.show import machines
+from rungs_course.measure import results
+from rungs_course.runner import chain, manifest, recorded
+from rungs_course.show import machines
 from tests.course import notebooks as tiny
 
 RECORDED = paths.ROOT / "data" / "recorded"

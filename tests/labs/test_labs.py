@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rungs.labs import catalogue, check
-from rungs.labs.building import build
-from rungs.labs.lab import Difference
-from rungs.labs.verdict import Verdict
+from rungs_course.labs import catalogue, check
+from rungs_course.labs.building import build
+from rungs_course.labs.lab import Difference
+from rungs_course.labs.verdict import Verdict
 
 WRONG = sorted(Path(__file__).parent.glob("wrong/*/*"))
 LABS = list(catalogue.labs().values())

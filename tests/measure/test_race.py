@@ -8,7 +8,7 @@ import pytest
 
 import rungs
 from rungs.errors import SamenessError
-from rungs.measure.race import output_floor, race
+from rungs_course.measure.race import output_floor, race
 
 SETTINGS = {"seed": 1, "steps": 5, "repeats": 3, "warmup": 1}
 

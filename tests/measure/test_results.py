@@ -9,8 +9,8 @@ import pytest
 from rungs import __version__
 from rungs.errors import ConfigurationError
 from rungs.machine import describe as machine
-from rungs.measure import results
-from rungs.measure.peaks import core_speed
+from rungs_course.measure import results
+from rungs_course.measure.peaks import core_speed
 
 
 def test_a_hash_in_a_value_is_no_comment(tmp_path):

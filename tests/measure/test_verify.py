@@ -5,7 +5,7 @@ import pytest
 
 import rungs
 from rungs.errors import SamenessError
-from rungs.measure.verify import verify, verify_games
+from rungs_course.measure.verify import verify, verify_games
 
 
 def outcome(**changed):

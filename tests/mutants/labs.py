@@ -8,7 +8,7 @@ GRADE = "tests/labs/test_handing_in.py"
 MUTANTS = [
     Mutant(
         "lab-long-error-text",
-        "lib/rungs/labs/plain.py",
+        "lib/rungs_course/labs/plain.py",
         "    if len(text) > most:\n",
         "    if not text:\n",
         "the text of an error is told in full, which is more than the judge may write",
@@ -16,7 +16,7 @@ MUTANTS = [
     ),
     Mutant(
         "lab-disturbed-judging-passes",
-        "lib/rungs/labs/check.py",
+        "lib/rungs_course/labs/check.py",
         "        if begins != key.encode() or kind",
         "        if kind",
         "what a submission writes to the judge's file is believed",
@@ -25,7 +25,7 @@ MUTANTS = [
     ),
     Mutant(
         "lab-stale-submission",
-        "lib/rungs/labs/submissions.py",
+        "lib/rungs_course/labs/submissions.py",
         "    _codes[lab.name] = None\n",
         "",
         "after a cell that fails, the one before is judged",
@@ -33,7 +33,7 @@ MUTANTS = [
     ),
     Mutant(
         "lab-target-by-the-interval",
-        "lib/rungs/labs/verdict.py",
+        "lib/rungs_course/labs/verdict.py",
         "_percent(self.share.middle) >= _percent",
         "_percent(self.share.high) >= _percent",
         "a target counts as reached by the interval's upper end, beside a share that is below it",
@@ -41,7 +41,7 @@ MUTANTS = [
     ),
     Mutant(
         "lab-record-unchecked",
-        "lib/rungs/labs/record.py",
+        "lib/rungs_course/labs/record.py",
         "        if wrong:\n",
         "        if not wrong and entry is None:\n",
         "a record that is damaged ends in an error of Python's",
@@ -49,7 +49,7 @@ MUTANTS = [
     ),
     Mutant(
         "grade-ends-with-a-bad-file",
-        "lib/rungs/labs/handing_in.py",
+        "lib/rungs_course/labs/handing_in.py",
         '            yield Row(student, "", "unreadable", why=str(error))\n            continue\n',
         "            raise error\n",
         "one file that can't be read ends the grading of all others",
@@ -57,7 +57,7 @@ MUTANTS = [
     ),
     Mutant(
         "grade-writes-formulas",
-        "lib/rungs/labs/handing_in.py",
+        "lib/rungs_course/labs/handing_in.py",
         'if text.lstrip()[:1] in ("=", "+", "-", "@")',
         'if text[:1] in ("+", "-", "@")',
         "a spreadsheet takes a student's name for a formula",
@@ -65,7 +65,7 @@ MUTANTS = [
     ),
     Mutant(
         "grade-loses-the-table-before",
-        "lib/rungs/labs/handing_in.py",
+        "lib/rungs_course/labs/handing_in.py",
         'out.with_name(f"{out.name}.unfinished")',
         "out",
         "a grading that is interrupted has replaced the table of the one before",

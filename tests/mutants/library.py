@@ -86,7 +86,7 @@ MUTANTS = [
     ),
     Mutant(
         "openspiel-ways-in-another-order",
-        "lib/rungs/peers/open_spiel.py",
+        "lib/rungs_course/peers/open_spiel.py",
         "_WAYS = (0, 1, -1)",
         "_WAYS = (0, -1, 1)",
         "OpenSpiel's promotions by captures go the other way",
@@ -94,7 +94,7 @@ MUTANTS = [
     ),
     Mutant(
         "openspiel-castling-swapped",
-        "lib/rungs/peers/open_spiel.py",
+        "lib/rungs_course/peers/open_spiel.py",
         "(chess.Move(chess.E1, chess.C1), chess.Move(chess.E1, chess.G1))",
         "(chess.Move(chess.E1, chess.G1), chess.Move(chess.E1, chess.C1))",
         "OpenSpiel castles to the other side",
@@ -102,7 +102,7 @@ MUTANTS = [
     ),
     Mutant(
         "openspiel-opponents-colour",
-        "lib/rungs/peers/open_spiel.py",
+        "lib/rungs_course/peers/open_spiel.py",
         "(self._numbers[boards] + self._episodes[boards]) % 2 == 1",
         "(self._numbers[boards] + self._episodes[boards]) % 2 == 0",
         "with OpenSpiel the agent has the other colour",
@@ -110,7 +110,7 @@ MUTANTS = [
     ),
     Mutant(
         "openspiel-rights-of-black",
-        "lib/rungs/peers/open_spiel.py",
+        "lib/rungs_course/peers/open_spiel.py",
         "(17, 16, 19, 18), (19, 18, 17, 16)",
         "(17, 16, 19, 18), (17, 16, 19, 18)",
         "with OpenSpiel Black sees White's rights to castle as its own",
@@ -142,7 +142,7 @@ MUTANTS = [
     ),
     Mutant(
         "done-notebook-again",
-        "lib/rungs/course/chain.py",
+        "lib/rungs_course/runner/chain.py",
         'if entry["status"] == "done":',
         'if entry["status"] == "over":',
         "a run that goes on runs what was done again",
@@ -150,7 +150,7 @@ MUTANTS = [
     ),
     Mutant(
         "changed-sources-accepted",
-        "lib/rungs/course/chain.py",
+        "lib/rungs_course/runner/chain.py",
         "    manifests.check_unchanged(manifest, chosen)\n",
         "",
         "a run goes on with other sources than it began with",
@@ -158,7 +158,7 @@ MUTANTS = [
     ),
     Mutant(
         "new-sources-unseen",
-        "lib/rungs/course/manifest.py",
+        "lib/rungs_course/runner/manifest.py",
         "for name in before | after if before.get(name) != after.get(name)",
         "for name in before.keys() & after.keys() if before[name] != after[name]",
         "a source that came or went since a run began is not noticed",
@@ -174,7 +174,7 @@ MUTANTS = [
     ),
     Mutant(
         "unavailable-is-a-failure",
-        "lib/rungs/course/notebook.py",
+        "lib/rungs_course/runner/notebook.py",
         'if getattr(error, "ename", None) == UnavailableError.__name__:',
         'if getattr(error, "ename", None) == "Unavailable":',
         "a notebook that lacks something stops the chain",
@@ -233,7 +233,7 @@ MUTANTS = [
     ),
     Mutant(
         "a-widgets-error-unseen",
-        "lib/rungs/course/notebook.py",
+        "lib/rungs_course/runner/notebook.py",
         """if output["output_type"] == "error":""",
         """if output["output_type"] == "none":""",
         "a widget that shows an error fails no notebook",
@@ -242,7 +242,7 @@ MUTANTS = [
     ),
     Mutant(
         "a-kernel-outlives-its-run",
-        "lib/rungs/course/kernels.py",
+        "lib/rungs_course/runner/kernels.py",
         "os.kill(each, signal.SIGKILL)  # whoever asked for it has gone",
         "pass",
         "a killed run leaves a kernel that computes",
@@ -286,7 +286,7 @@ MUTANTS = [
     ),
     Mutant(
         "provenance-needs-all",
-        "lib/rungs/measure/results.py",
+        "lib/rungs_course/measure/results.py",
         "    except importlib.metadata.PackageNotFoundError:\n        return None\n",
         "    except ZeroDivisionError:\n        return None\n",
         "self-play needs Cling, as it asks for its version",

@@ -13,7 +13,7 @@ RESULTS = ("tests/measure/test_results.py",)
 MUTANTS = [
     Mutant(
         "ring-of-half-the-rounds",
-        "lib/rungs/studies/cost_model.py",
+        "lib/rungs_course/studies/cost_model.py",
         '"ring": lambda p: 2 * (p - 1),',
         '"ring": lambda p: p - 1,',
         "a ring adds up but does not hand out",
@@ -21,7 +21,7 @@ MUTANTS = [
     ),
     Mutant(
         "all-reduce-moves-all",
-        "lib/rungs/studies/cost_model.py",
+        "lib/rungs_course/studies/cost_model.py",
         "moved = 2 * (processes - 1) / processes * num_bytes",
         "moved = 2 * num_bytes",
         "an all-reduce sends more bytes than it must",
@@ -29,7 +29,7 @@ MUTANTS = [
     ),
     Mutant(
         "halving-rounds-down",
-        "lib/rungs/studies/cost_model.py",
+        "lib/rungs_course/studies/cost_model.py",
         "2 * math.ceil(math.log2(p))",
         "2 * math.floor(math.log2(p))",
         "numbers of processes are taken for the power of two below",
@@ -37,7 +37,7 @@ MUTANTS = [
     ),
     Mutant(
         "nothing-shared",
-        "lib/rungs/studies/cost_model.py",
+        "lib/rungs_course/studies/cost_model.py",
         "/ speed * beside + exchange",
         "/ speed + exchange",
         "processes side by side compute as fast as each alone",
@@ -45,7 +45,7 @@ MUTANTS = [
     ),
     Mutant(
         "predictions-beside-overlapped",
-        "lib/rungs/studies/cost_model.py",
+        "lib/rungs_course/studies/cost_model.py",
         '== ("in turn" if row.processes > 1 else "none"))',
         '== ("overlapped" if row.processes > 1 else "none"))',
         "a prediction of parts one after the other is held against overlapped ones",
@@ -53,7 +53,7 @@ MUTANTS = [
     ),
     Mutant(
         "costs-below-nothing",
-        "lib/rungs/studies/cost_model.py",
+        "lib/rungs_course/studies/cost_model.py",
         "best, _ = scipy.optimize.nnls(scaled, np.ones(len(scaled)))",
         "best, *_ = np.linalg.lstsq(scaled, np.ones(len(scaled)), rcond=None)",
         "a fitted cost may be negative",
@@ -61,7 +61,7 @@ MUTANTS = [
     ),
     Mutant(
         "efficiency-of-all",
-        "lib/rungs/studies/cost_model.py",
+        "lib/rungs_course/studies/cost_model.py",
         'frame["throughput"] / frame["nodes"] / frame["throughput"].iloc[0]',
         'frame["throughput"] / frame["throughput"].iloc[0]',
         "efficiency is speedup",
@@ -69,7 +69,7 @@ MUTANTS = [
     ),
     Mutant(
         "saving-of-the-rest",
-        "lib/rungs/studies/cost_model.py",
+        "lib/rungs_course/studies/cost_model.py",
         "return (before - after) / (before + inferring)",
         "return (before - after) / (after + inferring)",
         "what is saved is compared with the time that is left",
@@ -77,7 +77,7 @@ MUTANTS = [
     ),
     Mutant(
         "slower-is-better",
-        "lib/rungs/measure/compare.py",
+        "lib/rungs_course/measure/compare.py",
         '_BETTER = {"seconds": -1, "per_second": 1}',
         '_BETTER = {"seconds": 1, "per_second": 1}',
         "a run that takes longer is better",
@@ -85,7 +85,7 @@ MUTANTS = [
     ),
     Mutant(
         "noise-without-floor",
-        "lib/rungs/measure/compare.py",
+        "lib/rungs_course/measure/compare.py",
         'noise = own.clip(lower=1 + both["floor"].astype(float))',
         "noise = own",
         "changes below the floor count",
@@ -95,7 +95,7 @@ MUTANTS = [
     ),
     Mutant(
         "one-spread-is-enough",
-        "lib/rungs/measure/compare.py",
+        "lib/rungs_course/measure/compare.py",
         "_SPREADS = 3  #",
         "_SPREADS = 1  #",
         "a change as large as one spread counts",
@@ -105,7 +105,7 @@ MUTANTS = [
     ),
     Mutant(
         "spread-of-one-run",
-        "lib/rungs/measure/compare.py",
+        "lib/rungs_course/measure/compare.py",
         'np.hypot(both["spread_a"].astype(float), both["spread_b"].astype(float))',
         'both["spread_a"].astype(float)',
         "the other run's spread does not count",
@@ -113,7 +113,7 @@ MUTANTS = [
     ),
     Mutant(
         "mean-instead-of-median",
-        "lib/rungs/measure/compare.py",
+        "lib/rungs_course/measure/compare.py",
         "median, repeats = grouped.median(), grouped.size()",
         "median, repeats = grouped.mean(), grouped.size()",
         "one wild repeat moves a run's value",
@@ -121,7 +121,7 @@ MUTANTS = [
     ),
     Mutant(
         "work-ignored",
-        "lib/rungs/measure/compare.py",
+        "lib/rungs_course/measure/compare.py",
         "value = table[measure].astype(float) / table[work].prod(axis=1)",
         "value = table[measure].astype(float)",
         "more work in more time is a change",
@@ -129,7 +129,7 @@ MUTANTS = [
     ),
     Mutant(
         "ratio-upside-down",
-        "lib/rungs/measure/compare.py",
+        "lib/rungs_course/measure/compare.py",
         "ratio = (b / a).where(a != b, 1.0)",
         "ratio = (a / b).where(a != b, 1.0)",
         "a ratio is the first run over the second",
@@ -137,7 +137,7 @@ MUTANTS = [
     ),
     Mutant(
         "few-repeats-judged",
-        "lib/rungs/measure/compare.py",
+        "lib/rungs_course/measure/compare.py",
         "spread.where(repeats >= FEWEST)",
         "spread.where(repeats >= FEWEST - 1)",
         "four repeats are judged",
@@ -145,7 +145,7 @@ MUTANTS = [
     ),
     Mutant(
         "weak-speedup-of-a-thread",
-        "lib/rungs/studies/scaling.py",
+        "lib/rungs_course/studies/scaling.py",
         "wide.rdiv(wide[1], axis=0) * boards / boards[1]",
         "wide.rdiv(wide[1], axis=0)",
         "weak scaling forgets that there is more work",
@@ -153,7 +153,7 @@ MUTANTS = [
     ),
     Mutant(
         "amdahl-for-gustafson",
-        "lib/rungs/studies/scaling.py",
+        "lib/rungs_course/studies/scaling.py",
         '"Gustafson": (p - speedup, p - 1),',
         '"Gustafson": (p - speedup, p),',
         "the serial fraction of weak scaling is wrong",
@@ -161,7 +161,7 @@ MUTANTS = [
     ),
     Mutant(
         "gain-upside-down",
-        "lib/rungs/studies/parallel.py",
+        "lib/rungs_course/studies/parallel.py",
         "ratios = wide.drop(columns=baseline).rdiv(wide[baseline], axis=0)",
         "ratios = wide.drop(columns=baseline).div(wide[baseline], axis=0)",
         "a rung's gain is how many times as slow it is",
@@ -169,7 +169,7 @@ MUTANTS = [
     ),
     Mutant(
         "race-of-other-rewards",
-        "lib/rungs/measure/verify.py",
+        "lib/rungs_course/measure/verify.py",
         "pairs = dict(zip(names, zip(ours[:-1], theirs[:-1], strict=True), strict=True))",
         "pairs = {names[0]: (ours[0], theirs[0])}",
         "a race does not see that rewards and flags differ",
@@ -177,7 +177,7 @@ MUTANTS = [
     ),
     Mutant(
         "race-with-warmup",
-        "lib/rungs/measure/race.py",
+        "lib/rungs_course/measure/race.py",
         "list(islice(played, warmup, warmup + repeats))",
         "list(islice(played, warmup + repeats))",
         "warming up is timed",
@@ -185,7 +185,7 @@ MUTANTS = [
     ),
     Mutant(
         "turns-with-warmup",
-        "lib/rungs/measure/turns.py",
+        "lib/rungs_course/measure/turns.py",
         "islice(rounds(racers), warmup, warmup + repeats)",
         "islice(rounds(racers), repeats)",
         "studies time their warming up",
@@ -193,7 +193,7 @@ MUTANTS = [
     ),
     Mutant(
         "turns-in-one-order",
-        "lib/rungs/measure/turns.py",
+        "lib/rungs_course/measure/turns.py",
         "        order.reverse()\n",
         "",
         "one racer is always the one after another",
@@ -201,7 +201,7 @@ MUTANTS = [
     ),
     Mutant(
         "hash-in-a-value",
-        "lib/rungs/measure/results.py",
+        "lib/rungs_course/measure/results.py",
         'itertools.takewhile(lambda line: line.startswith("# "), file)',
         'filter(lambda line: line.startswith("# "), file)',
         "a value that begins with # is read as provenance",
@@ -209,7 +209,7 @@ MUTANTS = [
     ),
     Mutant(
         "null-is-missing",
-        "lib/rungs/measure/results.py",
+        "lib/rungs_course/measure/results.py",
         'keep_default_na=False, na_values=[""]',
         "keep_default_na=True",
         'a racer called "null" is lost when its table is read',
@@ -217,7 +217,7 @@ MUTANTS = [
     ),
     Mutant(
         "share-of-null-upside-down",
-        "lib/rungs/studies/full_system.py",
+        "lib/rungs_course/studies/full_system.py",
         'share = (1 / wide.drop(columns="null")).mul(wide["null"], axis=0)',
         'share = wide.drop(columns="null").div(wide["null"], axis=0)',
         "how near training comes to a free environment is above 1",
@@ -225,7 +225,7 @@ MUTANTS = [
     ),
     Mutant(
         "no-bound-by-memory",
-        "lib/rungs/machine/roofline.py",
+        "lib/rungs_course/machine/roofline.py",
         "return np.minimum(peak, np.asarray(intensity) * bandwidth)",
         "return np.maximum(peak, np.asarray(intensity) * bandwidth)",
         "the roofline is the higher of two bounds",
@@ -233,7 +233,7 @@ MUTANTS = [
     ),
     Mutant(
         "repetition-by-another-rule",
-        "lib/rungs/studies/agreement.py",
+        "lib/rungs_course/studies/agreement.py",
         "    if board.is_repetition(3):\n        return Reason.THREEFOLD",
         "    if board.is_repetition(2):\n        return Reason.THREEFOLD",
         "peers are held to a draw at the second repetition",
@@ -241,7 +241,7 @@ MUTANTS = [
     ),
     Mutant(
         "noise-is-judged",
-        "lib/rungs/show/notebook_run.py",
+        "lib/rungs_course/show/notebook_run.py",
         "if not factor.beyond(than):",
         "if False:",
         "a sentence names a cause of what is within noise",
@@ -249,7 +249,7 @@ MUTANTS = [
     ),
     Mutant(
         "disturbed-runs-are-judged",
-        "lib/rungs/show/notebook_run.py",
+        "lib/rungs_course/show/notebook_run.py",
         "if self.disturbed:",
         "if False:",
         "a disturbed run of a notebook concludes as any other",
@@ -257,7 +257,7 @@ MUTANTS = [
     ),
     Mutant(
         "others-are-ourselves",
-        "lib/rungs/measure/disturbance.py",
+        "lib/rungs_course/measure/disturbance.py",
         "(after.cores.busy - before.cores.busy) / ticks - own",
         "(after.cores.busy - before.cores.busy) / ticks - 2 * own",
         "what other programs use of the cores is not seen",
@@ -265,7 +265,7 @@ MUTANTS = [
     ),
     Mutant(
         "ladder-of-another-job-in-turns",
-        "lib/rungs/studies/ladder.py",
+        "lib/rungs_course/studies/ladder.py",
         "if rung in OWN_JOB",
         "if False",
         "a rung that took no turns is compared repeat by repeat",

@@ -7,7 +7,7 @@ _RECORDED = ("tests/course/test_recorded.py",)
 MUTANTS = [
     Mutant(
         "mixed-folder",
-        "lib/rungs/course/recorded.py",
+        "lib/rungs_course/runner/recorded.py",
         "        if apart := differing(facts, machine, told):\n",
         '        if apart := differing(facts, machine, ("machine", "cores")):\n',
         "tables of two processors of one name are accepted in one folder",
@@ -15,7 +15,7 @@ MUTANTS = [
     ),
     Mutant(
         "dirty-table",
-        "lib/rungs/course/recorded.py",
+        "lib/rungs_course/runner/recorded.py",
         '    return commit not in (None, "None", "") and not commit.endswith("-dirty")\n',
         '    return commit not in (None, "None", "")\n',
         "tables and runs of a commit that lacks some of their sources are accepted",
@@ -23,7 +23,7 @@ MUTANTS = [
     ),
     Mutant(
         "unknown-run",
-        "lib/rungs/course/recorded.py",
+        "lib/rungs_course/runner/recorded.py",
         "        if name not in said or not (name in unverified or _run_of(name, record))\n",
         "        if name not in said\n",
         "tables of a run that nobody knows are accepted",
@@ -31,7 +31,7 @@ MUTANTS = [
     ),
     Mutant(
         "recorded-elsewhere",
-        "lib/rungs/course/record.py",
+        "lib/rungs_course/runner/record.py",
         '        _require_here(str(file), results.load(file).attrs["provenance"])\n',
         "        results.load(file)\n",
         "a run that went on on another processor is recorded",

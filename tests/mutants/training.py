@@ -284,7 +284,7 @@ MUTANTS = [
     ),
     Mutant(
         "operations-of-one-epoch",
-        "lib/rungs/train/operations.py",
+        "lib/rungs_course/measure/operations.py",
         "return self.infer + settings.update_epochs * self.learn",
         "return self.infer + self.learn",
         "the share of the peak counts one epoch",
@@ -342,7 +342,7 @@ MUTANTS = [
     ),
     Mutant(
         "reached-but-not-quite",
-        "lib/rungs/studies/curves.py",
+        "lib/rungs_course/studies/curves.py",
         'evaluations["wins"] >= wins * evaluations["games"]',
         'evaluations["wins"] > wins * evaluations["games"]',
         "a share of wins is reached only when it is surpassed",
@@ -350,7 +350,7 @@ MUTANTS = [
     ),
     Mutant(
         "differences-of-wins-unseen",
-        "lib/rungs/studies/curves.py",
+        "lib/rungs_course/studies/curves.py",
         'learnt = table.drop(columns=["seconds", *PARTS], errors="ignore")',
         'learnt = table.drop(columns=["seconds", "wins", *PARTS], errors="ignore")',
         "rungs that win other games are thought to learn the same",
@@ -366,7 +366,7 @@ MUTANTS = [
     ),
     Mutant(
         "students-degrees",
-        "lib/rungs/train/cartpole.py",
+        "lib/rungs_course/studies/cartpole_ppo.py",
         "scipy.special.stdtrit(count - 1, 0.975)",
         "scipy.special.stdtrit(count, 0.975)",
         "an interval has a degree of freedom too many",

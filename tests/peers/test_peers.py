@@ -10,13 +10,13 @@ import chess
 import numpy as np
 import pytest
 
-from rungs import peers
 from rungs.chess.actions import NUM_ACTIONS, target_of
 from rungs.compile import cache
 from rungs.errors import ConfigurationError, UnavailableError
-from rungs.peers import cartpole, chessenv, pettingzoo, pgx
-from rungs.peers.peer import Step
-from rungs.studies import agreement
+from rungs_course import peers
+from rungs_course.peers import cartpole, chessenv, pettingzoo, pgx
+from rungs_course.peers.peer import Step
+from rungs_course.studies import agreement
 
 INSTALLED = {
     "rungs": "numpy",
@@ -72,7 +72,7 @@ class TestChess:
 def test_envpool_leaves_the_environment_as_it_is():
     code = """
 import os, rungs
-from rungs.peers.envpool import EnvPoolChess
+from rungs_course.peers.envpool import EnvPoolChess
 before = dict(os.environ)
 EnvPoolChess(1).reset(0)
 print(os.environ == before)

@@ -1,6 +1,6 @@
 """The CartPole study's three architectures, with a real step's operations."""
 
-from rungs.show.architectures import architectures
+from rungs_course.show.architectures import architectures
 
 
 def test_the_operations_of_a_step_are_counted_in_the_picture():

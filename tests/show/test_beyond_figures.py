@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from rungs.show import beyond
-from rungs.studies import cost_model, rank_costs
-from rungs.studies.cost_model import Line, Link, Update
+from rungs_course.show import beyond
+from rungs_course.studies import cost_model, rank_costs
+from rungs_course.studies.cost_model import Line, Link, Update
 
 LINK = Link(1e-4, 1e9)
 UPDATE = Update({part: Line(0.01, 1e-5) for part in cost_model.COMPUTE}, 16, 32_000_000)

@@ -3,7 +3,7 @@
 import chess
 import pytest
 
-from rungs.show import bitboards
+from rungs_course.show import bitboards
 
 BOARDS = [bitboards.after(plies) for plies in range(len(bitboards.OPERA_GAME))]
 

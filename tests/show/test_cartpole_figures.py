@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from rungs.show import cartpole
-from rungs.studies.cartpole import turning_points
+from rungs_course.show import cartpole
+from rungs_course.studies.cartpole import turning_points
 
 
 def test_a_turning_point_is_marked_where_the_line_is_twice_its_call():

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.measure.compare import Run, compare
-from rungs.show import compare as show
+from rungs_course.measure.compare import Run, compare
+from rungs_course.show import compare as show
 
 FACTS = {"machine": "AMD EPYC", "gpu": "None", "cores": "2", "size": "full", "seed": "0"}
 FACTS |= {"commit": "abc1234", "date": "2026-11-21T12:00:00+00:00"}

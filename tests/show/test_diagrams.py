@@ -4,7 +4,7 @@ import chess
 import pandas as pd
 from matplotlib.colors import to_rgb
 
-from rungs.show import diagrams
+from rungs_course.show import diagrams
 
 
 def film():

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from rungs.show import learners as draw
-from rungs.studies.learners import generation_shares
+from rungs_course.show import learners as draw
+from rungs_course.studies.learners import generation_shares
 
 
 def test_lines_points_and_the_study_are_drawn():

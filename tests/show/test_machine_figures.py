@@ -4,11 +4,11 @@ import ipywidgets
 import pandas as pd
 import pytest
 
-from rungs.machine.roofline import CORRECTED, PAPER
-from rungs.measure import peaks
-from rungs.show import figures, machine, study, style
-from rungs.show.predict import predict_first
-from rungs.studies import parallel, scaling
+from rungs_course.machine.roofline import CORRECTED, PAPER
+from rungs_course.measure import peaks
+from rungs_course.show import figures, machine, study, style
+from rungs_course.show.predict import predict_first
+from rungs_course.studies import parallel, scaling
 
 
 def texts(figure):

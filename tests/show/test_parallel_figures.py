@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.show import ranks as draw_ranks
-from rungs.show import teams as draw_teams
-from rungs.show import warps as draw_warps
-from rungs.studies import cuda, teams
-from rungs.studies.teams import StepCost
+from rungs_course.show import ranks as draw_ranks
+from rungs_course.show import teams as draw_teams
+from rungs_course.show import warps as draw_warps
+from rungs_course.studies import cuda, teams
+from rungs_course.studies.teams import StepCost
 
 COST = StepCost(ply=1e-7, call=2e-6, meeting=3e-6)
 MEASURED = pd.DataFrame({"num_envs": [512], "threads": [2], "speedup": [1.7]})

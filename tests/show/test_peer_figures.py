@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rungs.show import peers, widgets
+from rungs_course.show import peers, widgets
 
 OURS = "rungs"
 

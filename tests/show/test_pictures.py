@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from rungs import paths
-from rungs.show import games as show_games
-from rungs.show.pictures import course, loop
-from rungs.studies import games
+from rungs_course import paths
+from rungs_course.show import games as show_games
+from rungs_course.show.pictures import course, loop
+from rungs_course.studies import games
 
 
 def texts(figure):

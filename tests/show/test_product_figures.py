@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rungs.show import products
+from rungs_course.show import products
 
 
 def test_every_version_has_a_bar_and_every_number_of_threads_its_peak():

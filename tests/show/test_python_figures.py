@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from rungs.show import pool, python_rung
-from rungs.studies import pool_timeline
+from rungs_course.show import pool, python_rung
+from rungs_course.studies import pool_timeline
 
 SHARES = pd.DataFrame({"part": ["moves", "mask", "rest"], "share": [0.5, 0.1, 0.4]})
 

@@ -4,7 +4,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from rungs.show import figures, style
+from rungs_course.show import figures, style
 
 REPEATS = [5.0, 1.0, 9.0, 2.0]
 

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from rungs.show import training
-from rungs.train.cost import PARTS
+from rungs.train.ppo import PARTS
+from rungs_course.show import training
 
 
 def updates():

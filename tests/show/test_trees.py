@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rungs.show import elo, image, searches, trees
+from rungs_course.show import elo, image, searches, trees
 
 FEN = "7k/8/5K2/8/8/8/8/R7 w - - 0 1"
 

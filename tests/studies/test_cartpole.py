@@ -7,9 +7,9 @@ import pytest
 from rungs.cartpole.carts.arrays import Arrays
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.errors import SamenessError
-from rungs.peers.cartpole import GymnasiumCartPole, OurCartPole
-from rungs.studies import cartpole
-from rungs.studies.peer_race import Entry
+from rungs_course.peers.cartpole import GymnasiumCartPole, OurCartPole
+from rungs_course.studies import cartpole
+from rungs_course.studies.peer_race import Entry
 
 TIMING = {"repeats": 2, "warmup": 1, "seed": 0}
 

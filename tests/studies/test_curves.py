@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from rungs.errors import SamenessError
-from rungs.studies.curves import check_same, estimates, seconds_to, train_on
 from rungs.train.settings import PpoSettings, Training
+from rungs_course.studies.curves import check_same, estimates, seconds_to, train_on
 
 TRAINING = Training(
     num_envs=16,

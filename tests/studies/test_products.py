@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rungs.errors import SamenessError
-from rungs.studies import products
+from rungs_course.studies import products
 
 NAMES = [version.name for version in products.VERSIONS]
 

@@ -5,7 +5,7 @@ import pytest
 
 from rungs.errors import SamenessError
 from rungs.search import Result, uniform
-from rungs.studies import search
+from rungs_course.studies import search
 from tests.search.made_up import evaluate
 
 SMALL = {"seed": 0, "simulations": 4, "repeats": 2, "warmup": 0}

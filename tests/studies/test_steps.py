@@ -6,9 +6,9 @@ import pytest
 
 from rungs.compile import gpp
 from rungs.errors import SamenessError
-from rungs.measure.valgrind import have_valgrind
-from rungs.show import steps as figures
-from rungs.studies import steps
+from rungs_course.measure.valgrind import have_valgrind
+from rungs_course.show import steps as figures
+from rungs_course.studies import steps
 
 
 @pytest.fixture(scope="module")

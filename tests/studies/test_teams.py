@@ -6,7 +6,7 @@ import pytest
 
 import rungs
 from rungs.errors import SamenessError
-from rungs.studies import teams
+from rungs_course.studies import teams
 from tests import lockstep
 
 

@@ -6,8 +6,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from rungs.train.legal import Legal
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.operations import operations
 from rungs.train.settings import PpoSettings
+from rungs_course.measure.operations import operations
 from tests.train.learners import batches
 
 

@@ -16,8 +16,8 @@ from rungs import cli
 from rungs.errors import CompilerError, ConfigurationError
 from rungs.train import checkpoint, ppo, training
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.operations import operations
 from rungs.train.settings import PpoSettings
+from rungs_course.measure.operations import operations
 from tests.quick_start import QUICK_START
 
 SMALL = (

@@ -13,10 +13,10 @@ import rungs
 from rungs.core.atomic import tidy
 from rungs.core.folder import Folder, claimed
 from rungs.errors import ConfigurationError, InvalidStateError
-from rungs.measure.results import provenance
+from rungs.machine.provenance import provenance
 from rungs.search import Gumbel, Search
 from rungs.selfplay import checkpoint, learning
-from rungs.selfplay.agents import MATCHES, POOL
+from rungs.selfplay.agent import MATCHES, POOL
 from rungs.selfplay.buffer import ReplayBuffer
 from rungs.selfplay.evaluation import RATINGS, RESULTS, Evaluator, stockfish
 from rungs.selfplay.games import SelfPlay

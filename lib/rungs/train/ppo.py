@@ -26,6 +26,9 @@ from rungs.train.rollout import Rollout, tensor_of
 from rungs.train.settings import PpoSettings
 from rungs.train.stopwatch import Stopwatch
 
+# What the time of an update is spent on. A rung changes the first part alone.
+PARTS = ("generate", "transfer", "infer", "backward")
+
 _NEXT_RANK = 1_000_003  # between seeds
 
 # What `Learner.save` returns, beside what `check` looks at.

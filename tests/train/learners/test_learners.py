@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import rungs
-from rungs import paths
 from rungs.errors import (
     CompilerError,
     ConfigurationError,
@@ -21,6 +20,7 @@ from rungs.train.learners.compiled import CppNetwork
 from rungs.train.network import LegalActionNetwork
 from rungs.train.ppo import Learner
 from rungs.train.settings import PpoSettings
+from rungs_course import paths
 
 SMALL = PpoSettings(num_steps=4, num_minibatches=2)
 NAMES = pytest.mark.parametrize("name", learners.names())
