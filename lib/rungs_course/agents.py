@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rungs.core.atomic import UNFINISHED, storing
 from rungs.errors import ConfigurationError, InvalidStateError, RungsError
-from rungs.machine.provenance import provenance
+from rungs.provenance import provenance
 from rungs.selfplay import agent as files
 from rungs.selfplay.agent import MATCHES, POOL, Agent, frozen_in, untrained
 from rungs.selfplay.tensors import flaw

@@ -286,7 +286,7 @@ MUTANTS = [
     ),
     Mutant(
         "provenance-needs-all",
-        "lib/rungs_course/measure/results.py",
+        "lib/rungs/provenance.py",
         "    except importlib.metadata.PackageNotFoundError:\n        return None\n",
         "    except ZeroDivisionError:\n        return None\n",
         "self-play needs Cling, as it asks for its version",

@@ -126,7 +126,7 @@ MUTANTS = [
     ),
     Mutant(
         "recorded-agents-removed-first",
-        "lib/rungs/selfplay/agents.py",
+        "lib/rungs_course/agents.py",
         "        with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:\n",
         '        for old in folder.glob("*.p*"):\n'
         "            old.unlink()\n"
@@ -136,7 +136,7 @@ MUTANTS = [
     ),
     Mutant(
         "provenance-not-looked-at",
-        "lib/rungs/selfplay/agents.py",
+        "lib/rungs_course/agents.py",
         "if not kind or not 0 <= seconds < math.inf:",
         "if not kind:",
         "an agent that does not say how long it was trained is recorded",
@@ -152,7 +152,7 @@ MUTANTS = [
     ),
     Mutant(
         "strays-in-the-pool",
-        "lib/rungs/selfplay/agents.py",
+        "lib/rungs/selfplay/agent.py",
         "if path == frozen_path(pool, update)}",
         "if path}",
         "what somebody put into a pool is an earlier self",

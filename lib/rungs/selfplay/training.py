@@ -13,7 +13,7 @@ import rungs
 from rungs.core.atomic import tidy
 from rungs.core.folder import Folder, claimed
 from rungs.errors import ConfigurationError, InvalidStateError
-from rungs.machine.provenance import provenance
+from rungs.provenance import provenance
 from rungs.search import Gumbel, Search
 from rungs.selfplay import checkpoint, learning
 from rungs.selfplay.agent import MATCHES, POOL

@@ -13,7 +13,7 @@ from rungs.core.atomic import written
 from rungs.core.form import check_is_file
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import slug
-from rungs.machine.provenance import provenance
+from rungs.provenance import provenance
 from rungs_course.measure.peaks import core_speed
 
 

@@ -9,7 +9,7 @@ from rungs.core.atomic import written
 from rungs.core.form import check_is_file, misfit
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import describe, differing
-from rungs.machine.provenance import commit, now
+from rungs.provenance import commit, now
 from rungs_course import paths
 from rungs_course.measure.peaks import core_speed
 
