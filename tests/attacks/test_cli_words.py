@@ -10,13 +10,16 @@ import pytest
 
 from rungs import cli
 from rungs.errors import CompilerError, EngineError, WorkerDiedError
+from rungs_course import cli as course
 
+COURSE = ("run", "race", "book", "doctor", "compare", "record", "progress", "grade")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
 
 def words(capsys, *arguments) -> tuple[int, str]:
     """The status, and the one line on stderr."""
-    status = cli.main([*map(str, arguments)])
+    main = course.main if arguments and arguments[0] in COURSE else cli.main
+    status = main([*map(str, arguments)])
     error = capsys.readouterr().err
     assert re.fullmatch(r"rungs: .{1,600}\n", error), error
     return status, error
@@ -189,7 +192,7 @@ def fails(monkeypatch):
         def command(options):
             raise error
 
-        monkeypatch.setattr(cli, "_doctor", command)
+        monkeypatch.setattr(course, "_doctor", command)
 
     return raises
 
@@ -229,7 +232,7 @@ def test_every_error_is_one_line_and_a_status(fails, error, status, says, capsys
 )
 def test_what_has_more_to_say_ends_in_the_line_that_says_what_it_is(fails, error, capsys):
     fails(error)
-    assert cli.main(["doctor"]) in (1, 2)
+    assert course.main(["doctor"]) in (1, 2)
     *more, last = capsys.readouterr().err.splitlines()
     what, *rest = str(error).splitlines()
     assert more == rest
@@ -239,7 +242,7 @@ def test_what_has_more_to_say_ends_in_the_line_that_says_what_it_is(fails, error
 @pytest.mark.parametrize("typed", [("--debug", "doctor"), ("doctor", "--debug")])
 def test_debug_shows_the_traceback_before_the_line(fails, typed, capsys):
     fails(KeyError("boom"))
-    assert cli.main([*typed]) == 1
+    assert course.main([*typed]) == 1
     error = capsys.readouterr().err.splitlines()
     assert error[0] == "Traceback (most recent call last):"
     assert "KeyError: 'boom'" in error

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rungs import cli
+from rungs import cli as library
 from rungs.core.atomic import UNFINISHED, tidy, written
 from rungs.core.folder import claimed
 from rungs.core.lock import locked
@@ -21,6 +21,7 @@ from rungs.errors import ConfigurationError, RungsError, StorageError
 from rungs.train import checkpoint
 from rungs.train.settings import PpoSettings, Training
 from rungs.train.training import train
+from rungs_course import cli
 from rungs_course.runner import book, chain, manifest
 from tests.course import notebooks as tiny
 
@@ -366,8 +367,9 @@ def test_a_lock_is_not_written_through_a_link(tmp_path):
 def test_a_file_where_a_folder_should_be_is_said_in_a_line(tmp_path, capsys):
     (tmp_path / "file").write_text("precious")
     for out in (tmp_path / "file", tmp_path / "file" / "out"):
-        for command in (["run", "--only", "07"], ["train", "--rung", "cpp", "--num-envs", "8"]):
-            assert cli.main([*command, "--out", str(out)]) in (1, 2)
+        train = ["train", "--rung", "cpp", "--num-envs", "8"]
+        for main, command in ((cli.main, ["run", "--only", "07"]), (library.main, train)):
+            assert main([*command, "--out", str(out)]) in (1, 2)
             error = capsys.readouterr().err
             assert error.count("\n") == 1
             assert str(tmp_path / "file") in error

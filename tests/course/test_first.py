@@ -6,8 +6,8 @@ import sys
 import pandas as pd
 import pytest
 
-from rungs import cli
 from rungs.errors import UnavailableError, install_hint
+from rungs_course import cli
 from rungs_course.runner import chain, first
 from tests.course import notebooks as tiny
 

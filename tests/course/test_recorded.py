@@ -6,9 +6,9 @@ import os
 import pandas as pd
 import pytest
 
-from rungs import cli, paths
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import SAME, describe, slug, slug_of
+from rungs_course import cli, paths
 from rungs_course.measure import results
 from rungs_course.runner import chain, manifest, recorded
 from rungs_course.show import machines

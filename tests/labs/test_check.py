@@ -12,8 +12,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import rungs_course
-from rungs import cli
 from rungs.errors import ConfigurationError, UnavailableError
+from rungs_course import cli
 from rungs_course.labs import catalogue, check, handing_in, hint, pages, record, submit
 from rungs_course.labs.building import SubmissionError
 from rungs_course.labs.plain import plain

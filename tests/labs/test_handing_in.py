@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from rungs import cli
 from rungs.errors import ConfigurationError, StorageError, UnavailableError
+from rungs_course import cli
 from rungs_course.labs import catalogue, handing_in
 from rungs_course.labs.verdict import Verdict
 
