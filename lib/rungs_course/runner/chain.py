@@ -235,9 +235,7 @@ def _select(folder: Path, only: list[str] | None) -> list[Path]:
         path.name.split("_")[0]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))
     }
     if not by_number:
-        raise ConfigurationError(
-            f"no notebooks in {folder}; the course is in Rungs' source tree, not in the package"
-        )
+        raise ConfigurationError(f"no notebooks in {folder}")
     unknown = sorted(set(only or ()) - set(by_number))
     if unknown:
         raise ConfigurationError(
