@@ -4,10 +4,7 @@
 #include <cstdlib>
 
 #include "../learn/ladder.hpp"
-#include "../learn/learn.hpp"
-#include "../learn/play.hpp"
-#include "../learn/ppo.hpp"
-#include "../learn/search_loss.hpp"
+#include "../learn/train_step.hpp"
 #include "at.hpp"
 
 namespace rungs::learn {

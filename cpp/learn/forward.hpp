@@ -1,6 +1,9 @@
 // What the network makes of some positions, layer by layer.
 #pragma once
-#include "prepared.hpp"
+#include <atomic>
+
+#include "../chess/action.hpp"
+#include "network.hpp"
 
 namespace rungs::learn {
 
@@ -119,6 +122,248 @@ template <class U, class T = Sum<U>>
           [&](int row, int column, const Vector<T>& sum) {
             store<T>(sum + load(weights.head.bias + column), kept.head + row * kHead + column);
           });
+}
+
+// Calls `work(chunk, first, rows)` for all chunks of so many rows.
+template <class Work>
+void for_chunks(const Workers& workers, std::int64_t rows, const Work& work) {
+  workers((rows + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    const std::int64_t first = chunk * kChunk;
+    work(chunk, first, static_cast<int>(std::min<std::int64_t>(kChunk, rows - first)));
+  });
+}
+
+// Which of some positions can't be read: several threads look for them at once.
+class Unreadable {
+ public:
+  void add(std::int64_t position) {
+    std::int64_t first = first_;
+    while (position < first && !first_.compare_exchange_weak(first, position)) {
+    }
+  }
+  // The first of them, or -1 where there is none.
+  std::int64_t first() const { return first_ == kNone ? -1 : first_.load(); }
+
+ private:
+  static constexpr std::int64_t kNone = INT64_MAX;
+  std::atomic<std::int64_t> first_ = kNone;
+};
+
+// Adds those of `rows` observations, (rows, 72), whose pieces are none; returns whether there are
+// any. `position(row)` is what a row is called.
+template <class Position>
+bool unreadable(const std::int8_t* observation, int rows, Unreadable& all,
+                const Position& position) {
+  bool any = false;
+  for (int row = 0; row < rows; ++row)
+    if (!has_pieces(observation + row * kObservation)) {
+      all.add(position(row));
+      any = true;
+    }
+  return any;
+}
+
+// A position's legal actions: their scores, how likely each is, and which is chosen.
+
+// Room for a position's actions, in whole vectors.
+constexpr int kRoom = (kMostLegal + 15) / 16 * 16;
+
+// Which piece moves and which it takes: the row of the capture keys; -1 where the action is none,
+// or leaves the board.
+inline int capture_of(const std::int8_t* observation, int action) {
+  if (action < 0 || action >= kActions) return -1;
+  const int to = chess::to_square(action);
+  if (to < 0 || to >= 64) return -1;
+  return (observation[chess::from_square(action)] + kEmpty) * kPieces + observation[to] + kEmpty;
+}
+
+// Scores of `count` actions, by the position's query, (64,); and their rows of the capture keys.
+// Returns false at the first action that has none.
+template <class T>
+inline bool score_actions(const T* weights, const T* query, const std::int8_t* observation,
+                          const std::int16_t* action, int count, T* score, std::int16_t* capture) {
+  constexpr int kParts = kKeys / kLanes<T>;
+  Vector<T> part[kParts];
+  for (int p = 0; p < kParts; ++p) part[p] = load(query + p * kLanes<T>);
+  for (int i = 0; i < count; ++i) {
+    const int row = capture_of(observation, action[i]);
+    if (row < 0) return false;
+    capture[i] = static_cast<std::int16_t>(row);
+    const T* const own = weights + kActionKeys + action[i] * kKeys;
+    const T* const taking = weights + kCaptureKeys + row * kKeys;
+    Vector<T> dot = {};
+    for (int p = 0; p < kParts; ++p)
+      dot = multiply_add(part[p], load(own + p * kLanes<T>) + load(taking + p * kLanes<T>), dot);
+    score[i] = sum(dot);
+  }
+  return true;
+}
+
+// The gradient with respect to the query, from those of the scores: the keys' sum, each times its.
+template <class T>
+inline void query_gradient(const T* weights, const std::int16_t* action,
+                           const std::int16_t* capture, const T* score, int count, T* query) {
+  constexpr int kParts = kKeys / kLanes<T>;
+  Vector<T> part[kParts] = {};
+  for (int i = 0; i < count; ++i) {
+    const T* const own = weights + kActionKeys + action[i] * kKeys;
+    const T* const taking = weights + kCaptureKeys + capture[i] * kKeys;
+    const Vector<T> by = everywhere(score[i]);
+    for (int p = 0; p < kParts; ++p)
+      part[p] = multiply_add(by, load(own + p * kLanes<T>) + load(taking + p * kLanes<T>), part[p]);
+  }
+  for (int p = 0; p < kParts; ++p) store(part[p], query + p * kLanes<T>);
+}
+
+// How likely a position's actions are.
+template <class T>
+struct Likely {
+  alignas(64) T probability[kRoom];  // 0 beyond the last
+  T log_total;                       // an action's log-probability is its score less this
+};
+
+// The softmax of `count` scores, which have room for `kRoom`, and are -inf beyond the last from
+// then on.
+template <class T>
+inline void softmax(T* score, int count, Likely<T>& likely) {
+  const int whole = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+  for (int i = count; i < whole; ++i) score[i] = -INFINITY;
+  Vector<T> top = load(score), total = {};
+  for (int i = kLanes<T>; i < whole; i += kLanes<T>) {
+    const Vector<T> next = load(score + i);
+    top = next > top ? next : top;
+  }
+  const T most = highest(top);
+  for (int i = 0; i < whole; i += kLanes<T>) {
+    const Vector<T> power = exponential(load(score + i) - most);
+    total += power;
+    store<T>(power, likely.probability + i);
+  }
+  const T whole_total = sum(total);
+  for (int i = 0; i < whole; i += kLanes<T>)
+    store<T>(load(likely.probability + i) / whole_total, likely.probability + i);
+  likely.log_total = most + std::log(whole_total);
+}
+
+// The action below which a share `uniform` of the probability lies, from 0 to less than 1.
+template <class T>
+inline int choose(const Likely<T>& likely, int count, double uniform) {
+  double below = 0;
+  for (int i = 0; i < count - 1; ++i)
+    if ((below += likely.probability[i]) > uniform) return i;
+  return count - 1;
+}
+
+// A network that plays: actions chosen as likely as it says, scores of all, and values.
+
+// Positions to choose actions in. Mirrored likewise.
+template <class T>
+struct Sampling {
+  const std::int8_t* observation;  // (rows, 72)
+  const std::int16_t* action;      // (rows, 218), the legal ones
+  const std::int16_t* count;       // (rows,), how many those are, at least one
+  const double* uniform;           // (rows,), random numbers from 0 to less than 1
+  std::int64_t* chosen;            // (rows,), the action,
+  std::int64_t* choice;            // its place among the legal ones,
+  T* log_probability;              // its log-probability,
+  T* value;                        // and the position's value
+  std::int64_t rows;
+};
+
+namespace detail {
+
+// Memory of a chunk that goes through the network and of which nothing is kept.
+template <class T>
+struct Passing {
+  alignas(64) T stream[kChunk * kWidth], normal[kChunk * kWidth], hidden[kChunk * kWidth];
+  alignas(64) T head[kChunk * kHead], scale[kChunk];
+
+  Activations<T> activations() {
+    Activations<T> all;
+    all.stream = stream;
+    for (T*& each : all.normal) each = normal;
+    for (T*& each : all.scale) each = scale;
+    for (T*& each : all.hidden) each = hidden;
+    all.head = head;
+    return all;
+  }
+};
+
+}  // namespace detail
+
+// Chooses an action in each position. Returns the first position that can't be read, or -1.
+template <class U, class T = Sum<U>>
+std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers) {
+  Unreadable wrong;
+  for_chunks(workers, in.rows, [&](std::int64_t, std::int64_t first, int rows) {
+    detail::Passing<T> passing;
+    const std::int8_t* const observation = in.observation + first * kObservation;
+    if (unreadable(observation, rows, wrong, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, rows, observation, passing.activations());
+    for (int row = 0; row < rows; ++row) {
+      const std::int64_t i = first + row;
+      const std::int16_t* const action = in.action + i * kMostLegal;
+      const T* const head = passing.head + row * kHead;
+      alignas(64) T score[kRoom] = {};
+      std::int16_t capture[kRoom];
+      Likely<T> likely;
+      if (in.count[i] < 1 || in.count[i] > kMostLegal ||
+          !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
+                         in.count[i], score, capture))
+        return wrong.add(i);
+      softmax(score, in.count[i], likely);
+      const int choice = choose(likely, in.count[i], in.uniform[i]);
+      in.choice[i] = choice;
+      in.chosen[i] = action[choice];
+      in.log_probability[i] = score[choice] - likely.log_total;
+      in.value[i] = head[kKeys];
+    }
+  });
+  return wrong.first();
+}
+
+// Writes the scores, (rows, width), of positions' legal actions, and the positions' values,
+// (rows,). The first `count` of a row are written, 0 to `width` of them; the others stay. Returns
+// the first position that can't be read, or -1.
+template <class U, class T = Sum<U>>
+std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
+                      const std::int16_t* action, const std::int16_t* count, std::int64_t rows,
+                      std::int64_t width, T* score, T* value, const Workers& workers) {
+  Unreadable wrong;
+  for_chunks(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
+    detail::Passing<T> passing;
+    const std::int8_t* const own = observation + first * kObservation;
+    if (unreadable(own, chunk_rows, wrong, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, chunk_rows, own, passing.activations());
+    for (int row = 0; row < chunk_rows; ++row) {
+      const std::int64_t i = first + row;
+      const T* const head = passing.head + row * kHead;
+      std::int16_t capture[kRoom];
+      if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMostLegal) ||
+          !score_actions(model.parameters.weights, head, own + row * kObservation,
+                         action + i * kMostLegal, count[i], score + i * width, capture))
+        return wrong.add(i);
+      value[i] = head[kKeys];
+    }
+  });
+  return wrong.first();
+}
+
+// Writes the values, (rows,), of positions, (rows, 72). Returns the first that can't be read, or
+// -1.
+template <class U, class T = Sum<U>>
+std::int64_t values(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
+                    T* value, const Workers& workers) {
+  Unreadable wrong;
+  for_chunks(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
+    detail::Passing<T> passing;
+    const std::int8_t* const own = observation + first * kObservation;
+    if (unreadable(own, chunk_rows, wrong, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, chunk_rows, own, passing.activations());
+    for (int row = 0; row < chunk_rows; ++row)
+      value[first + row] = passing.head[row * kHead + kKeys];
+  });
+  return wrong.first();
 }
 
 }  // namespace rungs::learn

@@ -10,6 +10,9 @@
 #pragma once
 #include <cstdint>
 
+#include "bf16_gemm.hpp"
+#include "workers.hpp"
+
 namespace rungs::learn {
 
 constexpr int kWidth = 128, kBlocks = 2, kKeys = 64;
@@ -55,6 +58,167 @@ constexpr Layer layer(int number) {
   if (number % 2 == 0) return {first, first + kWidth * kWidth, block, kWidth};
   const std::int64_t second = first + kWidth * kWidth + kWidth;
   return {second, second + kWidth * kWidth, -1, kWidth};
+}
+
+// Weights as the products take them: made once for all the positions that they are used on.
+//
+// A LayerNorm's gamma and beta go into the layer behind it, whose weights are W diag(gamma) and
+// whose bias is b + W beta, so that a position is only centred and scaled. Of the squares, all are
+// taken to be empty in the base, and a piece adds what it differs by: at most 32 rows are added,
+// not 64.
+
+// The head's outputs, query and value, padded to whole vectors.
+constexpr int kHeadOutputs = kKeys + 1, kHead = kKeys + 16;
+static_assert(kHead % kLanes<float> == 0 && kHead % kLanes<double> == 0);
+
+// A layer both ways: packed (128, outputs) for what it computes of a position, and packed (outputs,
+// 128) for what its output's gradient says of its input's.
+template <class U, int outputs, int padded = outputs>
+struct alignas(64) PreparedLayer {
+  U forward[count_of<U>(kWidth) * padded];
+  Sum<U> bias[padded];
+  U backward[count_of<U>(outputs) * kWidth];
+};
+
+// Products take `U`.
+template <class U>
+struct alignas(64) Prepared {
+  using T = Sum<U>;
+
+  T base[kWidth];
+  T piece[64 * kPieces][kWidth];  // what it adds where a square isn't empty
+  T others[kOthers][kWidth];      // scaled
+  PreparedLayer<U, kWidth> block[2 * kBlocks];
+  PreparedLayer<U, kHeadOutputs, kHead> head;
+
+  // The weights that it was made of, where `remembers` says so: all but the keys, which are read
+  // where they are.
+  T before_keys[kActionKeys], behind_keys[kWeights - kValue];
+  std::int64_t remembers;
+
+  // Whether it was made of these weights, bit for bit.
+  bool made_of(const T* weights) const {
+    return remembers && std::memcmp(weights, before_keys, sizeof before_keys) == 0 &&
+           std::memcmp(weights + kValue, behind_keys, sizeof behind_keys) == 0;
+  }
+
+  // Notes that it was made of these weights.
+  void remember(const T* weights) {
+    std::memcpy(before_keys, weights, sizeof before_keys);
+    std::memcpy(behind_keys, weights + kValue, sizeof behind_keys);
+    remembers = true;
+  }
+
+  // It is made in so many parts, in any order.
+  static constexpr int kParts = 8 + 1 + kLayers;
+
+  void make(int part, const T* weights) {
+    if (part < 8)
+      make_rank(part, weights);
+    else if (part == 8)
+      make_base(weights);
+    else
+      make_layer(part - 9, weights);
+  }
+
+ private:
+  void make_rank(int rank, const T* weights) {
+    for (int square = 8 * rank; square < 8 * rank + 8; ++square) {
+      const T* const rows = weights + kSquares + square * kPieces * kWidth;
+      for (int kind = 0; kind < kPieces; ++kind)
+        for (int i = 0; i < kWidth; ++i)
+          piece[square * kPieces + kind][i] = rows[kind * kWidth + i] - rows[kEmpty * kWidth + i];
+    }
+  }
+
+  void make_base(const T* weights) {
+    for (int i = 0; i < kWidth; ++i) base[i] = weights[kSquaresBias + i];
+    for (int square = 0; square < 64; ++square)
+      for (int i = 0; i < kWidth; ++i)
+        base[i] += weights[kSquares + (square * kPieces + kEmpty) * kWidth + i];
+    for (int other = 0; other < kOthers; ++other)
+      for (int i = 0; i < kWidth; ++i)
+        others[other][i] = weights[kSquares + (64 * kPieces + other) * kWidth + i] *
+                           static_cast<T>(kScales[other]);
+  }
+
+  void make_layer(int number, const T* weights) {
+    if (number == kQueryLayer)
+      fold(layer(number), weights, 0, head);
+    else if (number == kValueLayer)
+      fold(layer(number), weights, kKeys, head);
+    else
+      fold(layer(number), weights, 0, block[number]);
+  }
+
+  // Puts a layer to outputs `first` and on.
+  template <int outputs, int padded>
+  static void fold(const Layer& from, const T* weights, int first,
+                   PreparedLayer<U, outputs, padded>& to) {
+    const T* const gamma = from.norm < 0 ? nullptr : weights + from.norm;
+    for (int o = 0; o < from.outputs; ++o) {
+      const T* const row = weights + from.weights + o * kWidth;
+      T bias = weights[from.bias + o];
+      for (int i = 0; i < kWidth; ++i) {
+        const T folded = gamma ? row[i] * gamma[i] : row[i];
+        if (gamma) bias += row[i] * gamma[kWidth + i];
+        constexpr int kDepth = count_of<U>(kWidth), kBack = count_of<U>(outputs);
+        put_number<U>(folded, i, [&](int k) -> U& {
+          return to.forward[packed<U>(k, first + o, kDepth, padded)];
+        });
+        put_number<U>(folded, first + o,
+                      [&](int k) -> U& { return to.backward[packed<U>(k, i, kBack, kWidth)]; });
+      }
+      to.bias[first + o] = bias;
+    }
+  }
+};
+
+// Weights go in units: one whose gradients have all been 0 so far has no moments, and rests. Many
+// do: most keys are of actions that nobody has played, and no pawn stands on a first rank.
+constexpr int kUnit = 64;
+constexpr std::int64_t kUnits = (kWeights + kUnit - 1) / kUnit;
+
+// Weights, their gradients and moments, kUnits * kUnit numbers each, of which the last few are
+// unused and 0; and which units are awake, kUnits bytes.
+template <class T>
+struct Parameters {
+  T *weights, *gradient, *first_moment, *second_moment;
+  std::uint8_t* awake;
+};
+
+// A network in memory of its caller's, and how its work is shared out (forward.hpp,
+// train_step.hpp).
+//
+// Work is shared out in tasks that are the same for any number of threads, and no number is added
+// up by two of them: so are all results, bit for bit.
+
+// All that a network consists of, whose products take `U`. Mirrored by
+// lib/rungs/train/learners/native.py.
+template <class U>
+struct Model {
+  std::int64_t precision;  // bytes of a number that products take
+  Parameters<Sum<U>> parameters;
+  Prepared<U>* prepared;  // of the weights as they were when `prepare` was called last
+  std::byte* workspace;   // of `workspace_bytes`
+};
+
+// Makes the weights ready for products.
+template <class U>
+void prepare(const Model<U>& model, const Workers& workers) {
+  model.prepared->remembers = false;
+  workers(Prepared<U>::kParts, [&](std::int64_t part) {
+    model.prepared->make(static_cast<int>(part), model.parameters.weights);
+  });
+}
+
+// The same for weights that may have been changed by anybody since; a comparison where they
+// haven't. `sample`, `evaluate` and `values` need it.
+template <class U>
+void refresh(const Model<U>& model, const Workers& workers) {
+  if (model.prepared->made_of(model.parameters.weights)) return;
+  prepare(model, workers);
+  model.prepared->remember(model.parameters.weights);
 }
 
 }  // namespace rungs::learn

@@ -1,7 +1,6 @@
 // One game and its tree: a simulation walks down to a leaf, which waits for its evaluation or where
 // the game is over, and what that is worth is added to all edges on the path.
 #pragma once
-#include "noise.hpp"
 #include "select.hpp"
 
 namespace rungs::search {

@@ -5,10 +5,27 @@
 #include <cmath>
 #include <limits>
 
-#include "settings.hpp"
+#include "../env/observation.hpp"
 #include "tree.hpp"
 
 namespace rungs::search {
+
+// What all games of a search share. Mirrored by lib/rungs/search/native.py, which says in
+// lib/rungs/search/settings.py what it means.
+
+enum class Policy : std::int32_t { GUMBEL, PUCT };
+
+struct Settings {
+  std::uint64_t seed;
+  Policy policy;
+  env::ObservationFormat observation;
+  // Room of a tree, and how much of it a tree that is kept may fill.
+  std::int32_t nodes, edges, kept_nodes, kept_edges;
+  std::int32_t keep;        // whether trees are kept at all
+  std::int32_t considered;  // Gumbel's, as the next three
+  double scale, value_scale, maxvisit_init;
+  double c_init, c_base, alpha, fraction, temperature;  // PUCT's
+};
 
 constexpr double kLeastSpan = 1e-8, kLeastScore = -1e9;
 

@@ -3,7 +3,7 @@
 // tree plays one move, its last.
 #pragma once
 #include "../chess/game.hpp"
-#include "real.hpp"
+#include "numerics.hpp"
 
 namespace rungs::search {
 

@@ -6,10 +6,7 @@
 
 #include "bindings/team.hpp"
 #include "boards.hpp"
-#include "learn/learn.hpp"
-#include "learn/play.hpp"
-#include "learn/ppo.hpp"
-#include "learn/search_loss.hpp"
+#include "learn/train_step.hpp"
 
 using namespace rungs;
 using namespace rungs::learn;

@@ -11,7 +11,7 @@ LEARNERS = "tests/train/learners/test_learners.py::"
 MUTANTS = [
     Mutant(
         "last-rows-of-a-product",
-        "cpp/learn/product.hpp",
+        "cpp/learn/bf16_gemm.hpp",
         "if constexpr (tile_rows > 1)",
         "if constexpr (tile_rows > 3)",
         "rows that fill no tile are left out of a product",
@@ -19,7 +19,7 @@ MUTANTS = [
     ),
     Mutant(
         "empty-squares-gradient",
-        "cpp/learn/gradient.hpp",
+        "cpp/learn/backward.hpp",
         "if (kind != kEmpty) rest -= load(",
         "if (kind > kEmpty) rest -= load(",
         "an empty square learns from their pieces on it, too",
@@ -27,7 +27,7 @@ MUTANTS = [
     ),
     Mutant(
         "beta-in-weights-gradient",
-        "cpp/learn/gradient.hpp",
+        "cpp/learn/backward.hpp",
         "to[at] = sums[at] * gamma[i] + bias[output] * gamma[kWidth + i];",
         "to[at] = sums[at] * gamma[i];",
         "weights behind a LayerNorm don't learn from its beta",
@@ -43,7 +43,7 @@ MUTANTS = [
     ),
     Mutant(
         "clip-that-never-holds",
-        "cpp/learn/ppo.hpp",
+        "cpp/learn/losses.hpp",
         "clipped < gain ? 0 : -gain * each",
         "-gain * each",
         "a probability moves on where the clip should hold it",
@@ -51,7 +51,7 @@ MUTANTS = [
     ),
     Mutant(
         "entropy-without-its-mean",
-        "cpp/learn/ppo.hpp",
+        "cpp/learn/losses.hpp",
         "p * (by_entropy * (logp + entropy) - by_chosen)",
         "p * (by_entropy * logp - by_chosen)",
         "the entropy's gradient is another",
@@ -59,7 +59,7 @@ MUTANTS = [
     ),
     Mutant(
         "taking-is-not-learnt",
-        "cpp/learn/gradient.hpp",
+        "cpp/learn/backward.hpp",
         "store<T>(load(taking + p * kLanes<T>) + more, taking + p * kLanes<T>);",
         "",
         "who moves and what is taken are not learnt",
@@ -67,7 +67,7 @@ MUTANTS = [
     ),
     Mutant(
         "units-that-fall-asleep",
-        "cpp/learn/adam.hpp",
+        "cpp/learn/train_step.hpp",
         "if (here != 0) all.awake[unit] = true;",
         "all.awake[unit] = here != 0;",
         "weights whose gradient is 0 for once lose their momentum",
@@ -100,7 +100,7 @@ MUTANTS = [
     ),
     Mutant(
         "products-of-weights-that-were",
-        "cpp/learn/model.hpp",
+        "cpp/learn/network.hpp",
         "  model.prepared->remembers = false;\n",
         "",
         "weights that are changed back after learning are evaluated as they were in between",
@@ -134,7 +134,7 @@ MUTANTS = [
     ),
     Mutant(
         "actions-beyond-the-last",
-        "cpp/learn/policy.hpp",
+        "cpp/learn/forward.hpp",
         "if (action < 0 || action >= kActions) return -1;",
         "if (action < 0) return -1;",
         "C++ reads keys of actions that there are not",
@@ -142,7 +142,7 @@ MUTANTS = [
     ),
     Mutant(
         "actions-off-the-board",
-        "cpp/learn/policy.hpp",
+        "cpp/learn/forward.hpp",
         "if (to < 0 || to >= 64) return -1;",
         "",
         "C++ reads squares beyond the board",
@@ -158,7 +158,7 @@ MUTANTS = [
     ),
     Mutant(
         "steps-that-are-not-finite",
-        "cpp/learn/learn.hpp",
+        "cpp/learn/train_step.hpp",
         "  if (!std::isfinite(total)) return false;\n",
         "",
         "a gradient that is not finite moves all weights",

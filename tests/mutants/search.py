@@ -120,7 +120,7 @@ MUTANTS = [
     ),
     Mutant(
         "noise-of-one-game",
-        "cpp/search/noise.hpp",
+        "cpp/search/numerics.hpp",
         "env::philox_words<std::uint64_t>(seed, game, episode,",
         "env::philox_words<std::uint64_t>(seed, 0, episode,",
         "all games draw the same noise",

@@ -102,7 +102,7 @@ MUTANTS = [
     ),
     Mutant(
         "search-is-not-learnt",
-        "cpp/learn/search_loss.hpp",
+        "cpp/learn/losses.hpp",
         "(likely.probability[i] - target[i]) * each",
         "likely.probability[i] * each",
         "C++ learns to play nothing, whatever search found",
@@ -110,9 +110,9 @@ MUTANTS = [
     ),
     Mutant(
         "values-learn-half",
-        "cpp/learn/search_loss.hpp",
-        "static_cast<T>(2 * batch_.vf_coef)",
-        "static_cast<T>(batch_.vf_coef)",
+        "cpp/learn/losses.hpp",
+        "parts += {divergence, error * error};\n    return static_cast<T>(2 * batch_.vf_coef)",
+        "parts += {divergence, error * error};\n    return static_cast<T>(batch_.vf_coef)",
         "in C++ the value's error counts for half of what was asked",
         LEARNING,
     ),

@@ -1,4 +1,4 @@
-"""The trees as C++ sees them: `cpp/search/{settings,tree,forest}.hpp`, field by field.
+"""The trees as C++ sees them: `cpp/search/{select,tree,forest}.hpp`, field by field.
 
 NumPy owns all the memory; C++ is told the addresses and never allocates. Memory that no tree has
 reached yet is not taken from the system.

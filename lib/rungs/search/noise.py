@@ -1,4 +1,4 @@
-"""Noise at the root, drawn by counters as `cpp/search/noise.hpp`: Gumbel's and Dirichlet's."""
+"""Noise at the root, drawn by counters as `cpp/search/numerics.hpp`: Gumbel's and Dirichlet's."""
 
 import dataclasses
 import math

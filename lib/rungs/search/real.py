@@ -1,4 +1,4 @@
-"""Functions of real numbers made of +, -, *, / and powers of two, as `cpp/search/real.hpp`.
+"""Functions of real numbers made of +, -, *, / and powers of two, as `cpp/search/numerics.hpp`.
 
 Every processor rounds these operations alike, which libraries' exp and log are not bound to. So a
 search is the same everywhere. Both are right to some 1e-15.

@@ -7,12 +7,133 @@
 // vector, and begins 2 multiply-adds a row. None waits for another, as they go to different sums.
 // Every sum is added up in the order of `depth`, whichever tile it is in: a row's result doesn't
 // depend on the rows beside it.
+//
+// What a product multiplies: numbers as they are, or pairs of them as bfloat16, where the processor
+// multiplies those.
+//
+// A bfloat16 is the upper half of a float32: as many exponents, 8 bits of precision instead of 24.
+// An instruction multiplies two pairs and adds both products to a float32, so that twice as many
+// multiply-adds are done at a time. Sums, activations, weights and all else stay float32; only what
+// a product reads is rounded.
 #pragma once
 #include <cstddef>
 
-#include "operands.hpp"
+#include "vectors.hpp"
+
+// Cling's compiler dies of these instructions.
+#if defined(__AVX512BF16__) && !defined(__CLING__)
+#define RUNGS_PAIRS 1
+#else
+#define RUNGS_PAIRS 0
+#endif
 
 namespace rungs::learn {
+
+// Two numbers that follow each other in a sum, the first one in the lower half.
+using Pair = std::uint32_t;
+
+#if RUNGS_PAIRS
+constexpr bool kHasPairs = true;
+
+inline Vector<float> multiply_add(Vector<Pair> a, Vector<Pair> b, Vector<float> c) {
+  return (Vector<float>)_mm512_dpbf16_ps((__m512)c, (__m512bh)a, (__m512bh)b);
+}
+#else
+constexpr bool kHasPairs = false;
+#endif
+
+namespace detail {
+template <class U>
+struct SumOf {
+  using Type = U;
+};
+template <>
+struct SumOf<Pair> {
+  using Type = float;
+};
+}  // namespace detail
+
+// What products of `U` are added up in.
+template <class U>
+using Sum = typename detail::SumOf<U>::Type;
+
+// How many `U` hold so many numbers of a sum.
+template <class U>
+constexpr int count_of(int numbers) {
+  return std::is_same_v<U, Pair> ? (numbers + 1) / 2 : numbers;
+}
+
+// Rounds to the nearest bfloat16, ties to even.
+inline Pair rounded(float number) {
+  Pair bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+}
+
+// Puts number `k` of a sum to its place: `at(i)` is the one of the sum's i-th `U`, 0 before.
+template <class U, class At>
+inline void put_number(Sum<U> number, int k, const At& at) {
+  if constexpr (std::is_same_v<U, Pair>) {
+    Pair& pair = at(k / 2);
+    pair = k % 2 ? (pair & 0xFFFF) | rounded(number) << 16 : (pair & 0xFFFF0000) | rounded(number);
+  } else {
+    at(k) = number;
+  }
+}
+
+#if RUNGS_PAIRS
+// 16 pairs of a[i] and b[i]. (Of an instruction's two names g++ warns of the one without a mask.)
+inline Vector<Pair> paired(Vector<float> a, Vector<float> b) {
+  const Vector<Pair> low =
+      (Vector<Pair>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)a));
+  const Vector<Pair> high =
+      (Vector<Pair>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)b));
+  return low | high << 16;
+}
+#endif
+
+// Numbers that follow each other in sums, as `U`: themselves, or copied to `copy`, two to a pair.
+template <class U>
+inline const U* along(const Sum<U>* from, [[maybe_unused]] int count, [[maybe_unused]] U* copy) {
+  if constexpr (std::is_same_v<U, Pair>) {
+#if RUNGS_PAIRS
+    for (int i = 0; i < count; i += 32) {
+      // A count of 16 more than whole pairs of vectors ends with half of one.
+      const Vector<float> next = i + 16 < count ? load(from + i + 16) : Vector<float>{};
+      const __m512bh both = _mm512_cvtne2ps_pbh((__m512)next, (__m512)load(from + i));
+      store<Pair>((Vector<Pair>)both, copy + i / 2);
+    }
+#endif
+    return copy;
+  } else {
+    return from;
+  }
+}
+
+// Rows that follow each other in sums: those themselves, `step` apart, or copied to `copy`, two
+// rows to one of pairs; the last may be alone.
+template <class U>
+struct Across {
+  const U* at;
+  std::ptrdiff_t step;
+};
+template <class U, int room>
+inline Across<U> across(const Sum<U>* from, std::ptrdiff_t step, [[maybe_unused]] int rows,
+                        [[maybe_unused]] int columns, [[maybe_unused]] U* copy) {
+  if constexpr (std::is_same_v<U, Pair>) {
+#if RUNGS_PAIRS
+    for (int row = 0; row < rows; row += 2)
+      for (int column = 0; column < columns; column += kLanes<float>) {
+        const float* const at = from + row * step + column;
+        const Vector<float> next = row + 1 < rows ? load(at + step) : Vector<float>{};
+        store<Pair>(paired(load(at), next), copy + row / 2 * room + column);
+      }
+#endif
+    return {copy, room};
+  } else {
+    return {from, step};
+  }
+}
 
 // How many registers there are for vectors decides how many rows a tile has.
 #if defined(__AVX512F__) || defined(__aarch64__)

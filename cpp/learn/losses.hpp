@@ -1,0 +1,148 @@
+// What a loss is of: some of many positions, one after the other.
+//
+// A loss is an object that is called with a position of its minibatch,
+//
+//   T loss(std::int64_t position, int count, T value, const Likely<T>& likely, T* score,
+//          Parts& parts)
+//
+// how many legal actions it has, what the network says of it, and the actions' scores, with room
+// for `kRoom`, -inf beyond the last. It adds the position's parts; writes the gradients of the mean
+// loss over all rows with respect to the scores in their place, 0 beyond the last; and returns the
+// one with respect to the value.
+#pragma once
+#include <algorithm>
+
+#include "forward.hpp"
+
+namespace rungs::learn {
+
+// P positions, and the rows that a minibatch consists of. Mirrored by
+// lib/rungs/train/learners/native.py, as the structs of the losses are.
+struct Rows {
+  const std::int8_t* observation;  // (P, 72)
+  const std::int16_t* action;      // (P, 218), the legal ones
+  const std::int16_t* count;       // (P,), how many those are
+  const std::int64_t* row;         // (rows,)
+  std::int64_t rows;
+};
+
+// Parts of a loss, summed over positions; those that a loss doesn't have stay 0.
+struct Parts {
+  double policy = 0, value = 0, entropy = 0, divergence = 0;
+
+  void operator+=(const Parts& other) {
+    policy += other.policy;
+    value += other.value;
+    entropy += other.entropy;
+    divergence += other.divergence;
+  }
+};
+
+// PPO's loss of one position (Schulman et al., 2017, arXiv:1707.06347, equations 7 and 9), as
+// `ppo_loss` in lib/rungs/train, and its gradient.
+
+// What was played in a rollout's positions, and what came of it.
+template <class T>
+struct Minibatch {
+  Rows positions;
+  const std::int64_t* choice;  // (P,), the place of the action that was played
+  const T* old;                // (P,), its log-probability then
+  const T* advantage;          // (P,)
+  const T* outcome;            // (P,), what the value should have been
+  double clip_coef, vf_coef, ent_coef;
+};
+
+template <class T>
+class PpoLoss {
+ public:
+  explicit PpoLoss(const Minibatch<T>& batch) : batch_(batch) {
+    const Rows& in = batch.positions;
+    const auto rows = static_cast<double>(in.rows);
+    double total = 0, squares = 0;
+    for (std::int64_t i = 0; i < in.rows; ++i) total += batch.advantage[in.row[i]];
+    for (std::int64_t i = 0; i < in.rows; ++i) {
+      const double off = batch.advantage[in.row[i]] - total / rows;
+      squares += off * off;
+    }
+    mean_ = static_cast<T>(total / rows);
+    deviation_ = static_cast<T>(std::sqrt(squares / (rows - 1)) + 1e-8);
+  }
+
+  T operator()(std::int64_t position, int count, T value, const Likely<T>& likely, T* score,
+               Parts& parts) const {
+    const int whole = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+    const auto choice = static_cast<int>(batch_.choice[position]);
+    const T chosen = score[choice] - likely.log_total;
+    Vector<T> plogp = {};
+    for (int i = 0; i < whole; i += kLanes<T>) {
+      const Vector<T> p = load(likely.probability + i), logp = load(score + i) - likely.log_total;
+      plogp += p > Vector<T>{} ? p * logp : Vector<T>{};  // -inf beyond the last
+    }
+    const T entropy = -sum(plogp);
+
+    const T advantage = (batch_.advantage[position] - mean_) / deviation_;
+    const T moved = chosen - batch_.old[position], ratio = std::exp(moved);
+    const T low = static_cast<T>(1 - batch_.clip_coef), high = static_cast<T>(1 + batch_.clip_coef);
+    const T gain = ratio * advantage;
+    const T clipped = std::min(std::max(ratio, low), high) * advantage;
+    const T error = value - batch_.outcome[position];
+    parts += {-std::min(gain, clipped), error * error, entropy, ratio - 1 - moved};
+
+    // Where the clip holds, nothing is gained by moving on.
+    const T each = 1 / static_cast<T>(batch_.positions.rows);
+    const T by_chosen = clipped < gain ? 0 : -gain * each;
+    const T by_entropy = static_cast<T>(batch_.ent_coef) * each;
+    for (int i = 0; i < whole; i += kLanes<T>) {
+      const Vector<T> p = load(likely.probability + i), logp = load(score + i) - likely.log_total;
+      const Vector<T> said = p * (by_entropy * (logp + entropy) - by_chosen);
+      store<T>(p > Vector<T>{} ? said : Vector<T>{}, score + i);
+    }
+    score[choice] += by_chosen;
+    return static_cast<T>(2 * batch_.vf_coef) * error * each;
+  }
+
+ private:
+  const Minibatch<T>& batch_;
+  T mean_, deviation_;  // of the minibatch's advantages
+};
+
+// AlphaZero's loss of one position (Silver et al., 2017, arXiv:1712.01815, equation 1), without its
+// penalty of weights, as `losses` in lib/rungs/selfplay/learning.py, and its gradient.
+
+// What search found in positions, and how their games ended.
+template <class T>
+struct Searched {
+  Rows positions;
+  const T* policy;   // (P, 218), what search would play: sums to 1 over the legal actions
+  const T* outcome;  // (P,), for the side to move
+  double vf_coef;
+};
+
+template <class T>
+class SearchLoss {
+ public:
+  explicit SearchLoss(const Searched<T>& batch) : batch_(batch) {}
+
+  // The policy's part is its divergence from search's: the cross-entropy less search's entropy.
+  T operator()(std::int64_t position, int count, T value, const Likely<T>& likely, T* score,
+               Parts& parts) const {
+    const T* const target = batch_.policy + position * kMostLegal;
+    const T each = 1 / static_cast<T>(batch_.positions.rows);
+    T divergence = 0;
+    for (int i = 0; i < count; ++i) {
+      const T logp = score[i] - likely.log_total;
+      if (target[i] > 0) divergence += target[i] * (std::log(target[i]) - logp);
+      score[i] = (likely.probability[i] - target[i]) * each;
+    }
+    const int whole = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+    for (int i = count; i < whole; ++i) score[i] = 0;
+    const T error = value - batch_.outcome[position];
+    parts += {divergence, error * error};
+    return static_cast<T>(2 * batch_.vf_coef) * error * each;
+  }
+
+ private:
+  const Searched<T>& batch_;
+};
+
+}  // namespace rungs::learn
