@@ -15,16 +15,16 @@ struct Deltas {
 // The gradient at `normalise`'s input, from that at its output: added to `before`, the gradient
 // that comes past it, where there is one.
 template <class T>
-inline void normalise_back(const T* normal, T scale, const T* after, const T* before, T* to) {
+inline void layer_norm_backward(const T* normal, T scale, const T* after, const T* before, T* to) {
   constexpr int kParts = kWidth / kLanes<T>;
-  Vector<T> total = {}, along = {};
+  Vector<T> total = {}, projection = {};
   for (int i = 0; i < kParts; ++i) {
     const Vector<T> part = load(after + i * kLanes<T>);
     total += part;
-    along = multiply_add(part, load(normal + i * kLanes<T>), along);
+    projection = multiply_add(part, load(normal + i * kLanes<T>), projection);
   }
-  const T mean = sum(total) / kWidth;
-  const Vector<T> slope = everywhere(-sum(along) / kWidth);
+  const T mean = reduce_add(total) / kWidth;
+  const Vector<T> slope = broadcast(-reduce_add(projection) / kWidth);
   for (int i = 0; i < kParts; ++i) {
     Vector<T> part = load(after + i * kLanes<T>) - mean;
     part = multiply_add(slope, load(normal + i * kLanes<T>), part) * scale;
@@ -34,31 +34,31 @@ inline void normalise_back(const T* normal, T scale, const T* after, const T* be
 }
 
 // From `deltas.head` to all others; `scratch` has room for 128 numbers a position.
-template <class U, class T = Sum<U>>
-[[gnu::noinline]] void backward(const Prepared<U>& weights, int rows, const Activations<T>& kept,
+template <class U, class T = Accum<U>>
+[[gnu::noinline]] void backward(const Prepared<U>& weights, int rows, const Activations<T>& saved,
                                 const Deltas<T>& deltas, T* scratch) {
-  constexpr int kDepth = count_of<U>(kWidth);
-  alignas(64) U copy[kCopied<U> * kWidth];
+  constexpr int kDepth = packed_size<U>(kWidth);
+  alignas(64) U copy[kPackedRows<U> * kWidth];
   const auto operands = [&](const T* at) {
-    return left<kDepth>(along<U>(at, rows * kWidth, copy), 1);
+    return left<kDepth>(pack_contiguous<U>(at, rows * kWidth, copy), 1);
   };
   const auto keep = [&](int row, int column, const Vector<T>& sum) {
     store(sum, scratch + row * kWidth + column);
   };
   const auto norm_back = [&](int number, const T* before) {
     for (int row = 0; row < rows; ++row)
-      normalise_back(kept.normal[number] + row * kWidth, kept.scale[number][row],
-                     scratch + row * kWidth, before ? before + row * kWidth : nullptr,
-                     deltas.stream[number] + row * kWidth);
+      layer_norm_backward(saved.normal[number] + row * kWidth, saved.scale[number][row],
+                          scratch + row * kWidth, before ? before + row * kWidth : nullptr,
+                          deltas.stream[number] + row * kWidth);
   };
-  product(left<count_of<U>(kHead)>(along<U>(deltas.head, rows * kHead, copy), 1), rows,
-          weights.head.backward, count_of<U>(kHeadOutputs), kWidth, keep);
+  product(left<packed_size<U>(kHead)>(pack_contiguous<U>(deltas.head, rows * kHead, copy), 1), rows,
+          weights.head.backward, packed_size<U>(kHeadOutputs), kWidth, keep);
   norm_back(kBlocks, nullptr);
   for (int block = kBlocks - 1; block >= 0; --block) {
     product(operands(deltas.stream[block + 1]), rows, weights.block[2 * block + 1].backward, kDepth,
             kWidth, [&](int row, int column, const Vector<T>& sum) {
               const std::int64_t at = row * kWidth + column;
-              const Vector<T> hidden = load(kept.hidden[block] + at);
+              const Vector<T> hidden = load(saved.hidden[block] + at);
               store<T>(hidden > Vector<T>{} ? sum : Vector<T>{}, deltas.hidden[block] + at);
             });
     product(operands(deltas.hidden[block]), rows, weights.block[2 * block].backward, kDepth, kWidth,
@@ -74,7 +74,7 @@ template <class U, class T = Sum<U>>
 
 // What is kept of all positions of a minibatch, for the sums.
 template <class T>
-struct Kept {
+struct SavedActivations {
   std::int64_t rows;
   Activations<T> activations;
   Deltas<T> deltas;
@@ -85,33 +85,34 @@ struct Kept {
 };
 
 // Layers' tasks: some outputs of one layer each.
-constexpr int kOutputs = 64;
+constexpr int kOutputsPerTask = 64;
 
 // What a layer's task adds to the gradient of the LayerNorm before it.
 template <class T>
-struct alignas(64) NormPart {
+struct alignas(64) NormGradient {
   T gamma[kWidth], beta[kWidth];
 };
 
 namespace detail {
 
 // Positions whose rows stay in the first caches while all sums of a task go over them.
-constexpr int kBlock = 128;
+constexpr int kRowBlock = 128;
 
 // sums (outputs, 128) and bias (outputs,) += delta (rows, outputs)^T * input (rows, 128).
-template <class U, class T = Sum<U>>
+template <class U, class T = Accum<U>>
 inline void add_outer(const T* delta, std::int64_t delta_row, const T* input, std::int64_t rows,
                       int outputs, T* sums, T* bias) {
-  constexpr int kRows = std::is_same_v<U, Pair> ? kBlock / 2 : 1;
-  alignas(64) U deltas[kRows * kOutputs], inputs[kRows * kWidth];
-  for (std::int64_t first = 0; first < rows; first += kBlock) {
-    const auto depth = static_cast<int>(rows - first < kBlock ? rows - first : kBlock);
+  constexpr int kRows = std::is_same_v<U, bf16x2> ? kRowBlock / 2 : 1;
+  alignas(64) U deltas[kRows * kOutputsPerTask], inputs[kRows * kWidth];
+  for (std::int64_t first = 0; first < rows; first += kRowBlock) {
+    const auto depth = static_cast<int>(rows - first < kRowBlock ? rows - first : kRowBlock);
     const T* const here = delta + first * delta_row;
-    const auto by = across<U, kOutputs>(here, delta_row, depth, outputs, deltas);
-    const auto from = across<U, kWidth>(input + first * kWidth, kWidth, depth, kWidth, inputs);
+    const auto by = pack_strided<U, kOutputsPerTask>(here, delta_row, depth, outputs, deltas);
+    const auto from =
+        pack_strided<U, kWidth>(input + first * kWidth, kWidth, depth, kWidth, inputs);
     for (int column = 0; column < kWidth; column += kPanel<T>)
       product_panel(left<1>(by.at, by.step), outputs, from.at + column, from.step,
-                    count_of<U>(depth), kPanel<T>, [&](int output, int v, const Vector<T>& sum) {
+                    packed_size<U>(depth), kPanel<T>, [&](int output, int v, const Vector<T>& sum) {
                       T* const to = sums + output * kWidth + column + v;
                       store<T>(load(to) + sum, to);
                     });
@@ -125,12 +126,12 @@ inline void add_outer(const T* delta, std::int64_t delta_row, const T* input, st
 
 // Outputs `first` and on, at most `kOutputs`, of a layer: its input is `input`, (rows, 128), behind
 // a LayerNorm without gamma and beta, where there is one.
-template <class U, class T = Sum<U>>
+template <class U, class T = Accum<U>>
 inline void layer_gradient(const Layer& which, int first, const T* delta, std::int64_t delta_row,
                            const T* input, std::int64_t rows, const T* weights, T* gradient,
-                           NormPart<T>& part) {
-  alignas(64) T sums[kOutputs * kWidth] = {}, bias[kOutputs] = {};
-  const int outputs = std::min(which.outputs - first, kOutputs);
+                           NormGradient<T>& part) {
+  alignas(64) T sums[kOutputsPerTask * kWidth] = {}, bias[kOutputsPerTask] = {};
+  const int outputs = std::min(which.outputs - first, kOutputsPerTask);
   detail::add_outer<U>(delta + first, delta_row, input, rows, outputs, sums, bias);
   std::memcpy(gradient + which.bias + first, bias, sizeof(T) * outputs);
   T* const to = gradient + which.weights + first * kWidth;
@@ -153,19 +154,19 @@ inline void layer_gradient(const Layer& which, int first, const T* delta, std::i
 // The rows of one rank's squares of the first layer. What adds to an empty square is what adds to
 // all less what adds to its pieces.
 template <class T>
-inline void squares_gradient(int rank, const Kept<T>& kept, T* gradient) {
+inline void squares_gradient(int rank, const SavedActivations<T>& saved, T* gradient) {
   constexpr int kParts = kWidth / kLanes<T>;
   T* const rows = gradient + kSquares + 8 * rank * kPieces * kWidth;
   std::memset(rows, 0, sizeof(T) * 8 * kPieces * kWidth);
   Vector<T> all[kParts] = {};
-  for (std::int64_t row = 0; row < kept.rows; ++row) {
+  for (std::int64_t row = 0; row < saved.rows; ++row) {
     Vector<T> delta[kParts];
     for (int i = 0; i < kParts; ++i) {
-      delta[i] = load(kept.deltas.stream[0] + row * kWidth + i * kLanes<T>);
+      delta[i] = load(saved.deltas.stream[0] + row * kWidth + i * kLanes<T>);
       all[i] += delta[i];
     }
-    const std::int8_t* const piece = kept.observation + row * kObservation + 8 * rank;
-    for (std::uint64_t left = kept.occupied[row] >> 8 * rank & 255; left; left &= left - 1) {
+    const std::int8_t* const piece = saved.observation + row * kObservation + 8 * rank;
+    for (std::uint64_t left = saved.occupied[row] >> 8 * rank & 255; left; left &= left - 1) {
       const int file = __builtin_ctzll(left);
       T* const to = rows + input_of(file, piece[file]) * kWidth;
       for (int i = 0; i < kParts; ++i)
@@ -185,22 +186,23 @@ inline void squares_gradient(int rank, const Kept<T>& kept, T* gradient) {
 
 // The first layer's other rows, and its bias.
 template <class T>
-inline void others_gradient(const Kept<T>& kept, T* gradient) {
+inline void scalars_gradient(const SavedActivations<T>& saved, T* gradient) {
   constexpr int kParts = kWidth / kLanes<T>;
-  alignas(64) T sums[kOthers + 1][kWidth] = {};
-  for (std::int64_t row = 0; row < kept.rows; ++row) {
+  alignas(64) T sums[kScalars + 1][kWidth] = {};
+  for (std::int64_t row = 0; row < saved.rows; ++row) {
     Vector<T> delta[kParts];
     for (int i = 0; i < kParts; ++i) {
-      delta[i] = load(kept.deltas.stream[0] + row * kWidth + i * kLanes<T>);
-      T* const to = sums[kOthers] + i * kLanes<T>;
+      delta[i] = load(saved.deltas.stream[0] + row * kWidth + i * kLanes<T>);
+      T* const to = sums[kScalars] + i * kLanes<T>;
       store<T>(load(to) + delta[i], to);
     }
-    for (int other = 0; other < kOthers; ++other) {
-      const std::int8_t number = kept.observation[row * kObservation + 64 + other];
+    for (int scalar = 0; scalar < kScalars; ++scalar) {
+      const std::int8_t number = saved.observation[row * kObservation + 64 + scalar];
       if (!number) continue;
-      const Vector<T> scaled = everywhere(static_cast<T>(number) * static_cast<T>(kScales[other]));
+      const Vector<T> scaled =
+          broadcast(static_cast<T>(number) * static_cast<T>(kScalarScales[scalar]));
       for (int i = 0; i < kParts; ++i) {
-        T* const to = sums[other] + i * kLanes<T>;
+        T* const to = sums[scalar] + i * kLanes<T>;
         store(multiply_add(scaled, delta[i], load(to)), to);
       }
     }
@@ -214,7 +216,8 @@ constexpr int kKeySlice = 32, kKeySlices = kKeys / kKeySlice;
 
 // Numbers `slice * kKeySlice` and on of all keys.
 template <class T>
-inline void keys_gradient(int slice, const Rows& batch, const Kept<T>& kept, T* gradient) {
+inline void keys_gradient(int slice, const BatchPositions& batch, const SavedActivations<T>& saved,
+                          T* gradient) {
   constexpr int kParts = kKeySlice / kLanes<T>;
   T* const actions = gradient + kActionKeys + slice * kKeySlice;
   T* const captures = gradient + kCaptureKeys + slice * kKeySlice;
@@ -222,21 +225,21 @@ inline void keys_gradient(int slice, const Rows& batch, const Kept<T>& kept, T* 
     std::memset(actions + key * kKeys, 0, sizeof(T) * kKeySlice);
   for (int key = 0; key < kCaptures; ++key)
     std::memset(captures + key * kKeys, 0, sizeof(T) * kKeySlice);
-  for (std::int64_t row = 0; row < kept.rows; ++row) {
+  for (std::int64_t row = 0; row < saved.rows; ++row) {
     const std::int16_t* const action = batch.action + batch.row[row] * kMostLegal;
-    const std::int16_t* const capture = kept.capture + row * kRoom;
-    const T* const score = kept.score + row * kRoom;
+    const std::int16_t* const capture = saved.capture + row * kLegalPadded;
+    const T* const score = saved.score + row * kLegalPadded;
     Vector<T> query[kParts];
     for (int p = 0; p < kParts; ++p)
-      query[p] = load(kept.activations.head + row * kHead + slice * kKeySlice + p * kLanes<T>);
+      query[p] = load(saved.activations.head + row * kHead + slice * kKeySlice + p * kLanes<T>);
     for (int i = 0; i < batch.count[batch.row[row]]; ++i) {
-      const Vector<T> by = everywhere(score[i]);
-      T* const own = actions + action[i] * kKeys;
-      T* const taking = captures + capture[i] * kKeys;
+      const Vector<T> by = broadcast(score[i]);
+      T* const action_key = actions + action[i] * kKeys;
+      T* const capture_key = captures + capture[i] * kKeys;
       for (int p = 0; p < kParts; ++p) {
         const Vector<T> more = by * query[p];
-        store<T>(load(own + p * kLanes<T>) + more, own + p * kLanes<T>);
-        store<T>(load(taking + p * kLanes<T>) + more, taking + p * kLanes<T>);
+        store<T>(load(action_key + p * kLanes<T>) + more, action_key + p * kLanes<T>);
+        store<T>(load(capture_key + p * kLanes<T>) + more, capture_key + p * kLanes<T>);
       }
     }
   }

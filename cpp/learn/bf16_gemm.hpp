@@ -22,86 +22,87 @@
 
 // Cling's compiler dies of these instructions.
 #if defined(__AVX512BF16__) && !defined(__CLING__)
-#define RUNGS_PAIRS 1
+#define RUNGS_BF16 1
 #else
-#define RUNGS_PAIRS 0
+#define RUNGS_BF16 0
 #endif
 
 namespace rungs::learn {
 
 // Two numbers that follow each other in a sum, the first one in the lower half.
-using Pair = std::uint32_t;
+using bf16x2 = std::uint32_t;
 
-#if RUNGS_PAIRS
-constexpr bool kHasPairs = true;
+#if RUNGS_BF16
+constexpr bool kHasBf16 = true;
 
-inline Vector<float> multiply_add(Vector<Pair> a, Vector<Pair> b, Vector<float> c) {
+inline Vector<float> multiply_add(Vector<bf16x2> a, Vector<bf16x2> b, Vector<float> c) {
   return (Vector<float>)_mm512_dpbf16_ps((__m512)c, (__m512bh)a, (__m512bh)b);
 }
 #else
-constexpr bool kHasPairs = false;
+constexpr bool kHasBf16 = false;
 #endif
 
 namespace detail {
 template <class U>
-struct SumOf {
+struct AccumOf {
   using Type = U;
 };
 template <>
-struct SumOf<Pair> {
+struct AccumOf<bf16x2> {
   using Type = float;
 };
 }  // namespace detail
 
 // What products of `U` are added up in.
 template <class U>
-using Sum = typename detail::SumOf<U>::Type;
+using Accum = typename detail::AccumOf<U>::Type;
 
 // How many `U` hold so many numbers of a sum.
 template <class U>
-constexpr int count_of(int numbers) {
-  return std::is_same_v<U, Pair> ? (numbers + 1) / 2 : numbers;
+constexpr int packed_size(int numbers) {
+  return std::is_same_v<U, bf16x2> ? (numbers + 1) / 2 : numbers;
 }
 
 // Rounds to the nearest bfloat16, ties to even.
-inline Pair rounded(float number) {
-  Pair bits;
+inline bf16x2 to_bf16(float number) {
+  bf16x2 bits;
   std::memcpy(&bits, &number, sizeof bits);
   return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
 // Puts number `k` of a sum to its place: `at(i)` is the one of the sum's i-th `U`, 0 before.
 template <class U, class At>
-inline void put_number(Sum<U> number, int k, const At& at) {
-  if constexpr (std::is_same_v<U, Pair>) {
-    Pair& pair = at(k / 2);
-    pair = k % 2 ? (pair & 0xFFFF) | rounded(number) << 16 : (pair & 0xFFFF0000) | rounded(number);
+inline void pack_at(Accum<U> number, int k, const At& at) {
+  if constexpr (std::is_same_v<U, bf16x2>) {
+    bf16x2& pair = at(k / 2);
+    pair = k % 2 ? (pair & 0xFFFF) | to_bf16(number) << 16 : (pair & 0xFFFF0000) | to_bf16(number);
   } else {
     at(k) = number;
   }
 }
 
-#if RUNGS_PAIRS
+#if RUNGS_BF16
 // 16 pairs of a[i] and b[i]. (Of an instruction's two names g++ warns of the one without a mask.)
-inline Vector<Pair> paired(Vector<float> a, Vector<float> b) {
-  const Vector<Pair> low =
-      (Vector<Pair>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)a));
-  const Vector<Pair> high =
-      (Vector<Pair>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)b));
+inline Vector<bf16x2> interleave_bf16(Vector<float> a, Vector<float> b) {
+  const Vector<bf16x2> low =
+      (Vector<bf16x2>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)a));
+  const Vector<bf16x2> high =
+      (Vector<bf16x2>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)b));
   return low | high << 16;
 }
 #endif
 
 // Numbers that follow each other in sums, as `U`: themselves, or copied to `copy`, two to a pair.
 template <class U>
-inline const U* along(const Sum<U>* from, [[maybe_unused]] int count, [[maybe_unused]] U* copy) {
-  if constexpr (std::is_same_v<U, Pair>) {
-#if RUNGS_PAIRS
+inline const U* pack_contiguous(const Accum<U>* from, [[maybe_unused]] int count,
+                                [[maybe_unused]] U* copy) {
+  if constexpr (std::is_same_v<U, bf16x2>) {
+#if RUNGS_BF16
     for (int i = 0; i < count; i += 32) {
       // A count of 16 more than whole pairs of vectors ends with half of one.
       const Vector<float> next = i + 16 < count ? load(from + i + 16) : Vector<float>{};
       const __m512bh both = _mm512_cvtne2ps_pbh((__m512)next, (__m512)load(from + i));
-      store<Pair>((Vector<Pair>)both, copy + i / 2);
+      store<bf16x2>((Vector<bf16x2>)both, copy + i / 2);
     }
 #endif
     return copy;
@@ -113,20 +114,21 @@ inline const U* along(const Sum<U>* from, [[maybe_unused]] int count, [[maybe_un
 // Rows that follow each other in sums: those themselves, `step` apart, or copied to `copy`, two
 // rows to one of pairs; the last may be alone.
 template <class U>
-struct Across {
+struct StridedRows {
   const U* at;
   std::ptrdiff_t step;
 };
 template <class U, int room>
-inline Across<U> across(const Sum<U>* from, std::ptrdiff_t step, [[maybe_unused]] int rows,
-                        [[maybe_unused]] int columns, [[maybe_unused]] U* copy) {
-  if constexpr (std::is_same_v<U, Pair>) {
-#if RUNGS_PAIRS
+inline StridedRows<U> pack_strided(const Accum<U>* from, std::ptrdiff_t step,
+                                   [[maybe_unused]] int rows, [[maybe_unused]] int columns,
+                                   [[maybe_unused]] U* copy) {
+  if constexpr (std::is_same_v<U, bf16x2>) {
+#if RUNGS_BF16
     for (int row = 0; row < rows; row += 2)
       for (int column = 0; column < columns; column += kLanes<float>) {
         const float* const at = from + row * step + column;
         const Vector<float> next = row + 1 < rows ? load(at + step) : Vector<float>{};
-        store<Pair>(paired(load(at), next), copy + row / 2 * room + column);
+        store<bf16x2>(interleave_bf16(load(at), next), copy + row / 2 * room + column);
       }
 #endif
     return {copy, room};
@@ -164,14 +166,14 @@ template <int rows, int vectors, int stride, class T, class Finish>
 [[gnu::always_inline]] inline void tile(Left<stride, T> left, const T* right,
                                         std::ptrdiff_t right_step, int depth,
                                         const Finish& finish) {
-  Vector<Sum<T>> sum[rows][vectors] = {};
+  Vector<Accum<T>> sum[rows][vectors] = {};
   const T* a = left.at;
   for (int k = 0; k < depth; ++k, a += left.step, right += right_step) {
     Vector<T> b[vectors];
     for (int v = 0; v < vectors; ++v) b[v] = load(right + v * kLanes<T>);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
-      const Vector<T> each = everywhere(a[i * stride]);
+      const Vector<T> each = broadcast(a[i * stride]);
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; ++v) sum[i][v] = multiply_add(each, b[v], sum[i][v]);
     }
@@ -189,7 +191,7 @@ inline void tiles(Left<stride, T> left, int first, int rows, const T* right,
   for (; first + tile_rows <= rows; first += tile_rows)
     tile<tile_rows, vectors>(
         Left<stride, T>{left.at + first * stride, left.step}, right, right_step, depth,
-        [&](int i, int v, const Vector<Sum<T>>& sum) { finish(first + i, v * kLanes<T>, sum); });
+        [&](int i, int v, const Vector<Accum<T>>& sum) { finish(first + i, v * kLanes<T>, sum); });
   if constexpr (tile_rows > 1)
     tiles<tile_rows / 2, vectors>(left, first, rows, right, right_step, depth, finish);
 }
@@ -222,9 +224,10 @@ inline void product(Left<stride, T> left, int rows, const T* right, int depth, i
                     const Finish& finish) {
   for (int first = 0; first < columns; first += kPanel<T>) {
     const int wide = columns - first < kPanel<T> ? columns - first : kPanel<T>;
-    product_panel(
-        left, rows, right + static_cast<std::ptrdiff_t>(first) * depth, wide, depth, wide,
-        [&](int row, int column, const Vector<Sum<T>>& sum) { finish(row, first + column, sum); });
+    product_panel(left, rows, right + static_cast<std::ptrdiff_t>(first) * depth, wide, depth, wide,
+                  [&](int row, int column, const Vector<Accum<T>>& sum) {
+                    finish(row, first + column, sum);
+                  });
   }
 }
 

@@ -12,7 +12,7 @@ constexpr int kChunk = 64;
 
 // Rows of a chunk's that are copied for a product, where it takes pairs.
 template <class U>
-constexpr int kCopied = std::is_same_v<U, Pair> ? kChunk / 2 : 1;
+constexpr int kPackedRows = std::is_same_v<U, bf16x2> ? kChunk / 2 : 1;
 
 // What is kept of a chunk's positions, a row each.
 template <class T>
@@ -39,17 +39,17 @@ inline std::uint64_t occupied(const std::int8_t* observation) {
 
 // Whether all squares hold a piece, -6 to 6, or none.
 inline bool has_pieces(const std::int8_t* observation) {
-  bool wrong = false;
+  bool invalid = false;
   for (int square = 0; square < 64; ++square)
-    wrong |= static_cast<std::uint8_t>(observation[square] + kEmpty) >= kPieces;
-  return !wrong;
+    invalid |= static_cast<std::uint8_t>(observation[square] + kEmpty) >= kPieces;
+  return !invalid;
 }
 
 // The row of the first layer's weights that a piece on a square adds.
 inline int input_of(int square, std::int8_t piece) { return square * kPieces + kEmpty + piece; }
 
 // The first layer: a sum of at most 32 + 8 rows.
-template <class U, class T = Sum<U>>
+template <class U, class T = Accum<U>>
 inline void embed(const Prepared<U>& weights, const std::int8_t* observation, T* stream) {
   constexpr int kParts = kWidth / kLanes<T>;
   Vector<T> part[kParts];
@@ -59,74 +59,74 @@ inline void embed(const Prepared<U>& weights, const std::int8_t* observation, T*
     const T* const row = weights.piece[input_of(square, observation[square])];
     for (int i = 0; i < kParts; ++i) part[i] += load(row + i * kLanes<T>);
   }
-  for (int other = 0; other < kOthers; ++other) {
-    if (!observation[64 + other]) continue;
-    const Vector<T> number = everywhere(static_cast<T>(observation[64 + other]));
+  for (int scalar = 0; scalar < kScalars; ++scalar) {
+    if (!observation[64 + scalar]) continue;
+    const Vector<T> number = broadcast(static_cast<T>(observation[64 + scalar]));
     for (int i = 0; i < kParts; ++i)
-      part[i] = multiply_add(number, load(weights.others[other] + i * kLanes<T>), part[i]);
+      part[i] = multiply_add(number, load(weights.scalars[scalar] + i * kLanes<T>), part[i]);
   }
   for (int i = 0; i < kParts; ++i) store(part[i], stream + i * kLanes<T>);
 }
 
 // LayerNorm (Ba et al., 2016, arXiv:1607.06450) without its weights. Returns by what it scaled.
 template <class T>
-inline T normalise(const T* x, T* normal) {
+inline T layer_norm(const T* x, T* normal) {
   constexpr int kParts = kWidth / kLanes<T>;
   Vector<T> part[kParts], total = {}, squares = {};
   for (int i = 0; i < kParts; ++i) total += part[i] = load(x + i * kLanes<T>);
-  const T mean = sum(total) / kWidth;
+  const T mean = reduce_add(total) / kWidth;
   for (int i = 0; i < kParts; ++i) {
     part[i] -= mean;
     squares = multiply_add(part[i], part[i], squares);
   }
-  const T scale = 1 / std::sqrt(sum(squares) / kWidth + static_cast<T>(1e-5));
+  const T scale = 1 / std::sqrt(reduce_add(squares) / kWidth + static_cast<T>(1e-5));
   for (int i = 0; i < kParts; ++i) store<T>(part[i] * scale, normal + i * kLanes<T>);
   return scale;
 }
 
 // Queries and values of `rows` positions, (rows, 72). It is a function of its own: within a long
 // one compilers run out of registers.
-template <class U, class T = Sum<U>>
+template <class U, class T = Accum<U>>
 [[gnu::noinline]] void forward(const Prepared<U>& weights, int rows, const std::int8_t* observation,
-                               const Activations<T>& kept) {
-  constexpr int kDepth = count_of<U>(kWidth);
-  alignas(64) U copy[kCopied<U> * kWidth];
+                               const Activations<T>& saved) {
+  constexpr int kDepth = packed_size<U>(kWidth);
+  alignas(64) U copy[kPackedRows<U> * kWidth];
   const auto operands = [&](const T* at) {
-    return left<kDepth>(along<U>(at, rows * kWidth, copy), 1);
+    return left<kDepth>(pack_contiguous<U>(at, rows * kWidth, copy), 1);
   };
   const auto norm = [&](int number) {
     for (int row = 0; row < rows; ++row)
-      kept.scale[number][row] =
-          normalise(kept.stream + row * kWidth, kept.normal[number] + row * kWidth);
+      saved.scale[number][row] =
+          layer_norm(saved.stream + row * kWidth, saved.normal[number] + row * kWidth);
   };
   for (int row = 0; row < rows; ++row)
-    embed(weights, observation + row * kObservation, kept.stream + row * kWidth);
+    embed(weights, observation + row * kObservation, saved.stream + row * kWidth);
   for (int block = 0; block < kBlocks; ++block) {
     norm(block);
     const auto& first = weights.block[2 * block];
-    product(operands(kept.normal[block]), rows, first.forward, kDepth, kWidth,
+    product(operands(saved.normal[block]), rows, first.forward, kDepth, kWidth,
             [&](int row, int column, const Vector<T>& sum) {
               const Vector<T> x = sum + load(first.bias + column);
               store<T>(x > Vector<T>{} ? x : Vector<T>{},
-                       kept.hidden[block] + row * kWidth + column);
+                       saved.hidden[block] + row * kWidth + column);
             });
     const auto& second = weights.block[2 * block + 1];
-    product(operands(kept.hidden[block]), rows, second.forward, kDepth, kWidth,
+    product(operands(saved.hidden[block]), rows, second.forward, kDepth, kWidth,
             [&](int row, int column, const Vector<T>& sum) {
-              T* const x = kept.stream + row * kWidth + column;
+              T* const x = saved.stream + row * kWidth + column;
               store<T>(load(x) + (sum + load(second.bias + column)), x);
             });
   }
   norm(kBlocks);
-  product(operands(kept.normal[kBlocks]), rows, weights.head.forward, kDepth, kHead,
+  product(operands(saved.normal[kBlocks]), rows, weights.head.forward, kDepth, kHead,
           [&](int row, int column, const Vector<T>& sum) {
-            store<T>(sum + load(weights.head.bias + column), kept.head + row * kHead + column);
+            store<T>(sum + load(weights.head.bias + column), saved.head + row * kHead + column);
           });
 }
 
 // Calls `work(chunk, first, rows)` for all chunks of so many rows.
 template <class Work>
-void for_chunks(const Workers& workers, std::int64_t rows, const Work& work) {
+void for_each_chunk(const Workers& workers, std::int64_t rows, const Work& work) {
   workers((rows + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
     const std::int64_t first = chunk * kChunk;
     work(chunk, first, static_cast<int>(std::min<std::int64_t>(kChunk, rows - first)));
@@ -134,7 +134,7 @@ void for_chunks(const Workers& workers, std::int64_t rows, const Work& work) {
 }
 
 // Which of some positions can't be read: several threads look for them at once.
-class Unreadable {
+class InvalidPositions {
  public:
   void add(std::int64_t position) {
     std::int64_t first = first_;
@@ -152,8 +152,8 @@ class Unreadable {
 // Adds those of `rows` observations, (rows, 72), whose pieces are none; returns whether there are
 // any. `position(row)` is what a row is called.
 template <class Position>
-bool unreadable(const std::int8_t* observation, int rows, Unreadable& all,
-                const Position& position) {
+bool find_invalid(const std::int8_t* observation, int rows, InvalidPositions& all,
+                  const Position& position) {
   bool any = false;
   for (int row = 0; row < rows; ++row)
     if (!has_pieces(observation + row * kObservation)) {
@@ -166,7 +166,7 @@ bool unreadable(const std::int8_t* observation, int rows, Unreadable& all,
 // A position's legal actions: their scores, how likely each is, and which is chosen.
 
 // Room for a position's actions, in whole vectors.
-constexpr int kRoom = (kMostLegal + 15) / 16 * 16;
+constexpr int kLegalPadded = (kMostLegal + 15) / 16 * 16;
 
 // Which piece moves and which it takes: the row of the capture keys; -1 where the action is none,
 // or leaves the board.
@@ -189,12 +189,13 @@ inline bool score_actions(const T* weights, const T* query, const std::int8_t* o
     const int row = capture_of(observation, action[i]);
     if (row < 0) return false;
     capture[i] = static_cast<std::int16_t>(row);
-    const T* const own = weights + kActionKeys + action[i] * kKeys;
-    const T* const taking = weights + kCaptureKeys + row * kKeys;
+    const T* const action_key = weights + kActionKeys + action[i] * kKeys;
+    const T* const capture_key = weights + kCaptureKeys + row * kKeys;
     Vector<T> dot = {};
     for (int p = 0; p < kParts; ++p)
-      dot = multiply_add(part[p], load(own + p * kLanes<T>) + load(taking + p * kLanes<T>), dot);
-    score[i] = sum(dot);
+      dot = multiply_add(part[p],
+                         load(action_key + p * kLanes<T>) + load(capture_key + p * kLanes<T>), dot);
+    score[i] = reduce_add(dot);
   }
   return true;
 }
@@ -206,51 +207,52 @@ inline void query_gradient(const T* weights, const std::int16_t* action,
   constexpr int kParts = kKeys / kLanes<T>;
   Vector<T> part[kParts] = {};
   for (int i = 0; i < count; ++i) {
-    const T* const own = weights + kActionKeys + action[i] * kKeys;
-    const T* const taking = weights + kCaptureKeys + capture[i] * kKeys;
-    const Vector<T> by = everywhere(score[i]);
+    const T* const action_key = weights + kActionKeys + action[i] * kKeys;
+    const T* const capture_key = weights + kCaptureKeys + capture[i] * kKeys;
+    const Vector<T> by = broadcast(score[i]);
     for (int p = 0; p < kParts; ++p)
-      part[p] = multiply_add(by, load(own + p * kLanes<T>) + load(taking + p * kLanes<T>), part[p]);
+      part[p] = multiply_add(
+          by, load(action_key + p * kLanes<T>) + load(capture_key + p * kLanes<T>), part[p]);
   }
   for (int p = 0; p < kParts; ++p) store(part[p], query + p * kLanes<T>);
 }
 
 // How likely a position's actions are.
 template <class T>
-struct Likely {
-  alignas(64) T probability[kRoom];  // 0 beyond the last
-  T log_total;                       // an action's log-probability is its score less this
+struct Softmax {
+  alignas(64) T probability[kLegalPadded];  // 0 beyond the last
+  T log_sum_exp;                            // an action's log-probability is its score less this
 };
 
 // The softmax of `count` scores, which have room for `kRoom`, and are -inf beyond the last from
 // then on.
 template <class T>
-inline void softmax(T* score, int count, Likely<T>& likely) {
-  const int whole = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
-  for (int i = count; i < whole; ++i) score[i] = -INFINITY;
+inline void softmax(T* score, int count, Softmax<T>& policy) {
+  const int padded = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+  for (int i = count; i < padded; ++i) score[i] = -INFINITY;
   Vector<T> top = load(score), total = {};
-  for (int i = kLanes<T>; i < whole; i += kLanes<T>) {
+  for (int i = kLanes<T>; i < padded; i += kLanes<T>) {
     const Vector<T> next = load(score + i);
     top = next > top ? next : top;
   }
-  const T most = highest(top);
-  for (int i = 0; i < whole; i += kLanes<T>) {
-    const Vector<T> power = exponential(load(score + i) - most);
+  const T max_score = reduce_max(top);
+  for (int i = 0; i < padded; i += kLanes<T>) {
+    const Vector<T> power = exponential(load(score + i) - max_score);
     total += power;
-    store<T>(power, likely.probability + i);
+    store<T>(power, policy.probability + i);
   }
-  const T whole_total = sum(total);
-  for (int i = 0; i < whole; i += kLanes<T>)
-    store<T>(load(likely.probability + i) / whole_total, likely.probability + i);
-  likely.log_total = most + std::log(whole_total);
+  const T total_mass = reduce_add(total);
+  for (int i = 0; i < padded; i += kLanes<T>)
+    store<T>(load(policy.probability + i) / total_mass, policy.probability + i);
+  policy.log_sum_exp = max_score + std::log(total_mass);
 }
 
 // The action below which a share `uniform` of the probability lies, from 0 to less than 1.
 template <class T>
-inline int choose(const Likely<T>& likely, int count, double uniform) {
+inline int sample_action(const Softmax<T>& policy, int count, double uniform) {
   double below = 0;
   for (int i = 0; i < count - 1; ++i)
-    if ((below += likely.probability[i]) > uniform) return i;
+    if ((below += policy.probability[i]) > uniform) return i;
   return count - 1;
 }
 
@@ -274,7 +276,7 @@ namespace detail {
 
 // Memory of a chunk that goes through the network and of which nothing is kept.
 template <class T>
-struct Passing {
+struct Scratch {
   alignas(64) T stream[kChunk * kWidth], normal[kChunk * kWidth], hidden[kChunk * kWidth];
   alignas(64) T head[kChunk * kHead], scale[kChunk];
 
@@ -292,78 +294,78 @@ struct Passing {
 }  // namespace detail
 
 // Chooses an action in each position. Returns the first position that can't be read, or -1.
-template <class U, class T = Sum<U>>
+template <class U, class T = Accum<U>>
 std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers) {
-  Unreadable wrong;
-  for_chunks(workers, in.rows, [&](std::int64_t, std::int64_t first, int rows) {
-    detail::Passing<T> passing;
+  InvalidPositions invalid;
+  for_each_chunk(workers, in.rows, [&](std::int64_t, std::int64_t first, int rows) {
+    detail::Scratch<T> scratch;
     const std::int8_t* const observation = in.observation + first * kObservation;
-    if (unreadable(observation, rows, wrong, [&](int row) { return first + row; })) return;
-    forward(*model.prepared, rows, observation, passing.activations());
+    if (find_invalid(observation, rows, invalid, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, rows, observation, scratch.activations());
     for (int row = 0; row < rows; ++row) {
       const std::int64_t i = first + row;
       const std::int16_t* const action = in.action + i * kMostLegal;
-      const T* const head = passing.head + row * kHead;
-      alignas(64) T score[kRoom] = {};
-      std::int16_t capture[kRoom];
-      Likely<T> likely;
+      const T* const head = scratch.head + row * kHead;
+      alignas(64) T score[kLegalPadded] = {};
+      std::int16_t capture[kLegalPadded];
+      Softmax<T> policy;
       if (in.count[i] < 1 || in.count[i] > kMostLegal ||
           !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
                          in.count[i], score, capture))
-        return wrong.add(i);
-      softmax(score, in.count[i], likely);
-      const int choice = choose(likely, in.count[i], in.uniform[i]);
+        return invalid.add(i);
+      softmax(score, in.count[i], policy);
+      const int choice = sample_action(policy, in.count[i], in.uniform[i]);
       in.choice[i] = choice;
       in.chosen[i] = action[choice];
-      in.log_probability[i] = score[choice] - likely.log_total;
+      in.log_probability[i] = score[choice] - policy.log_sum_exp;
       in.value[i] = head[kKeys];
     }
   });
-  return wrong.first();
+  return invalid.first();
 }
 
 // Writes the scores, (rows, width), of positions' legal actions, and the positions' values,
 // (rows,). The first `count` of a row are written, 0 to `width` of them; the others stay. Returns
 // the first position that can't be read, or -1.
-template <class U, class T = Sum<U>>
+template <class U, class T = Accum<U>>
 std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
                       const std::int16_t* action, const std::int16_t* count, std::int64_t rows,
                       std::int64_t width, T* score, T* value, const Workers& workers) {
-  Unreadable wrong;
-  for_chunks(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
-    detail::Passing<T> passing;
+  InvalidPositions invalid;
+  for_each_chunk(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
+    detail::Scratch<T> scratch;
     const std::int8_t* const own = observation + first * kObservation;
-    if (unreadable(own, chunk_rows, wrong, [&](int row) { return first + row; })) return;
-    forward(*model.prepared, chunk_rows, own, passing.activations());
+    if (find_invalid(own, chunk_rows, invalid, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, chunk_rows, own, scratch.activations());
     for (int row = 0; row < chunk_rows; ++row) {
       const std::int64_t i = first + row;
-      const T* const head = passing.head + row * kHead;
-      std::int16_t capture[kRoom];
+      const T* const head = scratch.head + row * kHead;
+      std::int16_t capture[kLegalPadded];
       if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMostLegal) ||
           !score_actions(model.parameters.weights, head, own + row * kObservation,
                          action + i * kMostLegal, count[i], score + i * width, capture))
-        return wrong.add(i);
+        return invalid.add(i);
       value[i] = head[kKeys];
     }
   });
-  return wrong.first();
+  return invalid.first();
 }
 
 // Writes the values, (rows,), of positions, (rows, 72). Returns the first that can't be read, or
 // -1.
-template <class U, class T = Sum<U>>
+template <class U, class T = Accum<U>>
 std::int64_t values(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
                     T* value, const Workers& workers) {
-  Unreadable wrong;
-  for_chunks(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
-    detail::Passing<T> passing;
+  InvalidPositions invalid;
+  for_each_chunk(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
+    detail::Scratch<T> scratch;
     const std::int8_t* const own = observation + first * kObservation;
-    if (unreadable(own, chunk_rows, wrong, [&](int row) { return first + row; })) return;
-    forward(*model.prepared, chunk_rows, own, passing.activations());
+    if (find_invalid(own, chunk_rows, invalid, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, chunk_rows, own, scratch.activations());
     for (int row = 0; row < chunk_rows; ++row)
-      value[first + row] = passing.head[row * kHead + kKeys];
+      value[first + row] = scratch.head[row * kHead + kKeys];
   });
-  return wrong.first();
+  return invalid.first();
 }
 
 }  // namespace rungs::learn

@@ -18,7 +18,7 @@ namespace rungs::learn {
 
 // P positions, and the rows that a minibatch consists of. Mirrored by
 // lib/rungs/train/learners/native.py, as the structs of the losses are.
-struct Rows {
+struct BatchPositions {
   const std::int8_t* observation;  // (P, 72)
   const std::int16_t* action;      // (P, 218), the legal ones
   const std::int16_t* count;       // (P,), how many those are
@@ -27,10 +27,10 @@ struct Rows {
 };
 
 // Parts of a loss, summed over positions; those that a loss doesn't have stay 0.
-struct Parts {
+struct LossTerms {
   double policy = 0, value = 0, entropy = 0, divergence = 0;
 
-  void operator+=(const Parts& other) {
+  void operator+=(const LossTerms& other) {
     policy += other.policy;
     value += other.value;
     entropy += other.entropy;
@@ -43,20 +43,20 @@ struct Parts {
 
 // What was played in a rollout's positions, and what came of it.
 template <class T>
-struct Minibatch {
-  Rows positions;
-  const std::int64_t* choice;  // (P,), the place of the action that was played
-  const T* old;                // (P,), its log-probability then
-  const T* advantage;          // (P,)
-  const T* outcome;            // (P,), what the value should have been
+struct PpoBatch {
+  BatchPositions positions;
+  const std::int64_t* choice;    // (P,), the place of the action that was played
+  const T* old_log_probability;  // (P,), its log-probability then
+  const T* advantage;            // (P,)
+  const T* returns;              // (P,), what the value should have been
   double clip_coef, vf_coef, ent_coef;
 };
 
 template <class T>
 class PpoLoss {
  public:
-  explicit PpoLoss(const Minibatch<T>& batch) : batch_(batch) {
-    const Rows& in = batch.positions;
+  explicit PpoLoss(const PpoBatch<T>& batch) : batch_(batch) {
+    const BatchPositions& in = batch.positions;
     const auto rows = static_cast<double>(in.rows);
     double total = 0, squares = 0;
     for (std::int64_t i = 0; i < in.rows; ++i) total += batch.advantage[in.row[i]];
@@ -65,45 +65,45 @@ class PpoLoss {
       squares += off * off;
     }
     mean_ = static_cast<T>(total / rows);
-    deviation_ = static_cast<T>(std::sqrt(squares / (rows - 1)) + 1e-8);
+    std_ = static_cast<T>(std::sqrt(squares / (rows - 1)) + 1e-8);
   }
 
-  T operator()(std::int64_t position, int count, T value, const Likely<T>& likely, T* score,
-               Parts& parts) const {
-    const int whole = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+  T operator()(std::int64_t position, int count, T value, const Softmax<T>& policy, T* score,
+               LossTerms& terms) const {
+    const int padded = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
     const auto choice = static_cast<int>(batch_.choice[position]);
-    const T chosen = score[choice] - likely.log_total;
+    const T chosen = score[choice] - policy.log_sum_exp;
     Vector<T> plogp = {};
-    for (int i = 0; i < whole; i += kLanes<T>) {
-      const Vector<T> p = load(likely.probability + i), logp = load(score + i) - likely.log_total;
+    for (int i = 0; i < padded; i += kLanes<T>) {
+      const Vector<T> p = load(policy.probability + i), logp = load(score + i) - policy.log_sum_exp;
       plogp += p > Vector<T>{} ? p * logp : Vector<T>{};  // -inf beyond the last
     }
-    const T entropy = -sum(plogp);
+    const T entropy = -reduce_add(plogp);
 
-    const T advantage = (batch_.advantage[position] - mean_) / deviation_;
-    const T moved = chosen - batch_.old[position], ratio = std::exp(moved);
+    const T advantage = (batch_.advantage[position] - mean_) / std_;
+    const T log_ratio = chosen - batch_.old_log_probability[position], ratio = std::exp(log_ratio);
     const T low = static_cast<T>(1 - batch_.clip_coef), high = static_cast<T>(1 + batch_.clip_coef);
-    const T gain = ratio * advantage;
+    const T surrogate = ratio * advantage;
     const T clipped = std::min(std::max(ratio, low), high) * advantage;
-    const T error = value - batch_.outcome[position];
-    parts += {-std::min(gain, clipped), error * error, entropy, ratio - 1 - moved};
+    const T error = value - batch_.returns[position];
+    terms += {-std::min(surrogate, clipped), error * error, entropy, ratio - 1 - log_ratio};
 
     // Where the clip holds, nothing is gained by moving on.
-    const T each = 1 / static_cast<T>(batch_.positions.rows);
-    const T by_chosen = clipped < gain ? 0 : -gain * each;
-    const T by_entropy = static_cast<T>(batch_.ent_coef) * each;
-    for (int i = 0; i < whole; i += kLanes<T>) {
-      const Vector<T> p = load(likely.probability + i), logp = load(score + i) - likely.log_total;
-      const Vector<T> said = p * (by_entropy * (logp + entropy) - by_chosen);
-      store<T>(p > Vector<T>{} ? said : Vector<T>{}, score + i);
+    const T inverse_rows = 1 / static_cast<T>(batch_.positions.rows);
+    const T chosen_gradient = clipped < surrogate ? 0 : -surrogate * inverse_rows;
+    const T entropy_scale = static_cast<T>(batch_.ent_coef) * inverse_rows;
+    for (int i = 0; i < padded; i += kLanes<T>) {
+      const Vector<T> p = load(policy.probability + i), logp = load(score + i) - policy.log_sum_exp;
+      const Vector<T> gradient = p * (entropy_scale * (logp + entropy) - chosen_gradient);
+      store<T>(p > Vector<T>{} ? gradient : Vector<T>{}, score + i);
     }
-    score[choice] += by_chosen;
-    return static_cast<T>(2 * batch_.vf_coef) * error * each;
+    score[choice] += chosen_gradient;
+    return static_cast<T>(2 * batch_.vf_coef) * error * inverse_rows;
   }
 
  private:
-  const Minibatch<T>& batch_;
-  T mean_, deviation_;  // of the minibatch's advantages
+  const PpoBatch<T>& batch_;
+  T mean_, std_;  // of the minibatch's advantages
 };
 
 // AlphaZero's loss of one position (Silver et al., 2017, arXiv:1712.01815, equation 1), without its
@@ -111,8 +111,8 @@ class PpoLoss {
 
 // What search found in positions, and how their games ended.
 template <class T>
-struct Searched {
-  Rows positions;
+struct SearchBatch {
+  BatchPositions positions;
   const T* policy;   // (P, 218), what search would play: sums to 1 over the legal actions
   const T* outcome;  // (P,), for the side to move
   double vf_coef;
@@ -121,28 +121,28 @@ struct Searched {
 template <class T>
 class SearchLoss {
  public:
-  explicit SearchLoss(const Searched<T>& batch) : batch_(batch) {}
+  explicit SearchLoss(const SearchBatch<T>& batch) : batch_(batch) {}
 
   // The policy's part is its divergence from search's: the cross-entropy less search's entropy.
-  T operator()(std::int64_t position, int count, T value, const Likely<T>& likely, T* score,
-               Parts& parts) const {
+  T operator()(std::int64_t position, int count, T value, const Softmax<T>& policy, T* score,
+               LossTerms& terms) const {
     const T* const target = batch_.policy + position * kMostLegal;
-    const T each = 1 / static_cast<T>(batch_.positions.rows);
+    const T inverse_rows = 1 / static_cast<T>(batch_.positions.rows);
     T divergence = 0;
     for (int i = 0; i < count; ++i) {
-      const T logp = score[i] - likely.log_total;
+      const T logp = score[i] - policy.log_sum_exp;
       if (target[i] > 0) divergence += target[i] * (std::log(target[i]) - logp);
-      score[i] = (likely.probability[i] - target[i]) * each;
+      score[i] = (policy.probability[i] - target[i]) * inverse_rows;
     }
-    const int whole = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
-    for (int i = count; i < whole; ++i) score[i] = 0;
+    const int padded = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+    for (int i = count; i < padded; ++i) score[i] = 0;
     const T error = value - batch_.outcome[position];
-    parts += {divergence, error * error};
-    return static_cast<T>(2 * batch_.vf_coef) * error * each;
+    terms += {divergence, error * error};
+    return static_cast<T>(2 * batch_.vf_coef) * error * inverse_rows;
   }
 
  private:
-  const Searched<T>& batch_;
+  const SearchBatch<T>& batch_;
 };
 
 }  // namespace rungs::learn

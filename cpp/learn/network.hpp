@@ -18,15 +18,15 @@ namespace rungs::learn {
 constexpr int kWidth = 128, kBlocks = 2, kKeys = 64;
 constexpr int kPieces = 13;  // -6..6
 constexpr int kEmpty = 6;    // where no piece is among them
-constexpr int kOthers = 8;   // what follows the squares in an observation
-constexpr int kObservation = 64 + kOthers;
-constexpr int kInputs = 64 * kPieces + kOthers;
+constexpr int kScalars = 8;  // what follows the squares in an observation
+constexpr int kObservation = 64 + kScalars;
+constexpr int kInputs = 64 * kPieces + kScalars;
 constexpr int kActions = 4672, kCaptures = kPieces * kPieces;
 constexpr int kMostLegal = 218;  // of a list of legal actions
 
 // What the others are multiplied by, so that each is at most about 1: numbers of float32, as
 // PyTorch's are, also where all others are of float64.
-constexpr float kScales[kOthers] = {1, 1, 1, 1, 1.0F / 8, 1.0F / 100, 1.0F / 2, 1};
+constexpr float kScalarScales[kScalars] = {1, 1, 1, 1, 1.0F / 8, 1.0F / 100, 1.0F / 2, 1};
 
 // A layer y = W x + b, behind a LayerNorm or a ReLU; the query and the value are one.
 struct Layer {
@@ -75,54 +75,55 @@ static_assert(kHead % kLanes<float> == 0 && kHead % kLanes<double> == 0);
 // 128) for what its output's gradient says of its input's.
 template <class U, int outputs, int padded = outputs>
 struct alignas(64) PreparedLayer {
-  U forward[count_of<U>(kWidth) * padded];
-  Sum<U> bias[padded];
-  U backward[count_of<U>(outputs) * kWidth];
+  U forward[packed_size<U>(kWidth) * padded];
+  Accum<U> bias[padded];
+  U backward[packed_size<U>(outputs) * kWidth];
 };
 
 // Products take `U`.
 template <class U>
 struct alignas(64) Prepared {
-  using T = Sum<U>;
+  using T = Accum<U>;
 
   T base[kWidth];
   T piece[64 * kPieces][kWidth];  // what it adds where a square isn't empty
-  T others[kOthers][kWidth];      // scaled
+  T scalars[kScalars][kWidth];    // scaled
   PreparedLayer<U, kWidth> block[2 * kBlocks];
   PreparedLayer<U, kHeadOutputs, kHead> head;
 
   // The weights that it was made of, where `remembers` says so: all but the keys, which are read
   // where they are.
-  T before_keys[kActionKeys], behind_keys[kWeights - kValue];
-  std::int64_t remembers;
+  T weights_before_keys[kActionKeys], weights_after_keys[kWeights - kValue];
+  std::int64_t copy_valid;
 
   // Whether it was made of these weights, bit for bit.
-  bool made_of(const T* weights) const {
-    return remembers && std::memcmp(weights, before_keys, sizeof before_keys) == 0 &&
-           std::memcmp(weights + kValue, behind_keys, sizeof behind_keys) == 0;
+  bool matches(const T* weights) const {
+    return copy_valid &&
+           std::memcmp(weights, weights_before_keys, sizeof weights_before_keys) == 0 &&
+           std::memcmp(weights + kValue, weights_after_keys, sizeof weights_after_keys) == 0;
   }
 
   // Notes that it was made of these weights.
-  void remember(const T* weights) {
-    std::memcpy(before_keys, weights, sizeof before_keys);
-    std::memcpy(behind_keys, weights + kValue, sizeof behind_keys);
-    remembers = true;
+  void save_copy(const T* weights) {
+    std::memcpy(weights_before_keys, weights, sizeof weights_before_keys);
+    std::memcpy(weights_after_keys, weights + kValue, sizeof weights_after_keys);
+    copy_valid = true;
   }
 
   // It is made in so many parts, in any order.
   static constexpr int kParts = 8 + 1 + kLayers;
 
-  void make(int part, const T* weights) {
+  void build(int part, const T* weights) {
     if (part < 8)
-      make_rank(part, weights);
+      build_rank(part, weights);
     else if (part == 8)
-      make_base(weights);
+      build_base(weights);
     else
-      make_layer(part - 9, weights);
+      build_layer(part - 9, weights);
   }
 
  private:
-  void make_rank(int rank, const T* weights) {
+  void build_rank(int rank, const T* weights) {
     for (int square = 8 * rank; square < 8 * rank + 8; ++square) {
       const T* const rows = weights + kSquares + square * kPieces * kWidth;
       for (int kind = 0; kind < kPieces; ++kind)
@@ -131,30 +132,30 @@ struct alignas(64) Prepared {
     }
   }
 
-  void make_base(const T* weights) {
+  void build_base(const T* weights) {
     for (int i = 0; i < kWidth; ++i) base[i] = weights[kSquaresBias + i];
     for (int square = 0; square < 64; ++square)
       for (int i = 0; i < kWidth; ++i)
         base[i] += weights[kSquares + (square * kPieces + kEmpty) * kWidth + i];
-    for (int other = 0; other < kOthers; ++other)
+    for (int scalar = 0; scalar < kScalars; ++scalar)
       for (int i = 0; i < kWidth; ++i)
-        others[other][i] = weights[kSquares + (64 * kPieces + other) * kWidth + i] *
-                           static_cast<T>(kScales[other]);
+        scalars[scalar][i] = weights[kSquares + (64 * kPieces + scalar) * kWidth + i] *
+                             static_cast<T>(kScalarScales[scalar]);
   }
 
-  void make_layer(int number, const T* weights) {
+  void build_layer(int number, const T* weights) {
     if (number == kQueryLayer)
-      fold(layer(number), weights, 0, head);
+      fold_norm(layer(number), weights, 0, head);
     else if (number == kValueLayer)
-      fold(layer(number), weights, kKeys, head);
+      fold_norm(layer(number), weights, kKeys, head);
     else
-      fold(layer(number), weights, 0, block[number]);
+      fold_norm(layer(number), weights, 0, block[number]);
   }
 
   // Puts a layer to outputs `first` and on.
   template <int outputs, int padded>
-  static void fold(const Layer& from, const T* weights, int first,
-                   PreparedLayer<U, outputs, padded>& to) {
+  static void fold_norm(const Layer& from, const T* weights, int first,
+                        PreparedLayer<U, outputs, padded>& to) {
     const T* const gamma = from.norm < 0 ? nullptr : weights + from.norm;
     for (int o = 0; o < from.outputs; ++o) {
       const T* const row = weights + from.weights + o * kWidth;
@@ -162,12 +163,12 @@ struct alignas(64) Prepared {
       for (int i = 0; i < kWidth; ++i) {
         const T folded = gamma ? row[i] * gamma[i] : row[i];
         if (gamma) bias += row[i] * gamma[kWidth + i];
-        constexpr int kDepth = count_of<U>(kWidth), kBack = count_of<U>(outputs);
-        put_number<U>(folded, i, [&](int k) -> U& {
+        constexpr int kDepth = packed_size<U>(kWidth), kBack = packed_size<U>(outputs);
+        pack_at<U>(folded, i, [&](int k) -> U& {
           return to.forward[packed<U>(k, first + o, kDepth, padded)];
         });
-        put_number<U>(folded, first + o,
-                      [&](int k) -> U& { return to.backward[packed<U>(k, i, kBack, kWidth)]; });
+        pack_at<U>(folded, first + o,
+                   [&](int k) -> U& { return to.backward[packed<U>(k, i, kBack, kWidth)]; });
       }
       to.bias[first + o] = bias;
     }
@@ -184,7 +185,7 @@ constexpr std::int64_t kUnits = (kWeights + kUnit - 1) / kUnit;
 template <class T>
 struct Parameters {
   T *weights, *gradient, *first_moment, *second_moment;
-  std::uint8_t* awake;
+  std::uint8_t* touched;
 };
 
 // A network in memory of its caller's, and how its work is shared out (forward.hpp,
@@ -198,7 +199,7 @@ struct Parameters {
 template <class U>
 struct Model {
   std::int64_t precision;  // bytes of a number that products take
-  Parameters<Sum<U>> parameters;
+  Parameters<Accum<U>> parameters;
   Prepared<U>* prepared;  // of the weights as they were when `prepare` was called last
   std::byte* workspace;   // of `workspace_bytes`
 };
@@ -206,9 +207,9 @@ struct Model {
 // Makes the weights ready for products.
 template <class U>
 void prepare(const Model<U>& model, const Workers& workers) {
-  model.prepared->remembers = false;
+  model.prepared->copy_valid = false;
   workers(Prepared<U>::kParts, [&](std::int64_t part) {
-    model.prepared->make(static_cast<int>(part), model.parameters.weights);
+    model.prepared->build(static_cast<int>(part), model.parameters.weights);
   });
 }
 
@@ -216,9 +217,9 @@ void prepare(const Model<U>& model, const Workers& workers) {
 // haven't. `sample`, `evaluate` and `values` need it.
 template <class U>
 void refresh(const Model<U>& model, const Workers& workers) {
-  if (model.prepared->made_of(model.parameters.weights)) return;
+  if (model.prepared->matches(model.parameters.weights)) return;
   prepare(model, workers);
-  model.prepared->remember(model.parameters.weights);
+  model.prepared->save_copy(model.parameters.weights);
 }
 
 }  // namespace rungs::learn

@@ -7,15 +7,15 @@ namespace rungs::learn {
 namespace detail {
 
 // Memory handed out piece after piece, each on cache lines of its own. Without memory it counts.
-class Pieces {
+class Arena {
  public:
-  explicit Pieces(std::byte* memory) : memory_(memory) {}
+  explicit Arena(std::byte* memory) : memory_(memory) {}
 
   template <class U>
   U* operator()(std::int64_t count) {
-    std::byte* const piece = memory_ ? memory_ + used_ : nullptr;
+    std::byte* const block = memory_ ? memory_ + used_ : nullptr;
     used_ += (count * static_cast<std::int64_t>(sizeof(U)) + 63) / 64 * 64;
-    return reinterpret_cast<U*>(piece);
+    return reinterpret_cast<U*>(block);
   }
   std::int64_t used() const { return used_; }
 
@@ -28,47 +28,49 @@ class Pieces {
 struct LayerTask {
   int layer, first;
 };
-constexpr int tasks_of(int number) { return (layer(number).outputs + kOutputs - 1) / kOutputs; }
+constexpr int num_tasks(int number) {
+  return (layer(number).outputs + kOutputsPerTask - 1) / kOutputsPerTask;
+}
 constexpr int count_layer_tasks() {
   int count = 0;
-  for (int number = 0; number < kLayers; ++number) count += tasks_of(number);
+  for (int number = 0; number < kLayers; ++number) count += num_tasks(number);
   return count;
 }
 constexpr int kLayerTasks = count_layer_tasks();
 constexpr LayerTask layer_task(std::int64_t task) {
   int number = 0;
-  for (; task >= tasks_of(number); ++number) task -= tasks_of(number);
-  return {number, static_cast<int>(task) * kOutputs};
+  for (; task >= num_tasks(number); ++number) task -= num_tasks(number);
+  return {number, static_cast<int>(task) * kOutputsPerTask};
 }
 
 // What a minibatch needs memory for.
 template <class T>
 struct Workspace {
-  Kept<T> kept;
-  Parts* parts;        // a chunk's each
-  NormPart<T>* norms;  // a layer's task's each
+  SavedActivations<T> saved;
+  LossTerms* terms;        // a chunk's each
+  NormGradient<T>* norms;  // a layer's task's each
 };
 
 template <class T>
-Workspace<T> workspace(std::int64_t rows, Pieces& take) {
-  Workspace<T> made;
-  Kept<T>& kept = made.kept;
-  kept.rows = rows;
-  kept.activations.stream = nullptr;  // a chunk's own
-  for (T*& each : kept.activations.normal) each = take.template operator()<T>(rows * kWidth);
-  for (T*& each : kept.activations.scale) each = take.template operator()<T>(rows);
-  for (T*& each : kept.activations.hidden) each = take.template operator()<T>(rows * kWidth);
-  kept.activations.head = take.template operator()<T>(rows * kHead);
-  kept.deltas.head = take.template operator()<T>(rows * kHead);
-  for (T*& each : kept.deltas.stream) each = take.template operator()<T>(rows * kWidth);
-  for (T*& each : kept.deltas.hidden) each = take.template operator()<T>(rows * kWidth);
-  kept.score = take.template operator()<T>(rows * kRoom);
-  kept.capture = take.operator()<std::int16_t>(rows * kRoom);
-  kept.observation = take.operator()<std::int8_t>(rows * kObservation);
-  kept.occupied = take.operator()<std::uint64_t>(rows);
-  made.parts = take.operator()<Parts>((rows + kChunk - 1) / kChunk);
-  made.norms = take.template operator()<NormPart<T>>(kLayerTasks);
-  return made;
+Workspace<T> workspace(std::int64_t rows, Arena& arena) {
+  Workspace<T> space;
+  SavedActivations<T>& saved = space.saved;
+  saved.rows = rows;
+  saved.activations.stream = nullptr;  // a chunk's own
+  for (T*& each : saved.activations.normal) each = arena.template operator()<T>(rows * kWidth);
+  for (T*& each : saved.activations.scale) each = arena.template operator()<T>(rows);
+  for (T*& each : saved.activations.hidden) each = arena.template operator()<T>(rows * kWidth);
+  saved.activations.head = arena.template operator()<T>(rows * kHead);
+  saved.deltas.head = arena.template operator()<T>(rows * kHead);
+  for (T*& each : saved.deltas.stream) each = arena.template operator()<T>(rows * kWidth);
+  for (T*& each : saved.deltas.hidden) each = arena.template operator()<T>(rows * kWidth);
+  saved.score = arena.template operator()<T>(rows * kLegalPadded);
+  saved.capture = arena.operator()<std::int16_t>(rows * kLegalPadded);
+  saved.observation = arena.operator()<std::int8_t>(rows * kObservation);
+  saved.occupied = arena.operator()<std::uint64_t>(rows);
+  space.terms = arena.operator()<LossTerms>((rows + kChunk - 1) / kChunk);
+  space.norms = arena.template operator()<NormGradient<T>>(kLayerTasks);
+  return space;
 }
 
 // The rows of a chunk among those of all.
@@ -91,49 +93,50 @@ Deltas<T> from_row(const Deltas<T>& all, std::int64_t row) {
 }
 
 // A chunk of a minibatch: forward, loss, backward.
-template <class U, class Loss, class T = Sum<U>>
-Parts learn_chunk(const Model<U>& model, const Rows& batch, const Loss& loss, const Kept<T>& kept,
-                  std::int64_t first, int rows, Unreadable& wrong) {
+template <class U, class Loss, class T = Accum<U>>
+LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& batch,
+                                 const Loss& loss, const SavedActivations<T>& saved,
+                                 std::int64_t first, int rows, InvalidPositions& invalid) {
   alignas(64) T stream[kChunk * kWidth], scratch[kChunk * kWidth];
-  Activations<T> activations = from_row(kept.activations, first);
+  Activations<T> activations = from_row(saved.activations, first);
   activations.stream = stream;
-  const Deltas<T> deltas = from_row(kept.deltas, first);
+  const Deltas<T> deltas = from_row(saved.deltas, first);
   for (int row = 0; row < rows; ++row) {
     const std::int64_t from = batch.row[first + row];
-    std::int8_t* const own = kept.observation + (first + row) * kObservation;
+    std::int8_t* const own = saved.observation + (first + row) * kObservation;
     std::memcpy(own, batch.observation + from * kObservation, kObservation);
-    kept.occupied[first + row] = occupied(own);
+    saved.occupied[first + row] = occupied(own);
     // By when the policy reads it, it is here.
     for (int i = 0; i < batch.count[from]; i += 32)
       __builtin_prefetch(batch.action + from * kMostLegal + i);
   }
-  const std::int8_t* const observation = kept.observation + first * kObservation;
+  const std::int8_t* const observation = saved.observation + first * kObservation;
   const auto position = [&](int row) { return batch.row[first + row]; };
-  if (unreadable(observation, rows, wrong, position)) return {};
+  if (find_invalid(observation, rows, invalid, position)) return {};
   forward(*model.prepared, rows, observation, activations);
-  Parts parts;
+  LossTerms terms;
   for (int row = 0; row < rows; ++row) {
     const std::int64_t from = batch.row[first + row];
     const T* const head = activations.head + row * kHead;
-    T* const score = kept.score + (first + row) * kRoom;
+    T* const score = saved.score + (first + row) * kLegalPadded;
     T* const delta = deltas.head + row * kHead;
     const int count = batch.count[from];
     const std::int16_t* const action = batch.action + from * kMostLegal;
-    std::int16_t* const capture = kept.capture + (first + row) * kRoom;
+    std::int16_t* const capture = saved.capture + (first + row) * kLegalPadded;
     if (count < 1 || count > kMostLegal ||
         !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
                        count, score, capture)) {
-      wrong.add(from);
+      invalid.add(from);
       return {};
     }
-    Likely<T> likely;
-    softmax(score, count, likely);
-    delta[kKeys] = loss(from, count, head[kKeys], likely, score, parts);
+    Softmax<T> policy;
+    softmax(score, count, policy);
+    delta[kKeys] = loss(from, count, head[kKeys], policy, score, terms);
     delta[kKeys + 1] = 0;  // beside it in a pair
     query_gradient(model.parameters.weights, action, capture, score, count, delta);
   }
   backward(*model.prepared, rows, activations, deltas, scratch);
-  return parts;
+  return terms;
 }
 
 }  // namespace detail
@@ -141,45 +144,46 @@ Parts learn_chunk(const Model<U>& model, const Rows& batch, const Loss& loss, co
 // How much memory a minibatch of so many rows needs.
 template <class T>
 std::int64_t workspace_bytes(std::int64_t rows) {
-  detail::Pieces count(nullptr);
+  detail::Arena count(nullptr);
   detail::workspace<T>(rows, count);
   return count.used();
 }
 
 // Writes the gradients of a minibatch's mean loss, and the means of its parts. Returns the first
 // position that can't be read, or -1; where there is one nothing is written.
-template <class U, class Loss, class T = Sum<U>>
-std::int64_t gradients(const Model<U>& model, const Rows& batch, const Loss& loss, Parts& parts,
-                       const Workers& workers) {
+template <class U, class Loss, class T = Accum<U>>
+std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const Loss& loss,
+                       LossTerms& terms, const Workers& workers) {
   const Parameters<T>& parameters = model.parameters;
   prepare(model, workers);
-  detail::Pieces take(model.workspace);
-  const detail::Workspace<T> space = detail::workspace<T>(batch.rows, take);
-  const Kept<T>& kept = space.kept;
-  Unreadable wrong;
-  for_chunks(workers, batch.rows, [&](std::int64_t chunk, std::int64_t first, int rows) {
-    space.parts[chunk] = detail::learn_chunk(model, batch, loss, kept, first, rows, wrong);
+  detail::Arena arena(model.workspace);
+  const detail::Workspace<T> space = detail::workspace<T>(batch.rows, arena);
+  const SavedActivations<T>& saved = space.saved;
+  InvalidPositions invalid;
+  for_each_chunk(workers, batch.rows, [&](std::int64_t chunk, std::int64_t first, int rows) {
+    space.terms[chunk] =
+        detail::forward_backward_chunk(model, batch, loss, saved, first, rows, invalid);
   });
-  if (wrong.first() >= 0) return wrong.first();
+  if (invalid.first() >= 0) return invalid.first();
 
   // The longest first: keys, squares, layers.
   workers(kKeySlices + 9 + detail::kLayerTasks, [&](std::int64_t task) {
     T* const gradient = parameters.gradient;
-    if (task < kKeySlices) return keys_gradient(static_cast<int>(task), batch, kept, gradient);
+    if (task < kKeySlices) return keys_gradient(static_cast<int>(task), batch, saved, gradient);
     task -= kKeySlices;
-    if (task < 8) return squares_gradient(static_cast<int>(task), kept, gradient);
-    if (task == 8) return others_gradient(kept, gradient);
+    if (task < 8) return squares_gradient(static_cast<int>(task), saved, gradient);
+    if (task == 8) return scalars_gradient(saved, gradient);
     task -= 9;
     const auto [number, first] = detail::layer_task(task);
-    const Activations<T>& activations = kept.activations;
+    const Activations<T>& activations = saved.activations;
     const bool in_head = number >= kQueryLayer;
     const T* const input = in_head           ? activations.normal[kBlocks]
                            : number % 2 == 0 ? activations.normal[number / 2]
                                              : activations.hidden[number / 2];
-    const T* const delta = number == kQueryLayer   ? kept.deltas.head
-                           : number == kValueLayer ? kept.deltas.head + kKeys
-                           : number % 2 == 0       ? kept.deltas.hidden[number / 2]
-                                                   : kept.deltas.stream[number / 2 + 1];
+    const T* const delta = number == kQueryLayer   ? saved.deltas.head
+                           : number == kValueLayer ? saved.deltas.head + kKeys
+                           : number % 2 == 0       ? saved.deltas.hidden[number / 2]
+                                                   : saved.deltas.stream[number / 2 + 1];
     layer_gradient<U>(layer(number), first, delta, in_head ? kHead : kWidth, input, batch.rows,
                       parameters.weights, gradient, space.norms[task]);
   });
@@ -195,11 +199,11 @@ std::int64_t gradients(const Model<U>& model, const Rows& batch, const Loss& los
       norm[kWidth + i] = (begins ? 0 : norm[kWidth + i]) + space.norms[task].beta[i];
     }
   }
-  Parts total;
+  LossTerms total;
   for (std::int64_t chunk = 0; chunk < (batch.rows + kChunk - 1) / kChunk; ++chunk)
-    total += space.parts[chunk];
+    total += space.terms[chunk];
   const auto rows = static_cast<double>(batch.rows);
-  parts = {total.policy / rows, total.value / rows, total.entropy / rows, total.divergence / rows};
+  terms = {total.policy / rows, total.value / rows, total.entropy / rows, total.divergence / rows};
   return -1;
 }
 
@@ -212,21 +216,22 @@ struct AdamSettings {
 };
 
 // Units of a task.
-constexpr std::int64_t kUnitsOfTask = 256, kAdamTasks = (kUnits + kUnitsOfTask - 1) / kUnitsOfTask;
+constexpr std::int64_t kUnitsPerTask = 256,
+                       kAdamTasks = (kUnits + kUnitsPerTask - 1) / kUnitsPerTask;
 
 // The sum of a task's squared gradients; wakes units whose gradient isn't 0.
 template <class T>
 inline double squared_norm(const Parameters<T>& all, std::int64_t task) {
   double total = 0;
-  const std::int64_t end = std::min((task + 1) * kUnitsOfTask, kUnits);
-  for (std::int64_t unit = task * kUnitsOfTask; unit < end; ++unit) {
+  const std::int64_t end = std::min((task + 1) * kUnitsPerTask, kUnits);
+  for (std::int64_t unit = task * kUnitsPerTask; unit < end; ++unit) {
     Vector<T> squares = {};
     for (int i = 0; i < kUnit; i += kLanes<T>) {
       const Vector<T> x = load(all.gradient + unit * kUnit + i);
       squares = multiply_add(x, x, squares);
     }
-    const T here = sum(squares);
-    if (here != 0) all.awake[unit] = true;
+    const T here = reduce_add(squares);
+    if (here != 0) all.touched[unit] = true;
     total += here;
   }
   return total;
@@ -234,53 +239,54 @@ inline double squared_norm(const Parameters<T>& all, std::int64_t task) {
 
 // Wakes the units that have moments, and no others.
 template <class T>
-inline void wake(const Parameters<T>& all) {
+inline void mark_touched(const Parameters<T>& all) {
   for (std::int64_t unit = 0; unit < kUnits; ++unit) {
-    all.awake[unit] = false;
+    all.touched[unit] = false;
     for (std::int64_t i = unit * kUnit; i < (unit + 1) * kUnit; ++i)
-      all.awake[unit] |= all.first_moment[i] != 0 || all.second_moment[i] != 0;
+      all.touched[unit] |= all.first_moment[i] != 0 || all.second_moment[i] != 0;
   }
 }
 
 // Moves a task's weights; `norm` is that of all gradients.
 template <class T>
-inline void move(const Parameters<T>& all, const AdamSettings& settings, double norm,
-                 std::int64_t task) {
+inline void adam_update(const Parameters<T>& all, const AdamSettings& settings, double norm,
+                        std::int64_t task) {
   constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
   const auto steps = static_cast<double>(settings.step);
   const auto rate = static_cast<T>(-settings.learning_rate / (1 - std::pow(kBeta1, steps)));
   const auto scale = static_cast<T>(1 / std::sqrt(1 - std::pow(kBeta2, steps)));
-  const auto down = static_cast<T>(std::min(1.0, settings.max_grad_norm / (norm + 1e-6)));
-  const Vector<T> eps = everywhere(static_cast<T>(settings.eps));
-  const auto keep = static_cast<T>(kBeta2), take1 = static_cast<T>(1 - kBeta1),
-             take2 = static_cast<T>(1 - kBeta2);
-  const std::int64_t end = std::min((task + 1) * kUnitsOfTask, kUnits);
-  for (std::int64_t unit = task * kUnitsOfTask; unit < end; ++unit) {
-    if (!all.awake[unit]) continue;
+  const auto clip_scale = static_cast<T>(std::min(1.0, settings.max_grad_norm / (norm + 1e-6)));
+  const Vector<T> eps = broadcast(static_cast<T>(settings.eps));
+  const auto beta2 = static_cast<T>(kBeta2), one_minus_beta1 = static_cast<T>(1 - kBeta1),
+             one_minus_beta2 = static_cast<T>(1 - kBeta2);
+  const std::int64_t end = std::min((task + 1) * kUnitsPerTask, kUnits);
+  for (std::int64_t unit = task * kUnitsPerTask; unit < end; ++unit) {
+    if (!all.touched[unit]) continue;
     for (std::int64_t i = unit * kUnit; i < (unit + 1) * kUnit; i += kLanes<T>) {
-      const Vector<T> gradient = load(all.gradient + i) * down;
+      const Vector<T> gradient = load(all.gradient + i) * clip_scale;
       Vector<T> first = load(all.first_moment + i), second = load(all.second_moment + i);
-      first = multiply_add(gradient - first, everywhere(take1), first);
-      second = multiply_add(gradient * take2, gradient, second * keep);
-      const Vector<T> spread = multiply_add(root(second), everywhere(scale), eps);
+      first = multiply_add(gradient - first, broadcast(one_minus_beta1), first);
+      second = multiply_add(gradient * one_minus_beta2, gradient, second * beta2);
+      const Vector<T> denominator = multiply_add(square_root(second), broadcast(scale), eps);
       store(first, all.first_moment + i);
       store(second, all.second_moment + i);
-      store<T>(load(all.weights + i) + first * rate / spread, all.weights + i);
+      store<T>(load(all.weights + i) + first * rate / denominator, all.weights + i);
     }
   }
 }
 
 // Clips the gradients by their norm, and moves the weights. Returns whether the norm is finite;
 // where it isn't nothing is moved.
-template <class U, class T = Sum<U>>
-bool step(const Model<U>& model, const AdamSettings& settings, const Workers& workers) {
+template <class U, class T = Accum<U>>
+bool adam_step(const Model<U>& model, const AdamSettings& settings, const Workers& workers) {
   double squares[kAdamTasks], total = 0;
   workers(kAdamTasks,
           [&](std::int64_t task) { squares[task] = squared_norm(model.parameters, task); });
   for (const double each : squares) total += each;
   if (!std::isfinite(total)) return false;
-  workers(kAdamTasks,
-          [&](std::int64_t task) { move(model.parameters, settings, std::sqrt(total), task); });
+  workers(kAdamTasks, [&](std::int64_t task) {
+    adam_update(model.parameters, settings, std::sqrt(total), task);
+  });
   return true;
 }
 
