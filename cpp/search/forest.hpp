@@ -22,7 +22,7 @@ struct Forest {
   std::int16_t* actions;
   std::int16_t* counts;
 
-  Searched searched(std::int64_t i) const {
+  GameView view(std::int64_t i) const {
     Node* nodes = node + 2 * i * settings.nodes;
     Edge* edges = edge + 2 * i * settings.edges;
     return {settings,
@@ -32,7 +32,7 @@ struct Forest {
             {{nodes, edges}, {nodes + settings.nodes, edges + settings.edges}}};
   }
 
-  Row row(std::int64_t i) const {
+  LeafBuffers leaf_buffers(std::int64_t i) const {
     return {observation + i * env::observation_bytes(settings.observation),
             actions + i * env::kMostListed, counts + i};
   }
@@ -70,7 +70,7 @@ namespace detail {
 
 // Whether an evaluation is one: a value from -1 to 1, and logits that are numbers, or -inf, but not
 // all of them.
-inline bool is_number(const float* logits, std::int32_t count, float value) {
+inline bool is_valid_evaluation(const float* logits, std::int32_t count, float value) {
   constexpr float kMost = std::numeric_limits<float>::max();
   bool right = value >= -1 && value <= 1;
   float most = -std::numeric_limits<float>::infinity();
@@ -82,12 +82,12 @@ inline bool is_number(const float* logits, std::int32_t count, float value) {
 }
 
 // Moves the rows of games that wait together, in their order; returns how many there are.
-inline std::int64_t gather(const Forest& forest, std::int64_t first, std::int64_t last) {
+inline std::int64_t compact_rows(const Forest& forest, std::int64_t first, std::int64_t last) {
   std::int64_t next = first;
   for (std::int64_t i = first; i < last; ++i) {
-    if (!forest.game[i].waits) continue;
+    if (!forest.game[i].waiting) continue;
     if (next < i) {
-      const Row from = forest.row(i), to = forest.row(next);
+      const LeafBuffers from = forest.leaf_buffers(i), to = forest.leaf_buffers(next);
       std::memcpy(to.observation, from.observation,
                   static_cast<std::size_t>(env::observation_bytes(forest.settings.observation)));
       std::memcpy(to.actions, from.actions, env::kMostListed * sizeof *to.actions);
@@ -104,50 +104,50 @@ inline std::int64_t gather(const Forest& forest, std::int64_t first, std::int64_
 // 1, which grow until each waits again or has had its simulations. Returns how many wait, their
 // leaves in as many rows from `first` on; or, where the evaluation of game `i` is none and nothing
 // was changed, -1 - i.
-inline std::int64_t grow(const Forest& forest, std::int64_t first, std::int64_t last,
-                         const Evaluation& evaluation, const Helpers& helpers) {
+inline std::int64_t simulate(const Forest& forest, std::int64_t first, std::int64_t last,
+                             const Evaluation& evaluation, const Helpers& helpers) {
   std::int64_t leaves = 0;
   for (std::int64_t i = first; i < last; ++i) {
     GameTree& game = forest.game[i];
-    if (!game.waits) continue;
-    if (!detail::is_number(evaluation.logits + leaves * evaluation.stride, game.leaf.count,
-                           evaluation.values[leaves]))
+    if (!game.waiting) continue;
+    if (!detail::is_valid_evaluation(evaluation.logits + leaves * evaluation.stride,
+                                     game.leaf.count, evaluation.values[leaves]))
       return -1 - i;
-    game.row = leaves++;
+    game.evaluation_row = leaves++;
   }
   helpers.each(first, last, [&](std::int64_t i) {
-    const Searched searched = forest.searched(i);
-    if (searched.own.waits) {
-      const std::int64_t row = searched.own.row;
-      absorb(searched, evaluation.logits + row * evaluation.stride, evaluation.values[row]);
+    const GameView view = forest.view(i);
+    if (view.state.waiting) {
+      const std::int64_t row = view.state.evaluation_row;
+      expand_and_backup(view, evaluation.logits + row * evaluation.stride, evaluation.values[row]);
     }
-    grow(searched, forest.row(i));
+    simulate(view, forest.leaf_buffers(i));
   });
-  return detail::gather(forest, first, last);
+  return detail::compact_rows(forest, first, last);
 }
 
 // Begins a game at a position, as its number's next.
 inline void begin(const Forest& forest, std::int64_t i, const chess::Position& position,
                   std::uint32_t episode) {
-  const Searched searched = forest.searched(i);
-  chess::start(searched.own.game, position);
-  if (searched.history) {
-    searched.history->clear();
-    searched.history->add(searched.own.game);
+  const GameView view = forest.view(i);
+  chess::start(view.state.game, position);
+  if (view.history) {
+    view.history->clear();
+    view.history->add(view.state.game);
   }
-  begin(searched, {forest.settings.seed, static_cast<std::uint32_t>(i), episode, 0});
+  begin(view, {forest.settings.seed, static_cast<std::uint32_t>(i), episode, 0});
 }
 
 // Begins a game where a board is, whose numbers it draws.
 inline void begin(const Forest& forest, std::int64_t i, const env::ChessEnv& board,
                   const env::History* history) {
-  const Searched searched = forest.searched(i);
-  chess::Game& game = searched.own.game;
+  const GameView view = forest.view(i);
+  chess::Game& game = view.state.game;
   for (int k = 0; k < board.game.num_past; ++k) game.past[k] = board.game.past[k];
   // Its mask may say what an episode that has ended takes, not what is legal.
   chess::resume(game, board.game.position, board.game.num_past);
-  if (searched.history) *searched.history = *history;
-  begin(searched, {forest.settings.seed, board.board, board.episode, board.ply});
+  if (view.history) *view.history = *history;
+  begin(view, {forest.settings.seed, board.board, board.episode, board.ply});
 }
 
 // The first game in which an action is neither legal nor -1, or their number.

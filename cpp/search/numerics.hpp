@@ -1,7 +1,7 @@
 // The exponential function and the logarithm, made of +, -, *, / and powers of two.
 //
 // Every processor rounds these operations alike, which libraries' functions are not bound to. So a
-// search is the same everywhere, and the same as its twin's: lib/rungs/search/real.py. Both
+// search is the same everywhere, and the same as its reference's: lib/rungs/search/numerics.py. Both
 // functions are right to some 1e-15. No multiplication may be merged with an addition, here and in
 // all that includes this: Clang reads it below, g++ is told -ffp-contract=off.
 #pragma once
@@ -24,7 +24,7 @@ constexpr double kLn2High = 0.6931471803691238, kLn2Low = 1.9082149292705877e-10
 
 // e^x, for x up to 700; below -700 it is as at -700, which is some 1e-304. It is part of whatever
 // loop calls it, which compilers then make one over vectors.
-[[gnu::always_inline]] inline double exp_of(double x) {
+[[gnu::always_inline]] inline double portable_exp(double x) {
   using namespace detail;
   constexpr double kLog2e = 1.4426950408889634;
   constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52: what is added to it is rounded
@@ -51,7 +51,7 @@ constexpr double kLn2High = 0.6931471803691238, kLn2Low = 1.9082149292705877e-10
 }
 
 // The natural logarithm of a positive number that is not subnormal.
-inline double log_of(double x) {
+inline double portable_log(double x) {
   using namespace detail;
   constexpr double kSqrtHalf = 0.7071067811865476;
   const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -69,8 +69,8 @@ inline double log_of(double x) {
   return exponent * kLn2High + (exponent * kLn2Low + 2.0 * s * p);
 }
 
-// Noise at the root, drawn by counters: Gumbel's and Dirichlet's. Its twin is
-// lib/rungs/search/noise.py.
+// Noise at the root, drawn by counters: Gumbel's and Dirichlet's. Its reference
+// is lib/rungs/search/numerics.py.
 
 // Random numbers of one search, a function of where they are used.
 struct Draws {
@@ -93,7 +93,7 @@ struct Draws {
 
   // A draw from the standard Gumbel distribution.
   double gumbel(std::uint32_t action) const {
-    return -log_of(-log_of(uniform(env::Purpose::SEARCH_NOISE, action, 0).word[0]));
+    return -portable_log(-portable_log(uniform(env::Purpose::SEARCH_NOISE, action, 0).word[0]));
   }
 
   // A draw from Gamma(alpha, 1) (Marsaglia and Tsang, ACM TOMS 2000).
@@ -105,12 +105,13 @@ struct Draws {
       const double square = x * x + y * y;
       if (square >= 1)
         continue;  // Marsaglia's polar method: a normal number of a point in the circle
-      const double normal = x * std::sqrt(-2.0 * log_of(square) / square);
+      const double normal = x * std::sqrt(-2.0 * portable_log(square) / square);
       double v = 1.0 + c * normal;
       if (v <= 0) continue;
       v = v * v * v;
-      if (log_of(drawn.word[2]) >= normal * normal / 2.0 + d - d * v + d * log_of(v)) continue;
-      return d * v * (alpha < 1 ? exp_of(log_of(drawn.word[3]) / alpha) : 1.0);
+      if (portable_log(drawn.word[2]) >= normal * normal / 2.0 + d - d * v + d * portable_log(v))
+        continue;
+      return d * v * (alpha < 1 ? portable_exp(portable_log(drawn.word[3]) / alpha) : 1.0);
     }
   }
 

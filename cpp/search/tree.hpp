@@ -16,14 +16,14 @@ struct Edge {
   std::int32_t visits;
   std::int32_t child;  // a node's number, or kNone
   std::int16_t action;
-  std::int16_t unused;
+  std::int16_t padding;
 };
 
 // A position that was evaluated, or in which the game is over.
 struct Node {
   chess::Position position;
   std::uint64_t key;
-  double rest;                // the sum of the priors of its edges from `opened` on
+  double unvisited_prior;     // the sum of the priors of its edges from `opened` on
   float raw_value;            // the evaluator's; of a game that is over, what is true
   std::int32_t visits;        // its own evaluation included: 1 + those of its edges
   std::int32_t parent, edge;  // by which the parent leads here; kNone of the root
@@ -32,7 +32,7 @@ struct Node {
   // Edges that were visited come first, and next the one with the highest prior of all others, as
   // that is the one that may be visited next. At the root, where noise decides, it is not so,
   // and neither `opened` nor `rest` is used.
-  std::int16_t opened;
+  std::int16_t num_visited;
   std::int8_t reason;  // chess::Reason
   std::uint8_t repetitions;
 
@@ -40,7 +40,7 @@ struct Node {
 };
 
 // The memory of one tree.
-struct Memory {
+struct TreeMemory {
   Node* node;
   Edge* edge;
 
@@ -52,20 +52,20 @@ constexpr float kLeastPrior = 1.1754943508222875e-38F;
 
 // Has the edges that were visited followed by the one with the highest prior, of equals the one
 // with the lowest action: the others stay in their order. Sums up the priors of all of these.
-inline void put_best_next(Node& node, Edge* edges) {
-  node.rest = 0;
-  if (node.opened == node.count) return;
-  int best = node.opened;
-  for (int i = node.opened + 1; i < node.count; ++i)
+inline void put_best_unvisited_next(Node& node, Edge* edges) {
+  node.unvisited_prior = 0;
+  if (node.num_visited == node.count) return;
+  int best = node.num_visited;
+  for (int i = node.num_visited + 1; i < node.count; ++i)
     if (edges[i].prior > edges[best].prior) best = i;
   const Edge moved = edges[best];
-  for (int i = best; i > node.opened; --i) edges[i] = edges[i - 1];
-  edges[node.opened] = moved;
-  for (int i = node.opened; i < node.count; ++i) node.rest += edges[i].prior;
+  for (int i = best; i > node.num_visited; --i) edges[i] = edges[i - 1];
+  edges[node.num_visited] = moved;
+  for (int i = node.num_visited; i < node.count; ++i) node.unvisited_prior += edges[i].prior;
 }
 
 // Makes edges for the actions of a list.
-inline void list_edges(const std::int16_t* actions, int count, Edge* edges) {
+inline void make_edges(const std::int16_t* actions, int count, Edge* edges) {
   for (int i = 0; i < count; ++i) edges[i] = {0, 0, 0, kNone, actions[i], 0};
 }
 
@@ -73,7 +73,7 @@ inline void list_edges(const std::int16_t* actions, int count, Edge* edges) {
 inline void set_priors(const float* logits, int count, Edge* edges) {
   double weight[256], most = logits[0], total = 0;
   for (int i = 1; i < count; ++i) most = logits[i] > most ? logits[i] : most;
-  for (int i = 0; i < count; ++i) weight[i] = exp_of(logits[i] - most);
+  for (int i = 0; i < count; ++i) weight[i] = portable_exp(logits[i] - most);
   for (int i = 0; i < count; ++i) total += weight[i];
   for (int i = 0; i < count; ++i) {
     const auto prior = static_cast<float>(weight[i] / total);
@@ -83,7 +83,7 @@ inline void set_priors(const float* logits, int count, Edge* edges) {
 
 // Adds what a leaf is worth to the side to move there to all edges that lead to it, from `edge` of
 // node number `parent` up.
-inline void back_up(const Memory& tree, std::int32_t parent, std::int32_t edge, double value) {
+inline void backup(const TreeMemory& tree, std::int32_t parent, std::int32_t edge, double value) {
   while (edge != kNone) {
     value = -value;
     ++tree.edge[edge].visits;
@@ -95,14 +95,15 @@ inline void back_up(const Memory& tree, std::int32_t parent, std::int32_t edge, 
   }
 }
 
-struct Size {
+struct TreeSize {
   std::int32_t nodes, edges;
 };
 
 // Copies the tree below node number `root` to other memory, breadth first, as far as it has room.
 // What was below an edge and finds none is forgotten; the edge keeps its visits.
-inline Size copy_below(const Memory& from, std::int32_t root, const Memory& to, Size room) {
-  Size used = {0, 0};
+inline TreeSize copy_subtree(const TreeMemory& from, std::int32_t root, const TreeMemory& to,
+                             TreeSize capacity) {
+  TreeSize used = {0, 0};
   const auto copy = [&](std::int32_t number, std::int32_t parent, std::int32_t edge) {
     const Node& source = from.node[number];
     Node& target = to.node[used.nodes];
@@ -121,7 +122,7 @@ inline Size copy_below(const Memory& from, std::int32_t root, const Memory& to, 
       std::int32_t& child = to.edge[e].child;
       if (child == kNone) continue;
       const bool fits =
-          used.nodes < room.nodes && used.edges + from.node[child].count <= room.edges;
+          used.nodes < capacity.nodes && used.edges + from.node[child].count <= capacity.edges;
       child = fits ? copy(child, number, e) : kNone;
     }
   }

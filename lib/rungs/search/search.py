@@ -24,11 +24,11 @@ from rungs.core.arguments import (
     shown,
 )
 from rungs.errors import BusyError, ConfigurationError, InvalidFenError, InvalidStateError
-from rungs.search.native import CppTrees
+from rungs.search.cpp import CppTrees
+from rungs.search.reference import PythonTrees
 from rungs.search.result import Result, Tree
 from rungs.search.settings import Gumbel, Puct, SearchSettings
 from rungs.search.trees import Evaluation
-from rungs.search.twin import PythonTrees
 
 # (observation, actions, counts) -> (logits, values), see `Search.run`.
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -66,9 +66,9 @@ class Search:
         batches: 1; or 2, and while the leaves of one half of the games are evaluated, the other
             half's trees grow, on threads beside the caller's: for an evaluator that leaves cores
             free, such as one on a GPU.
-        rung: "threads", C++; or "python", the slow twin over python-chess, which makes the same
-            trees, visit for visit.
-        **how: the rung's own settings: see `rungs.search.native.CppTrees`. They change time and
+        rung: "threads", C++; or "python", the slow reference over python-chess, which makes the
+            same trees, visit for visit.
+        **how: the rung's own settings: see `rungs.search.cpp.CppTrees`. They change time and
             nothing else.
 
     Raises:
@@ -242,7 +242,7 @@ class Search:
 
     def _run_whole(self, evaluate: Evaluator) -> None:
         evaluation = None
-        while number := self._trees.grow(0, evaluation):
+        while number := self._trees.simulate(0, evaluation):
             evaluation = self._evaluate(evaluate, 0, number)
 
     def _helper_here(self) -> ThreadPoolExecutor:
@@ -253,18 +253,18 @@ class Search:
 
     def _run_halves(self, evaluate: Evaluator, helper: ThreadPoolExecutor) -> None:
         """Evaluates one half's leaves while the helper grows the other's trees."""
-        batch, waiting = 0, helper.submit(self._trees.grow, 0, None).result()
-        growing: Future[int] = helper.submit(self._trees.grow, 1, None)
+        batch, waiting = 0, helper.submit(self._trees.simulate, 0, None).result()
+        simulating: Future[int] = helper.submit(self._trees.simulate, 1, None)
         try:
             while True:
                 evaluation = self._evaluate(evaluate, batch, waiting) if waiting else None
-                next_waiting = growing.result()
+                next_waiting = simulating.result()
                 if not waiting and not next_waiting:
                     return
-                growing = helper.submit(self._trees.grow, batch, evaluation)
+                simulating = helper.submit(self._trees.simulate, batch, evaluation)
                 batch, waiting = 1 - batch, next_waiting
         finally:
-            wait([growing])  # also where the evaluator has raised
+            wait([simulating])  # also where the evaluator has raised
 
     def _evaluate(self, evaluate: Evaluator, batch: int, number: int) -> Evaluation:
         observation, actions, counts = self._trees.leaves(batch, number)

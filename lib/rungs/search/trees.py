@@ -24,7 +24,7 @@ class Trees(abc.ABC):
     Args:
         num_games: how many there are.
         settings: the search's.
-        batches: in how many parts of neighbouring games they grow.
+        batches: in how many parts of neighbouring games they are searched.
 
     Attributes:
         num_games: how many there are.
@@ -64,7 +64,7 @@ class Trees(abc.ABC):
         """Gives so many simulations to games, (n,) int64 indices, and none to the others."""
 
     @abc.abstractmethod
-    def grow(self, batch: int, evaluation: Evaluation | None) -> int:
+    def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
         """Puts an evaluation into the trees of a batch, and goes on until each waits for the next.
 
         Args:
@@ -114,7 +114,7 @@ class Trees(abc.ABC):
         move = move_of(action, board_of(fen))
         return IllegalActionError.of(game, action, move.uci() if move else None, fen)
 
-    def no_number(self, game: int) -> ConfigurationError:
+    def invalid_evaluation(self, game: int) -> ConfigurationError:
         """Makes the error that names a game whose evaluation is none."""
         return ConfigurationError(
             f"game {game}: the evaluator's logits and value must be numbers, the value from -1 to "
