@@ -1,19 +1,19 @@
-// What the loss's gradient is at each layer of a chunk of positions, from the last to the first.
+// The backward pass: gradients of a chunk's activations, then gradients of the weights.
 #pragma once
 #include "losses.hpp"
 
 namespace rungs::learn {
 
-// Gradients with respect to a chunk's activations, a row for each position.
+// Gradients of a chunk's activations, one row per position.
 template <class T>
 struct Deltas {
-  T* head;                 // kHead: of query and value
-  T* stream[kBlocks + 1];  // 128, before each block and behind the last
+  T* head;                 // kHead: query and value
+  T* stream[kBlocks + 1];  // 128, before each block and after the last
   T* hidden[kBlocks];      // 128, before the ReLU
 };
 
-// The gradient at `normalise`'s input, from that at its output: added to `before`, the gradient
-// that comes past it, where there is one.
+// Computes the gradient of `layer_norm`'s input, `to`, from that of its output, `after`. Adds
+// `before`, the gradient of the residual connection, unless it is null.
 template <class T>
 inline void layer_norm_backward(const T* normal, T scale, const T* after, const T* before, T* to) {
   constexpr int kParts = kWidth / kLanes<T>;
@@ -33,7 +33,7 @@ inline void layer_norm_backward(const T* normal, T scale, const T* after, const 
   }
 }
 
-// From `deltas.head` to all others; `scratch` has room for 128 numbers a position.
+// Computes all deltas from `deltas.head`; `scratch` has room for 128 numbers per position.
 template <class U, class T = Accum<U>>
 [[gnu::noinline]] void backward(const Prepared<U>& weights, int rows, const Activations<T>& saved,
                                 const Deltas<T>& deltas, T* scratch) {
@@ -67,27 +67,26 @@ template <class U, class T = Accum<U>>
   }
 }
 
-// Gradients of weights: sums over all positions of a minibatch.
-//
-// Each weight's sum is one task's, which adds up the positions in their order. So there are no
-// partial sums of threads to be added up, and how many threads there are changes nothing.
+// Gradients of the weights: sums over all positions of a minibatch. Each sum belongs to one task,
+// which adds the positions in their order. There are no partial sums of threads, so the number of
+// threads changes nothing.
 
-// What is kept of all positions of a minibatch, for the sums.
+// What the gradients of the weights need of all positions of a minibatch; one row per position.
 template <class T>
 struct SavedActivations {
   std::int64_t rows;
   Activations<T> activations;
   Deltas<T> deltas;
-  T* score;                  // kRoom: gradients of the scores
-  std::int16_t* capture;     // kRoom: rows of the capture keys
+  T* score;                  // kLegalPadded: gradients of the scores
+  std::int16_t* capture;     // kLegalPadded: rows of the capture keys
   std::int8_t* observation;  // 72
   std::uint64_t* occupied;   // 1
 };
 
-// Layers' tasks: some outputs of one layer each.
+// Outputs per task of a layer's gradient.
 constexpr int kOutputsPerTask = 64;
 
-// What a layer's task adds to the gradient of the LayerNorm before it.
+// What a layer's task contributes to the gradient of the LayerNorm before it.
 template <class T>
 struct alignas(64) NormGradient {
   T gamma[kWidth], beta[kWidth];
@@ -95,7 +94,7 @@ struct alignas(64) NormGradient {
 
 namespace detail {
 
-// Positions whose rows stay in the first caches while all sums of a task go over them.
+// Positions per block: their rows stay in L1 and L2 while a task computes all its sums of them.
 constexpr int kRowBlock = 128;
 
 // sums (outputs, 128) and bias (outputs,) += delta (rows, outputs)^T * input (rows, 128).
@@ -124,8 +123,8 @@ inline void add_outer(const T* delta, std::int64_t delta_row, const T* input, st
 
 }  // namespace detail
 
-// Outputs `first` and on, at most `kOutputs`, of a layer: its input is `input`, (rows, 128), behind
-// a LayerNorm without gamma and beta, where there is one.
+// Computes the gradients of at most kOutputsPerTask outputs of a layer, from `first` on. `input`,
+// (rows, 128), is the normalised stream without gamma and beta where a LayerNorm comes before.
 template <class U, class T = Accum<U>>
 inline void layer_gradient(const Layer& which, int first, const T* delta, std::int64_t delta_row,
                            const T* input, std::int64_t rows, const T* weights, T* gradient,
@@ -151,8 +150,8 @@ inline void layer_gradient(const Layer& which, int first, const T* delta, std::i
     }
 }
 
-// The rows of one rank's squares of the first layer. What adds to an empty square is what adds to
-// all less what adds to its pieces.
+// Computes the first layer's gradient for the squares of one rank. An empty square's is the sum of
+// all deltas minus those of the pieces that stood on it.
 template <class T>
 inline void squares_gradient(int rank, const SavedActivations<T>& saved, T* gradient) {
   constexpr int kParts = kWidth / kLanes<T>;
@@ -184,7 +183,7 @@ inline void squares_gradient(int rank, const SavedActivations<T>& saved, T* grad
   }
 }
 
-// The first layer's other rows, and its bias.
+// Computes the first layer's gradient for the scalar inputs, and its bias's.
 template <class T>
 inline void scalars_gradient(const SavedActivations<T>& saved, T* gradient) {
   constexpr int kParts = kWidth / kLanes<T>;
@@ -207,14 +206,14 @@ inline void scalars_gradient(const SavedActivations<T>& saved, T* gradient) {
       }
     }
   }
-  // They lie behind the squares' rows, and the bias behind them.
+  // Their rows follow the squares' in the flat array, and the bias follows them.
   std::memcpy(gradient + kSquares + 64 * kPieces * kWidth, sums, sizeof sums);
 }
 
-// Keys' tasks: some of the 64 numbers of all keys each.
+// Tasks of the keys' gradient: each takes a slice of the 64 numbers of every key.
 constexpr int kKeySlice = 32, kKeySlices = kKeys / kKeySlice;
 
-// Numbers `slice * kKeySlice` and on of all keys.
+// Computes numbers `slice * kKeySlice` and on of the gradients of all keys.
 template <class T>
 inline void keys_gradient(int slice, const BatchPositions& batch, const SavedActivations<T>& saved,
                           T* gradient) {

@@ -1,26 +1,24 @@
-// The matrix product: of tiles that stay in registers, from panels that stay in the first cache.
+// Matrix product (GEMM) in register tiles over packed panels, in float32, float64, or bfloat16 with
+// float32 accumulators.
 //
 //   result (rows, columns) = left (rows, depth) * right (depth, columns)
 //
-// A tile is a few rows by two vectors of columns. Its sums are kept in registers while `depth` goes
-// by: each step loads two vectors of the right, spreads a number of each row of the left over a
-// vector, and begins 2 multiply-adds a row. None waits for another, as they go to different sums.
-// Every sum is added up in the order of `depth`, whichever tile it is in: a row's result doesn't
-// depend on the rows beside it.
+// A tile is kTileRows rows by two vectors of columns, whose accumulators stay in registers for the
+// whole of `depth`. Each step of `depth` loads two vectors of `right` (from a panel that fits in
+// L1), broadcasts one number of each row of `left`, and issues two independent multiply-adds per
+// row. Every accumulator adds its terms in the order of `depth`, whatever tile it is in, so a row's
+// result doesn't depend on the rows computed with it.
 //
-// What a product multiplies: numbers as they are, or pairs of them as bfloat16, where the processor
-// multiplies those.
-//
-// A bfloat16 is the upper half of a float32: as many exponents, 8 bits of precision instead of 24.
-// An instruction multiplies two pairs and adds both products to a float32, so that twice as many
-// multiply-adds are done at a time. Sums, activations, weights and all else stay float32; only what
-// a product reads is rounded.
+// A bfloat16 is the upper half of a float32: the same exponent range, 8 bits of precision instead
+// of 24. AVX512-BF16's instruction multiplies two pairs of them and adds both products to a
+// float32, which is twice the multiply-adds per instruction. Only the operands of products are
+// rounded to it; sums, activations and weights stay float32.
 #pragma once
 #include <cstddef>
 
 #include "vectors.hpp"
 
-// Cling's compiler dies of these instructions.
+// Cling's compiler crashes on these instructions.
 #if defined(__AVX512BF16__) && !defined(__CLING__)
 #define RUNGS_BF16 1
 #else
@@ -29,7 +27,7 @@
 
 namespace rungs::learn {
 
-// Two numbers that follow each other in a sum, the first one in the lower half.
+// Two neighbours along `depth` as bfloat16, the first in the lower half.
 using bf16x2 = std::uint32_t;
 
 #if RUNGS_BF16
@@ -53,11 +51,11 @@ struct AccumOf<bf16x2> {
 };
 }  // namespace detail
 
-// What products of `U` are added up in.
+// The type of the accumulators of products of `U`.
 template <class U>
 using Accum = typename detail::AccumOf<U>::Type;
 
-// How many `U` hold so many numbers of a sum.
+// How many `U` hold `numbers` numbers along `depth`.
 template <class U>
 constexpr int packed_size(int numbers) {
   return std::is_same_v<U, bf16x2> ? (numbers + 1) / 2 : numbers;
@@ -70,7 +68,7 @@ inline bf16x2 to_bf16(float number) {
   return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
-// Puts number `k` of a sum to its place: `at(i)` is the one of the sum's i-th `U`, 0 before.
+// Writes number `k` along `depth` into its place; `at(i)` is the i-th `U`, which must be 0 before.
 template <class U, class At>
 inline void pack_at(Accum<U> number, int k, const At& at) {
   if constexpr (std::is_same_v<U, bf16x2>) {
@@ -82,7 +80,8 @@ inline void pack_at(Accum<U> number, int k, const At& at) {
 }
 
 #if RUNGS_BF16
-// 16 pairs of a[i] and b[i]. (Of an instruction's two names g++ warns of the one without a mask.)
+// Packs (a[i], b[i]) for 16 lanes. (The masked intrinsic, because g++ warns of an uninitialised
+// variable in the plain one.)
 inline Vector<bf16x2> interleave_bf16(Vector<float> a, Vector<float> b) {
   const Vector<bf16x2> low =
       (Vector<bf16x2>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)a));
@@ -92,14 +91,15 @@ inline Vector<bf16x2> interleave_bf16(Vector<float> a, Vector<float> b) {
 }
 #endif
 
-// Numbers that follow each other in sums, as `U`: themselves, or copied to `copy`, two to a pair.
+// Packs a row that is contiguous along `depth`: bfloat16 pairs are written to `copy`; other types
+// are used in place.
 template <class U>
 inline const U* pack_contiguous(const Accum<U>* from, [[maybe_unused]] int count,
                                 [[maybe_unused]] U* copy) {
   if constexpr (std::is_same_v<U, bf16x2>) {
 #if RUNGS_BF16
     for (int i = 0; i < count; i += 32) {
-      // A count of 16 more than whole pairs of vectors ends with half of one.
+      // A count that is an odd multiple of 16 ends with half a vector of pairs.
       const Vector<float> next = i + 16 < count ? load(from + i + 16) : Vector<float>{};
       const __m512bh both = _mm512_cvtne2ps_pbh((__m512)next, (__m512)load(from + i));
       store<bf16x2>((Vector<bf16x2>)both, copy + i / 2);
@@ -111,8 +111,8 @@ inline const U* pack_contiguous(const Accum<U>* from, [[maybe_unused]] int count
   }
 }
 
-// Rows that follow each other in sums: those themselves, `step` apart, or copied to `copy`, two
-// rows to one of pairs; the last may be alone.
+// Packs rows that are `step` apart along `depth`: two rows of floats become one row of bfloat16
+// pairs in `copy`, with 0 beside an odd last row; other types are used in place.
 template <class U>
 struct StridedRows {
   const U* at;
@@ -137,7 +137,7 @@ inline StridedRows<U> pack_strided(const Accum<U>* from, std::ptrdiff_t step,
   }
 }
 
-// How many registers there are for vectors decides how many rows a tile has.
+// As many rows as leave the accumulators and operands in registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int kTileRows = 8;
 #else
@@ -147,8 +147,8 @@ constexpr int kTileRows = 6;
 template <class T>
 constexpr int kPanel = 2 * kLanes<T>;  // columns
 
-// Numbers of a matrix: (i, k) is at[i * stride + k * step]. How far its rows are apart is known
-// when it is compiled, so that a tile needs one address and not one a row.
+// The left operand: (i, k) is at[i * stride + k * step]. The distance of its rows is a compile-time
+// constant, so that a tile needs one address register and not one per row.
 template <int stride, class T>
 struct Left {
   const T* at;
@@ -161,7 +161,7 @@ constexpr Left<stride, T> left(const T* at, std::ptrdiff_t step) {
 
 namespace detail {
 
-// `finish(row, vector, sum)` takes each sum.
+// Calls `finish(row, vector, sum)` with each accumulator.
 template <int rows, int vectors, int stride, class T, class Finish>
 [[gnu::always_inline]] inline void tile(Left<stride, T> left, const T* right,
                                         std::ptrdiff_t right_step, int depth,
@@ -184,7 +184,8 @@ template <int rows, int vectors, int stride, class T, class Finish>
     for (int v = 0; v < vectors; ++v) finish(i, v, sum[i][v]);
 }
 
-// All rows by one panel, in tiles of so many rows while there are as many, then of fewer.
+// Multiplies all rows by one panel, in tiles of `tile_rows` while they fit, then of half as many,
+// down to one.
 template <int tile_rows, int vectors, int stride, class T, class Finish>
 inline void tiles(Left<stride, T> left, int first, int rows, const T* right,
                   std::ptrdiff_t right_step, int depth, const Finish& finish) {
@@ -198,8 +199,8 @@ inline void tiles(Left<stride, T> left, int first, int rows, const T* right,
 
 }  // namespace detail
 
-// The product with one panel of the right, two vectors wide or one: `right_step` numbers lie
-// between its rows. `finish(row, column, sum)` takes each vector of sums.
+// Multiplies by one panel of `right`, one or two vectors wide, whose rows are `right_step` apart.
+// Calls `finish(row, column, sum)` with each vector of results.
 template <int stride, class T, class Finish>
 inline void product_panel(Left<stride, T> left, int rows, const T* right, std::ptrdiff_t right_step,
                           int depth, int columns, const Finish& finish) {
@@ -209,8 +210,8 @@ inline void product_panel(Left<stride, T> left, int rows, const T* right, std::p
     detail::tiles<kTileRows, 1>(left, 0, rows, right, right_step, depth, finish);
 }
 
-// A right side is kept panel after panel: so a panel is read from one end to the other. Of a number
-// at (k, column) this is the place.
+// A packed right operand is stored panel by panel, so that a panel is contiguous. Returns the index
+// of (k, column) in it.
 template <class T>
 inline std::ptrdiff_t packed(int k, int column, int depth, int columns) {
   const int first = column / kPanel<T> * kPanel<T>;
@@ -218,7 +219,7 @@ inline std::ptrdiff_t packed(int k, int column, int depth, int columns) {
   return static_cast<std::ptrdiff_t>(first) * depth + k * wide + column - first;
 }
 
-// The product with a packed right side of `columns`, a multiple of a vector's lanes.
+// Multiplies by a packed right operand. `columns` is a multiple of a vector's lanes.
 template <int stride, class T, class Finish>
 inline void product(Left<stride, T> left, int rows, const T* right, int depth, int columns,
                     const Finish& finish) {

@@ -1,4 +1,4 @@
-// What the network makes of some positions, layer by layer.
+// The forward pass, and inference: sampling actions, scoring legal actions, and values.
 #pragma once
 #include <atomic>
 
@@ -7,24 +7,24 @@
 
 namespace rungs::learn {
 
-// Positions that go through the network together: what is kept of them stays in the second cache.
+// Positions per forward pass: their activations stay in the L2 cache.
 constexpr int kChunk = 64;
 
-// Rows of a chunk's that are copied for a product, where it takes pairs.
+// Rows of a chunk's operands after packing to bfloat16 pairs; 1 where nothing is packed.
 template <class U>
 constexpr int kPackedRows = std::is_same_v<U, bf16x2> ? kChunk / 2 : 1;
 
-// What is kept of a chunk's positions, a row each.
+// Activations of a chunk, one row per position.
 template <class T>
 struct Activations {
   T* stream;               // 128
-  T* normal[kBlocks + 1];  // 128, the stream centred and scaled, before each block and the head
-  T* scale[kBlocks + 1];   // 1, by what it was scaled
+  T* normal[kBlocks + 1];  // 128, the normalised stream, before each block and the head
+  T* scale[kBlocks + 1];   // 1, 1 / standard deviation of it
   T* hidden[kBlocks];      // 128
   T* head;                 // kHead: query, value
 };
 
-// Which squares of a board hold a piece: a bit each.
+// The bitboard of squares with a piece.
 inline std::uint64_t occupied(const std::int8_t* observation) {
   constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
   std::uint64_t bits = 0;
@@ -37,7 +37,7 @@ inline std::uint64_t occupied(const std::int8_t* observation) {
   return bits;
 }
 
-// Whether all squares hold a piece, -6 to 6, or none.
+// Whether all 64 squares hold piece codes, -6 to 6.
 inline bool has_pieces(const std::int8_t* observation) {
   bool invalid = false;
   for (int square = 0; square < 64; ++square)
@@ -45,10 +45,10 @@ inline bool has_pieces(const std::int8_t* observation) {
   return !invalid;
 }
 
-// The row of the first layer's weights that a piece on a square adds.
+// The row of the first layer's weights for a piece on a square.
 inline int input_of(int square, std::int8_t piece) { return square * kPieces + kEmpty + piece; }
 
-// The first layer: a sum of at most 32 + 8 rows.
+// The first layer, a sum of at most 32 piece rows and 8 scalar rows.
 template <class U, class T = Accum<U>>
 inline void embed(const Prepared<U>& weights, const std::int8_t* observation, T* stream) {
   constexpr int kParts = kWidth / kLanes<T>;
@@ -68,7 +68,8 @@ inline void embed(const Prepared<U>& weights, const std::int8_t* observation, T*
   for (int i = 0; i < kParts; ++i) store(part[i], stream + i * kLanes<T>);
 }
 
-// LayerNorm (Ba et al., 2016, arXiv:1607.06450) without its weights. Returns by what it scaled.
+// LayerNorm (Ba et al., 2016, arXiv:1607.06450) without gamma and beta. Returns 1 / standard
+// deviation.
 template <class T>
 inline T layer_norm(const T* x, T* normal) {
   constexpr int kParts = kWidth / kLanes<T>;
@@ -84,8 +85,8 @@ inline T layer_norm(const T* x, T* normal) {
   return scale;
 }
 
-// Queries and values of `rows` positions, (rows, 72). It is a function of its own: within a long
-// one compilers run out of registers.
+// Computes queries and values, `head`, of `rows` observations, (rows, 72), and all activations
+// before them. Not inlined: within a longer function compilers run out of registers.
 template <class U, class T = Accum<U>>
 [[gnu::noinline]] void forward(const Prepared<U>& weights, int rows, const std::int8_t* observation,
                                const Activations<T>& saved) {
@@ -124,7 +125,7 @@ template <class U, class T = Accum<U>>
           });
 }
 
-// Calls `work(chunk, first, rows)` for all chunks of so many rows.
+// Calls `work(chunk, first, rows)` for every chunk of `rows` positions, in parallel.
 template <class Work>
 void for_each_chunk(const Workers& workers, std::int64_t rows, const Work& work) {
   workers((rows + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
@@ -133,7 +134,7 @@ void for_each_chunk(const Workers& workers, std::int64_t rows, const Work& work)
   });
 }
 
-// Which of some positions can't be read: several threads look for them at once.
+// The lowest index of a position that is invalid; several threads add to it.
 class InvalidPositions {
  public:
   void add(std::int64_t position) {
@@ -141,7 +142,7 @@ class InvalidPositions {
     while (position < first && !first_.compare_exchange_weak(first, position)) {
     }
   }
-  // The first of them, or -1 where there is none.
+  // The lowest index, or -1 if all positions are valid.
   std::int64_t first() const { return first_ == kNone ? -1 : first_.load(); }
 
  private:
@@ -149,8 +150,8 @@ class InvalidPositions {
   std::atomic<std::int64_t> first_ = kNone;
 };
 
-// Adds those of `rows` observations, (rows, 72), whose pieces are none; returns whether there are
-// any. `position(row)` is what a row is called.
+// Adds those of `rows` observations, (rows, 72), that hold something else than piece codes; returns
+// whether there are any. `position(row)` is the index to add for a row.
 template <class Position>
 bool find_invalid(const std::int8_t* observation, int rows, InvalidPositions& all,
                   const Position& position) {
@@ -163,13 +164,13 @@ bool find_invalid(const std::int8_t* observation, int rows, InvalidPositions& al
   return any;
 }
 
-// A position's legal actions: their scores, how likely each is, and which is chosen.
+// The policy over a position's legal actions: scores, softmax, sampling.
 
-// Room for a position's actions, in whole vectors.
+// The longest list of legal actions, padded to whole vectors.
 constexpr int kLegalPadded = (kMostLegal + 15) / 16 * 16;
 
-// Which piece moves and which it takes: the row of the capture keys; -1 where the action is none,
-// or leaves the board.
+// The row of the capture keys for an action, given by the moving and the captured piece; -1 if the
+// action doesn't exist or leaves the board.
 inline int capture_of(const std::int8_t* observation, int action) {
   if (action < 0 || action >= kActions) return -1;
   const int to = chess::to_square(action);
@@ -177,8 +178,8 @@ inline int capture_of(const std::int8_t* observation, int action) {
   return (observation[chess::from_square(action)] + kEmpty) * kPieces + observation[to] + kEmpty;
 }
 
-// Scores of `count` actions, by the position's query, (64,); and their rows of the capture keys.
-// Returns false at the first action that has none.
+// Computes the scores of `count` actions by the position's query, (64,), and their rows of the
+// capture keys. Returns false at the first action that doesn't exist.
 template <class T>
 inline bool score_actions(const T* weights, const T* query, const std::int8_t* observation,
                           const std::int16_t* action, int count, T* score, std::int16_t* capture) {
@@ -200,7 +201,8 @@ inline bool score_actions(const T* weights, const T* query, const std::int8_t* o
   return true;
 }
 
-// The gradient with respect to the query, from those of the scores: the keys' sum, each times its.
+// The gradient of the query from the gradients of the scores: the sum of the actions' keys,
+// weighted by them.
 template <class T>
 inline void query_gradient(const T* weights, const std::int16_t* action,
                            const std::int16_t* capture, const T* score, int count, T* query) {
@@ -217,15 +219,15 @@ inline void query_gradient(const T* weights, const std::int16_t* action,
   for (int p = 0; p < kParts; ++p) store(part[p], query + p * kLanes<T>);
 }
 
-// How likely a position's actions are.
+// The softmax over a position's legal actions.
 template <class T>
 struct Softmax {
-  alignas(64) T probability[kLegalPadded];  // 0 beyond the last
-  T log_sum_exp;                            // an action's log-probability is its score less this
+  alignas(64) T probability[kLegalPadded];  // 0 in the padding
+  T log_sum_exp;                            // an action's log-probability is its score minus this
 };
 
-// The softmax of `count` scores, which have room for `kRoom`, and are -inf beyond the last from
-// then on.
+// Computes the softmax of `count` scores. The array is kLegalPadded long; the padding is set to
+// -inf.
 template <class T>
 inline void softmax(T* score, int count, Softmax<T>& policy) {
   const int padded = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
@@ -247,7 +249,8 @@ inline void softmax(T* score, int count, Softmax<T>& policy) {
   policy.log_sum_exp = max_score + std::log(total_mass);
 }
 
-// The action below which a share `uniform` of the probability lies, from 0 to less than 1.
+// Samples an action by inverting the cumulative distribution at `uniform`, in [0, 1). Returns its
+// index.
 template <class T>
 inline int sample_action(const Softmax<T>& policy, int count, double uniform) {
   double below = 0;
@@ -256,25 +259,25 @@ inline int sample_action(const Softmax<T>& policy, int count, double uniform) {
   return count - 1;
 }
 
-// A network that plays: actions chosen as likely as it says, scores of all, and values.
+// Inference: sampled actions, scores of legal actions, and values.
 
-// Positions to choose actions in. Mirrored likewise.
+// Arguments and results of `sample`. Mirrored by lib/rungs/train/learners/native.py.
 template <class T>
 struct Sampling {
   const std::int8_t* observation;  // (rows, 72)
   const std::int16_t* action;      // (rows, 218), the legal ones
-  const std::int16_t* count;       // (rows,), how many those are, at least one
-  const double* uniform;           // (rows,), random numbers from 0 to less than 1
-  std::int64_t* chosen;            // (rows,), the action,
-  std::int64_t* choice;            // its place among the legal ones,
-  T* log_probability;              // its log-probability,
-  T* value;                        // and the position's value
+  const std::int16_t* count;       // (rows,), their number, at least one
+  const double* uniform;           // (rows,), uniform random numbers in [0, 1)
+  std::int64_t* chosen;            // (rows,), the sampled action
+  std::int64_t* choice;            // (rows,), its index among the legal ones
+  T* log_probability;              // (rows,)
+  T* value;                        // (rows,)
   std::int64_t rows;
 };
 
 namespace detail {
 
-// Memory of a chunk that goes through the network and of which nothing is kept.
+// Activations of a chunk that are not kept for a backward pass.
 template <class T>
 struct Scratch {
   alignas(64) T stream[kChunk * kWidth], normal[kChunk * kWidth], hidden[kChunk * kWidth];
@@ -293,7 +296,7 @@ struct Scratch {
 
 }  // namespace detail
 
-// Chooses an action in each position. Returns the first position that can't be read, or -1.
+// Samples an action in each position. Returns the index of the first invalid position, or -1.
 template <class U, class T = Accum<U>>
 std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers) {
   InvalidPositions invalid;
@@ -324,9 +327,9 @@ std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers&
   return invalid.first();
 }
 
-// Writes the scores, (rows, width), of positions' legal actions, and the positions' values,
-// (rows,). The first `count` of a row are written, 0 to `width` of them; the others stay. Returns
-// the first position that can't be read, or -1.
+// Writes the scores of positions' legal actions, (rows, width), and their values, (rows,). In each
+// row the first `count` scores are written, 0 to `width` of them; the others are left alone.
+// Returns the index of the first invalid position, or -1.
 template <class U, class T = Accum<U>>
 std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
                       const std::int16_t* action, const std::int16_t* count, std::int64_t rows,
@@ -351,8 +354,8 @@ std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
   return invalid.first();
 }
 
-// Writes the values, (rows,), of positions, (rows, 72). Returns the first that can't be read, or
-// -1.
+// Writes the values, (rows,), of observations, (rows, 72). Returns the index of the first invalid
+// one, or -1.
 template <class U, class T = Accum<U>>
 std::int64_t values(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
                     T* value, const Workers& workers) {

@@ -1,14 +1,14 @@
-// What a loss is of: some of many positions, one after the other.
+// Losses of a minibatch and their gradients: PPO's, and AlphaZero's.
 //
-// A loss is an object that is called with a position of its minibatch,
+// A loss is an object that is called with one position at a time,
 //
-//   T loss(std::int64_t position, int count, T value, const Likely<T>& likely, T* score,
-//          Parts& parts)
+//   T loss(std::int64_t position, int count, T value, const Softmax<T>& policy, T* score,
+//          LossTerms& terms)
 //
-// how many legal actions it has, what the network says of it, and the actions' scores, with room
-// for `kRoom`, -inf beyond the last. It adds the position's parts; writes the gradients of the mean
-// loss over all rows with respect to the scores in their place, 0 beyond the last; and returns the
-// one with respect to the value.
+// with its number of legal actions, the network's value and policy, and the actions' scores, an
+// array of kLegalPadded with -inf in the padding. It adds the position's loss terms to `terms`,
+// overwrites `score` with the gradient of the mean loss with respect to the scores (0 in the
+// padding), and returns the gradient with respect to the value.
 #pragma once
 #include <algorithm>
 
@@ -16,17 +16,17 @@
 
 namespace rungs::learn {
 
-// P positions, and the rows that a minibatch consists of. Mirrored by
-// lib/rungs/train/learners/native.py, as the structs of the losses are.
+// P positions, and the indices of those in the minibatch. Mirrored by
+// lib/rungs/train/learners/native.py, as are the structs of the losses.
 struct BatchPositions {
   const std::int8_t* observation;  // (P, 72)
-  const std::int16_t* action;      // (P, 218), the legal ones
-  const std::int16_t* count;       // (P,), how many those are
-  const std::int64_t* row;         // (rows,)
+  const std::int16_t* action;      // (P, 218), the legal actions
+  const std::int16_t* count;       // (P,), their number
+  const std::int64_t* row;         // (rows,), the minibatch: indices below P
   std::int64_t rows;
 };
 
-// Parts of a loss, summed over positions; those that a loss doesn't have stay 0.
+// Terms of a loss, summed over positions; terms that a loss doesn't have stay 0.
 struct LossTerms {
   double policy = 0, value = 0, entropy = 0, divergence = 0;
 
@@ -38,17 +38,17 @@ struct LossTerms {
   }
 };
 
-// PPO's loss of one position (Schulman et al., 2017, arXiv:1707.06347, equations 7 and 9), as
-// `ppo_loss` in lib/rungs/train, and its gradient.
+// PPO's loss (Schulman et al., 2017, arXiv:1707.06347, equations 7 and 9), as `ppo_loss` in
+// lib/rungs/train.
 
-// What was played in a rollout's positions, and what came of it.
+// Positions of a rollout, the actions that were played, and the targets.
 template <class T>
 struct PpoBatch {
   BatchPositions positions;
-  const std::int64_t* choice;    // (P,), the place of the action that was played
-  const T* old_log_probability;  // (P,), its log-probability then
+  const std::int64_t* choice;    // (P,), index of the action played, among the legal ones
+  const T* old_log_probability;  // (P,), its log-probability when it was played
   const T* advantage;            // (P,)
-  const T* returns;              // (P,), what the value should have been
+  const T* returns;              // (P,), target of the value
   double clip_coef, vf_coef, ent_coef;
 };
 
@@ -76,7 +76,7 @@ class PpoLoss {
     Vector<T> plogp = {};
     for (int i = 0; i < padded; i += kLanes<T>) {
       const Vector<T> p = load(policy.probability + i), logp = load(score + i) - policy.log_sum_exp;
-      plogp += p > Vector<T>{} ? p * logp : Vector<T>{};  // -inf beyond the last
+      plogp += p > Vector<T>{} ? p * logp : Vector<T>{};  // 0 in the padding, where log p is -inf
     }
     const T entropy = -reduce_add(plogp);
 
@@ -88,7 +88,7 @@ class PpoLoss {
     const T error = value - batch_.returns[position];
     terms += {-std::min(surrogate, clipped), error * error, entropy, ratio - 1 - log_ratio};
 
-    // Where the clip holds, nothing is gained by moving on.
+    // Where the ratio is clipped, its gradient is 0.
     const T inverse_rows = 1 / static_cast<T>(batch_.positions.rows);
     const T chosen_gradient = clipped < surrogate ? 0 : -surrogate * inverse_rows;
     const T entropy_scale = static_cast<T>(batch_.ent_coef) * inverse_rows;
@@ -106,15 +106,15 @@ class PpoLoss {
   T mean_, std_;  // of the minibatch's advantages
 };
 
-// AlphaZero's loss of one position (Silver et al., 2017, arXiv:1712.01815, equation 1), without its
-// penalty of weights, as `losses` in lib/rungs/selfplay/learning.py, and its gradient.
+// AlphaZero's loss (Silver et al., 2017, arXiv:1712.01815, equation 1) without weight decay, as
+// `losses` in lib/rungs/selfplay/learning.py.
 
-// What search found in positions, and how their games ended.
+// Positions, search's policy in them, and how their games ended.
 template <class T>
 struct SearchBatch {
   BatchPositions positions;
-  const T* policy;   // (P, 218), what search would play: sums to 1 over the legal actions
-  const T* outcome;  // (P,), for the side to move
+  const T* policy;   // (P, 218), search's policy: sums to 1 over the legal actions
+  const T* outcome;  // (P,), of the game, for the side to move: target of the value
   double vf_coef;
 };
 
@@ -123,7 +123,8 @@ class SearchLoss {
  public:
   explicit SearchLoss(const SearchBatch<T>& batch) : batch_(batch) {}
 
-  // The policy's part is its divergence from search's: the cross-entropy less search's entropy.
+  // The policy term is the KL divergence from search's policy to the network's: the cross-entropy
+  // minus the entropy of search's policy.
   T operator()(std::int64_t position, int count, T value, const Softmax<T>& policy, T* score,
                LossTerms& terms) const {
     const T* const target = batch_.policy + position * kMostLegal;

@@ -1,12 +1,13 @@
-// The network of lib/rungs/train/network.py: how wide it is, and where its weights are.
+// The network of lib/rungs/train/network.py: its sizes, the layout of its weights, and its memory.
 //
 //   72 numbers of a board -> squares -> stream -> 2 x (stream += second(relu(first(norm(stream)))))
 //                                              -> norm -> query of 64, and value
-//   score of a legal action = query * (key of the action + key of who moves and what is taken)
+//   score of a legal action = query . (key of the action + key of the moving and the captured
+//   piece)
 //
-// All weights are one row of numbers, a tensor after the other as PyTorch lists them. Each is as
-// PyTorch has it, but for that of `squares`: of its (128, 840) the transpose is here, as a piece on
-// a square adds a column of it to the stream, and that is a row of 128 neighbours here.
+// All parameters are one flat array, tensor after tensor in PyTorch's order and layout, except the
+// weights of `squares`, (128, 840), which are transposed here: a piece on a square adds one column
+// of them to the stream, and that is 128 contiguous numbers here.
 #pragma once
 #include <cstdint>
 
@@ -18,25 +19,26 @@ namespace rungs::learn {
 constexpr int kWidth = 128, kBlocks = 2, kKeys = 64;
 constexpr int kPieces = 13;  // -6..6
 constexpr int kEmpty = 6;    // where no piece is among them
-constexpr int kScalars = 8;  // what follows the squares in an observation
+constexpr int kScalars = 8;  // scalar inputs, after the squares in an observation
 constexpr int kObservation = 64 + kScalars;
 constexpr int kInputs = 64 * kPieces + kScalars;
 constexpr int kActions = 4672, kCaptures = kPieces * kPieces;
-constexpr int kMostLegal = 218;  // of a list of legal actions
+constexpr int kMostLegal = 218;  // the longest list of legal actions
 
-// What the others are multiplied by, so that each is at most about 1: numbers of float32, as
-// PyTorch's are, also where all others are of float64.
+// Scales of the scalar inputs, so that each is at most about 1. They are float32 in PyTorch too,
+// also where the network is float64.
 constexpr float kScalarScales[kScalars] = {1, 1, 1, 1, 1.0F / 8, 1.0F / 100, 1.0F / 2, 1};
 
-// A layer y = W x + b, behind a LayerNorm or a ReLU; the query and the value are one.
+// Where the parameters of a linear layer y = W x + b are. Its input is the output of a LayerNorm or
+// a ReLU. Query and value count as two layers.
 struct Layer {
-  std::int64_t weights;  // where they begin, (outputs, 128)
+  std::int64_t weights;  // offset of W, (outputs, 128)
   std::int64_t bias;
-  std::int64_t norm;  // where gamma and beta of the LayerNorm before it are, 2 * 128; -1 for none
+  std::int64_t norm;  // offset of gamma and beta of the LayerNorm before it, (2, 128); -1: none
   int outputs;
 };
 
-// Where everything is.
+// Offsets of the tensors in the flat array.
 constexpr std::int64_t kSquares = 0;
 constexpr std::int64_t kSquaresBias = kSquares + kInputs * kWidth;
 constexpr std::int64_t kFirstBlock = kSquaresBias + kWidth;
@@ -48,7 +50,7 @@ constexpr std::int64_t kCaptureKeys = kActionKeys + kActions * kKeys;
 constexpr std::int64_t kValue = kCaptureKeys + kCaptures * kKeys;
 constexpr std::int64_t kWeights = kValue + kWidth + 1;
 
-// Layers by number: a block's first and second, and the head's two.
+// Numbers of the layers: first and second of each block, then the head's two.
 constexpr int kQueryLayer = 2 * kBlocks, kValueLayer = kQueryLayer + 1, kLayers = kValueLayer + 1;
 
 constexpr Layer layer(int number) {
@@ -60,19 +62,19 @@ constexpr Layer layer(int number) {
   return {second, second + kWidth * kWidth, -1, kWidth};
 }
 
-// Weights as the products take them: made once for all the positions that they are used on.
+// Weights prepared for inference and backpropagation: packed for `product`, once for all positions.
 //
-// A LayerNorm's gamma and beta go into the layer behind it, whose weights are W diag(gamma) and
-// whose bias is b + W beta, so that a position is only centred and scaled. Of the squares, all are
-// taken to be empty in the base, and a piece adds what it differs by: at most 32 rows are added,
-// not 64.
+// A LayerNorm's gamma and beta are folded into the next layer, W diag(gamma) and b + W beta, so
+// that the forward pass only centres and scales. The first layer starts from a board of empty
+// squares, `base`, and each piece adds the difference of its row to that of an empty square: at
+// most 32 rows are added, not 64.
 
-// The head's outputs, query and value, padded to whole vectors.
+// The head's outputs, query and value, and their number padded to whole vectors.
 constexpr int kHeadOutputs = kKeys + 1, kHead = kKeys + 16;
 static_assert(kHead % kLanes<float> == 0 && kHead % kLanes<double> == 0);
 
-// A layer both ways: packed (128, outputs) for what it computes of a position, and packed (outputs,
-// 128) for what its output's gradient says of its input's.
+// A layer packed for the forward pass, (128, outputs), and for the gradient of its input, (outputs,
+// 128).
 template <class U, int outputs, int padded = outputs>
 struct alignas(64) PreparedLayer {
   U forward[packed_size<U>(kWidth) * padded];
@@ -80,37 +82,37 @@ struct alignas(64) PreparedLayer {
   U backward[packed_size<U>(outputs) * kWidth];
 };
 
-// Products take `U`.
+// `U` is what products multiply.
 template <class U>
 struct alignas(64) Prepared {
   using T = Accum<U>;
 
   T base[kWidth];
-  T piece[64 * kPieces][kWidth];  // what it adds where a square isn't empty
+  T piece[64 * kPieces][kWidth];  // row of the piece minus that of an empty square
   T scalars[kScalars][kWidth];    // scaled
   PreparedLayer<U, kWidth> block[2 * kBlocks];
   PreparedLayer<U, kHeadOutputs, kHead> head;
 
-  // The weights that it was made of, where `remembers` says so: all but the keys, which are read
-  // where they are.
+  // A copy of the weights that it was built from, if `copy_valid`: all but the keys, which are
+  // never prepared.
   T weights_before_keys[kActionKeys], weights_after_keys[kWeights - kValue];
   std::int64_t copy_valid;
 
-  // Whether it was made of these weights, bit for bit.
+  // Whether it was built from exactly these weights, bit for bit.
   bool matches(const T* weights) const {
     return copy_valid &&
            std::memcmp(weights, weights_before_keys, sizeof weights_before_keys) == 0 &&
            std::memcmp(weights + kValue, weights_after_keys, sizeof weights_after_keys) == 0;
   }
 
-  // Notes that it was made of these weights.
+  // Copies the weights that it was built from.
   void save_copy(const T* weights) {
     std::memcpy(weights_before_keys, weights, sizeof weights_before_keys);
     std::memcpy(weights_after_keys, weights + kValue, sizeof weights_after_keys);
     copy_valid = true;
   }
 
-  // It is made in so many parts, in any order.
+  // It is built in this many independent parts, by several threads.
   static constexpr int kParts = 8 + 1 + kLayers;
 
   void build(int part, const T* weights) {
@@ -152,7 +154,7 @@ struct alignas(64) Prepared {
       fold_norm(layer(number), weights, 0, block[number]);
   }
 
-  // Puts a layer to outputs `first` and on.
+  // Packs a layer as outputs `first` and on, with its LayerNorm folded in.
   template <int outputs, int padded>
   static void fold_norm(const Layer& from, const T* weights, int first,
                         PreparedLayer<U, outputs, padded>& to) {
@@ -175,36 +177,35 @@ struct alignas(64) Prepared {
   }
 };
 
-// Weights go in units: one whose gradients have all been 0 so far has no moments, and rests. Many
-// do: most keys are of actions that nobody has played, and no pawn stands on a first rank.
+// Lazy Adam: weights are updated in units of 64, and a unit whose gradients have all been 0 so far
+// is skipped, as its moments are 0. There are many: most action keys are of actions that were never
+// played, and no pawn stands on a first rank.
 constexpr int kUnit = 64;
 constexpr std::int64_t kUnits = (kWeights + kUnit - 1) / kUnit;
 
-// Weights, their gradients and moments, kUnits * kUnit numbers each, of which the last few are
-// unused and 0; and which units are awake, kUnits bytes.
+// Weights, gradients and moments, kUnits * kUnit numbers each, of which the last few are padding
+// and 0; and for each unit whether it was ever touched by a gradient, kUnits bytes.
 template <class T>
 struct Parameters {
   T *weights, *gradient, *first_moment, *second_moment;
   std::uint8_t* touched;
 };
 
-// A network in memory of its caller's, and how its work is shared out (forward.hpp,
-// train_step.hpp).
-//
-// Work is shared out in tasks that are the same for any number of threads, and no number is added
-// up by two of them: so are all results, bit for bit.
+// The network in memory that the caller owns. Work is split into tasks that don't depend on the
+// number of threads, and no number is summed by two tasks, so results are the same bit for bit with
+// any number of threads.
 
-// All that a network consists of, whose products take `U`. Mirrored by
+// All memory of a network whose products multiply `U`. Mirrored by
 // lib/rungs/train/learners/native.py.
 template <class U>
 struct Model {
-  std::int64_t precision;  // bytes of a number that products take
+  std::int64_t precision;  // bytes of an operand of products
   Parameters<Accum<U>> parameters;
-  Prepared<U>* prepared;  // of the weights as they were when `prepare` was called last
-  std::byte* workspace;   // of `workspace_bytes`
+  Prepared<U>* prepared;  // from the weights at the last `prepare`
+  std::byte* workspace;   // `workspace_bytes` long
 };
 
-// Makes the weights ready for products.
+// Prepares the weights.
 template <class U>
 void prepare(const Model<U>& model, const Workers& workers) {
   model.prepared->copy_valid = false;
@@ -213,8 +214,8 @@ void prepare(const Model<U>& model, const Workers& workers) {
   });
 }
 
-// The same for weights that may have been changed by anybody since; a comparison where they
-// haven't. `sample`, `evaluate` and `values` need it.
+// Prepares the weights if they have changed since, however that happened: compares all of them.
+// Must be called before `sample`, `evaluate` and `values`.
 template <class U>
 void refresh(const Model<U>& model, const Workers& workers) {
   if (model.prepared->matches(model.parameters.weights)) return;

@@ -1,4 +1,4 @@
-// A network that learns: the gradients of a minibatch's loss, and a step of Adam.
+// A training step: the gradients of a minibatch's mean loss, and an update by Adam.
 #pragma once
 #include "backward.hpp"
 
@@ -6,7 +6,7 @@ namespace rungs::learn {
 
 namespace detail {
 
-// Memory handed out piece after piece, each on cache lines of its own. Without memory it counts.
+// Bump allocator whose blocks begin on cache lines. Without memory it only counts bytes.
 class Arena {
  public:
   explicit Arena(std::byte* memory) : memory_(memory) {}
@@ -24,7 +24,7 @@ class Arena {
   std::int64_t used_ = 0;
 };
 
-// Layers' tasks of `kOutputs` outputs, by number.
+// The tasks of the layers' gradients: kOutputsPerTask outputs of one layer each.
 struct LayerTask {
   int layer, first;
 };
@@ -43,12 +43,12 @@ constexpr LayerTask layer_task(std::int64_t task) {
   return {number, static_cast<int>(task) * kOutputsPerTask};
 }
 
-// What a minibatch needs memory for.
+// The memory of a minibatch.
 template <class T>
 struct Workspace {
   SavedActivations<T> saved;
-  LossTerms* terms;        // a chunk's each
-  NormGradient<T>* norms;  // a layer's task's each
+  LossTerms* terms;        // one per chunk
+  NormGradient<T>* norms;  // one per task of the layers
 };
 
 template <class T>
@@ -56,7 +56,7 @@ Workspace<T> workspace(std::int64_t rows, Arena& arena) {
   Workspace<T> space;
   SavedActivations<T>& saved = space.saved;
   saved.rows = rows;
-  saved.activations.stream = nullptr;  // a chunk's own
+  saved.activations.stream = nullptr;  // not kept: every chunk has its own
   for (T*& each : saved.activations.normal) each = arena.template operator()<T>(rows * kWidth);
   for (T*& each : saved.activations.scale) each = arena.template operator()<T>(rows);
   for (T*& each : saved.activations.hidden) each = arena.template operator()<T>(rows * kWidth);
@@ -73,7 +73,7 @@ Workspace<T> workspace(std::int64_t rows, Arena& arena) {
   return space;
 }
 
-// The rows of a chunk among those of all.
+// The rows of a chunk, which begins at `row`, in arrays of the whole minibatch.
 template <class T>
 Activations<T> from_row(const Activations<T>& all, std::int64_t row) {
   Activations<T> own = all;
@@ -92,7 +92,7 @@ Deltas<T> from_row(const Deltas<T>& all, std::int64_t row) {
   return own;
 }
 
-// A chunk of a minibatch: forward, loss, backward.
+// Runs a chunk of a minibatch forward, through the loss, and backward to the activations.
 template <class U, class Loss, class T = Accum<U>>
 LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& batch,
                                  const Loss& loss, const SavedActivations<T>& saved,
@@ -106,7 +106,7 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
     std::int8_t* const own = saved.observation + (first + row) * kObservation;
     std::memcpy(own, batch.observation + from * kObservation, kObservation);
     saved.occupied[first + row] = occupied(own);
-    // By when the policy reads it, it is here.
+    // Prefetched, as the policy reads it after the forward pass.
     for (int i = 0; i < batch.count[from]; i += 32)
       __builtin_prefetch(batch.action + from * kMostLegal + i);
   }
@@ -132,7 +132,7 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
     Softmax<T> policy;
     softmax(score, count, policy);
     delta[kKeys] = loss(from, count, head[kKeys], policy, score, terms);
-    delta[kKeys + 1] = 0;  // beside it in a pair
+    delta[kKeys + 1] = 0;  // its neighbour in a bfloat16 pair
     query_gradient(model.parameters.weights, action, capture, score, count, delta);
   }
   backward(*model.prepared, rows, activations, deltas, scratch);
@@ -141,7 +141,7 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
 
 }  // namespace detail
 
-// How much memory a minibatch of so many rows needs.
+// How many bytes the workspace of a minibatch of `rows` positions needs.
 template <class T>
 std::int64_t workspace_bytes(std::int64_t rows) {
   detail::Arena count(nullptr);
@@ -149,8 +149,8 @@ std::int64_t workspace_bytes(std::int64_t rows) {
   return count.used();
 }
 
-// Writes the gradients of a minibatch's mean loss, and the means of its parts. Returns the first
-// position that can't be read, or -1; where there is one nothing is written.
+// Computes the gradients of a minibatch's mean loss, and the means of its terms. Returns the index
+// of the first invalid position, or -1; if there is one, nothing is written.
 template <class U, class Loss, class T = Accum<U>>
 std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const Loss& loss,
                        LossTerms& terms, const Workers& workers) {
@@ -166,7 +166,7 @@ std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const
   });
   if (invalid.first() >= 0) return invalid.first();
 
-  // The longest first: keys, squares, layers.
+  // The longest tasks first: keys, squares, layers.
   workers(kKeySlices + 9 + detail::kLayerTasks, [&](std::int64_t task) {
     T* const gradient = parameters.gradient;
     if (task < kKeySlices) return keys_gradient(static_cast<int>(task), batch, saved, gradient);
@@ -192,8 +192,7 @@ std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const
     const auto [number, first] = detail::layer_task(task);
     if (layer(number).norm < 0) continue;
     T* const norm = parameters.gradient + layer(number).norm;
-    const bool begins =
-        first == 0 && number != kValueLayer;  // the query's norm is the value's, too
+    const bool begins = first == 0 && number != kValueLayer;  // query and value share a LayerNorm
     for (int i = 0; i < kWidth; ++i) {
       norm[i] = (begins ? 0 : norm[i]) + space.norms[task].gamma[i];
       norm[kWidth + i] = (begins ? 0 : norm[kWidth + i]) + space.norms[task].beta[i];
@@ -207,19 +206,19 @@ std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const
   return -1;
 }
 
-// Adam (Kingma and Ba, 2015, arXiv:1412.6980), as PyTorch computes it, of gradients that are scaled
-// down to a norm first.
+// Adam (Kingma and Ba, 2015, arXiv:1412.6980), as PyTorch computes it, after clipping the
+// gradients' global norm.
 
 struct AdamSettings {
   double learning_rate, eps, max_grad_norm;
   std::int64_t step;  // counts from 1
 };
 
-// Units of a task.
+// Units per task.
 constexpr std::int64_t kUnitsPerTask = 256,
                        kAdamTasks = (kUnits + kUnitsPerTask - 1) / kUnitsPerTask;
 
-// The sum of a task's squared gradients; wakes units whose gradient isn't 0.
+// The sum of a task's squared gradients. Marks units whose gradient isn't 0 as touched.
 template <class T>
 inline double squared_norm(const Parameters<T>& all, std::int64_t task) {
   double total = 0;
@@ -237,7 +236,7 @@ inline double squared_norm(const Parameters<T>& all, std::int64_t task) {
   return total;
 }
 
-// Wakes the units that have moments, and no others.
+// Marks exactly the units that have moments as touched, after moments were loaded.
 template <class T>
 inline void mark_touched(const Parameters<T>& all) {
   for (std::int64_t unit = 0; unit < kUnits; ++unit) {
@@ -247,7 +246,7 @@ inline void mark_touched(const Parameters<T>& all) {
   }
 }
 
-// Moves a task's weights; `norm` is that of all gradients.
+// Updates a task's weights; `norm` is that of all gradients.
 template <class T>
 inline void adam_update(const Parameters<T>& all, const AdamSettings& settings, double norm,
                         std::int64_t task) {
@@ -275,8 +274,8 @@ inline void adam_update(const Parameters<T>& all, const AdamSettings& settings, 
   }
 }
 
-// Clips the gradients by their norm, and moves the weights. Returns whether the norm is finite;
-// where it isn't nothing is moved.
+// Clips the gradients by their norm and updates the weights. Returns whether the norm is finite; if
+// it isn't, nothing is updated.
 template <class U, class T = Accum<U>>
 bool adam_step(const Model<U>& model, const AdamSettings& settings, const Workers& workers) {
   double squares[kAdamTasks], total = 0;

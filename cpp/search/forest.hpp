@@ -1,5 +1,5 @@
-// The trees of many games, which grow side by side, and the batches of their leaves. The caller
-// owns all the memory; nothing here allocates. Mirrored by lib/rungs/search/native.py.
+// The trees of many games, searched in batches so that their leaves are evaluated together. The
+// caller owns all memory; nothing here allocates. Mirrored by lib/rungs/search/cpp.py.
 #pragma once
 #include <cstring>
 
@@ -13,11 +13,11 @@ struct Forest {
   Settings settings;
   std::int64_t num_games;
   GameTree* game;
-  env::History* history;  // null where observations don't show any
-  Node* node;             // of each game two halves of `settings.nodes`
-  Edge* edge;             // likewise
+  env::History* history;  // null where observations show none
+  Node* node;             // two buffers of `settings.nodes` per game
+  Edge* edge;             // two buffers of `settings.edges` per game
   const std::int32_t* schedule;
-  // Rows for leaves: batch by batch, from the row of the batch's first game on.
+  // Leaves to evaluate: those of a batch are consecutive rows, from the row of its first game on.
   std::uint8_t* observation;
   std::int16_t* actions;
   std::int16_t* counts;
@@ -38,14 +38,14 @@ struct Forest {
   }
 };
 
-// The evaluation of a batch's leaves, in their order.
+// The evaluation of a batch's leaves, in their order: logits (leaves, stride) and values (leaves,).
 struct Evaluation {
   const float* logits;
-  std::int64_t stride;  // of its rows
+  std::int64_t stride;  // floats per row of logits
   const float* values;
 };
 
-// Threads to share work with; none where `team` is null.
+// A thread pool; `team` is null for the caller alone.
 struct Helpers {
   Team* team;
   std::int32_t threads;
@@ -68,8 +68,8 @@ struct Helpers {
 
 namespace detail {
 
-// Whether an evaluation is one: a value from -1 to 1, and logits that are numbers, or -inf, but not
-// all of them.
+// Whether an evaluation is valid: a value in [-1, 1], and logits that are finite or -inf, at least
+// one of them finite.
 inline bool is_valid_evaluation(const float* logits, std::int32_t count, float value) {
   constexpr float kMost = std::numeric_limits<float>::max();
   bool right = value >= -1 && value <= 1;
@@ -81,7 +81,7 @@ inline bool is_valid_evaluation(const float* logits, std::int32_t count, float v
   return right && most >= -kMost;
 }
 
-// Moves the rows of games that wait together, in their order; returns how many there are.
+// Moves the rows of waiting games together, in their order; returns their number.
 inline std::int64_t compact_rows(const Forest& forest, std::int64_t first, std::int64_t last) {
   std::int64_t next = first;
   for (std::int64_t i = first; i < last; ++i) {
@@ -100,10 +100,10 @@ inline std::int64_t compact_rows(const Forest& forest, std::int64_t first, std::
 
 }  // namespace detail
 
-// Puts an evaluation, or none where no tree waits, into the trees of games from `first` to `last` -
-// 1, which grow until each waits again or has had its simulations. Returns how many wait, their
-// leaves in as many rows from `first` on; or, where the evaluation of game `i` is none and nothing
-// was changed, -1 - i.
+// Expands the waiting leaves of games `first` to `last` - 1 with their evaluations, backs these up,
+// and simulates until every game waits again or has no simulations left. Returns how many wait;
+// their leaves are in that many rows from `first` on. If the evaluation of game `i` is invalid,
+// nothing is changed and -1 - i is returned.
 inline std::int64_t simulate(const Forest& forest, std::int64_t first, std::int64_t last,
                              const Evaluation& evaluation, const Helpers& helpers) {
   std::int64_t leaves = 0;
@@ -126,7 +126,7 @@ inline std::int64_t simulate(const Forest& forest, std::int64_t first, std::int6
   return detail::compact_rows(forest, first, last);
 }
 
-// Begins a game at a position, as its number's next.
+// Begins game `i` at a position, as its episode number `episode`.
 inline void begin(const Forest& forest, std::int64_t i, const chess::Position& position,
                   std::uint32_t episode) {
   const GameView view = forest.view(i);
@@ -138,19 +138,19 @@ inline void begin(const Forest& forest, std::int64_t i, const chess::Position& p
   begin(view, {forest.settings.seed, static_cast<std::uint32_t>(i), episode, 0});
 }
 
-// Begins a game where a board is, whose numbers it draws.
+// Begins game `i` at the state of a board, with the board's random numbers.
 inline void begin(const Forest& forest, std::int64_t i, const env::ChessEnv& board,
                   const env::History* history) {
   const GameView view = forest.view(i);
   chess::Game& game = view.state.game;
   for (int k = 0; k < board.game.num_past; ++k) game.past[k] = board.game.past[k];
-  // Its mask may say what an episode that has ended takes, not what is legal.
+  // The mask of an ended episode may hold other actions than the legal ones: recompute them.
   chess::resume(game, board.game.position, board.game.num_past);
   if (view.history) *view.history = *history;
   begin(view, {forest.settings.seed, board.board, board.episode, board.ply});
 }
 
-// The first game in which an action is neither legal nor -1, or their number.
+// The first game whose action is neither legal nor -1, or num_games.
 inline std::int64_t first_illegal(const Forest& forest, const std::int64_t* actions) {
   std::int64_t i = 0;
   for (; i < forest.num_games; ++i) {

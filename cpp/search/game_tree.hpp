@@ -1,41 +1,42 @@
-// One game and its tree: a simulation walks down to a leaf, which waits for its evaluation or where
-// the game is over, and what that is worth is added to all edges on the path.
+// One game and its tree. A simulation selects a leaf, which waits for its evaluation or ends the
+// game, and backs its value up along the path.
 #pragma once
 #include "select.hpp"
 
 namespace rungs::search {
 
-// A leaf that was walked to. Where the tree has room, its node and edges lie behind all others, and
-// belong to it as soon as they have been evaluated.
+// A selected leaf. If it fits into the tree, its node and edges are already written after all
+// others, and join the tree when they are evaluated.
 struct Leaf {
-  std::int32_t parent, edge;  // kNone, where it is the root
-  std::int32_t count;         // its legal actions
+  std::int32_t parent, edge;  // kNone for the root
+  std::int32_t count;         // number of legal actions
   bool fits;
 };
 
-// One game's state beside its nodes and edges.
+// The state of one game, apart from its nodes and edges.
 struct GameTree {
   chess::Game game;  // at the root
   Draws draws;
-  TreeSize used;                               // of the memory of a tree
-  std::int32_t active_buffer;                  // of the game's memory that its tree is in
+  TreeSize used;                               // size of the tree
+  std::int32_t active_buffer;                  // which of its two buffers holds the tree
   std::int32_t simulations, simulations_left;  // of this search
-  bool waiting, root_noise_drawn;              // for an evaluation; to select at the root
-  Leaf leaf;                                   // that waits,
-  std::int64_t evaluation_row;                 // and the row of its evaluation
-  // Of each edge of the root: what its score begins with, and its visits before this search.
+  bool waiting, root_noise_drawn;              // for an evaluation; since the search began
+  Leaf leaf;                                   // that waits for its evaluation,
+  std::int64_t evaluation_row;                 // and the row of that
+  // For each edge of the root: with Gumbel log prior + noise, with PUCT the prior mixed with noise;
+  // and its visits before this search.
   double noisy_prior[env::kMostListed];
   std::int32_t visits_before[env::kMostListed];
 };
 
-// Where a leaf is written for the evaluator.
+// Buffers of one leaf for the evaluator.
 struct LeafBuffers {
   std::uint8_t* observation;
   std::int16_t* actions;
   std::int16_t* count;
 };
 
-// Where a game writes what its search found; see `Result` in lib/rungs/search/result.py.
+// Buffers of one game's result: `Result` in lib/rungs/search/result.py.
 struct GameResult {
   std::int16_t* actions;
   std::int16_t* counts;
@@ -48,12 +49,12 @@ struct GameResult {
   std::int64_t* chosen;
 };
 
-// All there is of one game: references to it.
+// References to everything of one game.
 struct GameView {
   const Settings& settings;
-  const std::int32_t* schedule;  // of sequential halving: (considered + 1, simulations)
+  const std::int32_t* schedule;  // (considered + 1, simulations), of sequential halving
   GameTree& state;
-  env::History* history;  // null where observations don't show any
+  env::History* history;  // null where observations show none
   TreeMemory buffers[2];
 
   const TreeMemory& tree() const { return buffers[state.active_buffer]; }
@@ -63,7 +64,7 @@ struct GameView {
 
 namespace detail {
 
-// The game on a walk down the tree, with all that repetition and observations need.
+// The game along a path down the tree, with the past that repetitions and observations need.
 struct Path {
   chess::Game game;
   env::History past;
@@ -77,7 +78,7 @@ struct Path {
     if (keeps_history) past = *history;
   }
 
-  // Goes on to a position that was found before.
+  // Enters a node that is in the tree.
   void enter(const Node& node) {
     game.past[game.num_past++] = game.now;
     if (node.position.halfmove == 0) game.num_past = 0;
@@ -93,7 +94,7 @@ struct Path {
   }
 };
 
-// Puts a leaf with its value into the tree, where there is room, and adds the value to its path.
+// Inserts a leaf with its value into the tree, if it fits, and backs the value up.
 inline void insert_and_backup(const GameView& view, const Leaf& leaf, float value) {
   GameTree& state = view.state;
   const TreeMemory& tree = view.tree();
@@ -115,7 +116,7 @@ inline void insert_and_backup(const GameView& view, const Leaf& leaf, float valu
   backup(tree, leaf.parent, leaf.edge, value);
 }
 
-// Makes the position that a path has come to a leaf, with edges for `actions`.
+// Writes the node that a path has reached, with edges for `actions`, after all others, if it fits.
 inline Leaf make_leaf(const GameView& view, const Path& path, std::int32_t parent,
                       std::int32_t edge, const std::int16_t* actions, std::int32_t count) {
   const TreeSize used = view.state.used;
@@ -139,7 +140,7 @@ inline Leaf make_leaf(const GameView& view, const Path& path, std::int32_t paren
   return {parent, edge, count, fits};
 }
 
-// Has a leaf wait for its evaluation, written to a row.
+// Makes a path's end the leaf that waits for evaluation, and writes it to buffers.
 inline void request_evaluation(const GameView& view, const Path& path, std::int32_t parent,
                                std::int32_t edge, const LeafBuffers& out) {
   const env::History* past = path.keeps_history ? &path.past : nullptr;
@@ -150,7 +151,7 @@ inline void request_evaluation(const GameView& view, const Path& path, std::int3
   view.state.waiting = true;
 }
 
-// Draws the noise of a search: what an edge's score at the root begins with.
+// Prepares selection at the root: draws the noise.
 inline void draw_root_noise(const GameView& view) {
   GameTree& state = view.state;
   const Settings& settings = view.settings;
@@ -201,7 +202,7 @@ inline int select(const Node& node, const Edge* edges, const Settings& settings)
                      [&](int i) { return static_cast<double>(edges[i].prior); });
 }
 
-// One simulation, or the first half of it: its leaf may have to wait.
+// One simulation, or its first half: up to a leaf that must be evaluated.
 inline void simulate_once(const GameView& view, const LeafBuffers& out) {
   GameTree& state = view.state;
   Path path(state.game, view.history);
@@ -233,7 +234,8 @@ inline void simulate_once(const GameView& view, const LeafBuffers& out) {
   }
 }
 
-// The place among edges in order of action of one drawn with probability N^(1 / temperature).
+// Samples an action with probability proportional to N^(1 / temperature). Returns its index, in
+// order of action.
 inline int sample_by_visits(const GameView& view, const std::int32_t* visits, int count) {
   const std::int32_t most = *std::max_element(visits, visits + count);
   if (view.settings.temperature == 0)
@@ -255,7 +257,7 @@ inline int sample_by_visits(const GameView& view, const std::int32_t* visits, in
 
 }  // namespace detail
 
-// Forgets the tree, as where a game begins.
+// Begins a game: discards the tree.
 inline void begin(const GameView& view, const Draws& draws) {
   GameTree& state = view.state;
   state.draws = draws;
@@ -265,14 +267,14 @@ inline void begin(const GameView& view, const Draws& draws) {
   state.waiting = false;
 }
 
-// Gives so many simulations to a tree.
+// Begins a search of so many simulations.
 inline void start(const GameView& view, std::int32_t simulations) {
   GameTree& state = view.state;
   state.simulations = state.simulations_left = simulations;
   state.waiting = state.root_noise_drawn = false;
 }
 
-// Takes the evaluation of the leaf that waits for it.
+// Expands the leaf that waits with its evaluation, and backs its value up.
 inline void expand_and_backup(const GameView& view, const float* logits, float value) {
   GameTree& state = view.state;
   if (state.leaf.fits) {
@@ -284,12 +286,12 @@ inline void expand_and_backup(const GameView& view, const float* logits, float v
   detail::insert_and_backup(view, state.leaf, value);
 }
 
-// Goes on until a leaf waits, written to a row, or there are no simulations left.
+// Simulates until a leaf waits, which is written to buffers, or no simulations are left.
 inline void simulate(const GameView& view, const LeafBuffers& out) {
   while (view.state.simulations_left > 0 && !view.state.waiting) detail::simulate_once(view, out);
 }
 
-// Writes what was found.
+// Writes the result of the search.
 inline void finish(const GameView& view, const GameResult& out) {
   const Settings& settings = view.settings;
   const Node& root = view.root();
@@ -325,7 +327,8 @@ inline void finish(const GameView& view, const GameResult& out) {
   *out.chosen = edges[best].action;
 }
 
-// Plays a legal action, and keeps what lies below it as far as it leaves room for a search.
+// Plays a legal action and keeps the subtree below it, as far as it leaves room for the next
+// search.
 inline void advance(const GameView& view, chess::Action action) {
   GameTree& state = view.state;
   std::int32_t child = kNone;

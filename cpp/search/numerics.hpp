@@ -1,9 +1,10 @@
-// The exponential function and the logarithm, made of +, -, *, / and powers of two.
+// Portable exp and log, and counter-based noise. The reference is lib/rungs/search/numerics.py.
 //
-// Every processor rounds these operations alike, which libraries' functions are not bound to. So a
-// search is the same everywhere, and the same as its reference's: lib/rungs/search/numerics.py. Both
-// functions are right to some 1e-15. No multiplication may be merged with an addition, here and in
-// all that includes this: Clang reads it below, g++ is told -ffp-contract=off.
+// exp and log are made of +, -, *, / and powers of two, which IEEE 754 defines to the last bit; the
+// system's are not. So a search gives the same bits on every processor, and the same as the
+// reference. Their relative error is about 1e-15. Contracting a * b + c to a fused multiply-add
+// must be off here and in everything that includes this: for Clang by the pragma below, for g++ by
+// -ffp-contract=off.
 #pragma once
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
@@ -22,16 +23,16 @@ constexpr double kLn2High = 0.6931471803691238, kLn2Low = 1.9082149292705877e-10
 
 }  // namespace detail
 
-// e^x, for x up to 700; below -700 it is as at -700, which is some 1e-304. It is part of whatever
-// loop calls it, which compilers then make one over vectors.
+// e^x for x <= 700; x below -700 counts as -700, where e^x is about 1e-304. Inlined, so that
+// compilers vectorise the loops that call it.
 [[gnu::always_inline]] inline double portable_exp(double x) {
   using namespace detail;
   constexpr double kLog2e = 1.4426950408889634;
-  constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52: what is added to it is rounded
+  constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
   x = x < -700.0 ? -700.0 : x;
   const double shifted = x * kLog2e + kShift, k = shifted - kShift;
   const double r = (x - k * kLn2High) - k * kLn2Low;
-  double p = 1.0 / 6227020800.0;  // Taylor's series, as |r| is at most ln(2) / 2
+  double p = 1.0 / 6227020800.0;  // Taylor series: |r| <= ln(2) / 2
   p = p * r + 1.0 / 479001600.0;
   p = p * r + 1.0 / 39916800.0;
   p = p * r + 1.0 / 3628800.0;
@@ -45,7 +46,7 @@ constexpr double kLn2High = 0.6931471803691238, kLn2Low = 1.9082149292705877e-10
   p = p * r + 1.0 / 2.0;
   p = p * r + 1.0;
   p = p * r + 1.0;
-  // k is what the lowest bits of `shifted` hold; 2^k has it as its exponent.
+  // The low bits of `shifted` hold k; adding them to the exponent of 1.0 gives 2^k.
   const auto two_to_k = std::bit_cast<std::uint64_t>(shifted) << 52;
   return p * std::bit_cast<double>(two_to_k + std::bit_cast<std::uint64_t>(1.0));
 }
@@ -62,24 +63,23 @@ inline double portable_log(double x) {
     --e;
   }
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
-  double p = 0.0;  // of log(m) = 2 artanh(s)
+  double p = 0.0;  // log(m) = 2 artanh(s)
   for (const double n : {21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0})
     p = p * z + 1.0 / n;
   const auto exponent = static_cast<double>(e);
   return exponent * kLn2High + (exponent * kLn2Low + 2.0 * s * p);
 }
 
-// Noise at the root, drawn by counters: Gumbel's and Dirichlet's. Its reference
-// is lib/rungs/search/numerics.py.
+// Noise at the root: Gumbel's and Dirichlet's.
 
-// Random numbers of one search, a function of where they are used.
+// Random numbers of one search, a function of (seed, game, episode, ply, action) alone.
 struct Draws {
-  std::uint64_t seed;     // of all games
-  std::uint32_t game;     // its number
-  std::uint32_t episode;  // how many games had that number before
-  std::uint32_t ply;      // how many plies the game has had
+  std::uint64_t seed;     // of the whole search
+  std::uint32_t game;     // index of the game
+  std::uint32_t episode;  // how many games with that index came before
+  std::uint32_t ply;      // plies played in the game
 
-  // Four numbers between 0 and 1, neither of them included.
+  // Four uniform numbers in the open interval (0, 1).
   env::Words<double> uniform(env::Purpose purpose, std::uint32_t action,
                              std::uint32_t attempt) const {
     const auto use = static_cast<std::uint32_t>(purpose) | action << 8 | attempt << 21;
@@ -103,8 +103,7 @@ struct Draws {
       const auto drawn = uniform(env::Purpose::SEARCH_NOISE, action, attempt);
       const double x = 2.0 * drawn.word[0] - 1.0, y = 2.0 * drawn.word[1] - 1.0;
       const double square = x * x + y * y;
-      if (square >= 1)
-        continue;  // Marsaglia's polar method: a normal number of a point in the circle
+      if (square >= 1) continue;  // Marsaglia's polar method
       const double normal = x * std::sqrt(-2.0 * portable_log(square) / square);
       double v = 1.0 + c * normal;
       if (v <= 0) continue;
@@ -115,7 +114,7 @@ struct Draws {
     }
   }
 
-  // The number by which PUCT chooses among visits.
+  // The uniform number by which PUCT samples an action from the visits.
   double choice() const { return uniform(env::Purpose::SEARCH_CHOICE, 0, 0).word[0]; }
 };
 

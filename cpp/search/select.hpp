@@ -1,5 +1,5 @@
-// Which edge a simulation takes, and what a search makes of its visits. Each sum is added up in the
-// order of the edges, as in lib/rungs/search/reference.py.
+// Selection: which edge a simulation follows, and the improved policy. Each sum adds its terms in
+// the order of the edges, as in lib/rungs/search/reference.py.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,33 +10,32 @@
 
 namespace rungs::search {
 
-// What all games of a search share. Mirrored by lib/rungs/search/native.py, which says in
-// lib/rungs/search/settings.py what it means.
-
 enum class Policy : std::int32_t { GUMBEL, PUCT };
 
+// Settings of a search; lib/rungs/search/settings.py explains them. Mirrored by
+// lib/rungs/search/cpp.py.
 struct Settings {
   std::uint64_t seed;
   Policy policy;
   env::ObservationFormat observation;
-  // Room of a tree, and how much of it a tree that is kept may fill.
+  // Capacity of a tree, and of the subtree that is kept after a move.
   std::int32_t nodes, edges, kept_nodes, kept_edges;
-  std::int32_t keep;        // whether trees are kept at all
-  std::int32_t considered;  // Gumbel's, as the next three
+  std::int32_t keep;        // whether a subtree is kept after a move
+  std::int32_t considered;  // Gumbel's, as are the next three
   double scale, value_scale, maxvisit_init;
   double c_init, c_base, alpha, fraction, temperature;  // PUCT's
 };
 
 constexpr double kLeastSpan = 1e-8, kLeastScore = -1e9;
 
-// The values of a node's actions, completed where there are no visits, and sigma of them (Danihelka
-// et al., "Policy improvement by planning with Gumbel", ICLR 2022, equation 10 and appendix D).
+// Completed q-values of a node and sigma of them (Danihelka et al., "Policy improvement by planning
+// with Gumbel", ICLR 2022, equation 10 and appendix D); mctx: qtransform_completed_by_mix_value.
 struct CompletedQ {
   double low, factor;      // sigma(q) = (q - low) * factor
-  double max_sigma;        // the highest sigma
-  double mixed_value;      // the value of actions without visits
-  double unvisited_prior;  // the sum of their priors
-  bool all_visited;        // there are none
+  double max_sigma;        // highest sigma of any action
+  double mixed_value;      // value of unvisited actions
+  double unvisited_prior;  // sum of their priors
+  bool all_visited;        // no action is unvisited
 
   double sigma(double q) const { return (q - low) * factor; }
   double sigma_of(const Edge& edge) const {
@@ -44,11 +43,10 @@ struct CompletedQ {
   }
 };
 
-// Of a node whose visited edges are among the first `limit`, which is either all of its edges or
-// `opened` and one more.
+// Computes them from the first `limit` edges: all edges, or the visited ones and one more.
 //
-// The priors of actions without visits are added up, not taken from 1: where they are small,
-// rounding would leave nothing of them, and with a high sigma they can weigh most.
+// The priors of unvisited actions are summed, not taken as 1 - the others: where they are small,
+// rounding would leave nothing of them, and with a large sigma they can dominate.
 inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int limit,
                                     const Settings& settings) {
   double probability = 0, weighted = 0, unvisited_prior = 0;
@@ -88,9 +86,9 @@ inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int lim
   return values;
 }
 
-// The improved policy, softmax(logits + sigma(completed q)) (equation 11): writes a weight for each
-// of the first `limit` edges, all that were visited among them, and returns what to divide it by.
-// A weight is prior * exp(sigma - the highest sigma), so that no logit is needed.
+// The improved policy, softmax(logits + sigma(completed q)) (equation 11): writes unnormalised
+// weights of the first `limit` edges, which include all visited ones, and returns the sum over all
+// edges. A weight is prior * exp(sigma - max sigma), so that no logits are needed.
 inline double improved_policy(const Node& node, const Edge* edges, int limit,
                               const Settings& settings, double* weight) {
   const CompletedQ values = complete_q_values(node, edges, limit, settings);
@@ -108,7 +106,8 @@ inline double improved_policy(const Node& node, const Edge* edges, int limit,
   return mass + values.unvisited_prior * unvisited;
 }
 
-// Below the root (its section 5): visits follow the improved policy as closely as they can.
+// Gumbel MuZero's deterministic selection below the root (section 5): visits follow the improved
+// policy as closely as they can.
 inline int select_gumbel_interior(const Node& node, const Edge* edges, int limit,
                                   const Settings& settings) {
   double weight[env::kMostListed];
@@ -125,8 +124,9 @@ inline int select_gumbel_interior(const Node& node, const Edge* edges, int limit
   return best;
 }
 
-// At the root: the best of the edges that this search has visited so often. `base` has an edge's
-// logit and noise, `before` its visits before the search.
+// Selection at the root by sequential halving: the best of the edges that this search has visited
+// `visits` times. `noisy_prior` is an edge's log prior plus Gumbel noise, `visits_before` its
+// visits before this search.
 inline int best_considered(const Node& root, const Edge* edges, const Settings& settings,
                            const double* noisy_prior, const std::int32_t* visits_before,
                            std::int32_t visits) {
@@ -144,8 +144,8 @@ inline int best_considered(const Node& root, const Edge* edges, const Settings& 
   return best;
 }
 
-// PUCT as in AlphaZero (Silver et al., Science 2018), over the first `limit` edges, whose priors
-// `prior(i)` says: the first of those that score highest.
+// PUCT as in AlphaZero (Silver et al., Science 2018) over the first `limit` edges, with priors
+// `prior(i)`. Of equal scores the first wins.
 template <class Prior>
 inline int select_puct(const Node& node, const Edge* edges, int limit, const Settings& settings,
                        Prior prior) {
