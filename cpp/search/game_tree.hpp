@@ -267,7 +267,7 @@ inline void begin(const GameView& view, const Draws& draws) {
   state.waiting = false;
 }
 
-// Begins a search of so many simulations.
+// Begins a search of `simulations` simulations.
 inline void start(const GameView& view, std::int32_t simulations) {
   GameTree& state = view.state;
   state.simulations = state.simulations_left = simulations;

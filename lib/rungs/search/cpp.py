@@ -1,7 +1,7 @@
-"""The trees as C++ sees them: `cpp/search/{select,tree,forest}.hpp`, field by field.
+"""The search in C++: mirrors of the structs of `cpp/search`, and the trees.
 
-NumPy owns all the memory; C++ is told the addresses and never allocates. Memory that no tree has
-reached yet is not taken from the system.
+NumPy owns all the memory; C++ gets addresses and never allocates. Pages that no tree has reached
+yet are not taken from the system.
 """
 
 import ctypes
@@ -93,30 +93,30 @@ class ResultArrays(ctypes.Structure):
 
 @functools.cache
 def check_layout(api: Api) -> None:
-    """Makes sure that C++ sees these structs as they are here.
+    """Checks that the structs here have the layout of those in C++.
 
     Raises:
-        CompilerError: it doesn't; the message names the field.
+        CompilerError: they don't; the message names the field.
     """
     structs = {"Forest": Forest, "Node": Node, "Edge": Edge, "ResultArrays": ResultArrays}
     layout.check(api.rungs_search_layout, structs)
 
 
 class CppTrees(Trees):
-    """Trees in C++, which threads share game by game; who grows which changes nothing but time.
+    """Trees in C++. Threads share the games, which changes nothing but time.
 
     Args:
         num_games: see `Trees`.
         settings: see `Trees`.
         batches: see `Trees`.
         threads: by default as many as there are cores to use. More are allowed, with a warning.
-        compiler: who compiles the headers: see `rungs.compile.loader.load`.
+        compiler: what compiles the headers: see `rungs.compile.loader.load`.
 
     Raises:
         ConfigurationError: `threads` or `compiler` is wrong.
-        UnavailableError: what `compiler` names is not here, or the system gives fewer threads, or
-            has too little memory.
-        CompilerError: it refuses the headers.
+        UnavailableError: the compiler is not installed, or the system has too few threads or too
+            little memory.
+        CompilerError: the headers don't compile.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class CppTrees(Trees):
         self._api.rungs_search_tree(self._address, game, sizes.ctypes.data)
         active, num_nodes, num_edges = sizes.tolist()
         nodes, edges = self._nodes[game, active, :num_nodes], self._edges[game, active, :num_edges]
-        # An edge's action is that of the node which it leads to.
+        # A node's action is that of the edge which leads to it.
         action = np.where(nodes["edge"] < 0, -1, edges["action"][nodes["edge"]])
         return Tree(
             action=action.astype(np.int16),
@@ -249,7 +249,7 @@ class CppTrees(Trees):
         return sum(array.nbytes for array in (*arrays, self._games, self._history))
 
     def _team(self) -> tuple[int, int]:
-        """Returns the address of the calling thread's team, 0 where it is alone, and its size."""
+        """Returns the address of the calling thread's team, 0 for no team, and its size."""
         if self.threads == 1:
             return 0, 1
         return team_of(self._api, self.threads), self.threads
@@ -260,7 +260,7 @@ class CppTrees(Trees):
 
 @functools.lru_cache(maxsize=4096)
 def _position(api: Api, fen: str) -> np.ndarray:
-    """Reads a FEN, which must be a start of an environment with lists: that takes long to check."""
+    """Reads a FEN, a start of an environment with lists; cached, as checking is slow."""
     (start,) = SearchSettings().chess((fen,)).starts
     return parse_fen(api, start)
 

@@ -20,7 +20,7 @@ from rungs.search.result import Result, Tree
 from rungs.search.settings import Gumbel, Puct, SearchSettings, halving
 from rungs.search.trees import Evaluation, Leaves, Trees, without_engine
 
-# The least prior: the smallest normal float32, so that its logarithm is a number.
+# Priors are at least the smallest normal float32, so that their logarithm is finite.
 _LEAST_PRIOR = float(np.finfo(np.float32).tiny)
 _LEAST_SPAN = 1e-8
 _LEAST_SCORE = -1e9
@@ -28,29 +28,29 @@ _LEAST_SCORE = -1e9
 
 @dataclasses.dataclass(eq=False)
 class Edge:
-    """An action that is legal at a node, and what was found of it."""
+    """A legal action at a node, and its statistics."""
 
     action: int
     prior: float = 0.0
     visits: int = 0
-    value_sum: float = 0.0  # to the side that chooses
+    value_sum: float = 0.0  # to the side to move at the node
     child: "Node | None" = None
 
 
 @dataclasses.dataclass(eq=False)
 class Node:
-    """A position that was evaluated, or in which the game is over."""
+    """An evaluated position, or one in which the game is over."""
 
     env: ChessEnv
     parent: "Node | None"
-    edge: Edge | None  # by which the parent leads here
+    edge: Edge | None  # from the parent
     edges: list[Edge]
-    num_visited: int = 0  # edges that were visited come first, but at the root
+    num_visited: int = 0  # visited edges come first, except at the root
     visits: int = 0
     raw_value: float = 0.0
 
     def put_best_unvisited_next(self) -> None:
-        """Has the edges that were visited followed by the one with the highest prior."""
+        """Moves the unvisited edge with the highest prior to just after the visited ones."""
         if self.num_visited < len(self.edges):
             best = max(self.edges[self.num_visited :], key=lambda edge: edge.prior)
             self.edges.remove(best)
@@ -61,11 +61,11 @@ class ImprovedPolicy:
     """The improved policy of a node, softmax(logits + sigma(completed q)): see `Gumbel`.
 
     Args:
-        node: where.
+        node: the node.
         policy: the settings.
 
     Attributes:
-        mass: what weights are divided by to be probabilities.
+        mass: the sum of all weights, to normalise them.
     """
 
     def __init__(self, node: Node, policy: Gumbel):
@@ -100,11 +100,11 @@ class ImprovedPolicy:
         return (value - self._low) * self._factor
 
     def sigma(self, edge: Edge) -> float:
-        """Returns what is added to an action's logit."""
+        """Returns sigma(completed q), which is added to an action's logit."""
         return self._sigma(edge.value_sum / edge.visits if edge.visits else self._mixed_value)
 
     def weight(self, edge: Edge) -> float:
-        """Returns how likely an action is, times `mass`."""
+        """Returns an action's unnormalised probability."""
         return edge.prior * exp(self.sigma(edge) - self._max_sigma)
 
 
@@ -112,14 +112,14 @@ class Game:
     """One game and its tree.
 
     Args:
-        number: its own among all.
+        number: its index among all games.
         settings: the search's.
 
     Attributes:
         env: the game, at the root.
         draws: its random numbers.
-        nodes: the tree, in the order in which nodes were made.
-        leaf: what waits for its evaluation.
+        nodes: the tree, in order of creation.
+        leaf: the node that waits for its evaluation.
     """
 
     env: ChessEnv
@@ -133,24 +133,25 @@ class Game:
         self._simulations_left = 0
 
     def begin_fen(self, env: ChessEnv) -> None:
-        """Begins at the start of an environment, as the next game of this number."""
+        """Begins at the start of an environment, as the next episode of this game."""
         self._begin(env, Draws(self.settings.seed, self._number, self._episode, 0))
         self._episode += 1
 
     def begin_board(self, env: ChessEnv) -> None:
-        """Begins where an environment is, and draws its numbers."""
+        """Begins at the state of an environment, with its random numbers."""
         self._begin(env, Draws(self.settings.seed, env.number, env.episode, env.ply))
 
     def start(self, simulations: int) -> None:
-        """Gives simulations to the tree."""
+        """Begins a search of `simulations` simulations."""
         self._simulations = self._simulations_left = simulations
         self.leaf = None
         self._noisy_priors: list[float] = []
 
     def simulate(self, out: Buffers, row: int) -> bool:
-        """Goes on until a leaf is to be evaluated, which is written to a row; says whether it is.
+        """Simulates until a leaf waits for evaluation, which is written to a row.
 
-        A game without simulations left has none.
+        Returns:
+            Whether a leaf waits; False if no simulations are left.
         """
         while self._simulations_left:
             leaf = self._select_leaf(out, row)
@@ -162,7 +163,7 @@ class Game:
         return False
 
     def expand_and_backup(self, logits: list[float], value: float) -> None:
-        """Takes the evaluation of the leaf that waits for it."""
+        """Expands the leaf that waits with its evaluation, and backs its value up."""
         leaf, self.leaf = self.leaf, None
         assert leaf is not None
         most = max(logits[: len(leaf.edges)])
@@ -177,7 +178,7 @@ class Game:
         self._insert_and_backup(leaf, value)
 
     def finish(self, result: Result, i: int) -> None:
-        """Writes what was found to row `i`."""
+        """Writes the result to row `i`."""
         root, policy = self.nodes[0], self.settings.policy
         edges = sorted(root.edges, key=lambda edge: edge.action)
         if isinstance(policy, Gumbel):
@@ -236,7 +237,7 @@ class Game:
         self.nodes, self.leaf, self._simulations_left = [], None, 0
 
     def _select_leaf(self, out: Buffers, row: int) -> Node:
-        """Walks down to a leaf: a node without an evaluation, or where the game is over."""
+        """Selects a leaf: a node without an evaluation, or one in which the game is over."""
         if not self.nodes:
             self.env.write(out, row)
             return Node(self.env, None, None, [Edge(action) for action in sorted(self.env.legal)])
@@ -254,7 +255,7 @@ class Game:
                 return node
 
     def _insert_and_backup(self, leaf: Node, value: float) -> None:
-        """Puts a leaf into the tree, where there is room, and adds its value to its path."""
+        """Inserts a leaf into the tree, if it fits, and backs its value up."""
         new = not leaf.visits
         if new and self._has_room(leaf):
             self.nodes.append(leaf)
@@ -281,7 +282,7 @@ class Game:
         return len(self.nodes) < self.settings.nodes and edges <= self.settings.edges
 
     def _keep_subtree(self, root: Node) -> None:
-        """Keeps what is below a node, breadth first, as far as there is room."""
+        """Keeps the subtree below a node, breadth first, as far as there is room."""
         root.parent = root.edge = None
         self.nodes, edges = [root], len(root.edges)
         for node in self.nodes:  # which grows meanwhile
@@ -297,7 +298,7 @@ class Game:
                     edge.child = None
 
     def _draw_root_noise(self, root: Node) -> None:
-        """Draws the noise of a search: what an edge's score at the root begins with."""
+        """Prepares selection at the root: draws the noise."""
         policy, draws = self.settings.policy, self.draws
         self._visits_before = [edge.visits for edge in root.edges]
         if isinstance(policy, Gumbel):
@@ -329,7 +330,7 @@ class Game:
         )
 
     def _best_considered(self, visits: int) -> Edge:
-        """Returns the best of the root's edges that this search has visited so often."""
+        """Returns the best of the root's edges that this search has visited `visits` times."""
         root, policy = self.nodes[0], self.settings.policy
         assert isinstance(policy, Gumbel)
         improved = ImprovedPolicy(root, policy)
@@ -450,7 +451,7 @@ class PythonTrees(Trees):
         self.reasons[:] = [game.env.reason for game in self._games]
 
     def _check(self, waiting: list[Game], logits: np.ndarray, values: np.ndarray) -> None:
-        """Refuses what is no number, or no value; -inf may be a logit, but not all of them."""
+        """Refuses values outside [-1, 1] and logits that are NaN, inf, or all -inf."""
         for game, row, value in zip(waiting, logits, values, strict=True):
             assert game.leaf is not None
             listed = row[: len(game.leaf.edges)]
@@ -471,7 +472,7 @@ def _select_puct(node: Node, priors: list[float], policy: Puct) -> Edge:
 
 
 def _step_copy(env: ChessEnv, action: int, out: Buffers, row: int = 0) -> ChessEnv:
-    """Returns a copy that has played an action, and writes what is seen there to a row."""
+    """Returns a copy after an action, whose observation and actions are written to a row."""
     after = env.copy()
     after.step(action, None, out, row)
     return after

@@ -1,6 +1,6 @@
 """A network's memory as C++ sees it: the structs of `cpp/learn`, field by field.
 
-NumPy owns all the memory, which PyTorch's tensors share; C++ is told the addresses and never
+NumPy owns all the memory, which PyTorch's tensors share; C++ gets addresses and never
 allocates.
 """
 
@@ -142,7 +142,7 @@ class Memory:
         self.address = ctypes.addressof(self._model)
 
     def make_room(self, rows: int) -> None:
-        """Makes sure that a minibatch of so many rows fits."""
+        """Enlarges the workspace to a minibatch of `rows` rows, if it is smaller."""
         if rows > self._rows:
             size = self._api.rungs_learn_workspace_bytes(self.dtype.itemsize, rows)
             self._workspace, self._rows = zeroed_lines(size), rows
