@@ -4,10 +4,7 @@
 #include <cstdlib>
 
 #include "../learn/ladder.hpp"
-#include "../learn/learn.hpp"
-#include "../learn/play.hpp"
-#include "../learn/ppo.hpp"
-#include "../learn/search_loss.hpp"
+#include "../learn/train_step.hpp"
 #include "at.hpp"
 
 namespace rungs::learn {
@@ -21,7 +18,7 @@ auto with_model(std::uintptr_t address, const Body& body) {
     case sizeof(float):
       return body(at<const Model<float>>(address));
     case 2:  // bytes of a bfloat16
-      if constexpr (kHasPairs) return body(at<const Model<Pair>>(address));
+      if constexpr (kHasBf16) return body(at<const Model<bf16x2>>(address));
   }
   std::abort();  // there is no code for it: Python refuses it before
 }
@@ -45,7 +42,7 @@ void rungs_learn_layout(std::uintptr_t out) {
         "Model", sizeof(Batch),
         {RUNGS_MIRRORED(Batch, precision), RUNGS_MIRRORED(Batch, parameters.weights),
          RUNGS_MIRRORED(Batch, parameters.gradient), RUNGS_MIRRORED(Batch, parameters.first_moment),
-         RUNGS_MIRRORED(Batch, parameters.second_moment), RUNGS_MIRRORED(Batch, parameters.awake),
+         RUNGS_MIRRORED(Batch, parameters.second_moment), RUNGS_MIRRORED(Batch, parameters.touched),
          RUNGS_MIRRORED(Batch, prepared), RUNGS_MIRRORED(Batch, workspace)});
   }
   {
@@ -58,20 +55,20 @@ void rungs_learn_layout(std::uintptr_t out) {
                     RUNGS_MIRRORED(Batch, rows)});
   }
   {
-    using Batch = Minibatch<float>;
+    using Batch = PpoBatch<float>;
     text += layout(
-        "Minibatch", sizeof(Batch),
+        "PpoBatch", sizeof(Batch),
         {RUNGS_MIRRORED(Batch, positions.observation), RUNGS_MIRRORED(Batch, positions.action),
          RUNGS_MIRRORED(Batch, positions.count), RUNGS_MIRRORED(Batch, positions.row),
          RUNGS_MIRRORED(Batch, positions.rows), RUNGS_MIRRORED(Batch, choice),
-         RUNGS_MIRRORED(Batch, old), RUNGS_MIRRORED(Batch, advantage),
-         RUNGS_MIRRORED(Batch, outcome), RUNGS_MIRRORED(Batch, clip_coef),
+         RUNGS_MIRRORED(Batch, old_log_probability), RUNGS_MIRRORED(Batch, advantage),
+         RUNGS_MIRRORED(Batch, returns), RUNGS_MIRRORED(Batch, clip_coef),
          RUNGS_MIRRORED(Batch, vf_coef), RUNGS_MIRRORED(Batch, ent_coef)});
   }
   {
-    using Batch = Searched<float>;
+    using Batch = SearchBatch<float>;
     text += layout(
-        "Searched", sizeof(Batch),
+        "SearchBatch", sizeof(Batch),
         {RUNGS_MIRRORED(Batch, positions.observation), RUNGS_MIRRORED(Batch, positions.action),
          RUNGS_MIRRORED(Batch, positions.count), RUNGS_MIRRORED(Batch, positions.row),
          RUNGS_MIRRORED(Batch, positions.rows), RUNGS_MIRRORED(Batch, policy),
@@ -89,7 +86,7 @@ std::int64_t rungs_learn_weights() { return rungs::learn::kWeights; }
 std::int64_t rungs_learn_unit() { return rungs::learn::kUnit; }
 
 // Whether this processor's products take bfloat16.
-std::int64_t rungs_learn_has_bfloat16() { return rungs::learn::kHasPairs; }
+std::int64_t rungs_learn_has_bfloat16() { return rungs::learn::kHasBf16; }
 
 // Bytes of the weights as they are prepared for products that take numbers of `precision` bytes;
 // and of the memory that a minibatch needs, of numbers of `bytes`.
@@ -97,7 +94,7 @@ std::int64_t rungs_learn_prepared_bytes(std::int64_t precision) {
   using namespace rungs::learn;
   return precision == 8   ? sizeof(Prepared<double>)
          : precision == 4 ? sizeof(Prepared<float>)
-                          : sizeof(Prepared<Pair>);
+                          : sizeof(Prepared<bf16x2>);
 }
 
 std::int64_t rungs_learn_workspace_bytes(std::int64_t bytes, std::int64_t rows) {
@@ -121,7 +118,8 @@ std::int64_t rungs_learn_sample(std::uintptr_t model, std::uintptr_t sampling,
                                 std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
-    return sample(own, rungs::at<const Sampling<Sum<U>>>(sampling), workers(runner, team, threads));
+    return sample(own, rungs::at<const Sampling<Accum<U>>>(sampling),
+                  workers(runner, team, threads));
   });
 }
 
@@ -131,7 +129,7 @@ std::int64_t rungs_learn_values(std::uintptr_t model, std::uintptr_t observation
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
     return values(own, reinterpret_cast<const std::int8_t*>(observation), rows,
-                  reinterpret_cast<Sum<U>*>(value), workers(runner, team, threads));
+                  reinterpret_cast<Accum<U>*>(value), workers(runner, team, threads));
   });
 }
 
@@ -145,31 +143,31 @@ std::int64_t rungs_learn_evaluate(std::uintptr_t model, std::uintptr_t observati
     return evaluate(own, reinterpret_cast<const std::int8_t*>(observation),
                     reinterpret_cast<const std::int16_t*>(action),
                     reinterpret_cast<const std::int16_t*>(count), rows, width,
-                    reinterpret_cast<Sum<U>*>(score), reinterpret_cast<Sum<U>*>(value),
+                    reinterpret_cast<Accum<U>*>(score), reinterpret_cast<Accum<U>*>(value),
                     workers(runner, team, threads));
   });
 }
 
-// Writes the four parts of PPO's loss, doubles, to `parts`.
+// Writes the four terms of PPO's loss, doubles, to `terms`.
 std::int64_t rungs_learn_gradients(std::uintptr_t model, std::uintptr_t minibatch,
-                                   std::uintptr_t parts, std::uintptr_t runner, std::uintptr_t team,
+                                   std::uintptr_t terms, std::uintptr_t runner, std::uintptr_t team,
                                    std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
-    const auto& batch = rungs::at<const Minibatch<Sum<U>>>(minibatch);
-    return gradients(own, batch.positions, PpoLoss<Sum<U>>(batch), rungs::at<Parts>(parts),
+    const auto& batch = rungs::at<const PpoBatch<Accum<U>>>(minibatch);
+    return gradients(own, batch.positions, PpoLoss<Accum<U>>(batch), rungs::at<LossTerms>(terms),
                      workers(runner, team, threads));
   });
 }
 
-// Writes the parts of AlphaZero's loss: policy, value, and two zeros.
+// Writes the terms of AlphaZero's loss: policy, value, and two zeros.
 std::int64_t rungs_learn_search_gradients(std::uintptr_t model, std::uintptr_t minibatch,
-                                          std::uintptr_t parts, std::uintptr_t runner,
+                                          std::uintptr_t terms, std::uintptr_t runner,
                                           std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
-    const auto& batch = rungs::at<const Searched<Sum<U>>>(minibatch);
-    return gradients(own, batch.positions, SearchLoss<Sum<U>>(batch), rungs::at<Parts>(parts),
+    const auto& batch = rungs::at<const SearchBatch<Accum<U>>>(minibatch);
+    return gradients(own, batch.positions, SearchLoss<Accum<U>>(batch), rungs::at<LossTerms>(terms),
                      workers(runner, team, threads));
   });
 }
@@ -179,13 +177,14 @@ std::int64_t rungs_learn_step(std::uintptr_t model, std::uintptr_t settings, std
                               std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&](const auto& own) -> std::int64_t {
-    return step(own, rungs::at<const AdamSettings>(settings), workers(runner, team, threads));
+    return adam_step(own, rungs::at<const AdamSettings>(settings), workers(runner, team, threads));
   });
 }
 
-// Says which weights have moments, after these were written.
-void rungs_learn_wake(std::uintptr_t model) {
-  rungs::learn::with_model(model, [](const auto& own) { rungs::learn::wake(own.parameters); });
+// Marks the weights that have moments, after these were written.
+void rungs_learn_mark_touched(std::uintptr_t model) {
+  rungs::learn::with_model(model,
+                           [](const auto& own) { rungs::learn::mark_touched(own.parameters); });
 }
 
 // Multiplies matrices, (n, n) floats, by the version of that number, in the order of `VERSIONS` in

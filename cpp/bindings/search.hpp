@@ -6,12 +6,12 @@
 namespace rungs::search {
 
 // What is found in all games; each array has a row for each game.
-struct Results {
-  Found of_first;
+struct ResultArrays {
+  GameResult base;
 
-  Found of(std::int64_t i) const {
+  GameResult of(std::int64_t i) const {
     const std::int64_t lists = i * env::kMostListed;
-    const Found& f = of_first;
+    const GameResult& f = base;
     return {f.actions + lists, f.counts + i,     f.visits + lists,
             f.policy + lists,  f.priors + lists, f.action_values + lists,
             f.value + i,       f.raw_value + i,  f.chosen + i};
@@ -30,7 +30,7 @@ extern "C" {
 // What Python compares with its picture of the structs; at most 4095 characters.
 void rungs_search_layout(std::uintptr_t out) {
   using namespace rungs;
-  using search::Edge, search::Forest, search::Node, search::Results;
+  using search::Edge, search::Forest, search::Node, search::ResultArrays;
   std::string text = layout("Forest", sizeof(Forest),
                             {RUNGS_MIRRORED(Forest, settings.seed),
                              RUNGS_MIRRORED(Forest, settings.policy),
@@ -58,24 +58,24 @@ void rungs_search_layout(std::uintptr_t out) {
                              RUNGS_MIRRORED(Forest, observation),
                              RUNGS_MIRRORED(Forest, actions),
                              RUNGS_MIRRORED(Forest, counts)});
-  text +=
-      layout("Node", sizeof(Node),
-             {RUNGS_MIRRORED(Node, position), RUNGS_MIRRORED(Node, key), RUNGS_MIRRORED(Node, rest),
-              RUNGS_MIRRORED(Node, raw_value), RUNGS_MIRRORED(Node, visits),
-              RUNGS_MIRRORED(Node, parent), RUNGS_MIRRORED(Node, edge), RUNGS_MIRRORED(Node, first),
-              RUNGS_MIRRORED(Node, count), RUNGS_MIRRORED(Node, opened),
-              RUNGS_MIRRORED(Node, reason), RUNGS_MIRRORED(Node, repetitions)});
+  text += layout(
+      "Node", sizeof(Node),
+      {RUNGS_MIRRORED(Node, position), RUNGS_MIRRORED(Node, key),
+       RUNGS_MIRRORED(Node, unvisited_prior), RUNGS_MIRRORED(Node, raw_value),
+       RUNGS_MIRRORED(Node, visits), RUNGS_MIRRORED(Node, parent), RUNGS_MIRRORED(Node, edge),
+       RUNGS_MIRRORED(Node, first), RUNGS_MIRRORED(Node, count), RUNGS_MIRRORED(Node, num_visited),
+       RUNGS_MIRRORED(Node, reason), RUNGS_MIRRORED(Node, repetitions)});
   text += layout(
       "Edge", sizeof(Edge),
       {RUNGS_MIRRORED(Edge, value_sum), RUNGS_MIRRORED(Edge, prior), RUNGS_MIRRORED(Edge, visits),
-       RUNGS_MIRRORED(Edge, child), RUNGS_MIRRORED(Edge, action), RUNGS_MIRRORED(Edge, unused)});
+       RUNGS_MIRRORED(Edge, child), RUNGS_MIRRORED(Edge, action), RUNGS_MIRRORED(Edge, padding)});
   text += layout(
-      "Results", sizeof(Results),
-      {RUNGS_MIRRORED(Results, of_first.actions), RUNGS_MIRRORED(Results, of_first.counts),
-       RUNGS_MIRRORED(Results, of_first.visits), RUNGS_MIRRORED(Results, of_first.policy),
-       RUNGS_MIRRORED(Results, of_first.priors), RUNGS_MIRRORED(Results, of_first.action_values),
-       RUNGS_MIRRORED(Results, of_first.value), RUNGS_MIRRORED(Results, of_first.raw_value),
-       RUNGS_MIRRORED(Results, of_first.chosen)});
+      "ResultArrays", sizeof(ResultArrays),
+      {RUNGS_MIRRORED(ResultArrays, base.actions), RUNGS_MIRRORED(ResultArrays, base.counts),
+       RUNGS_MIRRORED(ResultArrays, base.visits), RUNGS_MIRRORED(ResultArrays, base.policy),
+       RUNGS_MIRRORED(ResultArrays, base.priors), RUNGS_MIRRORED(ResultArrays, base.action_values),
+       RUNGS_MIRRORED(ResultArrays, base.value), RUNGS_MIRRORED(ResultArrays, base.raw_value),
+       RUNGS_MIRRORED(ResultArrays, base.chosen)});
   rungs::write_text(text, out, 4096);
 }
 
@@ -105,28 +105,29 @@ void rungs_search_start(std::uintptr_t forest, std::uintptr_t which, std::int64_
                         std::int64_t simulations) {
   const auto& trees = rungs::at<const rungs::search::Forest>(forest);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
-  for (std::int64_t i = 0; i < trees.num_games; ++i) rungs::search::start(trees.searched(i), 0);
+  for (std::int64_t i = 0; i < trees.num_games; ++i) rungs::search::start(trees.view(i), 0);
   for (std::int64_t k = 0; k < count; ++k)
-    rungs::search::start(trees.searched(games[k]), static_cast<std::int32_t>(simulations));
+    rungs::search::start(trees.view(games[k]), static_cast<std::int32_t>(simulations));
 }
 
 // As `rungs::search::grow`, with logits in rows of `stride` floats.
-std::int64_t rungs_search_grow(std::uintptr_t forest, std::int64_t first, std::int64_t last,
-                               std::uintptr_t logits, std::int64_t stride, std::uintptr_t values,
-                               std::uintptr_t team, std::int64_t threads) {
+std::int64_t rungs_search_simulate(std::uintptr_t forest, std::int64_t first, std::int64_t last,
+                                   std::uintptr_t logits, std::int64_t stride,
+                                   std::uintptr_t values, std::uintptr_t team,
+                                   std::int64_t threads) {
   const rungs::search::Evaluation evaluation = {reinterpret_cast<const float*>(logits), stride,
                                                 reinterpret_cast<const float*>(values)};
-  return rungs::search::grow(rungs::at<const rungs::search::Forest>(forest), first, last,
-                             evaluation, rungs::search::helpers(team, threads));
+  return rungs::search::simulate(rungs::at<const rungs::search::Forest>(forest), first, last,
+                                 evaluation, rungs::search::helpers(team, threads));
 }
 
 void rungs_search_finish(std::uintptr_t forest, std::uintptr_t which, std::int64_t count,
                          std::uintptr_t results, std::uintptr_t team, std::int64_t threads) {
   const auto& trees = rungs::at<const rungs::search::Forest>(forest);
-  const auto& found = rungs::at<const rungs::search::Results>(results);
+  const auto& arrays = rungs::at<const rungs::search::ResultArrays>(results);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
   rungs::search::helpers(team, threads).each(0, count, [&](std::int64_t k) {
-    rungs::search::finish(trees.searched(games[k]), found.of(games[k]));
+    rungs::search::finish(trees.view(games[k]), arrays.of(games[k]));
   });
 }
 
@@ -139,7 +140,7 @@ std::int64_t rungs_search_advance(std::uintptr_t forest, const std::int64_t* act
   if (illegal < trees.num_games) return -1 - illegal;
   rungs::search::helpers(team, threads).each(0, trees.num_games, [&](std::int64_t i) {
     if (actions[i] != -1)
-      rungs::search::advance(trees.searched(i), static_cast<rungs::chess::Action>(actions[i]));
+      rungs::search::advance(trees.view(i), static_cast<rungs::chess::Action>(actions[i]));
   });
   return 0;
 }
@@ -163,7 +164,7 @@ std::uintptr_t rungs_search_position(std::uintptr_t forest, std::int64_t i) {
 void rungs_search_tree(std::uintptr_t forest, std::int64_t i, std::uintptr_t out) {
   const auto& game = rungs::at<const rungs::search::Forest>(forest).game[i];
   auto* to = reinterpret_cast<std::int64_t*>(out);
-  to[0] = game.half;
+  to[0] = game.active_buffer;
   to[1] = game.used.nodes;
   to[2] = game.used.edges;
 }

@@ -1,6 +1,6 @@
 // One matrix product in five versions, one idea each, for notebook 08: C = A B of square matrices
 // of float32, (n, n), row after row. The last one's tile is what the learner computes with
-// (product.hpp).
+// (bf16_gemm.hpp).
 //
 // All add up a sum's terms in the same order, from the first to the last, so that they agree but
 // for what a multiply-add rounds once and others twice.
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "product.hpp"
+#include "bf16_gemm.hpp"
 #include "workers.hpp"
 
 namespace rungs::learn::ladder {

@@ -169,9 +169,9 @@ def test_a_process_ends_whatever_its_threads_do():
 
 @pytest.mark.parametrize("moment", [0.01, 0.05])
 def test_ctrl_c_leaves_a_usable_environment(moment):
-    env, twin = make(), make(rung="cpp")
+    env, reference = make(), make(rung="cpp")
     interrupted(moment, call=lambda: play(env, 10**9))
-    lockstep.play(env, twin, seed=3, steps=3)
+    lockstep.play(env, reference, seed=3, steps=3)
 
 
 class Refusing:

@@ -294,10 +294,10 @@ def test_no_worker_outlives_its_parent(tmp_path, how):
 )
 def test_ctrl_c_leaves_a_usable_environment(moment):
     env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
-    twin = rungs.make("chess", "cpp", 300, max_plies=9)
+    reference = rungs.make("chess", "cpp", 300, max_plies=9)
     _, info = env.reset(seed=1)
     interrupted(moment, call=lambda: step_for_ever(env, info))
-    lockstep.play(env, twin, seed=3, steps=3)
+    lockstep.play(env, reference, seed=3, steps=3)
     env.close()
 
 

@@ -11,7 +11,7 @@ RULES = (
 FOUND = ("tests/search/test_search.py",)
 POLICY = ("tests/search/test_improved_policy.py",)
 INPUT = ("tests/search/test_input.py",)
-NUMBERS = ("tests/search/test_numbers.py",)
+NUMBERS = ("tests/search/test_numerics.py",)
 
 MUTANTS = [
     Mutant(
@@ -65,39 +65,39 @@ MUTANTS = [
     Mutant(
         "mixed-value-is-raw",
         "cpp/search/select.hpp",
-        "values.mixed = (node.raw_value + visits * mean) / (visits + 1);",
-        "values.mixed = node.raw_value;",
+        "values.mixed_value = (node.raw_value + visits * mean) / (visits + 1);",
+        "values.mixed_value = node.raw_value;",
         "q is completed with the evaluator's value alone",
         TREES,
     ),
     Mutant(
         "rest-left-out",
         "cpp/search/select.hpp",
-        "values.rest = limit < node.count ? node.rest : rest;",
-        "values.rest = 0;",
+        "values.unvisited_prior = limit < node.count ? node.unvisited_prior : unvisited_prior;",
+        "values.unvisited_prior = 0;",
         "actions without visits have no share of the improved policy",
         TREES,
     ),
     Mutant(
         "rest-taken-from-one",
         "cpp/search/select.hpp",
-        "values.rest = limit < node.count ? node.rest : rest;",
-        "values.rest = std::max(0.0, 1.0 - probability);",
+        "values.unvisited_prior = limit < node.count ? node.unvisited_prior : unvisited_prior;",
+        "values.unvisited_prior = std::max(0.0, 1.0 - probability);",
         "what unvisited actions weigh is lost in rounding, and the policy does not sum to 1",
         POLICY,
     ),
     Mutant(
         "rest-not-kept-up",
         "cpp/search/tree.hpp",
-        "for (int i = node.opened; i < node.count; ++i) node.rest +=",
-        "for (int i = 0; i < node.count; ++i) node.rest +=",
+        "for (int i = node.num_visited; i < node.count; ++i) node.unvisited_prior +=",
+        "for (int i = 0; i < node.count; ++i) node.unvisited_prior +=",
         "below the root, actions count as unvisited after they were visited",
         TREES,
     ),
     Mutant(
         "kept-visits-count",
         "cpp/search/select.hpp",
-        "if (edges[i].visits - before[i] != visits) continue;",
+        "if (edges[i].visits - visits_before[i] != visits) continue;",
         "if (edges[i].visits != visits) continue;",
         "the schedule of halving counts visits of searches before",
         TREES,
@@ -113,14 +113,14 @@ MUTANTS = [
     Mutant(
         "kept-to-the-brim",
         "cpp/search/tree.hpp",
-        "used.nodes < room.nodes && used.edges",
+        "used.nodes < capacity.nodes && used.edges",
         "used.edges",
         "a kept tree leaves no room for a search",
         TREES,
     ),
     Mutant(
         "noise-of-one-game",
-        "cpp/search/noise.hpp",
+        "cpp/search/numerics.hpp",
         "env::philox_words<std::uint64_t>(seed, game, episode,",
         "env::philox_words<std::uint64_t>(seed, 0, episode,",
         "all games draw the same noise",
@@ -137,8 +137,8 @@ MUTANTS = [
     Mutant(
         "batches-mixed-up",
         "lib/rungs/search/search.py",
-        "growing = helper.submit(self._trees.grow, batch, evaluation)",
-        "growing = helper.submit(self._trees.grow, 1 - batch, evaluation)",
+        "simulating = helper.submit(self._trees.simulate, batch, evaluation)",
+        "simulating = helper.submit(self._trees.simulate, 1 - batch, evaluation)",
         "one half's evaluation goes into the other half's trees",
         THREADS,
     ),
@@ -152,10 +152,10 @@ MUTANTS = [
     ),
     Mutant(
         "value-out-of-range-taken",
-        "lib/rungs/search/twin.py",
+        "lib/rungs/search/reference.py",
         "if not (abs(value) <= 1 and math.isfinite(listed.max())):",
         "if not (math.isfinite(value) and math.isfinite(listed.max())):",
-        "the twin takes values beyond a win",
+        "the reference takes values beyond a win",
         INPUT,
     ),
     Mutant(
@@ -176,7 +176,7 @@ MUTANTS = [
     ),
     Mutant(
         "environment-lock-ignored",
-        "lib/rungs/search/native.py",
+        "lib/rungs/search/cpp.py",
         "saved, past = env.snapshot(which).boards",
         "env._check_begun('begin')\n        saved, past = env.boards.save(which)",
         "boards are copied while another thread steps them",
@@ -184,7 +184,7 @@ MUTANTS = [
     ),
     Mutant(
         "begun-before-reset",
-        "lib/rungs/search/twin.py",
+        "lib/rungs/search/reference.py",
         "env.snapshot(which).boards, strict",
         "env.boards.save(which), strict",
         "games of an environment that was not reset, or is closed, are searched",
@@ -211,7 +211,7 @@ MUTANTS = [
     ),
     Mutant(
         "gamma-not-boosted",
-        "lib/rungs/search/noise.py",
+        "lib/rungs/search/numerics.py",
         "(exp(log(boost) / alpha) if alpha < 1 else 1.0)",
         "1.0",
         "noise with a small alpha is not concentrated",

@@ -28,7 +28,7 @@ MUTANTS = [
     Mutant(
         "losses-that-are-not-finite-in-cpp",
         "lib/rungs/train/learners/compiled.py",
-        "if not math.isfinite(sum(parts[:_OF_LOSS])):",
+        "if not math.isfinite(sum(terms[:_LOSS_TERMS])):",
         "if False:",
         "a loss that is not finite is learnt from in C++",
         (

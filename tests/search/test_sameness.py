@@ -1,4 +1,4 @@
-"""The search in C++ makes the trees of its slow twin, visit for visit."""
+"""The search in C++ makes the trees of the slow reference, visit for visit."""
 
 import chess
 import numpy as np

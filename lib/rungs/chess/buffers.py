@@ -24,7 +24,7 @@ MASKS = {
 }
 
 # Every output, by name: what one board's is. All that handles outputs follows from this list, and
-# from its twin `RUNGS_CHESS_OUTPUTS` in cpp/env/chess_env.hpp.
+# from its counterpart `RUNGS_CHESS_OUTPUTS` in cpp/env/chess_env.hpp.
 OUTPUTS = {
     "observation": lambda settings: OBSERVATIONS[settings.obs, settings.dtype],
     "mask": lambda settings: MASKS[settings.mask],

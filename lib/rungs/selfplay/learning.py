@@ -17,7 +17,7 @@ from rungs.train.distributions import Padded
 from rungs.train.evaluator import NetworkEvaluator
 from rungs.train.learners import state
 from rungs.train.learners.compiled import EPS, CppNetwork
-from rungs.train.learners.native import Rows, Searched
+from rungs.train.learners.native import BatchPositions, SearchBatch
 from rungs.train.legal import from_lists
 from rungs.train.network import PolicyValueNetwork, check_learns
 
@@ -150,8 +150,8 @@ class CppLearner:
         )
         # The arrays live until C++ has read them.
         addresses = [array.ctypes.data for array in arrays]
-        rows = Rows(*addresses[:4], rows=len(positions))
-        minibatch = Searched(rows, *addresses[4:], vf_coef=self._weights.vf_coef)
+        rows = BatchPositions(*addresses[:4], rows=len(positions))
+        minibatch = SearchBatch(rows, *addresses[4:], vf_coef=self._weights.vf_coef)
         function = self.compiled.api.rungs_learn_search_gradients
         policy_loss, value_loss, *_ = self.compiled.differentiate(function, minibatch)
         parts = {"policy_loss": policy_loss, "value_loss": value_loss}

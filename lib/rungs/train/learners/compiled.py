@@ -21,7 +21,7 @@ from rungs.train.squares import DenseSquares, SparseSquares
 
 EPS = 1e-5
 _BETAS = (0.9, 0.999)
-_PARTS, _OF_LOSS = 4, 3  # of a loss: the last is only told
+_TERMS, _LOSS_TERMS = 4, 3  # `LossTerms`: the last is only reported
 
 
 class CppNetwork:
@@ -133,7 +133,7 @@ class CppNetwork:
         self._read(function, *arguments)
 
     def differentiate(self, function, minibatch: ctypes.Structure) -> tuple[float, ...]:
-        """Has the gradients of a minibatch's mean loss computed; returns the loss's parts.
+        """Has the gradients of a minibatch's mean loss computed; returns the loss's terms.
 
         Args:
             function: of a loss: `rungs_learn_gradients`, `rungs_learn_search_gradients`.
@@ -149,11 +149,11 @@ class CppNetwork:
         check_learns(self.network)
         self.hold()
         self.memory.make_room(minibatch.positions.rows)
-        parts = (ctypes.c_double * _PARTS)()
-        self._read(function, ctypes.addressof(minibatch), ctypes.addressof(parts))
-        if not math.isfinite(sum(parts[:_OF_LOSS])):
-            raise DivergedError(f"a loss of {sum(parts[:_OF_LOSS])}: its parts are {[*parts]}")
-        return tuple(parts)
+        terms = (ctypes.c_double * _TERMS)()
+        self._read(function, ctypes.addressof(minibatch), ctypes.addressof(terms))
+        if not math.isfinite(sum(terms[:_LOSS_TERMS])):
+            raise DivergedError(f"a loss of {sum(terms[:_LOSS_TERMS])}: its terms are {[*terms]}")
+        return tuple(terms)
 
     def step(self, learning_rate: float, max_grad_norm: float) -> None:
         """Scales the gradients down to a norm, and moves the weights by Adam.
@@ -181,7 +181,7 @@ class CppNetwork:
             for name in ("exp_avg", "exp_avg_sq"):
                 ours[name].copy_(state[i][name]) if state else ours[name].zero_()
         self.steps = int(state[0]["step"]) if state else 0
-        self.api.rungs_learn_wake(self.memory.address)
+        self.api.rungs_learn_mark_touched(self.memory.address)
 
     def _moments(self) -> Iterator[dict[str, torch.Tensor]]:
         """Names the optimizer's moments as `rungs.train.adam.Adam` does, parameter by parameter."""

@@ -9,7 +9,7 @@ from rungs.chess.buffers import MOST_LISTED
 from rungs.errors import ConfigurationError
 from rungs.train.learners.agent import Played, Sample, check_minibatch
 from rungs.train.learners.compiled import CppNetwork
-from rungs.train.learners.native import Minibatch, Rows, Sampling
+from rungs.train.learners.native import BatchPositions, PpoBatch, Sampling
 from rungs.train.legal import Positions
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork
 from rungs.train.ranks import Ranks
@@ -110,7 +110,7 @@ class CppAgent:
         """See `Agent.load_state_dict`."""
         self._compiled.load(saved["network"], saved["optimizer"])
 
-    def _read(self, played: Played) -> Minibatch:
+    def _read(self, played: Played) -> PpoBatch:
         """Says where what was played is; the struct keeps the tensors alive."""
         lists, choice = _lists(played.positions), played.choice.contiguous()
         if not bool(((choice >= 0) & (choice < lists.action_count)).all()):
@@ -119,11 +119,11 @@ class CppAgent:
         arrays = [choice, *(each.to(self._dtype).contiguous() for each in numbers)]
         names = ("clip_coef", "vf_coef", "ent_coef")
         coefficients = {name: getattr(self._settings, name) for name in names}
-        read = Minibatch(Rows(*_addresses(*lists)), *_addresses(*arrays), **coefficients)
+        read = PpoBatch(BatchPositions(*_addresses(*lists)), *_addresses(*arrays), **coefficients)
         read.arrays = [*lists, *arrays]  # type: ignore[attr-defined]  # so that they are not freed
         return read
 
-    def _differentiate(self, read: Minibatch, rows: torch.Tensor) -> tuple[float, ...]:
+    def _differentiate(self, read: PpoBatch, rows: torch.Tensor) -> tuple[float, ...]:
         """Has the gradients of the loss of some rows computed; returns its parts."""
         rows, played = rows.contiguous(), len(read.arrays[0])  # type: ignore[attr-defined]
         check_minibatch(rows)

@@ -1,6 +1,6 @@
 """A network's memory as C++ sees it: the structs of `cpp/learn`, field by field.
 
-NumPy owns all the memory, which PyTorch's tensors share; C++ is told the addresses and never
+NumPy owns all the memory, which PyTorch's tensors share; C++ gets addresses and never
 allocates.
 """
 
@@ -28,7 +28,7 @@ class Parameters(ctypes.Structure):
         ("gradient", ctypes.c_void_p),
         ("first_moment", ctypes.c_void_p),
         ("second_moment", ctypes.c_void_p),
-        ("awake", ctypes.c_void_p),
+        ("touched", ctypes.c_void_p),
     )
 
 
@@ -53,8 +53,8 @@ class Sampling(ctypes.Structure):
     )
 
 
-class Rows(ctypes.Structure):
-    """`rungs::learn::Rows`."""
+class BatchPositions(ctypes.Structure):
+    """`rungs::learn::BatchPositions`."""
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("observation", "action", "count", "row")),
@@ -62,21 +62,24 @@ class Rows(ctypes.Structure):
     )
 
 
-class Minibatch(ctypes.Structure):
-    """`rungs::learn::Minibatch`."""
+class PpoBatch(ctypes.Structure):
+    """`rungs::learn::PpoBatch`."""
 
     _fields_ = (
-        ("positions", Rows),
-        *((name, ctypes.c_void_p) for name in ("choice", "old", "advantage", "outcome")),
+        ("positions", BatchPositions),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("choice", "old_log_probability", "advantage", "returns")
+        ),
         *((name, ctypes.c_double) for name in ("clip_coef", "vf_coef", "ent_coef")),
     )
 
 
-class Searched(ctypes.Structure):
-    """`rungs::learn::Searched`."""
+class SearchBatch(ctypes.Structure):
+    """`rungs::learn::SearchBatch`."""
 
     _fields_ = (
-        ("positions", Rows),
+        ("positions", BatchPositions),
         *((name, ctypes.c_void_p) for name in ("policy", "outcome")),
         ("vf_coef", ctypes.c_double),
     )
@@ -98,7 +101,7 @@ def check_layout(api: Api) -> None:
     Raises:
         CompilerError: it doesn't; the message names the field.
     """
-    structs = (Model, Sampling, Minibatch, Searched, AdamSettings)
+    structs = (Model, Sampling, PpoBatch, SearchBatch, AdamSettings)
     layout.check(api.rungs_learn_layout, {struct.__name__: struct for struct in structs})
 
 
@@ -126,20 +129,20 @@ class Memory:
         self.weights, self.gradients, self.first_moments, self.second_moments = (
             dict(self._views(flat)) for flat in self._flat
         )
-        self._awake = np.zeros(units, np.uint8)
+        self._touched = np.zeros(units, np.uint8)
         self._prepared = zeroed_lines(api.rungs_learn_prepared_bytes(precision))
         self._workspace, self._rows = zeroed_lines(0), 0
         self._model = Model(
             precision=precision,
             parameters=Parameters(
-                *(flat.data_ptr() for flat in self._flat), awake=self._awake.ctypes.data
+                *(flat.data_ptr() for flat in self._flat), touched=self._touched.ctypes.data
             ),
             prepared=self._prepared.ctypes.data,
         )
         self.address = ctypes.addressof(self._model)
 
     def make_room(self, rows: int) -> None:
-        """Makes sure that a minibatch of so many rows fits."""
+        """Enlarges the workspace to a minibatch of `rows` rows, if it is smaller."""
         if rows > self._rows:
             size = self._api.rungs_learn_workspace_bytes(self.dtype.itemsize, rows)
             self._workspace, self._rows = zeroed_lines(size), rows

@@ -15,13 +15,12 @@ from rungs.chess.env import ChessEnv
 from rungs.chess.reason import Reason
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError
-from rungs.search.noise import Draws
-from rungs.search.real import exp, log
+from rungs.search.numerics import Draws, exp, log
 from rungs.search.result import Result, Tree
 from rungs.search.settings import Gumbel, Puct, SearchSettings, halving
 from rungs.search.trees import Evaluation, Leaves, Trees, without_engine
 
-# The least prior: the smallest normal float32, so that its logarithm is a number.
+# Priors are at least the smallest normal float32, so that their logarithm is finite.
 _LEAST_PRIOR = float(np.finfo(np.float32).tiny)
 _LEAST_SPAN = 1e-8
 _LEAST_SCORE = -1e9
@@ -29,98 +28,98 @@ _LEAST_SCORE = -1e9
 
 @dataclasses.dataclass(eq=False)
 class Edge:
-    """An action that is legal at a node, and what was found of it."""
+    """A legal action at a node, and its statistics."""
 
     action: int
     prior: float = 0.0
     visits: int = 0
-    value_sum: float = 0.0  # to the side that chooses
+    value_sum: float = 0.0  # to the side to move at the node
     child: "Node | None" = None
 
 
 @dataclasses.dataclass(eq=False)
 class Node:
-    """A position that was evaluated, or in which the game is over."""
+    """An evaluated position, or one in which the game is over."""
 
     env: ChessEnv
     parent: "Node | None"
-    edge: Edge | None  # by which the parent leads here
+    edge: Edge | None  # from the parent
     edges: list[Edge]
-    opened: int = 0  # edges that were visited come first, but at the root
+    num_visited: int = 0  # visited edges come first, except at the root
     visits: int = 0
     raw_value: float = 0.0
 
-    def put_best_next(self) -> None:
-        """Has the edges that were visited followed by the one with the highest prior."""
-        if self.opened < len(self.edges):
-            best = max(self.edges[self.opened :], key=lambda edge: edge.prior)
+    def put_best_unvisited_next(self) -> None:
+        """Moves the unvisited edge with the highest prior to just after the visited ones."""
+        if self.num_visited < len(self.edges):
+            best = max(self.edges[self.num_visited :], key=lambda edge: edge.prior)
             self.edges.remove(best)
-            self.edges.insert(self.opened, best)
+            self.edges.insert(self.num_visited, best)
 
 
-class Improved:
+class ImprovedPolicy:
     """The improved policy of a node, softmax(logits + sigma(completed q)): see `Gumbel`.
 
     Args:
-        node: where.
+        node: the node.
         policy: the settings.
 
     Attributes:
-        mass: what weights are divided by to be probabilities.
+        mass: the sum of all weights, to normalise them.
     """
 
     def __init__(self, node: Node, policy: Gumbel):
         visited = [edge for edge in node.edges if edge.visits]
-        values = [edge.value_sum / edge.visits for edge in visited]
-        probability = weighted = rest = 0.0
-        for edge, value in zip(visited, values, strict=True):
+        qvalues = [edge.value_sum / edge.visits for edge in visited]
+        probability = weighted = unvisited_prior = 0.0
+        for edge, value in zip(visited, qvalues, strict=True):
             probability += edge.prior
             weighted += edge.prior * value
         for edge in node.edges:
             if not edge.visits:
-                rest += edge.prior
+                unvisited_prior += edge.prior
         visits = node.visits - 1
-        self._mixed = node.raw_value
+        self._mixed_value = node.raw_value
         if visited:
             mean = weighted / probability
-            self._mixed = (node.raw_value + visits * mean) / (visits + 1)
+            self._mixed_value = (node.raw_value + visits * mean) / (visits + 1)
         if len(visited) < len(node.edges):
-            values.append(self._mixed)
-        self._low, span = min(values), max(values) - min(values)
+            qvalues.append(self._mixed_value)
+        self._low, span = min(qvalues), max(qvalues) - min(qvalues)
         most = max((edge.visits for edge in visited), default=0)
         scale = (policy.maxvisit_init + most) * policy.value_scale
         self._factor = scale / max(span, _LEAST_SPAN)
-        self._top = span * self._factor
+        self._max_sigma = span * self._factor
         self.mass = 0.0
         for edge in visited:
             self.mass += self.weight(edge)
         if len(visited) < len(node.edges):
-            self.mass += rest * exp(self._sigma(self._mixed) - self._top)
+            self.mass += unvisited_prior * exp(self._sigma(self._mixed_value) - self._max_sigma)
 
     def _sigma(self, value: float) -> float:
         return (value - self._low) * self._factor
 
     def sigma(self, edge: Edge) -> float:
-        """Returns what is added to an action's logit."""
-        return self._sigma(edge.value_sum / edge.visits if edge.visits else self._mixed)
+        """Returns sigma(completed q), which is added to an action's logit."""
+        return self._sigma(edge.value_sum / edge.visits if edge.visits else self._mixed_value)
 
     def weight(self, edge: Edge) -> float:
-        """Returns how likely an action is, times `mass`."""
-        return edge.prior * exp(self.sigma(edge) - self._top)
+        """Returns an action's unnormalised probability."""
+        return edge.prior * exp(self.sigma(edge) - self._max_sigma)
 
 
 class Game:
     """One game and its tree.
 
     Args:
-        number: its own among all.
+        number: its index among all games.
         settings: the search's.
 
     Attributes:
         env: the game, at the root.
         draws: its random numbers.
-        nodes: the tree, in the order in which nodes were made.
-        leaf: what waits for its evaluation.
+        nodes: the tree, in order of creation.
+        leaf: the node that waits for its evaluation.
     """
 
     env: ChessEnv
@@ -128,42 +127,43 @@ class Game:
 
     def __init__(self, number: int, settings: SearchSettings):
         self.settings = settings
-        self._number, self._begun = number, 0
+        self._number, self._episode = number, 0
         self.nodes: list[Node] = []
         self.leaf: Node | None = None
-        self._left = 0
+        self._simulations_left = 0
 
     def begin_fen(self, env: ChessEnv) -> None:
-        """Begins at the start of an environment, as the next game of this number."""
-        self._begin(env, Draws(self.settings.seed, self._number, self._begun, 0))
-        self._begun += 1
+        """Begins at the start of an environment, as the next episode of this game."""
+        self._begin(env, Draws(self.settings.seed, self._number, self._episode, 0))
+        self._episode += 1
 
     def begin_board(self, env: ChessEnv) -> None:
-        """Begins where an environment is, and draws its numbers."""
+        """Begins at the state of an environment, with its random numbers."""
         self._begin(env, Draws(self.settings.seed, env.number, env.episode, env.ply))
 
     def start(self, simulations: int) -> None:
-        """Gives simulations to the tree."""
-        self._simulations = self._left = simulations
+        """Begins a search of `simulations` simulations."""
+        self._simulations = self._simulations_left = simulations
         self.leaf = None
-        self._base: list[float] = []
+        self._noisy_priors: list[float] = []
 
-    def grow(self, out: Buffers, row: int) -> bool:
-        """Goes on until a leaf is to be evaluated, which is written to a row; says whether it is.
+    def simulate(self, out: Buffers, row: int) -> bool:
+        """Simulates until a leaf waits for evaluation, which is written to a row.
 
-        A game without simulations left has none.
+        Returns:
+            Whether a leaf waits; False if no simulations are left.
         """
-        while self._left:
-            leaf = self._walk(out, row)
+        while self._simulations_left:
+            leaf = self._select_leaf(out, row)
             if not leaf.env.reason:
                 self.leaf = leaf
                 return True
             leaf.raw_value = -1.0 if leaf.env.reason == Reason.CHECKMATE else 0.0
-            self._add(leaf, leaf.raw_value)
+            self._insert_and_backup(leaf, leaf.raw_value)
         return False
 
-    def absorb(self, logits: list[float], value: float) -> None:
-        """Takes the evaluation of the leaf that waits for it."""
+    def expand_and_backup(self, logits: list[float], value: float) -> None:
+        """Expands the leaf that waits with its evaluation, and backs its value up."""
         leaf, self.leaf = self.leaf, None
         assert leaf is not None
         most = max(logits[: len(leaf.edges)])
@@ -174,15 +174,15 @@ class Game:
         for edge, weight in zip(leaf.edges, weights, strict=True):
             edge.prior = max(float(np.float32(weight / total)), _LEAST_PRIOR)
         leaf.raw_value = value
-        leaf.put_best_next()
-        self._add(leaf, value)
+        leaf.put_best_unvisited_next()
+        self._insert_and_backup(leaf, value)
 
     def finish(self, result: Result, i: int) -> None:
-        """Writes what was found to row `i`."""
+        """Writes the result to row `i`."""
         root, policy = self.nodes[0], self.settings.policy
         edges = sorted(root.edges, key=lambda edge: edge.action)
         if isinstance(policy, Gumbel):
-            improved = Improved(root, policy)
+            improved = ImprovedPolicy(root, policy)
             shares = [improved.weight(edge) / improved.mass for edge in edges]
             result.chosen[i] = self._chosen_by_halving(policy)
         else:
@@ -204,11 +204,11 @@ class Game:
         """Plays an action and keeps the tree below it."""
         edges = self.nodes[0].edges if self.nodes else []
         child = next((edge.child for edge in edges if edge.action == action), None)
-        self.env = _played(self.env, action, _room(self.env))
+        self.env = _step_copy(self.env, action, _row_buffers(self.env))
         self.draws = dataclasses.replace(self.draws, ply=self.draws.ply + 1)
-        self.nodes, self.leaf, self._left = [], None, 0
+        self.nodes, self.leaf, self._simulations_left = [], None, 0
         if child and self.settings.keep and not self.env.reason:
-            self._keep(child)
+            self._keep_subtree(child)
 
     def tree(self) -> Tree:
         """Copies the tree."""
@@ -234,28 +234,28 @@ class Game:
 
     def _begin(self, env: ChessEnv, draws: Draws) -> None:
         self.env, self.draws = env, draws
-        self.nodes, self.leaf, self._left = [], None, 0
+        self.nodes, self.leaf, self._simulations_left = [], None, 0
 
-    def _walk(self, out: Buffers, row: int) -> Node:
-        """Walks down to a leaf: a node without an evaluation, or where the game is over."""
+    def _select_leaf(self, out: Buffers, row: int) -> Node:
+        """Selects a leaf: a node without an evaluation, or one in which the game is over."""
         if not self.nodes:
             self.env.write(out, row)
             return Node(self.env, None, None, [Edge(action) for action in sorted(self.env.legal)])
         node = self.nodes[0]
-        if not self._base:
-            self._prepare(node)
+        if not self._noisy_priors:
+            self._draw_root_noise(node)
         while True:
             edge = self._select_root(node) if node is self.nodes[0] else self._select(node)
             if edge.child is None:
-                env = _played(node.env, edge.action, out, row)
+                env = _step_copy(node.env, edge.action, out, row)
                 legal = [] if env.reason else sorted(env.legal)
                 return Node(env, node, edge, [Edge(action) for action in legal])
             node = edge.child
             if node.env.reason:
                 return node
 
-    def _add(self, leaf: Node, value: float) -> None:
-        """Puts a leaf into the tree, where there is room, and adds its value to its path."""
+    def _insert_and_backup(self, leaf: Node, value: float) -> None:
+        """Inserts a leaf into the tree, if it fits, and backs its value up."""
         new = not leaf.visits
         if new and self._has_room(leaf):
             self.nodes.append(leaf)
@@ -264,11 +264,11 @@ class Game:
         leaf.visits += 1
         if leaf.edge is None:
             return
-        self._left -= 1
+        self._simulations_left -= 1
         if leaf.parent is not self.nodes[0] and not leaf.edge.visits:
             assert leaf.parent is not None
-            leaf.parent.opened += 1
-            leaf.parent.put_best_next()
+            leaf.parent.num_visited += 1
+            leaf.parent.put_best_unvisited_next()
         node: Node | None = leaf
         while node and node.edge and node.parent:
             value = -value
@@ -281,8 +281,8 @@ class Game:
         edges = sum(len(node.edges) for node in self.nodes) + len(leaf.edges)
         return len(self.nodes) < self.settings.nodes and edges <= self.settings.edges
 
-    def _keep(self, root: Node) -> None:
-        """Keeps what is below a node, breadth first, as far as there is room."""
+    def _keep_subtree(self, root: Node) -> None:
+        """Keeps the subtree below a node, breadth first, as far as there is room."""
         root.parent = root.edge = None
         self.nodes, edges = [root], len(root.edges)
         for node in self.nodes:  # which grows meanwhile
@@ -297,12 +297,12 @@ class Game:
                     edges -= len(child.edges)
                     edge.child = None
 
-    def _prepare(self, root: Node) -> None:
-        """Draws the noise of a search: what an edge's score at the root begins with."""
+    def _draw_root_noise(self, root: Node) -> None:
+        """Prepares selection at the root: draws the noise."""
         policy, draws = self.settings.policy, self.draws
-        self._before = [edge.visits for edge in root.edges]
+        self._visits_before = [edge.visits for edge in root.edges]
         if isinstance(policy, Gumbel):
-            self._base = [
+            self._noisy_priors = [
                 log(edge.prior)
                 + (policy.scale * draws.gumbel(edge.action) if policy.scale else 0.0)
                 for edge in root.edges
@@ -312,31 +312,33 @@ class Game:
             total = 0.0
             for gamma in gammas:
                 total += gamma
-            self._base = [
+            self._noisy_priors = [
                 (1.0 - policy.fraction) * edge.prior + policy.fraction * (gamma / total)
                 for edge, gamma in zip(root.edges, gammas, strict=True)
             ]
         else:
-            self._base = [edge.prior for edge in root.edges]
+            self._noisy_priors = [edge.prior for edge in root.edges]
 
     def _select_root(self, root: Node) -> Edge:
         policy = self.settings.policy
         if isinstance(policy, Puct):
-            return _best_by_puct(root, self._base, policy)
+            return _select_puct(root, self._noisy_priors, policy)
         considered = min(policy.considered, len(root.edges))
-        done = self._simulations - self._left
-        return self._best_of_visited(
+        done = self._simulations - self._simulations_left
+        return self._best_considered(
             halving(policy.considered, self._simulations)[considered, done]
         )
 
-    def _best_of_visited(self, visits: int) -> Edge:
-        """Returns the best of the root's edges that this search has visited so often."""
+    def _best_considered(self, visits: int) -> Edge:
+        """Returns the best of the root's edges that this search has visited `visits` times."""
         root, policy = self.nodes[0], self.settings.policy
         assert isinstance(policy, Gumbel)
-        improved = Improved(root, policy)
+        improved = ImprovedPolicy(root, policy)
         scores = [
-            (max(_LEAST_SCORE, base + improved.sigma(edge)), edge)
-            for edge, base, before in zip(root.edges, self._base, self._before, strict=True)
+            (max(_LEAST_SCORE, noisy_prior + improved.sigma(edge)), edge)
+            for edge, noisy_prior, before in zip(
+                root.edges, self._noisy_priors, self._visits_before, strict=True
+            )
             if edge.visits - before == visits
         ]
         return max(scores, key=lambda entry: entry[0])[1]
@@ -344,17 +346,17 @@ class Game:
     def _select(self, node: Node) -> Edge:
         policy = self.settings.policy
         if isinstance(policy, Puct):
-            return _best_by_puct(node, [edge.prior for edge in node.edges], policy)
-        improved = Improved(node, policy)
-        reachable = node.edges[: node.opened + 1]
+            return _select_puct(node, [edge.prior for edge in node.edges], policy)
+        improved = ImprovedPolicy(node, policy)
+        reachable = node.edges[: node.num_visited + 1]
         return max(
             reachable,
             key=lambda edge: improved.weight(edge) / improved.mass - edge.visits / node.visits,
         )
 
     def _chosen_by_halving(self, policy: Gumbel) -> int:
-        edges = zip(self.nodes[0].edges, self._before, strict=True)
-        return self._best_of_visited(max(edge.visits - before for edge, before in edges)).action
+        edges = zip(self.nodes[0].edges, self._visits_before, strict=True)
+        return self._best_considered(max(edge.visits - before for edge, before in edges)).action
 
     def _chosen_by_visits(self, edges: list[Edge], temperature: float) -> int:
         most = max(edge.visits for edge in edges)
@@ -384,7 +386,7 @@ class PythonTrees(Trees):
         envs = [ChessEnv(0, self.settings.chess((fen,))) for fen in fens]
         for game, env in zip(which.tolist(), envs, strict=True):
             self._games[game].begin_fen(env)
-        self._see_reasons()
+        self._update_reasons()
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
         if not isinstance(without_engine(env.boards), PythonBoards):
@@ -396,7 +398,7 @@ class PythonTrees(Trees):
             # An episode that was truncated is over, its game is not.
             copied.settings, copied.ended = settings, bool(copied.reason)
             self._games[game].begin_board(copied)
-        self._see_reasons()
+        self._update_reasons()
 
     def start(self, which: np.ndarray, simulations: int) -> None:
         for game in self._games:
@@ -404,17 +406,17 @@ class PythonTrees(Trees):
         for number in which.tolist():
             self._games[number].start(simulations)
 
-    def grow(self, batch: int, evaluation: Evaluation | None) -> int:
+    def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
         games, first = self._games[self.batches[batch]], self.batches[batch].start
         waiting = [game for game in games if game.leaf]
         if evaluation is not None:
             logits, values = (array.astype(np.float64) for array in evaluation)
             self._check(waiting, logits, values)
             for game, row, value in zip(waiting, logits.tolist(), values.tolist(), strict=True):
-                game.absorb(row, value)
+                game.expand_and_backup(row, value)
         number = 0
         for game in games:
-            number += game.grow(self._out, first + number)
+            number += game.simulate(self._out, first + number)
         return number
 
     def leaves(self, batch: int, number: int) -> Leaves:
@@ -434,7 +436,7 @@ class PythonTrees(Trees):
                 raise self.illegal(i, action)
         for i, action in chosen:
             self._games[i].advance(action)
-        self._see_reasons()
+        self._update_reasons()
 
     def fen(self, game: int) -> str:
         return self._games[game].env.board.fen()
@@ -445,19 +447,19 @@ class PythonTrees(Trees):
     def memory_bytes(self) -> int:
         return self._out.memory_bytes()
 
-    def _see_reasons(self) -> None:
+    def _update_reasons(self) -> None:
         self.reasons[:] = [game.env.reason for game in self._games]
 
     def _check(self, waiting: list[Game], logits: np.ndarray, values: np.ndarray) -> None:
-        """Refuses what is no number, or no value; -inf may be a logit, but not all of them."""
+        """Refuses values outside [-1, 1] and logits that are NaN, inf, or all -inf."""
         for game, row, value in zip(waiting, logits, values, strict=True):
             assert game.leaf is not None
             listed = row[: len(game.leaf.edges)]
             if not (abs(value) <= 1 and math.isfinite(listed.max())):
-                raise self.no_number(self._games.index(game))
+                raise self.invalid_evaluation(self._games.index(game))
 
 
-def _best_by_puct(node: Node, priors: list[float], policy: Puct) -> Edge:
+def _select_puct(node: Node, priors: list[float], policy: Puct) -> Edge:
     reach = log((1.0 + node.visits + policy.c_base) / policy.c_base) + policy.c_init
     reach *= math.sqrt(node.visits)
     best, highest = node.edges[0], -math.inf
@@ -469,12 +471,12 @@ def _best_by_puct(node: Node, priors: list[float], policy: Puct) -> Edge:
     return best
 
 
-def _played(env: ChessEnv, action: int, out: Buffers, row: int = 0) -> ChessEnv:
-    """Returns a copy that has played an action, and writes what is seen there to a row."""
+def _step_copy(env: ChessEnv, action: int, out: Buffers, row: int = 0) -> ChessEnv:
+    """Returns a copy after an action, whose observation and actions are written to a row."""
     after = env.copy()
     after.step(action, None, out, row)
     return after
 
 
-def _room(env: ChessEnv) -> Buffers:
+def _row_buffers(env: ChessEnv) -> Buffers:
     return Buffers.allocate((1,), env.settings)

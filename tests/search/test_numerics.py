@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rungs.search.noise import Draws
-from rungs.search.real import exp, log
+from rungs.search.numerics import Draws, exp, log
 from rungs.search.settings import halving
 
 

@@ -1,7 +1,7 @@
-"""The trees as C++ sees them: `cpp/search/{settings,tree,forest}.hpp`, field by field.
+"""The search in C++: mirrors of the structs of `cpp/search`, and the trees.
 
-NumPy owns all the memory; C++ is told the addresses and never allocates. Memory that no tree has
-reached yet is not taken from the system.
+NumPy owns all the memory; C++ gets addresses and never allocates. Pages that no tree has reached
+yet are not taken from the system.
 """
 
 import ctypes
@@ -59,10 +59,10 @@ class Node(ctypes.Structure):
     _fields_ = (
         ("position", ctypes.c_uint64 * 8),
         ("key", ctypes.c_uint64),
-        ("rest", ctypes.c_double),
+        ("unvisited_prior", ctypes.c_double),
         ("raw_value", ctypes.c_float),
         *((name, ctypes.c_int32) for name in ("visits", "parent", "edge", "first")),
-        *((name, ctypes.c_int16) for name in ("count", "opened")),
+        *((name, ctypes.c_int16) for name in ("count", "num_visited")),
         ("reason", ctypes.c_int8),
         ("repetitions", ctypes.c_uint8),
     )
@@ -75,48 +75,48 @@ class Edge(ctypes.Structure):
         ("value_sum", ctypes.c_double),
         ("prior", ctypes.c_float),
         *((name, ctypes.c_int32) for name in ("visits", "child")),
-        *((name, ctypes.c_int16) for name in ("action", "unused")),
+        *((name, ctypes.c_int16) for name in ("action", "padding")),
     )
 
 
-class Found(ctypes.Structure):
-    """`rungs::search::Found`."""
+class GameResult(ctypes.Structure):
+    """`rungs::search::GameResult`."""
 
     _fields_ = tuple((name, ctypes.c_void_p) for name in Result.__dataclass_fields__)
 
 
-class Results(ctypes.Structure):
-    """`rungs::search::Results`."""
+class ResultArrays(ctypes.Structure):
+    """`rungs::search::ResultArrays`."""
 
-    _fields_ = (("of_first", Found),)
+    _fields_ = (("base", GameResult),)
 
 
 @functools.cache
 def check_layout(api: Api) -> None:
-    """Makes sure that C++ sees these structs as they are here.
+    """Checks that the structs here have the layout of those in C++.
 
     Raises:
-        CompilerError: it doesn't; the message names the field.
+        CompilerError: they don't; the message names the field.
     """
-    structs = {"Forest": Forest, "Node": Node, "Edge": Edge, "Results": Results}
+    structs = {"Forest": Forest, "Node": Node, "Edge": Edge, "ResultArrays": ResultArrays}
     layout.check(api.rungs_search_layout, structs)
 
 
 class CppTrees(Trees):
-    """Trees in C++, which threads share game by game; who grows which changes nothing but time.
+    """Trees in C++. Threads share the games, which changes nothing but time.
 
     Args:
         num_games: see `Trees`.
         settings: see `Trees`.
         batches: see `Trees`.
         threads: by default as many as there are cores to use. More are allowed, with a warning.
-        compiler: who compiles the headers: see `rungs.compile.loader.load`.
+        compiler: what compiles the headers: see `rungs.compile.loader.load`.
 
     Raises:
         ConfigurationError: `threads` or `compiler` is wrong.
-        UnavailableError: what `compiler` names is not here, or the system gives fewer threads, or
-            has too little memory.
-        CompilerError: it refuses the headers.
+        UnavailableError: the compiler is not installed, or the system has too few threads or too
+            little memory.
+        CompilerError: the headers don't compile.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class CppTrees(Trees):
             self._counts = np.zeros(num_games, np.int16)
             self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
             self._history = np.zeros((histories, self._api.rungs_chess_history_bytes()), np.uint8)
-            self._begun = np.zeros(num_games, np.int64)
+            self._episodes = np.zeros(num_games, np.int64)
         except MemoryError as error:
             raise UnavailableError(
                 f"the system has no memory for {num_games} trees of {settings.nodes} nodes: ask "
@@ -166,10 +166,10 @@ class CppTrees(Trees):
         for game, fen in zip(which.tolist(), fens, strict=True):
             position = different[fen].ctypes.data
             self._api.rungs_search_begin_position(
-                self._address, game, position, int(self._begun[game])
+                self._address, game, position, int(self._episodes[game])
             )
-        self._begun[which] += 1
-        self._see_reasons()
+        self._episodes[which] += 1
+        self._update_reasons()
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
         if not isinstance(without_engine(env.boards), CppBoards):
@@ -183,7 +183,7 @@ class CppTrees(Trees):
         self._api.rungs_search_begin_boards(
             self._address, which.ctypes.data, len(which), saved.ctypes.data, histories
         )
-        self._see_reasons()
+        self._update_reasons()
 
     def start(self, which: np.ndarray, simulations: int) -> None:
         if isinstance(self.settings.policy, Gumbel):
@@ -191,16 +191,16 @@ class CppTrees(Trees):
             self._forest.schedule = self._schedule.ctypes.data
         self._api.rungs_search_start(self._address, which.ctypes.data, len(which), simulations)
 
-    def grow(self, batch: int, evaluation: Evaluation | None) -> int:
-        games, given = self.batches[batch], (0, 0, 0)
+    def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
+        games, pointers = self.batches[batch], (0, 0, 0)
         if evaluation is not None:
             logits, values = evaluation
-            given = (logits.ctypes.data, logits.shape[1], values.ctypes.data)
-        leaves = self._api.rungs_search_grow(
-            self._address, games.start, games.stop, *given, *self._team()
+            pointers = (logits.ctypes.data, logits.shape[1], values.ctypes.data)
+        leaves = self._api.rungs_search_simulate(
+            self._address, games.start, games.stop, *pointers, *self._team()
         )
         if leaves < 0:
-            raise self.no_number(-1 - leaves)
+            raise self.invalid_evaluation(-1 - leaves)
         return leaves
 
     def leaves(self, batch: int, number: int) -> Leaves:
@@ -210,7 +210,7 @@ class CppTrees(Trees):
 
     def finish(self, which: np.ndarray, result: Result) -> None:
         arrays = {name: array.ctypes.data for name, array in vars(result).items()}
-        results = Results(Found(**arrays))
+        results = ResultArrays(GameResult(**arrays))
         self._api.rungs_search_finish(
             self._address, which.ctypes.data, len(which), ctypes.addressof(results), *self._team()
         )
@@ -220,17 +220,17 @@ class CppTrees(Trees):
         if illegal:
             game = -1 - illegal
             raise self.illegal(game, int(actions[game]))
-        self._see_reasons()
+        self._update_reasons()
 
     def fen(self, game: int) -> str:
         return fen_at(self._api, self._api.rungs_search_position(self._address, game))
 
     def tree(self, game: int) -> Tree:
-        found = np.zeros(3, np.int64)
-        self._api.rungs_search_tree(self._address, game, found.ctypes.data)
-        half, num_nodes, num_edges = found.tolist()
-        nodes, edges = self._nodes[game, half, :num_nodes], self._edges[game, half, :num_edges]
-        # An edge's action is that of the node which it leads to.
+        sizes = np.zeros(3, np.int64)
+        self._api.rungs_search_tree(self._address, game, sizes.ctypes.data)
+        active, num_nodes, num_edges = sizes.tolist()
+        nodes, edges = self._nodes[game, active, :num_nodes], self._edges[game, active, :num_edges]
+        # A node's action is that of the edge which leads to it.
         action = np.where(nodes["edge"] < 0, -1, edges["action"][nodes["edge"]])
         return Tree(
             action=action.astype(np.int16),
@@ -249,18 +249,18 @@ class CppTrees(Trees):
         return sum(array.nbytes for array in (*arrays, self._games, self._history))
 
     def _team(self) -> tuple[int, int]:
-        """Returns the address of the calling thread's team, 0 where it is alone, and its size."""
+        """Returns the address of the calling thread's team, 0 for no team, and its size."""
         if self.threads == 1:
             return 0, 1
         return team_of(self._api, self.threads), self.threads
 
-    def _see_reasons(self) -> None:
+    def _update_reasons(self) -> None:
         self._api.rungs_search_reasons(self._address, self.reasons.ctypes.data)
 
 
 @functools.lru_cache(maxsize=4096)
 def _position(api: Api, fen: str) -> np.ndarray:
-    """Reads a FEN, which must be a start of an environment with lists: that takes long to check."""
+    """Reads a FEN, a start of an environment with lists; cached, as checking is slow."""
     (start,) = SearchSettings().chess((fen,)).starts
     return parse_fen(api, start)
 
