@@ -31,9 +31,9 @@ CPP = (
     ("chess", "cartpole", "machine"),
     ("env",),
     ("rungs",),
-    ("steps", "learn", "search"),
+    ("learn", "search"),
+    ("course",),
     ("bindings",),
-    ("bench",),
 )
 LIBRARY = Path(paths.__file__).parent
 

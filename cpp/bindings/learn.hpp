@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdlib>
 
-#include "../learn/ladder.hpp"
+#include "../course/gemm_ladder.hpp"
 #include "../learn/learn.hpp"
 #include "../learn/play.hpp"
 #include "../learn/ppo.hpp"

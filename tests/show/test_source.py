@@ -31,7 +31,7 @@ def test_a_kernel_from_its_comment_on_and_no_call_that_has_braces():
     kernel = code("cpp/rungs/cuda.hpp", "rungs_chess_step")
     assert kernel.startswith("// Plays actions that are all legal")
     assert "__global__ void __launch_bounds__" in kernel
-    noted = code("cpp/machine/mpi_calls.cpp", "noted")
+    noted = code("cpp/course/mpi_calls.cpp", "noted")
     assert noted.startswith("template <class Call>\nint noted(")
     assert "MPI_" not in noted
 
@@ -43,7 +43,7 @@ def test_a_method_at_the_left_margin():
 
 
 def test_a_method_of_an_aligned_struct():
-    shown = code("cpp/steps/memory.hpp", "Board.write_legal")
+    shown = code("cpp/course/step_planes.hpp", "memory.Board.write_legal")
     assert shown.startswith("// `mask` begins on a cache line.\nOutcome write_legal(")
 
 

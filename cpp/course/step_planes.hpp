@@ -1,10 +1,18 @@
+// Versions 7 to 11 of a step: the mask itself instead of a list of moves, plane by plane. The last
+// three are made of the library's own position, generator and mask.
+#pragma once
+#include <type_traits>
+
+#include "../chess/play.hpp"
+#include "../env/mask.hpp"
+#include "step_bitboards.hpp"
+
+namespace rungs::steps {
+
 // Version 7: the mask instead of a list. A plane of the mask is the set of squares that one kind of
 // move may leave from, so a whole army moves by rotating its bitboard: eight directions times seven
 // distances, whatever stands on the board. It costs work for pieces that aren't there.
-#pragma once
-#include "sets.hpp"
-
-namespace rungs::steps::planes {
+namespace planes {
 
 // `Black` is a bool here, and a constant in the next version.
 template <class Black>
@@ -170,4 +178,100 @@ struct Board : Sets {
   }
 };
 
-}  // namespace rungs::steps::planes
+}  // namespace planes
+
+// Version 8: one side instead of two colours. After each move the board is turned over, so that who
+// moves always goes north: the generator of version 7 with `black` a constant, from which the
+// compiler drops every question about colour, and no plane is flipped. It costs turning the board,
+// twelve byte swaps a move.
+namespace side {
+
+struct Board : Sets {
+  explicit Board(const chess::Position& position) : Sets(position) {
+    if (black) turn();
+  }
+
+  void turn() {
+    for (int type = PAWN; type <= KING; ++type) {
+      const Bitboard own = of[0][type];
+      of[0][type] = chess::flip(of[1][type]);
+      of[1][type] = chess::flip(own);
+    }
+    rights = static_cast<std::uint8_t>(rights >> 2 | (rights & 3) << 2);
+    if (en_passant >= 0) en_passant ^= 56;
+    black = false;
+  }
+
+  void play(Action action) {
+    Sets::play(action);
+    turn();
+  }
+
+  Outcome write_legal(std::uint8_t* mask) const {
+    return planes::Generator<std::false_type>{*this, {}}.write(mask);
+  }
+};
+
+}  // namespace side
+
+// Version 9: eight directions in one register. What version 8 does for one direction after the
+// other, an instruction on 512 bits does for all of them: this is the library's own generator, and
+// its position of eight words instead of twelve. It costs a processor that has such registers; with
+// narrower ones the compiler takes two or four instructions.
+namespace lanes {
+
+struct Board {
+  chess::Position position;
+
+  explicit Board(const chess::Position& position) : position(position) {}
+
+  void play(Action action) { chess::play(position, action); }
+
+  Outcome write_legal(std::uint8_t* mask) const {
+    chess::LegalActions legal;
+    const chess::Generated found = chess::generate(position, legal);
+    return planes::Generator<bool>::write_planes(legal.plane, found.check, mask);
+  }
+};
+
+}  // namespace lanes
+
+// Version 10: 64 bytes at once. A plane's 64 bits become 64 bytes of the mask by one comparison of
+// a register, instead of zeros everywhere and then a loop over the bits. It costs nothing: also the
+// empty planes had to be written.
+namespace bytes {
+
+struct Board : lanes::Board {
+  using lanes::Board::Board;
+
+  Outcome write_legal(std::uint8_t* mask) const {
+    chess::LegalActions legal;
+    const chess::Generated found = chess::generate(position, legal);
+    env::write_mask(legal, env::MaskFormat::BOOL, false, mask);
+    return outcome(found.any, found.check);
+  }
+};
+
+}  // namespace bytes
+
+// Version 11: past the caches. A store to a line that no cache holds first fetches it, only to
+// overwrite it. A plane of the mask is a whole line, so it can go to memory as it is, without being
+// fetched. It costs that whoever reads the mask must get it from there: the library does so only
+// where all outputs together are larger than caches.
+namespace memory {
+
+struct alignas(64) Board : lanes::Board {
+  using lanes::Board::Board;
+
+  // `mask` begins on a cache line.
+  Outcome write_legal(std::uint8_t* mask) const {
+    chess::LegalActions legal;
+    const chess::Generated found = chess::generate(position, legal);
+    env::write_mask(legal, env::MaskFormat::BOOL, RUNGS_CAN_STREAM, mask);
+    return outcome(found.any, found.check);
+  }
+};
+
+}  // namespace memory
+
+}  // namespace rungs::steps

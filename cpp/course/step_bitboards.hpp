@@ -1,7 +1,7 @@
-// A board as sets of squares: twelve bitboards, one for each kind of piece of either side.
+// Versions 4 to 6 of a step: a board as sets of squares, twelve bitboards, one for each kind of
+// piece of either side, and lists of moves that are not allocated.
 #pragma once
-#include "../chess/perft.hpp"
-#include "move.hpp"
+#include "step_mailbox.hpp"
 
 namespace rungs::steps {
 
@@ -197,5 +197,164 @@ Outcome write_tried(const Sets& board, std::uint8_t* mask) {
   const int king = board.king(board.black);
   return outcome(!legal.empty(), attacked<Line>(board, king, !board.black, board.occupied()));
 }
+
+// Version 4: sets of squares. The board is twelve 64-bit numbers, and one instruction asks about
+// all squares at once; a piece is found by its bit instead of by looking at 64 squares. Sliders
+// still walk square by square. It costs that a square no longer says what stands on it.
+namespace bitboards {
+
+struct Walk {
+  static Bitboard of(int square, int way, Bitboard occupied) {
+    Bitboard seen = 0, at = step(bit(square), way);
+    while (at) {
+      seen |= at;
+      at = step(at & ~occupied, way);
+    }
+    return seen;
+  }
+};
+
+struct Board : Sets {
+  using Sets::Sets;
+
+  Outcome write_legal(std::uint8_t* mask) const { return write_tried<Walk>(*this, mask); }
+};
+
+}  // namespace bitboards
+
+// Version 5: sliders by table. The whole line from a square to the board's edge is read from a
+// table, and what lies behind the first piece on it is taken away: no walk, no loop whose end the
+// processor must guess. It costs 4 KB of the first cache.
+namespace rays {
+
+struct Table {
+  Bitboard from[8][64];
+};
+constexpr Table table() {
+  Table rays{};
+  for (int way = 0; way < 8; ++way)
+    for (int square = 0; square < 64; ++square)
+      for (Bitboard at = step(bit(square), way); at; at = step(at, way))
+        rays.from[way][square] |= at;
+  return rays;
+}
+constexpr Table kRays = table();
+
+struct Lookup {
+  // The first piece is the lowest bit where the line goes up in numbers (N, NE, E, NW), else the
+  // highest.
+  static Bitboard of(int square, int way, Bitboard occupied) {
+    const Bitboard ray = kRays.from[way][square], met = ray & occupied;
+    const bool up = way <= chess::E || way == chess::NW;
+    if (!met) return ray;
+    const int first = up ? lowest(met) : 63 - std::countl_zero(met);
+    return ray ^ kRays.from[way][first];
+  }
+};
+
+struct Board : Sets {
+  using Sets::Sets;
+
+  Outcome write_legal(std::uint8_t* mask) const { return write_tried<Lookup>(*this, mask); }
+};
+
+}  // namespace rays
+
+// Version 6: legality without trying. Three sets say beforehand what is legal: squares that they
+// attack (for the king), squares that answer a check (for the others), and for a pinned piece the
+// line to which it keeps. No move is made to be looked at, but for en passant. It costs eight looks
+// out from the king.
+namespace pins {
+
+using Line = rays::Lookup;
+
+struct Bounds {
+  Bitboard answer = chess::kAll;  // where others than the king must land: anywhere but in check
+  Bitboard pinned = 0;
+  Bitboard line[64];  // where each pinned piece may land
+  int checkers = 0;
+
+  explicit Bounds(const Sets& board) {
+    const Bitboard own = board.side(board.black), occupied = board.occupied();
+    const auto& theirs = board.of[!board.black];
+    const int king = board.king(board.black);
+    const Bitboard near =
+        (jumps(bit(king)) & theirs[KNIGHT]) | (pawn_attacks(bit(king), board.black) & theirs[PAWN]);
+    for (Bitboard left = near; left;) check(bit(pop(left)));
+    for (int way = 0; way < 8; ++way) {
+      const Bitboard sliders = theirs[QUEEN] | theirs[way % 2 ? BISHOP : ROOK];
+      const Bitboard seen = Line::of(king, way, occupied), first = seen & occupied;
+      if (first & sliders) check(seen);
+      if (!(first & own)) continue;
+      const Bitboard beyond = Line::of(lowest(first), way, occupied);
+      if (!(beyond & sliders)) continue;
+      pinned |= first;
+      line[lowest(first)] = seen | beyond;
+    }
+  }
+
+  Bitboard allowed(int from) const { return pinned >> from & 1 ? answer & line[from] : answer; }
+
+ private:
+  // One check is answered on these squares, two by the king alone.
+  void check(Bitboard answers) { answer = checkers++ ? 0 : answers; }
+};
+
+inline void add_king_moves(const Sets& board, const Bounds& bounds, MoveList& moves) {
+  const Bitboard own = board.side(board.black), occupied = board.occupied();
+  const int king = board.king(board.black);
+  const auto safe = [&](int square) {  // as the king is no shield to the square behind it
+    return !attacked<Line>(board, square, !board.black, occupied ^ bit(king));
+  };
+  for (Bitboard left = steps_around(bit(king)) & ~own; left;) {
+    const int to = pop(left);
+    if (safe(to)) moves.add(king, bit(to));
+  }
+  if (bounds.checkers) return;
+  for (Bitboard left = castling_targets(board, occupied); left;) {
+    const int to = pop(left);
+    if (safe(to) && safe((king + to) / 2)) moves.add(king, bit(to));
+  }
+}
+
+inline void add_legal(const Sets& board, const Bounds& bounds, MoveList& moves) {
+  const Bitboard own = board.side(board.black), theirs = board.side(!board.black);
+  const Bitboard occupied = own | theirs;
+  const auto& pieces = board.of[board.black];
+  add_king_moves(board, bounds, moves);
+  if (bounds.checkers > 1) return;
+  for (Bitboard left = pieces[KNIGHT] & ~bounds.pinned; left;) {
+    const int from = pop(left);
+    moves.add(from, jumps(bit(from)) & ~own & bounds.answer);
+  }
+  for (int type = BISHOP; type <= QUEEN; ++type)
+    for (Bitboard left = pieces[type]; left;) {
+      const int from = pop(left);
+      moves.add(from, sliding<Line>(type, from, occupied) & ~own & bounds.allowed(from));
+    }
+  const Bitboard passed = board.en_passant < 0 ? 0 : bit(board.en_passant);
+  for (Bitboard left = pieces[PAWN]; left;) {
+    const int from = pop(left);
+    const Bitboard targets = pawn_targets(board, from, occupied, theirs);
+    moves.add_pawn(from, targets & ~passed & bounds.allowed(from));
+    // Two pawns leave one rank, which no pin describes: this one is tried.
+    if ((targets & passed) && is_legal<Line>(board, Move::between(from, board.en_passant)))
+      moves.add(from, passed);
+  }
+}
+
+struct Board : Sets {
+  using Sets::Sets;
+
+  Outcome write_legal(std::uint8_t* mask) const {
+    const Bounds bounds(*this);
+    MoveList legal;
+    add_legal(*this, bounds, legal);
+    write_list(legal, black, mask);
+    return outcome(!legal.empty(), bounds.checkers > 0);
+  }
+};
+
+}  // namespace pins
 
 }  // namespace rungs::steps

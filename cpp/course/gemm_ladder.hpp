@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "product.hpp"
-#include "workers.hpp"
+#include "../learn/product.hpp"
+#include "../learn/workers.hpp"
 
 namespace rungs::learn::ladder {
 

@@ -6,17 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "arrays.hpp"
-#include "bitboards.hpp"
-#include "bytes.hpp"
-#include "first.hpp"
-#include "king.hpp"
-#include "lanes.hpp"
-#include "memory.hpp"
-#include "pins.hpp"
-#include "planes.hpp"
-#include "rays.hpp"
-#include "side.hpp"
+#include "step_planes.hpp"
 
 namespace rungs::steps {
 
