@@ -28,8 +28,9 @@ PYTHON = (
     ("__main__",),
 )
 CPP = (
-    ("chess", "cartpole", "machine"),
+    ("chess",),
     ("env",),
+    ("cartpole",),
     ("rungs",),
     ("learn", "search"),
     ("course",),

@@ -1,7 +1,7 @@
 // The code of the CUDA rung, run by the host a board after the other: its layout and its plain
 // lanes are tested where there is no GPU. Compiled ahead of time with RUNGS_PLAIN_LANES.
 #include "../rungs/batch.hpp"
-#include "../rungs/device_batch.hpp"
+#include "../rungs/cuda.hpp"
 #include "at.hpp"
 
 extern "C" {

@@ -3,9 +3,7 @@
 // The game ends as python-chess's `outcome(claim_draw=True)` says of the position reached: a draw
 // is claimed for a repetition or 50 moves that has happened, not for one that a move could bring.
 #pragma once
-#include "key.hpp"
 #include "movegen.hpp"
-#include "play.hpp"
 
 namespace rungs::chess {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "../rungs/serial.hpp"
+#include "../rungs/cpu_loops.hpp"
 
 using namespace rungs;
 

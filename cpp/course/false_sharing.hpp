@@ -1,10 +1,10 @@
 // Ways to share a step out among threads. Each plays an action that is legal on every board, and
 // returns how many episodes ended; they differ in who plays which board, and in nothing else.
 //
-// What the rung `openmp` adds (cpp/rungs/openmp.hpp): it first asks of all actions whether they are
-// legal, and changes nothing unless all are.
+// What the rung `openmp` adds (cpp/rungs/cpu_loops.hpp): it first asks of all actions whether they
+// are legal, and changes nothing unless all are.
 #pragma once
-#include "../rungs/openmp.hpp"
+#include "../rungs/cpu_loops.hpp"
 
 namespace rungs::steps {
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "../chess/game.hpp"
-#include "../chess/perft.hpp"
 
 namespace rungs::steps {
 

@@ -3,7 +3,6 @@
 #pragma once
 #include <type_traits>
 
-#include "../chess/play.hpp"
 #include "../env/mask.hpp"
 #include "step_bitboards.hpp"
 

@@ -1,9 +1,9 @@
 // One chess environment: what reinforcement learning adds to a game.
 #pragma once
 #include "../chess/game.hpp"
-#include "episode.hpp"
 #include "mask.hpp"
 #include "observation.hpp"
+#include "philox.hpp"
 
 namespace rungs::env {
 
@@ -54,6 +54,35 @@ struct ChessRows {
   RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
 #undef RUNGS_FIELD
   bool streamed_observation, streamed_mask;
+};
+
+// What every batch of chess environments is told and where it writes: one array per output
+// (structure of arrays), which the caller owns. Mirrored by lib/rungs/chess/boards/native.py.
+struct ChessOutputs {
+  ChessConfig config;
+  std::int64_t num_envs;
+  std::int64_t first_board;     // the number of the batch's first board among all
+  History* history;             // null where observations don't show any
+  const std::int64_t* replies;  // (N,) an engine's; null where none plays
+#define RUNGS_FIELD(type, name, count) type* name;
+  RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
+#undef RUNGS_FIELD
+
+  ChessRows rows(std::int64_t i) const {
+#define RUNGS_ROW(type, name, count) name + i*(count),
+    return {history ? history + i : nullptr, replies ? replies + i : nullptr,
+            RUNGS_CHESS_OUTPUTS(RUNGS_ROW) false, false};
+#undef RUNGS_ROW
+  }
+
+  // The same for who calls `end_streams` when it has written boards.
+  ChessRows streamed_rows(std::int64_t i) const {
+    ChessRows row = rows(i);
+    row.streamed_observation =
+        streams(observation, num_envs, observation_bytes(config.observation));
+    row.streamed_mask = streams(mask, num_envs, mask_bytes(config.mask));
+    return row;
+  }
 };
 
 template <chess::AnyGame Game>

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "../chess/action.hpp"
-#include "store.hpp"
+#include "stream_store.hpp"
 
 namespace rungs::env {
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "openmp.hpp"
+#include "cpu_loops.hpp"
 
 namespace rungs::mpi {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "../env/chess_env.hpp"
-#include "../rungs/team.hpp"
+#include "../rungs/thread_pool.hpp"
 #include "game_tree.hpp"
 
 namespace rungs::search {

@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "../env/episode.hpp"
+#include "../env/philox.hpp"
 #include "real.hpp"
 
 namespace rungs::search {

@@ -194,7 +194,7 @@ MUTANTS = [
     ),
     Mutant(
         "illegal-on-last-board",
-        "cpp/rungs/serial.hpp",
+        "cpp/rungs/cpu_loops.hpp",
         "  for (std::int64_t i = 0; i < batch.num_envs; ++i)\n    if (!batch.accepts",
         "  for (std::int64_t i = 0; i < batch.num_envs - 1; ++i)\n    if (!batch.accepts",
         "an illegal action on the last board is played",

@@ -17,7 +17,7 @@ MUTANTS = [
     ),
     Mutant(
         "streamed-by-halves",
-        "cpp/env/store.hpp",
+        "cpp/env/stream_store.hpp",
         "detail::stream(&squares, sizeof squares, out);",
         "detail::stream(&squares, sizeof squares / 2, out);",
         "of squares that are streamed past the caches the second half is not written",

@@ -61,7 +61,7 @@ MUTANTS = [
     ),
     Mutant(
         "en-passant-takes-nothing",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "change.emptied |= to_bit >> 8;",
         "change.emptied |= 0;",
         "a pawn that is captured en passant stays",
@@ -101,7 +101,7 @@ MUTANTS = [
     ),
     Mutant(
         "castling-rook-captured",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "const int their_castling = p.castling[1] & ~static_cast<int>(to_bit >> 56);",
         "const int their_castling = p.castling[1];",
         "the right to castle outlives the capture of its rook",
@@ -109,7 +109,7 @@ MUTANTS = [
     ),
     Mutant(
         "castling-rook-moved",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "king ? 0 : p.castling[0] & ~static_cast<int>(from_bit & kRank1);",
         "king ? 0 : p.castling[0];",
         "the right to castle outlives its rook's move",
@@ -117,7 +117,7 @@ MUTANTS = [
     ),
     Mutant(
         "castling-king-moved",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "king ? 0 : p.castling[0] & ~static_cast<int>(from_bit & kRank1);",
         "p.castling[0] & ~static_cast<int>(from_bit & kRank1);",
         "the rights to castle outlive the king's move",
@@ -133,7 +133,7 @@ MUTANTS = [
     ),
     Mutant(
         "promoted-pawn-stays",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "change.placed = everywhere(to_bit) & only(promoted_piece(a));",
         "change.placed |= everywhere(to_bit) & only(promoted_piece(a));",
         "a promoted pawn is still a pawn too",
@@ -141,7 +141,7 @@ MUTANTS = [
     ),
     Mutant(
         "slider-falls-short",
-        "cpp/chess/simd.hpp",
+        "cpp/chess/bitboard.hpp",
         "  from |= open & rotate(from, kStepLanes * 4 & 63);\n",
         "",
         "a rook, bishop or queen attacks no further than four squares",
@@ -149,7 +149,7 @@ MUTANTS = [
     ),
     Mutant(
         "east-wraps-around",
-        "cpp/chess/simd.hpp",
+        "cpp/chess/bitboard.hpp",
         "constexpr Lanes kInside = {~kRank1, ~(kRank1 | kFileA), ~kFileA,",
         "constexpr Lanes kInside = {~kRank1, ~(kRank1 | kFileA), ~Bitboard{0},",
         "moves to the east go on at the other edge of the board",
@@ -157,7 +157,7 @@ MUTANTS = [
     ),
     Mutant(
         "knight-wraps-around",
-        "cpp/chess/simd.hpp",
+        "cpp/chess/bitboard.hpp",
         "~(kRank1 | kFileGH), ~(kRank12 | kFileH)};",
         "~(kRank1 | kFileGH), ~kRank12};",
         "a knight jumps over the edge of the board",
@@ -189,7 +189,7 @@ MUTANTS = [
     ),
     Mutant(
         "perft-without-last-plane",
-        "cpp/chess/perft.hpp",
+        "cpp/chess/movegen.hpp",
         "for (int plane = kUnderpromotionPlane; plane < kPlanes; ++plane)",
         "for (int plane = kUnderpromotionPlane; plane < kPlanes - 1; ++plane)",
         "a promotion to a rook by a capture to the north-east is not gone into",
@@ -213,7 +213,7 @@ MUTANTS = [
     ),
     Mutant(
         "captured-piece-kept",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "detail::Change change = {from_bit | to_bit,",
         "detail::Change change = {from_bit,",
         "a captured piece stays on its square",
@@ -221,7 +221,7 @@ MUTANTS = [
     ),
     Mutant(
         "clock-goes-on-after-capture",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "const bool zeroing = pawn || (theirs & to_bit);",
         "const bool zeroing = pawn;",
         "the halfmove clock is not reset by a capture",
@@ -229,7 +229,7 @@ MUTANTS = [
     ),
     Mutant(
         "clock-goes-on-after-pawn",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "const bool zeroing = pawn || (theirs & to_bit);",
         "const bool zeroing = theirs & to_bit;",
         "the halfmove clock is not reset by a pawn's move",
@@ -237,7 +237,7 @@ MUTANTS = [
     ),
     Mutant(
         "move-counted-after-white",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "const int fullmove = p.fullmove + p.black,",
         "const int fullmove = p.fullmove + !p.black,",
         "the number of the move grows after White's ply",
@@ -269,7 +269,7 @@ MUTANTS = [
     ),
     Mutant(
         "key-without-castling",
-        "cpp/chess/key.hpp",
+        "cpp/chess/position.hpp",
         "p.castling[0] | p.castling[1] << 8 | p.en_passant << 16",
         "p.en_passant << 16",
         "positions of other rights to castle are the same for repetition",
@@ -277,7 +277,7 @@ MUTANTS = [
     ),
     Mutant(
         "key-without-en-passant",
-        "cpp/chess/key.hpp",
+        "cpp/chess/position.hpp",
         "| p.en_passant << 16 | p.black << 24;",
         "| p.black << 24;",
         "a position in which a pawn may be captured en passant is the one in which it may not",
@@ -285,7 +285,7 @@ MUTANTS = [
     ),
     Mutant(
         "key-without-side",
-        "cpp/chess/key.hpp",
+        "cpp/chess/position.hpp",
         "| p.en_passant << 16 | p.black << 24;",
         "| p.en_passant << 16;",
         "a position turned over, with the other side to move, is the same for repetition",
@@ -429,7 +429,7 @@ MUTANTS = [
     ),
     Mutant(
         "castling-king-stays-in-place",
-        "cpp/chess/play.hpp",
+        "cpp/chess/action.hpp",
         "words = (words & ~(everywhere(change.emptied) & detail::kBoards)) | change.placed;",
         "words = (words | change.placed) & ~(everywhere(change.emptied) & detail::kBoards);",
         "in Chess960 a king or rook that castles to where either stood is nobody's",

@@ -2,8 +2,8 @@
 // One object is as many environments as a register holds numbers of the state. They are stepped
 // together, without any branch.
 #pragma once
-#include "../cartpole/physics.hpp"
-#include "episode.hpp"
+#include "../env/philox.hpp"
+#include "physics.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // Many never cross a function boundary not inlined
 

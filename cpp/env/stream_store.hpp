@@ -2,7 +2,7 @@
 #pragma once
 #include <cstring>
 
-#include "../chess/simd.hpp"
+#include "../chess/lanes.hpp"
 
 #if defined(__x86_64__) && !RUNGS_PLAIN
 #include <immintrin.h>
