@@ -74,9 +74,9 @@ struct CartPoleEnv {
   }
 
   auto fallen() const {
-    return (state.x < number(-cartpole::kMostX)) | (state.x > number(cartpole::kMostX)) |
-           (state.theta < number(-cartpole::kMostTheta)) |
-           (state.theta > number(cartpole::kMostTheta));
+    return (state.x < number(-cartpole::kMaxX)) | (state.x > number(cartpole::kMaxX)) |
+           (state.theta < number(-cartpole::kMaxTheta)) |
+           (state.theta > number(cartpole::kMaxTheta));
   }
 };
 

@@ -17,10 +17,10 @@ constexpr double kGravity = 9.8, kMassOfCart = 1.0, kMassOfPole = 0.1;
 constexpr double kMass = kMassOfPole + kMassOfCart;
 constexpr double kLength = 0.5;  // half the pole's, metres
 constexpr double kMassLength = kMassOfPole * kLength;
-constexpr double kForce = 10.0;                                       // newtons, to either side
-constexpr double kSeconds = 0.02;                                     // per step
-constexpr double kMostX = 2.4;                                        // metres from the middle
-constexpr double kMostTheta = 12 * 2 * 3.14159265358979323846 / 360;  // radians from upright
+constexpr double kForce = 10.0;                                      // newtons, to either side
+constexpr double kSeconds = 0.02;                                    // per step
+constexpr double kMaxX = 2.4;                                        // metres from the middle
+constexpr double kMaxTheta = 12 * 2 * 3.14159265358979323846 / 360;  // radians from upright
 
 // A pole within its limit leans so little that few terms of Taylor's series are exact to the last
 // place or the one before.

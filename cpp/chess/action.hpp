@@ -134,7 +134,7 @@ inline Change castle(Bitboard king, int rook_file) {
   const bool east = bit(rook_file) > king;
   const Bitboard king_to = bit(east ? 6 : 2), rook_to = bit(east ? 5 : 3);
   return {king | bit(rook_file),
-          (everywhere(king_to) & only(KING)) | (everywhere(rook_to) & only(ROOK))};
+          (broadcast(king_to) & lane_mask(KING)) | (broadcast(rook_to) & lane_mask(ROOK))};
 }
 
 }  // namespace detail
@@ -151,22 +151,22 @@ inline void play(const Position& p, Action a, Position& next) {
   Lanes words;
   std::memcpy(&words, &p, sizeof words);
   // What they have left is the next mover's own.
-  words = (words & ~detail::kOwn) | (everywhere(theirs) & detail::kOwn);
+  words = (words & ~detail::kOwn) | (broadcast(theirs) & detail::kOwn);
   // The piece's type is that of the board which holds it.
-  const Lanes holding = nonempty(words & everywhere(from_bit) & detail::kBoards);
-  detail::Change change = {from_bit | to_bit, everywhere(to_bit) & holding};
+  const Lanes holding = nonempty(words & broadcast(from_bit) & detail::kBoards);
+  detail::Change change = {from_bit | to_bit, broadcast(to_bit) & holding};
 
   const int rook_file = king ? castling_rook(p, a) : -1;
   if (rook_file >= 0) change = detail::castle(from_bit, rook_file);
   std::uint8_t en_passant = kNoFile;
   if (pawn) {
     if (p.en_passant != kNoFile && to == p.en_passant_square()) change.emptied |= to_bit >> 8;
-    if (to >= 56) change.placed = everywhere(to_bit) & only(promoted_piece(a));
+    if (to >= 56) change.placed = broadcast(to_bit) & lane_mask(promoted_piece(a));
     const Bitboard beside = (to_bit & ~kFileA) >> 1 | (to_bit & ~kFileH) << 1;
     if (plane_of(a) == kTwoNorth && (beside & p.piece[PAWN] & theirs))
       en_passant = static_cast<std::uint8_t>(to & 7);
   }
-  words = (words & ~(everywhere(change.emptied) & detail::kBoards)) | change.placed;
+  words = (words & ~(broadcast(change.emptied) & detail::kBoards)) | change.placed;
   words = (flip(words) & detail::kBoards) | (words & ~detail::kBoards);
 
   // A rook's right goes with its move or capture, both rights with the king's move. All is read

@@ -96,7 +96,7 @@ inline Lanes jump(Lanes x) { return rotate(x, kJumpLanes) & kJumpInside; }
 //   by two       R * * * . . . .     all that is marked takes two,
 //   by four      R * * * * * * *     and then four: `open` says where so many steps are free.
 inline Lanes fill(Lanes from, Bitboard empty) {
-  Lanes open = everywhere(empty) & kInside;
+  Lanes open = broadcast(empty) & kInside;
   from |= open & rotate(from, kStepLanes);
   open &= rotate(open, kStepLanes);
   from |= open & rotate(from, kStepLanes * 2 & 63);
@@ -109,7 +109,7 @@ inline Lanes opposite(Lanes x) { return shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x); }
 
 // Every lane turned over, as `flip` does: one shuffle of bytes, where the compiler knows it.
 inline Lanes flip(Lanes x) {
-#if !RUNGS_PLAIN && (defined(__clang__) || defined(__AVX512BW__))
+#if !RUNGS_SCALAR_LANES && (defined(__clang__) || defined(__AVX512BW__))
   using Bytes = std::uint8_t __attribute__((vector_size(64)));
   return (Lanes)__builtin_shufflevector(
       (Bytes)x, (Bytes)x, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 23, 22, 21, 20, 19,
@@ -122,7 +122,7 @@ inline Lanes flip(Lanes x) {
 
 // The number of squares in each lane. No compiler of today finds the vector instruction by itself.
 inline Lanes counts(Lanes x) {
-#if defined(__AVX512VPOPCNTDQ__) && !RUNGS_PLAIN
+#if defined(__AVX512VPOPCNTDQ__) && !RUNGS_SCALAR_LANES
   return (Lanes)_mm512_popcnt_epi64((__m512i)x);
 #else
   return lanewise([&](int lane) { return static_cast<std::uint64_t>(count(x[lane])); });

@@ -56,7 +56,7 @@ namespace detail {
 
 // Finds all that `game` knows of its new position.
 template <AnyGame Game>
-RUNGS_ONCE void examine(Game& game) {
+RUNGS_NOINLINE_ON_GPU void examine(Game& game) {
   Position& p = game.position;
   const Generated found = generate(p, game.legal);
   if (!found.en_passant) p.en_passant = kNoFile;

@@ -7,27 +7,27 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__CUDACC_RTC__) || defined(RUNGS_PLAIN_LANES)
-#define RUNGS_PLAIN 1
-#else
-#define RUNGS_PLAIN 0
+#ifdef __CUDACC_RTC__
+#define RUNGS_SCALAR_LANES 1
+#elif !defined(RUNGS_SCALAR_LANES)
+#define RUNGS_SCALAR_LANES 0
 #endif
 
-#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__) && !RUNGS_PLAIN
-#define RUNGS_HALVES 1
+#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__) && !RUNGS_SCALAR_LANES
+#define RUNGS_2X256 1
 #else
-#define RUNGS_HALVES 0
+#define RUNGS_2X256 0
 #endif
 
 // Before a long function that is called from several places: a GPU has little room for code, and
 // its compiler would copy it to each of them.
 #ifdef __CUDACC_RTC__
-#define RUNGS_ONCE __noinline__
+#define RUNGS_NOINLINE_ON_GPU __noinline__
 #else
-#define RUNGS_ONCE inline
+#define RUNGS_NOINLINE_ON_GPU inline
 #endif
 
-#if (defined(__AVX512F__) && !RUNGS_PLAIN) || RUNGS_HALVES
+#if (defined(__AVX512F__) && !RUNGS_SCALAR_LANES) || RUNGS_2X256
 #include <immintrin.h>
 #endif
 
@@ -37,7 +37,7 @@ namespace rungs::chess {
 template <class Row>
 concept WordRow = requires(Row& row, int i) { row[i] = std::uint64_t{row[i]}; };
 
-#if RUNGS_PLAIN
+#if RUNGS_SCALAR_LANES
 
 struct Lanes {
   std::uint64_t word[8];
@@ -88,7 +88,7 @@ constexpr Lanes shuffle(const Lanes& x) {
   return {x[lane]...};
 }
 
-#elif RUNGS_HALVES
+#elif RUNGS_2X256
 
 using Half = std::uint64_t __attribute__((vector_size(32)));
 
@@ -157,12 +157,12 @@ inline Lanes shuffle(Lanes x) {
 
 #endif
 
-inline Lanes everywhere(std::uint64_t b) { return Lanes{b, b, b, b, b, b, b, b}; }
+inline Lanes broadcast(std::uint64_t b) { return Lanes{b, b, b, b, b, b, b, b}; }
 
 // Rotates each lane to the left. No g++ of today finds the vector instruction by itself, and of its
 // two names for it g++ warns of the one without a mask.
 inline Lanes rotate(Lanes x, Lanes left) {
-#if defined(__AVX512F__) && !RUNGS_PLAIN
+#if defined(__AVX512F__) && !RUNGS_SCALAR_LANES
   return (Lanes)_mm512_maskz_rolv_epi64(255, (__m512i)x, (__m512i)left);
 #else
   return (x << left) | (x >> ((64 - left) & 63));
@@ -191,13 +191,13 @@ inline Lanes load_lanes(const Words& words, int first) {
 }
 
 // The union of all lanes, in each of them.
-inline Lanes spread(Lanes x) {
+inline Lanes reduce_or_all(Lanes x) {
   x |= shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x);
   x |= shuffle<2, 3, 0, 1, 6, 7, 4, 5>(x);
   return x | shuffle<1, 0, 3, 2, 5, 4, 7, 6>(x);
 }
 
-inline std::uint64_t merge(Lanes x) { return spread(x)[0]; }
+inline std::uint64_t reduce_or(Lanes x) { return reduce_or_all(x)[0]; }
 
 // The sum of all lanes.
 inline std::uint64_t sum(const Lanes& x) {
@@ -207,8 +207,8 @@ inline std::uint64_t sum(const Lanes& x) {
 }
 
 // All ones in the lane of that number.
-inline Lanes only(int lane) {
-  return ~nonempty(Lanes{0, 1, 2, 3, 4, 5, 6, 7} ^ everywhere(static_cast<std::uint64_t>(lane)));
+inline Lanes lane_mask(int lane) {
+  return ~nonempty(Lanes{0, 1, 2, 3, 4, 5, 6, 7} ^ broadcast(static_cast<std::uint64_t>(lane)));
 }
 
 }  // namespace rungs::chess

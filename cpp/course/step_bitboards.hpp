@@ -59,7 +59,7 @@ struct Sets {
 
 // A list of moves with room for the most that there are; nothing is allocated.
 struct MoveList {
-  Move move[chess::kMostActions];
+  Move move[chess::kMaxMoves];
   int number = 0;
 
   bool empty() const { return number == 0; }
@@ -268,13 +268,13 @@ namespace pins {
 
 using Line = rays::Lookup;
 
-struct Bounds {
-  Bitboard answer = chess::kAll;  // where others than the king must land: anywhere but in check
+struct CheckInfo {
+  Bitboard check_mask = chess::kAll;  // where others than the king must land: anywhere but in check
   Bitboard pinned = 0;
   Bitboard line[64];  // where each pinned piece may land
   int checkers = 0;
 
-  explicit Bounds(const Sets& board) {
+  explicit CheckInfo(const Sets& board) {
     const Bitboard own = board.side(board.black), occupied = board.occupied();
     const auto& theirs = board.of[!board.black];
     const int king = board.king(board.black);
@@ -293,14 +293,16 @@ struct Bounds {
     }
   }
 
-  Bitboard allowed(int from) const { return pinned >> from & 1 ? answer & line[from] : answer; }
+  Bitboard allowed(int from) const {
+    return pinned >> from & 1 ? check_mask & line[from] : check_mask;
+  }
 
  private:
   // One check is answered on these squares, two by the king alone.
-  void check(Bitboard answers) { answer = checkers++ ? 0 : answers; }
+  void check(Bitboard squares) { check_mask = checkers++ ? 0 : squares; }
 };
 
-inline void add_king_moves(const Sets& board, const Bounds& bounds, MoveList& moves) {
+inline void add_king_moves(const Sets& board, const CheckInfo& info, MoveList& moves) {
   const Bitboard own = board.side(board.black), occupied = board.occupied();
   const int king = board.king(board.black);
   const auto safe = [&](int square) {  // as the king is no shield to the square behind it
@@ -310,33 +312,33 @@ inline void add_king_moves(const Sets& board, const Bounds& bounds, MoveList& mo
     const int to = pop(left);
     if (safe(to)) moves.add(king, bit(to));
   }
-  if (bounds.checkers) return;
+  if (info.checkers) return;
   for (Bitboard left = castling_targets(board, occupied); left;) {
     const int to = pop(left);
     if (safe(to) && safe((king + to) / 2)) moves.add(king, bit(to));
   }
 }
 
-inline void add_legal(const Sets& board, const Bounds& bounds, MoveList& moves) {
+inline void add_legal(const Sets& board, const CheckInfo& info, MoveList& moves) {
   const Bitboard own = board.side(board.black), theirs = board.side(!board.black);
   const Bitboard occupied = own | theirs;
   const auto& pieces = board.of[board.black];
-  add_king_moves(board, bounds, moves);
-  if (bounds.checkers > 1) return;
-  for (Bitboard left = pieces[KNIGHT] & ~bounds.pinned; left;) {
+  add_king_moves(board, info, moves);
+  if (info.checkers > 1) return;
+  for (Bitboard left = pieces[KNIGHT] & ~info.pinned; left;) {
     const int from = pop(left);
-    moves.add(from, jumps(bit(from)) & ~own & bounds.answer);
+    moves.add(from, jumps(bit(from)) & ~own & info.check_mask);
   }
   for (int type = BISHOP; type <= QUEEN; ++type)
     for (Bitboard left = pieces[type]; left;) {
       const int from = pop(left);
-      moves.add(from, sliding<Line>(type, from, occupied) & ~own & bounds.allowed(from));
+      moves.add(from, sliding<Line>(type, from, occupied) & ~own & info.allowed(from));
     }
   const Bitboard passed = board.en_passant < 0 ? 0 : bit(board.en_passant);
   for (Bitboard left = pieces[PAWN]; left;) {
     const int from = pop(left);
     const Bitboard targets = pawn_targets(board, from, occupied, theirs);
-    moves.add_pawn(from, targets & ~passed & bounds.allowed(from));
+    moves.add_pawn(from, targets & ~passed & info.allowed(from));
     // Two pawns leave one rank, which no pin describes: this one is tried.
     if ((targets & passed) && is_legal<Line>(board, Move::between(from, board.en_passant)))
       moves.add(from, passed);
@@ -347,11 +349,11 @@ struct Board : Sets {
   using Sets::Sets;
 
   Outcome write_legal(std::uint8_t* mask) const {
-    const Bounds bounds(*this);
+    const CheckInfo info(*this);
     MoveList legal;
-    add_legal(*this, bounds, legal);
+    add_legal(*this, info, legal);
     write_list(legal, black, mask);
-    return outcome(!legal.empty(), bounds.checkers > 0);
+    return outcome(!legal.empty(), info.checkers > 0);
   }
 };
 

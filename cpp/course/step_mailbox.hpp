@@ -327,7 +327,7 @@ namespace arrays {
 
 // Has what `std::vector` has, as far as it is used here.
 struct Moves {
-  Move move[chess::kMostActions];
+  Move move[chess::kMaxMoves];
   int number = 0;
 
   void push_back(Move added) { move[number++] = added; }

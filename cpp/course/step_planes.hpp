@@ -23,7 +23,7 @@ struct Generator {
   const Bitboard (&own)[6] = board.of[black], (&theirs)[6] = board.of[!black];
   const Bitboard ours = board.side(black), others = board.side(!black), empty = ~(ours | others);
   const Bitboard king = own[KING];
-  Bitboard rays[8] = {}, pins[8] = {}, pinned = 0, attacks = 0, answer = chess::kAll;
+  Bitboard rays[8] = {}, pins[8] = {}, pinned = 0, attacks = 0, check_mask = chess::kAll;
   bool check = false;
 
   // All squares that so many of a set reach in a direction over empty ones, in three doublings.
@@ -42,7 +42,7 @@ struct Generator {
     return of[QUEEN] | of[way % 2 ? BISHOP : ROOK];
   }
 
-  void find_bounds() {
+  void find_checks_and_pins() {
     Bitboard slid[8], behind = 0, sources = 0;
     attacks =
         steps_around(theirs[KING]) | jumps(theirs[KNIGHT]) | pawn_attacks(theirs[PAWN], !black);
@@ -65,7 +65,7 @@ struct Generator {
     const Bitboard near =
         (jumps(king) & theirs[KNIGHT]) | (pawn_attacks(king, black) & theirs[PAWN]);
     const Bitboard checkers = (sources & others) | near;
-    answer = chess::count(checkers) > 1 ? 0 : sources | near;
+    check_mask = chess::count(checkers) > 1 ? 0 : sources | near;
   }
 
   // Pieces that may go in a direction: a pinned one keeps to its line.
@@ -86,7 +86,7 @@ struct Generator {
     for (int way = 0; way < 8; ++way) {
       Bitboard from = free(sliders(own, way), way);
       for (int k = 1; k < 8; ++k) {
-        put(8 * (k - 1) + seen(way), from & back(~ours & answer, way, k));
+        put(8 * (k - 1) + seen(way), from & back(~ours & check_mask, way, k));
         from &= back(empty, way, k);
       }
     }
@@ -101,10 +101,10 @@ struct Generator {
                                       kEast2 & ~chess::kRank8,  kEast1 & ~chess::kRank78,
                                       kWest1 & ~chess::kRank78, kWest2 & ~chess::kRank8,
                                       kWest2 & ~chess::kRank1,  kWest1 & ~chess::kRank12};
-      const Bitboard landing = ~ours & answer & inside[way];
+      const Bitboard destinations = ~ours & check_mask & inside[way];
       const int jump = black ? (11 - way) % 8 : way;
       put(chess::kKnightPlane + jump,
-          own[KNIGHT] & ~pinned & std::rotr(landing, chess::kJump[way]));
+          own[KNIGHT] & ~pinned & std::rotr(destinations, chess::kJump[way]));
     }
     const int home = black ? 56 : 0;
     const Bitboard unsafe = attacks >> home;
@@ -131,13 +131,13 @@ struct Generator {
       return black ? (12 - way) % 8 : way;
     };  // as Black goes south
     const int north = ahead(chess::N);
-    const Bitboard pawns = free(own[PAWN], north), to = empty & answer;
+    const Bitboard pawns = free(own[PAWN], north), to = empty & check_mask;
     const Bitboard second = black ? chess::kRank7 : chess::kRank2;
     put_pawns(chess::N, pawns & back(to, north, 1));
     put(8 + chess::N, pawns & second & back(empty, north, 1) & back(to, north, 2));
     for (const int seen : {chess::NE, chess::NW}) {
       const int way = ahead(seen);
-      const Bitboard takes = free(own[PAWN], way) & back(others & answer, way, 1);
+      const Bitboard takes = free(own[PAWN], way) & back(others & check_mask, way, 1);
       put_pawns(seen, takes | en_passant_from(way));
     }
   }
@@ -150,7 +150,7 @@ struct Generator {
   }
 
   Outcome write(std::uint8_t* mask) {
-    find_bounds();
+    find_checks_and_pins();
     add_slides();
     add_king_and_knights();
     add_pawns();

@@ -203,7 +203,7 @@ struct ChessEnvIn {
   // Of all the actions that an ended board takes, and ignores, a list names the first.
   void write_list(const ChessRows& rows) const {
     auto* list = reinterpret_cast<std::int16_t*>(rows.mask);
-    const int legal = env::write_list(game.legal, ended ? 1 : kMostListed, list);
+    const int legal = env::write_list(game.legal, ended ? 1 : kMaxLegal, list);
     *rows.action_count = static_cast<std::int16_t>(ended ? legal > 0 : legal);
   }
 

@@ -101,8 +101,10 @@ inline void write_board(const Game& game, std::int8_t* out) {
   const Position& p = game.position;
   // A piece of ours is type + 1, and one of theirs -(type + 1), which is ~type.
   Lanes board = {};
-  for (int type = KNIGHT; type <= KING; ++type) board |= where(p.piece[type]) & kOnes * type;
-  put((board ^ where(p.theirs())) + (where(p.own) & kOnes), out, false);
+  for (int type = KNIGHT; type <= KING; ++type)
+    board |= expand_bits_to_bytes(p.piece[type]) & kOnes * type;
+  put((board ^ expand_bits_to_bytes(p.theirs())) + (expand_bits_to_bytes(p.own) & kOnes), out,
+      false);
   for (int side = 0; side < 2; ++side) {
     out[64 + 2 * side] = p.short_castling(side) != 0;
     out[65 + 2 * side] = p.long_castling(side) != 0;
@@ -152,7 +154,7 @@ inline Word written(std::uint64_t number) {
 // 64 squares as 64 numbers, 0 or 1.
 template <class Word>
 inline void put_squares(chess::Bitboard bits, Word* out, [[maybe_unused]] bool streamed) {
-#if RUNGS_PLAIN
+#if RUNGS_SCALAR_LANES
   for (int square = 0; square < 64; ++square)
     out[square] = bits >> square & 1 ? written<Word>(1) : Word{0};
 #else
@@ -167,7 +169,7 @@ inline void put_squares(chess::Bitboard bits, Word* out, [[maybe_unused]] bool s
 #endif
 }
 inline void put_squares(chess::Bitboard bits, std::uint8_t* out, bool streamed) {
-  put(where(bits) & kOnes, out, streamed);
+  put(expand_bits_to_bytes(bits) & kOnes, out, streamed);
 }
 
 template <class Word, chess::AnyGame Game>
@@ -184,8 +186,8 @@ inline void write_planes(const Game& game, const History& history, bool streamed
 
 // `history` is not looked at for BOARD, and may be null.
 template <chess::AnyGame Game>
-RUNGS_ONCE void observe(const Game& game, const History* history, ObservationFormat format,
-                        bool streamed, void* out) {
+RUNGS_NOINLINE_ON_GPU void observe(const Game& game, const History* history,
+                                   ObservationFormat format, bool streamed, void* out) {
   switch (format) {
     case ObservationFormat::PLANES:
       return write_planes(game, *history, streamed, static_cast<std::uint32_t*>(out));

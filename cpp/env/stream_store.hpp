@@ -4,7 +4,7 @@
 
 #include "../chess/lanes.hpp"
 
-#if defined(__x86_64__) && !RUNGS_PLAIN
+#if defined(__x86_64__) && !RUNGS_SCALAR_LANES
 #include <immintrin.h>
 #define RUNGS_CAN_STREAM 1
 #else

@@ -11,7 +11,7 @@
 namespace rungs::env {
 
 // More plies than any game has: 50 moves without a capture or a pawn's move end it.
-constexpr std::uint32_t kMostPlies = 12000;
+constexpr std::uint32_t kMaxGamePlies = 12000;
 
 // Whether each side has no more pieces than its promotions could have made: then no move that leads
 // on from here has more, and no list is too short.
@@ -69,7 +69,7 @@ inline std::string restore(const ChessConfig& config, const History* history,
   // Each ply since the last irreversible one is a past position, but for those before a start.
   if (position.halfmove > chess::kFiftyMoves || game.num_past > position.halfmove)
     return "it has more past positions than plies since the last capture or pawn's move";
-  if (env.ply > kMostPlies) return "its episode is longer than any game";
+  if (env.ply > kMaxGamePlies) return "its episode is longer than any game";
   if (config.mask == MaskFormat::LIST && !fits_list(position))
     return "it has more pieces than promotions make, and maybe more moves than are listed";
   chess::resume(game, position, game.num_past);

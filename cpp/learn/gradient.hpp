@@ -159,7 +159,7 @@ inline void keys_gradient(int slice, const Rows& batch, const Kept<T>& kept, T* 
   for (int key = 0; key < kCaptures; ++key)
     std::memset(captures + key * kKeys, 0, sizeof(T) * kKeySlice);
   for (std::int64_t row = 0; row < kept.rows; ++row) {
-    const std::int16_t* const action = batch.action + batch.row[row] * kMostLegal;
+    const std::int16_t* const action = batch.action + batch.row[row] * kMaxLegal;
     const std::int16_t* const capture = kept.capture + row * kRoom;
     const T* const score = kept.score + row * kRoom;
     Vector<T> query[kParts];

@@ -106,7 +106,7 @@ Parts learn_chunk(const Model<U>& model, const Rows& batch, const Loss& loss, co
     kept.occupied[first + row] = occupied(own);
     // By when the policy reads it, it is here.
     for (int i = 0; i < batch.count[from]; i += 32)
-      __builtin_prefetch(batch.action + from * kMostLegal + i);
+      __builtin_prefetch(batch.action + from * kMaxLegal + i);
   }
   const std::int8_t* const observation = kept.observation + first * kObservation;
   const auto position = [&](int row) { return batch.row[first + row]; };
@@ -119,9 +119,9 @@ Parts learn_chunk(const Model<U>& model, const Rows& batch, const Loss& loss, co
     T* const score = kept.score + (first + row) * kRoom;
     T* const delta = deltas.head + row * kHead;
     const int count = batch.count[from];
-    const std::int16_t* const action = batch.action + from * kMostLegal;
+    const std::int16_t* const action = batch.action + from * kMaxLegal;
     std::int16_t* const capture = kept.capture + (first + row) * kRoom;
-    if (count < 1 || count > kMostLegal ||
+    if (count < 1 || count > kMaxLegal ||
         !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
                        count, score, capture)) {
       wrong.add(from);

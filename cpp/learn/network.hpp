@@ -19,7 +19,7 @@ constexpr int kOthers = 8;   // what follows the squares in an observation
 constexpr int kObservation = 64 + kOthers;
 constexpr int kInputs = 64 * kPieces + kOthers;
 constexpr int kActions = 4672, kCaptures = kPieces * kPieces;
-constexpr int kMostLegal = 218;  // of a list of legal actions
+constexpr int kMaxLegal = 218;  // of a list of legal actions
 
 // What the others are multiplied by, so that each is at most about 1: numbers of float32, as
 // PyTorch's are, also where all others are of float64.

@@ -51,12 +51,12 @@ std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers&
     forward(*model.prepared, rows, observation, passing.activations());
     for (int row = 0; row < rows; ++row) {
       const std::int64_t i = first + row;
-      const std::int16_t* const action = in.action + i * kMostLegal;
+      const std::int16_t* const action = in.action + i * kMaxLegal;
       const T* const head = passing.head + row * kHead;
       alignas(64) T score[kRoom] = {};
       std::int16_t capture[kRoom];
       Likely<T> likely;
-      if (in.count[i] < 1 || in.count[i] > kMostLegal ||
+      if (in.count[i] < 1 || in.count[i] > kMaxLegal ||
           !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
                          in.count[i], score, capture))
         return wrong.add(i);
@@ -88,9 +88,9 @@ std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
       const std::int64_t i = first + row;
       const T* const head = passing.head + row * kHead;
       std::int16_t capture[kRoom];
-      if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMostLegal) ||
+      if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMaxLegal) ||
           !score_actions(model.parameters.weights, head, own + row * kObservation,
-                         action + i * kMostLegal, count[i], score + i * width, capture))
+                         action + i * kMaxLegal, count[i], score + i * width, capture))
         return wrong.add(i);
       value[i] = head[kKeys];
     }

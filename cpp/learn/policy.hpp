@@ -7,7 +7,7 @@
 namespace rungs::learn {
 
 // Room for a position's actions, in whole vectors.
-constexpr int kRoom = (kMostLegal + 15) / 16 * 16;
+constexpr int kRoom = (kMaxLegal + 15) / 16 * 16;
 
 // Which piece moves and which it takes: the row of the capture keys; -1 where the action is none,
 // or leaves the board.

@@ -22,7 +22,7 @@ class SearchLoss {
   // The policy's part is its divergence from search's: the cross-entropy less search's entropy.
   T operator()(std::int64_t position, int count, T value, const Likely<T>& likely, T* score,
                Parts& parts) const {
-    const T* const target = batch_.policy + position * kMostLegal;
+    const T* const target = batch_.policy + position * kMaxLegal;
     const T each = 1 / static_cast<T>(batch_.positions.rows);
     T divergence = 0;
     for (int i = 0; i < count; ++i) {

@@ -10,7 +10,7 @@ namespace rungs {
 
 struct ChessBatch : env::ChessOutputs {
   env::ChessEnv* env;
-  std::int16_t* chosen;  // (N,) the actions that `accepts` found legal
+  std::int16_t* chosen;  // (N,) the actions that `check_and_latch` found legal
 
   // What a rung does to board `i`; boards know nothing of each other, so in any order at any time.
 
@@ -24,7 +24,7 @@ struct ChessBatch : env::ChessOutputs {
 
   // Whether an action is legal; it is what `step` plays then. Each is read once: it may lie where a
   // step writes, or where another thread does.
-  bool accepts(std::int64_t i, std::int64_t action) const {
+  bool check_and_latch(std::int64_t i, std::int64_t action) const {
     if (!env[i].game.legal.contains(action)) return false;
     chosen[i] = static_cast<std::int16_t>(action);
     return true;

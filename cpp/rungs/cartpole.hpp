@@ -28,12 +28,12 @@ struct CartPoleBatch {
   bool* truncated;
   bool* ended;
   float* final_observation;  // (4, stride)
-  std::int8_t* chosen;       // the actions that `accept` found to be 0 or 1
+  std::int8_t* chosen;       // the actions that `check_and_latch` found to be 0 or 1
 };
 
 // Whether all of a step's actions are 0 or 1; they are what is played then. Each is read once: they
 // may lie where another thread writes. Returns the first that is not, or `num_envs`.
-inline std::int64_t accept(const CartPoleBatch& batch, const std::int64_t* actions) {
+inline std::int64_t check_and_latch(const CartPoleBatch& batch, const std::int64_t* actions) {
   std::uint64_t all = 0;
   std::int8_t* const chosen = batch.chosen;
   const std::int64_t num_envs = batch.num_envs;
@@ -59,7 +59,7 @@ struct CartPoleBlock {
   using Many = typename Env::template Many<Number>;
 
   // The most environments of a block: what they read and write stays in the first cache.
-  static constexpr std::int64_t kMost = 256;
+  static constexpr std::int64_t kMaxEnvs = 256;
   static constexpr int kLanes = Env::kLanes;
 
   const CartPoleBatch& batch;
@@ -95,7 +95,7 @@ struct CartPoleBlock {
  private:
   // Some of the environments, by number.
   struct Listed {
-    std::int64_t env[kMost];
+    std::int64_t env[kMaxEnvs];
     int count = 0;
   };
 
@@ -208,10 +208,10 @@ constexpr std::int64_t kStepsPerThread = 1024;
 // each one's next where `episode` is -1.
 template <class Real>
 inline void reset(const CartPoleBatch& batch, const bool* which, std::int64_t episode) {
-  constexpr std::int64_t kMost = CartPoleBlock<Real>::kMost;
-  for (std::int64_t first = 0; first < batch.num_envs; first += kMost)
-    CartPoleBlock<Real>{batch, first, std::min(first + kMost, batch.num_envs)}.reset(which,
-                                                                                     episode);
+  constexpr std::int64_t kMaxEnvs = CartPoleBlock<Real>::kMaxEnvs;
+  for (std::int64_t first = 0; first < batch.num_envs; first += kMaxEnvs)
+    CartPoleBlock<Real>{batch, first, std::min(first + kMaxEnvs, batch.num_envs)}.reset(which,
+                                                                                        episode);
 }
 
 // What a batch is asked to do.
@@ -228,8 +228,8 @@ namespace detail {
 // Random actions of a block, a bit each of Philox's words: 128 of a counter's.
 template <class Real>
 struct RandomActions {
-  std::uint32_t word[4][CartPoleBlock<Real>::kMost];
-  std::int8_t action[CartPoleBlock<Real>::kMost];
+  std::uint32_t word[4][CartPoleBlock<Real>::kMaxEnvs];
+  std::int8_t action[CartPoleBlock<Real>::kMaxEnvs];
 
   // The next ones of environments `first` to `last - 1`, after so many.
   const std::int8_t* next(const CartPoleBatch& batch, std::int64_t first, std::int64_t last,
@@ -275,9 +275,9 @@ template <class Real>
 inline std::int64_t step_run(const CartPoleBatch& batch, const Steps& steps, std::int64_t first,
                              std::int64_t last) {
   std::int64_t ended = 0;
-  constexpr std::int64_t kMost = CartPoleBlock<Real>::kMost;
-  for (; first < last; first += kMost)
-    ended += step_block<Real>({batch, first, std::min(first + kMost, last)}, steps);
+  constexpr std::int64_t kMaxEnvs = CartPoleBlock<Real>::kMaxEnvs;
+  for (; first < last; first += kMaxEnvs)
+    ended += step_block<Real>({batch, first, std::min(first + kMaxEnvs, last)}, steps);
   return ended;
 }
 
@@ -307,10 +307,10 @@ inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, std::in
 template <class Real>
 inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, Team& team,
                          std::int32_t threads) {
-  constexpr std::int64_t kMost = CartPoleBlock<Real>::kMost;
+  constexpr std::int64_t kMaxEnvs = CartPoleBlock<Real>::kMaxEnvs;
   threads = useful_threads(threads, batch.num_envs * steps.count);
   // Few steps of a block are over before the next is claimed.
-  const std::int64_t each = steps.count < kStepsPerThread / kMost ? kStepsPerThread : kMost;
+  const std::int64_t each = steps.count < kStepsPerThread / kMaxEnvs ? kStepsPerThread : kMaxEnvs;
   return team.run(threads, (batch.num_envs + each - 1) / each, [&](std::int64_t chunk) {
     return detail::step_run<Real>(batch, steps, chunk * each,
                                   std::min((chunk + 1) * each, batch.num_envs));

@@ -31,7 +31,7 @@ inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episo
 // changed, and for the first board `i` whose action is not, -1 - i is returned.
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    if (!batch.accepts(i, actions[i])) return -1 - i;
+    if (!batch.check_and_latch(i, actions[i])) return -1 - i;
   std::int64_t ended = 0;
   for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += batch.step(i);
   env::end_streams();
@@ -100,7 +100,7 @@ enum class Schedule : std::int32_t { STATIC, DYNAMIC, GUIDED };
 
 // Cling compiles pragmas right in the first code that has any, and wrongly from then on. So what
 // code that is compiled later calls, as the MPI rung's, is compiled with the rest of this header.
-#define RUNGS_COMPILED_NOW __attribute__((used, noinline))
+#define RUNGS_EMIT_HERE __attribute__((used, noinline))
 
 struct Team {
   std::int32_t threads;
@@ -171,8 +171,8 @@ inline std::int32_t team_size(std::int32_t threads) {
   return size;
 }
 
-RUNGS_COMPILED_NOW inline void reset(const ChessBatch& batch, const bool* which,
-                                     std::int64_t episode, const Team& team) {
+RUNGS_EMIT_HERE inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
+                                  const Team& team) {
   const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   detail::share(team, threads, batch.num_envs, [&](std::int64_t i) {
@@ -181,21 +181,20 @@ RUNGS_COMPILED_NOW inline void reset(const ChessBatch& batch, const bool* which,
 }
 
 // The first board whose action is illegal, or the number of boards.
-RUNGS_COMPILED_NOW inline std::int64_t first_illegal(const ChessBatch& batch,
-                                                     const std::int64_t* actions,
-                                                     const Team& team) {
+RUNGS_EMIT_HERE inline std::int64_t first_illegal(const ChessBatch& batch,
+                                                  const std::int64_t* actions, const Team& team) {
   const std::int64_t boards = batch.num_envs;
   const std::int32_t threads = useful_threads(team.threads, boards);
   std::int64_t first = boards;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(min : first)
   detail::share(team, threads, boards, [&](std::int64_t i) {
-    if (!batch.accepts(i, actions[i]) && i < first) first = i;
+    if (!batch.check_and_latch(i, actions[i]) && i < first) first = i;
   });
   return first;
 }
 
 // Plays actions that were all accepted; returns how many episodes ended.
-RUNGS_COMPILED_NOW inline std::int64_t step_accepted(const ChessBatch& batch, const Team& team) {
+RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch, const Team& team) {
   const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
   std::int64_t ended = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
@@ -213,7 +212,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, c
   {
     std::int64_t first = boards;
     detail::share(team, threads, boards, [&](std::int64_t i) {
-      if (!batch.accepts(i, actions[i]) && i < first) first = i;
+      if (!batch.check_and_latch(i, actions[i]) && i < first) first = i;
     });
     if (first < boards) {
 #pragma omp critical
@@ -267,7 +266,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, T
   const std::int64_t boards = batch.num_envs;
   std::atomic<std::int64_t> illegal = boards;  // the first
   detail::for_each(team, threads, boards, [&](std::int64_t i) {
-    if (batch.accepts(i, actions[i])) return 0;
+    if (batch.check_and_latch(i, actions[i])) return 0;
     std::int64_t first = illegal;
     while (i < first && !illegal.compare_exchange_weak(first, i)) {
     }

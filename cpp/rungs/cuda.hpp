@@ -79,7 +79,7 @@ struct DeviceBatch : env::ChessOutputs {
 
   void write(std::int64_t i) const { load(i).write(config, rows(i)); }
 
-  bool accepts(std::int64_t i, std::int64_t action) const {
+  bool is_legal(std::int64_t i, std::int64_t action) const {
     return chess::ActionsIn<Strided<chess::Bitboard>>{{legal + i, num_envs}}.contains(action);
   }
 
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
     rungs_chess_check(const rungs::DeviceBatch* batch, const std::int64_t* actions,
                       std::int64_t* chosen, long long* first) {
   const std::int64_t i = thread_number();
-  if (i < batch->num_envs && !batch->accepts(i, chosen[i] = actions[i]))
+  if (i < batch->num_envs && !batch->is_legal(i, chosen[i] = actions[i]))
     atomicMin(first, static_cast<long long>(i));
 }
 

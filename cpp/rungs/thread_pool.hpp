@@ -76,7 +76,7 @@ class Team {
   std::int64_t run(std::int32_t threads, std::int64_t chunks, const Work& work) {
     const Time start = Clock::now();
     const auto most = static_cast<std::int32_t>(std::min<std::int64_t>(chunks, size_));
-    const std::int32_t present = muster(std::min(threads, most), start);
+    const std::int32_t present = select_helpers(std::min(threads, most), start);
     std::int64_t sum = 0;
     if (present <= 1) {
       for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += work(chunk);
@@ -89,7 +89,7 @@ class Team {
     body_ = &work;
     sum -= total_sum();
     done_ += chunks;
-    deal(present, chunks);
+    assign_chunks(present, chunks);
     take(members_[0], epoch_);
     finish(start);
     age_ += Clock::now() - start;
@@ -104,14 +104,14 @@ class Team {
   static constexpr std::chrono::microseconds kAwake{50};
   // How many times as long as it was waited for a member is left out, by the time that calls take,
   // and for how long at most, by the clock.
-  static constexpr int kRest = 16;
-  static constexpr std::chrono::seconds kMostRest{1};
+  static constexpr int kBackoffFactor = 16;
+  static constexpr std::chrono::seconds kMaxBackoff{1};
   // How much longer calls may take that a member comes too late for than those that it comes to. A
   // core that has been idle for long takes milliseconds to wake, which is more than a call may
   // take: whoever is left out for that is as late at the next trial, and never comes back. It costs
   // nothing meanwhile. Whoever shares a core with another runtime's waiting thread comes now and
   // then, and is in the way.
-  static constexpr std::chrono::milliseconds kLate{20};
+  static constexpr std::chrono::milliseconds kMaxMissCost{20};
 
   struct Member {
     // What the caller says, and what all claim from.
@@ -126,10 +126,10 @@ class Team {
 
     // What the caller alone knows.
     alignas(64) bool present = false, stopped = false;
-    Clock::duration late{};        // how much longer calls took that it missed than that it came to
-    Clock::duration rest{};        // how long it rests, or did the last time,
-    Clock::duration rests_till{};  // which is until calls have taken so long,
-    Time rests_until{};            // or until then
+    Clock::duration miss_cost{};  // how much longer calls took that it missed than that it came to
+    Clock::duration backoff{};    // how long it rests, or did the last time,
+    Clock::duration backoff_until_age{};  // which is until calls have taken so long,
+    Time backoff_until{};                 // or until then
     std::int64_t claimed_before = 0;
 
     Team* team = nullptr;
@@ -179,17 +179,17 @@ class Team {
   }
 
   // Notes which of the first so many are to help; returns how many, with the caller.
-  std::int32_t muster(std::int32_t threads, Time now) {
+  std::int32_t select_helpers(std::int32_t threads, Time now) {
     std::int32_t present = 0;
     for (std::int32_t i = 0; i < threads; ++i)
       present += members_[i].present =
-          members_[i].rests_till <= age_ || members_[i].rests_until <= now;
+          members_[i].backoff_until_age <= age_ || members_[i].backoff_until <= now;
     for (std::int32_t i = threads; i < size_; ++i) members_[i].present = false;
     return present;
   }
 
   // Gives each who is present a range of chunks, and calls it.
-  void deal(std::int32_t present, std::int64_t chunks) {
+  void assign_chunks(std::int32_t present, std::int64_t chunks) {
     ++epoch_;
     std::int64_t first = 0;
     std::int32_t number = 0;
@@ -238,8 +238,8 @@ class Team {
         own.sum += work_(body_, chunk);
         own.done.fetch_add(1);
         if (asleep_) {
-          bell_.fetch_add(1);
-          bell_.notify_one();
+          done_signal_.fetch_add(1);
+          done_signal_.notify_one();
         }
       }
     }
@@ -266,9 +266,9 @@ class Team {
       Member& member = members_[i];
       if (!member.present) continue;
       if (member.claimed.load(std::memory_order_relaxed) != member.claimed_before) {
-        member.late -= std::min(member.late, idle - start);
-      } else if ((member.late += idle - start) > kLate) {
-        rest(member, idle, member.late);
+        member.miss_cost -= std::min(member.miss_cost, idle - start);
+      } else if ((member.miss_cost += idle - start) > kMaxMissCost) {
+        back_off(member, idle, member.miss_cost);
       }
     }
   }
@@ -280,21 +280,21 @@ class Team {
       member.stopped = member.present && member.claimed != member.done;
     }
     asleep_ = true;
-    for (std::uint32_t heard; heard = bell_, !all_done();) bell_.wait(heard);
+    for (std::uint32_t seen; seen = done_signal_, !all_done();) done_signal_.wait(seen);
     asleep_ = false;
     const Time now = Clock::now();
     for (std::int32_t i = 1; i < size_; ++i)
-      if (members_[i].stopped) rest(members_[i], now, now - idle);
+      if (members_[i].stopped) back_off(members_[i], now, now - idle);
   }
 
   // Leaves a member out: for twice as long as the last time, where it did not last as long since.
-  void rest(Member& member, Time now, Clock::duration cost) {
-    const bool again = age_ - member.rests_till < member.rest;
-    const Clock::duration least = again ? 2 * member.rest : Clock::duration{};
-    member.rest = std::min<Clock::duration>(std::max(kRest * cost, least), kMostRest);
-    member.rests_till = age_ + member.rest;
-    member.rests_until = now + kMostRest;
-    member.late = {};
+  void back_off(Member& member, Time now, Clock::duration cost) {
+    const bool again = age_ - member.backoff_until_age < member.backoff;
+    const Clock::duration least = again ? 2 * member.backoff : Clock::duration{};
+    member.backoff = std::min<Clock::duration>(std::max(kBackoffFactor * cost, least), kMaxBackoff);
+    member.backoff_until_age = age_ + member.backoff;
+    member.backoff_until = now + kMaxBackoff;
+    member.miss_cost = {};
   }
 
   bool all_done() const {
@@ -319,7 +319,7 @@ class Team {
   std::int64_t (*work_)(const void*, std::int64_t) = nullptr;
   const void* body_ = nullptr;
   alignas(64) std::atomic<bool> asleep_{false};  // the caller, until the bell rings
-  std::atomic<std::uint32_t> bell_{0};
+  std::atomic<std::uint32_t> done_signal_{0};
 };
 
 }  // namespace rungs

@@ -34,7 +34,7 @@ struct Forest {
 
   Row row(std::int64_t i) const {
     return {observation + i * env::observation_bytes(settings.observation),
-            actions + i * env::kMostListed, counts + i};
+            actions + i * env::kMaxLegal, counts + i};
   }
 };
 
@@ -90,7 +90,7 @@ inline std::int64_t gather(const Forest& forest, std::int64_t first, std::int64_
       const Row from = forest.row(i), to = forest.row(next);
       std::memcpy(to.observation, from.observation,
                   static_cast<std::size_t>(env::observation_bytes(forest.settings.observation)));
-      std::memcpy(to.actions, from.actions, env::kMostListed * sizeof *to.actions);
+      std::memcpy(to.actions, from.actions, env::kMaxLegal * sizeof *to.actions);
       *to.count = *from.count;
     }
     ++next;

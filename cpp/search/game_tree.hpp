@@ -25,8 +25,8 @@ struct GameTree {
   Leaf leaf;                       // that waits,
   std::int64_t row;                // and the row of its evaluation
   // Of each edge of the root: what its score begins with, and its visits before this search.
-  double base[env::kMostListed];
-  std::int32_t before[env::kMostListed];
+  double base[env::kMaxLegal];
+  std::int32_t before[env::kMaxLegal];
 };
 
 // Where a leaf is written for the evaluator.
@@ -145,7 +145,7 @@ inline void wait_for(const Searched& s, const Path& path, std::int32_t parent, s
                      const Row& row) {
   const env::History* past = path.shows ? &path.past : nullptr;
   env::observe(path.game, past, s.settings.observation, false, row.observation);
-  const int count = env::write_list(path.game.legal, env::kMostListed, row.actions);
+  const int count = env::write_list(path.game.legal, env::kMaxLegal, row.actions);
   *row.count = static_cast<std::int16_t>(count);
   s.own.leaf = make_leaf(s, path, parent, edge, row.actions, count);
   s.own.waits = true;
@@ -236,7 +236,7 @@ inline int draw_by_visits(const Searched& s, const std::int32_t* visits, int cou
   const std::int32_t most = *std::max_element(visits, visits + count);
   if (s.settings.temperature == 0)
     return static_cast<int>(std::find(visits, visits + count, most) - visits);
-  double end[env::kMostListed], total = 0;
+  double end[env::kMaxLegal], total = 0;
   int last = 0;
   for (int i = 0; i < count; ++i) {
     if (visits[i]) {
@@ -291,10 +291,10 @@ inline void finish(const Searched& s, const Found& out) {
   const Settings& settings = s.settings;
   const Node& root = s.root();
   const Edge* edges = s.root_edges();
-  const int count = env::write_list(s.own.game.legal, env::kMostListed, out.actions);
+  const int count = env::write_list(s.own.game.legal, env::kMaxLegal, out.actions);
   *out.counts = static_cast<std::int16_t>(count);
   const bool gumbel = settings.policy == Policy::GUMBEL;
-  double weight[env::kMostListed];
+  double weight[env::kMaxLegal];
   const double mass = gumbel ? improve(root, edges, count, settings, weight) : 0;
   double value = root.raw_value;
   for (int i = 0; i < count; ++i) {

@@ -10,7 +10,7 @@
 
 namespace rungs::search {
 
-constexpr double kLeastSpan = 1e-8, kLeastScore = -1e9;
+constexpr double kMinSpan = 1e-8, kMinScore = -1e9;
 
 // The values of a node's actions, completed where there are no visits, and sigma of them (Danihelka
 // et al., "Policy improvement by planning with Gumbel", ICLR 2022, equation 10 and appendix D).
@@ -66,7 +66,7 @@ inline Completed completed(const Node& node, const Edge* edges, int limit,
   }
   const double scale = (settings.maxvisit_init + most) * settings.value_scale, span = high - low;
   values.low = low;
-  values.factor = scale / std::max(span, kLeastSpan);
+  values.factor = scale / std::max(span, kMinSpan);
   values.top = span * values.factor;
   return values;
 }
@@ -92,7 +92,7 @@ inline double improve(const Node& node, const Edge* edges, int limit, const Sett
 
 // Below the root (its section 5): visits follow the improved policy as closely as they can.
 inline int select_gumbel(const Node& node, const Edge* edges, int limit, const Settings& settings) {
-  double weight[env::kMostListed];
+  double weight[env::kMaxLegal];
   const double mass = improve(node, edges, limit, settings, weight);
   int best = 0;
   double highest = -std::numeric_limits<double>::infinity();
@@ -115,7 +115,7 @@ inline int best_of_visited(const Node& root, const Edge* edges, const Settings& 
   double highest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < root.count; ++i) {
     if (edges[i].visits - before[i] != visits) continue;
-    const double score = std::max(kLeastScore, base[i] + values.sigma_of(edges[i]));
+    const double score = std::max(kMinScore, base[i] + values.sigma_of(edges[i]));
     if (score > highest) {
       highest = score;
       best = i;

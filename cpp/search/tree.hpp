@@ -48,7 +48,7 @@ struct Memory {
 };
 
 // The least prior: the smallest normal float, so that its logarithm is a number.
-constexpr float kLeastPrior = 1.1754943508222875e-38F;
+constexpr float kMinPrior = 1.1754943508222875e-38F;
 
 // Has the edges that were visited followed by the one with the highest prior, of equals the one
 // with the lowest action: the others stay in their order. Sums up the priors of all of these.
@@ -77,7 +77,7 @@ inline void set_priors(const float* logits, int count, Edge* edges) {
   for (int i = 0; i < count; ++i) total += weight[i];
   for (int i = 0; i < count; ++i) {
     const auto prior = static_cast<float>(weight[i] / total);
-    edges[i].prior = prior > kLeastPrior ? prior : kLeastPrior;
+    edges[i].prior = prior > kMinPrior ? prior : kMinPrior;
   }
 }
 

@@ -26,7 +26,7 @@ MACHINES = {
     "native": [*SANITIZED, "-march=native"],
     "avx2": [*SANITIZED, "-march=x86-64-v3"],
     "x86-64": [*SANITIZED, "-march=x86-64"],
-    "plain": [*SANITIZED, "-march=native", "-DRUNGS_PLAIN_LANES"],
+    "plain": [*SANITIZED, "-march=native", "-DRUNGS_SCALAR_LANES"],
     "arm": ["-O2", "-static", "-fopenmp", "-ffp-contract=off"],
 }
 ARM_COMPILER, ARM = "aarch64-linux-gnu-g++", "qemu-aarch64"

@@ -45,8 +45,8 @@ MUTANTS = [
     Mutant(
         "rail-longer",
         "cpp/cartpole/physics.hpp",
-        "constexpr double kMostX = 2.4;",
-        "constexpr double kMostX = 2.5;",
+        "constexpr double kMaxX = 2.4;",
+        "constexpr double kMaxX = 2.5;",
         "the rail is longer in C++",
         GYMNASIUMS,
     ),

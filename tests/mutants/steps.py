@@ -41,8 +41,8 @@ MUTANTS = [
     Mutant(
         "version-pin-ignored",
         "cpp/course/step_bitboards.hpp",
-        "return pinned >> from & 1 ? answer & line[from] : answer;",
-        "return answer;",
+        "return pinned >> from & 1 ? check_mask & line[from] : check_mask;",
+        "return check_mask;",
         "a pinned piece leaves its line",
         TREES,
     ),
