@@ -64,8 +64,8 @@ inline int pop(Bitboard& b) {
 // Lanes by name. Plain integers, as only they index a vector in a template.
 constexpr int N = 0, NE = 1, E = 2, SE = 3, S = 4, SW = 5, W = 6, NW = 7;
 
-// Moving a piece in direction d rotates its bitboard left by kStep[d]; what comes round the edge of
-// the board is cut off by kInside[d].
+// Moving a piece in direction d rotates its bitboard left by kStep[d]; kInside[d] masks off squares
+// that wrapped round the edge of the board.
 constexpr int kStep[8] = {8, 9, 1, 64 - 7, 64 - 8, 64 - 9, 64 - 1, 7};
 constexpr Lanes kStepLanes = {8, 9, 1, 57, 56, 55, 63, 7};
 constexpr Lanes kInside = {~kRank1, ~(kRank1 | kFileA), ~kFileA, ~(kRank8 | kFileA),
@@ -94,7 +94,8 @@ inline Lanes jump(Lanes x) { return rotate(x, kJumpLanes) & kJumpInside; }
 //   from         R . . . . . . .
 //   by one       R * . . . . . .     each piece takes one step,
 //   by two       R * * * . . . .     all that is marked takes two,
-//   by four      R * * * * * * *     and then four: `open` says where so many steps are free.
+//   by four      R * * * * * * *     and then four: `open` holds the squares before which that many
+//                                    squares are empty.
 inline Lanes fill(Lanes from, Bitboard empty) {
   Lanes open = broadcast(empty) & kInside;
   from |= open & rotate(from, kStepLanes);
@@ -105,9 +106,10 @@ inline Lanes fill(Lanes from, Bitboard empty) {
   return from;
 }
 
+// Every lane moved to the opposite direction.
 inline Lanes opposite(Lanes x) { return shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x); }
 
-// Every lane turned over, as `flip` does: one shuffle of bytes, where the compiler knows it.
+// Flips the board in every lane: a single byte shuffle, where the compiler has the instruction.
 inline Lanes flip(Lanes x) {
 #if !RUNGS_SCALAR_LANES && (defined(__clang__) || defined(__AVX512BW__))
   using Bytes = std::uint8_t __attribute__((vector_size(64)));
@@ -120,7 +122,7 @@ inline Lanes flip(Lanes x) {
 #endif
 }
 
-// The number of squares in each lane. No compiler of today finds the vector instruction by itself.
+// The number of squares in each lane. Compilers do not find the vector instruction by themselves.
 inline Lanes counts(Lanes x) {
 #if defined(__AVX512VPOPCNTDQ__) && !RUNGS_SCALAR_LANES
   return (Lanes)_mm512_popcnt_epi64((__m512i)x);

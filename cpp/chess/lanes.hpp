@@ -1,8 +1,9 @@
 // Eight 64-bit words side by side: a vector of 512 bits.
 //
-// Where the compiler has vectors, the eight are one of its own; or two halves, where g++ has
-// registers of 256 bits only: it would keep a longer vector in memory. A GPU has none, and needs
-// none: each of its threads steps a board, and 32 of them go together. There the words are plain.
+// Three variants. Compilers with vector types use one of 512 bits. For processors whose registers
+// have 256 bits, g++ would keep such a vector in memory: there it is two of 256 bits (RUNGS_2X256).
+// A GPU has no vectors and needs none, as each of its threads steps a board: there, and where a
+// test asks for it, it is eight scalars (RUNGS_SCALAR_LANES).
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -19,8 +20,8 @@
 #define RUNGS_2X256 0
 #endif
 
-// Before a long function that is called from several places: a GPU has little room for code, and
-// its compiler would copy it to each of them.
+// For long functions with several callers: a GPU's instruction cache is small, and its compiler
+// would inline them everywhere.
 #ifdef __CUDACC_RTC__
 #define RUNGS_NOINLINE_ON_GPU __noinline__
 #else
@@ -33,7 +34,7 @@
 
 namespace rungs::chess {
 
-// Words in a row: an array, or whatever else is indexed like one.
+// A row of words: an array, or anything else that is indexed like one.
 template <class Row>
 concept WordRow = requires(Row& row, int i) { row[i] = std::uint64_t{row[i]}; };
 
@@ -46,7 +47,7 @@ struct Lanes {
   constexpr const std::uint64_t& operator[](int lane) const { return word[lane]; }
 };
 
-// Written out, so that every lane's number is known when it is compiled.
+// Written out, so that every lane's number is known at compile time.
 template <class Of>
 constexpr Lanes lanewise(Of of) {
   return {of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)};
@@ -129,7 +130,7 @@ constexpr Lanes operator-(Lanes a) { return {-a.low, -a.high}; }
 
 inline Lanes nonempty(Lanes x) { return {(Half)(x.low != 0), (Half)(x.high != 0)}; }
 
-// A half takes its lanes from both, each of which is shuffled, and then one is chosen.
+// Each half of the result takes lanes from both halves of `x`.
 template <int... lane>
 inline Lanes shuffle(Lanes x) {
   constexpr int from[8] = {lane...};
@@ -157,10 +158,11 @@ inline Lanes shuffle(Lanes x) {
 
 #endif
 
+// The same word in every lane.
 inline Lanes broadcast(std::uint64_t b) { return Lanes{b, b, b, b, b, b, b, b}; }
 
-// Rotates each lane to the left. No g++ of today finds the vector instruction by itself, and of its
-// two names for it g++ warns of the one without a mask.
+// Rotates each lane to the left. g++ does not find the vector instruction by itself, and warns of the
+// intrinsic without a mask.
 inline Lanes rotate(Lanes x, Lanes left) {
 #if defined(__AVX512F__) && !RUNGS_SCALAR_LANES
   return (Lanes)_mm512_maskz_rolv_epi64(255, (__m512i)x, (__m512i)left);
@@ -169,7 +171,7 @@ inline Lanes rotate(Lanes x, Lanes left) {
 #endif
 }
 
-// Puts the lanes into words, from number `first` on.
+// Stores the lanes to words[first] ... words[first + 7].
 inline void store_lanes(const Lanes& x, std::uint64_t* words, int first) {
   std::memcpy(words + first, &x, sizeof x);
 }
@@ -178,7 +180,7 @@ inline void store_lanes(const Lanes& x, Words& words, int first) {
   for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[lane];
 }
 
-// The reverse.
+// Loads lanes from words[first] ... words[first + 7].
 inline Lanes load_lanes(const std::uint64_t* words, int first) {
   Lanes x;
   std::memcpy(&x, words + first, sizeof x);
@@ -190,13 +192,14 @@ inline Lanes load_lanes(const Words& words, int first) {
                words[first + 4], words[first + 5], words[first + 6], words[first + 7]};
 }
 
-// The union of all lanes, in each of them.
+// The bitwise or of all lanes, in every lane.
 inline Lanes reduce_or_all(Lanes x) {
   x |= shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x);
   x |= shuffle<2, 3, 0, 1, 6, 7, 4, 5>(x);
   return x | shuffle<1, 0, 3, 2, 5, 4, 7, 6>(x);
 }
 
+// The bitwise or of all lanes, as a word.
 inline std::uint64_t reduce_or(Lanes x) { return reduce_or_all(x)[0]; }
 
 // The sum of all lanes.
@@ -206,7 +209,7 @@ inline std::uint64_t sum(const Lanes& x) {
   return total;
 }
 
-// All ones in the lane of that number.
+// All ones in lane number `lane`, zeros in the others.
 inline Lanes lane_mask(int lane) {
   return ~nonempty(Lanes{0, 1, 2, 3, 4, 5, 6, 7} ^ broadcast(static_cast<std::uint64_t>(lane)));
 }

@@ -10,6 +10,8 @@
 #pragma once
 #include <cstdint>
 
+#include "../chess/action.hpp"
+
 namespace rungs::learn {
 
 constexpr int kWidth = 128, kBlocks = 2, kKeys = 64;
@@ -19,7 +21,7 @@ constexpr int kOthers = 8;   // what follows the squares in an observation
 constexpr int kObservation = 64 + kOthers;
 constexpr int kInputs = 64 * kPieces + kOthers;
 constexpr int kActions = 4672, kCaptures = kPieces * kPieces;
-constexpr int kMaxLegal = 218;  // of a list of legal actions
+using chess::kMaxLegal;  // of a list of legal actions
 
 // What the others are multiplied by, so that each is at most about 1: numbers of float32, as
 // PyTorch's are, also where all others are of float64.
