@@ -161,8 +161,8 @@ inline Lanes shuffle(Lanes x) {
 // The same word in every lane.
 inline Lanes broadcast(std::uint64_t b) { return Lanes{b, b, b, b, b, b, b, b}; }
 
-// Rotates each lane to the left. g++ does not find the vector instruction by itself, and warns of the
-// intrinsic without a mask.
+// Rotates each lane to the left. g++ does not find the vector instruction by itself, and warns of
+// the intrinsic without a mask.
 inline Lanes rotate(Lanes x, Lanes left) {
 #if defined(__AVX512F__) && !RUNGS_SCALAR_LANES
   return (Lanes)_mm512_maskz_rolv_epi64(255, (__m512i)x, (__m512i)left);

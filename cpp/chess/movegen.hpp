@@ -255,8 +255,8 @@ inline Lanes action_counts(const Position& p) {
 // Calls `visit(action)` for each legal action in order of action id.
 template <class Visit>
 inline void for_each_action(const LegalActions& legal, Visit visit) {
-  // A bit for each of the first 64 planes that is not empty: most are, and a branch for each would
-  // be mispredicted often.
+  // A bit for each of the first 64 planes that is not empty. Most planes are empty, and a branch
+  // for each would often be mispredicted.
   Lanes nonempties = {};
   for (int i = 0; i < 8; ++i) {
     Lanes planes;

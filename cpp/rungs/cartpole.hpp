@@ -1,7 +1,9 @@
-// A batch of CartPole environments as vectors read them: their numbers lie side by side (structure
-// of arrays). They are stepped some at a time: first all of them, a register of environments after
-// the other, then those begin anew whose episodes ended, as a branch that some take and others
-// don't costs more than a step.
+// Batches of CartPole environments, and the loops over them on one thread or several.
+//
+// Numbers of neighbouring environments are adjacent (structure of arrays), so that a vector
+// register holds one for each of several environments. A block of environments is stepped in two
+// passes: first all of them, a register at a time, then the resets of those whose episodes ended,
+// as an unpredictable branch per environment would cost more than a step.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -11,7 +13,7 @@
 
 namespace rungs {
 
-// All arrays have room for whole registers: `stride` values, of which `num_envs` count. Those of
+// Arrays are padded to whole registers: `stride` values, of which `num_envs` are used. Those of
 // four rows hold x, x_dot, theta, theta_dot. The caller owns the memory; nothing here allocates.
 // Mirrored by lib/rungs/cartpole/carts/arrays.py.
 struct CartPoleBatch {
@@ -31,8 +33,9 @@ struct CartPoleBatch {
   std::int8_t* chosen;       // the actions that `check_and_latch` found to be 0 or 1
 };
 
-// Whether all of a step's actions are 0 or 1; they are what is played then. Each is read once: they
-// may lie where another thread writes. Returns the first that is not, or `num_envs`.
+// Checks that all of a step's actions are 0 or 1, and keeps them for the step in `chosen`. They may
+// be written by another thread meanwhile, and only what is kept is played. Returns the first that
+// is neither, or `num_envs`.
 inline std::int64_t check_and_latch(const CartPoleBatch& batch, const std::int64_t* actions) {
   std::uint64_t all = 0;
   std::int8_t* const chosen = batch.chosen;
@@ -58,7 +61,7 @@ struct CartPoleBlock {
   template <class Number>
   using Many = typename Env::template Many<Number>;
 
-  // The most environments of a block: what they read and write stays in the first cache.
+  // Environments per block: what they read and write stays in the L1 cache.
   static constexpr std::int64_t kMaxEnvs = 256;
   static constexpr int kLanes = Env::kLanes;
 
@@ -93,7 +96,7 @@ struct CartPoleBlock {
   }
 
  private:
-  // Some of the environments, by number.
+  // Indices of some of the environments.
   struct Listed {
     std::int64_t env[kMaxEnvs];
     int count = 0;
@@ -139,7 +142,7 @@ struct CartPoleBlock {
     }
   }
 
-  // Writes what a step gives that only begins an episode.
+  // Writes the outputs of a step that only begins an episode.
   void clear(const Listed& listed) const {
     for (int each = 0; each < listed.count; ++each) {
       const std::int64_t i = listed.env[each];
@@ -160,7 +163,7 @@ struct CartPoleBlock {
     std::int64_t i = first;
     for (; i + kLanes <= last; i += kLanes) step_register(i, actions + (i - first));
     if (i == last) return;
-    std::int8_t filled[kLanes] = {};  // the caller's actions end before the register does
+    std::int8_t filled[kLanes] = {};  // padded, as the caller's actions end within the register
     for (std::int64_t lane = i; lane < last; ++lane) filled[lane - i] = actions[lane - first];
     step_register(i, filled);
   }
@@ -197,11 +200,11 @@ struct CartPoleBlock {
   }
 };
 
-// The rungs of CartPole in C++: the loop over blocks of environments, on one thread or several.
+// The loops over blocks of environments, on one thread or several.
 namespace cartpole {
 
-// Steps below which another thread costs more than it brings: one takes so many in about the time
-// that waking another takes.
+// The fewest steps per thread for which another thread pays off: these take about as long as waking
+// a thread.
 constexpr std::int64_t kStepsPerThread = 1024;
 
 // Begins an episode on the environments that `which` marks (null: on all): number `episode`, or
@@ -214,24 +217,24 @@ inline void reset(const CartPoleBatch& batch, const bool* which, std::int64_t ep
                                                                                         episode);
 }
 
-// What a batch is asked to do.
+// The steps to take.
 struct Steps {
   std::int64_t count;
   const std::int8_t* actions;  // (count, num_envs) of 0 or 1, or null: random ones
-  std::int64_t drawn;          // random actions that each environment was given before
-  double* rewards;             // (num_envs,), where each environment's are added up, or null
-  std::int32_t* ended;         // likewise its episodes that ended
+  std::int64_t drawn;          // how many random actions each environment has taken before
+  double* rewards;             // (num_envs,), to which each environment's are added, or null
+  std::int32_t* ended;         // likewise the number of its episodes that ended
 };
 
 namespace detail {
 
-// Random actions of a block, a bit each of Philox's words: 128 of a counter's.
+// Random actions of a block, a bit of Philox's words each: 128 per counter.
 template <class Real>
 struct RandomActions {
   std::uint32_t word[4][CartPoleBlock<Real>::kMaxEnvs];
   std::int8_t action[CartPoleBlock<Real>::kMaxEnvs];
 
-  // The next ones of environments `first` to `last - 1`, after so many.
+  // The next actions of environments `first` to `last - 1`, which have taken `drawn` before.
   const std::int8_t* next(const CartPoleBatch& batch, std::int64_t first, std::int64_t last,
                           std::int64_t drawn, bool fresh) {
     if (fresh || drawn % 128 == 0) {
@@ -250,7 +253,7 @@ struct RandomActions {
   }
 };
 
-// Takes all steps of a block before any other's.
+// Takes all steps of a block.
 template <class Real>
 inline std::int64_t step_block(const CartPoleBlock<Real>& block, const Steps& steps) {
   const auto& [batch, first, last] = block;
@@ -283,7 +286,7 @@ inline std::int64_t step_run(const CartPoleBatch& batch, const Steps& steps, std
 
 }  // namespace detail
 
-// The threads, of so many, that are worth waking for so many steps.
+// The number of threads, up to `threads`, that pay off for `steps` steps.
 inline std::int32_t useful_threads(std::int32_t threads, std::int64_t steps) {
   return rungs::useful_threads(threads, steps, kStepsPerThread);
 }
@@ -292,7 +295,7 @@ inline std::int32_t useful_threads(std::int32_t threads, std::int64_t steps) {
 template <class Real>
 inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, std::int32_t threads) {
   threads = useful_threads(threads, batch.num_envs * steps.count);
-  // Whole cache lines of every output: neighbours never write to one.
+  // Whole cache lines of every output, so that no two threads write to one.
   const std::int64_t each = ((batch.num_envs + threads - 1) / threads + 63) / 64 * 64;
   if (threads == 1) return detail::step_run<Real>(batch, steps, 0, batch.num_envs);
   std::int64_t ended = 0;
@@ -303,13 +306,13 @@ inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, std::in
   return ended;
 }
 
-// The same by a team of our own, in chunks.
+// The same on our own thread pool, in chunks.
 template <class Real>
 inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, Team& team,
                          std::int32_t threads) {
   constexpr std::int64_t kMaxEnvs = CartPoleBlock<Real>::kMaxEnvs;
   threads = useful_threads(threads, batch.num_envs * steps.count);
-  // Few steps of a block are over before the next is claimed.
+  // A block's few steps would take less time than claiming it, so chunks are larger then.
   const std::int64_t each = steps.count < kStepsPerThread / kMaxEnvs ? kStepsPerThread : kMaxEnvs;
   return team.run(threads, (batch.num_envs + each - 1) / each, [&](std::int64_t chunk) {
     return detail::step_run<Real>(batch, steps, chunk * each,

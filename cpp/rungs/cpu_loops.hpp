@@ -1,5 +1,5 @@
-// The loops over a batch of chess environments on processors: one thread, OpenMP's, or a team of
-// our own.
+// The loops over a batch of chess environments on a CPU: on one thread, with OpenMP, and on our own
+// thread pool.
 #pragma once
 #include <pthread.h>
 
@@ -38,25 +38,25 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
   return ended;
 }
 
-// How many actions each board takes.
+// Writes the number of actions that each board takes, (N,).
 inline void count_actions(const ChessBatch& batch, std::int64_t* counts) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
     counts[i] = batch.env[i].num_actions(batch.config);
 }
 
-// Replaces ranks among them by the actions that have them.
+// Replaces ranks below these numbers by the actions that have them.
 inline void rank_to_action(const ChessBatch& batch, std::int64_t* ranks) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
     ranks[i] = batch.env[i].action(static_cast<int>(ranks[i]));
 }
 
-// Plays the engine's first plies.
+// Plays the engine's first ply on every board, where `replies` has one.
 inline void open(const ChessBatch& batch) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.open(i);
 }
 
-// Makes boards of what was saved as such, in its place: `past` has the history of each, where they
-// have one. Returns the first that can't be one, and says why; or their number.
+// Validates saved boards in place; `past` has their histories, or is null. Returns the first that
+// is invalid and sets `why`, or returns the number of boards.
 inline std::int64_t restore(const ChessBatch& batch, env::ChessEnv* saved, const env::History* past,
                             std::string& why) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i) {
@@ -66,7 +66,7 @@ inline std::int64_t restore(const ChessBatch& batch, env::ChessEnv* saved, const
   return batch.num_envs;
 }
 
-// Takes boards that `restore` made, and writes what is seen of them.
+// Loads boards that `restore` validated, and writes their outputs.
 inline void load(const ChessBatch& batch, const env::ChessEnv* saved, const env::History* past) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i)
     batch.load(i, saved[i], past ? past + i : nullptr);
@@ -74,11 +74,11 @@ inline void load(const ChessBatch& batch, const env::ChessEnv* saved, const env:
 
 }  // namespace serial
 
-// Boards below which another thread may cost more than it brings: in a tight loop a quarter of them
-// would do, but not where other work between two steps lets threads and caches go cold.
+// The fewest boards per thread for which another thread pays off. In a tight loop a quarter of this
+// would suffice, but not where other work between two steps lets threads and caches go cold.
 constexpr std::int64_t kBoardsPerThread = 128;
 
-// The threads, of so many, of which each has `fewest` boards to step, or one.
+// The number of threads, up to `threads`, for which each has at least `fewest` boards; at least 1.
 inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards,
                                    std::int64_t fewest = kBoardsPerThread) {
   const std::int64_t useful = boards / fewest;
@@ -86,26 +86,26 @@ inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards,
   return useful < threads ? static_cast<std::int32_t>(useful) : threads;
 }
 
-// The OpenMP rung: a team of threads that share the boards out as the schedule says.
+// The OpenMP rung: boards are distributed among threads by one of OpenMP's schedules.
 //
-// Which thread steps a board changes nothing but time. What it costs is sharing: the outputs of
-// neighbouring boards lie side by side, some a byte each, and two cores that write to one cache
-// line take it from each other. So boards are dealt out in long runs (see `Team::chunk`).
+// Which thread steps a board affects nothing but time. Its cost is false sharing: the outputs of
+// neighbouring boards are adjacent, some a byte each, and two cores that write to one cache line
+// take it from each other. So each thread gets long runs of boards (see `Team::chunk`).
 //
-// Only pragmas are used, none of the functions of <omp.h>: PyTorch brings an OpenMP of its own into
-// the process, and a function of that name could be the other one's.
+// Only pragmas are used, no functions of <omp.h>: PyTorch loads an OpenMP runtime of its own into
+// the process, and a call by name could reach that one.
 namespace openmp {
 
 enum class Schedule : std::int32_t { STATIC, DYNAMIC, GUIDED };
 
-// Cling compiles pragmas right in the first code that has any, and wrongly from then on. So what
-// code that is compiled later calls, as the MPI rung's, is compiled with the rest of this header.
+// Cling compiles pragmas correctly in the first code that has any, and wrongly afterwards. So
+// functions that code compiled later calls, as the MPI rung's, are emitted with this header.
 #define RUNGS_EMIT_HERE __attribute__((used, noinline))
 
 struct Team {
   std::int32_t threads;
   Schedule schedule;
-  std::int64_t chunk;  // boards dealt out at a time; 0: one even run per thread
+  std::int64_t chunk;  // boards assigned at a time; 0: one even run per thread
 };
 
 namespace detail {
@@ -118,7 +118,7 @@ inline void* wait_at(void* gate) {
   return nullptr;
 }
 
-// Within a parallel region: calls `body(i)` for this thread's share of the boards. Threads don't
+// Within a parallel region: calls `body(i)` for this thread's share of the boards. Threads do not
 // wait for each other at the end.
 template <class Body>
 inline void share(const Team& team, std::int32_t threads, std::int64_t boards, Body body) {
@@ -142,9 +142,9 @@ inline void share(const Team& team, std::int32_t threads, std::int64_t boards, B
 
 }  // namespace detail
 
-// How many threads the system gives, the calling one among them, up to `number`: they are started,
-// each with a stack of so many bytes, and end. An OpenMP runtime that is refused one ends the
-// process, so this is asked before. Throws nothing.
+// The number of threads that the system can start, including the calling one, up to `number`, each
+// with a stack of `stack_bytes`. They are started and end at once. An OpenMP runtime that fails to
+// start a thread ends the process, so this is checked before. Throws nothing.
 inline std::int32_t startable_threads(std::int32_t number, std::size_t stack_bytes) {
   const std::unique_ptr<pthread_t[]> threads(new (std::nothrow)
                                                  pthread_t[static_cast<std::size_t>(number)]);
@@ -163,7 +163,7 @@ inline std::int32_t startable_threads(std::int32_t number, std::size_t stack_byt
   return given;
 }
 
-// How many threads really run where `threads` are asked for.
+// The number of threads that OpenMP runs when `threads` are requested.
 inline std::int32_t team_size(std::int32_t threads) {
   std::int32_t size = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : size)
@@ -171,6 +171,7 @@ inline std::int32_t team_size(std::int32_t threads) {
   return size;
 }
 
+// As `serial::reset`.
 RUNGS_EMIT_HERE inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
                                   const Team& team) {
   const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
@@ -193,7 +194,7 @@ RUNGS_EMIT_HERE inline std::int64_t first_illegal(const ChessBatch& batch,
   return first;
 }
 
-// Plays actions that were all accepted; returns how many episodes ended.
+// Plays the actions that `first_illegal` found legal and kept; returns how many episodes ended.
 RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch, const Team& team) {
   const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
   std::int64_t ended = 0;
@@ -202,7 +203,7 @@ RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch, const
   return ended;
 }
 
-// As serial::step. One team does both: to wake it twice takes longer than to wait at a barrier.
+// As serial::step. One parallel region does both: starting two takes longer than a barrier.
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, const Team& team) {
   const std::int64_t boards = batch.num_envs;
   const std::int32_t threads = useful_threads(team.threads, boards);
@@ -219,7 +220,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, c
       if (first < illegal) illegal = first;
     }
 #pragma omp barrier
-    // All threads go on, or none does.
+    // All threads step their boards, or none does.
     if (illegal == boards)
       detail::share(team, threads, boards, [&](std::int64_t i) { ended += batch.step(i); });
   }
@@ -228,10 +229,10 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, c
 
 }  // namespace openmp
 
-// The rung of threads: a team of our own takes the boards in chunks.
+// The rung `threads`: our own thread pool, which takes boards in chunks.
 namespace threads {
 
-// Boards of a chunk: few enough to wait for, so many that claiming them costs nothing.
+// Boards per chunk: few enough to wait for one, enough that claiming one costs nothing.
 constexpr std::int64_t kChunk = 32;
 
 namespace detail {

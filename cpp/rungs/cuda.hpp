@@ -1,9 +1,9 @@
-// The CUDA rung: a thread per board. Compiled by NVRTC from the headers of every other rung
-// (`-default-device`: what isn't marked runs on the device).
+// The CUDA rung: a thread per board. NVRTC compiles it from the headers of the other rungs
+// (`-default-device`: functions without a mark run on the device).
 //
-// A batch of chess environments as a GPU keeps it: the words of all boards' games side by side, so
-// that threads next to each other, a board each, read and write lines of memory together. Outputs
-// are as on every rung. Mirrored by lib/rungs/chess/boards/cuda.py.
+// In a GPU's memory the words of all boards' games are interleaved (structure of arrays), so that
+// neighbouring threads, each with one board, access neighbouring words (coalesced). Outputs are
+// laid out as on every rung. Mirrored by lib/rungs/chess/boards/cuda.py.
 #pragma once
 #include <cstring>
 
@@ -14,8 +14,7 @@
 
 namespace rungs {
 
-// Words that lie apart, with other games' words in between (structure of arrays): what threads that
-// step a game each read and write together then lies side by side.
+// Words of one game, `apart` words from each other, with other games' words in between.
 template <class Word>
 struct Strided {
   Word* first;
@@ -24,11 +23,11 @@ struct Strided {
   Word& operator[](std::int64_t i) const { return first[i * apart]; }
 };
 
-// A game whose legal actions and past keys stay where they are, while the rest is in registers.
+// A game whose legal actions and past keys stay in global memory, while the rest is in registers.
 using DeviceGame = chess::GameIn<Strided<chess::Bitboard>, Strided<std::uint64_t>>;
 using DeviceEnv = env::ChessEnvIn<DeviceGame>;
 
-// Words of a board beside its legal actions and past keys; the last two are several numbers each.
+// Words of a board besides its legal actions and past keys; the last two pack several numbers each.
 enum DeviceWord { POSITION = 0, NOW = 8, COUNTS, EPISODE, NUM_DEVICE_WORDS };
 static_assert(sizeof(chess::Position) == 8 * NOW);
 
@@ -91,7 +90,7 @@ struct DeviceBatch : env::ChessOutputs {
   }
 
 #ifndef __CUDACC_RTC__
-  // Makes a board of what was saved as one, in its place, on the host. Returns why it can't be one.
+  // Validates a saved board in place, on the host. Returns "", or why it is invalid.
   std::string restore(std::int64_t i) const {
     DeviceEnv env = load(i);
     const std::string why = env::restore(config, history ? history + i : nullptr, env);
@@ -100,7 +99,7 @@ struct DeviceBatch : env::ChessOutputs {
   }
 #endif
 
-  // Plays so many random steps; returns how many episodes ended.
+  // Plays `steps` random steps; returns how many episodes ended.
   std::int64_t step_many(std::int64_t i, std::int64_t steps) const {
     DeviceEnv env = load(i);
     std::int64_t ended = 0;
@@ -136,8 +135,7 @@ __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
   if (i < batch->num_envs && (!which || which[i])) batch->reset(i, episode);
 }
 
-// Puts the first board whose action is not legal into `first`, where there is one before it, and
-// what was read of the actions into `chosen`.
+// Lowers `first` to the first board whose action is illegal, and copies the actions to `chosen`.
 __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
     rungs_chess_check(const rungs::DeviceBatch* batch, const std::int64_t* actions,
                       std::int64_t* chosen, long long* first) {
@@ -146,7 +144,7 @@ __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
     atomicMin(first, static_cast<long long>(i));
 }
 
-// Plays actions that are all legal, and adds to `ended` how many episodes did.
+// Plays actions that are all legal, and adds the number of episodes that ended to `ended`.
 __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
     rungs_chess_step(const rungs::DeviceBatch* batch, const std::int64_t* actions,
                      unsigned long long* ended) {
@@ -154,7 +152,7 @@ __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
   if (i < batch->num_envs && batch->step(i, actions[i])) atomicAdd(ended, 1ULL);
 }
 
-// Plays random steps, and adds to `ended` how many episodes ended.
+// Plays random steps, and adds the number of episodes that ended to `ended`.
 __global__ void __launch_bounds__(RUNGS_THREADS_PER_BLOCK)
     rungs_chess_step_many(const rungs::DeviceBatch* batch, std::int64_t steps,
                           unsigned long long* ended) {
