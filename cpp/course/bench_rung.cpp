@@ -1,6 +1,6 @@
 // The serial rung without Python, for tools that watch a whole process, such as callgrind.
 // `bench_rung BOARDS STEPS MASK SELECTIONS` plays at random; MASK is an `env::MaskFormat`'s number.
-// Actions are selected SELECTIONS times over: the difference of two runs tells what that takes.
+// Actions are selected SELECTIONS times: the difference of two runs is the cost of selecting.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -82,7 +82,7 @@ enum class Peak : std::int32_t { FLOAT32, FLOAT64, VECTOR_INTEGER, SCALAR_INTEGE
 namespace detail {
 
 constexpr int kScalarChains = 8;
-constexpr int kCycles = 16;  // so that the loop's own instructions hide beside the chain
+constexpr int kCycles = 16;  // so that the loop's own instructions overlap with the chain
 
 template <class T>
 double multiply_adds(std::int32_t t, std::int64_t iterations) {
@@ -134,15 +134,15 @@ inline double cycles(std::int32_t t, std::int64_t iterations) {
   return static_cast<double>(chain);
 }
 
-// What a loop has computed goes to memory, or the compiler would leave the loop out.
+// A loop's result is stored to memory, or the compiler would remove the loop.
 struct Result {
   alignas(64) volatile double value;
 };
 
 }  // namespace detail
 
-// What one thread does in an iteration: floating-point operations, two for each multiply-add;
-// operations on 64-bit integers, an addition and an exclusive or in turn; or cycles.
+// One thread's work per iteration: floating-point operations, two per multiply-add; operations on
+// 64-bit integers, additions and exclusive ors alternating; or cycles.
 inline std::int64_t operations(Peak peak) {
   switch (peak) {
     case Peak::FLOAT32:
@@ -158,7 +158,7 @@ inline std::int64_t operations(Peak peak) {
   }
 }
 
-// Seconds that all threads take for so many iterations each.
+// Seconds that all threads take for `iterations` iterations each.
 inline double peak_seconds(Peak peak, std::int32_t threads, std::int64_t iterations) {
   std::vector<detail::Result> results(static_cast<std::size_t>(threads));
   const auto loop = [peak, iterations](std::int32_t t) {
@@ -191,7 +191,7 @@ struct Free {
 
 using Doubles = Lanes<double>::Vector;
 
-// Eight sums, so that loads wait for no addition.
+// Eight sums, so that loads do not wait for additions.
 inline double read(const Doubles* a, std::int64_t vectors) {
   Doubles sum[8] = {};
   for (std::int64_t i = 0; i + 8 <= vectors; i += 8)
@@ -214,7 +214,7 @@ inline void write(Doubles* a, double value, std::int64_t vectors) {
   for (std::int64_t i = 0; i < vectors; ++i) a[i] = Doubles{} + value;
 }
 
-// What fills whole lines is written without reading them first.
+// Non-temporal stores of whole lines, which are not read first.
 inline void write_past_caches(Doubles* a, double value, std::int64_t vectors) {
 #ifdef __x86_64__
   auto* const out = reinterpret_cast<double*>(a);
@@ -230,21 +230,21 @@ inline std::int64_t arrays(Stream stream) {
   return stream == Stream::COPY ? 2 : stream == Stream::TRIAD ? 3 : 1;
 }
 
-// The length of each array within `bytes`: whole blocks of eight vectors.
+// The length in vectors of each array within `bytes`: whole blocks of eight.
 inline std::int64_t vectors(Stream stream, std::int64_t bytes) {
   return bytes / arrays(stream) / kVectorBytes / 8 * 8;
 }
 
 }  // namespace detail
 
-// Bytes that a thread with `bytes` of its own moves going through them once. Counted as STREAM
-// does: what the loop reads and writes, not what a cache fetches besides.
+// Bytes that a thread moves in one pass over `bytes` of its own. Counted as by STREAM: what the
+// loop reads and writes, not what a cache fetches in addition.
 inline std::int64_t bytes_moved(Stream stream, std::int64_t bytes) {
   return detail::arrays(stream) * detail::vectors(stream, bytes) * kVectorBytes;
 }
 
-// Seconds that all threads take to go through `bytes` of their own `repeats` times; -1 where there
-// is no memory left.
+// Seconds that all threads take for `repeats` passes over `bytes` of their own; -1 if memory cannot
+// be allocated.
 inline double stream_seconds(Stream stream, std::int32_t threads, std::int64_t bytes,
                              std::int64_t repeats) {
   using detail::Doubles;
@@ -258,7 +258,7 @@ inline double stream_seconds(Stream stream, std::int32_t threads, std::int64_t b
   const double seconds = seconds_of(
       threads,
       [&](std::int32_t t) {
-        // By the thread that will use it, so that it is near; and gone through once, to be there.
+        // Allocated and first touched by the thread that uses it, so that it is on its NUMA node.
         const auto size = static_cast<std::size_t>(arrays * array_bytes + 64);
         memory[t].reset(static_cast<double*>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
         if (memory[t])
@@ -275,7 +275,7 @@ inline double stream_seconds(Stream stream, std::int32_t threads, std::int64_t b
           if (stream == Stream::COPY) detail::copy(array(t, 0), array(t, 1), vectors);
           if (stream == Stream::TRIAD)
             detail::triad(array(t, 0), array(t, 1), array(t, 2), vectors);
-          asm volatile("" ::: "memory");  // each time anew
+          asm volatile("" ::: "memory");  // so that no pass is optimized away
         }
         results[t].value = sum + memory[t].get()[0];
       });

@@ -16,11 +16,11 @@ namespace rungs::steps {
 
 using chess::Action, chess::Bitboard, chess::Piece;
 using chess::PAWN, chess::KNIGHT, chess::BISHOP, chess::ROOK, chess::QUEEN, chess::KING;
-using Outcome = chess::Reason;  // of which only mate and stalemate are asked for here
+using Outcome = chess::Reason;  // only mate, stalemate and neither are used here
 
 struct Move {
   std::uint8_t from, to;
-  std::uint8_t promotion;  // what a pawn turns into, else PAWN
+  std::uint8_t promotion;  // the piece that a pawn promotes to, else PAWN
 
   static constexpr Move between(int from, int to, int promotion = PAWN) {
     return {static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(to),
@@ -28,7 +28,7 @@ struct Move {
   }
 };
 
-// Black's actions are written as if the board were flipped: a1 is a8.
+// Black's actions are those of the flipped board: a1 is a8.
 constexpr int view(int square, bool black) { return black ? square ^ 56 : square; }
 
 namespace detail {
@@ -57,22 +57,24 @@ inline Action action_of(Move move, bool black) {
   return 64 * detail::kPlaneOf.of[7 + to / 8 - from / 8][7 + east] + from;
 }
 
-// `pawn` says whether a pawn moves, which turns into a queen unless the action says otherwise.
+// `pawn`: whether a pawn moves; on the last rank it promotes to a queen unless the action is an
+// underpromotion.
 inline Move move_of(Action action, bool black, bool pawn) {
   const int from = chess::from_square(action), to = chess::to_square(action);
   const Piece promotion = pawn && to >= 56 ? chess::promoted_piece(action) : PAWN;
   return Move::between(view(from, black), view(to, black), promotion);
 }
 
-// The rights to castle, a bit each: White's short and long, Black's short and long. These are lost
-// when something leaves a square or lands on it.
+// Castling rights, a bit each: White's short and long, Black's short and long. Returns those that
+// are lost when a piece leaves `square` or lands on it.
 constexpr int rights_of(int square) {
   constexpr int of_file[8] = {2, 0, 0, 0, 3, 0, 0, 1};
   const int rank = square / 8, rights = of_file[square % 8];
   return rank == 0 ? rights : rank == 7 ? rights << 2 : 0;
 }
 
-// The same of a position, which must be White's view. (The files of a and h are bits 1 and 128.)
+// The rights of a position, which must be seen from White's side. (Files a and h are bits 1 and
+// 128.)
 inline int rights_of(const chess::Position& p) {
   const auto side = [](int files) { return files >> 7 | (files & 1) << 1; };
   return side(p.castling[0]) | side(p.castling[1]) << 2;
@@ -153,7 +155,7 @@ struct Mailbox {
   }
 };
 
-// The square so many files to the east and ranks to the north, or -1 where the board ends.
+// The square `east` files and `north` ranks away, or -1 if it is off the board.
 inline int beside(int square, int east, int north) {
   const int file = square % 8 + east, rank = square / 8 + north;
   return file < 0 || file > 7 || rank < 0 || rank > 7 ? -1 : 8 * rank + file;
@@ -206,10 +208,11 @@ void add_castling(const Mailbox& board, int from, Moves& moves) {
 
 }  // namespace detail
 
-// Adds all moves of who is to move, whether or not they leave the king to be taken.
+// Adds all moves of the side to move, whether or not they leave its king in check (pseudo-legal).
 template <class Moves>
 void add_moves(const Mailbox& board, Moves& moves) {
-  // Adds a move unless it leaves the board or lands on an own piece; whether one may slide on.
+  // Adds a move unless it leaves the board or lands on an own piece; returns whether a slider may
+  // go on.
   const auto add = [&](int from, int to) {
     if (to < 0 || board.is_side(to, board.black)) return false;
     moves.push_back(Move::between(from, to));
@@ -234,8 +237,9 @@ void add_moves(const Mailbox& board, Moves& moves) {
   }
 }
 
-// Adds those that are legal: `hangs(board)` says whether the king of who has just moved can be
-// taken. A king that castles may neither come from an attacked square nor cross one.
+// Adds those of the `tried` moves that are legal: `hangs(board)` says whether the king of the side
+// that has just moved can be captured. A king that castles may neither leave an attacked square nor
+// cross one.
 template <class Hangs, class Moves>
 void add_legal(const Mailbox& board, const Moves& tried, Hangs hangs, Moves& legal) {
   const auto is_safe = [&](Move move) {
@@ -256,7 +260,7 @@ void add_legal(const Mailbox& board, const Moves& tried, Hangs hangs, Moves& leg
 }
 
 // Version 1: as one would first write it. A move is legal if, once it is made on a copy of the
-// board, no reply takes the king. It costs a list of all replies to every single move.
+// board, no reply captures the king. The cost: a list of all replies to every single move.
 namespace first {
 
 inline bool takes_king(const Mailbox& board) {
@@ -282,11 +286,11 @@ struct Board : Mailbox {
 
 }  // namespace first
 
-// Version 2: ask the king. What could take it is seen from where it stands, along the lines and
-// jumps that lead away from it, so no reply is listed. It costs a few looks for every move.
+// Version 2: look out from the king. Whatever could capture it stands on the lines and jumps that
+// lead away from it, so no reply is listed. The cost: a few lookups for every move.
 namespace king {
 
-// Whether a side attacks a square: each kind of piece is looked for where it would have to stand.
+// Whether a side attacks a square: looks for each kind of piece where it would have to stand.
 inline bool attacked(const Mailbox& board, int square, bool by_black) {
   const auto holds = [&](int at, Piece type) { return at >= 0 && board.holds(at, type, by_black); };
   for (const auto& [east, north] : kKnight)
@@ -321,11 +325,11 @@ struct Board : Mailbox {
 
 }  // namespace king
 
-// Version 3: no allocation. Lists of moves lie on the stack, with room for the most that any
-// position has; `std::vector` asks for memory again and again as it grows. It costs a kilobyte.
+// Version 3: no allocation. Lists of moves are on the stack, with room for the longest that any
+// position has; `std::vector` allocates again and again as it grows. The cost: a kilobyte.
 namespace arrays {
 
-// Has what `std::vector` has, as far as it is used here.
+// As much of the interface of `std::vector` as is used here.
 struct Moves {
   Move move[chess::kMaxMoves];
   int number = 0;

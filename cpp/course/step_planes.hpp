@@ -8,9 +8,10 @@
 
 namespace rungs::steps {
 
-// Version 7: the mask instead of a list. A plane of the mask is the set of squares that one kind of
-// move may leave from, so a whole army moves by rotating its bitboard: eight directions times seven
-// distances, whatever stands on the board. It costs work for pieces that aren't there.
+// Version 7: the mask instead of a list. A plane of the mask is the set of squares from which one
+// kind of move may be played, so all pieces of a kind move by rotating their bitboard: eight
+// directions times seven distances, whatever stands on the board. The cost: work for pieces that
+// are not there.
 namespace planes {
 
 // `Black` is a bool here, and a constant in the next version.
@@ -26,7 +27,8 @@ struct Generator {
   Bitboard rays[8] = {}, pins[8] = {}, pinned = 0, attacks = 0, check_mask = chess::kAll;
   bool check = false;
 
-  // All squares that so many of a set reach in a direction over empty ones, in three doublings.
+  // All squares that a set of sliders attacks in a direction over empty squares, in three
+  // doublings.
   static Bitboard fill(Bitboard from, Bitboard empty, int way) {
     Bitboard open = empty & step(chess::kAll, way);
     const int one = chess::kStep[way];
@@ -50,7 +52,7 @@ struct Generator {
       slid[way] = fill(sliders(theirs, way), empty, way);
       rays[way] = fill(king, empty, way);
       attacks |= slid[way];
-      if (slid[way] & king) {  // the king is no shield to the square behind it
+      if (slid[way] & king) {  // the king does not shield the square behind it
         behind |= step(king, way);
         sources |= fill(king, empty, (way + 4) % 8);
       }
@@ -68,16 +70,16 @@ struct Generator {
     check_mask = chess::count(checkers) > 1 ? 0 : sources | near;
   }
 
-  // Pieces that may go in a direction: a pinned one keeps to its line.
+  // Pieces that may move in a direction: a pinned one stays on its line.
   Bitboard free(Bitboard pieces, int way) const {
     return pieces & (~pinned | pins[way] | pins[(way + 4) % 8]);
   }
 
-  // Puts squares that a kind of move leaves from where the mask has them: as the mover sees them.
+  // Adds from-squares to a plane, flipped for Black, as the mask is seen from the side to move.
   void put(int at, Bitboard from) { plane[at] |= black ? chess::flip(from) : from; }
   int seen(int way) const { return black ? (12 - way) % 8 : way; }
 
-  // The squares from which so many steps lead to `to`.
+  // The squares from which `k` steps lead to `to`.
   static Bitboard back(Bitboard to, int way, int k) {
     return std::rotr(to & step(chess::kAll, way), k * chess::kStep[way]);
   }
@@ -179,10 +181,10 @@ struct Board : Sets {
 
 }  // namespace planes
 
-// Version 8: one side instead of two colours. After each move the board is turned over, so that who
-// moves always goes north: the generator of version 7 with `black` a constant, from which the
-// compiler drops every question about colour, and no plane is flipped. It costs turning the board,
-// twelve byte swaps a move.
+// Version 8: one side instead of two colours. After each move the board is flipped, so that the
+// side to move always goes north: the generator of version 7 with `black` a constant, from which
+// the compiler removes every branch on colour, and no plane is flipped. The cost: flipping the
+// board, twelve byte swaps a move.
 namespace side {
 
 struct Board : Sets {
@@ -215,8 +217,8 @@ struct Board : Sets {
 
 // Version 9: eight directions in one register. What version 8 does for one direction after the
 // other, an instruction on 512 bits does for all of them: this is the library's own generator, and
-// its position of eight words instead of twelve. It costs a processor that has such registers; with
-// narrower ones the compiler takes two or four instructions.
+// its position of eight words instead of twelve. The cost: it needs a processor with such
+// registers; with narrower ones the compiler uses two or four instructions.
 namespace lanes {
 
 struct Board {
@@ -236,8 +238,8 @@ struct Board {
 }  // namespace lanes
 
 // Version 10: 64 bytes at once. A plane's 64 bits become 64 bytes of the mask by one comparison of
-// a register, instead of zeros everywhere and then a loop over the bits. It costs nothing: also the
-// empty planes had to be written.
+// a register, instead of zeros everywhere and then a loop over the bits. The cost: none, as empty
+// planes had to be written before, too.
 namespace bytes {
 
 struct Board : lanes::Board {
@@ -254,9 +256,9 @@ struct Board : lanes::Board {
 }  // namespace bytes
 
 // Version 11: past the caches. A store to a line that no cache holds first fetches it, only to
-// overwrite it. A plane of the mask is a whole line, so it can go to memory as it is, without being
-// fetched. It costs that whoever reads the mask must get it from there: the library does so only
-// where all outputs together are larger than caches.
+// overwrite it. A plane of the mask is a whole line, so it can be written to memory without a
+// fetch. The cost: a reader of the mask must load it from memory. The library does so only where
+// all outputs together are larger than the caches.
 namespace memory {
 
 struct alignas(64) Board : lanes::Board {
