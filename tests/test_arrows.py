@@ -34,12 +34,13 @@ COURSE = (
     ("__main__",),
 )
 CPP = (
-    ("chess", "cartpole", "machine"),
+    ("chess",),
     ("env",),
+    ("cartpole",),
     ("rungs",),
-    ("steps", "learn", "search"),
+    ("learn", "search"),
+    ("course",),
     ("bindings",),
-    ("bench",),
 )
 LIBRARY = Path(paths.__file__).parent
 TEACHING = LIBRARY.with_name("rungs_course")

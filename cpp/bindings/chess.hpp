@@ -3,13 +3,8 @@
 // stay behind them, as the interpreter lock can be released only around plain functions.
 #pragma once
 #include "../chess/fen.hpp"
-#include "../chess/perft.hpp"
-#include "../machine/threads.hpp"
-#include "../rungs/copies.hpp"
-#include "../rungs/device_batch.hpp"
-#include "../rungs/openmp.hpp"
-#include "../rungs/serial.hpp"
-#include "../rungs/threads.hpp"
+#include "../rungs/cpu_loops.hpp"
+#include "../rungs/cuda.hpp"
 #include "at.hpp"
 #include "team.hpp"
 
@@ -72,8 +67,8 @@ std::int64_t rungs_openmp_team_size(std::int64_t threads) {
 }
 
 std::int64_t rungs_startable_threads(std::int64_t number, std::int64_t stack_bytes) {
-  return rungs::machine::startable_threads(static_cast<std::int32_t>(number),
-                                           static_cast<std::size_t>(stack_bytes));
+  return rungs::openmp::startable_threads(static_cast<std::int32_t>(number),
+                                          static_cast<std::size_t>(stack_bytes));
 }
 
 void rungs_chess_openmp_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,

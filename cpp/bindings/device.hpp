@@ -1,7 +1,7 @@
 // The code of the CUDA rung, run by the host a board after the other: its layout and its plain
-// lanes are tested where there is no GPU. Compiled ahead of time with RUNGS_PLAIN_LANES.
+// lanes are tested where there is no GPU. Compiled ahead of time with RUNGS_SCALAR_LANES.
 #include "../rungs/batch.hpp"
-#include "../rungs/device_batch.hpp"
+#include "../rungs/cuda.hpp"
 #include "at.hpp"
 
 extern "C" {
@@ -27,7 +27,7 @@ void rungs_chess_reset(const rungs::DeviceBatch* batch, const bool* which, std::
 void rungs_chess_check(const rungs::DeviceBatch* batch, const std::int64_t* actions,
                        std::int64_t* chosen, std::int64_t* first) {
   for (std::int64_t i = batch->num_envs - 1; i >= 0; --i)
-    if (!batch->accepts(i, chosen[i] = actions[i])) *first = i;
+    if (!batch->is_legal(i, chosen[i] = actions[i])) *first = i;
 }
 
 void rungs_chess_step(const rungs::DeviceBatch* batch, const std::int64_t* actions,

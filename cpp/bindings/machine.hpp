@@ -1,6 +1,6 @@
 // The machine's measurements as plain functions, for Python: see lib/rungs_course/measure/peaks.py.
 #pragma once
-#include "../machine/bandwidth.hpp"
+#include "../course/peaks.hpp"
 
 extern "C" {
 

@@ -10,7 +10,7 @@ struct ResultArrays {
   GameResult base;
 
   GameResult of(std::int64_t i) const {
-    const std::int64_t lists = i * env::kMostListed;
+    const std::int64_t lists = i * env::kMaxLegal;
     const GameResult& f = base;
     return {f.actions + lists, f.counts + i,     f.visits + lists,
             f.policy + lists,  f.priors + lists, f.action_values + lists,

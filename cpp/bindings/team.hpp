@@ -1,7 +1,7 @@
 // What Python calls of a team of threads. A team is run by the library that started it: where a
 // thread sleeps is known to that one alone.
 #pragma once
-#include "../rungs/team.hpp"
+#include "../rungs/thread_pool.hpp"
 #include "at.hpp"
 
 extern "C" {

@@ -1,6 +1,6 @@
-// What Python calls of cpp/steps/threads.hpp.
+// What Python calls of cpp/course/false_sharing.hpp.
 #pragma once
-#include "../steps/threads.hpp"
+#include "../course/false_sharing.hpp"
 #include "at.hpp"
 
 extern "C" {

@@ -225,7 +225,7 @@ inline void keys_gradient(int slice, const BatchPositions& batch, const SavedAct
   for (int key = 0; key < kCaptures; ++key)
     std::memset(captures + key * kKeys, 0, sizeof(T) * kKeySlice);
   for (std::int64_t row = 0; row < saved.rows; ++row) {
-    const std::int16_t* const action = batch.action + batch.row[row] * kMostLegal;
+    const std::int16_t* const action = batch.action + batch.row[row] * kMaxLegal;
     const std::int16_t* const capture = saved.capture + row * kLegalPadded;
     const T* const score = saved.score + row * kLegalPadded;
     Vector<T> query[kParts];

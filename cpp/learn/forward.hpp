@@ -167,7 +167,7 @@ bool find_invalid(const std::int8_t* observation, int rows, InvalidPositions& al
 // The policy over a position's legal actions: scores, softmax, sampling.
 
 // The longest list of legal actions, padded to whole vectors.
-constexpr int kLegalPadded = (kMostLegal + 15) / 16 * 16;
+constexpr int kLegalPadded = (kMaxLegal + 15) / 16 * 16;
 
 // The row of the capture keys for an action, given by the moving and the captured piece; -1 if the
 // action doesn't exist or leaves the board.
@@ -307,12 +307,12 @@ std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers&
     forward(*model.prepared, rows, observation, scratch.activations());
     for (int row = 0; row < rows; ++row) {
       const std::int64_t i = first + row;
-      const std::int16_t* const action = in.action + i * kMostLegal;
+      const std::int16_t* const action = in.action + i * kMaxLegal;
       const T* const head = scratch.head + row * kHead;
       alignas(64) T score[kLegalPadded] = {};
       std::int16_t capture[kLegalPadded];
       Softmax<T> policy;
-      if (in.count[i] < 1 || in.count[i] > kMostLegal ||
+      if (in.count[i] < 1 || in.count[i] > kMaxLegal ||
           !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
                          in.count[i], score, capture))
         return invalid.add(i);
@@ -344,9 +344,9 @@ std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
       const std::int64_t i = first + row;
       const T* const head = scratch.head + row * kHead;
       std::int16_t capture[kLegalPadded];
-      if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMostLegal) ||
+      if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMaxLegal) ||
           !score_actions(model.parameters.weights, head, own + row * kObservation,
-                         action + i * kMostLegal, count[i], score + i * width, capture))
+                         action + i * kMaxLegal, count[i], score + i * width, capture))
         return invalid.add(i);
       value[i] = head[kKeys];
     }

@@ -127,7 +127,7 @@ class SearchLoss {
   // minus the entropy of search's policy.
   T operator()(std::int64_t position, int count, T value, const Softmax<T>& policy, T* score,
                LossTerms& terms) const {
-    const T* const target = batch_.policy + position * kMostLegal;
+    const T* const target = batch_.policy + position * kMaxLegal;
     const T inverse_rows = 1 / static_cast<T>(batch_.positions.rows);
     T divergence = 0;
     for (int i = 0; i < count; ++i) {

@@ -11,6 +11,7 @@
 #pragma once
 #include <cstdint>
 
+#include "../chess/action.hpp"
 #include "bf16_gemm.hpp"
 #include "workers.hpp"
 
@@ -23,7 +24,7 @@ constexpr int kScalars = 8;  // scalar inputs, after the squares in an observati
 constexpr int kObservation = 64 + kScalars;
 constexpr int kInputs = 64 * kPieces + kScalars;
 constexpr int kActions = 4672, kCaptures = kPieces * kPieces;
-constexpr int kMostLegal = 218;  // the longest list of legal actions
+using chess::kMaxLegal;  // the longest list of legal actions
 
 // Scales of the scalar inputs, so that each is at most about 1. They are float32 in PyTorch too,
 // also where the network is float64.

@@ -108,7 +108,7 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
     saved.occupied[first + row] = occupied(own);
     // Prefetched, as the policy reads it after the forward pass.
     for (int i = 0; i < batch.count[from]; i += 32)
-      __builtin_prefetch(batch.action + from * kMostLegal + i);
+      __builtin_prefetch(batch.action + from * kMaxLegal + i);
   }
   const std::int8_t* const observation = saved.observation + first * kObservation;
   const auto position = [&](int row) { return batch.row[first + row]; };
@@ -121,9 +121,9 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
     T* const score = saved.score + (first + row) * kLegalPadded;
     T* const delta = deltas.head + row * kHead;
     const int count = batch.count[from];
-    const std::int16_t* const action = batch.action + from * kMostLegal;
+    const std::int16_t* const action = batch.action + from * kMaxLegal;
     std::int16_t* const capture = saved.capture + (first + row) * kLegalPadded;
-    if (count < 1 || count > kMostLegal ||
+    if (count < 1 || count > kMaxLegal ||
         !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
                        count, score, capture)) {
       invalid.add(from);

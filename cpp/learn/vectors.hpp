@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../machine/lanes.hpp"
+#include "lanes.hpp"
 
 #if defined(__AVX512F__) || defined(__FMA__)
 #include <immintrin.h>

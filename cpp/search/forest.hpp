@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "../env/chess_env.hpp"
-#include "../rungs/team.hpp"
+#include "../rungs/thread_pool.hpp"
 #include "game_tree.hpp"
 
 namespace rungs::search {
@@ -34,7 +34,7 @@ struct Forest {
 
   LeafBuffers leaf_buffers(std::int64_t i) const {
     return {observation + i * env::observation_bytes(settings.observation),
-            actions + i * env::kMostListed, counts + i};
+            actions + i * env::kMaxLegal, counts + i};
   }
 };
 
@@ -90,7 +90,7 @@ inline std::int64_t compact_rows(const Forest& forest, std::int64_t first, std::
       const LeafBuffers from = forest.leaf_buffers(i), to = forest.leaf_buffers(next);
       std::memcpy(to.observation, from.observation,
                   static_cast<std::size_t>(env::observation_bytes(forest.settings.observation)));
-      std::memcpy(to.actions, from.actions, env::kMostListed * sizeof *to.actions);
+      std::memcpy(to.actions, from.actions, env::kMaxLegal * sizeof *to.actions);
       *to.count = *from.count;
     }
     ++next;

@@ -25,8 +25,8 @@ struct GameTree {
   std::int64_t evaluation_row;                 // and the row of that
   // For each edge of the root: with Gumbel log prior + noise, with PUCT the prior mixed with noise;
   // and its visits before this search.
-  double noisy_prior[env::kMostListed];
-  std::int32_t visits_before[env::kMostListed];
+  double noisy_prior[env::kMaxLegal];
+  std::int32_t visits_before[env::kMaxLegal];
 };
 
 // Buffers of one leaf for the evaluator.
@@ -145,7 +145,7 @@ inline void request_evaluation(const GameView& view, const Path& path, std::int3
                                std::int32_t edge, const LeafBuffers& out) {
   const env::History* past = path.keeps_history ? &path.past : nullptr;
   env::observe(path.game, past, view.settings.observation, false, out.observation);
-  const int count = env::write_list(path.game.legal, env::kMostListed, out.actions);
+  const int count = env::write_list(path.game.legal, env::kMaxLegal, out.actions);
   *out.count = static_cast<std::int16_t>(count);
   view.state.leaf = make_leaf(view, path, parent, edge, out.actions, count);
   view.state.waiting = true;
@@ -240,7 +240,7 @@ inline int sample_by_visits(const GameView& view, const std::int32_t* visits, in
   const std::int32_t most = *std::max_element(visits, visits + count);
   if (view.settings.temperature == 0)
     return static_cast<int>(std::find(visits, visits + count, most) - visits);
-  double end[env::kMostListed], total = 0;
+  double end[env::kMaxLegal], total = 0;
   int last = 0;
   for (int i = 0; i < count; ++i) {
     if (visits[i]) {
@@ -296,10 +296,10 @@ inline void finish(const GameView& view, const GameResult& out) {
   const Settings& settings = view.settings;
   const Node& root = view.root();
   const Edge* edges = view.root_edges();
-  const int count = env::write_list(view.state.game.legal, env::kMostListed, out.actions);
+  const int count = env::write_list(view.state.game.legal, env::kMaxLegal, out.actions);
   *out.counts = static_cast<std::int16_t>(count);
   const bool gumbel = settings.policy == Policy::GUMBEL;
-  double weight[env::kMostListed];
+  double weight[env::kMaxLegal];
   const double mass = gumbel ? improved_policy(root, edges, count, settings, weight) : 0;
   double value = root.raw_value;
   for (int i = 0; i < count; ++i) {

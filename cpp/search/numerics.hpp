@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "../env/episode.hpp"
+#include "../env/philox.hpp"
 
 namespace rungs::search {
 

@@ -26,7 +26,7 @@ struct Settings {
   double c_init, c_base, alpha, fraction, temperature;  // PUCT's
 };
 
-constexpr double kLeastSpan = 1e-8, kLeastScore = -1e9;
+constexpr double kMinSpan = 1e-8, kMinScore = -1e9;
 
 // Completed q-values of a node and sigma of them (Danihelka et al., "Policy improvement by planning
 // with Gumbel", ICLR 2022, equation 10 and appendix D); mctx: qtransform_completed_by_mix_value.
@@ -81,7 +81,7 @@ inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int lim
   }
   const double scale = (settings.maxvisit_init + most) * settings.value_scale, span = high - low;
   values.low = low;
-  values.factor = scale / std::max(span, kLeastSpan);
+  values.factor = scale / std::max(span, kMinSpan);
   values.max_sigma = span * values.factor;
   return values;
 }
@@ -110,7 +110,7 @@ inline double improved_policy(const Node& node, const Edge* edges, int limit,
 // policy as closely as they can.
 inline int select_gumbel_interior(const Node& node, const Edge* edges, int limit,
                                   const Settings& settings) {
-  double weight[env::kMostListed];
+  double weight[env::kMaxLegal];
   const double mass = improved_policy(node, edges, limit, settings, weight);
   int best = 0;
   double highest = -std::numeric_limits<double>::infinity();
@@ -135,7 +135,7 @@ inline int best_considered(const Node& root, const Edge* edges, const Settings& 
   double highest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < root.count; ++i) {
     if (edges[i].visits - visits_before[i] != visits) continue;
-    const double score = std::max(kLeastScore, noisy_prior[i] + values.sigma_of(edges[i]));
+    const double score = std::max(kMinScore, noisy_prior[i] + values.sigma_of(edges[i]));
     if (score > highest) {
       highest = score;
       best = i;

@@ -47,7 +47,7 @@ struct TreeMemory {
 };
 
 // Priors are at least the smallest normal float, so that their logarithm is finite.
-constexpr float kLeastPrior = 1.1754943508222875e-38F;
+constexpr float kMinPrior = 1.1754943508222875e-38F;
 
 // Moves the unvisited edge with the highest prior (of equals the one with the lowest action) to
 // just after the visited ones; the others keep their order. Sums the priors of all unvisited edges.
@@ -76,7 +76,7 @@ inline void set_priors(const float* logits, int count, Edge* edges) {
   for (int i = 0; i < count; ++i) total += weight[i];
   for (int i = 0; i < count; ++i) {
     const auto prior = static_cast<float>(weight[i] / total);
-    edges[i].prior = prior > kLeastPrior ? prior : kLeastPrior;
+    edges[i].prior = prior > kMinPrior ? prior : kMinPrior;
   }
 }
 

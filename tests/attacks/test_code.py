@@ -15,7 +15,7 @@ from rungs.chess.boards import device
 from rungs.processes import workers
 
 # What Cling, ROOT beneath it and NVRTC have looked for in the current folder.
-HEADERS = ("bindings/api.hpp", "bindings/machine.hpp", "rungs/device_batch.hpp", "Rtypes.h")
+HEADERS = ("bindings/api.hpp", "bindings/machine.hpp", "env/chess_env.hpp", "Rtypes.h")
 LIBRARIES = ("libCoreLegacy.so", "libRIOLegacy.so", "libCling.so")
 
 # What is imported first by `python -c`, by `python -m` and by the processes that we start.

@@ -39,7 +39,7 @@ MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
 TOO_MANY = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
 
 
-# Boards whose outputs are streamed past the caches (cpp/env/store.hpp), each.
+# Boards whose outputs are streamed past the caches (cpp/env/stream_store.hpp), each.
 STREAMED = [
     (7200, {"mask": "bool"}),
     (1200, {"obs": "planes", "mask": "bits"}),

@@ -61,11 +61,11 @@ struct Played {
     for (int step = 0; step < steps; ++step) {
       observation.insert(observation.end(), batch.observation, batch.observation + 72 * n);
       const auto* lists = reinterpret_cast<const std::int16_t*>(batch.mask);
-      action.insert(action.end(), lists, lists + kMostLegal * n);
+      action.insert(action.end(), lists, lists + kMaxLegal * n);
       count.insert(count.end(), batch.action_count, batch.action_count + n);
       for (std::int64_t i = 0; i < n; ++i) {
         choice.push_back(random() % batch.action_count[i]);
-        actions[i] = lists[kMostLegal * i + choice.back()];
+        actions[i] = lists[kMaxLegal * i + choice.back()];
         old.push_back(-std::log(static_cast<T>(batch.action_count[i])));
         advantage.push_back(static_cast<T>(random() % 1000) / 500 - 1);
         outcome.push_back(advantage.back() / 2);
@@ -75,10 +75,10 @@ struct Played {
     }
     for (std::int64_t i = 0; i < rows; ++i) order.push_back((i * 7) % rows);
     // As if search had found the action that was played, and half as often the first.
-    policy.resize(kMostLegal * rows);
+    policy.resize(kMaxLegal * rows);
     for (std::int64_t i = 0; i < rows; ++i) {
-      policy[kMostLegal * i] += static_cast<T>(1) / 3;
-      policy[kMostLegal * i + choice[i]] += static_cast<T>(2) / 3;
+      policy[kMaxLegal * i] += static_cast<T>(1) / 3;
+      policy[kMaxLegal * i + choice[i]] += static_cast<T>(2) / 3;
     }
   }
 
@@ -109,7 +109,7 @@ std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads)
   const BatchPositions batch = played.positions();
   const PpoBatch<T> minibatch = played.minibatch();
   const SearchBatch<T> searched = played.searched();
-  std::vector<T> score(kMostLegal * played.rows);
+  std::vector<T> score(kMaxLegal * played.rows);
   std::vector<std::int64_t> chosen(played.rows), choice(played.rows);
   std::vector<T> log_probability(played.rows), value(played.rows), again(played.rows), all;
   for (int round = 1; round <= rounds; ++round) {
@@ -120,13 +120,13 @@ std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads)
            workers);
     values(memory.model, batch.observation, played.rows, again.data(), workers);
     if (again != value) fail("a value is another");
-    evaluate(memory.model, batch.observation, batch.action, batch.count, played.rows, kMostLegal,
+    evaluate(memory.model, batch.observation, batch.action, batch.count, played.rows, kMaxLegal,
              score.data(), again.data(), workers);
     if (again != value) fail("a value is another beside scores");
     all.insert(all.end(), score.begin(), score.end());
     for (std::int64_t i = 0; i < played.rows; ++i) {
       if (choice[i] < 0 || choice[i] >= played.count[i]) fail("no legal action was chosen");
-      if (played.action[i * kMostLegal + choice[i]] != chosen[i]) fail("its place is another");
+      if (played.action[i * kMaxLegal + choice[i]] != chosen[i]) fail("its place is another");
     }
     all.insert(all.end(), log_probability.begin(), log_probability.end());
     all.insert(all.end(), value.begin(), value.end());

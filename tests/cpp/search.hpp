@@ -17,7 +17,7 @@ class Trees {
         nodes_(2 * games * settings.nodes),
         edges_(2 * games * settings.edges),
         observation_(games * env::observation_bytes(settings.observation)),
-        actions_(games * env::kMostListed),
+        actions_(games * env::kMaxLegal),
         counts_(games),
         forest{settings,        games,
                games_.data(),   histories_.empty() ? nullptr : histories_.data(),
@@ -41,7 +41,7 @@ class Trees {
 // Logits and values of leaves in rows, any function of what is seen of them.
 inline void make_up(const search::Forest& forest, std::int64_t first, std::int64_t leaves,
                     std::vector<float>& logits, std::vector<float>& values) {
-  logits.assign(leaves * env::kMostListed, 0);
+  logits.assign(leaves * env::kMaxLegal, 0);
   values.assign(leaves, 0);
   const std::int64_t bytes = env::observation_bytes(forest.settings.observation);
   for (std::int64_t row = 0; row < leaves; ++row) {
@@ -50,8 +50,8 @@ inline void make_up(const search::Forest& forest, std::int64_t first, std::int64
       seen = seen * 1664525 + forest.observation[(first + row) * bytes + i] + 1013904223;
     values[row] = static_cast<float>(seen >> 24) / 128 - 1;
     for (int k = 0; k < forest.counts[first + row]; ++k) {
-      seen = seen * 1664525 + forest.actions[(first + row) * env::kMostListed + k];
-      logits[row * env::kMostListed + k] = static_cast<float>(seen >> 28) / 8;
+      seen = seen * 1664525 + forest.actions[(first + row) * env::kMaxLegal + k];
+      logits[row * env::kMaxLegal + k] = static_cast<float>(seen >> 28) / 8;
     }
   }
 }
@@ -136,16 +136,16 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
       std::int64_t leaves = 0;
       do {
         make_up(forest, 0, leaves, logits, values);
-        leaves = search::simulate(forest, 0, games,
-                                  {logits.data(), env::kMostListed, values.data()}, helpers);
+        leaves = search::simulate(forest, 0, games, {logits.data(), env::kMaxLegal, values.data()},
+                                  helpers);
       } while (leaves > 0);
       for (std::int64_t i = 0; i < games; ++i) {
         const search::GameView view = forest.view(i);
         if (view.state.game.over()) continue;
         check_tree(view);
-        std::int16_t actions[env::kMostListed], count;
-        std::int32_t visits[env::kMostListed] = {};
-        float shares[env::kMostListed], priors[env::kMostListed], means[env::kMostListed];
+        std::int16_t actions[env::kMaxLegal], count;
+        std::int32_t visits[env::kMaxLegal] = {};
+        float shares[env::kMaxLegal], priors[env::kMaxLegal], means[env::kMaxLegal];
         float value, raw_value;
         std::int64_t chosen = -1;
         search::finish(

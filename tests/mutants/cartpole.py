@@ -45,8 +45,8 @@ MUTANTS = [
     Mutant(
         "rail-longer",
         "cpp/cartpole/physics.hpp",
-        "constexpr double kMostX = 2.4;",
-        "constexpr double kMostX = 2.5;",
+        "constexpr double kMaxX = 2.4;",
+        "constexpr double kMaxX = 2.5;",
         "the rail is longer in C++",
         GYMNASIUMS,
     ),
@@ -70,7 +70,7 @@ MUTANTS = [
     ),
     Mutant(
         "start-off-centre",
-        "cpp/env/cartpole_env.hpp",
+        "cpp/cartpole/env.hpp",
         "0.1 * (number * 0x1p-32) - 0.05",
         "0.1 * (number * 0x1p-32)",
         "episodes start with the pole to the right in C++",
@@ -78,7 +78,7 @@ MUTANTS = [
     ),
     Mutant(
         "age-goes-on",
-        "cpp/rungs/cartpole_batch.hpp",
+        "cpp/rungs/cartpole.hpp",
         "        batch.steps[envs[lane]] = 0;\n",
         "",
         "an episode is as old as the last one was at its end",
@@ -86,7 +86,7 @@ MUTANTS = [
     ),
     Mutant(
         "truncated-a-step-late",
-        "cpp/env/cartpole_env.hpp",
+        "cpp/cartpole/env.hpp",
         "truncated = flags(steps >= config.max_steps);",
         "truncated = flags(steps > config.max_steps);",
         "an episode is truncated a step too late",
@@ -94,7 +94,7 @@ MUTANTS = [
     ),
     Mutant(
         "next-step-is-stepped",
-        "cpp/rungs/cartpole_batch.hpp",
+        "cpp/rungs/cartpole.hpp",
         "const bool next_step = batch.config.autoreset == env::Autoreset::NEXT_STEP;",
         "const bool next_step = batch.config.autoreset == env::Autoreset::DISABLED;",
         "with NEXT_STEP what has ended goes on",
@@ -102,7 +102,7 @@ MUTANTS = [
     ),
     Mutant(
         "last-register-reads-on",
-        "cpp/rungs/cartpole_batch.hpp",
+        "cpp/rungs/cartpole.hpp",
         "filled[lane - i] = actions[lane - first];",
         "filled[lane - i] = actions[lane - i];",
         "the environments of the last register take the actions of the first",
@@ -110,7 +110,7 @@ MUTANTS = [
     ),
     Mutant(
         "third-action-accepted",
-        "cpp/rungs/cartpole_batch.hpp",
+        "cpp/rungs/cartpole.hpp",
         "if (all <= 1) return num_envs;",
         "if (all <= 3) return num_envs;",
         "2 is taken for an action",

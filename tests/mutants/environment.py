@@ -194,9 +194,9 @@ MUTANTS = [
     ),
     Mutant(
         "illegal-on-last-board",
-        "cpp/rungs/serial.hpp",
-        "  for (std::int64_t i = 0; i < batch.num_envs; ++i)\n    if (!batch.accepts",
-        "  for (std::int64_t i = 0; i < batch.num_envs - 1; ++i)\n    if (!batch.accepts",
+        "cpp/rungs/cpu_loops.hpp",
+        "  for (std::int64_t i = 0; i < batch.num_envs; ++i)\n    if (!batch.check_and_latch",
+        "  for (std::int64_t i = 0; i < batch.num_envs - 1; ++i)\n    if (!batch.check_and_latch",
         "an illegal action on the last board is played",
         ("tests/chess/test_errors.py::test_an_illegal_action_on_any_board_changes_nothing",),
     ),

@@ -13,9 +13,9 @@ ASYNC = ("tests/chess/test_async.py",)
 MUTANTS = [
     Mutant(
         "serial-counts-the-last",
-        "cpp/rungs/serial.hpp",
-        "ended += batch.step(i);",
-        "ended = batch.step(i);",
+        "cpp/rungs/cpu_loops.hpp",
+        "++i) ended += batch.step(i);",
+        "++i) ended = batch.step(i);",
         "episodes that ended on other boards than the last are not told of",
         GAMES,
     ),
@@ -29,15 +29,15 @@ MUTANTS = [
     ),
     Mutant(
         "serial-resets-all",
-        "cpp/rungs/serial.hpp",
-        "if (!which || which[i]) batch.reset(i, episode);",
-        "batch.reset(i, episode);",
+        "cpp/rungs/cpu_loops.hpp",
+        "++i)\n    if (!which || which[i]) batch.reset(i, episode);",
+        "++i)\n    batch.reset(i, episode);",
         "a reset of some boards resets all",
         ("tests/chess/test_autoreset.py::test_a_partial_reset_goes_on_to_the_next_episode",),
     ),
     Mutant(
         "serial-opens-for-all",
-        "cpp/rungs/outputs.hpp",
+        "cpp/env/chess_env.hpp",
         "replies ? replies + i : nullptr",
         "replies ? replies : nullptr",
         "the engine's reply on the first board is played on all",
@@ -110,7 +110,7 @@ MUTANTS = [
     ),
     Mutant(
         "openmp-another-illegal",
-        "cpp/rungs/openmp.hpp",
+        "cpp/rungs/cpu_loops.hpp",
         "if (first < illegal) illegal = first;",
         "if (first > illegal || illegal == boards) illegal = first;",
         "of several illegal actions a later one is named",
@@ -118,7 +118,7 @@ MUTANTS = [
     ),
     Mutant(
         "openmp-steps-where-legal",
-        "cpp/rungs/openmp.hpp",
+        "cpp/rungs/cpu_loops.hpp",
         "    if (illegal == boards)\n",
         "    if (first == boards)\n",
         "threads that find no illegal action step their boards though others do",
@@ -126,7 +126,7 @@ MUTANTS = [
     ),
     Mutant(
         "openmp-counts-none",
-        "cpp/rungs/openmp.hpp",
+        "cpp/rungs/cpu_loops.hpp",
         "#pragma omp parallel num_threads(threads) reduction(+ : ended)\n  {",
         "#pragma omp parallel num_threads(threads) firstprivate(ended)\n  {",
         "with several threads nobody hears that episodes ended",
@@ -136,7 +136,7 @@ MUTANTS = [
     ),
     Mutant(
         "openmp-dynamic-leaves-one",
-        "cpp/rungs/openmp.hpp",
+        "cpp/rungs/cpu_loops.hpp",
         "#pragma omp for schedule(dynamic, chunk) nowait\n"
         "      for (std::int64_t i = 0; i < boards; ++i)",
         "#pragma omp for schedule(dynamic, chunk) nowait\n"
@@ -154,7 +154,7 @@ MUTANTS = [
     ),
     Mutant(
         "team-waits-for-none",
-        "cpp/rungs/team.hpp",
+        "cpp/rungs/thread_pool.hpp",
         "    if (!stay_awake(patience, [&] { return all_done(); })) await_stopped(idle);\n",
         "    stay_awake(patience, [&] { return all_done(); });\n",
         "a step is over before its boards are",
@@ -162,23 +162,23 @@ MUTANTS = [
     ),
     Mutant(
         "team-rests-never",
-        "cpp/rungs/team.hpp",
-        "member.rests_till = age_ + member.rest;",
-        "member.rests_till = age_;",
+        "cpp/rungs/thread_pool.hpp",
+        "member.backoff_until_age = age_ + member.backoff;",
+        "member.backoff_until_age = age_;",
         "who is stopped again and again is waited for again and again",
         TEAM,
     ),
     Mutant(
         "team-rests-for-ever",
-        "cpp/rungs/team.hpp",
-        "members_[i].rests_till <= age_ || members_[i].rests_until <= now;",
-        "members_[i].rests_until == Time{};",
+        "cpp/rungs/thread_pool.hpp",
+        "members_[i].backoff_until_age <= age_ || members_[i].backoff_until <= now;",
+        "members_[i].backoff_until == Time{};",
         "who was stopped once never helps again",
         TEAM,
     ),
     Mutant(
         "team-beside-its-caller",
-        "cpp/rungs/team.hpp",
+        "cpp/rungs/thread_pool.hpp",
         "      CPU_CLR(core, &cores);\n",
         "",
         "helpers may be woken on the core that their caller is on",
@@ -186,7 +186,7 @@ MUTANTS = [
     ),
     Mutant(
         "team-on-a-removed-core",
-        "cpp/rungs/team.hpp",
+        "cpp/rungs/thread_pool.hpp",
         "if (give_back) CPU_SET(callers_, &cores);",
         "if (callers_ >= 0) CPU_SET(callers_, &cores);",
         "helpers run on a core that the user has taken from the process",
@@ -194,7 +194,7 @@ MUTANTS = [
     ),
     Mutant(
         "threads-another-illegal",
-        "cpp/rungs/threads.hpp",
+        "cpp/rungs/cpu_loops.hpp",
         "    while (i < first && ",
         "    while (i != first && ",
         "of several illegal actions a later one is named",
@@ -258,7 +258,7 @@ MUTANTS = [
     ),
     Mutant(
         "cuda-repetitions-mislaid",
-        "cpp/rungs/device_batch.hpp",
+        "cpp/rungs/cuda.hpp",
         "env.game.repetitions = static_cast<std::uint8_t>(word[COUNTS] >> 8);",
         "env.game.repetitions = 0;",
         "a GPU's boards forget how often their position stood before",
@@ -266,7 +266,7 @@ MUTANTS = [
     ),
     Mutant(
         "cuda-key-not-stored",
-        "cpp/rungs/device_batch.hpp",
+        "cpp/rungs/cuda.hpp",
         "    word[NOW] = env.game.now;\n",
         "    word[NOW] = 0;\n",
         "a GPU's boards see no repetition",
@@ -274,7 +274,7 @@ MUTANTS = [
     ),
     Mutant(
         "cuda-ended-not-stored",
-        "cpp/rungs/device_batch.hpp",
+        "cpp/rungs/cuda.hpp",
         "std::uint64_t{env.ended} << 24 | std::uint64_t{env.ply} << 32;",
         "std::uint64_t{env.ply} << 32;",
         "a GPU's boards that have ended are stepped",
@@ -282,7 +282,7 @@ MUTANTS = [
     ),
     Mutant(
         "cuda-words-not-side-by-side",
-        "cpp/rungs/device_batch.hpp",
+        "cpp/rungs/cuda.hpp",
         "return first[i * apart];",
         "return first[i];",
         "a GPU's boards write into each other's memory",
@@ -290,7 +290,7 @@ MUTANTS = [
     ),
     Mutant(
         "cuda-counts-the-last-step",
-        "cpp/rungs/device_batch.hpp",
+        "cpp/rungs/cuda.hpp",
         "ended += env.step(config, env.any_action(config), rows(i));",
         "ended = env.step(config, env.any_action(config), rows(i));",
         "of many steps only the last one's episodes are counted",
@@ -339,7 +339,7 @@ MUTANTS = [
     ),
     Mutant(
         "cuda-lanes-in-another-order",
-        "cpp/chess/simd.hpp",
+        "cpp/chess/lanes.hpp",
         "for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[lane];",
         "for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[7 - lane];",
         "a GPU's planes of actions are in another order",

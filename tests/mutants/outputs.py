@@ -10,14 +10,14 @@ MUTANTS = [
     Mutant(
         "mask-plane-shifted",
         "cpp/env/mask.hpp",
-        "put(where(legal.plane[plane]) & kOnes,",
-        "put(where(legal.plane[plane] << (plane == 63)) & kOnes,",
+        "put(expand_bits_to_bytes(legal.plane[plane]) & kOnes,",
+        "put(expand_bits_to_bytes(legal.plane[plane] << (plane == 63)) & kOnes,",
         "one plane of the mask is shifted by a square",
         GAMES,
     ),
     Mutant(
         "streamed-by-halves",
-        "cpp/env/store.hpp",
+        "cpp/env/stream_store.hpp",
         "detail::stream(&squares, sizeof squares, out);",
         "detail::stream(&squares, sizeof squares / 2, out);",
         "of squares that are streamed past the caches the second half is not written",
@@ -50,7 +50,7 @@ MUTANTS = [
     Mutant(
         "list-tail-stale",
         "cpp/env/mask.hpp",
-        "  for (int i = 0; i < kMostListed; ++i) out[i] = -1;\n",
+        "  for (int i = 0; i < kMaxLegal; ++i) out[i] = -1;\n",
         "",
         "what was listed before stays behind a list",
         ("tests/chess/test_formats.py::test_a_list_holds_what_python_chess_allows",),

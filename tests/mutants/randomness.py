@@ -24,7 +24,7 @@ MUTANTS = [
     ),
     Mutant(
         "philox-rounds",
-        "cpp/env/episode.hpp",
+        "cpp/env/philox.hpp",
         "for (int round = 0; round < 10; ++round)",
         "for (int round = 0; round < 9; ++round)",
         "Philox has nine rounds in C++",
@@ -32,7 +32,7 @@ MUTANTS = [
     ),
     Mutant(
         "philox-seed-halved-in-cpp",
-        "cpp/env/episode.hpp",
+        "cpp/env/philox.hpp",
         "{seed & kLow, seed >> 32}",
         "{seed & kLow, 0}",
         "only half of a seed's bits count in C++",

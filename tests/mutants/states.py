@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 MUTANTS = [
     Mutant(
         "state-too-rich-for-a-list",
-        "cpp/env/saved.hpp",
+        "cpp/env/validate.hpp",
         "if (config.mask == MaskFormat::LIST && !fits_list(position))",
         "if (config.mask == MaskFormat::BOOL && !fits_list(position))",
         "a state brings a position that may have more moves than a list has room for",
@@ -117,7 +117,7 @@ MUTANTS = [
     ),
     Mutant(
         "past-positions-believed",
-        "cpp/env/saved.hpp",
+        "cpp/env/validate.hpp",
         "game.num_past > position.halfmove",
         "game.num_past > 255",
         "a saved board writes past its own memory",
@@ -125,7 +125,7 @@ MUTANTS = [
     ),
     Mutant(
         "position-believed",
-        "cpp/env/saved.hpp",
+        "cpp/env/validate.hpp",
         '  if (position != game.position) return "its position is none";\n',
         "",
         "a saved board stands as no board can",
@@ -133,7 +133,7 @@ MUTANTS = [
     ),
     Mutant(
         "history-believed",
-        "cpp/env/saved.hpp",
+        "cpp/env/validate.hpp",
         "if (history && !detail::leads_to(*history, game))",
         "if (false)",
         "a saved history is read outside its ring",
@@ -141,7 +141,7 @@ MUTANTS = [
     ),
     Mutant(
         "ended-believed",
-        "cpp/env/saved.hpp",
+        "cpp/env/validate.hpp",
         "env.ended != (over ? 1 : 0)",
         "false",
         "an episode that is over goes on after it was restored",
@@ -165,7 +165,7 @@ MUTANTS = [
     ),
     Mutant(
         "copy-without-past",
-        "cpp/rungs/copies.hpp",
+        "cpp/rungs/batch.hpp",
         "kPast + from.game.num_past * sizeof from.game.past[0]",
         "kPast",
         "a copy forgets which positions it has seen",
@@ -173,7 +173,7 @@ MUTANTS = [
     ),
     Mutant(
         "copy-draws-anothers",
-        "cpp/rungs/copies.hpp",
+        "cpp/rungs/batch.hpp",
         "    if (own) {\n",
         "    if (false) {\n",
         "copies that should go their own way all get the same replies",
@@ -197,7 +197,7 @@ MUTANTS = [
     ),
     Mutant(
         "copy-keeps-reward",
-        "cpp/rungs/copies.hpp",
+        "cpp/rungs/batch.hpp",
         "    batch.reward[i] = 0;\n",
         "",
         "a copy has the reward of the board that was there",
@@ -221,7 +221,7 @@ MUTANTS = [
     ),
     Mutant(
         "number-not-saved",
-        "cpp/rungs/device_batch.hpp",
+        "cpp/rungs/cuda.hpp",
         "env.episode | std::uint64_t{env.board} << 32",
         "env.episode",
         "on a GPU every board draws board 0's numbers",

@@ -100,7 +100,7 @@ def load_machine() -> Api:
 
 
 def load_steps() -> Api:
-    """Compiles the functions of `cpp/steps/steps.hpp`.
+    """Compiles the functions of `cpp/course/steps.hpp`.
 
     Raises:
         CompilerError: as `load`.

@@ -30,7 +30,7 @@ def load(march: str = "native") -> functions.Api:
 
 
 def load_steps(*flags: str) -> functions.Api:
-    """Loads the functions of `cpp/steps/steps.hpp`, compiled with flags of the caller's choice.
+    """Loads the functions of `cpp/course/steps.hpp`, compiled with flags of the caller's choice.
 
     Raises:
         CompilerError: as `load`.

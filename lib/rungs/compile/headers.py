@@ -11,7 +11,7 @@ from rungs.errors import CompilerError
 API = "bindings/api.hpp"
 MPI_API = "bindings/mpi.hpp"
 MACHINE_API = "bindings/machine.hpp"
-STEPS_API = "steps/steps.hpp"
+STEPS_API = "course/steps.hpp"
 LEARN_API = "bindings/learn.hpp"
 
 

@@ -1,7 +1,7 @@
 """The serial rung's step under valgrind: what it counts is exact, whatever else the machine does.
 
-What runs is `cpp/bench/steps.cpp`, random self-play from the start of a game, compiled by g++ for
-processors with AVX2: valgrind 3.19 knows no AVX-512.
+What runs is `cpp/course/bench_rung.cpp`, random self-play from the start of a game, compiled by g++
+for processors with AVX2: valgrind 3.19 knows no AVX-512.
 """
 
 import re
@@ -187,6 +187,6 @@ def _told(pattern: str, report: str) -> str:
 
 def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
     """Returns the command that plays, compiled if it isn't yet."""
-    program = gpp.build("steps", paths.CPP / "bench" / "steps.cpp", FLAGS)
+    program = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
     number = tuple(MASKS).index(mask)
     return [str(value) for value in (program, boards, steps, number, selections)]

@@ -25,7 +25,7 @@ OPERA_GAME = _OPERA_GAME.split()
 _ALL = (1 << 64) - 1
 _FILE_A, _RANK_1 = 0x0101010101010101, 0xFF
 _FILE_H, _RANK_8 = _FILE_A << 7, _RANK_1 << 56
-# As `kStep` and `kInside` of cpp/chess/simd.hpp: in compass order from the north.
+# As `kStep` and `kInside` of cpp/chess/bitboard.hpp: in compass order from the north.
 _STEP = (8, 9, 1, 57, 56, 55, 63, 7)
 _EDGE = (
     *(_RANK_1, _RANK_1 | _FILE_A, _FILE_A, _RANK_8 | _FILE_A),
@@ -56,7 +56,7 @@ def pinned(board: chess.Board) -> list[int]:
 
 
 def fill_stages(pieces: int, empty: int, way: int) -> list[int]:
-    """Fills as `fill` of cpp/chess/simd.hpp does, in one direction of the compass.
+    """Fills as `fill` of cpp/chess/bitboard.hpp does, in one direction of the compass.
 
     Args:
         pieces: a set of squares.

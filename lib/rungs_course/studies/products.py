@@ -1,4 +1,4 @@
-"""The matrix product in five versions, `cpp/learn/ladder.hpp`, raced beside PyTorch's."""
+"""The matrix product in five versions, `cpp/course/gemm_ladder.hpp`, raced beside PyTorch's."""
 
 import functools
 import time
@@ -17,7 +17,7 @@ from rungs_course.measure.turns import timed_rounds
 
 
 class Version(NamedTuple):
-    """A function of `cpp/learn/ladder.hpp`, and the idea that it adds to the one before."""
+    """A function of `cpp/course/gemm_ladder.hpp`, and the idea that it adds to the one before."""
 
     name: str
     idea: str

@@ -23,7 +23,7 @@ from rungs_course.studies.teams import make as make_team
 # What a rank does in a step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")
 
-_CALLS = paths.CPP / "machine" / "mpi_calls.cpp"
+_CALLS = paths.CPP / "course" / "mpi_calls.cpp"
 
 
 def race_layout(

@@ -1,4 +1,4 @@
-"""One step of chess in eleven versions, `cpp/steps`: what each idea gains.
+"""One step of chess in eleven versions, `cpp/course/steps.hpp`: what each idea gains.
 
 All play the same games. A step plays an action, finds the legal actions of the new position, writes
 their mask and says whether it is mate or stalemate. Before them stand the rung `python`, which is a
@@ -38,7 +38,7 @@ from rungs_course.measure.turns import timed_rounds
 
 
 class Version(NamedTuple):
-    """A header of `cpp/steps`, and the idea that it adds to the one before."""
+    """A version of `cpp/course/steps.hpp`, and the idea that it adds to the one before."""
 
     name: str
     idea: str
@@ -161,7 +161,7 @@ class VersionBoards:
     """Boards of a version.
 
     Args:
-        api: the functions of `cpp/steps/steps.hpp`, of `rungs.compile`.
+        api: the functions of `cpp/course/steps.hpp`, of `rungs.compile`.
         name: of the version.
         games: what they play.
     """
@@ -398,7 +398,7 @@ def instructions(games: Games) -> pd.DataFrame:
     Raises:
         CompilerError: g++ or valgrind failed; the message holds what it said.
     """
-    source = paths.CPP / "bench" / "versions.cpp"
+    source = paths.CPP / "course" / "bench_versions.cpp"
     program = gpp.build("versions", source, [*valgrind.FLAGS, "-Wno-psabi"])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "games"
@@ -418,7 +418,7 @@ def instructions(games: Games) -> pd.DataFrame:
 
 
 def write(games: Games, file: Path) -> None:
-    """Writes games as `cpp/bench/versions.cpp` reads them."""
+    """Writes games as `cpp/course/bench_versions.cpp` reads them."""
     played = (games.positions, games.actions, games.ends, games.later_positions)
     file.write_bytes(b"".join(array.tobytes() for array in played))
 

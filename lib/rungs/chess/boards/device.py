@@ -91,7 +91,7 @@ class Host:
     """
 
     def __init__(self, vectors: bool = False) -> None:
-        plain = [] if vectors else ["-DRUNGS_PLAIN_LANES"]
+        plain = [] if vectors else ["-DRUNGS_SCALAR_LANES"]
         flags = [*gpp.FLAGS.split(), "-march=native", *plain, "-x", "c++"]
         self._library = ctypes.CDLL(str(gpp.build("device", paths.CPP / _ON_HOST, flags)))
         self._library.rungs_device_layout.argtypes = [ctypes.c_size_t]

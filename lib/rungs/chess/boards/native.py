@@ -1,4 +1,4 @@
-"""The batch of boards as C++ sees it: `cpp/rungs/{outputs,batch}.hpp`, field by field.
+"""The batch of boards as C++ sees it: `ChessBatch` of `cpp/rungs/batch.hpp`, field by field.
 
 NumPy owns all the memory, boards included; C++ is told the addresses and never allocates.
 """

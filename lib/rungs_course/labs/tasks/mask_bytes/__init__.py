@@ -91,7 +91,7 @@ those of `now`. Leave alone what stays, and be fast at the 64 bytes of a plane t
         "A branch that goes now one way, now the other costs more than the bytes. Find out which "
         "planes differ without any: `changed |= std::uint64_t{before[i] != now[i]} << i`, and then "
         "go through those bits. And write the 64 bytes of a plane at once, with a vector: "
-        "`where` in `cpp/env/mask.hpp` sends each byte the eight bits it is among.",
+        "`expand_bits_to_bytes` in `cpp/env/mask.hpp` sends each byte the eight bits it is among.",
     ),
     judge=_judge,
     work=_work,

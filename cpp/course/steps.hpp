@@ -1,26 +1,16 @@
-// Eleven versions of one step, in the order of notebook 03, and what Python calls of them. A step
-// plays a legal action, finds the legal actions of the new position, writes their mask (4672 bytes
-// of 0 or 1, from a cache line on) and says whether it is mate or stalemate.
+// Eleven versions of one step, in the order of notebook 03, and the functions that Python calls. A
+// step plays a legal action, finds the legal actions of the new position, writes their mask (4672
+// bytes of 0 or 1, from a cache line on) and says whether it is mate or stalemate.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "arrays.hpp"
-#include "bitboards.hpp"
-#include "bytes.hpp"
-#include "first.hpp"
-#include "king.hpp"
-#include "lanes.hpp"
-#include "memory.hpp"
-#include "pins.hpp"
-#include "planes.hpp"
-#include "rays.hpp"
-#include "side.hpp"
+#include "step_planes.hpp"
 
 namespace rungs::steps {
 
-// What a version is.
+// What every version provides.
 template <class B>
 concept Version = requires(B board, const chess::Position& position, std::uint8_t* mask) {
   B(position);
@@ -28,8 +18,8 @@ concept Version = requires(B board, const chess::Position& position, std::uint8_
   { board.write_legal(mask) } -> std::same_as<Outcome>;
 };
 
-// What boards are to play, step by step: an action each, and whether its game ends then. Where one
-// does, the next begins in the same step, on the next of some positions.
+// The games that boards play: per step and board an action, and whether the game ends with it.
+// Where one ends, the next begins in the same step, at the next of the positions `begins`.
 struct Games {
   std::int64_t steps;
   const std::int16_t* actions;
@@ -37,7 +27,7 @@ struct Games {
   const chess::Position* begins;
 };
 
-// Boards of a version, and what is done to them.
+// Boards of a version, behind one interface for all versions.
 struct Boards {
   virtual ~Boards() = default;
   virtual void start(const chess::Position* positions, std::uint8_t* masks) = 0;
@@ -45,7 +35,7 @@ struct Boards {
   virtual std::uint64_t perft(const chess::Position& position, int depth) const = 0;
 };
 
-// One copy of what a version does, not one for each that asks: it takes long to compile.
+// Compiled once per version, not once per caller: it takes long.
 template <Version B>
 [[gnu::noinline]] Outcome write_legal(B& board, std::uint8_t* mask) {
   return board.write_legal(mask);
@@ -74,7 +64,7 @@ template <Version B>
 struct BoardsOf final : Boards {
   std::vector<B> boards;
 
-  // Puts boards on positions, and writes the first masks.
+  // Sets boards to positions, and writes the first masks.
   void start(const chess::Position* positions, std::uint8_t* masks) override {
     for (std::size_t i = 0; i < boards.size(); ++i) {
       boards[i] = B(positions[i]);
@@ -104,7 +94,7 @@ struct BoardsOf final : Boards {
   explicit BoardsOf(std::int64_t number) : boards(number, B(chess::start_position())) {}
 };
 
-// A version, by its number from 1; null where there is none.
+// Boards of a version, by its number from 1; null if there is no such version.
 inline std::unique_ptr<Boards> make(std::int64_t version, std::int64_t number) {
   switch (version) {
 #define RUNGS_STEP(at, name) \
@@ -131,7 +121,8 @@ inline std::unique_ptr<Boards> make(std::int64_t version, std::int64_t number) {
 
 extern "C" {
 
-// The address of so many boards of a version, which belong to the caller; 0 where there is none.
+// The address of `number` boards of a version, which the caller deletes; 0 if there is no such
+// version.
 std::uintptr_t rungs_steps_new(std::int64_t version, std::int64_t number) {
   return reinterpret_cast<std::uintptr_t>(rungs::steps::make(version, number).release());
 }

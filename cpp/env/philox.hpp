@@ -1,18 +1,18 @@
-// Episodes, whatever is played: when the next begins, and the random numbers that are drawn in one.
+// What all environments share: counter-based random numbers, and when the next episode begins.
 #pragma once
 #include <cstdint>
 
 namespace rungs::env {
 
-// When an episode that ended gives way to the next: at once, in the next step instead of an action,
-// or when the caller says so.
+// When the next episode begins after one has ended: in the same step, in the next step (which then
+// ignores its action), or when the caller resets.
 enum class Autoreset : std::int32_t { SAME_STEP, NEXT_STEP, DISABLED };
 
 // Counter-based randomness: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011). The number drawn is a pure function of where it is used, so it is the same on
-// every rung, for every thread count and every layout of ranks, and no state is kept or shared.
+// 1, 2, 3", SC 2011). A number is a pure function of where it is used, so it is the same on every
+// rung, for every thread count and every layout of ranks, and no state is kept or shared.
 
-// What a number is drawn for: the last word of the counter, so that uses never share numbers.
+// What a number is used for: the last word of the counter, so that no two uses share numbers.
 enum class Purpose : std::uint32_t {
   OPPONENT,
   START,
@@ -30,8 +30,8 @@ struct Words {
   Word word[4];
 };
 
-// Philox's four output words for counter (board, episode, ply, purpose), key = seed. A Word is 64
-// bits wide, of which 32 count, or a vector of such, one for each of several counters.
+// Philox's four output words for counter (board, episode, ply, purpose), key = seed. A Word has 64
+// bits, of which the low 32 are used, or is a vector of those, one element per counter.
 template <class Word>
 inline Words<Word> philox_words(std::uint64_t seed, Word board, Word episode, Word ply,
                                 Purpose purpose) {
@@ -56,8 +56,8 @@ inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32
   return static_cast<std::uint32_t>(words.word[0]);
 }
 
-// An integer in [0, n), from 32 random bits, by Lemire's multiplication. No integer is preferred by
-// more than n / 2^32, which for the legal moves of a position is below 2^-24.
+// An integer in [0, n), from 32 random bits, by Lemire's multiplication. The bias is below n /
+// 2^32, which for the legal moves of a position is below 2^-24.
 inline std::uint32_t below(std::uint32_t bits, std::uint32_t n) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(bits) * n >> 32);
 }

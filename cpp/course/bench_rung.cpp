@@ -1,13 +1,19 @@
 // The serial rung without Python, for tools that watch a whole process, such as callgrind.
-// `steps BOARDS STEPS MASK SELECTIONS` plays at random; MASK is an `env::MaskFormat`'s number.
-// Actions are selected SELECTIONS times over: the difference of two runs tells what that takes.
+// `bench_rung BOARDS STEPS MASK SELECTIONS` plays at random; MASK is an `env::MaskFormat`'s number.
+// Actions are selected SELECTIONS times: the difference of two runs is the cost of selecting.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#include "../bindings/chess.hpp"
+#include "../rungs/cpu_loops.hpp"
 
 using namespace rungs;
+
+// A function that a tool can find by name.
+extern "C" [[gnu::noinline]] std::int64_t rungs_chess_serial_step(const ChessBatch& batch,
+                                                                  const std::int64_t* actions) {
+  return serial::step(batch, actions);
+}
 
 // A random action for every board, the same each time it is called for a step.
 [[gnu::noinline]] static void select(const std::vector<env::ChessEnv>& envs, std::int64_t step,
@@ -60,12 +66,9 @@ int main(int argc, char** arguments) {
   batch.final_observation = observations.data() + boards * env::observation_bytes(observation);
   batch.env = envs.data();
   batch.chosen = chosen.data();
-  const auto address = reinterpret_cast<std::uintptr_t>(&batch);
-  // Called by address, so that it stays a function that a tool can find by name.
-  std::int64_t (*volatile step)(std::uintptr_t, const std::int64_t*) = rungs_chess_serial_step;
-  rungs_chess_serial_reset(address, 0, 0);
+  serial::reset(batch, nullptr, 0);
   for (std::int64_t s = 0; s < steps; ++s) {
     for (int selection = 0; selection < selections; ++selection) select(envs, s, actions);
-    if (step(address, actions.data()) < 0) return 1;
+    if (rungs_chess_serial_step(batch, actions.data()) < 0) return 1;
   }
 }

@@ -1,13 +1,13 @@
-// A version of `cpp/steps` without Python, for tools that watch a whole process, and sanitizers.
-// `versions VERSION BOARDS STEPS GAMES [OUT]` plays the games in a file: positions, actions, ends,
-// and positions where games begin, as `rungs_steps_play` takes them, one after the other. Writes
-// the masks that it ends with to OUT.
+// A version of `steps.hpp` without Python, for tools that watch a whole process, and sanitizers.
+// `bench_versions VERSION BOARDS STEPS GAMES [OUT]` plays the games in a file: positions, actions,
+// ends, and positions where games begin, as `rungs_steps_play` takes them, one after the other.
+// Writes the masks that it ends with to OUT.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
-#include "../steps/steps.hpp"
+#include "steps.hpp"
 
 int main(int count, char** arguments) {
   if (count < 5) return 2;

@@ -1,6 +1,6 @@
-// Boards out of saved states. A checksum says that a state is as it was written, not who wrote it:
-// what can be found anew is not believed, and the rest is refused unless a game could have led to
-// it. Then no later step can write where it should not.
+// Validation of saved boards. A checksum proves that a state is as it was written, not who wrote
+// it: derived fields are recomputed, and states that no game can reach are refused, so that no
+// later step writes out of bounds.
 #pragma once
 #include <cstring>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace rungs::env {
 
-// More plies than any game has: 50 moves without a capture or a pawn's move end it.
-constexpr std::uint32_t kMostPlies = 12000;
+// More plies than any game has, as 50 moves without a capture or a pawn's move end it.
+constexpr std::uint32_t kMaxGamePlies = 12000;
 
-// Whether each side has no more pieces than its promotions could have made: then no move that leads
-// on from here has more, and no list is too short.
+// Whether neither side has more pieces than promotions could have made. This then holds for every
+// later position, so that no list of legal actions overflows.
 inline bool fits_list(const chess::Position& p) {
   using namespace chess;
   constexpr int kAtFirst[] = {0, 2, 2, 2, 1};  // all pawns may have been promoted, or none
@@ -43,7 +43,7 @@ inline bool is_position(const History::Snapshot& then) {
          then.repetitions <= 2;
 }
 
-// Whether `history` ends with the position that `game` has come to.
+// Whether `history` ends with the current position of `game`.
 template <chess::AnyGame Game>
 inline bool leads_to(const History& history, const Game& game) {
   if (history.newest >= kHistory || history.length < 1 || history.length > kHistory) return false;
@@ -56,8 +56,9 @@ inline bool leads_to(const History& history, const Game& game) {
 
 }  // namespace detail
 
-// Makes a board of what was saved as one, in its place. Returns why it can't be one of an
-// environment with this `config`, or "". It may draw any board's numbers: copies draw others'.
+// Validates a saved board in place and recomputes its derived fields. Returns "", or why it cannot
+// be a board of an environment with this `config`. `env.board` may be any: copies draw others'
+// numbers.
 template <chess::AnyGame Game>
 inline std::string restore(const ChessConfig& config, const History* history,
                            ChessEnvIn<Game>& env) {
@@ -69,7 +70,7 @@ inline std::string restore(const ChessConfig& config, const History* history,
   // Each ply since the last irreversible one is a past position, but for those before a start.
   if (position.halfmove > chess::kFiftyMoves || game.num_past > position.halfmove)
     return "it has more past positions than plies since the last capture or pawn's move";
-  if (env.ply > kMostPlies) return "its episode is longer than any game";
+  if (env.ply > kMaxGamePlies) return "its episode is longer than any game";
   if (config.mask == MaskFormat::LIST && !fits_list(position))
     return "it has more pieces than promotions make, and maybe more moves than are listed";
   chess::resume(game, position, game.num_past);

@@ -1,15 +1,16 @@
-// A team of threads that takes work in chunks, and waits for nobody who has taken none.
+// A thread pool that takes work in chunks, and never waits for a thread that has claimed none.
 //
-// OpenMP's join waits for every thread, also for one that has not woken yet or whose core the
-// system has given to somebody else. Here the caller works as the others do, and whoever has done
-// what was meant for it takes what is left of the others'. So a thread that doesn't run costs
-// nothing; one that is stopped within a chunk costs what that takes, and is then left out for a
-// while.
+// OpenMP's join waits for every thread, even for one that has not woken up yet or whose core runs
+// another process. Here the caller works like the other members, and a member that has finished its
+// own chunks takes over those left to others (work stealing). So a thread that does not run costs
+// nothing; one that is descheduled within a chunk delays the call once, and is then left out for a
+// while (backoff).
 //
-// Chunks are dealt out in ranges, one for each member: a board is stepped where it was before. A
-// range is one word, the number of the call of `run`, its *epoch*, and how many chunks are left.
-// Whoever wakes late finds another epoch there, or nothing left. All else that a call is about is
-// read only by who has claimed a chunk of it, and for that one `run` waits.
+// Chunks are assigned in ranges, in the same order in every call, so that a board is mostly stepped
+// on the core that stepped it before. A range is one atomic word: the number of the call of `run`,
+// its *epoch*, and the number of chunks left. A member that wakes late finds another epoch there,
+// or nothing left. Everything else about a call is read only by members that have claimed one of
+// its chunks, and `run` waits for these.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
@@ -27,8 +28,8 @@ namespace rungs {
 
 namespace detail {
 
-// While it is there, threads are started that take no signals, as Windows' never do: signals are
-// for the threads that were there before.
+// While it exists, threads are started with all signals blocked: signals go to the threads that
+// were there before. (Windows' threads receive none.)
 struct NoSignals {
 #ifndef _WIN32
   NoSignals() {
@@ -45,8 +46,8 @@ struct NoSignals {
 
 class Team {
  public:
-  // Starts threads: with the one that calls `run` there are `threads`, or as many as the system
-  // gives (see `size`).
+  // Starts threads: `threads` in all, including the one that calls `run`, or as many as the system
+  // can start (see `size`).
   explicit Team(std::int32_t threads)
       : members_(new (std::nothrow) Member[static_cast<std::size_t>(threads)]) {
     if (!members_) return;
@@ -60,23 +61,23 @@ class Team {
   }
   Team(const Team&) = delete;
 
-  // Ends its threads, while no `run` is on.
+  // Ends the threads. No call of `run` may be in progress.
   ~Team() {
     ending_ = true;
     for (std::int32_t i = 1; i < size_; ++i) call(members_[i], epoch_ + 1);
     for (std::int32_t i = 1; i < size_; ++i) pthread_join(members_[i].thread, nullptr);
   }
 
-  // How many threads there are, the caller's among them.
+  // The number of threads, including the caller's.
   std::int32_t size() const { return size_; }
 
-  // Calls `work(chunk)` for every chunk from 0 to `chunks` - 1, on `threads` threads at most, and
-  // returns the sum of what it returned. It has one caller at a time.
+  // Calls `work(chunk)` for every chunk from 0 to `chunks` - 1, on at most `threads` threads, and
+  // returns the sum of the results. Only one thread may call it at a time.
   template <class Work>
   std::int64_t run(std::int32_t threads, std::int64_t chunks, const Work& work) {
     const Time start = Clock::now();
     const auto most = static_cast<std::int32_t>(std::min<std::int64_t>(chunks, size_));
-    const std::int32_t present = muster(std::min(threads, most), start);
+    const std::int32_t present = select_helpers(std::min(threads, most), start);
     std::int64_t sum = 0;
     if (present <= 1) {
       for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += work(chunk);
@@ -89,7 +90,7 @@ class Team {
     body_ = &work;
     sum -= total_sum();
     done_ += chunks;
-    deal(present, chunks);
+    assign_chunks(present, chunks);
     take(members_[0], epoch_);
     finish(start);
     age_ += Clock::now() - start;
@@ -100,36 +101,36 @@ class Team {
   using Clock = std::chrono::steady_clock;
   using Time = Clock::time_point;
 
-  // How long who waits stays awake: about as long as waking takes.
+  // How long a waiting thread spins before it sleeps: about as long as waking takes.
   static constexpr std::chrono::microseconds kAwake{50};
-  // How many times as long as it was waited for a member is left out, by the time that calls take,
-  // and for how long at most, by the clock.
-  static constexpr int kRest = 16;
-  static constexpr std::chrono::seconds kMostRest{1};
-  // How much longer calls may take that a member comes too late for than those that it comes to. A
-  // core that has been idle for long takes milliseconds to wake, which is more than a call may
-  // take: whoever is left out for that is as late at the next trial, and never comes back. It costs
-  // nothing meanwhile. Whoever shares a core with another runtime's waiting thread comes now and
-  // then, and is in the way.
-  static constexpr std::chrono::milliseconds kLate{20};
+  // A member is left out for this many times as long as it was waited for, measured in time spent
+  // in calls; and for at most this long by the clock.
+  static constexpr int kBackoffFactor = 16;
+  static constexpr std::chrono::seconds kMaxBackoff{1};
+  // How much longer the calls that a member misses may take than those that it helps in, before it
+  // is left out. The limit is not lower because a core that was idle for long takes milliseconds to
+  // wake, more than a call may take: a member that were left out for that would be as late at the
+  // next trial, and never come back, though it costs nothing meanwhile. A member that shares a core
+  // with another runtime's spinning thread helps now and then, and delays the others.
+  static constexpr std::chrono::milliseconds kMaxMissCost{20};
 
   struct Member {
-    // What the caller says, and what all claim from.
-    alignas(64) std::atomic<std::uint64_t> left{0};  // the epoch, and how many chunks are left
+    // Written by the caller; `left` is also what members claim chunks from.
+    alignas(64) std::atomic<std::uint64_t> left{0};  // the epoch, and the number of chunks left
     std::int64_t end = 0;                            // of its chunks
     std::atomic<std::uint32_t> called{0};            // the last epoch that it is to help in
 
-    // What it says: how many chunks it has claimed and done since it was started.
+    // Written by the member: how many chunks it has claimed and done since it was started.
     alignas(64) std::atomic<std::int64_t> claimed{0};
     std::atomic<std::int64_t> done{0};
     std::int64_t sum = 0;  // of what they returned
 
-    // What the caller alone knows.
+    // Read and written by the caller alone.
     alignas(64) bool present = false, stopped = false;
-    Clock::duration late{};        // how much longer calls took that it missed than that it came to
-    Clock::duration rest{};        // how long it rests, or did the last time,
-    Clock::duration rests_till{};  // which is until calls have taken so long,
-    Time rests_until{};            // or until then
+    Clock::duration miss_cost{};          // how much longer the calls took that it missed
+    Clock::duration backoff{};            // for how long it is left out, or was the last time:
+    Clock::duration backoff_until_age{};  // until all calls together have taken this long,
+    Time backoff_until{};                 // or until this time
     std::int64_t claimed_before = 0;
 
     Team* team = nullptr;
@@ -147,7 +148,7 @@ class Team {
     }
   }
 
-  // Returns what a number is as soon as it is not `known`.
+  // Waits until `number` differs from `known`, and returns it.
   static std::uint32_t await_other(const std::atomic<std::uint32_t>& number, std::uint32_t known) {
     std::uint32_t now = known;
     stay_awake(kAwake, [&] { return (now = number.load(std::memory_order_acquire)) != known; });
@@ -158,7 +159,7 @@ class Team {
     return now;
   }
 
-  // Looks again and again whether something is so, for a while; returns whether it was.
+  // Spins until `condition()` holds, for at most `time`; returns whether it held.
   template <class Condition>
   static bool stay_awake(Clock::duration time, Condition condition) {
     const Time end = Clock::now() + time;
@@ -178,18 +179,19 @@ class Team {
     member.called.notify_one();
   }
 
-  // Notes which of the first so many are to help; returns how many, with the caller.
-  std::int32_t muster(std::int32_t threads, Time now) {
+  // Selects which of the first `threads` members help in a call; returns how many, including the
+  // caller.
+  std::int32_t select_helpers(std::int32_t threads, Time now) {
     std::int32_t present = 0;
     for (std::int32_t i = 0; i < threads; ++i)
       present += members_[i].present =
-          members_[i].rests_till <= age_ || members_[i].rests_until <= now;
+          members_[i].backoff_until_age <= age_ || members_[i].backoff_until <= now;
     for (std::int32_t i = threads; i < size_; ++i) members_[i].present = false;
     return present;
   }
 
-  // Gives each who is present a range of chunks, and calls it.
-  void deal(std::int32_t present, std::int64_t chunks) {
+  // Assigns a range of chunks to each selected member, and wakes it.
+  void assign_chunks(std::int32_t present, std::int64_t chunks) {
     ++epoch_;
     std::int64_t first = 0;
     std::int32_t number = 0;
@@ -207,10 +209,10 @@ class Team {
       if (members_[i].present) call(members_[i], epoch_);
   }
 
-  // Keeps the helpers off the caller's core. Linux may wake a thread on the core of who wakes it,
-  // though others are idle: it interrupts the caller there, or waits for milliseconds, each time.
-  // The core where the caller was before is theirs again, unless the user has taken it from the
-  // process meanwhile (`taskset --all-tasks`).
+  // Keeps the helpers off the caller's core. Linux may wake a thread on the core of the thread that
+  // wakes it, though others are idle: there it preempts the caller, or waits for milliseconds, each
+  // time. They get back the core that the caller ran on before, unless the user has removed it from
+  // the process meanwhile (`taskset --all-tasks`).
   void leave_caller_its_core() {
 #ifdef __linux__
     const int core = sched_getcpu();
@@ -229,7 +231,7 @@ class Team {
 #endif
   }
 
-  // Does what is left: of a member's own range first, then of the others'.
+  // Does the chunks left: of the member's own range first, then of the others'.
   void take(Member& own, std::uint32_t epoch) {
     for (std::int32_t i = 0; i < size_; ++i) {
       Member& from = members_[(own.number + i) % size_];
@@ -238,14 +240,14 @@ class Team {
         own.sum += work_(body_, chunk);
         own.done.fetch_add(1);
         if (asleep_) {
-          bell_.fetch_add(1);
-          bell_.notify_one();
+          done_signal_.fetch_add(1);
+          done_signal_.notify_one();
         }
       }
     }
   }
 
-  // Returns the next chunk of a range, or -1.
+  // Claims the next chunk of a range; returns -1 if none is left.
   static std::int64_t claim(Member& from, std::uint32_t epoch) {
     std::uint64_t left = from.left.load(std::memory_order_relaxed);
     while (left >> 32 == epoch && static_cast<std::uint32_t>(left))
@@ -255,46 +257,46 @@ class Team {
     return -1;
   }
 
-  // Waits for the chunks that others have claimed, and leaves out who came too late for too long.
+  // Waits for the chunks that others have claimed, and backs off members that missed too much.
   void finish(Time start) {
     const Time idle = Clock::now();
     const std::int64_t own = members_[0].claimed - members_[0].claimed_before;
-    // By then each should have done one.
+    // By then each should have finished a chunk.
     const auto patience = kAwake + 4 * (idle - start) / std::max<std::int64_t>(own, 1);
     if (!stay_awake(patience, [&] { return all_done(); })) await_stopped(idle);
     for (std::int32_t i = 1; i < size_; ++i) {
       Member& member = members_[i];
       if (!member.present) continue;
       if (member.claimed.load(std::memory_order_relaxed) != member.claimed_before) {
-        member.late -= std::min(member.late, idle - start);
-      } else if ((member.late += idle - start) > kLate) {
-        rest(member, idle, member.late);
+        member.miss_cost -= std::min(member.miss_cost, idle - start);
+      } else if ((member.miss_cost += idle - start) > kMaxMissCost) {
+        back_off(member, idle, member.miss_cost);
       }
     }
   }
 
-  // Sleeps until all is done: on this core, too, somebody may run who was stopped elsewhere.
+  // Sleeps until all is done: a member that was descheduled elsewhere may run on this core.
   void await_stopped(Time idle) {
     for (std::int32_t i = 1; i < size_; ++i) {
       Member& member = members_[i];
       member.stopped = member.present && member.claimed != member.done;
     }
     asleep_ = true;
-    for (std::uint32_t heard; heard = bell_, !all_done();) bell_.wait(heard);
+    for (std::uint32_t seen; seen = done_signal_, !all_done();) done_signal_.wait(seen);
     asleep_ = false;
     const Time now = Clock::now();
     for (std::int32_t i = 1; i < size_; ++i)
-      if (members_[i].stopped) rest(members_[i], now, now - idle);
+      if (members_[i].stopped) back_off(members_[i], now, now - idle);
   }
 
-  // Leaves a member out: for twice as long as the last time, where it did not last as long since.
-  void rest(Member& member, Time now, Clock::duration cost) {
-    const bool again = age_ - member.rests_till < member.rest;
-    const Clock::duration least = again ? 2 * member.rest : Clock::duration{};
-    member.rest = std::min<Clock::duration>(std::max(kRest * cost, least), kMostRest);
-    member.rests_till = age_ + member.rest;
-    member.rests_until = now + kMostRest;
-    member.late = {};
+  // Leaves a member out: at least twice as long as the last time, if less time has passed since.
+  void back_off(Member& member, Time now, Clock::duration cost) {
+    const bool again = age_ - member.backoff_until_age < member.backoff;
+    const Clock::duration least = again ? 2 * member.backoff : Clock::duration{};
+    member.backoff = std::min<Clock::duration>(std::max(kBackoffFactor * cost, least), kMaxBackoff);
+    member.backoff_until_age = age_ + member.backoff;
+    member.backoff_until = now + kMaxBackoff;
+    member.miss_cost = {};
   }
 
   bool all_done() const {
@@ -313,13 +315,13 @@ class Team {
   std::int32_t size_ = 1;
   std::atomic<bool> ending_{false};
   std::uint32_t epoch_ = 0;
-  std::int64_t done_ = 0;              // how many chunks of all calls there were
-  Clock::duration age_{};              // how long all calls took
+  std::int64_t done_ = 0;              // the number of chunks of all calls
+  Clock::duration age_{};              // the time that all calls took
   [[maybe_unused]] int callers_ = -1;  // the core where the caller was last
   std::int64_t (*work_)(const void*, std::int64_t) = nullptr;
   const void* body_ = nullptr;
-  alignas(64) std::atomic<bool> asleep_{false};  // the caller, until the bell rings
-  std::atomic<std::uint32_t> bell_{0};
+  alignas(64) std::atomic<bool> asleep_{false};  // the caller, until `done_signal_` changes
+  std::atomic<std::uint32_t> done_signal_{0};
 };
 
 }  // namespace rungs

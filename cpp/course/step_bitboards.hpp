@@ -1,7 +1,7 @@
-// A board as sets of squares: twelve bitboards, one for each kind of piece of either side.
+// Versions 4 to 6 of a step: a board as sets of squares, twelve bitboards, one for each kind of
+// piece of either side, and lists of moves that are not allocated.
 #pragma once
-#include "../chess/perft.hpp"
-#include "move.hpp"
+#include "step_mailbox.hpp"
 
 namespace rungs::steps {
 
@@ -57,9 +57,9 @@ struct Sets {
   }
 };
 
-// A list of moves with room for the most that there are; nothing is allocated.
+// A list of moves with room for the longest that there is; nothing is allocated.
 struct MoveList {
-  Move move[chess::kMostActions];
+  Move move[chess::kMaxMoves];
   int number = 0;
 
   bool empty() const { return number == 0; }
@@ -70,7 +70,7 @@ struct MoveList {
   void add(int from, Bitboard targets) {
     while (targets) move[number++] = Move::between(from, pop(targets));
   }
-  // Adds a pawn's moves, four where it is promoted.
+  // Adds a pawn's moves, four for each promotion.
   void add_pawn(int from, Bitboard targets) {
     while (targets) {
       const int to = pop(targets);
@@ -84,7 +84,7 @@ struct MoveList {
   }
 };
 
-// One step in a direction of the compass; what would leave the board is gone.
+// One step in a direction of the compass; pieces that would leave the board are dropped.
 constexpr Bitboard step(Bitboard b, int way) {
   constexpr Bitboard inside[8] = {~chess::kRank1, ~(chess::kRank1 | chess::kFileA),
                                   ~chess::kFileA, ~(chess::kRank8 | chess::kFileA),
@@ -110,8 +110,8 @@ constexpr Bitboard pawn_attacks(Bitboard b, bool black) {
   return black ? beside >> 8 : beside << 8;
 }
 
-// Squares that a piece of a type sees. `Line::of(square, way, occupied)` are those in one direction
-// of the compass, up to the first piece and with it.
+// The squares that a slider attacks. `Line::of(square, way, occupied)` gives those in one direction
+// of the compass, up to and including the first piece.
 template <class Line>
 Bitboard sliding(int type, int square, Bitboard occupied) {
   Bitboard seen = 0;
@@ -130,7 +130,7 @@ bool attacked(const Sets& board, int square, bool by_black, Bitboard occupied) {
          (sliding<Line>(ROOK, square, occupied) & (by[ROOK] | by[QUEEN]));
 }
 
-// Where a pawn may go.
+// The squares that a pawn may move to.
 inline Bitboard pawn_targets(const Sets& board, int from, Bitboard occupied, Bitboard theirs) {
   const auto ahead = [&](Bitboard b) { return (board.black ? b >> 8 : b << 8) & ~occupied; };
   const Bitboard third = board.black ? chess::kRank1 << 40 : chess::kRank1 << 16;
@@ -139,7 +139,7 @@ inline Bitboard pawn_targets(const Sets& board, int from, Bitboard occupied, Bit
   return one | ahead(one & third) | (pawn_attacks(bit(from), board.black) & (theirs | passed));
 }
 
-// Where the king may castle to, as far as rights and empty squares go.
+// The squares that the king may castle to, judged by rights and empty squares alone.
 inline Bitboard castling_targets(const Sets& board, Bitboard occupied) {
   const int rights = board.black ? board.rights >> 2 : board.rights;
   const int home = board.black ? 56 : 0;
@@ -149,7 +149,7 @@ inline Bitboard castling_targets(const Sets& board, Bitboard occupied) {
   return targets;
 }
 
-// Lists all moves of who is to move, whether or not they leave the king to be taken.
+// Lists all moves of the side to move, whether or not they leave its king in check (pseudo-legal).
 template <class Line>
 void add_moves(const Sets& board, MoveList& moves) {
   const Bitboard own = board.side(board.black), theirs = board.side(!board.black);
@@ -172,7 +172,7 @@ void add_moves(const Sets& board, MoveList& moves) {
   moves.add(king, (steps_around(bit(king)) & ~own) | castling_targets(board, occupied));
 }
 
-// Whether a move that `add_moves` listed is legal: it is made on a copy of the board.
+// Whether a move that `add_moves` listed is legal: tried on a copy of the board.
 template <class Line>
 bool is_legal(const Sets& board, Move move) {
   Sets next = board;
@@ -197,5 +197,167 @@ Outcome write_tried(const Sets& board, std::uint8_t* mask) {
   const int king = board.king(board.black);
   return outcome(!legal.empty(), attacked<Line>(board, king, !board.black, board.occupied()));
 }
+
+// Version 4: sets of squares. The board is twelve 64-bit numbers, and one instruction works on all
+// squares at once; a piece is found by its bit instead of by searching 64 squares. Sliders still
+// walk square by square. The cost: a square no longer says what stands on it.
+namespace bitboards {
+
+struct Walk {
+  static Bitboard of(int square, int way, Bitboard occupied) {
+    Bitboard seen = 0, at = step(bit(square), way);
+    while (at) {
+      seen |= at;
+      at = step(at & ~occupied, way);
+    }
+    return seen;
+  }
+};
+
+struct Board : Sets {
+  using Sets::Sets;
+
+  Outcome write_legal(std::uint8_t* mask) const { return write_tried<Walk>(*this, mask); }
+};
+
+}  // namespace bitboards
+
+// Version 5: sliders by table. The whole line from a square to the board's edge is read from a
+// table, and what lies behind the first piece on it is taken away: no walk, no loop whose end the
+// processor must guess. The cost: 4 KB of the L1 cache.
+namespace rays {
+
+struct Table {
+  Bitboard from[8][64];
+};
+constexpr Table table() {
+  Table rays{};
+  for (int way = 0; way < 8; ++way)
+    for (int square = 0; square < 64; ++square)
+      for (Bitboard at = step(bit(square), way); at; at = step(at, way))
+        rays.from[way][square] |= at;
+  return rays;
+}
+constexpr Table kRays = table();
+
+struct Lookup {
+  // The first piece is the lowest bit where the line goes up in numbers (N, NE, E, NW), else the
+  // highest.
+  static Bitboard of(int square, int way, Bitboard occupied) {
+    const Bitboard ray = kRays.from[way][square], met = ray & occupied;
+    const bool up = way <= chess::E || way == chess::NW;
+    if (!met) return ray;
+    const int first = up ? lowest(met) : 63 - std::countl_zero(met);
+    return ray ^ kRays.from[way][first];
+  }
+};
+
+struct Board : Sets {
+  using Sets::Sets;
+
+  Outcome write_legal(std::uint8_t* mask) const { return write_tried<Lookup>(*this, mask); }
+};
+
+}  // namespace rays
+
+// Version 6: legality without trying. Three sets tell beforehand what is legal: the squares that
+// the opponent attacks (for the king), the check mask (for the other pieces), and the line on which
+// a pinned piece stays. No move is made and tested, except en passant. The cost: eight lookups from
+// the king.
+namespace pins {
+
+using Line = rays::Lookup;
+
+struct CheckInfo {
+  Bitboard check_mask =
+      chess::kAll;  // where any piece but the king must land: anywhere, unless in check
+  Bitboard pinned = 0;
+  Bitboard line[64];  // where each pinned piece may land
+  int checkers = 0;
+
+  explicit CheckInfo(const Sets& board) {
+    const Bitboard own = board.side(board.black), occupied = board.occupied();
+    const auto& theirs = board.of[!board.black];
+    const int king = board.king(board.black);
+    const Bitboard near =
+        (jumps(bit(king)) & theirs[KNIGHT]) | (pawn_attacks(bit(king), board.black) & theirs[PAWN]);
+    for (Bitboard left = near; left;) check(bit(pop(left)));
+    for (int way = 0; way < 8; ++way) {
+      const Bitboard sliders = theirs[QUEEN] | theirs[way % 2 ? BISHOP : ROOK];
+      const Bitboard seen = Line::of(king, way, occupied), first = seen & occupied;
+      if (first & sliders) check(seen);
+      if (!(first & own)) continue;
+      const Bitboard beyond = Line::of(lowest(first), way, occupied);
+      if (!(beyond & sliders)) continue;
+      pinned |= first;
+      line[lowest(first)] = seen | beyond;
+    }
+  }
+
+  Bitboard allowed(int from) const {
+    return pinned >> from & 1 ? check_mask & line[from] : check_mask;
+  }
+
+ private:
+  // In check other pieces must land on these squares; in double check only the king moves.
+  void check(Bitboard squares) { check_mask = checkers++ ? 0 : squares; }
+};
+
+inline void add_king_moves(const Sets& board, const CheckInfo& info, MoveList& moves) {
+  const Bitboard own = board.side(board.black), occupied = board.occupied();
+  const int king = board.king(board.black);
+  const auto safe = [&](int square) {  // as the king does not shield the square behind it
+    return !attacked<Line>(board, square, !board.black, occupied ^ bit(king));
+  };
+  for (Bitboard left = steps_around(bit(king)) & ~own; left;) {
+    const int to = pop(left);
+    if (safe(to)) moves.add(king, bit(to));
+  }
+  if (info.checkers) return;
+  for (Bitboard left = castling_targets(board, occupied); left;) {
+    const int to = pop(left);
+    if (safe(to) && safe((king + to) / 2)) moves.add(king, bit(to));
+  }
+}
+
+inline void add_legal(const Sets& board, const CheckInfo& info, MoveList& moves) {
+  const Bitboard own = board.side(board.black), theirs = board.side(!board.black);
+  const Bitboard occupied = own | theirs;
+  const auto& pieces = board.of[board.black];
+  add_king_moves(board, info, moves);
+  if (info.checkers > 1) return;
+  for (Bitboard left = pieces[KNIGHT] & ~info.pinned; left;) {
+    const int from = pop(left);
+    moves.add(from, jumps(bit(from)) & ~own & info.check_mask);
+  }
+  for (int type = BISHOP; type <= QUEEN; ++type)
+    for (Bitboard left = pieces[type]; left;) {
+      const int from = pop(left);
+      moves.add(from, sliding<Line>(type, from, occupied) & ~own & info.allowed(from));
+    }
+  const Bitboard passed = board.en_passant < 0 ? 0 : bit(board.en_passant);
+  for (Bitboard left = pieces[PAWN]; left;) {
+    const int from = pop(left);
+    const Bitboard targets = pawn_targets(board, from, occupied, theirs);
+    moves.add_pawn(from, targets & ~passed & info.allowed(from));
+    // Two pawns leave one rank at once, which pins do not cover: this move is tried.
+    if ((targets & passed) && is_legal<Line>(board, Move::between(from, board.en_passant)))
+      moves.add(from, passed);
+  }
+}
+
+struct Board : Sets {
+  using Sets::Sets;
+
+  Outcome write_legal(std::uint8_t* mask) const {
+    const CheckInfo info(*this);
+    MoveList legal;
+    add_legal(*this, info, legal);
+    write_list(legal, black, mask);
+    return outcome(!legal.empty(), info.checkers > 0);
+  }
+};
+
+}  // namespace pins
 
 }  // namespace rungs::steps

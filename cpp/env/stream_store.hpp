@@ -1,10 +1,10 @@
-// Putting outputs into memory, some squares at a time.
+// Stores of outputs: through the caches, or past them (non-temporal).
 #pragma once
 #include <cstring>
 
-#include "../chess/simd.hpp"
+#include "../chess/lanes.hpp"
 
-#if defined(__x86_64__) && !RUNGS_PLAIN
+#if defined(__x86_64__) && !RUNGS_SCALAR_LANES
 #include <immintrin.h>
 #define RUNGS_CAN_STREAM 1
 #else
@@ -13,11 +13,11 @@
 
 namespace rungs::env {
 
-// Outputs longer than this are streamed: they don't stay in caches until they are written again,
-// and each of their lines would be read from memory only to be overwritten.
+// Outputs longer than this many bytes are streamed: they do not stay in the caches until they are
+// written again, and a normal store would first read each line from memory only to overwrite it.
 constexpr std::int64_t kCached = 32 << 20;
 
-// Whether to stream rows of so many bytes from `first` on. Only whole cache lines can be.
+// Whether to stream `rows` rows of `bytes` bytes from `first` on. Only whole cache lines can be.
 inline bool streams(const void* first, std::int64_t rows, std::int64_t bytes) {
   const bool whole = bytes % 64 == 0 && reinterpret_cast<std::uint64_t>(first) % 64 == 0;
   return RUNGS_CAN_STREAM && whole && rows * bytes > kCached;
@@ -25,7 +25,7 @@ inline bool streams(const void* first, std::int64_t rows, std::int64_t bytes) {
 
 namespace detail {
 
-// Writes lines past the caches: what fills whole ones is written without reading them.
+// Non-temporal stores: whole lines are written without being read first.
 inline void stream([[maybe_unused]] const void* bytes, [[maybe_unused]] std::int64_t number,
                    [[maybe_unused]] void* out) {
 #if RUNGS_CAN_STREAM
@@ -41,7 +41,7 @@ inline void stream([[maybe_unused]] const void* bytes, [[maybe_unused]] std::int
 
 }  // namespace detail
 
-// Puts squares, 32 or 64 bytes of them, where they belong.
+// Stores a vector of 32 or 64 bytes to `out`.
 template <class Squares>
 inline void put(const Squares& squares, void* out, bool streamed) {
   if (streamed)
@@ -50,8 +50,8 @@ inline void put(const Squares& squares, void* out, bool streamed) {
     std::memcpy(out, &squares, sizeof squares);
 }
 
-// To be called by who has written boards, before other threads are told: of what was streamed they
-// could hear before it is there.
+// A fence: makes non-temporal stores visible before other threads are signalled. Every thread that
+// has written boards calls it.
 inline void end_streams() {
 #if RUNGS_CAN_STREAM
   _mm_sfence();

@@ -1,6 +1,6 @@
-// Notes when a rank calls MPI, and how long it is in there. MPI lets any library do so: each
-// function has a second name that begins with P, and whoever defines the first one is called
-// instead (the standard's profiling interface). Load this library before MPI's.
+// Records when a rank calls MPI and for how long, by the standard's profiling interface: each
+// function has a second name that begins with P, and a library may define the first name and call
+// the second. Load this library before MPI's.
 #include <mpi.h>
 
 #include <chrono>
@@ -45,7 +45,7 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   return noted("MPI_Waitall", [&] { return PMPI_Waitall(count, requests, statuses); });
 }
 
-// Tests that find nothing done are one note together with the one that does.
+// Tests that fail are recorded as one note together with the one that succeeds.
 int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   if (!asked) asked = now();
   const int code = PMPI_Test(request, done, status);

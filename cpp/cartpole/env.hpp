@@ -1,9 +1,9 @@
-// What reinforcement learning adds to a cart and a pole: where an episode starts and when it ends.
-// One object is as many environments as a register holds numbers of the state. They are stepped
-// together, without any branch.
+// CartPole environments: where an episode starts and when it ends. One object is as many
+// environments as a vector register holds numbers of the state. They are stepped together, without
+// any branch.
 #pragma once
-#include "../cartpole/physics.hpp"
-#include "episode.hpp"
+#include "../env/philox.hpp"
+#include "physics.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // Many never cross a function boundary not inlined
 
@@ -15,7 +15,7 @@ struct CartPoleConfig {
   std::int32_t precision;  // bytes of a number of the state: 4 or 8
   Autoreset autoreset;
   std::int32_t max_steps;
-  std::int32_t workload;  // in how many steps of Euler's method a step is taken
+  std::int32_t workload;  // steps of Euler's method per step of the environment
 };
 
 constexpr int kRegisterBytes = 64;
@@ -50,8 +50,8 @@ struct CartPoleEnv {
             within(random.word[3])};
   }
 
-  // Pushes the carts: to the left where an action is 0, to the right where it is 1. Inlined, or
-  // registers would be passed through memory.
+  // Pushes the carts: to the left if an action is 0, to the right if it is 1. Inlined, as arguments
+  // of this length would be passed in memory.
   [[gnu::always_inline]] void step(const CartPoleConfig& config, Many<std::int8_t> actions) {
     const Reals right = __builtin_convertvector(actions, Reals);
     move(right * number(2 * cartpole::kForce) - number(cartpole::kForce), config.workload);
@@ -74,9 +74,9 @@ struct CartPoleEnv {
   }
 
   auto fallen() const {
-    return (state.x < number(-cartpole::kMostX)) | (state.x > number(cartpole::kMostX)) |
-           (state.theta < number(-cartpole::kMostTheta)) |
-           (state.theta > number(cartpole::kMostTheta));
+    return (state.x < number(-cartpole::kMaxX)) | (state.x > number(cartpole::kMaxX)) |
+           (state.theta < number(-cartpole::kMaxTheta)) |
+           (state.theta > number(cartpole::kMaxTheta));
   }
 };
 

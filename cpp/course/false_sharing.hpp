@@ -1,10 +1,10 @@
-// Ways to share a step out among threads. Each plays an action that is legal on every board, and
-// returns how many episodes ended; they differ in who plays which board, and in nothing else.
+// Ways to distribute a step among threads, for notebook 04. Each plays a legal action on every
+// board and returns how many episodes ended; they differ only in which thread plays which board.
 //
-// What the rung `openmp` adds (cpp/rungs/openmp.hpp): it first asks of all actions whether they are
-// legal, and changes nothing unless all are.
+// The rung `openmp` (cpp/rungs/cpu_loops.hpp) also checks first that all actions are legal, and
+// changes nothing unless they are.
 #pragma once
-#include "../rungs/openmp.hpp"
+#include "../rungs/cpu_loops.hpp"
 
 namespace rungs::steps {
 
@@ -13,7 +13,7 @@ inline bool play(const ChessBatch& batch, const std::int64_t* actions, std::int6
   return batch.env[i].step(batch.config, action, batch.streamed_rows(i));
 }
 
-// One thread: the loop that all others share out.
+// One thread: the loop that all others distribute.
 inline std::int64_t alone(const ChessBatch& batch, const std::int64_t* actions, std::int32_t) {
   std::int64_t ended = 0;
   for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += play(batch, actions, i);
@@ -21,7 +21,7 @@ inline std::int64_t alone(const ChessBatch& batch, const std::int64_t* actions, 
   return ended;
 }
 
-// One board at a time, in turn, as cards are dealt: neighbours are played by different threads.
+// One board at a time, round robin: neighbours are played by different threads.
 inline std::int64_t naive(const ChessBatch& batch, const std::int64_t* actions,
                           std::int32_t threads) {
   std::int64_t ended = 0;
@@ -34,7 +34,7 @@ inline std::int64_t naive(const ChessBatch& batch, const std::int64_t* actions,
   return ended;
 }
 
-// One run of neighbours for each thread: only where runs meet do two threads share a cache line.
+// One run of neighbours per thread: two threads share a cache line only where runs meet.
 inline std::int64_t chunked(const ChessBatch& batch, const std::int64_t* actions,
                             std::int32_t threads) {
   const std::int64_t run = (batch.num_envs + threads - 1) / threads;
@@ -48,19 +48,19 @@ inline std::int64_t chunked(const ChessBatch& batch, const std::int64_t* actions
   return ended;
 }
 
-// The same, but where a thread would have too few boards to be worth waking it is not woken.
+// The same, but with fewer threads where each would have too few boards to pay off.
 inline std::int64_t gated(const ChessBatch& batch, const std::int64_t* actions,
                           std::int32_t threads) {
   const std::int32_t useful = useful_threads(threads, batch.num_envs);
   return useful > 1 ? chunked(batch, actions, useful) : alone(batch, actions, 1);
 }
 
-// A board whose state begins on a cache line and shares its last one with nobody.
+// A board whose state begins on a cache line and shares none with other data.
 struct alignas(64) PaddedEnv {
   env::ChessEnv env;
 };
 
-// Rows of board `i` where each output of each board begins on a cache line of its own.
+// Rows of board `i` in arrays where each board's part of each output begins on its own cache line.
 inline env::ChessRows padded_rows(const ChessBatch& batch, std::int64_t i) {
   const env::ChessConfig& config = batch.config;
   env::ChessRows rows = batch.streamed_rows(0);
@@ -77,8 +77,8 @@ inline env::ChessRows padded_rows(const ChessBatch& batch, std::int64_t i) {
 
 namespace detail {
 
-// Plays boards that share no cache line: `batch.env` is of `PaddedEnv`s, and `batch`'s arrays have
-// room for whole lines. Threads take turns at runs of so many boards.
+// Plays boards that share no cache line: `batch.env` points to `PaddedEnv`s, and the arrays have
+// room for whole lines. Threads take turns at runs of `run` boards.
 inline std::int64_t play_padded(const ChessBatch& batch, const std::int64_t* actions,
                                 std::int32_t threads, std::int64_t run) {
   auto* board = reinterpret_cast<PaddedEnv*>(batch.env);
@@ -96,8 +96,8 @@ inline std::int64_t play_padded(const ChessBatch& batch, const std::int64_t* act
 
 }  // namespace detail
 
-// Two experiments, and no way to go: the orders of `naive` and of `chunked`, but no two boards
-// share a cache line. These two differ in the order alone.
+// Two experiments, not meant for use: the orders of `naive` and of `chunked`, but no two boards
+// share a cache line, so these two differ in the order alone.
 inline std::int64_t padded(const ChessBatch& batch, const std::int64_t* actions,
                            std::int32_t threads) {
   return detail::play_padded(batch, actions, threads, 1);
@@ -108,8 +108,8 @@ inline std::int64_t padded_runs(const ChessBatch& batch, const std::int64_t* act
   return detail::play_padded(batch, actions, threads, (batch.num_envs + threads - 1) / threads);
 }
 
-// As a rank does it: one team asks whether all actions are legal, and another one plays them. The
-// rung `openmp` has one team for both, which meets in between.
+// As an MPI rank does it: one parallel region checks that all actions are legal, and another one
+// plays them. The rung `openmp` has one region for both, with a barrier in between.
 inline std::int64_t twice(const ChessBatch& batch, const std::int64_t* actions,
                           std::int32_t threads) {
   const openmp::Team team{threads, openmp::Schedule::STATIC, 0};
@@ -118,7 +118,8 @@ inline std::int64_t twice(const ChessBatch& batch, const std::int64_t* actions,
 }
 
 // Another experiment: several steps whose actions are all known, (steps, N). Each thread plays all
-// of them on its run of boards, and they meet once, at the end. No agent could play like this.
+// of them on its run of boards, and threads are joined once, at the end. No agent could play like
+// this.
 inline std::int64_t apart(const ChessBatch& batch, const std::int64_t* actions, std::int64_t steps,
                           std::int32_t threads) {
   const std::int64_t boards = batch.num_envs, run = (boards + threads - 1) / threads;
