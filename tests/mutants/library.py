@@ -102,7 +102,7 @@ MUTANTS = [
     ),
     Mutant(
         "openspiel-opponents-colour",
-        "lib/rungs_course/peers/open_spiel.py",
+        "lib/rungs_course/peers/open_spiel_boards.py",
         "(self._numbers[boards] + self._episodes[boards]) % 2 == 1",
         "(self._numbers[boards] + self._episodes[boards]) % 2 == 0",
         "with OpenSpiel the agent has the other colour",
@@ -110,7 +110,7 @@ MUTANTS = [
     ),
     Mutant(
         "openspiel-rights-of-black",
-        "lib/rungs_course/peers/open_spiel.py",
+        "lib/rungs_course/peers/open_spiel_boards.py",
         "(17, 16, 19, 18), (19, 18, 17, 16)",
         "(17, 16, 19, 18), (17, 16, 19, 18)",
         "with OpenSpiel Black sees White's rights to castle as its own",
