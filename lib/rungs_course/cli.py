@@ -223,6 +223,6 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _conformance(options: argparse.Namespace) -> int:
-    from rungs_course.peers import environments
+    from rungs_course import peers
 
-    return play_suite(options, environments.named(options.names), environments.version)
+    return play_suite(options, peers.to_be_asked(options.names), peers.version)

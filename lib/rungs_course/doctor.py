@@ -43,14 +43,6 @@ _EXTRAS = {
     "tianshou": "tianshou",
 }
 
-_PEERS = install_hint("peers")
-# With all that it depends on it would take 0.6 GB more.
-_TO_GET = {
-    "EnvPool": f"{_PEERS}, and pip install --no-deps envpool",
-    "PettingZoo": install_hint("pettingzoo"),
-    "Stable-Baselines3": install_hint("sb3"),
-}
-
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
@@ -115,8 +107,9 @@ def _examine_quickly() -> Iterator[Finding]:
         yield _tried(tool.name, partial(_tool, tool))
     for extra, package in _EXTRAS.items():
         yield _tried(package, partial(_package, package, install_hint(extra)))
-    for peer, package in peers.DISTRIBUTIONS.items():
-        yield _tried(peer, partial(_package, package, _TO_GET.get(peer, _PEERS)))
+    for name, project in peers.PROJECTS.items():
+        if project.extra:
+            yield _tried(name, partial(_package, project.distribution, peers.how_to_get(name)))
 
 
 def _is_needed(rung: registry.Rung) -> bool:

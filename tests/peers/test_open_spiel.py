@@ -17,7 +17,8 @@ from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError, install_hint
 from rungs_course import peers
 from rungs_course.measure.verify import verify
-from rungs_course.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, reason_of
+from rungs_course.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS
+from rungs_course.peers.open_spiel_boards import reason_of
 from tests import lockstep
 
 pyspiel = pytest.importorskip("pyspiel")

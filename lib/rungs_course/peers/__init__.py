@@ -1,65 +1,102 @@
-"""Other projects' environments, to be measured beside our rungs and compared with their rules."""
+"""Other projects' environments, to be measured beside our rungs and compared with their rules.
 
+`PROJECTS` is the one place where a project is registered: what doctor looks for, notebooks race and
+the conformance suite asks follows from it.
+"""
+
+import dataclasses
 import importlib
 import importlib.metadata
+import os
+from typing import Any
 
 import rungs
 from rungs.chess.vector_env import ChessVectorEnv
+from rungs.conformance import environments
 from rungs.core.arguments import shown
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs.version import __version__
-from rungs_course.peers import chessenv
 
-# Behind our interface, to be learned from.
-_ENVS = {"OpenSpiel": ("rungs_course.peers.open_spiel", "OpenSpielBoards")}
 
-# Who plays chess: as their own users step them, and ours stepped in the same way.
-CHESS = {
-    "rungs": ("rungs_course.peers.ours", "OurChess"),
-    "OpenSpiel": ("rungs_course.peers.open_spiel_states", "OpenSpielStates"),
-    "PettingZoo": ("rungs_course.peers.pettingzoo", "PettingZooChess"),
-    "Pgx": ("rungs_course.peers.pgx", "PgxChess"),
-    "EnvPool": ("rungs_course.peers.envpool", "EnvPoolChess"),
-    "NChess": ("rungs_course.peers.nchess", "NChessBoards"),
-    "chess-env-rl": ("rungs_course.peers.chess_env_rl", "ChessEnvRlGames"),
-    "chessenv": ("rungs_course.peers.chessenv", "ChessEnvGames"),
+@dataclasses.dataclass(frozen=True)
+class Project:
+    """Where another project is, and how to get it.
+
+    Attributes:
+        distribution: its package.
+        extra: the one of ours that installs it, or what it needs; "" for none.
+        chess: MODULE:CLASS, of `rungs_course.peers.peer.ChessPeer`; "" where its chess is not here.
+        besides: what else to do beside installing the extra.
+        folder: the environment variable that names a clone of it, where it may be one.
+    """
+
+    distribution: str
+    extra: str
+    chess: str = ""
+    besides: str = ""
+    folder: str = ""
+
+
+PROJECTS = {
+    "OpenSpiel": Project("open-spiel", "peers", f"{__name__}.open_spiel:OpenSpielStates"),
+    "PettingZoo": Project("pettingzoo", "peers", f"{__name__}.pettingzoo:PettingZooChess"),
+    "Pgx": Project("pgx", "peers", f"{__name__}.pgx:PgxChess"),
+    "EnvPool": Project(
+        "envpool",
+        "peers",
+        f"{__name__}.envpool:EnvPoolChess",
+        # With all that it depends on it would take 0.6 GB more.
+        besides=", and pip install --no-deps envpool",
+    ),
+    "NChess": Project("nchess", "peers", f"{__name__}.nchess:NChessBoards"),
+    "chess-env-rl": Project("chess-env-rl", "peers", f"{__name__}.chess_env_rl:ChessEnvRlGames"),
+    "Gymnasium": Project("gymnasium", "peers"),
+    "Stable-Baselines3": Project("stable-baselines3", "sb3"),
+    "chessenv": Project(
+        "fastchessenv", "", f"{__name__}.chessenv:ChessEnvGames", folder="RUNGS_CHESSENV"
+    ),
 }
 
-# What their packages are called.
-DISTRIBUTIONS = {
-    "OpenSpiel": "open-spiel",
-    "PettingZoo": "pettingzoo",
-    "Pgx": "pgx",
-    "EnvPool": "envpool",
-    "NChess": "nchess",
-    "chess-env-rl": "chess-env-rl",
-    "Gymnasium": "gymnasium",
-    "Stable-Baselines3": "stable-baselines3",
+# Whose chess is stepped as their own users do, and ours in the same way.
+CHESS = {"rungs": f"{__name__}.ours:OurChess"} | {
+    name: project.chess for name, project in PROJECTS.items() if project.chess
 }
 
 
 def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
-    """Makes a rung's chess environment, or a peer's, with the settings as far as it has them.
+    """Makes a rung's chess environment, or OpenSpiel's behind our interface.
 
     Raises:
-        ConfigurationError: a setting that it doesn't have, or neither a rung nor a peer.
-        UnavailableError: the peer is not installed.
+        ConfigurationError: a setting that it doesn't have, or neither a rung nor OpenSpiel.
+        UnavailableError: OpenSpiel is not installed.
     """
-    if not isinstance(name, str) or name not in _ENVS:
+    if not isinstance(name, str) or name != "OpenSpiel":
         return rungs.make("chess", name, num_envs, **settings)
-    module, boards = _ENVS[name]
-    return ChessVectorEnv(num_envs, getattr(importlib.import_module(module), boards), **settings)
+    from rungs_course.peers.open_spiel_boards import OpenSpielBoards
+
+    return ChessVectorEnv(num_envs, OpenSpielBoards, **settings)
 
 
 def versions() -> dict[str, str | None]:
     """Returns which version of each project is installed that can be measured, None for none."""
-    found: dict[str, str | None] = {"rungs": __version__}
-    for name, distribution in DISTRIBUTIONS.items():
-        try:
-            found[name] = importlib.metadata.version(distribution)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = None
-    return found | {"chessenv": chessenv.version()}
+    return {"rungs": __version__} | {name: _installed(PROJECTS[name]) for name in PROJECTS}
+
+
+def how_to_get(name: str) -> str:
+    """Says how to install one of `PROJECTS` that has an extra."""
+    return install_hint(PROJECTS[name].extra) + PROJECTS[name].besides
+
+
+def imported(name: str, *modules: str) -> Any:
+    """Imports modules of one of `PROJECTS`; returns the last.
+
+    Raises:
+        UnavailableError: it is not installed.
+    """
+    try:
+        return [importlib.import_module(module) for module in modules][-1]
+    except ImportError:
+        raise UnavailableError(f"{name} is not installed: {how_to_get(name)}") from None
 
 
 def peer_class(name: str) -> type:
@@ -70,5 +107,39 @@ def peer_class(name: str) -> type:
     """
     if not isinstance(name, str) or name not in CHESS:
         raise ConfigurationError(f"no peer {shown(name)}; there are: {', '.join(CHESS)}")
-    module, peer = CHESS[name]
+    module, _, peer = CHESS[name].partition(":")
     return getattr(importlib.import_module(module), peer)
+
+
+def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
+    """Returns the environments that names stand for, as `rungs.conformance.environments.named`.
+
+    Args:
+        names: as there, or a project with chess; "peers" is all of these and python-chess, as far
+            as they are here.
+    """
+    projects = {name: project.chess for name, project in PROJECTS.items() if project.chess}
+    chosen: dict[str, tuple[str, bool]] = {}
+    for name in names:
+        several = name == "peers"
+        for one in (environments.PYTHON_CHESS, *projects) if several else [name]:
+            theirs = {one: (projects[one], several)} if one in projects else None
+            for label, (made, may_lack) in (theirs or environments.named([one])).items():
+                chosen[label] = made, may_lack and chosen.get(label, (made, True))[1]
+    return chosen
+
+
+def version(name: str) -> str:
+    """Returns the version that is installed of an environment's project; "" of yours."""
+    if name in PROJECTS:
+        return _installed(PROJECTS[name]) or ""
+    return environments.version(name)
+
+
+def _installed(project: Project) -> str | None:
+    if os.environ.get(project.folder):
+        return "a clone"
+    try:
+        return importlib.metadata.version(project.distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None

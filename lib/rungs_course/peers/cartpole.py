@@ -7,8 +7,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs.errors import UnavailableError, install_hint
 from rungs.processes.workers import preload
+from rungs_course.peers import imported
 from rungs_course.peers.envpool import maker
 from rungs_course.peers.peer import Peer
 
@@ -129,15 +129,10 @@ class Sb3CartPole(CartPole):
 
     def __init__(self, num_envs: int, threads: int = 1, *, processes: bool):
         super().__init__(num_envs, threads)
-        try:
-            from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
-        except ImportError:
-            raise UnavailableError(
-                f"Stable-Baselines3 is not installed: {install_hint('sb3')}"
-            ) from None
-        preload(SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
+        sb3 = imported("Stable-Baselines3", "stable_baselines3.common.vec_env")
+        preload(sb3.SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
         makers = [lambda: gymnasium.make(_ID)] * num_envs
-        self._env = SubprocVecEnv(makers) if processes else DummyVecEnv(makers)
+        self._env = sb3.SubprocVecEnv(makers) if processes else sb3.DummyVecEnv(makers)
         self._next_step = False
 
     def reset(self, seed: int) -> None:

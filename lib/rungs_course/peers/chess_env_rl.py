@@ -6,7 +6,9 @@ import chess
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, action_of
-from rungs.errors import UnavailableError
+from rungs.conformance.environment import check_not_asked
+from rungs.errors import NotOfferedError
+from rungs_course.peers import imported
 from rungs_course.peers.peer import ChessPeer, Step
 
 # Its planes: seven steps along each of these ways, as its mover sees them; a knight's jumps; and
@@ -30,15 +32,10 @@ class ChessEnvRlGames(ChessPeer):
         reset="by the caller, in the same step",
     )
 
-    def __init__(self, num_envs: int, threads: int = 1):
+    def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
-        try:
-            from chess_env_rl import ChessEnv
-        except ImportError:
-            raise UnavailableError(
-                "chess-env-rl is not installed: pip install chess-env-rl"
-            ) from None
-        self._games = [ChessEnv() for _ in range(num_envs)]
+        chess_env_rl = imported("chess-env-rl", "chess_env_rl")
+        self._games = [chess_env_rl.ChessEnv() for _ in range(num_envs)]
         self._observation = np.empty((num_envs, 119, 64), np.int32)
         self._mask = np.empty((num_envs, 73 * 64), np.int32)
         self._of_action: list[dict[int, int]] = [{}] * num_envs
@@ -85,6 +82,29 @@ class ChessEnvRlGames(ChessPeer):
         return [
             of.get(action) for of, action in zip(self._of_action, actions.tolist(), strict=True)
         ]
+
+    def begin(
+        self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
+    ) -> None:
+        """See `Environment`; positions by `parse_fen`, whose clock it leaves out."""
+        check_not_asked(chess960=chess960, max_plies=max_plies)
+        if fen and int(fen.split()[4]):
+            raise NotOfferedError("a halfmove clock to begin with")
+        super().begin()
+        if fen:
+            self._games[0].parse_fen(fen)
+        self.ended[0], self.result[0] = False, 0
+
+    def legal_moves(self) -> list[str]:
+        if not self.ended[0]:
+            return list(moves_of(self._games[0]))
+        count = np.count_nonzero(self._games[0].get_actions())
+        return [f"{count} actions"] if count else []
+
+    def play(self, move: str) -> None:
+        """See `Environment`; stays where the game ends."""
+        game = self._games[0]
+        _, _, self.result[0], self.ended[0] = game.step(moves_of(game)[move])
 
     def _begin(self, i: int) -> None:
         _, self._observation[i], _, _ = self._games[i].reset()

@@ -7,7 +7,6 @@ or install its package, `fastchessenv`, where that has a build for this machine.
 
 import contextlib
 import functools
-import importlib.metadata
 import os
 import sys
 from typing import Any, ClassVar
@@ -16,10 +15,12 @@ import chess
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, action_of
+from rungs.conformance.environment import Outcome
 from rungs.errors import UnavailableError
+from rungs_course.peers import PROJECTS
 from rungs_course.peers.peer import ChessPeer, Step
 
-FOLDER = "RUNGS_CHESSENV"
+FOLDER = PROJECTS["chessenv"].folder
 
 
 def import_chessenv() -> Any:
@@ -40,16 +41,6 @@ def import_chessenv() -> Any:
         where = f"{FOLDER}={folder}" if folder else f"{FOLDER} names no folder"
         raise UnavailableError(f"chessenv, the study's environment: {where}: {error}") from None
     return fastchessenv
-
-
-def version() -> str | None:
-    """Returns which version is there: "a clone", or the package's; None for none."""
-    if os.environ.get(FOLDER):
-        return "a clone"
-    try:
-        return importlib.metadata.version("fastchessenv")
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 @functools.cache
@@ -81,13 +72,14 @@ class ChessEnvGames(ChessPeer):
         reset="in the same step",
     )
 
-    def __init__(self, num_envs: int, threads: int = 1):
+    def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
         self._env = import_chessenv().CChessEnv(num_envs)
         self._sides = np.arange(num_envs)
 
     def reset(self, seed: int) -> None:
         self._state, self._mask = self._env.reset()
+        self.ended, self.result = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs)
 
     def step(self, actions: np.ndarray) -> tuple:
         movers = self._movers()
@@ -111,6 +103,12 @@ class ChessEnvGames(ChessPeer):
         same = ours == actions[boards]
         chosen[boards[same]] = theirs[same]
         return chosen
+
+    def outcome(self) -> Outcome:
+        """See `Environment`; it tells what the mover got."""
+        white = float(self.result[0])
+        rewards = (None, -white) if self.board.turn else (white, None)
+        return Outcome(terminated=bool(self.ended[0]), rewards=rewards)
 
     def _movers(self) -> np.ndarray:
         """Returns (N,) who moves: 0 White, 1 Black."""

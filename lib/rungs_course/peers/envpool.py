@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 
-from rungs.errors import UnavailableError
+from rungs.conformance.environment import Outcome
+from rungs_course.peers import imported
 from rungs_course.peers.actions import our_mask
 from rungs_course.peers.peer import ChessPeer, Step
-from rungs_course.peers.pgx import TO_THEIRS, PgxChess
+from rungs_course.peers.pgx import TO_OURS, TO_THEIRS, PgxChess
 
 
 def import_envpool():
@@ -31,15 +32,12 @@ def import_envpool():
     before = dict(os.environ)
     sys.modules.setdefault("envpool.entry", types.ModuleType("envpool.entry"))
     try:
-        import envpool.classic_control.registration
-        import envpool.pgx.registration
-    except ImportError:
-        raise UnavailableError("EnvPool is not installed: pip install --no-deps envpool") from None
+        wanted = [f"envpool.{part}.registration" for part in ("classic_control", "pgx")]
+        return imported("EnvPool", *wanted, "envpool")
     finally:
         # It would have Matplotlib draw nowhere, here and in all processes started from here.
         os.environ.clear()
         os.environ.update(before)
-    return envpool
 
 
 def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.Env]:
@@ -75,7 +73,7 @@ class EnvPoolChess(ChessPeer):
     )
     MOST_PLIES = PgxChess.MOST_PLIES
 
-    def __init__(self, num_envs: int, threads: int = 1):
+    def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
         self._make = maker("Chess-v1", num_envs, threads)
         self._env: Any = None
@@ -85,13 +83,14 @@ class EnvPoolChess(ChessPeer):
             self._env.close()
         self._env = self._make(seed)
         _, self._info = self._env.reset()
-        self.ended, self._resets = np.zeros(self.num_envs, np.bool_), 0
+        self.ended = self._terminated = self._truncated = np.zeros(self.num_envs, np.bool_)
+        self._rewards, self._resets = np.zeros(2 * self.num_envs), 0
 
     def step(self, actions: np.ndarray) -> tuple:
         self._resets = int(self.ended.sum())
         outcome = self._env.step(actions)
-        _, self._rewards, terminated, truncated, self._info = outcome
-        self.ended = terminated | truncated
+        _, self._rewards, self._terminated, self._truncated, self._info = outcome
+        self.ended = self._terminated | self._truncated
         return outcome
 
     def played(self) -> int:
@@ -99,11 +98,22 @@ class EnvPoolChess(ChessPeer):
 
     @property
     def result(self) -> np.ndarray:  # type: ignore[override]
-        white = self._info["current_player"] ^ self._info["turn"]
-        return self._rewards.reshape(-1, 2)[np.arange(self.num_envs), white]
+        return self._told(0)
 
     def mask(self) -> np.ndarray:
         return our_mask(self._info["legal_action_mask"], TO_THEIRS)
 
     def native(self, actions: np.ndarray) -> np.ndarray:
         return TO_THEIRS[actions].astype(np.int32)
+
+    def legal_moves(self) -> list[str]:
+        return self.named(TO_OURS[np.flatnonzero(self._info["legal_action_mask"][0])])
+
+    def outcome(self) -> Outcome:
+        rewards = float(self._told(0)[0]), float(self._told(1)[0])
+        return Outcome(bool(self._terminated[0]), bool(self._truncated[0]), rewards)
+
+    def _told(self, side: int) -> np.ndarray:
+        """Returns (N,) what White, 0, or Black, 1, got in the last step."""
+        player = self._info["current_player"] ^ self._info["turn"] ^ side
+        return self._rewards.reshape(-1, 2)[np.arange(self.num_envs), player]

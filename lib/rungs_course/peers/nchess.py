@@ -6,7 +6,9 @@ import chess
 import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, action_of
-from rungs.errors import UnavailableError
+from rungs.conformance.environment import Outcome, check_not_asked
+from rungs.errors import NotOfferedError
+from rungs_course.peers import imported
 from rungs_course.peers.peer import ChessPeer, Step
 
 
@@ -24,16 +26,19 @@ class NChessBoards(ChessPeer):
         reset="by the caller, in the same step",
     )
 
-    def __init__(self, num_envs: int, threads: int = 1):
+    def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
-        try:
-            import nchess
-        except ImportError:
-            raise UnavailableError("NChess is not installed: pip install nchess") from None
-        self._nchess = nchess
-        # What White gets by the state of a game; it goes on by none of these.
-        const = nchess.const
-        self._gets = {const.STATE_WHITE_WIN: 1.0, const.STATE_BLACK_WIN: -1.0}
+        self._nchess = imported("NChess", "nchess")
+        # What White gets by the state of a game, and how that ended; it goes on by none of these.
+        const = self._nchess.const
+        self._ends = {
+            const.STATE_WHITE_WIN: (1.0, "checkmate"),
+            const.STATE_BLACK_WIN: (-1.0, "checkmate"),
+            const.STATE_STALEMATE: (0.0, "stalemate"),
+            const.STATE_THREEFOLD: (0.0, "threefold repetition"),
+            const.STATE_FIFTY_MOVES: (0.0, "fifty moves"),
+            const.STATE_INSUFFICIENT_MATERIAL: (0.0, "insufficient material"),
+        }
         self._goes_on = const.STATE_PLAYING
         self._observation = np.empty((num_envs, 12, 64), np.int8)
         self._moves: list[list[int]] = [[]] * num_envs
@@ -51,7 +56,7 @@ class NChessBoards(ChessPeer):
             state = board.get_game_state()
             self.ended[i] = state != self._goes_on
             if self.ended[i]:
-                self.result[i] = self._gets.get(state, 0.0)
+                self.result[i] = self._ends[state][0]
                 self._boards[i] = self._nchess.Board()
             self._write(i)
         return self._observation, self._moves, self.result, self.ended
@@ -67,6 +72,31 @@ class NChessBoards(ChessPeer):
     def native(self, actions: np.ndarray) -> list[int]:
         """See `ChessPeer`; of what `mask` allowed last."""
         return [of[action] for of, action in zip(self._of_action, actions.tolist(), strict=True)]
+
+    def begin(
+        self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
+    ) -> None:
+        check_not_asked(chess960=chess960, max_plies=max_plies)
+        super().begin()
+        if fen:
+            self._boards[0] = self._nchess.Board(fen)
+
+    def legal_moves(self) -> list[str]:
+        if self.outcome().over:
+            raise NotOfferedError("a mask: a board lists moves whatever the game")
+        return [_move(move).uci() for move in self._boards[0].generate_legal_moves()]
+
+    def play(self, move: str) -> None:
+        """See `Environment`; stays where the game ends."""
+        if not self._boards[0].step(move):
+            raise ValueError(f"step({move!r}) is False")
+
+    def outcome(self) -> Outcome:
+        state = self._boards[0].get_game_state()
+        if state == self._goes_on:
+            return Outcome(rewards=(0.0, 0.0))
+        white, reason = self._ends[state]
+        return Outcome(True, rewards=(white, 0.0 - white), reason=reason)  # a draw is no -0
 
     def _write(self, i: int) -> None:
         self._observation[i] = self._boards[i].as_array()

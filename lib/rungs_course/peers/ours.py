@@ -28,7 +28,7 @@ class OurChess(ChessPeer):
     )
 
     def __init__(
-        self, num_envs: int, threads: int = 1, *, rung: str = "cpp", obs="board", mask="bool"
+        self, num_envs: int = 1, threads: int = 1, *, rung: str = "cpp", obs="board", mask="bool"
     ):
         super().__init__(num_envs, threads)
         team = {"threads": threads} if rung in ("openmp", "threads") else {}
@@ -37,6 +37,7 @@ class OurChess(ChessPeer):
 
     def reset(self, seed: int) -> None:
         _, self._info = self._env.reset(seed=seed)
+        self.ended, self.result = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs)
 
     def step(self, actions: np.ndarray) -> tuple:
         movers = self._info["player"].copy()

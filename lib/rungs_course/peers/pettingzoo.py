@@ -5,7 +5,8 @@ from typing import ClassVar
 import chess
 import numpy as np
 
-from rungs.errors import UnavailableError
+from rungs.conformance.environment import Outcome
+from rungs_course.peers import imported
 from rungs_course.peers.actions import inverse, our_mask, to_ours
 from rungs_course.peers.peer import ChessPeer, Step
 
@@ -43,14 +44,9 @@ class PettingZooChess(ChessPeer):
         reset="by the caller, in the same step",
     )
 
-    def __init__(self, num_envs: int, threads: int = 1):
+    def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
-        try:
-            from pettingzoo.classic import chess_v6
-        except ImportError:
-            raise UnavailableError(
-                "PettingZoo is not installed: pip install pettingzoo pygame-ce"
-            ) from None
+        chess_v6 = imported("PettingZoo", "pettingzoo.classic.chess_v6")
         self._envs = [chess_v6.env() for _ in range(num_envs)]
         self._seen: list[dict] = [{}] * num_envs
         self.ended, self.result = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
@@ -77,3 +73,19 @@ class PettingZooChess(ChessPeer):
 
     def native(self, actions: np.ndarray) -> list[int]:
         return TO_THEIRS[actions].tolist()
+
+    def legal_moves(self) -> list[str]:
+        env = self._envs[0]
+        return self.named(TO_OURS[np.flatnonzero(env.observe(env.agent_selection)["action_mask"])])
+
+    def play(self, move: str) -> None:
+        """See `Environment`; stays where the game ends."""
+        self._envs[0].step(*self.pushed(move))
+
+    def outcome(self) -> Outcome:
+        env = self._envs[0]
+        return Outcome(
+            terminated=all(env.terminations.values()),
+            truncated=all(env.truncations.values()),
+            rewards=(env.rewards["player_0"], env.rewards["player_1"]),
+        )

@@ -6,7 +6,8 @@ import chess
 import numpy as np
 
 from rungs.compile import cache
-from rungs.errors import UnavailableError
+from rungs.conformance.environment import Outcome, check_not_asked
+from rungs_course.peers import imported
 from rungs_course.peers.actions import inverse, our_mask, to_ours
 from rungs_course.peers.peer import ChessPeer, Step
 
@@ -47,12 +48,8 @@ def import_jax():
     Raises:
         UnavailableError: Pgx or JAX is not installed.
     """
-    try:
-        import jax
-        import pgx  # noqa: F401  # whether it is there
-    except ImportError:
-        raise UnavailableError("Pgx is not installed: pip install pgx") from None
-    if not jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]  # the user's own
+    jax = imported("Pgx", "pgx", "jax")
+    if not jax.config.jax_compilation_cache_dir:  # the user's own
         # Every process would compile for ten seconds. With a limit, JAX locks the folder.
         jax.config.update("jax_compilation_cache_dir", str(cache.directory() / "jax"))
         jax.config.update("jax_compilation_cache_max_size", 2**28)
@@ -74,7 +71,7 @@ class PgxChess(ChessPeer):
     )
     MOST_PLIES = 512
 
-    def __init__(self, num_envs: int, threads: int = 1):
+    def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
         jax = import_jax()
         import pgx
@@ -84,6 +81,7 @@ class PgxChess(ChessPeer):
         self._jax = jax
         self._init = jax.jit(jax.vmap(env.init))
         self._step = jax.jit(jax.vmap(auto_reset(env.step, env.init)))
+        self._play = jax.jit(jax.vmap(env.step))
 
     def reset(self, seed: int) -> None:
         keys = self._jax.random.split(self._jax.random.PRNGKey(seed), self.num_envs)
@@ -108,3 +106,27 @@ class PgxChess(ChessPeer):
 
     def native(self, actions: np.ndarray):
         return self._jax.numpy.asarray(TO_THEIRS[actions], self._jax.numpy.int32)
+
+    def begin(
+        self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
+    ) -> None:
+        """See `Environment`; positions by `pgx.experimental.chess.from_fen`."""
+        check_not_asked(chess960=chess960, max_plies=max_plies)
+        super().begin()
+        if fen:
+            from pgx.experimental.chess import from_fen
+
+            self.board.set_fen(fen)
+            self._state = self._jax.tree_util.tree_map(lambda field: field[None], from_fen(fen))
+
+    def legal_moves(self) -> list[str]:
+        return self.named(TO_OURS[np.flatnonzero(np.asarray(self._state.legal_action_mask[0]))])
+
+    def play(self, move: str) -> None:
+        """See `Environment`; stays where the game ends."""
+        self._state = self._play(self._state, self.pushed(move))
+
+    def outcome(self) -> Outcome:
+        state = self._state
+        white, black = (float(state.rewards[0, player]) for player in state._player_order[0])
+        return Outcome(bool(state.terminated[0]), bool(state.truncated[0]), (white, black))

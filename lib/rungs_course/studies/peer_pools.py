@@ -11,7 +11,7 @@ from rungs.chess.settings import share_ends
 from rungs.machine.cpu import usable_cores
 from rungs.processes.workers import Workers
 from rungs_course.measure.turns import timed_rounds
-from rungs_course.peers.open_spiel_states import OpenSpielStates
+from rungs_course.peers.open_spiel import OpenSpielStates
 from rungs_course.peers.peer import Peer
 
 

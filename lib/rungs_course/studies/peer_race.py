@@ -27,7 +27,6 @@ from rungs_course import peers
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
-from rungs_course.peers.environments import named
 from rungs_course.peers.peer import Peer
 from rungs_course.studies import agreement
 
@@ -308,7 +307,7 @@ class _Seat:
         return agreement.compare(self._peer, seed)
 
     def ask(self, name: str, cases: list[Case]) -> list[Result]:
-        return conformance.run(environments.make(named([name])[name][0]), cases)
+        return conformance.run(environments.make(peers.to_be_asked([name])[name][0]), cases)
 
 
 def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:
