@@ -108,7 +108,7 @@ MUTANTS = [
         "if (edges[i].prior > edges[best].prior) best = i;",
         "if (edges[i].prior >= edges[best].prior) best = i;",
         "of equal priors the last action comes first",
-        ("tests/search/test_sameness.py::test_equal_evaluations_are_told_apart_alike",),
+        ("tests/search/test_sameness.py::test_ties_are_broken_alike",),
     ),
     Mutant(
         "kept-to-the-brim",
