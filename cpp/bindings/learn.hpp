@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdlib>
 
-#include "../learn/ladder.hpp"
+#include "../course/gemm_ladder.hpp"
 #include "../learn/train_step.hpp"
 #include "at.hpp"
 

@@ -20,13 +20,15 @@
 #include <thread>
 #include <vector>
 
-#include "../learn/lanes.hpp"
+#include "../learn/vectors.hpp"
 
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
 namespace rungs::machine {
+
+using learn::kLanes, learn::kVectorBytes;
 
 namespace detail {
 
@@ -86,7 +88,7 @@ constexpr int kCycles = 16;  // so that the loop's own instructions overlap with
 
 template <class T>
 double multiply_adds(std::int32_t t, std::int64_t iterations) {
-  using Vector = typename Lanes<T>::Vector;
+  using Vector = learn::Vector<T>;
   const Vector factor = Vector{} + static_cast<T>(0.5), term = Vector{} + static_cast<T>(t + 1);
   Vector chain[kChains];
   for (int c = 0; c < kChains; ++c) chain[c] = Vector{} + static_cast<T>(c);
@@ -98,7 +100,7 @@ double multiply_adds(std::int32_t t, std::int64_t iterations) {
 }
 
 inline double vector_integers(std::int32_t t, std::int64_t iterations) {
-  using Vector = typename Lanes<std::uint64_t>::Vector;
+  using Vector = learn::Vector<std::uint64_t>;
   const Vector term = Vector{} + static_cast<std::uint64_t>(t + 1), bits = term * 3;
   Vector chain[kChains];
   for (int c = 0; c < kChains; ++c) chain[c] = Vector{} + static_cast<std::uint64_t>(c);
@@ -146,11 +148,11 @@ struct Result {
 inline std::int64_t operations(Peak peak) {
   switch (peak) {
     case Peak::FLOAT32:
-      return 2 * kChains * Lanes<float>::kCount;
+      return 2 * kChains * kLanes<float>;
     case Peak::FLOAT64:
-      return 2 * kChains * Lanes<double>::kCount;
+      return 2 * kChains * kLanes<double>;
     case Peak::VECTOR_INTEGER:
-      return 2 * kChains * Lanes<std::uint64_t>::kCount;
+      return 2 * kChains * kLanes<std::uint64_t>;
     case Peak::SCALAR_INTEGER:
       return 2 * detail::kScalarChains;
     default:
@@ -189,7 +191,7 @@ struct Free {
   void operator()(double* memory) const { std::free(memory); }
 };
 
-using Doubles = Lanes<double>::Vector;
+using Doubles = learn::Vector<double>;
 
 // Eight sums, so that loads do not wait for additions.
 inline double read(const Doubles* a, std::int64_t vectors) {

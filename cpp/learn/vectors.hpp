@@ -7,19 +7,30 @@
 #include <type_traits>
 #include <utility>
 
-#include "lanes.hpp"
-
 #if defined(__AVX512F__) || defined(__FMA__)
 #include <immintrin.h>
 #endif
 
 namespace rungs::learn {
 
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+// As many `T`s as a register holds. (g++ takes no vector type in an alias template.)
 template <class T>
-using Vector = typename machine::Lanes<T>::Vector;
+struct Register {
+  typedef T Vector __attribute__((vector_size(kVectorBytes)));
+};
+template <class T>
+using Vector = typename Register<T>::Vector;
 
 template <class T>
-constexpr int kLanes = machine::Lanes<T>::kCount;
+constexpr int kLanes = kVectorBytes / sizeof(T);
 
 template <class T>
 inline Vector<T> load(const T* from) {
@@ -119,7 +130,7 @@ inline auto reduce_max(V x) {
 // e^x of each lane, for x <= 0: within 2 ulp; 0 below x = -87. Cephes' method: x = n ln 2 + r, a
 // polynomial for e^r, and n is added to the exponent's bits.
 inline Vector<float> exponential(Vector<float> x) {
-  typedef std::uint32_t Words __attribute__((vector_size(machine::kVectorBytes)));
+  typedef std::uint32_t Words __attribute__((vector_size(kVectorBytes)));
   constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to an integer
   const Vector<float> rounded = multiply_add(x, broadcast(1.44269504F), broadcast(kRound));
   const Vector<float> n = rounded - kRound;
