@@ -334,7 +334,7 @@ def play_suite(
     """
     from rungs.conformance import load, report
     from rungs.conformance.run import FAILS, run_aside, unavailable
-    from rungs.core.atomic import written
+    from rungs.core.atomic import atomic_write
 
     suite = load()
     if options.groups:
@@ -350,7 +350,7 @@ def play_suite(
     versions = {name: version(name) for name in results}
     table = report.FORMATS[options.format](suite, results, versions)
     if options.out:
-        with written(options.out) as unfinished:
+        with atomic_write(options.out) as unfinished:
             unfinished.write_text(table, errors="backslashreplace")
     else:
         print(table, end="")

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from rungs.core.atomic import UNFINISHED, storing
+from rungs.core.atomic import UNFINISHED, reraise_as_storage_error
 from rungs.errors import ConfigurationError, InvalidStateError, RungsError
 from rungs.provenance import provenance
 from rungs.selfplay import agent as files
@@ -79,7 +79,7 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
     games = [_games_of(path) for path in sources]
     folder = recorded_in(root)
     targets = [folder / f"{number}.pt" for number in range(len(found))]
-    with storing(folder):
+    with reraise_as_storage_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:
             for each, played, target in zip(found, games, targets, strict=True):

@@ -152,8 +152,8 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from rungs.core.atomic import written
-    from rungs.core.folder import claimed
+    from rungs.core.atomic import atomic_write
+    from rungs.core.folder import locked_output_dir
     from rungs_course.measure.compare import FLOOR, compare, read
     from rungs_course.show.compare import figure, report
     from rungs_course.show.save import save_figure
@@ -161,10 +161,10 @@ def _compare(options: argparse.Namespace) -> int:
     floor = FLOOR if options.floor is None else options.floor
     comparison = compare(read(options.a), read(options.b), floor)
     out = options.out
-    with claimed(out, "comparison", ("compare.csv", "compare.png")) as folder:
+    with locked_output_dir(out, "comparison", ("compare.csv", "compare.png")) as folder:
         folder.note(folder.path / name for name in folder.names)
         save_figure(figure(comparison), out / "compare.png")
-        with written(out / "compare.csv") as unfinished:
+        with atomic_write(out / "compare.csv") as unfinished:
             comparison.groups.to_csv(unfinished, index=False)
     print(report(comparison))
     print(f"\nAll groups are in {out / 'compare.csv'}, the changes drawn in {out / 'compare.png'}")

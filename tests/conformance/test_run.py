@@ -13,7 +13,7 @@ from rungs.conformance.environments.python_chess import PythonChess
 from rungs.conformance.environments.rung import RungEnvironment
 from rungs.conformance.run import FAILS, NOT_OFFERED, PASSES, check, run, run_aside
 from rungs.conformance.suite import load
-from rungs.errors import ConfigurationError, NotOfferedError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, UnsupportedError
 from rungs.registry import rungs_of
 from rungs_course import peers
 from rungs_course.peers.ours import OurChess
@@ -97,7 +97,7 @@ class FromTheStart(PythonChess):
 
     def begin(self, fen=None, chess960=False, max_plies=None):
         if fen:
-            raise NotOfferedError("a position to begin with")
+            raise UnsupportedError("a position to begin with")
         super().begin(fen, chess960, max_plies)
 
 

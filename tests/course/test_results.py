@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from rungs.core.atomic import written
+from rungs.core.atomic import atomic_write
 from rungs.errors import ConfigurationError
 from rungs_course.measure import results
 from rungs_course.runner import chain, pace, record
@@ -39,7 +39,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
     path.write_text("before")
 
     def interrupted():
-        with written(path) as unfinished:
+        with atomic_write(path) as unfinished:
             unfinished.write_text("half")
             raise KeyboardInterrupt
 

@@ -4,7 +4,7 @@ import pytest
 
 from rungs.chess.engine import find_program
 from rungs.chess.perft import perft_cpp, perft_python
-from rungs.errors import EngineError, SamenessError
+from rungs.errors import EngineError, MismatchError
 from rungs_course.measure.valgrind import have_valgrind
 from rungs_course.studies.instructions import instructions_by_header
 from rungs_course.studies.perft_race import engine_name, perft_race, stockfish
@@ -21,7 +21,7 @@ def test_all_count_the_same_and_are_timed():
 
 
 def test_one_that_miscounts_is_named():
-    with pytest.raises(SamenessError, match="liar"):
+    with pytest.raises(MismatchError, match="liar"):
         perft_race({"ours": perft_cpp, "liar": lambda fen, depth: 1}, DEPTHS, repeats=1)
 
 

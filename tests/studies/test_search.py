@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 from rungs.search import Result, uniform
 from rungs_course.studies import search
 from tests.search.made_up import evaluate
@@ -28,7 +28,7 @@ def test_ways_that_find_something_else_are_not_timed(monkeypatch):
         return 1.0, result
 
     monkeypatch.setattr(search, "_searched", other)
-    with pytest.raises(SamenessError, match="threads: chosen, from C\\+\\+'s, differs"):
+    with pytest.raises(MismatchError, match="threads: chosen, from C\\+\\+'s, differs"):
         search.race({name: search.WAYS[name] for name in ("C++", "threads")}, {}, [], **SMALL)
 
 

@@ -9,7 +9,7 @@ import torch
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.selfplay.tensors import flaw
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.saved import Saved
+from rungs.train.torch_file import Saved
 
 POOL = "pool"  # the folder of a run's frozen agents
 MATCHES = "matches"  # and the one of what each played when it was frozen, as PGN

@@ -9,7 +9,7 @@ import pandas as pd
 
 from rungs.chess.engine import find_program
 from rungs.chess.reason import Reason
-from rungs.core.atomic import written
+from rungs.core.atomic import atomic_write
 from rungs.errors import UnavailableError
 from rungs.selfplay import agent as files
 from rungs.selfplay import elo
@@ -148,5 +148,5 @@ def stockfish() -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with written(path) as unfinished:
+    with atomic_write(path) as unfinished:
         unfinished.write_text(text)

@@ -16,9 +16,9 @@ from rungs.train.adam import Adam
 from rungs.train.distributions import Padded
 from rungs.train.evaluator import NetworkEvaluator
 from rungs.train.learners import state
-from rungs.train.learners.compiled import EPS, CppNetwork
+from rungs.train.learners.cpp_network import EPS, CppNetwork
 from rungs.train.learners.native import BatchPositions, SearchBatch
-from rungs.train.legal import from_lists
+from rungs.train.legal_actions import from_lists
 from rungs.train.network import PolicyValueNetwork, check_learns
 
 

@@ -10,7 +10,7 @@ import torch
 
 import rungs
 from rungs.chess.engine import UciEngine
-from rungs.core.folder import Folder, claimed
+from rungs.core.folder import Folder, locked_output_dir
 from rungs.errors import (
     ConfigurationError,
     InvalidStateError,
@@ -79,7 +79,9 @@ def train(
 
             def begin() -> dict | None:
                 refused = _NAMES[1:] if resume else _NAMES
-                folders.append(held.enter_context(claimed(out, "training", _NAMES, refused)))
+                folders.append(
+                    held.enter_context(locked_output_dir(out, "training", _NAMES, refused))
+                )
                 return _saved(training, out, resume, ranks)
 
             saved = ranks.agree(begin)

@@ -11,7 +11,7 @@ import tempfile
 import warnings
 from typing import Any
 
-from rungs.core.form import misfit
+from rungs.core.schema import schema_error
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import judge, record, submissions
 from rungs_course.labs.catalogue import find
@@ -124,7 +124,7 @@ def _read(told: bytes, key: str) -> list[tuple[str, Any]] | None:
             ((kind, what),) = json.loads(text).items()
         except (ValueError, AttributeError, RecursionError):
             return None
-        if begins != key.encode() or kind not in _FORMS or misfit(what, _FORMS[kind]):
+        if begins != key.encode() or kind not in _FORMS or schema_error(what, _FORMS[kind]):
             return None
         said.append((kind, what))
     if any(kind != "stage" for kind, _ in said[:-1]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rungs.core.atomic import storing, written
+from rungs.core.atomic import atomic_write, reraise_as_storage_error
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.catalogue import labs
@@ -33,7 +33,7 @@ def hand_in(file: Path) -> int:
         raise ConfigurationError("no lab is right yet: there is nothing to hand in")
     if os.path.lexists(file):  # also a link to nowhere, which would be written through
         raise ConfigurationError(f"{file} is there already")
-    with written(file) as unfinished:
+    with atomic_write(file) as unfinished:
         unfinished.write_text(json.dumps(kept, indent=1))
     return count
 
@@ -95,7 +95,7 @@ def grade(folder: Path, out: Path, say: Callable[[str], None] = print) -> int:
         say(f"{plain(other.name)} is no *.json: left out")
     missed = 0
     unfinished = out.with_name(f"{out.name}.unfinished")
-    with storing(out):
+    with reraise_as_storage_error(out):
         _check_is_left_over(unfinished)
         file = open(unfinished, "w", newline="", encoding="utf-8")  # noqa: SIM115
     with file:
@@ -111,7 +111,7 @@ def grade(folder: Path, out: Path, say: Callable[[str], None] = print) -> int:
         except BaseException:
             say(f"What was judged so far is in {unfinished}")
             raise
-    with storing(out):
+    with reraise_as_storage_error(out):
         os.replace(unfinished, out)
     return missed
 

@@ -11,8 +11,8 @@ import filelock
 import platformdirs
 
 from rungs.core.arguments import shown
-from rungs.core.atomic import written
-from rungs.core.form import misfit
+from rungs.core.atomic import atomic_write
+from rungs.core.schema import schema_error
 from rungs.errors import ConfigurationError
 from rungs_course.labs.catalogue import labs
 from rungs_course.labs.verdict import Verdict
@@ -58,7 +58,7 @@ def _misfit(entry: Any, name: str) -> str:
     """Says in a few words what is wrong with an entry of a record; "" where nothing is."""
     if not isinstance(entry, dict):
         return f"{name} is of type {type(entry).__name__}"
-    wrong = misfit(entry, {key: form for key, form in _FORM.items() if key in entry}, name)
+    wrong = schema_error(entry, {key: form for key, form in _FORM.items() if key in entry}, name)
     if not wrong and not 0 <= entry.get("tries", 0) < 1 << 31:
         return f"{name}['tries'] is no number of tries"
     if not wrong and not all(math.isfinite(entry.get(key, 0)) for key in ("gain", "share")):
@@ -105,7 +105,7 @@ def add(verdict: Verdict, code: str) -> None:
                 "code": code,
                 "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             }
-        with written(file) as unfinished:
+        with atomic_write(file) as unfinished:
             unfinished.write_text(json.dumps(kept | {verdict.lab.name: after}, indent=1))
 
 

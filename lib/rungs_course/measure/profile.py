@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from gymnasium.vector import VectorEnv
 
-from rungs.core.atomic import written
+from rungs.core.atomic import atomic_write
 from rungs_course.measure.verify import any_actions
 
 
@@ -36,7 +36,7 @@ def profile_steps(
         *_, info = env.step(actions)
         profiler.disable()
     if path:
-        with written(path) as unfinished:
+        with atomic_write(path) as unfinished:
             profiler.dump_stats(unfinished)
     stats = pstats.Stats(profiler).stats  # type: ignore[attr-defined]  # not declared
     rows = [

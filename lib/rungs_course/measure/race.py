@@ -17,7 +17,7 @@ from gymnasium.vector import VectorEnv
 
 from rungs.chess.policy import random_actions
 from rungs.chess.vector_env import ChessVectorEnv
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.turns import Name, rounds
 from rungs_course.measure.verify import verify
@@ -126,7 +126,7 @@ def _check_same(
 ) -> None:
     verify(str(name), reached, expected, "from the pilot's")
     if env.num_envs <= _MOST_FENS and env.fens() != pilot.fens():
-        raise SamenessError(f"{name}: positions differ from the pilot's")
+        raise MismatchError(f"{name}: positions differ from the pilot's")
 
 
 def output_floor(env: VectorEnv, threads: int = 1, repeats: int = 9) -> tuple[int, float]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs.core.atomic import written
-from rungs.core.form import check_is_file
+from rungs.core.atomic import atomic_write
+from rungs.core.schema import check_is_file
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import slug
 from rungs.provenance import provenance
@@ -20,7 +20,7 @@ from rungs_course.measure.peaks import core_speed
 def save(frame: pd.DataFrame, path: Path, parameters: dict) -> None:
     """Writes a table with its provenance to `path`, whole or not at all."""
     lines = [f"# {key}: {value}\n" for key, value in provenance(parameters, core_speed()).items()]
-    with written(Path(path)) as unfinished:
+    with atomic_write(Path(path)) as unfinished:
         unfinished.write_text("".join(lines) + frame.to_csv(index=False))
 
 

@@ -8,7 +8,7 @@ from gymnasium.vector import VectorEnv
 
 from rungs.chess.policy import random_actions
 from rungs.core.memory import on_host
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 
 _FINAL = ("final_obs", "final_info")
 
@@ -21,11 +21,11 @@ def assert_same(what: str, ours, theirs) -> None:
     """
     ours, theirs = np.asarray(on_host(ours)), np.asarray(on_host(theirs))
     if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
-        raise SamenessError(
+        raise MismatchError(
             f"{what}: {ours.dtype} of {ours.shape}, not {theirs.dtype} of {theirs.shape}"
         )
     if ours.tobytes() != theirs.tobytes():
-        raise SamenessError(f"{what} differs")
+        raise MismatchError(f"{what} differs")
 
 
 def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
@@ -48,7 +48,7 @@ def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
     pairs = dict(zip(names, zip(ours[:-1], theirs[:-1], strict=True), strict=True))
     info, expected = ours[-1], theirs[-1]
     if info.keys() != expected.keys():
-        raise SamenessError(f"{name}: info has {sorted(info)}, not {sorted(expected)}, {when}")
+        raise MismatchError(f"{name}: info has {sorted(info)}, not {sorted(expected)}, {when}")
     pairs |= {key: (info[key], expected[key]) for key in info if key not in _FINAL}
     if "final_obs" in info:
         ended = on_host(expected["_final_obs"])
@@ -62,8 +62,8 @@ def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
     for output, (our_values, their_values) in pairs.items():
         try:
             assert_same(output, our_values, their_values)
-        except SamenessError as error:
-            raise SamenessError(f"{name}: {error} {when}") from None
+        except MismatchError as error:
+            raise MismatchError(f"{name}: {error} {when}") from None
 
 
 def any_actions(env: VectorEnv, info: dict, rng: np.random.Generator) -> np.ndarray:

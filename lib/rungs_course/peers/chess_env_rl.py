@@ -7,7 +7,7 @@ import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, action_of
 from rungs.conformance.environment import check_not_asked
-from rungs.errors import NotOfferedError
+from rungs.errors import UnsupportedError
 from rungs_course.peers import imported
 from rungs_course.peers.peer import ChessPeer, Step
 
@@ -89,7 +89,7 @@ class ChessEnvRlGames(ChessPeer):
         """See `Environment`; positions by `parse_fen`, whose clock it leaves out."""
         check_not_asked(chess960=chess960, max_plies=max_plies)
         if fen and int(fen.split()[4]):
-            raise NotOfferedError("a halfmove clock to begin with")
+            raise UnsupportedError("a halfmove clock to begin with")
         super().begin()
         if fen:
             self._games[0].parse_fen(fen)

@@ -7,7 +7,7 @@ import numpy as np
 
 from rungs.chess.actions import NUM_ACTIONS, action_of
 from rungs.conformance.environment import Outcome, check_not_asked
-from rungs.errors import NotOfferedError
+from rungs.errors import UnsupportedError
 from rungs_course.peers import imported
 from rungs_course.peers.peer import ChessPeer, Step
 
@@ -83,7 +83,7 @@ class NChessBoards(ChessPeer):
 
     def legal_moves(self) -> list[str]:
         if self.outcome().over:
-            raise NotOfferedError("a mask: a board lists moves whatever the game")
+            raise UnsupportedError("a mask: a board lists moves whatever the game")
         return [_move(move).uci() for move in self._boards[0].generate_legal_moves()]
 
     def play(self, move: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from rungs.chess.actions import action_on, move_of
 from rungs.chess.policy import random_actions
 from rungs.conformance.environment import Environment, Outcome, check_not_asked
-from rungs.errors import NotOfferedError
+from rungs.errors import UnsupportedError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +106,7 @@ class ChessPeer(Peer, Environment):
     def legal_moves(self) -> list[str]:
         """See `Environment`; here for a peer whose step begins the next game."""
         if self.outcome().over:
-            raise NotOfferedError("a mask after the end: it is at its next game")
+            raise UnsupportedError("a mask after the end: it is at its next game")
         return self.named(np.flatnonzero(self.mask()[0]))
 
     def play(self, move: str) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_markdown_cell, new_output
 
-from rungs.core.atomic import UNFINISHED, storing
-from rungs.core.folder import claimed
+from rungs.core.atomic import UNFINISHED, reraise_as_storage_error
+from rungs.core.folder import locked_output_dir
 from rungs.errors import BookError
 from rungs.machine.describe import in_words
 from rungs_course import paths
@@ -100,8 +100,8 @@ def make(staged: Path, book: Path) -> Path:
         BookError, ConfigurationError, StorageError: as `build`.
     """
     with (
-        claimed(book, "book", ("*",)) as ours,
-        storing(book),
+        locked_output_dir(book, "book", ("*",)) as ours,
+        reraise_as_storage_error(book),
         tempfile.TemporaryDirectory(dir=ours.path, prefix=UNFINISHED) as folder,
     ):
         pages = Path(folder, "pages")

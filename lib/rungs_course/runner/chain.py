@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rungs.core.atomic import tidy
-from rungs.core.folder import Folder, claimed
+from rungs.core.atomic import remove_leftovers
+from rungs.core.folder import Folder, locked_output_dir
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 from rungs_course import paths
 from rungs_course.machine import busy
@@ -144,16 +144,18 @@ def _claimed(out: Path) -> Iterator[list[Folder]]:
     # Notebooks that are run by hand write to the course's own folders as well.
     refused = (manifests.NAME,) if out == OUT else _NAMES
     with contextlib.ExitStack() as held:
-        folders = [held.enter_context(claimed(out, "run", _NAMES, refused))]
+        folders = [held.enter_context(locked_output_dir(out, "run", _NAMES, refused))]
         if out == OUT:
-            folders.append(held.enter_context(claimed(FIGURES, "run's figures", ("*.png",), ())))
+            folders.append(
+                held.enter_context(locked_output_dir(FIGURES, "run's figures", ("*.png",), ()))
+            )
         yield folders
 
 
 def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Folder], say) -> None:
     out = folders[0].path
     for name in _NAMES[1:]:
-        tidy(out / name)
+        remove_leftovers(out / name)
     progress = Progress([notebook.stem for notebook in chosen], manifest["expected"], say)
     with KernelServer() as server:
         _run_each(manifest, chosen, values, folders, progress, server)

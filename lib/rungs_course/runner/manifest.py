@@ -5,8 +5,8 @@ import importlib.metadata
 import json
 from pathlib import Path
 
-from rungs.core.atomic import written
-from rungs.core.form import check_is_file, misfit
+from rungs.core.atomic import atomic_write
+from rungs.core.schema import check_is_file, schema_error
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import describe, differing
 from rungs.provenance import commit, now
@@ -65,7 +65,7 @@ def fingerprints(notebooks: list[Path]) -> dict[str, str]:
 
 def write(manifest: dict, out: Path) -> None:
     """Writes a run's manifest, whole or not at all."""
-    with written(out / NAME) as unfinished:
+    with atomic_write(out / NAME) as unfinished:
         unfinished.write_text(json.dumps(manifest, indent=1))
 
 
@@ -88,10 +88,10 @@ def read(out: Path) -> dict:
         raise ConfigurationError(f"there is no run in {out}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
-    wrong = misfit(manifest, _FORM)
+    wrong = schema_error(manifest, _FORM)
     if not wrong:
         over = {n: entry for n, entry in manifest["notebooks"].items() if entry["status"] in OVER}
-        wrong = misfit(over, {...: _OVER}, "it['notebooks']")
+        wrong = schema_error(over, {...: _OVER}, "it['notebooks']")
     if wrong:
         raise ConfigurationError(f"{path} is no manifest of this version of Rungs: {wrong}")
     return manifest

@@ -16,7 +16,7 @@ from nbclient.exceptions import CellControlSignal, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from rungs.core.atomic import written
+from rungs.core.atomic import atomic_write
 from rungs.errors import NotebookError, UnavailableError
 from rungs_course.show.client import WatchfulClient
 
@@ -64,7 +64,7 @@ def execute(
     failed.unlink(missing_ok=True)
     lacks = None
     with (
-        written(executed) as unfinished,
+        atomic_write(executed) as unfinished,
         _own_kernel(),
         kernel or contextlib.nullcontext() as manager,
     ):

@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from rungs.core.atomic import written
+from rungs.core.atomic import atomic_write
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import SAME, describe, differing, slug
 from rungs_course import paths
@@ -51,10 +51,10 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
         if old.name[:2] in numbers and not (out / "results" / old.name).exists():
             old.unlink()
     for file in files:
-        with written(root / folder / file.name) as unfinished:
+        with atomic_write(root / folder / file.name) as unfinished:
             shutil.copyfile(file, unfinished)
     pace.record(manifest, root / folder)
-    with written(root / folder / recorded.NAME) as unfinished:
+    with atomic_write(root / folder / recorded.NAME) as unfinished:
         unfinished.write_text(json.dumps(recorded.describe(manifest, root / folder), indent=1))
     machines.write(root)
     usable = recorded.of_runs(root / folder)

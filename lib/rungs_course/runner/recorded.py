@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 
-from rungs.core.form import check_is_file, misfit
+from rungs.core.schema import check_is_file, schema_error
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import SAME, differing, slug, slug_of
 from rungs_course import paths
@@ -102,7 +102,7 @@ def read(folder: Path) -> dict:
         record = json.loads(path.read_text())
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
-    if wrong := misfit(record, _FORM):
+    if wrong := schema_error(record, _FORM):
         raise ConfigurationError(f"{path} is no record of this version of Rungs: {wrong}")
     return record
 

@@ -11,7 +11,7 @@ import pandas as pd
 import platformdirs
 from IPython.display import HTML
 
-from rungs.core.atomic import written
+from rungs.core.atomic import atomic_write
 from rungs.errors import ConfigurationError
 from rungs_course.show.widgets import WHOLE_LABEL
 
@@ -120,7 +120,7 @@ class Guesses:
             kept = self._all()
             date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
             kept.setdefault(self._notebook, {})[name] = {"guess": value, "date": date}
-            with written(self._file) as unfinished:
+            with atomic_write(self._file) as unfinished:
                 unfinished.write_text(json.dumps(kept, indent=1))
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 import rungs
 from rungs.chess.boards.device import PAST, PLANES, WORDS, Host
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.measure.verify import verify_games
@@ -101,7 +101,7 @@ def race_layouts(
             for way, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
         ]
         if not all(env.fens() == on_gpu.fens() for env in together):
-            raise SamenessError(f"{num_envs} boards: the host's ways play different games")
+            raise MismatchError(f"{num_envs} boards: the host's ways play different games")
     return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
 
 

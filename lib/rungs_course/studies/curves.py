@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 from rungs.train.ppo import PARTS, Learner
 from rungs.train.settings import Training
 from rungs.train.training import EVALUATIONS, METRICS, train
@@ -71,7 +71,7 @@ def check_same(table: pd.DataFrame) -> None:
         if update in expected.index:
             for name, value in row.drop("rung").items():
                 if value != expected.loc[update, name]:
-                    raise SamenessError(
+                    raise MismatchError(
                         f"update {update}: {name} is {value} with {row['rung']}, "
                         f"{expected.loc[update, name]} with {first}"
                     )

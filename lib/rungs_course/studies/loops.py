@@ -16,7 +16,7 @@ from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.train.distributions import Packed
 from rungs.train.learners.agent import Played
-from rungs.train.legal import Positions, from_lists
+from rungs.train.legal_actions import Positions, from_lists
 from rungs.train.loss import ppo_loss
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.ppo import advantages

@@ -10,7 +10,7 @@ from typing import Any
 import chess
 import pandas as pd
 
-from rungs.errors import EngineError, SamenessError
+from rungs.errors import EngineError, MismatchError
 from rungs_course.measure.turns import timed_rounds
 
 # Position and depth: the two that everyone compares by.
@@ -89,7 +89,7 @@ def perft_race(
         other, expected = agreed.setdefault(position, (name, leaves))
         if leaves != expected:
             found = f"{name} counts {leaves:,}, {other} {expected:,}"
-            raise SamenessError(f"perft {depths[position]} of {position}: {found}")
+            raise MismatchError(f"perft {depths[position]} of {position}: {found}")
         rows.append((name, position, depths[position], repeat, leaves, seconds))
     columns = ["racer", "position", "depth", "repeat", "leaves", "seconds"]
     return pd.DataFrame(rows, columns=columns)

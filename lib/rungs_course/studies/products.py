@@ -11,7 +11,7 @@ import torch
 
 from rungs.compile import loader
 from rungs.compile.team import workers_of
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 
@@ -158,4 +158,4 @@ def _check(name: str, found: np.ndarray, exact: np.ndarray) -> None:
     bound = len(exact) * np.finfo(np.float32).eps
     error = np.abs(found - exact).max()
     if not error <= bound:
-        raise SamenessError(f"{name}: the product of {len(exact)} is off by {error:.1e}")
+        raise MismatchError(f"{name}: the product of {len(exact)} is off by {error:.1e}")

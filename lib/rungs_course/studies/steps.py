@@ -29,7 +29,7 @@ from rungs.chess.reason import Reason
 from rungs.compile import gpp, loader
 from rungs.compile.functions import Api
 from rungs.core.memory import zeroed_lines
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
 from rungs_course.measure.peaks import measure_writing
@@ -300,7 +300,7 @@ def race(games: Games, racers: dict, *, repeats: int, warmup: int, seconds: floa
 def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, float]:
     seconds = racer.play(steps)
     if not np.array_equal(racer.bits(), games.masks[steps - 1]):
-        raise SamenessError(f"{name}: other legal actions than the rung cpp's")
+        raise MismatchError(f"{name}: other legal actions than the rung cpp's")
     return steps * games.num_envs, seconds
 
 

@@ -17,7 +17,7 @@ from rungs.chess.settings import ChessSettings
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.compile import loader, openmp
 from rungs.core.memory import CACHE_LINE, whole_lines, zeroed_lines
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.race import race, steps_of
 from rungs_course.measure.turns import timed_rounds
@@ -313,7 +313,7 @@ def _timed(
         run(actions[half:])
         seconds = time.perf_counter() - start
         if env.boards.fens() != after:
-            raise SamenessError("threads that share a step out play other games than one alone")
+            raise MismatchError("threads that share a step out play other games than one alone")
         return seconds / (len(actions) - half)
 
     return timed

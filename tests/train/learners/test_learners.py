@@ -16,7 +16,7 @@ from rungs.errors import (
     UnavailableError,
 )
 from rungs.train import learners
-from rungs.train.learners.compiled import CppNetwork
+from rungs.train.learners.cpp_network import CppNetwork
 from rungs.train.network import LegalActionNetwork
 from rungs.train.ppo import Learner
 from rungs.train.settings import PpoSettings

@@ -8,9 +8,9 @@ import torch
 from rungs.chess.buffers import MOST_LISTED
 from rungs.errors import ConfigurationError
 from rungs.train.learners.agent import Played, Sample, check_minibatch
-from rungs.train.learners.compiled import CppNetwork
+from rungs.train.learners.cpp_network import CppNetwork
 from rungs.train.learners.native import BatchPositions, PpoBatch, Sampling
-from rungs.train.legal import Positions
+from rungs.train.legal_actions import Positions
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork
 from rungs.train.ranks import Ranks
 from rungs.train.settings import PpoSettings

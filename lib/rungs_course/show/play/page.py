@@ -9,8 +9,8 @@ import ipywidgets
 
 from rungs.errors import ConfigurationError, RungsError
 from rungs.selfplay.agent import Agent
+from rungs.selfplay.analysis import Thoughts, think
 from rungs.selfplay.players import NetworkPlayer
-from rungs.selfplay.thinking import Thoughts, think
 from rungs_course import agents
 from rungs_course.show.play.board import Board
 from rungs_course.show.play.game import Game

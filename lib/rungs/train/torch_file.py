@@ -8,8 +8,8 @@ from pathlib import Path
 
 import torch
 
-from rungs.core.atomic import written
-from rungs.core.form import misfit
+from rungs.core.atomic import atomic_write
+from rungs.core.schema import schema_error
 from rungs.errors import ConfigurationError, InvalidStateError
 
 
@@ -20,7 +20,7 @@ class Saved:
     Attributes:
         kind: what it is of.
         schema: grows with what is saved.
-        form: what is in it, as `rungs.core.form.misfit` takes it.
+        form: what is in it, as `rungs.core.schema.schema_error` takes it.
     """
 
     kind: str
@@ -35,7 +35,7 @@ class Saved:
         """
         file = io.BytesIO()  # on a full disk `torch.save` fails as if it were at fault itself
         torch.save(self._heading() | saved, file)
-        with written(path) as unfinished:
+        with atomic_write(path) as unfinished:
             unfinished.write_bytes(file.getbuffer())
 
     def load(self, path: Path) -> dict:
@@ -53,7 +53,7 @@ class Saved:
         heading = self._heading()
         if not isinstance(found, dict) or {name: found.get(name) for name in heading} != heading:
             raise ConfigurationError(f"{path} is of no {self.kind} of this version of Rungs")
-        if wrong := misfit(found, self.form):
+        if wrong := schema_error(found, self.form):
             raise InvalidStateError(f"{path} is incomplete: {wrong}")
         return {name: found[name] for name in self.form}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 
-def misfit(value: Any, form: Any, name: str = "it") -> str:
+def schema_error(value: Any, form: Any, name: str = "it") -> str:
     """Says what keeps a value, as JSON or a checkpoint has it, from being of a form.
 
     Args:
@@ -32,7 +32,7 @@ def misfit(value: Any, form: Any, name: str = "it") -> str:
         inner = [(value[key], of, f"{name}[{key!r}]") for key, of in known if of is not None]
     else:
         inner = []
-    return next(filter(None, (misfit(*entry) for entry in inner)), "")
+    return next(filter(None, (schema_error(*entry) for entry in inner)), "")
 
 
 def check_is_file(path: Path) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from rungs.selfplay import learning
+from rungs.selfplay.distributed import Games
 from rungs.selfplay.learning import LossWeights
-from rungs.selfplay.together import Games
 
 WEIGHTS = LossWeights(learning_rate=1e-3, vf_coef=0.5, max_grad_norm=1.0)
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rungs.train.legal import from_bits, from_lists
+from rungs.train.legal_actions import from_bits, from_lists
 from tests.train.learners import batches
 
 
