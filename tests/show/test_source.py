@@ -13,41 +13,29 @@ def code(file, *names):
     return shown.split("```")[1].split("\n", 1)[1]
 
 
-def test_a_cpp_function_from_its_comment_to_its_last_brace():
-    shown = code("cpp/rungs/openmp.hpp", "step")
-    assert shown.startswith("// As serial::step.")
-    assert "#pragma omp parallel" in shown
-    assert shown.endswith("  return illegal < boards ? -1 - illegal : ended;\n}\n")
-    assert shown in (paths.ROOT / "cpp/rungs/openmp.hpp").read_text()
+@pytest.mark.parametrize(
+    ("file", "name", "begins"),
+    [
+        ("cpp/rungs/openmp.hpp", "step", "// As serial::step."),
+        ("cpp/rungs/openmp.hpp", "detail.share", "// Within a parallel region:"),
+        ("cpp/rungs/cuda.hpp", "rungs_chess_step", "// Plays actions that are all legal"),
+        ("cpp/machine/mpi_calls.cpp", "noted", "template <class Call>\nint noted("),
+        ("cpp/chess/position.hpp", "Position.occupied", "Bitboard occupied() const {\n"),
+        ("cpp/steps/memory.hpp", "Board.write_legal", "// `mask` begins on a cache line."),
+        ("lib/rungs/show/style.py", "axes", "def axes("),
+        ("lib/rungs/studies/cost_model.py", "Update", "@dataclasses.dataclass("),
+        ("lib/rungs/studies/cost_model.py", "Update.compute", "def compute("),
+    ],
+)
+def test_a_definition_is_shown_whole(file, name, begins):
+    shown = code(file, name)
+    assert shown.startswith(begins)
+    assert shown.rstrip().endswith("}") == file.startswith("cpp")
+    lines = [line.strip() for line in (paths.ROOT / file).read_text().splitlines()]
+    assert all(line.strip() in lines for line in shown.splitlines())
 
 
-def test_a_template_with_all_that_belongs_to_it():
-    shown = code("cpp/rungs/openmp.hpp", "detail.share")
-    assert "template <class Body>\ninline void share(" in shown
-    assert shown.startswith("// Within a parallel region:")
-
-
-def test_a_kernel_from_its_comment_on_and_no_call_that_has_braces():
-    kernel = code("cpp/rungs/cuda.hpp", "rungs_chess_step")
-    assert kernel.startswith("// Plays actions that are all legal")
-    assert "__global__ void __launch_bounds__" in kernel
-    noted = code("cpp/machine/mpi_calls.cpp", "noted")
-    assert noted.startswith("template <class Call>\nint noted(")
-    assert "MPI_" not in noted
-
-
-def test_a_method_at_the_left_margin():
-    shown = code("cpp/chess/position.hpp", "Position.occupied")
-    assert shown.startswith("Bitboard occupied() const {\n  return ")
-    assert shown.endswith("\n}\n")
-
-
-def test_a_method_of_an_aligned_struct():
-    shown = code("cpp/steps/memory.hpp", "Board.write_legal")
-    assert shown.startswith("// `mask` begins on a cache line.\nOutcome write_legal(")
-
-
-def test_a_struct_and_another_in_the_order_of_the_page():
+def test_several_are_shown_in_the_order_of_the_page():
     shown = code("cpp/rungs/openmp.hpp", "Team", "Schedule")
     assert shown.index("struct Team {") < shown.index("enum class Schedule")
 
@@ -55,13 +43,6 @@ def test_a_struct_and_another_in_the_order_of_the_page():
 def test_a_declaration_or_a_call_is_no_definition():
     with pytest.raises(ConfigurationError, match="defines no 'accepts'"):
         source("cpp/rungs/openmp.hpp", "accepts")
-
-
-def test_python_with_decorators_and_classes():
-    assert code("lib/rungs/show/source.py", "source").startswith("def source(file: str")
-    assert code("lib/rungs/studies/cost_model.py", "Update").startswith("@dataclasses.dataclass(")
-    method = code("lib/rungs/studies/cost_model.py", "Update.compute")
-    assert method.startswith("def compute(self, positions):\n    ")
 
 
 def test_a_whole_file():
