@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
-from rungs.train.cost import PARTS
 
+from rungs.train.ppo import PARTS
 from rungs_course import paths
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.measure import peaks
