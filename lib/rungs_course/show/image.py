@@ -31,7 +31,7 @@ def _said(axes):
     # What is written beside a bar is about the bar.
     bars = len(axes.containers) > 0
     names = [label.get_text() for label in axes.get_yticklabels()]
-    rows = dict(zip(axes.get_yticks(), names, strict=True)) if bars else {}
+    rows = dict(zip(axes.get_yticks(), names, strict=True)) if bars and names else {}
     for text in axes.texts:
         name = rows.get(getattr(text, "xy", (0, None))[1])
         yield f"{name}: {text.get_text()}" if name else text.get_text()
