@@ -173,7 +173,7 @@ inline int check_search(int plies, const char* path) {
          {env::ObservationFormat::BOARD, env::ObservationFormat::BITPLANES})
       for (const std::int32_t nodes : {25, 49})
         search_games(policy, observation, nodes, nodes == 25 ? 2 : 3, starts, plies);
-  std::printf("view\n");
+  std::printf("searched\n");
   return 0;
 }
 

@@ -122,7 +122,7 @@ def test_a_write_past_a_guarded_array_is_outside_of_memory():
 @pytest.mark.system
 def test_from_a_wrong_cell_to_a_right_one(capsys):
     shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "rungs")
+    shell.run_line_magic("load_ext", "rungs_course")
     lab = catalogue.find("01")
     shell.run_cell_magic("rung", "01", "def third_times(:")
     assert 'File "cell", line 1' in capsys.readouterr().out
@@ -219,7 +219,7 @@ def test_a_counted_cost_is_said_as_it_is_judged():
 )
 def test_a_cell_that_fails_is_not_judged_by_the_one_before(broken):
     shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "rungs")
+    shell.run_line_magic("load_ext", "rungs_course")
     shell.run_cell_magic("rung", "01", catalogue.find("01").code("solution"))
     assert shell.user_ns["yours"].third_times([7, 7, 7])[-1]
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
