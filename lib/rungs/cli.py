@@ -283,6 +283,9 @@ def _mpi(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
+    from rungs.compile import loader
+
+    loader.prepare()  # before PyTorch is imported, which takes the OpenMP runtime that is there
     from rungs.train import checkpoint
     from rungs.train.training import train
 
