@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 
-from rungs import paths
 from rungs.errors import BookError, ConfigurationError
+from rungs_course import paths
 from rungs_course.runner import book, manifest
 from tests.browser import SCREENSHOTS, browser, needs_chromium
 
