@@ -236,7 +236,7 @@ def test_the_roofline_is_measured_where_no_table_is_of_this_machine(folder, monk
 @pytest.mark.parametrize("package", ["ipywidgets", "pandas", "matplotlib", "torch"])
 def test_a_missing_package_is_named_with_its_extra(package):
     code = f"""
-import sys, rungs
+import sys, rungs_course
 
 class Absent:
     def find_spec(name, path=None, target=None):
