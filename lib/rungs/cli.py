@@ -29,11 +29,15 @@ from rungs.version import __version__
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command of the library; returns the exit status, as of `run_command`."""
-    return run_command(_parser(), arguments)
+    return run_command("python -m rungs", _add_commands, arguments)
 
 
-def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None = None) -> int:
-    """Parses a command line and runs its command; returns the exit status.
+def run_command(
+    prog: str,
+    add_commands: Callable[[argparse._SubParsersAction], None],
+    arguments: list[str] | None = None,
+) -> int:
+    """Parses a command line of `prog` and runs its command; returns the exit status.
 
     That is 0, 1 (it failed), 2 (it could not begin: wrong use, or something is missing here), or
     130 (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
@@ -42,7 +46,7 @@ def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None = N
     if isinstance(sys.stdout, io.TextIOWrapper):  # a path or a move may hold what is no UTF-8
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        options = parser.parse_args(arguments)
+        options = _parser(prog, add_commands).parse_args(arguments)
         debug, extra = "debug" in options, options.extra
         status = options.command(options)
         sys.stdout.flush()  # where nothing reads it, or the disk is full, it fails here
@@ -77,7 +81,7 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
         return 2 if isinstance(error, _NOT_BEGUN) else 1, str(error)
     if isinstance(error, KeyboardInterrupt):
         return 130, "interrupted"
-    if isinstance(error, ModuleNotFoundError) and not (error.name or "rungs").startswith("rungs"):
+    if isinstance(error, ModuleNotFoundError) and not _is_ours(error.name):
         return 2, f"{error.name} is not installed" + (f": {install_hint(extra)}" if extra else "")
     if isinstance(error, BrokenPipeError):
         # Else Python would say so again as it ends, and once more try to write.
@@ -92,25 +96,38 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
     return 1, f"{what} (a fault of Rungs; --debug shows its traceback)"
 
 
-class Parser(argparse.ArgumentParser):
+def _is_ours(module: str | None) -> bool:
+    return module is None or module.partition(".")[0] in ("rungs", "rungs_course")
+
+
+class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are errors of ours, one line each."""
 
     def error(self, message: str):
         raise ConfigurationError(f"{shortened(message)} ({self.prog} --help says more)")
 
 
-def path(text: str) -> Path:
+def _parser(prog: str, add_commands: Callable) -> _Parser:
+    parser = _Parser(prog=prog)
+    parser.add_argument("--version", action="version", version=f"Rungs {__version__}")
+    parser.set_defaults(extra="")  # of pyproject.toml's, that brings what the command imports
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_commands(commands)
+    for each in (parser, *commands.choices.values()):
+        each.add_argument(
+            "--debug",
+            action="store_true",
+            default=argparse.SUPPRESS,  # lest a command without it undo one before the command
+            help="show the traceback of an error",
+        )
+    return parser
+
+
+def to_path(text: str) -> Path:
+    """Returns a command line's word as a path, for argparse's `type`."""
     if "\0" in text:
         raise argparse.ArgumentTypeError(f"{shown(text)} is no path")
     return Path(text)
-
-
-def begin_parser(prog: str) -> tuple[Parser, argparse._SubParsersAction]:
-    """Returns a parser of `prog`'s commands, and where they are added."""
-    parser = Parser(prog=prog)
-    parser.add_argument("--version", action="version", version=f"Rungs {__version__}")
-    parser.set_defaults(extra="")  # of pyproject.toml's, that brings what the command imports
-    return parser, parser.add_subparsers(required=True, metavar="COMMAND")
 
 
 def add_conformance(commands: argparse._SubParsersAction, names: str) -> argparse.ArgumentParser:
@@ -131,27 +148,13 @@ def add_conformance(commands: argparse._SubParsersAction, names: str) -> argpars
     conformance.add_argument(
         "--format", default="text", choices=("text", "markdown", "json"), help="default: text"
     )
-    conformance.add_argument("--out", type=path, metavar="FILE", help="write the table there")
+    conformance.add_argument("--out", type=to_path, metavar="FILE", help="write the table there")
     return conformance
 
 
-def end_parser(parser: Parser, commands: argparse._SubParsersAction) -> Parser:
-    """Adds what every command takes: `--debug`."""
-    for each in (parser, *commands.choices.values()):
-        each.add_argument(
-            "--debug",
-            action="store_true",
-            default=argparse.SUPPRESS,  # lest a command without it undo one before the command
-            help="show the traceback of an error",
-        )
-    return parser
-
-
-def _parser() -> Parser:
-    parser, commands = begin_parser("python -m rungs")
-
+def _add_commands(commands: argparse._SubParsersAction) -> None:
     perft = commands.add_parser("perft", help="count move-tree leaves against published counts")
-    perft.add_argument("--epd", type=path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
+    perft.add_argument("--epd", type=to_path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
     perft.add_argument("--depth", type=int, required=True, help="the deepest count to compare")
     perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
     perft.set_defaults(command=_perft)
@@ -167,7 +170,7 @@ def _parser() -> Parser:
     train = commands.add_parser("train", help="train a policy by PPO on any rung")
     train.add_argument(
         "--out",
-        type=path,
+        type=to_path,
         default=Path("data/run/train"),
         help="the run's folder (default: data/run/train)",
     )
@@ -189,7 +192,7 @@ def _parser() -> Parser:
     selfplay = commands.add_parser("selfplay", help="train a policy by search and self-play")
     selfplay.add_argument(
         "--out",
-        type=path,
+        type=to_path,
         default=Path("data/run/selfplay"),
         help="the run's folder (default: data/run/selfplay)",
     )
@@ -200,8 +203,6 @@ def _parser() -> Parser:
     add_conformance(commands, "a rung; rungs (the default): all that are here").set_defaults(
         command=_conformance
     )
-
-    return end_parser(parser, commands)
 
 
 def parameters(texts: list[str], reserved: tuple[str, ...] = ()) -> dict[str, object]:

@@ -4,31 +4,20 @@ import argparse
 import sys
 from pathlib import Path
 
-from rungs.cli import (
-    Parser,
-    add_conformance,
-    begin_parser,
-    end_parser,
-    parameters,
-    path,
-    play_suite,
-    run_command,
-)
+from rungs.cli import add_conformance, parameters, play_suite, run_command, to_path
 from rungs.errors import ConfigurationError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command of the course; returns the exit status, as of `rungs.cli.run_command`."""
-    return run_command(_parser(), arguments)
+    return run_command("python -m rungs_course", _add_commands, arguments)
 
 
-def _parser() -> Parser:
-    parser, commands = begin_parser("python -m rungs_course")
-
+def _add_commands(commands: argparse._SubParsersAction) -> None:
     run = commands.add_parser("run", help="run the notebooks, each in a process of its own")
     run.add_argument("--size", help="smoke, quick (the default) or full")
     run.add_argument("--only", metavar="01,03", help="numbers of the notebooks to run")
-    run.add_argument("--out", type=path, help="the run's folder (default: data/run)")
+    run.add_argument("--out", type=to_path, help="the run's folder (default: data/run)")
     run.add_argument("--resume", action="store_true", help="go on with the run in --out")
     run.add_argument(
         "-p",
@@ -44,7 +33,7 @@ def _parser() -> Parser:
     race.set_defaults(command=_race, extra="course")
 
     book = commands.add_parser("book", help="make a book of the notebooks that were run")
-    book.add_argument("--out", type=path, help="the run's folder (default: data/run)")
+    book.add_argument("--out", type=to_path, help="the run's folder (default: data/run)")
     book.set_defaults(command=_book, extra="book")
 
     doctor = commands.add_parser("doctor", help="what works here, and how to get what doesn't")
@@ -52,12 +41,12 @@ def _parser() -> Parser:
 
     compare = commands.add_parser("compare", help="what changed between two runs beyond the noise")
     compare.add_argument(
-        "a", type=path, metavar="RUN_A", help="a run's folder, or one of CSV files"
+        "a", type=to_path, metavar="RUN_A", help="a run's folder, or one of CSV files"
     )
-    compare.add_argument("b", type=path, metavar="RUN_B", help="the one that is better or worse")
+    compare.add_argument("b", type=to_path, metavar="RUN_B", help="the one that is better or worse")
     compare.add_argument(
         "--out",
-        type=path,
+        type=to_path,
         default=Path("data/run/compare"),
         help="for table and figure (default: data/run/compare)",
     )
@@ -71,7 +60,7 @@ def _parser() -> Parser:
     record.add_argument(
         "--agents",
         nargs="+",
-        type=path,
+        type=to_path,
         metavar="PATH",
         help="keep agents instead, the earliest first: files of a pool, or a training run's folder",
     )
@@ -82,7 +71,7 @@ def _parser() -> Parser:
     )
     record.add_argument(
         "folder",
-        type=path,
+        type=to_path,
         nargs="?",
         help="of the run (default: data/run); what --check looks at (default: this machine's)",
     )
@@ -90,20 +79,18 @@ def _parser() -> Parser:
 
     progress = commands.add_parser("progress", help="which labs are right, and how fast")
     progress.add_argument(
-        "--hand-in", type=path, metavar="FILE", help="write a file with the answers, to hand in"
+        "--hand-in", type=to_path, metavar="FILE", help="write a file with the answers, to hand in"
     )
     progress.set_defaults(command=_progress, extra="course")
 
     grade = commands.add_parser("grade", help="judge what students handed in: it runs their code")
-    grade.add_argument("folder", type=path, help="of one JSON file a student")
-    grade.add_argument("--out", type=path, required=True, help="the table, a CSV file")
+    grade.add_argument("folder", type=to_path, help="of one JSON file a student")
+    grade.add_argument("--out", type=to_path, required=True, help="the table, a CSV file")
     grade.set_defaults(command=_grade, extra="course")
 
     add_conformance(
         commands, "a rung or a peer; rungs (the default) or peers: all that are here"
     ).set_defaults(command=_conformance)
-
-    return end_parser(parser, commands)
 
 
 def _run(options: argparse.Namespace) -> int:
