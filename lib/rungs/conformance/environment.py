@@ -53,7 +53,7 @@ class Environment(abc.ABC):
             max_plies: truncate a game that has so many plies and isn't over; None: never.
 
         Raises:
-            NotOfferedError: it can't begin so.
+            UnsupportedError: it can't begin so.
         """
 
     @abc.abstractmethod
@@ -61,7 +61,7 @@ class Environment(abc.ABC):
         """Returns what its mask or list allows now, as UCI writes moves.
 
         Raises:
-            NotOfferedError: it doesn't say; or, after the end, is at its next game already.
+            UnsupportedError: it doesn't say; or, after the end, is at its next game already.
         """
 
     @abc.abstractmethod
@@ -77,7 +77,7 @@ def check_not_asked(**beginning: Any) -> None:
     """Refuses arguments of `Environment.begin` that an environment has no way to take.
 
     Raises:
-        NotOfferedError: one was given.
+        UnsupportedError: one was given.
     """
     for name, what in _BEGINNINGS.items():
         if beginning.get(name):

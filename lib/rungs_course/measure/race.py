@@ -58,7 +58,7 @@ def race(
         A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
 
     Raises:
-        SamenessError: a racer's outputs differ from the pilot's after a segment.
+        MismatchError: a racer's outputs differ from the pilot's after a segment.
     """
     played = segments(racers, pilot, seed=seed, steps=steps, between=between)
     seconds = list(islice(played, warmup, warmup + repeats))
@@ -81,7 +81,7 @@ def segments(
     """Races without end: yields every racer's seconds, segment by segment; arguments as of `race`.
 
     Raises:
-        SamenessError: as `race`.
+        MismatchError: as `race`.
     """
     rng = np.random.default_rng(seed)
     _, info = pilot.reset(seed=seed)

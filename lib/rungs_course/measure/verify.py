@@ -17,7 +17,7 @@ def assert_same(what: str, ours, theirs) -> None:
     """Compares two arrays or tensors in dtype, shape and every bit.
 
     Raises:
-        SamenessError: they differ; the message names `what`.
+        MismatchError: they differ; the message names `what`.
     """
     ours, theirs = np.asarray(on_host(ours)), np.asarray(on_host(theirs))
     if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
@@ -40,7 +40,7 @@ def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
         when: that was, in words.
 
     Raises:
-        SamenessError: an output differs; the message names it.
+        MismatchError: an output differs; the message names it.
     """
     names = (
         ("observation", "reward", "terminated", "truncated") if len(ours) > 2 else ("observation",)
@@ -83,7 +83,7 @@ def verify_games(envs: Mapping[str, VectorEnv], *, seed: int, steps: int) -> Non
         steps: of all boards.
 
     Raises:
-        SamenessError: one differs from the first; the message names it, the output and the step.
+        MismatchError: one differs from the first; the message names it, the output and the step.
     """
     (_, first), *others = envs.items()
     expected: tuple = first.reset(seed=seed)

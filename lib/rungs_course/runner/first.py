@@ -26,7 +26,7 @@ def look() -> None:
     Raises:
         CompilerError: there is no g++, which most notebooks need.
         UnavailableError: something that is in every installation doesn't work.
-        SamenessError: a rung plays other games than the others.
+        MismatchError: a rung plays other games than the others.
     """
     gpp.version()  # before anything is compiled, which takes seconds
     print(doctor.identity(), flush=True)

@@ -51,7 +51,7 @@ def race_sizes(
         and `seconds`.
 
     Raises:
-        SamenessError: racers differ.
+        MismatchError: racers differ.
         UnavailableError: a rung is not available here.
     """
     product, found = matrix_product(), []

@@ -29,7 +29,7 @@ def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) ->
         seed: of episodes and actions.
 
     Raises:
-        SamenessError: one differs from the first; the message names it, the step and the output.
+        MismatchError: one differs from the first; the message names it, the step and the output.
     """
     envs = {name: rungs.make("cartpole", num_envs=num_envs, **how) for name, how in racers.items()}
     verify_games(envs, seed=seed, steps=steps)

@@ -33,7 +33,7 @@ def check_same(where: str, num_envs: int, steps: int, seed: int) -> None:
         seed: of games and actions.
 
     Raises:
-        SamenessError: they differ; the message names step and output.
+        MismatchError: they differ; the message names step and output.
     """
     ours = rungs.make("chess", "cuda", num_envs, device=where, mask="bits")
     theirs = rungs.make("chess", "cpp", num_envs, mask="bits")
@@ -76,7 +76,7 @@ def race_layouts(
         `plies`, `seconds`.
 
     Raises:
-        SamenessError: they stand at different positions at the end.
+        MismatchError: they stand at different positions at the end.
         CompilerError: there is no g++.
     """
     rows = []

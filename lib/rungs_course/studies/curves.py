@@ -35,7 +35,7 @@ def train_on(
         of the last, as it ended.
 
     Raises:
-        SamenessError: two rungs learnt different things from the same updates.
+        MismatchError: two rungs learnt different things from the same updates.
     """
     tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
     for name in names:
@@ -62,7 +62,7 @@ def check_same(table: pd.DataFrame) -> None:
         table: of `train_on`.
 
     Raises:
-        SamenessError: they differ; the message names update, rung and column.
+        MismatchError: they differ; the message names update, rung and column.
     """
     learnt = table.drop(columns=["seconds", *PARTS], errors="ignore").set_index("update")
     first = learnt["rung"].iloc[0]

@@ -74,7 +74,7 @@ def perft_race(
         `seconds`.
 
     Raises:
-        SamenessError: two counters disagree.
+        MismatchError: two counters disagree.
     """
     racers = {
         (name, position): functools.partial(_timed, count, POSITIONS[position], depth)

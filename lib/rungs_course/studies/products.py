@@ -68,7 +68,7 @@ def race(
         floating-point operations.
 
     Raises:
-        SamenessError: a product differs from the exact one by more than rounding explains.
+        MismatchError: a product differs from the exact one by more than rounding explains.
     """
     rng, racers = np.random.default_rng(seed), {}
     for n in sizes:
@@ -154,7 +154,7 @@ def _by_torch(a, b, result, threads: int, count: int) -> float:
 
 
 def _check(name: str, found: np.ndarray, exact: np.ndarray) -> None:
-    """Raises SamenessError where sums of n products are off by more than n roundings."""
+    """Raises MismatchError where sums of n products are off by more than n roundings."""
     bound = len(exact) * np.finfo(np.float32).eps
     error = np.abs(found - exact).max()
     if not error <= bound:

@@ -52,7 +52,7 @@ def race(
         `repeat`, `seconds` of a search of all games, and simulations `per_second`.
 
     Raises:
-        SamenessError: with the null evaluator, one way finds something else than another. (A
+        MismatchError: with the null evaluator, one way finds something else than another. (A
             network may answer a little otherwise in a batch of another size.)
     """
     _check_ways(ways, seed=seed, simulations=simulations, policy=policy)
@@ -157,7 +157,7 @@ def _leaves_of(search: Search, evaluate: Evaluator, fens: list[str]) -> list[Lea
 
 
 def _check_ways(ways: Mapping[str, Mapping[str, Any]], **settings: Any) -> None:
-    """Raises SamenessError unless all ways find the same in two games, with the null evaluator."""
+    """Raises MismatchError unless all ways find the same in two games, with the null evaluator."""
     fens = positions(2, settings["seed"])
     found: dict[str, Result] = {}
     for name, how in ways.items():

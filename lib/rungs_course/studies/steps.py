@@ -282,7 +282,7 @@ def race(games: Games, racers: dict, *, repeats: int, warmup: int, seconds: floa
         A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
 
     Raises:
-        SamenessError: a racer's legal actions differ from the games'.
+        MismatchError: a racer's legal actions differ from the games'.
     """
     turns = {}
     for name, racer in racers.items():
@@ -330,7 +330,7 @@ def race_sizes(
         `seconds`.
 
     Raises:
-        SamenessError: as `race`.
+        MismatchError: as `race`.
     """
     api, frames = gpp.load_steps(*NATIVE), []
     for number in copies:

@@ -252,7 +252,7 @@ def where_time_goes(
         that meets only at their end.
 
     Raises:
-        SamenessError: one of them plays other games.
+        MismatchError: one of them plays other games.
     """
     rows = []
     for num_envs in board_counts:
