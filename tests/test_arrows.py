@@ -33,6 +33,7 @@ CPP = (
     ("rungs",),
     ("steps", "learn", "search"),
     ("bindings",),
+    ("course",),
     ("bench",),
 )
 LIBRARY = Path(paths.__file__).parent

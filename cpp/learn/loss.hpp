@@ -14,8 +14,7 @@
 
 namespace rungs::learn {
 
-// P positions, and the rows that a minibatch consists of. Mirrored by
-// lib/rungs/train/learners/native.py, as the structs of the losses are.
+// P positions, and the rows that a minibatch consists of.
 struct Rows {
   const std::int8_t* observation;  // (P, 72)
   const std::int16_t* action;      // (P, 218), the legal ones

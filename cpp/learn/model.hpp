@@ -11,8 +11,7 @@
 
 namespace rungs::learn {
 
-// All that a network consists of, whose products take `U`. Mirrored by
-// lib/rungs/train/learners/native.py.
+// All that a network consists of, whose products take `U`.
 template <class U>
 struct Model {
   std::int64_t precision;  // bytes of a number that products take

@@ -5,7 +5,7 @@
 
 namespace rungs::learn {
 
-// Positions to choose actions in. Mirrored likewise.
+// Positions to choose actions in.
 template <class T>
 struct Sampling {
   const std::int8_t* observation;  // (rows, 72)

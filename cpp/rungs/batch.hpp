@@ -1,5 +1,5 @@
 // A batch of chess environments as processors keep it: each board's state in one piece. The caller
-// owns all the memory; nothing here allocates. Mirrored by lib/rungs/chess/boards/native.py.
+// owns all the memory; nothing here allocates.
 #pragma once
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 // A batch of chess environments as a GPU keeps it: the words of all boards' games side by side, so
 // that threads next to each other, a board each, read and write lines of memory together. Outputs
-// are as on every rung. Mirrored by lib/rungs/chess/boards/cuda.py.
+// are as on every rung.
 #pragma once
 #include <cstring>
 

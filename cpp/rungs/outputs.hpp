@@ -1,5 +1,5 @@
 // What every batch of chess environments is told and where it writes: one array per output
-// (structure of arrays), which the caller owns. Mirrored by lib/rungs/chess/boards/native.py.
+// (structure of arrays), which the caller owns.
 #pragma once
 #include "../env/chess_env.hpp"
 

@@ -1,5 +1,5 @@
 // The trees of many games, which grow side by side, and the batches of their leaves. The caller
-// owns all the memory; nothing here allocates. Mirrored by lib/rungs/search/native.py.
+// owns all the memory; nothing here allocates.
 #pragma once
 #include <cstring>
 

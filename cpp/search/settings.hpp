@@ -1,5 +1,4 @@
-// What all games of a search share. Mirrored by lib/rungs/search/native.py, which says in
-// lib/rungs/search/settings.py what it means.
+// What all games of a search share; lib/rungs/search/settings.py says what it means.
 #pragma once
 #include "../env/observation.hpp"
 

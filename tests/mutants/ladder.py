@@ -22,8 +22,8 @@ MUTANTS = [
     Mutant(
         "engines-of-one-class-alone",
         "lib/rungs/chess/boards/native.py",
-        "if isinstance(settings.opponent, UciEngine):",
-        "if type(settings.opponent) is UciEngine:",
+        "isinstance(settings.opponent, UciEngine)",
+        "(type(settings.opponent) is UciEngine)",
         "a subclass of an engine never replies on the rungs in C++",
         ("tests/chess/test_engine.py::test_a_subclass_of_an_engine_is_one",),
     ),
@@ -227,8 +227,8 @@ MUTANTS = [
     Mutant(
         "mpi-player-not-gathered",
         "cpp/rungs/mpi.hpp",
-        "if (bytes && (all || of_position))",
-        'if (bytes && name != "player" && (all || of_position))',
+        "gathered(batch.name,",
+        'if (#name != std::string_view("player")) gathered(batch.name,',
         "who is to move is not sent to rank 0",
         MPI,
     ),
