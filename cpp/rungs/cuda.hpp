@@ -2,7 +2,7 @@
 // (`-default-device`: what isn't marked runs on the device).
 #include "device_batch.hpp"
 
-// As Python sees them: lib/rungs/chess/boards/device.py.
+// As the host has them: lib/rungs/chess/boards/device.py.
 static_assert(sizeof(rungs::DeviceBatch) == RUNGS_DEVICE_BATCH_BYTES);
 static_assert(sizeof(rungs::env::History) == RUNGS_HISTORY_BYTES);
 

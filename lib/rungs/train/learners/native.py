@@ -73,7 +73,7 @@ class Memory:
         return torch.from_numpy(lines).view(self.dtype)
 
     def _views(self, flat: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
-        """Names the parts of a row of numbers, in the order of `cpp/learn/network.hpp`."""
+        """Names the parts of a row of numbers, a tensor after the other as PyTorch lists them."""
         at = 0
         for name, shape in self._shapes.items():
             part = flat[at : at + shape.numel()]
