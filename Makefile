@@ -10,11 +10,11 @@ CPP = $$(git ls-files '*.hpp' '*.cpp')
 NOTEBOOKS = $$(git ls-files '*.ipynb')
 
 run: $(INSTALLED)
-	$(BIN)/python -m rungs run --size $(SIZE) && $(BIN)/python -m rungs book
+	$(BIN)/python -m rungs_course run --size $(SIZE) && $(BIN)/python -m rungs_course book
 
 book: $(INSTALLED)
-	test -e data/run/manifest.json || $(BIN)/python -m rungs run --size $(SIZE)
-	$(BIN)/python -m rungs book
+	test -e data/run/manifest.json || $(BIN)/python -m rungs_course run --size $(SIZE)
+	$(BIN)/python -m rungs_course book
 
 # A process per core, as most tests use one; each file in one of them, as its fixtures are shared.
 # Threads that wait for others leave their core to the process beside them.
@@ -38,34 +38,34 @@ mutants: $(ALL_TESTED)
 # A kernel that no page has used for four hours is ended; one that computes is not. The settings turn
 # off JupyterLab's question about news, which covers a corner of every notebook.
 lab: $(INSTALLED)
-	JUPYTER_CONFIG_PATH=lib/rungs/show/jupyterlab $(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
+	JUPYTER_CONFIG_PATH=lib/rungs_course/show/jupyterlab $(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
 
 # The notebooks of the labs, from what the labs say.
 labs: $(INSTALLED)
-	$(BIN)/python -m rungs.labs.pages
+	$(BIN)/python -m rungs_course.labs.pages
 
 # Every page has a kernel of its own: voila.json says who gets one, and for how long.
 explore: $(INSTALLED)
-	JUPYTER_PATH=lib/rungs/show JUPYTER_CONFIG_PATH=lib/rungs/show/voila $(BIN)/voila notebooks/explore.ipynb
+	JUPYTER_PATH=lib/rungs_course/show JUPYTER_CONFIG_PATH=lib/rungs_course/show/voila $(BIN)/voila notebooks/explore.ipynb
 
 play: $(INSTALLED)
-	JUPYTER_PATH=lib/rungs/show JUPYTER_CONFIG_PATH=lib/rungs/show/voila $(BIN)/voila notebooks/play.ipynb
+	JUPYTER_PATH=lib/rungs_course/show JUPYTER_CONFIG_PATH=lib/rungs_course/show/voila $(BIN)/voila notebooks/play.ipynb
 
 doctor: $(INSTALLED)
-	$(BIN)/python -m rungs doctor
+	$(BIN)/python -m rungs_course doctor
 
 bench: $(INSTALLED)
-	$(BIN)/python -m rungs run --size full --only 07 --out data/run/bench
+	$(BIN)/python -m rungs_course run --size full --only 07 --out data/run/bench
 
 peers: $(INSTALLED)
-	$(BIN)/python -m rungs run --size $(SIZE) --only 12 --out data/run/peers
+	$(BIN)/python -m rungs_course run --size $(SIZE) --only 12 --out data/run/peers
 
 # Some of the peers fail some of it: that is what the table is about.
 conformance: $(INSTALLED)
-	-$(BIN)/python -m rungs conformance rungs peers --format markdown --out docs/conformance_table.md
+	-$(BIN)/python -m rungs_course conformance rungs peers --format markdown --out docs/conformance_table.md
 
 record: $(INSTALLED)
-	$(BIN)/python -m rungs record
+	$(BIN)/python -m rungs_course record
 
 # All of them run, whichever fails.
 check: $(TESTED)

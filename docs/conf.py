@@ -1,12 +1,12 @@
-"""How Sphinx makes the book. `rungs.course.book` calls it on a staged copy of the tree."""
+"""How Sphinx makes the book. `rungs_course.runner.book` calls it on a staged copy of the tree."""
 
 from pathlib import Path
 
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
-from rungs.course import llms
 from rungs.version import __version__
+from rungs_course.runner import llms
 
 project = "Rungs"
 version = release = __version__

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from rungs.machine import optional
+from rungs.chess.engine import find_program
 
 ROOT = Path(__file__).parents[1]
 SCREENSHOTS = ROOT / "figures" / "run"
 
-CHROMIUM = optional.find("chromium")
+CHROMIUM = find_program("chromium")
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: apt-get install chromium")
 
 # Chromium of its own accord asks hosts that a closed network refuses.

@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 from rungs.chess.actions import NUM_ACTIONS
 from rungs.chess.policy import random_actions
 from rungs.chess.unpack import unpack_list
-from rungs.measure.verify import verify
+from rungs_course.measure.verify import verify
 
 
 def uniform(mask, observation, rng):

@@ -8,54 +8,61 @@ import pytest
 
 from rungs import paths
 
-# Packages and modules of lib/rungs; those of one layer know nothing of each other.
+# Packages and modules of the library; those of one layer know nothing of each other.
 PYTHON = (
     ("errors", "paths", "version"),
     ("core", "machine"),
     ("compile", "processes"),
-    ("chess", "cartpole"),
+    ("chess", "cartpole", "provenance"),
     ("registry",),
-    ("adapters", "measure", "search"),
+    ("__init__",),
+    ("adapters", "search", "conformance"),
     ("train",),
     ("selfplay",),
-    ("peers",),
-    ("conformance",),
-    ("studies",),
-    ("labs",),
-    ("show", "doctor"),
-    ("course",),
     ("cli",),
     ("__main__",),
 )
+# And of the course, all of whose modules may import the library.
+COURSE = (
+    ("paths", "machine"),
+    ("measure", "peers", "agents"),
+    ("studies",),
+    ("labs",),
+    ("show", "doctor"),
+    ("runner",),
+    ("cli", "__init__"),
+    ("__main__",),
+)
 CPP = (
-    ("chess", "cartpole", "machine"),
+    ("chess",),
     ("env",),
+    ("cartpole",),
     ("rungs",),
-    ("steps", "learn", "search"),
+    ("learn", "search"),
     ("bindings",),
     ("course",),
-    ("bench",),
 )
 LIBRARY = Path(paths.__file__).parent
+TEACHING = LIBRARY.with_name("rungs_course")
 
 
 def layers(order: tuple[tuple[str, ...], ...]) -> dict[str, int]:
     return {name: number for number, names in enumerate(order) for name in names}
 
 
-def imported(file: Path) -> set[str]:
-    """What of `rungs` a module imports, anywhere in it, by the first name below `rungs`."""
+def imported(file: Path, package: str = "rungs") -> set[str]:
+    """What of a package a module imports, anywhere in it, by the first name below the package."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "rungs":
+        if isinstance(node, ast.ImportFrom) and node.module == package:
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module.startswith("rungs."):
+        elif isinstance(node, ast.ImportFrom) and node.module.startswith(f"{package}."):
             found.add(node.module.split(".")[1])
         elif isinstance(node, ast.Import):
-            ours = [alias.name for alias in node.names if alias.name.split(".")[0] == "rungs"]
-            found |= {name.split(".")[1] if "." in name else "registry" for name in ours}
+            ours = [alias.name for alias in node.names if alias.name.split(".")[0] == package]
+            found |= {name.split(".")[1] if "." in name else "__init__" for name in ours}
     # `rungs` itself passes on what the registry makes.
-    return {"registry" if name in ("make", "make_async", "rungs_of") else name for name in found}
+    return {"__init__" if name in ("make", "make_async", "rungs_of") else name for name in found}
 
 
 def included(file: Path, root: Path) -> set[str]:
@@ -88,9 +95,17 @@ def gathered(root: Path, pattern: str, read) -> dict[str, set[str]]:
 
 def test_modules_import_only_what_lies_below_them():
     arrows = gathered(LIBRARY, "**/*.py", imported)
-    del arrows["__init__"]  # the package's face, which shows what is made at all heights
-    assert len(arrows) > 15
+    assert len(arrows) > 12
     assert not against(arrows, PYTHON)
+    arrows = gathered(TEACHING, "**/*.py", lambda file: imported(file, "rungs_course"))
+    assert len(arrows) > 8
+    assert not against(arrows, COURSE)
+
+
+def test_the_library_does_not_know_the_course():
+    files = [*LIBRARY.rglob("*.py")]
+    assert len(files) > 100
+    assert not [file for file in files if imported(file, "rungs_course")]
 
 
 def test_headers_include_only_what_lies_below_them():

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from rungs import __version__, cli
-from rungs.measure import results
+from rungs_course import cli as course
+from rungs_course.measure import results
 from tests.course import notebooks as tiny
 
 
@@ -112,7 +113,8 @@ def test_wrong_use_is_one_clear_line(tmp_path, capsys):
         (["run", "--resume", "--out", str(tmp_path)], "no run"),
         (["run", "--resume", "--size", "quick", "--out", str(tmp_path)], "--resume"),
     ):
-        assert cli.main(arguments) == 2
+        main = course.main if arguments[0] == "run" else cli.main
+        assert main(arguments) == 2
         error = capsys.readouterr().err
         assert error.startswith("rungs: ")
         assert error.count("\n") == 1
@@ -121,13 +123,13 @@ def test_wrong_use_is_one_clear_line(tmp_path, capsys):
 
 def test_a_failed_notebook_exits_1(tmp_path, monkeypatch, capsys):
     tiny.write(tmp_path / "notebooks", "01_a", "1 / 0")
-    from rungs.course import chain
+    from rungs_course.runner import chain
 
     run = chain.run
     monkeypatch.setattr(
         chain, "run", lambda **given: run(notebooks=tmp_path / "notebooks", **given)
     )
-    assert cli.main(["run", "--only", "01", "--out", str(tmp_path / "run")]) == 1
+    assert course.main(["run", "--only", "01", "--out", str(tmp_path / "run")]) == 1
     assert "01_a.ipynb, code cell 2 (`1 / 0` …): ZeroDivisionError" in capsys.readouterr().err
 
 
@@ -154,7 +156,7 @@ def test_compare_fails_on_a_regression_where_it_is_asked_to(
 ):
     asking = ["--fail-on-regression"] if asked else []
     out = ["--out", str(tmp_path / "out")]
-    assert cli.main(["compare", *two_runs(factor), *out, *asking]) == status
+    assert course.main(["compare", *two_runs(factor), *out, *asking]) == status
     assert (tmp_path / "out" / "compare.png").stat().st_size > 1000
     (group,) = pd.read_csv(tmp_path / "out" / "compare.csv").itertuples()
     assert group.ratio == pytest.approx(factor)
@@ -162,9 +164,9 @@ def test_compare_fails_on_a_regression_where_it_is_asked_to(
 
 def test_compare_reports_what_is_larger_than_the_floor(two_runs, tmp_path, capsys):
     runs, out = two_runs(1.2), ["--out", str(tmp_path / "out")]
-    assert cli.main(["compare", *runs, *out]) == 0
+    assert course.main(["compare", *runs, *out]) == 0
     assert "| 07_race: cpp | 1 s | 1.2 s | 1.2×  | 1.1×  | worse" in capsys.readouterr().out
-    assert cli.main(["compare", *runs, *out, "--floor", "0.3", "--fail-on-regression"]) == 0
+    assert course.main(["compare", *runs, *out, "--floor", "0.3", "--fail-on-regression"]) == 0
     printed = capsys.readouterr().out
     assert "Nothing changed beyond the noise." in printed
     assert str(tmp_path / "out" / "compare.csv") in printed
@@ -172,7 +174,7 @@ def test_compare_reports_what_is_larger_than_the_floor(two_runs, tmp_path, capsy
 
 def test_compare_names_a_folder_without_results(two_runs, tmp_path, capsys):
     first, _ = two_runs(1.0)
-    assert cli.main(["compare", first, str(tmp_path / "nowhere"), "--out", str(tmp_path)]) == 2
+    assert course.main(["compare", first, str(tmp_path / "nowhere"), "--out", str(tmp_path)]) == 2
     assert "nowhere holds no results" in capsys.readouterr().err
     assert not (tmp_path / "compare.csv").exists()
 
@@ -182,7 +184,7 @@ def test_a_path_that_is_no_text_can_be_said(tmp_path):
     folder.mkdir()
     (folder / "a.json").write_text("null")
     out = os.fsencode(tmp_path) + b"/\xff.csv"
-    command = [sys.executable, "-m", "rungs", "grade", str(folder), "--out", out]
+    command = [sys.executable, "-m", "rungs_course", "grade", str(folder), "--out", out]
     strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
     done = subprocess.run(command, env=strict, capture_output=True)
     assert b"\\udcff.csv" in done.stdout

@@ -2,9 +2,10 @@
 
 import pytest
 
-from rungs import cli, doctor, registry
-from rungs.doctor import Finding
-from rungs.errors import SamenessError, UnavailableError
+from rungs import registry
+from rungs.errors import MismatchError, UnavailableError
+from rungs_course import cli, doctor
+from rungs_course.doctor import Finding
 
 FINDINGS = [
     Finding("OpenMP", True, True, "a team of 2 threads"),
@@ -82,7 +83,7 @@ def test_a_compiler_whose_code_plays_other_games_is_found(monkeypatch):
         return make(env_id, rung, num_envs, compiler=compiler, **settings)
 
     monkeypatch.setattr(registry, "make", shorter)
-    with pytest.raises(SamenessError, match=r"cling: .* in step"):
+    with pytest.raises(MismatchError, match=r"cling: .* in step"):
         doctor._compilers()
 
 
@@ -93,5 +94,5 @@ def test_a_rung_that_plays_other_games_is_found(monkeypatch):
         return make(env_id, rung, num_envs, **({"max_plies": 3} if rung == "cpp" else {}))
 
     monkeypatch.setattr(registry, "make", shorter)
-    with pytest.raises(SamenessError, match=r"cpp: .* in step"):
+    with pytest.raises(MismatchError, match=r"cpp: .* in step"):
         doctor._play("cpp")

@@ -14,8 +14,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rungs.labs import catalogue, pages
 from rungs.registry import rungs_of
+from rungs_course.labs import catalogue, pages
 
 ROOT = Path(__file__).parents[1]
 COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))

@@ -15,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from rungs import __version__
 from rungs.compile.variants import file_name, of_machine
 from tests.test_docs import blocks
 
@@ -79,6 +80,11 @@ def test_the_wheel_holds_all_headers(wheel):
     files = [path for path in (ROOT / "cpp").rglob("*") if path.is_file()]
     assert len(files) > 30
     assert {Path("rungs") / path.relative_to(ROOT) for path in files} <= held
+
+
+def test_the_wheel_holds_the_library_and_nothing_else(wheel):
+    held = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert held == {"rungs", f"rungs_rl-{__version__}.dist-info"}
 
 
 def test_the_wheel_is_small_and_fits_every_python_and_many_systems(wheel, tmp_path):
@@ -167,7 +173,7 @@ def test_the_lowest_versions_that_are_allowed_will_do(wheel, tmp_path):
 def on_pages(pages, needed):
     """The Python of pages, by a pattern below the source tree, that a regular expression finds."""
     found = [code for page in sorted(ROOT.glob(pages)) for code in blocks(page)]
-    chosen = [code for code in found if re.search(needed, code)]
+    chosen = [code for code in found if re.search(needed, code) and "rungs_course" not in code]
     assert chosen
     return chosen
 
@@ -228,13 +234,6 @@ PROGRAMS = {
         *on_pages("docs/training.md", "rungs[.]train[.]sb3"),
     ],
     "pettingzoo": on_pages("docs/*.md", "rungs[.]adapters[.]pettingzoo"),
-    "course": [
-        typed("race"),
-        typed("progress"),
-        "import rungs; rungs.play(); rungs.explore()",
-        *on_pages("docs/howto/profile.md", "^import rungs"),
-    ],
-    "book": ["import furo, myst_nb, sphinx, rungs.course.book"],
     "gpu": GPU,
     "kernels": GPU,
     "peers": on_pages("docs/moving.md", "^(?!(?s:.*)envpool)"),
@@ -271,13 +270,14 @@ def test_training_imports_only_what_its_extra_brings():
     code = f"""
 import sys
 sys.modules |= dict.fromkeys({absent})  # importing them raises ModuleNotFoundError
-import rungs.selfplay.training, rungs.train.evaluate, rungs.train.training, rungs.train.watch
+import rungs.selfplay.training, rungs.train.evaluate, rungs.train.training
 """
     succeed([sys.executable, "-c", code])
 
 
 def test_every_extra_for_users_is_tried():
-    assert {*PROGRAMS} == {*EXTRAS} - {"dev", "system"}  # which the tests themselves need
+    in_the_tree = {"course", "book", "dev", "system"}  # what `make` installs beside the source
+    assert {*PROGRAMS} == {*EXTRAS} - in_the_tree
 
 
 @pytest.mark.parametrize(
@@ -347,15 +347,3 @@ def test_it_trains_where_it_is_called(installed):
     done = installed("-m", "rungs", "train", *small)
     assert done.returncode == 0, done.stderr
     assert (installed.folder / "data" / "run" / "train" / "metrics.csv").exists()
-
-
-def test_the_course_is_elsewhere_and_it_says_so(installed):
-    done = installed("-m", "rungs", "run")
-    assert done.returncode == 2
-    assert "the course is in Rungs' source tree" in done.stderr
-
-
-def test_the_doctor_tries_it(installed):
-    done = installed("-m", "rungs", "doctor")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "works     chess on openmp" in done.stdout

@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rungs.course import recorded
 from rungs.errors import UnavailableError
 from rungs.machine.describe import in_words, slug_of
-from rungs.measure import results
-from rungs.peers.envpool import import_envpool
-from rungs.show import readme
+from rungs_course.measure import results
+from rungs_course.peers.envpool import import_envpool
+from rungs_course.runner import recorded
+from rungs_course.show import readme
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

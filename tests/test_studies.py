@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from rungs.measure import results
+from rungs_course.measure import results
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "studies.md"

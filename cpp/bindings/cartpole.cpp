@@ -37,7 +37,7 @@ RUNGS_FUNCTION(void, rungs_cartpole_reset, std::uintptr_t address, std::uintptr_
 RUNGS_FUNCTION(std::int64_t, rungs_cartpole_step, std::uintptr_t address,
                const std::int64_t* actions, std::int64_t threads, std::uintptr_t team) {
   const auto& batch = rungs::at<const rungs::CartPoleBatch>(address);
-  const std::int64_t invalid = rungs::accept(batch, actions);
+  const std::int64_t invalid = rungs::check_and_latch(batch, actions);
   if (invalid < batch.num_envs) return -1 - invalid;
   return rungs::cartpole::step_batch(address, {1, batch.chosen, 0, nullptr, nullptr}, threads,
                                      team);

@@ -2,13 +2,8 @@
 // compiles them as they are loaded or another compiler did so ahead of time. Templates and classes
 // stay behind them, as the interpreter lock can be released only around plain functions.
 #include "../chess/fen.hpp"
-#include "../chess/perft.hpp"
-#include "../machine/threads.hpp"
-#include "../rungs/copies.hpp"
-#include "../rungs/device_batch.hpp"
-#include "../rungs/openmp.hpp"
-#include "../rungs/serial.hpp"
-#include "../rungs/threads.hpp"
+#include "../rungs/cpu_loops.hpp"
+#include "../rungs/cuda.hpp"
 #include "abi.hpp"
 
 RUNGS_STRUCTURE(rungs::env::ChessConfig, RUNGS_CHESS_SETTINGS(RUNGS_LISTED_MEMBER))
@@ -74,8 +69,8 @@ RUNGS_FUNCTION(std::int64_t, rungs_openmp_team_size, std::int64_t threads) {
 
 RUNGS_FUNCTION(std::int64_t, rungs_startable_threads, std::int64_t number,
                std::int64_t stack_bytes) {
-  return rungs::machine::startable_threads(static_cast<std::int32_t>(number),
-                                           static_cast<std::size_t>(stack_bytes));
+  return rungs::openmp::startable_threads(static_cast<std::int32_t>(number),
+                                          static_cast<std::size_t>(stack_bytes));
 }
 
 RUNGS_FUNCTION(void, rungs_chess_openmp_reset, std::uintptr_t batch, std::uintptr_t which,

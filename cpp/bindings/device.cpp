@@ -1,7 +1,7 @@
 // The code of the CUDA rung, run by the host a board after the other: its layout and its plain
-// lanes are tested where there is no GPU. Compiled ahead of time with RUNGS_PLAIN_LANES.
+// lanes are tested where there is no GPU. Compiled ahead of time with RUNGS_SCALAR_LANES.
 #include "../rungs/batch.hpp"
-#include "../rungs/device_batch.hpp"
+#include "../rungs/cuda.hpp"
 #include "abi.hpp"
 
 // As the kernels of the same names in cuda.hpp.
@@ -20,7 +20,7 @@ RUNGS_FUNCTION(void, rungs_chess_check, std::uintptr_t batch, std::uintptr_t act
   const auto* given = reinterpret_cast<const std::int64_t*>(actions);
   auto* read = reinterpret_cast<std::int64_t*>(chosen);
   for (std::int64_t i = boards.num_envs - 1; i >= 0; --i)
-    if (!boards.accepts(i, read[i] = given[i])) rungs::at<std::int64_t>(first) = i;
+    if (!boards.is_legal(i, read[i] = given[i])) rungs::at<std::int64_t>(first) = i;
 }
 
 RUNGS_FUNCTION(void, rungs_chess_step, std::uintptr_t batch, std::uintptr_t actions,

@@ -1,12 +1,8 @@
 // What Python calls of the learner. All that computes is given a team and how another library runs
 // it (`rungs_team_runner`).
-#include "../learn/learn.hpp"
-
 #include <cstdlib>
 
-#include "../learn/play.hpp"
-#include "../learn/ppo.hpp"
-#include "../learn/search_loss.hpp"
+#include "../learn/train_step.hpp"
 #include "abi.hpp"
 
 namespace rungs::learn {
@@ -20,7 +16,7 @@ auto with_model(std::uintptr_t address, const Body& body) {
     case sizeof(float):
       return body(at<const Model<float>>(address));
     case 2:  // bytes of a bfloat16
-      if constexpr (kHasPairs) return body(at<const Model<Pair>>(address));
+      if constexpr (kHasBf16) return body(at<const Model<bf16x2>>(address));
   }
   std::abort();  // there is no code for it: Python refuses it before
 }
@@ -32,17 +28,18 @@ inline Workers workers(std::uintptr_t runner, std::uintptr_t team, std::int64_t 
 }  // namespace rungs::learn
 
 RUNGS_STRUCTURE(rungs::learn::Parameters<float>,
-                RUNGS_MEMBERS(weights, gradient, first_moment, second_moment, awake))
+                RUNGS_MEMBERS(weights, gradient, first_moment, second_moment, touched))
 RUNGS_STRUCTURE(rungs::learn::Model<float>,
                 RUNGS_MEMBERS(precision, parameters, prepared, workspace))
 RUNGS_STRUCTURE(rungs::learn::Sampling<float>,
                 RUNGS_MEMBERS(observation, action, count, uniform, chosen, choice, log_probability,
                               value, rows))
-RUNGS_STRUCTURE(rungs::learn::Rows, RUNGS_MEMBERS(observation, action, count, row, rows))
-RUNGS_STRUCTURE(rungs::learn::Minibatch<float>,
-                RUNGS_MEMBERS(positions, choice, old, advantage, outcome, clip_coef, vf_coef,
-                              ent_coef))
-RUNGS_STRUCTURE(rungs::learn::Searched<float>, RUNGS_MEMBERS(positions, policy, outcome, vf_coef))
+RUNGS_STRUCTURE(rungs::learn::BatchPositions, RUNGS_MEMBERS(observation, action, count, row, rows))
+RUNGS_STRUCTURE(rungs::learn::PpoBatch<float>,
+                RUNGS_MEMBERS(positions, choice, old_log_probability, advantage, returns, clip_coef,
+                              vf_coef, ent_coef))
+RUNGS_STRUCTURE(rungs::learn::SearchBatch<float>,
+                RUNGS_MEMBERS(positions, policy, outcome, vf_coef))
 RUNGS_STRUCTURE(rungs::learn::AdamSettings, RUNGS_MEMBERS(learning_rate, eps, max_grad_norm, step))
 
 // How many weights there are, and in units of how many they are kept.
@@ -51,7 +48,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_weights) { return rungs::learn::kWeight
 RUNGS_FUNCTION(std::int64_t, rungs_learn_unit) { return rungs::learn::kUnit; }
 
 // Whether this processor's products take bfloat16.
-RUNGS_FUNCTION(std::int64_t, rungs_learn_has_bfloat16) { return rungs::learn::kHasPairs; }
+RUNGS_FUNCTION(std::int64_t, rungs_learn_has_bfloat16) { return rungs::learn::kHasBf16; }
 
 // Bytes of the weights as they are prepared for products that take numbers of `precision` bytes;
 // and of the memory that a minibatch needs, of numbers of `bytes`.
@@ -59,7 +56,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_prepared_bytes, std::int64_t precision)
   using namespace rungs::learn;
   return precision == 8   ? sizeof(Prepared<double>)
          : precision == 4 ? sizeof(Prepared<float>)
-                          : sizeof(Prepared<Pair>);
+                          : sizeof(Prepared<bf16x2>);
 }
 
 RUNGS_FUNCTION(std::int64_t, rungs_learn_workspace_bytes, std::int64_t bytes, std::int64_t rows) {
@@ -83,7 +80,8 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_sample, std::uintptr_t model, std::uint
                std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
-    return sample(own, rungs::at<const Sampling<Sum<U>>>(sampling), workers(runner, team, threads));
+    return sample(own, rungs::at<const Sampling<Accum<U>>>(sampling),
+                  workers(runner, team, threads));
   });
 }
 
@@ -93,7 +91,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_values, std::uintptr_t model, std::uint
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
     return values(own, reinterpret_cast<const std::int8_t*>(observation), rows,
-                  reinterpret_cast<Sum<U>*>(value), workers(runner, team, threads));
+                  reinterpret_cast<Accum<U>*>(value), workers(runner, team, threads));
   });
 }
 
@@ -106,31 +104,31 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_evaluate, std::uintptr_t model, std::ui
     return evaluate(own, reinterpret_cast<const std::int8_t*>(observation),
                     reinterpret_cast<const std::int16_t*>(action),
                     reinterpret_cast<const std::int16_t*>(count), rows, width,
-                    reinterpret_cast<Sum<U>*>(score), reinterpret_cast<Sum<U>*>(value),
+                    reinterpret_cast<Accum<U>*>(score), reinterpret_cast<Accum<U>*>(value),
                     workers(runner, team, threads));
   });
 }
 
-// Writes the four parts of PPO's loss, doubles, to `parts`.
+// Writes the four terms of PPO's loss, doubles, to `terms`.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_gradients, std::uintptr_t model, std::uintptr_t minibatch,
-               std::uintptr_t parts, std::uintptr_t runner, std::uintptr_t team,
+               std::uintptr_t terms, std::uintptr_t runner, std::uintptr_t team,
                std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
-    const auto& batch = rungs::at<const Minibatch<Sum<U>>>(minibatch);
-    return gradients(own, batch.positions, PpoLoss<Sum<U>>(batch), rungs::at<Parts>(parts),
+    const auto& batch = rungs::at<const PpoBatch<Accum<U>>>(minibatch);
+    return gradients(own, batch.positions, PpoLoss<Accum<U>>(batch), rungs::at<LossTerms>(terms),
                      workers(runner, team, threads));
   });
 }
 
-// Writes the parts of AlphaZero's loss: policy, value, and two zeros.
+// Writes the terms of AlphaZero's loss: policy, value, and two zeros.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_search_gradients, std::uintptr_t model,
-               std::uintptr_t minibatch, std::uintptr_t parts, std::uintptr_t runner,
+               std::uintptr_t minibatch, std::uintptr_t terms, std::uintptr_t runner,
                std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
-    const auto& batch = rungs::at<const Searched<Sum<U>>>(minibatch);
-    return gradients(own, batch.positions, SearchLoss<Sum<U>>(batch), rungs::at<Parts>(parts),
+    const auto& batch = rungs::at<const SearchBatch<Accum<U>>>(minibatch);
+    return gradients(own, batch.positions, SearchLoss<Accum<U>>(batch), rungs::at<LossTerms>(terms),
                      workers(runner, team, threads));
   });
 }
@@ -140,11 +138,12 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_step, std::uintptr_t model, std::uintpt
                std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&](const auto& own) -> std::int64_t {
-    return step(own, rungs::at<const AdamSettings>(settings), workers(runner, team, threads));
+    return adam_step(own, rungs::at<const AdamSettings>(settings), workers(runner, team, threads));
   });
 }
 
-// Says which weights have moments, after these were written.
-RUNGS_FUNCTION(void, rungs_learn_wake, std::uintptr_t model) {
-  rungs::learn::with_model(model, [](const auto& own) { rungs::learn::wake(own.parameters); });
+// Marks the weights that have moments, after these were written.
+RUNGS_FUNCTION(void, rungs_learn_mark_touched, std::uintptr_t model) {
+  rungs::learn::with_model(model,
+                           [](const auto& own) { rungs::learn::mark_touched(own.parameters); });
 }

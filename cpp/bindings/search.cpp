@@ -5,12 +5,12 @@
 namespace rungs::search {
 
 // What is found in all games; each array has a row for each game.
-struct Results {
-  Found of_first;
+struct ResultArrays {
+  GameResult base;
 
-  Found of(std::int64_t i) const {
-    const std::int64_t lists = i * env::kMostListed;
-    const Found& f = of_first;
+  GameResult of(std::int64_t i) const {
+    const std::int64_t lists = i * env::kMaxLegal;
+    const GameResult& f = base;
     return {f.actions + lists, f.counts + i,     f.visits + lists,
             f.policy + lists,  f.priors + lists, f.action_values + lists,
             f.value + i,       f.raw_value + i,  f.chosen + i};
@@ -30,12 +30,14 @@ RUNGS_STRUCTURE(rungs::search::Settings,
                               fraction, temperature))
 RUNGS_STRUCTURE(rungs::search::Forest, RUNGS_MEMBERS(settings, num_games, game, history, node, edge,
                                                      schedule, observation, actions, counts))
-RUNGS_STRUCTURE(rungs::search::Node, RUNGS_MEMBERS(position, key, rest, raw_value, visits, parent,
-                                                   edge, first, count, opened, reason, repetitions))
-RUNGS_STRUCTURE(rungs::search::Edge, RUNGS_MEMBERS(value_sum, prior, visits, child, action, unused))
-RUNGS_STRUCTURE(rungs::search::Found, RUNGS_MEMBERS(actions, counts, visits, policy, priors,
-                                                    action_values, value, raw_value, chosen))
-RUNGS_STRUCTURE(rungs::search::Results, RUNGS_MEMBERS(of_first))
+RUNGS_STRUCTURE(rungs::search::Node,
+                RUNGS_MEMBERS(position, key, unvisited_prior, raw_value, visits, parent, edge,
+                              first, count, num_visited, reason, repetitions))
+RUNGS_STRUCTURE(rungs::search::Edge,
+                RUNGS_MEMBERS(value_sum, prior, visits, child, action, padding))
+RUNGS_STRUCTURE(rungs::search::GameResult, RUNGS_MEMBERS(actions, counts, visits, policy, priors,
+                                                         action_values, value, raw_value, chosen))
+RUNGS_STRUCTURE(rungs::search::ResultArrays, RUNGS_MEMBERS(base))
 
 RUNGS_FUNCTION(std::int64_t, rungs_search_game_bytes) { return sizeof(rungs::search::GameTree); }
 
@@ -63,29 +65,29 @@ RUNGS_FUNCTION(void, rungs_search_start, std::uintptr_t forest, std::uintptr_t w
                std::int64_t count, std::int64_t simulations) {
   const auto& trees = rungs::at<const rungs::search::Forest>(forest);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
-  for (std::int64_t i = 0; i < trees.num_games; ++i) rungs::search::start(trees.searched(i), 0);
+  for (std::int64_t i = 0; i < trees.num_games; ++i) rungs::search::start(trees.view(i), 0);
   for (std::int64_t k = 0; k < count; ++k)
-    rungs::search::start(trees.searched(games[k]), static_cast<std::int32_t>(simulations));
+    rungs::search::start(trees.view(games[k]), static_cast<std::int32_t>(simulations));
 }
 
-// As `rungs::search::grow`, with logits in rows of `stride` floats.
-RUNGS_FUNCTION(std::int64_t, rungs_search_grow, std::uintptr_t forest, std::int64_t first,
+// As `rungs::search::simulate`, with logits in rows of `stride` floats.
+RUNGS_FUNCTION(std::int64_t, rungs_search_simulate, std::uintptr_t forest, std::int64_t first,
                std::int64_t last, std::uintptr_t logits, std::int64_t stride, std::uintptr_t values,
                std::uintptr_t team, std::int64_t threads) {
   const rungs::search::Evaluation evaluation = {reinterpret_cast<const float*>(logits), stride,
                                                 reinterpret_cast<const float*>(values)};
-  return rungs::search::grow(rungs::at<const rungs::search::Forest>(forest), first, last,
-                             evaluation, rungs::search::helpers(team, threads));
+  return rungs::search::simulate(rungs::at<const rungs::search::Forest>(forest), first, last,
+                                 evaluation, rungs::search::helpers(team, threads));
 }
 
 RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t forest, std::uintptr_t which,
                std::int64_t count, std::uintptr_t results, std::uintptr_t team,
                std::int64_t threads) {
   const auto& trees = rungs::at<const rungs::search::Forest>(forest);
-  const auto& found = rungs::at<const rungs::search::Results>(results);
+  const auto& arrays = rungs::at<const rungs::search::ResultArrays>(results);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
   rungs::search::helpers(team, threads).each(0, count, [&](std::int64_t k) {
-    rungs::search::finish(trees.searched(games[k]), found.of(games[k]));
+    rungs::search::finish(trees.view(games[k]), arrays.of(games[k]));
   });
 }
 
@@ -98,7 +100,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t forest,
   if (illegal < trees.num_games) return -1 - illegal;
   rungs::search::helpers(team, threads).each(0, trees.num_games, [&](std::int64_t i) {
     if (actions[i] != -1)
-      rungs::search::advance(trees.searched(i), static_cast<rungs::chess::Action>(actions[i]));
+      rungs::search::advance(trees.view(i), static_cast<rungs::chess::Action>(actions[i]));
   });
   return 0;
 }
@@ -122,7 +124,7 @@ RUNGS_FUNCTION(std::uintptr_t, rungs_search_position, std::uintptr_t forest, std
 RUNGS_FUNCTION(void, rungs_search_tree, std::uintptr_t forest, std::int64_t i, std::uintptr_t out) {
   const auto& game = rungs::at<const rungs::search::Forest>(forest).game[i];
   auto* to = reinterpret_cast<std::int64_t*>(out);
-  to[0] = game.half;
+  to[0] = game.active_buffer;
   to[1] = game.used.nodes;
   to[2] = game.used.edges;
 }

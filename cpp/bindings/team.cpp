@@ -1,7 +1,6 @@
 // What Python calls of a team of threads. A team is run by the library that started it: where a
 // thread sleeps is known to that one alone.
-#include "../rungs/team.hpp"
-
+#include "../rungs/thread_pool.hpp"
 #include "abi.hpp"
 
 // The address of a team of so many threads; or, where the system gives only `n` of them, -n.

@@ -2,9 +2,9 @@
 // cart, and one step of Euler's method. Formula by formula as in Gymnasium's cartpole.py, but for
 // sine and cosine, and divisions by the mass, which are products with 1 / mass.
 //
-// A value is a number or a vector of numbers, one for each environment: the same lines are compiled
-// for both. No product may be fused with a sum, as that rounds once where others round twice: Clang
-// reads it here, g++ is told -ffp-contract=off, NVRTC -fmad=false.
+// A value is a number or a vector of numbers, one per environment: the same code is compiled for
+// both. No multiplication may be fused with an addition, as that rounds once where other rungs
+// round twice: Clang is told so here, g++ by -ffp-contract=off, NVRTC by -fmad=false.
 #pragma once
 
 #ifdef __clang__
@@ -17,13 +17,13 @@ constexpr double kGravity = 9.8, kMassOfCart = 1.0, kMassOfPole = 0.1;
 constexpr double kMass = kMassOfPole + kMassOfCart;
 constexpr double kLength = 0.5;  // half the pole's, metres
 constexpr double kMassLength = kMassOfPole * kLength;
-constexpr double kForce = 10.0;                                       // newtons, to either side
-constexpr double kSeconds = 0.02;                                     // per step
-constexpr double kMostX = 2.4;                                        // metres from the middle
-constexpr double kMostTheta = 12 * 2 * 3.14159265358979323846 / 360;  // radians from upright
+constexpr double kForce = 10.0;                                      // newtons, to either side
+constexpr double kSeconds = 0.02;                                    // per step
+constexpr double kMaxX = 2.4;                                        // metres from the middle
+constexpr double kMaxTheta = 12 * 2 * 3.14159265358979323846 / 360;  // radians from upright
 
-// A pole within its limit leans so little that few terms of Taylor's series are exact to the last
-// place or the one before.
+// Angles within the limit are so small that a few terms of the Taylor series are exact to one or
+// two units in the last place.
 constexpr double kSine[] = {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800};
 constexpr double kCosine[] = {-1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800};
 

@@ -1,4 +1,4 @@
-// Forsyth-Edwards Notation, both ways. Text is for people and files: nothing here is in the loop.
+// Forsyth-Edwards Notation, parsed and written. Nothing here is in the hot loop.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -39,7 +39,8 @@ inline std::string parse_board(std::string_view text, Position& p) {
   return rank == 0 && file == 8 ? "" : "the board does not have 8 ranks of 8 squares";
 }
 
-// The file that KQkq mean in Chess960 too: the rook furthest from the king on that side.
+// The file that K, Q, k and q mean, in Chess960 too: that of the rook furthest from the king on
+// that side.
 inline int outermost_rook(const Position& p, bool is_short) {
   const int king = p.king_file(0);
   const Bitboard rooks = p.piece[ROOK] & p.own & kRank1;
@@ -47,7 +48,7 @@ inline int outermost_rook(const Position& p, bool is_short) {
   return beyond ? (is_short ? 63 - std::countl_zero(beyond) : lowest(beyond)) : -1;
 }
 
-// `p` must be White's view. Letters are KQkq, or the rook's file (Shredder-FEN).
+// `p` must be seen from White's side. Letters are KQkq, or the rook's file (Shredder-FEN).
 inline std::string parse_castling(std::string_view text, Position& p) {
   if (text == "-") return "";
   if (text.empty()) return "castling rights are a selection of KQkq, or -";
@@ -99,8 +100,8 @@ inline std::string parse_number(std::string_view text, unsigned low, unsigned hi
 
 }  // namespace detail
 
-// Reads a FEN of 6 fields, or of 4 (an EPD's: clocks 0 and 1). Returns why it is malformed or
-// impossible, or "" where `position` was set.
+// Parses a FEN of 6 fields, or of 4 (an EPD's: clocks 0 and 1). Sets `position` and returns "", or
+// returns why the text is malformed or the position impossible.
 inline std::string parse_fen(std::string_view fen, Position& position) {
   std::array<std::string_view, 6> field = {"", "", "", "", "0", "1"};
   std::size_t fields = 0;
@@ -157,7 +158,8 @@ inline std::string parse_fen(std::string_view fen, Position& position) {
   return "";
 }
 
-// The en-passant square is named only where a legal capture exists, as python-chess does.
+// Writes a FEN. The en-passant square is given only where a legal capture exists, as by
+// python-chess.
 inline std::string to_fen(const Position& position) {
   Position p = position;
   if (p.black) turn(p);

@@ -1,11 +1,10 @@
 // A game: a position, its legal actions, what came before it, and whether and why it is over.
 //
-// The game ends as python-chess's `outcome(claim_draw=True)` says of the position reached: a draw
-// is claimed for a repetition or 50 moves that has happened, not for one that a move could bring.
+// The game ends as python-chess's `outcome(claim_draw=True)` decides for the position reached: a
+// draw is claimed for a repetition or 50 moves that has happened, not for one that a move could
+// bring about.
 #pragma once
-#include "key.hpp"
 #include "movegen.hpp"
-#include "play.hpp"
 
 namespace rungs::chess {
 
@@ -20,7 +19,7 @@ enum class Reason : std::int8_t {
 
 constexpr int kFiftyMoves = 100;  // plies
 
-// Planes and Keys are where its longer parts are.
+// `Planes` and `Keys` are how the two long arrays are stored.
 template <WordRow Planes, WordRow Keys>
 struct GameIn {
   Position position;
@@ -35,7 +34,7 @@ struct GameIn {
 };
 using Game = GameIn<Bitboard[kPlanes], std::uint64_t[kFiftyMoves]>;
 
-// A `GameIn`, wherever its longer parts are.
+// A `GameIn`, however its arrays are stored.
 template <class Candidate>
 concept AnyGame = requires(Candidate& game) {
   game.legal.contains(Action{});
@@ -56,9 +55,9 @@ inline bool insufficient_material(const Position& p) {
 
 namespace detail {
 
-// Finds all that `game` knows of its new position.
+// Computes legal actions, key, repetitions and reason for the game's new position.
 template <AnyGame Game>
-RUNGS_ONCE void examine(Game& game) {
+RUNGS_NOINLINE_ON_GPU void examine(Game& game) {
   Position& p = game.position;
   const Generated found = generate(p, game.legal);
   if (!found.en_passant) p.en_passant = kNoFile;
@@ -82,6 +81,7 @@ RUNGS_ONCE void examine(Game& game) {
 
 }  // namespace detail
 
+// Begins a game at `position`.
 template <AnyGame Game>
 inline void start(Game& game, const Position& position) {
   game.position = position;
@@ -89,7 +89,7 @@ inline void start(Game& game, const Position& position) {
   detail::examine(game);
 }
 
-// Plays a legal action in a game that isn't over.
+// Plays a legal action in a game that is not over.
 template <AnyGame Game>
 inline void play(Game& game, Action action) {
   game.past[game.num_past++] = game.now;
@@ -98,8 +98,8 @@ inline void play(Game& game, Action action) {
   detail::examine(game);
 }
 
-// Goes on at a position before which so many past keys were kept, which are there yet: to take back
-// a ply, as it adds one behind them, and one that drops them overwrites none.
+// Restores `position` with `num_past` repetition keys. Keys of later plies are still stored, so
+// this undoes a ply.
 template <AnyGame Game>
 inline void resume(Game& game, const Position& position, std::uint8_t num_past) {
   game.position = position;

@@ -1,14 +1,14 @@
 // All legal actions of a position at once, straight into the action planes.
 //
-// A plane is the set of squares from which one kind of move may be played, so a whole army moves by
-// shifting its bitboard: no list of moves is made, and what is made is the legal-action mask.
-// Legality comes from three sets found first: the squares they attack (where the king may not go),
-// the check mask (where any other piece must land to answer a check), and the pins (a pinned piece
-// keeps to its line).
+// A plane is the set of squares from which one kind of move may be played, so all pieces of a kind
+// move by shifting their bitboard: the result is the legal-action mask itself, not a list of moves.
+// Legality follows from three sets that are computed first: the squares that the opponent attacks
+// (where the king may not go), the check mask (where any other piece must land when in check), and
+// the pins (a pinned piece stays on its line). "They" and `theirs` are the opponent.
 #pragma once
+#include <cstring>
+
 #include "action.hpp"
-#include "position.hpp"
-#include "simd.hpp"
 
 namespace rungs::chess {
 
@@ -24,34 +24,33 @@ constexpr Lanes kNorth = {kAll, 0, 0, 0, 0, 0, 0, 0};
 constexpr Lanes kNorthEastWest = {0, kAll, 0, 0, 0, 0, 0, kAll};
 constexpr Lanes kSouthEastWest = {0, 0, 0, kAll, 0, kAll, 0, 0};
 
-// Rooks and queens in the four straight lanes, bishops and queens in the four diagonal ones; of
-// both sides.
+// The sliders of both sides by direction: rooks and queens in the orthogonal lanes, bishops and
+// queens in the diagonal ones.
 inline Lanes sliders(const Position& p) {
-  return (everywhere(p.piece[ROOK]) & kOrthogonal) | (everywhere(p.piece[BISHOP]) & ~kOrthogonal) |
-         everywhere(p.piece[QUEEN]);
+  return (broadcast(p.piece[ROOK]) & kOrthogonal) | (broadcast(p.piece[BISHOP]) & ~kOrthogonal) |
+         broadcast(p.piece[QUEEN]);
 }
 
-// The squares that their sliders attack, by the way they go, where only `empty` squares let
-// through.
+// The squares that their sliders attack, by direction, moving over `empty` squares only.
 inline Lanes slider_attacks(const Position& p, Bitboard theirs, Bitboard empty) {
-  return step(fill(sliders(p) & everywhere(theirs), empty));
+  return step(fill(sliders(p) & broadcast(theirs), empty));
 }
 
-// The squares that their pawns, which advance south, their knights and their king attack.
+// The squares that their pawns (which advance south), knights and king attack.
 inline Lanes near_attacks(const Position& p, Bitboard theirs) {
   const Lanes pawns_and_king =
-      everywhere(p.piece[KING] & theirs) | (everywhere(p.piece[PAWN] & theirs) & kSouthEastWest);
-  return step(pawns_and_king) | jump(everywhere(p.piece[KNIGHT] & theirs));
+      broadcast(p.piece[KING] & theirs) | (broadcast(p.piece[PAWN] & theirs) & kSouthEastWest);
+  return step(pawns_and_king) | jump(broadcast(p.piece[KNIGHT] & theirs));
 }
 
 // Whether they attack `square`, given what is `occupied`.
 inline bool attacked(const Position& p, Bitboard square, Bitboard theirs, Bitboard occupied) {
   const Lanes all = slider_attacks(p, theirs, ~occupied) | near_attacks(p, theirs);
-  return merge(all & everywhere(square)) != 0;
+  return reduce_or(all & broadcast(square)) != 0;
 }
 
-// The pawns that may capture en passant. Two pawns leave one rank, which no pin describes, so the
-// board after the capture is looked at as it would be.
+// The pawns that may capture en passant. Two pawns leave one rank at once, which pins do not cover,
+// so the king's safety is tested on the board after the capture.
 inline Bitboard en_passant_capturers(const Position& p, Bitboard king) {
   const Bitboard target = bit(p.en_passant_square()), captured = target >> 8;
   const Bitboard theirs = p.theirs() & ~captured;
@@ -65,9 +64,9 @@ inline Bitboard en_passant_capturers(const Position& p, Bitboard king) {
   return capturers;
 }
 
-// Whether the king may castle with the rook on `rook_file`. It goes to the g or c file and the rook
-// beside it, wherever they stood (Chess960): all squares they cross must be free but for
-// themselves, and none that the king crosses may be attacked.
+// Whether the king may castle with the rook on `rook_file`. The king goes to the g or c file and
+// the rook next to it, wherever they stood (Chess960): every square that either crosses must be
+// empty except for the two themselves, and none that the king crosses may be attacked.
 inline bool may_castle(const Position& p, Bitboard king, Bitboard attacks, int rook_file) {
   const int king_file = lowest(king);
   const int king_to = rook_file > king_file ? 6 : 2, rook_to = rook_file > king_file ? 5 : 3;
@@ -77,76 +76,77 @@ inline bool may_castle(const Position& p, Bitboard king, Bitboard attacks, int r
   const Bitboard king_path = span(king_file, king_to), rook = bit(rook_file);
   const Bitboard others = p.occupied() & ~king & ~rook;
   if (((king_path | span(rook_file, rook_to)) & others) || (king_path & attacks)) return false;
-  // A rook that doesn't come from a corner may have been the king's shield on the first rank.
+  // A rook that does not come from a corner may have shielded the king on the first rank.
   return rook_file % 7 == 0 || !attacked(p, bit(king_to), p.theirs(), others | bit(rook_to));
 }
 
-// What every move is bound by, found before any is made.
-struct Bounds {
-  Lanes rays;       // what the king sees, by direction, up to the first piece and with it
-  Lanes attacks;    // in every lane: the squares they attack, where the king may not go
-  Lanes pins;       // our pieces that alone shield the king, in the lane in which it sees them
-  Bitboard answer;  // where another piece than the king must land: anywhere, unless in check
+// What decides which moves are legal, computed before any is generated.
+struct CheckInfo {
+  Lanes rays;           // what the king sees, by direction, up to and including the first piece
+  Lanes attacks;        // in every lane: the squares they attack, where the king may not go
+  Lanes pins;           // our pinned pieces, in the lane in which the king sees them
+  Bitboard check_mask;  // where any piece but the king must land: anywhere, unless in check
   bool check;
 };
 
-// In check, what answers it: the squares of the checker and between it and the king; none where two
-// give check. `lines` are the lanes in which a slider attacks the king.
+// In check: the checker's square and those between it and the king; empty in double check. `lines`
+// are the lanes in which a slider attacks the king.
 inline Bitboard check_mask(const Position& p, Bitboard king, Lanes rays, Lanes lines) {
   const Bitboard theirs = p.theirs();
-  const Bitboard knights = merge(jump(everywhere(king))) & p.piece[KNIGHT] & theirs;
-  const Lanes pawns = step(everywhere(king)) & everywhere(p.piece[PAWN] & theirs) & kNorthEastWest;
+  const Bitboard knights = reduce_or(jump(broadcast(king))) & p.piece[KNIGHT] & theirs;
+  const Lanes pawns = step(broadcast(king)) & broadcast(p.piece[PAWN] & theirs) & kNorthEastWest;
   const Lanes sources = (rays & opposite(lines)) | pawns;
-  const Bitboard checkers = (merge(sources) & theirs) | knights;
-  return count(checkers) > 1 ? 0 : merge(sources) | knights;
+  const Bitboard checkers = (reduce_or(sources) & theirs) | knights;
+  return count(checkers) > 1 ? 0 : reduce_or(sources) | knights;
 }
 
-inline Bounds bounds_of(const Position& p) {
+inline CheckInfo check_info_of(const Position& p) {
   const Bitboard occupied = p.occupied(), theirs = p.theirs(), king = p.piece[KING] & p.own;
   const Lanes slides = slider_attacks(p, theirs, ~occupied);
-  Bounds bounds;
-  bounds.attacks = spread(slides | near_attacks(p, theirs));
-  bounds.rays = step(fill(everywhere(king), ~occupied));
-  // The first of our pieces that the king sees, met by a slider that comes along the same line.
-  bounds.pins = bounds.rays & everywhere(p.own) & opposite(slides);
-  bounds.check = bounds.attacks[0] & king;
-  bounds.answer = kAll;
-  if (bounds.check) {
-    const Lanes lines = nonempty(slides & everywhere(king));
-    // The king is no shield to the square behind it.
-    bounds.attacks |= spread(step(everywhere(king)) & lines);
-    bounds.answer = check_mask(p, king, bounds.rays, lines);
+  CheckInfo info;
+  info.attacks = reduce_or_all(slides | near_attacks(p, theirs));
+  info.rays = step(fill(broadcast(king), ~occupied));
+  // The first of our pieces that the king sees and that a slider attacks along the same line.
+  info.pins = info.rays & broadcast(p.own) & opposite(slides);
+  info.check = info.attacks[0] & king;
+  info.check_mask = kAll;
+  if (info.check) {
+    const Lanes lines = nonempty(slides & broadcast(king));
+    // The king does not shield the square behind it.
+    info.attacks |= reduce_or_all(step(broadcast(king)) & lines);
+    info.check_mask = check_mask(p, king, info.rays, lines);
   }
-  return bounds;
+  return info;
 }
 
-// The squares from which so many steps lead to `squares`, by direction. So every kind of move is
-// asked of the square it comes from, no distance waits for another, and what is found is the plane.
+// The squares from which `distance` steps lead to `squares`, by direction. Moves are thus found by
+// the square they come from: the result is a plane, and no distance depends on another.
 inline Lanes back(Lanes squares, int distance) {
   return rotate(squares, -(kStepLanes * distance) & 63);
 }
 
-// Where pieces may land, and what lets sliders and pawns through; both without what lies round the
-// edge of the board.
-struct Ways {
-  Lanes landing, passing;
+// Where pieces may land, and the empty squares that sliders and pawns may cross; both without
+// squares that would be reached round the edge of the board.
+struct Targets {
+  Lanes destinations, empty;
 };
 
-inline Ways ways_of(const Position& p, const Bounds& bounds) {
-  return {everywhere(~p.own & bounds.answer) & kInside, everywhere(~p.occupied()) & kInside};
+inline Targets targets_of(const Position& p, const CheckInfo& info) {
+  return {broadcast(~p.own & info.check_mask) & kInside, broadcast(~p.occupied()) & kInside};
 }
 
-// Our pieces by the lanes in which they may move: a pinned one keeps to its line.
-inline Lanes unpinned(const Bounds& bounds, Lanes pieces) {
-  return pieces & (~spread(bounds.pins) | bounds.pins | opposite(bounds.pins));
+// Our pieces by the lanes in which they may move: a pinned piece stays on its line.
+inline Lanes unpinned(const CheckInfo& info, Lanes pieces) {
+  return pieces & (~reduce_or_all(info.pins) | info.pins | opposite(info.pins));
 }
 
-// Sliders by distance: plane k - 1 holds those that may go k squares.
-inline void slides(const Position& p, const Bounds& bounds, const Ways& ways, Lanes (&planes)[7]) {
-  Lanes sources = unpinned(bounds, sliders(p) & everywhere(p.own));
+// Sliders by distance: plane k - 1 holds those that may move k squares.
+inline void slides(const Position& p, const CheckInfo& info, const Targets& targets,
+                   Lanes (&planes)[7]) {
+  Lanes sources = unpinned(info, sliders(p) & broadcast(p.own));
   for (int distance = 1; distance <= 7; ++distance) {
-    planes[distance - 1] = sources & back(ways.landing, distance);
-    sources &= back(ways.passing, distance);
+    planes[distance - 1] = sources & back(targets.destinations, distance);
+    sources &= back(targets.empty, distance);
   }
 }
 
@@ -155,14 +155,15 @@ struct PawnMoves {
   bool en_passant;
 };
 
-// Pawns go north onto empty squares, from the second rank over two, and capture beside.
-inline PawnMoves pawn_moves(const Position& p, const Bounds& bounds, const Ways& ways) {
-  const Lanes pawns = unpinned(bounds, everywhere(p.piece[PAWN] & p.own));
-  const Lanes ahead = back(ways.passing, 1);
+// Pawns move north onto empty squares, one or (from the second rank) two, and capture diagonally.
+inline PawnMoves pawn_moves(const Position& p, const CheckInfo& info, const Targets& targets) {
+  const Lanes pawns = unpinned(info, broadcast(p.piece[PAWN] & p.own));
+  const Lanes ahead = back(targets.empty, 1);
   PawnMoves moves;
-  moves.single = pawns & back(ways.landing, 1) & ((kNorth & ahead) | (kNorthEastWest & ~ahead));
-  moves.twice =
-      pawns & kNorth & everywhere(kRank2) & ahead & back(ways.passing, 2) & back(ways.landing, 2);
+  moves.single =
+      pawns & back(targets.destinations, 1) & ((kNorth & ahead) | (kNorthEastWest & ~ahead));
+  moves.twice = pawns & kNorth & broadcast(kRank2) & ahead & back(targets.empty, 2) &
+                back(targets.destinations, 2);
   moves.en_passant = false;
   if (p.en_passant != kNoFile) {
     const Bitboard capturers = en_passant_capturers(p, p.piece[KING] & p.own);
@@ -173,21 +174,21 @@ inline PawnMoves pawn_moves(const Position& p, const Bounds& bounds, const Ways&
   return moves;
 }
 
-// The king goes to any square that is not attacked.
-inline Lanes king_moves(const Position& p, const Bounds& bounds) {
-  const Lanes safe = everywhere(~p.own) & ~bounds.attacks & kInside;
-  return everywhere(p.piece[KING] & p.own) & back(safe, 1);
+// The king moves to any adjacent square that is not attacked.
+inline Lanes king_moves(const Position& p, const CheckInfo& info) {
+  const Lanes safe = broadcast(~p.own) & ~info.attacks & kInside;
+  return broadcast(p.piece[KING] & p.own) & back(safe, 1);
 }
 
-// A pinned knight can't stay on its line.
-inline Lanes knight_moves(const Position& p, const Bounds& bounds) {
-  const Lanes landing = everywhere(~p.own & bounds.answer) & kJumpInside;
-  return everywhere(p.piece[KNIGHT] & p.own) & ~spread(bounds.pins) &
-         rotate(landing, -kJumpLanes & 63);
+// A pinned knight cannot move: no jump stays on its line.
+inline Lanes knight_moves(const Position& p, const CheckInfo& info) {
+  const Lanes destinations = broadcast(~p.own & info.check_mask) & kJumpInside;
+  return broadcast(p.piece[KNIGHT] & p.own) & ~reduce_or_all(info.pins) &
+         rotate(destinations, -kJumpLanes & 63);
 }
 
-// Those of the `rooks` that the king may castle with.
-RUNGS_ONCE Bitboard castling_with(const Position& p, Bitboard attacks, Bitboard rooks) {
+// The subset of `rooks` that the king may castle with.
+RUNGS_NOINLINE_ON_GPU Bitboard castling_with(const Position& p, Bitboard attacks, Bitboard rooks) {
   Bitboard legal = 0;
   while (rooks) {
     const int file = pop(rooks);
@@ -196,27 +197,27 @@ RUNGS_ONCE Bitboard castling_with(const Position& p, Bitboard attacks, Bitboard 
   return legal;
 }
 
-// The rooks that the king may castle with: only those it sees, and not out of check.
-inline Bitboard castling_rooks(const Position& p, const Bounds& bounds) {
-  if (bounds.check || !p.castling[0]) return 0;
-  const Bitboard seen = p.castling[0] & (bounds.rays[E] | bounds.rays[W]);
-  return seen ? castling_with(p, bounds.attacks[0], seen) : 0;
+// The rooks that the king may castle with: only rooks that it sees, and never out of check.
+inline Bitboard castling_rooks(const Position& p, const CheckInfo& info) {
+  if (info.check || !p.castling[0]) return 0;
+  const Bitboard seen = p.castling[0] & (info.rays[E] | info.rays[W]);
+  return seen ? castling_with(p, info.attacks[0], seen) : 0;
 }
 
 }  // namespace detail
 
-// Puts all legal actions of `p` into `legal`.
+// Writes all legal actions of `p` to `legal`.
 template <WordRow Planes>
 inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
   using namespace detail;
-  const Bounds bounds = bounds_of(p);
-  const Ways ways = ways_of(p, bounds);
+  const CheckInfo info = check_info_of(p);
+  const Targets targets = targets_of(p, info);
   Lanes planes[7];
-  slides(p, bounds, ways, planes);
-  const PawnMoves pawns = pawn_moves(p, bounds, ways);
-  planes[0] |= king_moves(p, bounds) | pawns.single;
+  slides(p, info, targets, planes);
+  const PawnMoves pawns = pawn_moves(p, info, targets);
+  planes[0] |= king_moves(p, info) | pawns.single;
   planes[1] |= pawns.twice;
-  const Lanes knights = knight_moves(p, bounds);
+  const Lanes knights = knight_moves(p, info);
 
   Lanes any = knights;
   for (int i = 0; i < 7; ++i) {
@@ -224,31 +225,76 @@ inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
     legal.set(8 * i, planes[i]);
   }
   legal.set(kKnightPlane, knights);
-  const Lanes promoting = pawns.single & everywhere(kRank7);
+  const Lanes promoting = pawns.single & broadcast(kRank7);
   const Lanes under = shuffle<NW, N, NE, NW, N, NE, NW, N>(promoting);
   legal.set(kUnderpromotionPlane, under);
   legal.set_last(promoting[NE]);
-  const Bitboard rooks = castling_rooks(p, bounds);
+  const Bitboard rooks = castling_rooks(p, info);
   for (Bitboard left = rooks; left;)
     legal.add(castling_action(lowest(p.piece[KING] & p.own), pop(left)));
-  return {(merge(any) | rooks) != 0, bounds.check, pawns.en_passant};
+  return {(reduce_or(any) | rooks) != 0, info.check, pawns.en_passant};
 }
 
-// The number of legal actions of `p`, as eight numbers to add up. No plane is made: sliders that go
-// the same way never land on the same square, as the first one stops whoever comes behind it, so
-// they are counted by where they land, all distances at once.
+// The number of legal actions of `p`, as eight numbers to add up. No plane is computed: two sliders
+// that move in one direction never reach the same square, as the first one blocks the other, so
+// slider moves are counted by destination, all distances at once.
 inline Lanes action_counts(const Position& p) {
   using namespace detail;
-  const Bounds bounds = bounds_of(p);
-  const Ways ways = ways_of(p, bounds);
-  const Lanes sources = unpinned(bounds, sliders(p) & everywhere(p.own));
-  const Lanes slid = step(fill(sources, ~p.occupied())) & ways.landing;
-  const PawnMoves pawns = pawn_moves(p, bounds, ways);
-  const Lanes promotions = counts(pawns.single & everywhere(kRank7));
-  const auto castlings = static_cast<std::uint64_t>(count(castling_rooks(p, bounds)));
-  return counts(slid) + counts(pawns.single | king_moves(p, bounds)) + counts(pawns.twice) +
-         counts(knight_moves(p, bounds)) + promotions + promotions + promotions +
+  const CheckInfo info = check_info_of(p);
+  const Targets targets = targets_of(p, info);
+  const Lanes sources = unpinned(info, sliders(p) & broadcast(p.own));
+  const Lanes slid = step(fill(sources, ~p.occupied())) & targets.destinations;
+  const PawnMoves pawns = pawn_moves(p, info, targets);
+  const Lanes promotions = counts(pawns.single & broadcast(kRank7));
+  const auto castlings = static_cast<std::uint64_t>(count(castling_rooks(p, info)));
+  return counts(slid) + counts(pawns.single | king_moves(p, info)) + counts(pawns.twice) +
+         counts(knight_moves(p, info)) + promotions + promotions + promotions +
          Lanes{castlings, 0, 0, 0, 0, 0, 0, 0};
+}
+
+// Calls `visit(action)` for each legal action in order of action id.
+template <class Visit>
+inline void for_each_action(const LegalActions& legal, Visit visit) {
+  // A bit for each of the first 64 planes that is not empty. Most planes are empty, and a branch
+  // for each would often be mispredicted.
+  Lanes nonempties = {};
+  for (int i = 0; i < 8; ++i) {
+    Lanes planes;
+    std::memcpy(&planes, legal.plane + 8 * i, sizeof planes);
+    nonempties |= nonempty(planes) & Lanes{1, 2, 4, 8, 16, 32, 64, 128} << 8 * i;
+  }
+  const auto visit_plane = [&](int plane) {
+    for (Bitboard from = legal.plane[plane]; from;) visit(Action{64 * plane + pop(from)});
+  };
+  for (Bitboard planes = reduce_or(nonempties); planes;) visit_plane(pop(planes));
+  for (int plane = kUnderpromotionPlane; plane < kPlanes; ++plane) visit_plane(plane);
+}
+
+// Room for the legal actions of any position that a FEN can describe: no more than a king and
+// fifteen queens could have on an empty board. (Positions of games have at most `kMaxLegal`.)
+constexpr int kMaxMoves = 8 + 15 * 27;
+
+inline std::uint64_t count_actions(const Position& p) { return sum(action_counts(p)); }
+
+// Perft: the number of leaves of the legal-move tree at `depth` plies, the standard proof of a move
+// generator. They are counted in bulk one ply above them. All replies are played before the first
+// is looked into, as a processor overlaps the work of positions that don't wait for another.
+inline std::uint64_t perft(const Position& p, int depth) {
+  if (depth == 0) return 1;
+  if (depth == 1) return count_actions(p);
+  alignas(64) LegalActions legal;
+  generate(p, legal);
+  alignas(64) Position replies[kMaxMoves];
+  int num_replies = 0;
+  for_each_action(legal, [&](Action a) { play(p, a, replies[num_replies++]); });
+  if (depth == 2) {
+    Lanes leaves = {};
+    for (int i = 0; i < num_replies; ++i) leaves += action_counts(replies[i]);
+    return sum(leaves);
+  }
+  std::uint64_t leaves = 0;
+  for (int i = 0; i < num_replies; ++i) leaves += perft(replies[i], depth - 1);
+  return leaves;
 }
 
 }  // namespace rungs::chess

@@ -2,8 +2,8 @@
 // step out among threads (notebook 04) and versions of a matrix product (notebook 08). All of them
 // compute on what the library owns.
 #include "../bindings/abi.hpp"
-#include "../learn/ladder.hpp"
-#include "../steps/threads.hpp"
+#include "false_sharing.hpp"
+#include "gemm_ladder.hpp"
 
 namespace rungs::course {
 

@@ -1,7 +1,6 @@
 // What the course's Python calls to measure a machine.
 #include "../bindings/abi.hpp"
-#include "../machine/bandwidth.hpp"
-#include "../machine/peaks.hpp"
+#include "peaks.hpp"
 
 RUNGS_ENUMERATION(Peak, rungs::machine::Peak)
 RUNGS_ENUMERATION(Stream, rungs::machine::Stream)

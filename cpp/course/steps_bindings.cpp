@@ -1,6 +1,6 @@
-// What Python calls of cpp/steps.
+// What Python calls of steps.hpp.
 #include "../bindings/abi.hpp"
-#include "../steps/steps.hpp"
+#include "steps.hpp"
 
 // The address of so many boards, which belong to the caller, of the version whose name is at an
 // address; 0 where there is none.

@@ -1,16 +1,17 @@
 // One chess environment: what reinforcement learning adds to a game.
 #pragma once
 #include "../chess/game.hpp"
-#include "episode.hpp"
 #include "mask.hpp"
 #include "observation.hpp"
+#include "philox.hpp"
 
 namespace rungs::env {
 
-// Who plays the other side: nobody (self-play), the environment at random, or whom the caller asks.
+// Who plays the other side: nobody (self-play), the environment at random, or the caller, which
+// supplies the replies (an engine's).
 enum class Opponent : std::int32_t { NONE, RANDOM, CALLER };
 
-// The reason where an episode is truncated, after those by which a game ends.
+// The reason of a truncated episode, numbered after those by which a game ends.
 constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEFOLD_REPETITION) + 1;
 
 // Every setting, a line each: its type and its name.
@@ -34,25 +35,26 @@ struct ChessConfig {
 #undef RUNGS_FIELD
 };
 
-// Every output, a line each: the type of an element, its name, and how many elements a board has.
-// Those of the position at hand, and of what `step` takes next there, are written by a reset, too.
-#define RUNGS_CHESS_POSITION_OUTPUTS(OUTPUT)                               \
-  OUTPUT(std::uint8_t, observation, observation_bytes(config.observation)) \
-  OUTPUT(std::uint8_t, mask, mask_bytes(config.mask))                      \
-  /* how many actions a mask lists; of other masks nothing */              \
-  OUTPUT(std::int16_t, action_count, mask_counts(config.mask))             \
-  /* the side to move: 0 White, 1 Black */                                 \
+// Every output, a line each: the type of an element, its name, and the number of elements per
+// board. A reset writes those of the position, too: of the current one, with the actions that the
+// next `step` takes.
+#define RUNGS_CHESS_POSITION_OUTPUTS(OUTPUT)                                   \
+  OUTPUT(std::uint8_t, observation, observation_bytes(config.observation))     \
+  OUTPUT(std::uint8_t, mask, mask_bytes(config.mask))                          \
+  /* the length of a mask of format LIST; other formats have no such output */ \
+  OUTPUT(std::int16_t, action_count, mask_counts(config.mask))                 \
+  /* the side to move: 0 White, 1 Black */                                     \
   OUTPUT(std::int8_t, player, 1)
-#define RUNGS_CHESS_STEP_OUTPUTS(OUTPUT)                                                         \
-  /* +1, 0, -1 from the agent's side; the game is over; it isn't, but has reached max_plies; and \
-     either: this step ended an episode */                                                       \
-  OUTPUT(float, reward, 1)                                                                       \
-  OUTPUT(bool, terminated, 1)                                                                    \
-  OUTPUT(bool, truncated, 1)                                                                     \
-  OUTPUT(bool, ended, 1)                                                                         \
-  /* why it ended: chess::Reason, or kMaxPlies */                                                \
-  OUTPUT(std::int8_t, reason, 1)                                                                 \
-  /* with SAME_STEP, the last one of an episode that ended */                                    \
+#define RUNGS_CHESS_STEP_OUTPUTS(OUTPUT)                                                      \
+  /* +1, 0, -1 from the agent's side; the game is over; it is not, but has reached max_plies; \
+     terminated or truncated: this step ended an episode */                                   \
+  OUTPUT(float, reward, 1)                                                                    \
+  OUTPUT(bool, terminated, 1)                                                                 \
+  OUTPUT(bool, truncated, 1)                                                                  \
+  OUTPUT(bool, ended, 1)                                                                      \
+  /* why it ended: chess::Reason, or kMaxPlies */                                             \
+  OUTPUT(std::int8_t, reason, 1)                                                              \
+  /* with SAME_STEP, the last observation of an episode that ended */                         \
   OUTPUT(std::uint8_t, final_observation, observation_bytes(config.observation))
 #define RUNGS_CHESS_OUTPUTS(OUTPUT) \
   RUNGS_CHESS_POSITION_OUTPUTS(OUTPUT) RUNGS_CHESS_STEP_OUTPUTS(OUTPUT)
@@ -60,22 +62,52 @@ struct ChessConfig {
 // One environment's rows of the arrays that the caller owns.
 struct ChessRows {
   History* history;           // null where observations don't show any
-  const std::int64_t* reply;  // what the caller answers to the action, where it plays
+  const std::int64_t* reply;  // the caller's reply to the action, if it plays the other side
 #define RUNGS_FIELD(type, name, count) type* name;
   RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
 #undef RUNGS_FIELD
   bool streamed_observation, streamed_mask;
 };
 
+// What every batch of chess environments reads and writes: settings, and one array per output
+// (structure of arrays), which the caller owns.
+struct ChessOutputs {
+  ChessConfig config;
+  std::int64_t num_envs;
+  std::int64_t first_board;     // the number of the batch's first board among all
+  History* history;             // null where observations don't show any
+  const std::int64_t* replies;  // (N,) an engine's; null where none plays
+#define RUNGS_FIELD(type, name, count) type* name;
+  RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
+#undef RUNGS_FIELD
+
+  ChessRows rows(std::int64_t i) const {
+#define RUNGS_ROW(type, name, count) name + i*(count),
+    return {history ? history + i : nullptr, replies ? replies + i : nullptr,
+            RUNGS_CHESS_OUTPUTS(RUNGS_ROW) false, false};
+#undef RUNGS_ROW
+  }
+
+  // The same for callers that call `end_streams` after writing boards.
+  ChessRows streamed_rows(std::int64_t i) const {
+    ChessRows row = rows(i);
+    row.streamed_observation =
+        streams(observation, num_envs, observation_bytes(config.observation));
+    row.streamed_mask = streams(mask, num_envs, mask_bytes(config.mask));
+    return row;
+  }
+};
+
 template <chess::AnyGame Game>
 struct ChessEnvIn {
   Game game;
-  std::uint32_t board;    // whose random numbers are drawn: its own among all, or a copy's source's
+  std::uint32_t
+      board;  // whose random numbers are drawn: its index among all, or its source's in a copy
   std::uint32_t episode;  // counts from 0
   std::uint32_t ply;      // of the episode after its opening, both sides counted
-  std::uint32_t ended;    // 1 where the episode has, and the next has not begun
+  std::uint32_t ended;    // 1 if the episode has ended and the next has not begun
 
-  // Colours alternate by episode, and neighbours have opposite ones, so that any batch is balanced.
+  // The agent's colour alternates by episode and by board, so that any batch is balanced.
   bool agent_is_black() const { return (board + episode) & 1; }
 
   // Starts the current episode.
@@ -96,7 +128,8 @@ struct ChessEnvIn {
       begin_with(random_action(config, Purpose::OPPONENT), rows);
   }
 
-  // Plays a ply before the agent's first, unless it would end the game; says whether it did.
+  // Plays a ply before the agent's first, unless it would end the game; returns whether it was
+  // played.
   bool begin_with(chess::Action action, const ChessRows& rows) {
     const chess::Position before = game.position;
     const std::uint8_t num_past = game.num_past;
@@ -110,8 +143,8 @@ struct ChessEnvIn {
     return true;
   }
 
-  // Plays an action that the mask allows, and the opponent's reply, and writes every output. An
-  // episode that ends gives way to the next as config.autoreset says. Returns whether one has.
+  // Plays an action that the mask allows, and the opponent's reply, and writes every output. Where
+  // an episode ends, config.autoreset decides when the next begins. Returns whether one ended.
   bool step(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
     *rows.reward = 0;
     *rows.terminated = *rows.truncated = *rows.ended = false;
@@ -130,20 +163,20 @@ struct ChessEnvIn {
     begin(config, rows);
   }
 
-  // A random legal action, for play without an agent. What has ended has none, and takes any.
+  // A random legal action, for play without an agent. An ended board has none, and takes any.
   chess::Action any_action(const ChessConfig& config) const {
     return ended ? 0 : random_action(config, Purpose::AGENT);
   }
 
-  // How many actions a step takes; and the `rank`-th of them, in order of id, from 0. Of all that
-  // an ended board takes, and ignores, a list names the first.
+  // The number of actions that a step takes, and the `rank`-th of them in order of id, from 0. An
+  // ended board takes (and ignores) any action; a list names the first.
   int num_actions(const ChessConfig& config) const {
     const int taken = chess::count(game.legal);
     return ended && config.mask == MaskFormat::LIST ? taken > 0 : taken;
   }
   chess::Action action(int rank) const { return nth_action(game.legal, rank); }
 
-  // Writes observation, mask, its count and player of the position at hand.
+  // Writes observation, mask, its count and player of the current position.
   void write(const ChessConfig& config, const ChessRows& rows) const {
     observe(game, rows.history, config.observation, rows.streamed_observation, rows.observation);
     if (config.mask == MaskFormat::LIST)
@@ -156,7 +189,7 @@ struct ChessEnvIn {
  private:
   bool play_turn(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
     play(action, rows);
-    float sign = 1;  // whoever mates has just moved
+    float sign = 1;  // +1 if the agent moved last, -1 if its opponent did: the last mover mates
     if (config.opponent != Opponent::NONE && !game.over()) {
       play(config.opponent == Opponent::RANDOM ? random_action(config, Purpose::OPPONENT)
                                                : static_cast<chess::Action>(*rows.reply),
@@ -175,17 +208,17 @@ struct ChessEnvIn {
       observe(game, rows.history, config.observation, false, rows.final_observation);
       begin_next(config, rows);
     } else {
-      // What `step` takes next: anything, as it will be ignored, or nothing before a reset.
+      // The next `step` ignores its action, so any is legal; or none is before a reset.
       ended = 1;
       game.legal.fill(config.autoreset == Autoreset::NEXT_STEP);
     }
     return true;
   }
 
-  // Of all the actions that an ended board takes, and ignores, a list names the first.
+  // An ended board takes (and ignores) any action; a list names the first.
   void write_list(const ChessRows& rows) const {
     auto* list = reinterpret_cast<std::int16_t*>(rows.mask);
-    const int legal = env::write_list(game.legal, ended ? 1 : kMostListed, list);
+    const int legal = env::write_list(game.legal, ended ? 1 : kMaxLegal, list);
     *rows.action_count = static_cast<std::int16_t>(ended ? legal > 0 : legal);
   }
 
@@ -195,7 +228,7 @@ struct ChessEnvIn {
     if (rows.history) rows.history->add(game);
   }
 
-  // An integer in [0, n), a function of where it is drawn alone.
+  // An integer in [0, n): a pure function of seed, board, episode, ply and purpose.
   std::uint32_t draw(const ChessConfig& config, Purpose purpose, std::uint32_t n) const {
     return below(philox(config.seed, board, episode, ply, purpose), n);
   }

@@ -1,27 +1,26 @@
-// The legal-action mask, in three formats: 4672 bytes of 0 or 1, the 73 planes' bits as they are,
-// or a list of what is legal.
+// The legal-action mask, in three formats: 4672 bytes of 0 or 1, the bits of the 73 planes, or a
+// list of the legal actions.
 #pragma once
 #include <cstring>
 
 #include "../chess/action.hpp"
-#include "store.hpp"
+#include "stream_store.hpp"
 
 namespace rungs::env {
 
-// From bits to bytes: 64 squares of a bitboard as 64 bytes, at once. They are kept as eight words,
-// as not every compiler has instructions for vectors of bytes of that length and takes them apart
-// byte by byte.
+// From bits to bytes: 64 squares of a bitboard as 64 bytes, at once. They are kept as eight words:
+// some compilers split vectors of 64 bytes into single bytes.
 using chess::Lanes;
 
 constexpr Lanes kOnes = {0x0101010101010101ULL, 0x0101010101010101ULL, 0x0101010101010101ULL,
                          0x0101010101010101ULL, 0x0101010101010101ULL, 0x0101010101010101ULL,
                          0x0101010101010101ULL, 0x0101010101010101ULL};
 
-// Byte i is 255 where bit i is set, else 0. Every byte is sent the eight bits it is among, keeps
-// its own, and is compared with zero.
-inline Lanes where(chess::Bitboard bits) {
-  const Lanes all = chess::everywhere(bits), own = chess::everywhere(0x8040201008040201ULL);
-#if !RUNGS_PLAIN && (defined(__clang__) || defined(__AVX512BW__))
+// Byte i is 255 if bit i is set, else 0. Every byte receives the eight bits that its bit is among,
+// masks its own, and is compared with zero.
+inline Lanes expand_bits_to_bytes(chess::Bitboard bits) {
+  const Lanes all = chess::broadcast(bits), own = chess::broadcast(0x8040201008040201ULL);
+#if !RUNGS_SCALAR_LANES && (defined(__clang__) || defined(__AVX512BW__))
   using Bytes = std::uint8_t __attribute__((vector_size(64)));
   // Within each quarter of 16 bytes, as that is how far a byte shuffle reaches on x86.
   const Bytes among = __builtin_shufflevector(
@@ -29,7 +28,7 @@ inline Lanes where(chess::Bitboard bits) {
       18, 18, 18, 19, 19, 19, 19, 19, 19, 19, 19, 36, 36, 36, 36, 36, 36, 36, 36, 37, 37, 37, 37,
       37, 37, 37, 37, 54, 54, 54, 54, 54, 54, 54, 54, 55, 55, 55, 55, 55, 55, 55, 55);
   return (Lanes)((among & (Bytes)own) != 0);
-#elif RUNGS_HALVES
+#elif RUNGS_2X256
   using Bytes = std::uint8_t __attribute__((vector_size(32)));
   const auto sent = [](chess::Half half, chess::Half place) {
     return (chess::Half)_mm256_shuffle_epi8((__m256i)half, (__m256i)place);
@@ -53,10 +52,7 @@ inline Lanes where(chess::Bitboard bits) {
 
 enum class MaskFormat : std::int32_t { BOOL, BITS, LIST };
 
-// The actions that a list has room for: no position has more whose pieces promotions could have
-// made ("Why a reachable position can have at most 218 playable moves", Tobs40 on lichess.org,
-// 2024).
-constexpr int kMostListed = 218;
+using chess::kMaxLegal;  // the length of a list
 
 constexpr std::int64_t mask_bytes(MaskFormat format) {
   switch (format) {
@@ -65,11 +61,11 @@ constexpr std::int64_t mask_bytes(MaskFormat format) {
     case MaskFormat::BITS:
       return sizeof(chess::LegalActions);
     default:
-      return kMostListed * sizeof(std::int16_t);
+      return kMaxLegal * sizeof(std::int16_t);
   }
 }
 
-// How many numbers say how long a board's list is.
+// The number of elements that hold the length of a board's list: 1, or 0 for other formats.
 constexpr std::int64_t mask_counts(MaskFormat format) { return format == MaskFormat::LIST; }
 
 inline void write_words(const chess::Bitboard (&plane)[chess::kPlanes], std::uint8_t* out) {
@@ -90,22 +86,22 @@ inline void write_mask(const chess::ActionsIn<Planes>& legal, MaskFormat format,
     write_words(legal.plane, out);
   else
     for (int plane = 0; plane < chess::kPlanes; ++plane)
-      put(where(legal.plane[plane]) & kOnes, out + 64 * plane, streamed);
+      put(expand_bits_to_bytes(legal.plane[plane]) & kOnes, out + 64 * plane, streamed);
 }
 
-// Which of the first 64 planes hold an action: a bit each.
+// A bit for each of the first 64 planes that holds an action.
 template <chess::WordRow Planes>
 inline chess::Bitboard nonempty_planes(const Planes& plane) {
   Lanes found = {}, own = {1, 2, 4, 8, 16, 32, 64, 128};
   for (int first = 0; first < 64; first += 8, own = own << 8)
     found |= chess::nonempty(chess::load_lanes(plane, first)) & own;
-  return chess::merge(found);
+  return chess::reduce_or(found);
 }
 
-// Writes `first` + each square of `from`, of which there are some, in order. Of the numbers behind
-// them, up to 64 in all, the next may become any and the others -1.
+// Writes `first` + each square of `from`, which is not empty, in order. May overwrite what follows,
+// up to 64 numbers in all: the first of these with anything, the others with -1.
 inline void list_squares(chess::Bitboard from, int first, std::int16_t* out) {
-#if defined(__AVX512VBMI2__) && !RUNGS_PLAIN
+#if defined(__AVX512VBMI2__) && !RUNGS_SCALAR_LANES
   const __m512i squares =
       _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
                        12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -116,7 +112,8 @@ inline void list_squares(chess::Bitboard from, int first, std::int16_t* out) {
   _mm512_storeu_si512(out, _mm512_mask_compress_epi16(none, low, near));
   _mm512_storeu_si512(out + chess::count(low), _mm512_mask_compress_epi16(none, high, far));
 #else
-  // Two at once: most planes hold no more, and which hold one can't be foreseen.
+  // The first two without a branch: most planes hold no more, and whether one or two is
+  // unpredictable.
   const int number = chess::count(from);
   for (int i = 0; i < 2; ++i, from &= from - 1)
     out[i] = static_cast<std::int16_t>(first + chess::lowest(from));
@@ -124,11 +121,11 @@ inline void list_squares(chess::Bitboard from, int first, std::int16_t* out) {
 #endif
 }
 
-// Writes the first `most` legal actions in order of id, and -1 behind them. Returns how many are
-// legal, whether or not there was room.
+// Writes the first `most` legal actions in order of id, then -1. Returns the number of legal
+// actions, whether or not there was room.
 template <chess::WordRow Planes>
 inline int write_list(const chess::ActionsIn<Planes>& legal, int most, std::int16_t* out) {
-  for (int i = 0; i < kMostListed; ++i) out[i] = -1;
+  for (int i = 0; i < kMaxLegal; ++i) out[i] = -1;
   int listed = 0;
   const auto list = [&](int plane) {
     chess::Bitboard from = legal.plane[plane];
@@ -143,7 +140,7 @@ inline int write_list(const chess::ActionsIn<Planes>& legal, int most, std::int1
   for (chess::Bitboard planes = nonempty_planes(legal.plane); planes;) list(chess::pop(planes));
   for (int plane = 64; plane < chess::kPlanes; ++plane)
     if (legal.plane[plane]) list(plane);
-  if (listed < kMostListed) out[listed] = -1;
+  if (listed < kMaxLegal) out[listed] = -1;
   return listed < most ? listed : chess::count(legal);
 }
 

@@ -1,4 +1,4 @@
-// What the agent sees, from the side to move: the board as 72 int8, or AlphaZero's planes
+// What the agent observes, from the side to move: the board as 72 int8, or AlphaZero's planes
 // (below).
 //
 //   0..63   squares a1..h8 with the mover's own side at the bottom (the board is flipped for
@@ -6,7 +6,7 @@
 //   64..67  castling rights 0/1: own short, own long, their short, their long
 //   68      file 0..7 of a legal en-passant capture, else -1
 //   69      halfmove clock: plies since the last capture or pawn move, at most 127
-//   70      how often the position stood before in this game, 0..2
+//   70      how often the position occurred before in this game, 0..2
 //   71      side to move: 0 White, 1 Black
 #pragma once
 #include <cstring>
@@ -16,14 +16,14 @@
 
 namespace rungs::env {
 
-// The last eight positions of a game, for observations that show them.
+// The last eight positions of a game, for observations that include them.
 constexpr int kHistory = 8;
 
 struct History {
   struct Snapshot {
-    chess::Bitboard piece[6];  // by type, both sides, as the side saw it that was to move then
+    chess::Bitboard piece[6];  // by type, both sides, as seen by the side to move at the time
     chess::Bitboard own;
-    std::uint64_t repetitions;  // how often the position stood before in its game
+    std::uint64_t repetitions;  // how often the position occurred before in its game
   };
   Snapshot ring[kHistory];
   std::uint32_t newest;
@@ -53,7 +53,7 @@ struct History {
 //
 //   14 t + 0..5    t = 0..7 plies ago: own pawns, knights, bishops, rooks, queens, king
 //   14 t + 6..11   theirs
-//   14 t + 12, 13  the position of t plies ago had stood before in the game: once or more, twice
+//   14 t + 12, 13  the position of t plies ago had occurred before: once or more, twice
 //                  (all 14 are 0 where the episode is younger than t plies)
 //   112            1 where Black is to move
 //   113            number of the move: starts at 1, grows after Black's ply
@@ -61,11 +61,11 @@ struct History {
 //   116, 117       theirs
 //   118            halfmove clock: plies since the last capture or pawn move
 //
-// The last seven are the same on every square. Planes are float32; or uint8, where both numbers
-// stop at 255; or bfloat16, where they are rounded to nearest, ties to even.
+// The last seven are constant over the squares. Planes are float32; or uint8, where both numbers
+// saturate at 255; or bfloat16, rounded to nearest, ties to even.
 //
-// As `bitplanes` a plane is one word, bit 8 * rank + file, all ones or none where it is constant;
-// words 113 and 118 hold their number as it is.
+// In BITPLANES a plane is one word, bit 8 * rank + file; words 113 and 118 hold their number
+// itself.
 constexpr int kPlanesPerPosition = 14;
 constexpr int kConstantPlanes = kPlanesPerPosition * kHistory;
 constexpr int kObservationPlanes = kConstantPlanes + 7;
@@ -99,10 +99,12 @@ template <chess::AnyGame Game>
 inline void write_board(const Game& game, std::int8_t* out) {
   using namespace chess;
   const Position& p = game.position;
-  // A piece of ours is type + 1, and one of theirs -(type + 1), which is ~type.
+  // An own piece is type + 1, one of theirs -(type + 1), which is ~type.
   Lanes board = {};
-  for (int type = KNIGHT; type <= KING; ++type) board |= where(p.piece[type]) & kOnes * type;
-  put((board ^ where(p.theirs())) + (where(p.own) & kOnes), out, false);
+  for (int type = KNIGHT; type <= KING; ++type)
+    board |= expand_bits_to_bytes(p.piece[type]) & kOnes * type;
+  put((board ^ expand_bits_to_bytes(p.theirs())) + (expand_bits_to_bytes(p.own) & kOnes), out,
+      false);
   for (int side = 0; side < 2; ++side) {
     out[64 + 2 * side] = p.short_castling(side) != 0;
     out[65 + 2 * side] = p.long_castling(side) != 0;
@@ -120,7 +122,7 @@ inline void write_bitplanes(const Game& game, const History& history, std::uint6
   for (std::uint32_t t = 0; t < kHistory; ++t, out += kPlanesPerPosition) {
     const bool known = t < history.length;
     const History::Snapshot& then = history.ago(t);
-    const bool other_view = t % 2;  // the other side was to move, and saw the board turned over
+    const bool other_view = t % 2;  // the other side was to move, and saw the board flipped
     for (int type = PAWN; type <= KING; ++type) {
       const Bitboard movers = then.piece[type] & then.own, others = then.piece[type] & ~then.own;
       out[type] = !known ? 0 : other_view ? flip(others) : movers;
@@ -139,7 +141,7 @@ inline void write_bitplanes(const Game& game, const History& history, std::uint6
   out[6] = p.halfmove;
 }
 
-// How a square's number is written: the bits of a float32, of its upper half, or a byte.
+// A number as an element of a plane: the bits of a float32, of a bfloat16, or a byte.
 template <class Word>
 inline Word written(std::uint64_t number) {
   if constexpr (sizeof(Word) == 1) return static_cast<Word>(number < 255 ? number : 255);
@@ -152,7 +154,7 @@ inline Word written(std::uint64_t number) {
 // 64 squares as 64 numbers, 0 or 1.
 template <class Word>
 inline void put_squares(chess::Bitboard bits, Word* out, [[maybe_unused]] bool streamed) {
-#if RUNGS_PLAIN
+#if RUNGS_SCALAR_LANES
   for (int square = 0; square < 64; ++square)
     out[square] = bits >> square & 1 ? written<Word>(1) : Word{0};
 #else
@@ -167,7 +169,7 @@ inline void put_squares(chess::Bitboard bits, Word* out, [[maybe_unused]] bool s
 #endif
 }
 inline void put_squares(chess::Bitboard bits, std::uint8_t* out, bool streamed) {
-  put(where(bits) & kOnes, out, streamed);
+  put(expand_bits_to_bytes(bits) & kOnes, out, streamed);
 }
 
 template <class Word, chess::AnyGame Game>
@@ -182,10 +184,10 @@ inline void write_planes(const Game& game, const History& history, bool streamed
   }
 }
 
-// `history` is not looked at for BOARD, and may be null.
+// Writes an observation. `history` is not read for BOARD, and may be null.
 template <chess::AnyGame Game>
-RUNGS_ONCE void observe(const Game& game, const History* history, ObservationFormat format,
-                        bool streamed, void* out) {
+RUNGS_NOINLINE_ON_GPU void observe(const Game& game, const History* history,
+                                   ObservationFormat format, bool streamed, void* out) {
   switch (format) {
     case ObservationFormat::PLANES:
       return write_planes(game, *history, streamed, static_cast<std::uint32_t*>(out));

@@ -1,30 +1,30 @@
-// What the loss's gradient is at each layer of a chunk of positions, from the last to the first.
+// The backward pass: gradients of a chunk's activations, then gradients of the weights.
 #pragma once
-#include "forward.hpp"
+#include "losses.hpp"
 
 namespace rungs::learn {
 
-// Gradients with respect to a chunk's activations, a row for each position.
+// Gradients of a chunk's activations, one row per position.
 template <class T>
 struct Deltas {
-  T* head;                 // kHead: of query and value
-  T* stream[kBlocks + 1];  // 128, before each block and behind the last
+  T* head;                 // kHead: query and value
+  T* stream[kBlocks + 1];  // 128, before each block and after the last
   T* hidden[kBlocks];      // 128, before the ReLU
 };
 
-// The gradient at `normalise`'s input, from that at its output: added to `before`, the gradient
-// that comes past it, where there is one.
+// Computes the gradient of `layer_norm`'s input, `to`, from that of its output, `after`. Adds
+// `before`, the gradient of the residual connection, unless it is null.
 template <class T>
-inline void normalise_back(const T* normal, T scale, const T* after, const T* before, T* to) {
+inline void layer_norm_backward(const T* normal, T scale, const T* after, const T* before, T* to) {
   constexpr int kParts = kWidth / kLanes<T>;
-  Vector<T> total = {}, along = {};
+  Vector<T> total = {}, projection = {};
   for (int i = 0; i < kParts; ++i) {
     const Vector<T> part = load(after + i * kLanes<T>);
     total += part;
-    along = multiply_add(part, load(normal + i * kLanes<T>), along);
+    projection = multiply_add(part, load(normal + i * kLanes<T>), projection);
   }
-  const T mean = sum(total) / kWidth;
-  const Vector<T> slope = everywhere(-sum(along) / kWidth);
+  const T mean = reduce_add(total) / kWidth;
+  const Vector<T> slope = broadcast(-reduce_add(projection) / kWidth);
   for (int i = 0; i < kParts; ++i) {
     Vector<T> part = load(after + i * kLanes<T>) - mean;
     part = multiply_add(slope, load(normal + i * kLanes<T>), part) * scale;
@@ -33,37 +33,214 @@ inline void normalise_back(const T* normal, T scale, const T* after, const T* be
   }
 }
 
-// From `deltas.head` to all others; `scratch` has room for 128 numbers a position.
-template <class U, class T = Sum<U>>
-[[gnu::noinline]] void backward(const Prepared<U>& weights, int rows, const Activations<T>& kept,
+// Computes all deltas from `deltas.head`; `scratch` has room for 128 numbers per position.
+template <class U, class T = Accum<U>>
+[[gnu::noinline]] void backward(const Prepared<U>& weights, int rows, const Activations<T>& saved,
                                 const Deltas<T>& deltas, T* scratch) {
-  constexpr int kDepth = count_of<U>(kWidth);
-  alignas(64) U copy[kCopied<U> * kWidth];
+  constexpr int kDepth = packed_size<U>(kWidth);
+  alignas(64) U copy[kPackedRows<U> * kWidth];
   const auto operands = [&](const T* at) {
-    return left<kDepth>(along<U>(at, rows * kWidth, copy), 1);
+    return left<kDepth>(pack_contiguous<U>(at, rows * kWidth, copy), 1);
   };
   const auto keep = [&](int row, int column, const Vector<T>& sum) {
     store(sum, scratch + row * kWidth + column);
   };
   const auto norm_back = [&](int number, const T* before) {
     for (int row = 0; row < rows; ++row)
-      normalise_back(kept.normal[number] + row * kWidth, kept.scale[number][row],
-                     scratch + row * kWidth, before ? before + row * kWidth : nullptr,
-                     deltas.stream[number] + row * kWidth);
+      layer_norm_backward(saved.normal[number] + row * kWidth, saved.scale[number][row],
+                          scratch + row * kWidth, before ? before + row * kWidth : nullptr,
+                          deltas.stream[number] + row * kWidth);
   };
-  product(left<count_of<U>(kHead)>(along<U>(deltas.head, rows * kHead, copy), 1), rows,
-          weights.head.backward, count_of<U>(kHeadOutputs), kWidth, keep);
+  product(left<packed_size<U>(kHead)>(pack_contiguous<U>(deltas.head, rows * kHead, copy), 1), rows,
+          weights.head.backward, packed_size<U>(kHeadOutputs), kWidth, keep);
   norm_back(kBlocks, nullptr);
   for (int block = kBlocks - 1; block >= 0; --block) {
     product(operands(deltas.stream[block + 1]), rows, weights.block[2 * block + 1].backward, kDepth,
             kWidth, [&](int row, int column, const Vector<T>& sum) {
               const std::int64_t at = row * kWidth + column;
-              const Vector<T> hidden = load(kept.hidden[block] + at);
+              const Vector<T> hidden = load(saved.hidden[block] + at);
               store<T>(hidden > Vector<T>{} ? sum : Vector<T>{}, deltas.hidden[block] + at);
             });
     product(operands(deltas.hidden[block]), rows, weights.block[2 * block].backward, kDepth, kWidth,
             keep);
     norm_back(block, deltas.stream[block + 1]);
+  }
+}
+
+// Gradients of the weights: sums over all positions of a minibatch. Each sum belongs to one task,
+// which adds the positions in their order. There are no partial sums of threads, so the number of
+// threads changes nothing.
+
+// What the gradients of the weights need of all positions of a minibatch; one row per position.
+template <class T>
+struct SavedActivations {
+  std::int64_t rows;
+  Activations<T> activations;
+  Deltas<T> deltas;
+  T* score;                  // kLegalPadded: gradients of the scores
+  std::int16_t* capture;     // kLegalPadded: rows of the capture keys
+  std::int8_t* observation;  // 72
+  std::uint64_t* occupied;   // 1
+};
+
+// Outputs per task of a layer's gradient.
+constexpr int kOutputsPerTask = 64;
+
+// What a layer's task contributes to the gradient of the LayerNorm before it.
+template <class T>
+struct alignas(64) NormGradient {
+  T gamma[kWidth], beta[kWidth];
+};
+
+namespace detail {
+
+// Positions per block: their rows stay in L1 and L2 while a task computes all its sums of them.
+constexpr int kRowBlock = 128;
+
+// sums (outputs, 128) and bias (outputs,) += delta (rows, outputs)^T * input (rows, 128).
+template <class U, class T = Accum<U>>
+inline void add_outer(const T* delta, std::int64_t delta_row, const T* input, std::int64_t rows,
+                      int outputs, T* sums, T* bias) {
+  constexpr int kRows = std::is_same_v<U, bf16x2> ? kRowBlock / 2 : 1;
+  alignas(64) U deltas[kRows * kOutputsPerTask], inputs[kRows * kWidth];
+  for (std::int64_t first = 0; first < rows; first += kRowBlock) {
+    const auto depth = static_cast<int>(rows - first < kRowBlock ? rows - first : kRowBlock);
+    const T* const here = delta + first * delta_row;
+    const auto by = pack_strided<U, kOutputsPerTask>(here, delta_row, depth, outputs, deltas);
+    const auto from =
+        pack_strided<U, kWidth>(input + first * kWidth, kWidth, depth, kWidth, inputs);
+    for (int column = 0; column < kWidth; column += kPanel<T>)
+      product_panel(left<1>(by.at, by.step), outputs, from.at + column, from.step,
+                    packed_size<U>(depth), kPanel<T>, [&](int output, int v, const Vector<T>& sum) {
+                      T* const to = sums + output * kWidth + column + v;
+                      store<T>(load(to) + sum, to);
+                    });
+    for (int row = 0; row < depth; ++row)
+      for (int output = 0; output < outputs; ++output)
+        bias[output] += here[row * delta_row + output];
+  }
+}
+
+}  // namespace detail
+
+// Computes the gradients of at most kOutputsPerTask outputs of a layer, from `first` on. `input`,
+// (rows, 128), is the normalised stream without gamma and beta where a LayerNorm comes before.
+template <class U, class T = Accum<U>>
+inline void layer_gradient(const Layer& which, int first, const T* delta, std::int64_t delta_row,
+                           const T* input, std::int64_t rows, const T* weights, T* gradient,
+                           NormGradient<T>& part) {
+  alignas(64) T sums[kOutputsPerTask * kWidth] = {}, bias[kOutputsPerTask] = {};
+  const int outputs = std::min(which.outputs - first, kOutputsPerTask);
+  detail::add_outer<U>(delta + first, delta_row, input, rows, outputs, sums, bias);
+  std::memcpy(gradient + which.bias + first, bias, sizeof(T) * outputs);
+  T* const to = gradient + which.weights + first * kWidth;
+  if (which.norm < 0) {
+    std::memcpy(to, sums, sizeof(T) * outputs * kWidth);
+    return;
+  }
+  const T* const gamma = weights + which.norm;
+  const T* const own = weights + which.weights + first * kWidth;
+  part = {};
+  for (int output = 0; output < outputs; ++output)
+    for (int i = 0; i < kWidth; ++i) {
+      const int at = output * kWidth + i;
+      to[at] = sums[at] * gamma[i] + bias[output] * gamma[kWidth + i];
+      part.gamma[i] += sums[at] * own[at];
+      part.beta[i] += bias[output] * own[at];
+    }
+}
+
+// Computes the first layer's gradient for the squares of one rank. An empty square's is the sum of
+// all deltas minus those of the pieces that stood on it.
+template <class T>
+inline void squares_gradient(int rank, const SavedActivations<T>& saved, T* gradient) {
+  constexpr int kParts = kWidth / kLanes<T>;
+  T* const rows = gradient + kSquares + 8 * rank * kPieces * kWidth;
+  std::memset(rows, 0, sizeof(T) * 8 * kPieces * kWidth);
+  Vector<T> all[kParts] = {};
+  for (std::int64_t row = 0; row < saved.rows; ++row) {
+    Vector<T> delta[kParts];
+    for (int i = 0; i < kParts; ++i) {
+      delta[i] = load(saved.deltas.stream[0] + row * kWidth + i * kLanes<T>);
+      all[i] += delta[i];
+    }
+    const std::int8_t* const piece = saved.observation + row * kObservation + 8 * rank;
+    for (std::uint64_t left = saved.occupied[row] >> 8 * rank & 255; left; left &= left - 1) {
+      const int file = __builtin_ctzll(left);
+      T* const to = rows + input_of(file, piece[file]) * kWidth;
+      for (int i = 0; i < kParts; ++i)
+        store<T>(load(to + i * kLanes<T>) + delta[i], to + i * kLanes<T>);
+    }
+  }
+  for (int file = 0; file < 8; ++file) {
+    T* const empty = rows + (file * kPieces + kEmpty) * kWidth;
+    for (int i = 0; i < kParts; ++i) {
+      Vector<T> rest = all[i];
+      for (int kind = 0; kind < kPieces; ++kind)
+        if (kind != kEmpty) rest -= load(rows + (file * kPieces + kind) * kWidth + i * kLanes<T>);
+      store(rest, empty + i * kLanes<T>);
+    }
+  }
+}
+
+// Computes the first layer's gradient for the scalar inputs, and its bias's.
+template <class T>
+inline void scalars_gradient(const SavedActivations<T>& saved, T* gradient) {
+  constexpr int kParts = kWidth / kLanes<T>;
+  alignas(64) T sums[kScalars + 1][kWidth] = {};
+  for (std::int64_t row = 0; row < saved.rows; ++row) {
+    Vector<T> delta[kParts];
+    for (int i = 0; i < kParts; ++i) {
+      delta[i] = load(saved.deltas.stream[0] + row * kWidth + i * kLanes<T>);
+      T* const to = sums[kScalars] + i * kLanes<T>;
+      store<T>(load(to) + delta[i], to);
+    }
+    for (int scalar = 0; scalar < kScalars; ++scalar) {
+      const std::int8_t number = saved.observation[row * kObservation + 64 + scalar];
+      if (!number) continue;
+      const Vector<T> scaled =
+          broadcast(static_cast<T>(number) * static_cast<T>(kScalarScales[scalar]));
+      for (int i = 0; i < kParts; ++i) {
+        T* const to = sums[scalar] + i * kLanes<T>;
+        store(multiply_add(scaled, delta[i], load(to)), to);
+      }
+    }
+  }
+  // Their rows follow the squares' in the flat array, and the bias follows them.
+  std::memcpy(gradient + kSquares + 64 * kPieces * kWidth, sums, sizeof sums);
+}
+
+// Tasks of the keys' gradient: each takes a slice of the 64 numbers of every key.
+constexpr int kKeySlice = 32, kKeySlices = kKeys / kKeySlice;
+
+// Computes numbers `slice * kKeySlice` and on of the gradients of all keys.
+template <class T>
+inline void keys_gradient(int slice, const BatchPositions& batch, const SavedActivations<T>& saved,
+                          T* gradient) {
+  constexpr int kParts = kKeySlice / kLanes<T>;
+  T* const actions = gradient + kActionKeys + slice * kKeySlice;
+  T* const captures = gradient + kCaptureKeys + slice * kKeySlice;
+  for (int key = 0; key < kActions; ++key)
+    std::memset(actions + key * kKeys, 0, sizeof(T) * kKeySlice);
+  for (int key = 0; key < kCaptures; ++key)
+    std::memset(captures + key * kKeys, 0, sizeof(T) * kKeySlice);
+  for (std::int64_t row = 0; row < saved.rows; ++row) {
+    const std::int16_t* const action = batch.action + batch.row[row] * kMaxLegal;
+    const std::int16_t* const capture = saved.capture + row * kLegalPadded;
+    const T* const score = saved.score + row * kLegalPadded;
+    Vector<T> query[kParts];
+    for (int p = 0; p < kParts; ++p)
+      query[p] = load(saved.activations.head + row * kHead + slice * kKeySlice + p * kLanes<T>);
+    for (int i = 0; i < batch.count[batch.row[row]]; ++i) {
+      const Vector<T> by = broadcast(score[i]);
+      T* const action_key = actions + action[i] * kKeys;
+      T* const capture_key = captures + capture[i] * kKeys;
+      for (int p = 0; p < kParts; ++p) {
+        const Vector<T> more = by * query[p];
+        store<T>(load(action_key + p * kLanes<T>) + more, action_key + p * kLanes<T>);
+        store<T>(load(capture_key + p * kLanes<T>) + more, capture_key + p * kLanes<T>);
+      }
+    }
   }
 }
 

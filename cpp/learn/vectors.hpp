@@ -1,4 +1,5 @@
-// Vectors as wide as the processor's registers, and what a network computes with them.
+// SIMD vectors of the widest registers, and the element-wise functions and reductions that the
+// network needs of them.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -6,19 +7,30 @@
 #include <type_traits>
 #include <utility>
 
-#include "../machine/lanes.hpp"
-
 #if defined(__AVX512F__) || defined(__FMA__)
 #include <immintrin.h>
 #endif
 
 namespace rungs::learn {
 
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+// As many `T`s as a register holds. (g++ takes no vector type in an alias template.)
 template <class T>
-using Vector = typename machine::Lanes<T>::Vector;
+struct Register {
+  typedef T Vector __attribute__((vector_size(kVectorBytes)));
+};
+template <class T>
+using Vector = typename Register<T>::Vector;
 
 template <class T>
-constexpr int kLanes = machine::Lanes<T>::kCount;
+constexpr int kLanes = kVectorBytes / sizeof(T);
 
 template <class T>
 inline Vector<T> load(const T* from) {
@@ -32,15 +44,15 @@ inline void store(const Vector<T>& x, T* to) {
   std::memcpy(to, &x, sizeof x);
 }
 
-// The same number in all lanes. (Added to zeros, -0 would become 0, and a compiler can't leave that
-// addition out.)
+// Sets all lanes to `x`. Written as x - 0, which compilers fold to a broadcast; x + 0 would turn -0
+// into 0, so it can't be folded.
 template <class T>
-inline Vector<T> everywhere(T x) {
+inline Vector<T> broadcast(T x) {
   return x - Vector<T>{};
 }
 
-// a * b + c, rounded once where the processor does it at once. No compiler may choose that by
-// itself, as it is told to round as it is written.
+// a * b + c: one fused operation with a single rounding where the processor has FMA. It is spelt
+// out because the compiler must not contract expressions itself (-ffp-contract=off).
 inline Vector<float> multiply_add(Vector<float> a, Vector<float> b, Vector<float> c) {
 #if defined(__AVX512F__)
   return (Vector<float>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -60,8 +72,9 @@ inline Vector<double> multiply_add(Vector<double> a, Vector<double> b, Vector<do
 #endif
 }
 
-// The square root of each lane. Compilers that must set errno find no instruction for it.
-inline Vector<float> root(Vector<float> x) {
+// The square root of each lane. An intrinsic, because compilers that must set errno don't vectorise
+// std::sqrt.
+inline Vector<float> square_root(Vector<float> x) {
 #if defined(__AVX512F__)
   return (Vector<float>)_mm512_maskz_sqrt_ps(0xFFFF, (__m512)x);
 #else
@@ -69,67 +82,67 @@ inline Vector<float> root(Vector<float> x) {
   return x;
 #endif
 }
-inline Vector<double> root(Vector<double> x) {
+inline Vector<double> square_root(Vector<double> x) {
   for (int lane = 0; lane < kLanes<double>; ++lane) x[lane] = std::sqrt(x[lane]);
   return x;
 }
 
 namespace detail {
 
-// Lanes that are `distance` apart, swapped.
+// Exchanges lanes that are `distance` apart.
 template <int distance, class V, int... lane>
-inline V swapped(V x, std::integer_sequence<int, lane...>) {
+inline V swap_lanes(V x, std::integer_sequence<int, lane...>) {
   return __builtin_shufflevector(x, x, (lane ^ distance)...);
 }
 template <int distance, class V>
-inline V swapped(V x) {
+inline V swap_lanes(V x) {
   constexpr int kCount = sizeof(V) / sizeof(x[0]);
-  return swapped<distance>(x, std::make_integer_sequence<int, kCount>{});
+  return swap_lanes<distance>(x, std::make_integer_sequence<int, kCount>{});
 }
 
 template <int distance, class V>
-inline V summed(V x) {
-  x += swapped<distance>(x);
-  if constexpr (distance > 1) return summed<distance / 2>(x);
+inline V add_halves(V x) {
+  x += swap_lanes<distance>(x);
+  if constexpr (distance > 1) return add_halves<distance / 2>(x);
   return x;
 }
 
 template <int distance, class V>
-inline V highest(V x) {
-  const V other = swapped<distance>(x);
+inline V max_halves(V x) {
+  const V other = swap_lanes<distance>(x);
   x = x > other ? x : other;
-  if constexpr (distance > 1) return highest<distance / 2>(x);
+  if constexpr (distance > 1) return max_halves<distance / 2>(x);
   return x;
 }
 
 }  // namespace detail
 
-// The sum of all lanes, always in the same order; and the highest.
+// The sum and the maximum of all lanes, by halving: always in the same order.
 template <class V>
-inline auto sum(V x) {
-  return detail::summed<sizeof(V) / sizeof(x[0]) / 2>(x)[0];
+inline auto reduce_add(V x) {
+  return detail::add_halves<sizeof(V) / sizeof(x[0]) / 2>(x)[0];
 }
 template <class V>
-inline auto highest(V x) {
-  return detail::highest<sizeof(V) / sizeof(x[0]) / 2>(x)[0];
+inline auto reduce_max(V x) {
+  return detail::max_halves<sizeof(V) / sizeof(x[0]) / 2>(x)[0];
 }
 
-// e to the power of each lane, at most 0, within 2 units in the last place; 0 below e^-87. As
-// Cephes does it: x = n ln 2 + r, a polynomial for e^r, and n goes to the exponent's bits.
+// e^x of each lane, for x <= 0: within 2 ulp; 0 below x = -87. Cephes' method: x = n ln 2 + r, a
+// polynomial for e^r, and n is added to the exponent's bits.
 inline Vector<float> exponential(Vector<float> x) {
-  typedef std::uint32_t Words __attribute__((vector_size(machine::kVectorBytes)));
-  constexpr float kRound = 12582912;  // 1.5 * 2^23: what is added to it loses its fraction
-  const Vector<float> rounded = multiply_add(x, everywhere(1.44269504F), everywhere(kRound));
+  typedef std::uint32_t Words __attribute__((vector_size(kVectorBytes)));
+  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to an integer
+  const Vector<float> rounded = multiply_add(x, broadcast(1.44269504F), broadcast(kRound));
   const Vector<float> n = rounded - kRound;
-  Vector<float> r = multiply_add(n, everywhere(-0.693359375F), x);
-  r = multiply_add(n, everywhere(2.12194440e-4F), r);
-  Vector<float> power = everywhere(1.9875691500e-4F);
+  Vector<float> r = multiply_add(n, broadcast(-0.693359375F), x);
+  r = multiply_add(n, broadcast(2.12194440e-4F), r);
+  Vector<float> power = broadcast(1.9875691500e-4F);
   for (const float c :
        {1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F, 1.6666665459e-1F, 5.0000001201e-1F})
-    power = multiply_add(power, r, everywhere(c));
+    power = multiply_add(power, r, broadcast(c));
   power = multiply_add(power, r * r, r) + 1.0F;
   const Vector<float> result = (Vector<float>)((Words)power + ((Words)rounded << 23));
-  return x < everywhere(-87.0F) ? Vector<float>{} : result;
+  return x < broadcast(-87.0F) ? Vector<float>{} : result;
 }
 inline Vector<double> exponential(Vector<double> x) {
   for (int lane = 0; lane < kLanes<double>; ++lane) x[lane] = std::exp(x[lane]);

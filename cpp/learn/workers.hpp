@@ -1,17 +1,18 @@
-// Who computes: the caller, and a team of threads that may be another library's.
+// Parallel loops for the learner: on the caller alone, or on a thread pool that may be another
+// shared library's.
 #pragma once
 #include <cstdint>
 
 namespace rungs::learn {
 
-// Calls `work(body, task)` for all tasks: `rungs_team_run` in cpp/bindings/team.hpp.
+// Calls `work(body, task)` for every task in [0, tasks): `rungs_team_run` of cpp/bindings/team.cpp.
 using Runner = void (*)(std::uintptr_t team, std::int64_t threads, std::int64_t tasks,
                         std::uintptr_t work, std::uintptr_t body);
 
 struct Workers {
   Runner run;
   std::uintptr_t team;
-  std::int64_t threads;  // 1 is the caller alone, without a team
+  std::int64_t threads;  // 1: the caller alone; `run` and `team` are not used
 
   template <class Work>
   void operator()(std::int64_t tasks, const Work& work) const {

@@ -1,17 +1,18 @@
-// A batch of chess environments as processors keep it: each board's state in one piece. The caller
-// owns all the memory; nothing here allocates.
+// A batch of chess environments in a processor's memory: each board's state in one piece (array of
+// structures). The caller owns all memory; nothing here allocates.
 #pragma once
 #include <cstddef>
+#include <cstring>
 
-#include "outputs.hpp"
+#include "../env/chess_env.hpp"
 
 namespace rungs {
 
-struct ChessBatch : ChessOutputs {
+struct ChessBatch : env::ChessOutputs {
   env::ChessEnv* env;
-  std::int16_t* chosen;  // (N,) the actions that `accepts` found legal
+  std::int16_t* chosen;  // (N,) the actions that `check_and_latch` found legal
 
-  // What a rung does to board `i`; boards know nothing of each other, so in any order at any time.
+  // What a rung does to board `i`. Boards are independent, so in any order and on any thread.
 
   // Begins episode number `episode`, or the next one where that is -1.
   void reset(std::int64_t i, std::int64_t episode) const {
@@ -21,22 +22,22 @@ struct ChessBatch : ChessOutputs {
     write(i);
   }
 
-  // Whether an action is legal; it is what `step` plays then. Each is read once: it may lie where a
-  // step writes, or where another thread does.
-  bool accepts(std::int64_t i, std::int64_t action) const {
+  // Returns whether an action is legal, and if so keeps it for `step`. Each action is read only
+  // once, as its memory may be written meanwhile: by a step, or by another thread.
+  bool check_and_latch(std::int64_t i, std::int64_t action) const {
     if (!env[i].game.legal.contains(action)) return false;
     chosen[i] = static_cast<std::int16_t>(action);
     return true;
   }
 
-  // Plays what was accepted; returns whether an episode ended. Behind the last of a thread's boards
-  // comes `env::end_streams`.
+  // Plays the action that `check_and_latch` kept; returns whether an episode ended. After the last
+  // of its boards a thread calls `env::end_streams`.
   bool step(std::int64_t i) const {
     if (i + kAhead < num_envs) fetch(env[i + kAhead]);
     return env[i].step(config, chosen[i], streamed_rows(i));
   }
 
-  // Plays the engine's first ply of an episode, where it has one and not -1.
+  // Plays the engine's first ply of an episode, unless its reply is -1.
   void open(std::int64_t i) const {
     if (replies[i] < 0) return;
     env[i].begin_with(static_cast<chess::Action>(replies[i]), rows(i));
@@ -45,7 +46,7 @@ struct ChessBatch : ChessOutputs {
 
   void write(std::int64_t i) const { env[i].write(config, rows(i)); }
 
-  // Takes a board that was checked, and writes its outputs.
+  // Loads a validated board, and writes its outputs.
   void load(std::int64_t i, const env::ChessEnv& saved, const env::History* past) const {
     env[i] = saved;
     if (past) history[i] = *past;
@@ -54,11 +55,11 @@ struct ChessBatch : ChessOutputs {
   }
 
  private:
-  // A board takes about as long to come from memory as two take to step. No prefetcher sees it
-  // coming, as each is read in an order of its own.
+  // How many boards ahead to prefetch: loading a board from memory takes about as long as stepping
+  // two, and hardware prefetchers do not recognize the access pattern.
   static constexpr std::int64_t kAhead = 2;
 
-  // Asks for what every step needs of a board; of the keys of past positions most are unused.
+  // Prefetches what every step reads of a board: not the keys of past positions, mostly unused.
   static void fetch(const env::ChessEnv& soon) {
     const auto* game = reinterpret_cast<const char*>(&soon.game);
     for (std::size_t at = 0; at < offsetof(chess::Game, past); at += 64)
@@ -66,5 +67,58 @@ struct ChessBatch : ChessOutputs {
     __builtin_prefetch(&soon.game.num_past, 1);
   }
 };
+
+// Copies of boards, which can be put onto the same boards or others.
+namespace copies {
+
+namespace detail {
+
+// Copies a board; of the keys of past positions only those in use.
+inline void copy(const env::ChessEnv& from, env::ChessEnv& to) {
+  constexpr std::size_t kPast = offsetof(chess::Game, past);
+  constexpr std::size_t kRest = kPast + sizeof from.game.past;
+  static_assert(offsetof(env::ChessEnv, game) == 0);
+  const auto* source = reinterpret_cast<const char*>(&from);
+  auto* target = reinterpret_cast<char*>(&to);
+  std::memcpy(target, source, kPast + from.game.num_past * sizeof from.game.past[0]);
+  std::memcpy(target + kRest, source + kRest, sizeof from - kRest);
+}
+
+}  // namespace detail
+
+// Copies boards number `which[k]` to `saved[k]`, and their histories to `past[k]` (null if they
+// have none).
+inline void save(const ChessBatch& batch, const std::int64_t* which, std::int64_t count,
+                 env::ChessEnv* saved, env::History* past) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    detail::copy(batch.env[which[k]], saved[k]);
+    if (past) past[k] = batch.history[which[k]];
+  }
+}
+
+// Replaces boards number `which[k]` by what `save` copied, and writes their outputs as after a
+// reset. They draw the random numbers that their source would, or, with `own`, their own: then they
+// keep their index in the batch and their episode's number.
+inline void put(const ChessBatch& batch, const std::int64_t* which, std::int64_t count,
+                const env::ChessEnv* saved, const env::History* past, bool own) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t i = which[k];
+    env::ChessEnv& env = batch.env[i];
+    const std::uint32_t episode = env.episode;
+    detail::copy(saved[k], env);
+    if (own) {
+      env.board = static_cast<std::uint32_t>(batch.first_board + i);
+      env.episode = episode;
+    }
+    if (past) batch.history[i] = past[k];
+    batch.reward[i] = 0;
+    batch.terminated[i] = batch.truncated[i] = false;
+    batch.ended[i] = env.ended;
+    batch.reason[i] = 0;
+    batch.write(i);
+  }
+}
+
+}  // namespace copies
 
 }  // namespace rungs

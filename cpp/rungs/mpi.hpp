@@ -1,8 +1,8 @@
 // The MPI rung: every rank steps its share of the boards, with threads inside.
 //
-// Gathered, rank 0 leads: it tells the others what to do, deals out the actions and gathers the
-// outputs. Apart, each rank goes its own way with its own boards, and all they tell each other is
-// whether an action was illegal, so that all of them step or none does.
+// Gathered, rank 0 leads: it broadcasts orders, scatters the actions and gathers the outputs.
+// Otherwise each rank steps its own boards for its own caller, and ranks exchange only whether an
+// action was illegal, so that all of them step or none does.
 #pragma once
 #include <mpi.h>
 
@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "openmp.hpp"
+#include "cpu_loops.hpp"
 
 namespace rungs::mpi {
 
-// One rank's view. `boards` and `first` say how many boards each rank has and where they start.
+// The ranks and their shares: rank r has `boards[r]` boards, from number `first[r]` on.
 struct Ranks {
   std::int64_t communicator;  // Fortran's number for it, which all implementations translate
   const std::int32_t* boards;
@@ -41,7 +41,7 @@ inline std::int64_t step_if_all_can(const Ranks& ranks, const ChessBatch& batch,
 
 enum class Task : std::int64_t { RESET, STEP, CALL };
 
-// What rank 0 wants done. CALL is left to the callers of `follow`.
+// An order of rank 0's. CALL is carried out by the caller of `follow`.
 struct Order {
   Task task;
   std::int64_t episode;  // of a reset
@@ -49,10 +49,10 @@ struct Order {
   std::int64_t partial;  // likewise, of some boards
 };
 
-// What rank 0 deals out and gathers. Of arrays it has all boards', any other rank its own.
+// What rank 0 scatters and gathers. Its arrays have all boards, those of any other rank its own.
 struct Gathering {
   Ranks ranks;
-  std::int64_t shared;  // all arrays are rank 0's, which every rank sees: nothing is sent
+  std::int64_t shared;  // every rank sees rank 0's arrays (shared memory): nothing is sent
   std::int64_t* actions;
   std::int64_t* replies;  // null where no engine plays
   bool* which;
@@ -60,8 +60,8 @@ struct Gathering {
 
 namespace detail {
 
-// Waits awake for a millisecond, as the next step may come at once; then mostly asleep, to leave
-// the core to whoever learns meanwhile.
+// Spins for a millisecond, as the next step may come at once; then sleeps between tests, to leave
+// the core to the learner.
 inline void wait_politely(MPI_Request& request) {
   using std::chrono::steady_clock;
   const auto awake_until = steady_clock::now() + std::chrono::milliseconds(1);
@@ -73,7 +73,7 @@ inline void wait_politely(MPI_Request& request) {
   }
 }
 
-// Rank 0 keeps the head of `array` and sends the others their parts.
+// Rank 0 keeps the head of `array` and sends the other ranks their parts.
 inline void scatter(const Ranks& ranks, void* array, MPI_Datatype type) {
   const int rank = ranks.rank(), own = ranks.boards[rank];
   if (rank == 0)
@@ -99,7 +99,7 @@ inline MPI_Request gather(const Ranks& ranks, void* array, std::int64_t bytes) {
   return request;
 }
 
-// Gathers the outputs; of a reset those of the position.
+// Gathers the outputs: all, or after a reset only those of the position.
 inline void gather_outputs(const Ranks& ranks, const ChessBatch& batch, bool all) {
   const env::ChessConfig& config = batch.config;
   std::vector<MPI_Request> requests;
@@ -135,7 +135,7 @@ inline std::int64_t step(const Gathering& all, const ChessBatch& batch, const op
   std::int64_t ended = step_if_all_can(all.ranks, batch, all.actions, team);
   if (ended < 0) return ended;
   if (!all.shared) gather_outputs(all.ranks, batch, true);
-  // Rank 0 hears of all only when all have written.
+  // Also a barrier: rank 0 goes on only when all ranks have written.
   MPI_Allreduce(MPI_IN_PLACE, &ended, 1, MPI_INT64_T, MPI_SUM, all.ranks.comm());
   return ended;
 }
@@ -155,7 +155,7 @@ inline std::int64_t carry_out(const Gathering& all, ChessBatch& batch, const ope
 
 }  // namespace detail
 
-// On rank 0: does what is ordered, with the others.
+// On rank 0: broadcasts an order and carries it out, with the other ranks.
 inline std::int64_t lead(const Gathering& all, ChessBatch& batch, const openmp::Team& team,
                          Order order) {
   MPI_Request request;
@@ -164,7 +164,7 @@ inline std::int64_t lead(const Gathering& all, ChessBatch& batch, const openmp::
   return detail::carry_out(all, batch, team, order);
 }
 
-// On the other ranks: does what rank 0 orders, until it orders a CALL.
+// On the other ranks: carries out rank 0's orders until it orders a CALL.
 inline void follow(const Gathering& all, ChessBatch& batch, const openmp::Team& team) {
   for (;;) {
     Order order;

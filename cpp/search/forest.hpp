@@ -1,10 +1,10 @@
-// The trees of many games, which grow side by side, and the batches of their leaves. The caller
-// owns all the memory; nothing here allocates.
+// The trees of many games, searched in batches so that their leaves are evaluated together. The
+// caller owns all memory; nothing here allocates.
 #pragma once
 #include <cstring>
 
 #include "../env/chess_env.hpp"
-#include "../rungs/team.hpp"
+#include "../rungs/thread_pool.hpp"
 #include "game_tree.hpp"
 
 namespace rungs::search {
@@ -13,16 +13,16 @@ struct Forest {
   Settings settings;
   std::int64_t num_games;
   GameTree* game;
-  env::History* history;  // null where observations don't show any
-  Node* node;             // of each game two halves of `settings.nodes`
-  Edge* edge;             // likewise
+  env::History* history;  // null where observations show none
+  Node* node;             // two buffers of `settings.nodes` per game
+  Edge* edge;             // two buffers of `settings.edges` per game
   const std::int32_t* schedule;
-  // Rows for leaves: batch by batch, from the row of the batch's first game on.
+  // Leaves to evaluate: those of a batch are consecutive rows, from the row of its first game on.
   std::uint8_t* observation;
   std::int16_t* actions;
   std::int16_t* counts;
 
-  Searched searched(std::int64_t i) const {
+  GameView view(std::int64_t i) const {
     Node* nodes = node + 2 * i * settings.nodes;
     Edge* edges = edge + 2 * i * settings.edges;
     return {settings,
@@ -32,20 +32,20 @@ struct Forest {
             {{nodes, edges}, {nodes + settings.nodes, edges + settings.edges}}};
   }
 
-  Row row(std::int64_t i) const {
+  LeafBuffers leaf_buffers(std::int64_t i) const {
     return {observation + i * env::observation_bytes(settings.observation),
-            actions + i * env::kMostListed, counts + i};
+            actions + i * env::kMaxLegal, counts + i};
   }
 };
 
-// The evaluation of a batch's leaves, in their order.
+// The evaluation of a batch's leaves, in their order: logits (leaves, stride) and values (leaves,).
 struct Evaluation {
   const float* logits;
-  std::int64_t stride;  // of its rows
+  std::int64_t stride;  // floats per row of logits
   const float* values;
 };
 
-// Threads to share work with; none where `team` is null.
+// A thread pool; `team` is null for the caller alone.
 struct Helpers {
   Team* team;
   std::int32_t threads;
@@ -68,9 +68,9 @@ struct Helpers {
 
 namespace detail {
 
-// Whether an evaluation is one: a value from -1 to 1, and logits that are numbers, or -inf, but not
-// all of them.
-inline bool is_number(const float* logits, std::int32_t count, float value) {
+// Whether an evaluation is valid: a value in [-1, 1], and logits that are finite or -inf, at least
+// one of them finite.
+inline bool is_valid_evaluation(const float* logits, std::int32_t count, float value) {
   constexpr float kMost = std::numeric_limits<float>::max();
   bool right = value >= -1 && value <= 1;
   float most = -std::numeric_limits<float>::infinity();
@@ -81,16 +81,16 @@ inline bool is_number(const float* logits, std::int32_t count, float value) {
   return right && most >= -kMost;
 }
 
-// Moves the rows of games that wait together, in their order; returns how many there are.
-inline std::int64_t gather(const Forest& forest, std::int64_t first, std::int64_t last) {
+// Moves the rows of waiting games together, in their order; returns their number.
+inline std::int64_t compact_rows(const Forest& forest, std::int64_t first, std::int64_t last) {
   std::int64_t next = first;
   for (std::int64_t i = first; i < last; ++i) {
-    if (!forest.game[i].waits) continue;
+    if (!forest.game[i].waiting) continue;
     if (next < i) {
-      const Row from = forest.row(i), to = forest.row(next);
+      const LeafBuffers from = forest.leaf_buffers(i), to = forest.leaf_buffers(next);
       std::memcpy(to.observation, from.observation,
                   static_cast<std::size_t>(env::observation_bytes(forest.settings.observation)));
-      std::memcpy(to.actions, from.actions, env::kMostListed * sizeof *to.actions);
+      std::memcpy(to.actions, from.actions, env::kMaxLegal * sizeof *to.actions);
       *to.count = *from.count;
     }
     ++next;
@@ -100,57 +100,57 @@ inline std::int64_t gather(const Forest& forest, std::int64_t first, std::int64_
 
 }  // namespace detail
 
-// Puts an evaluation, or none where no tree waits, into the trees of games from `first` to `last` -
-// 1, which grow until each waits again or has had its simulations. Returns how many wait, their
-// leaves in as many rows from `first` on; or, where the evaluation of game `i` is none and nothing
-// was changed, -1 - i.
-inline std::int64_t grow(const Forest& forest, std::int64_t first, std::int64_t last,
-                         const Evaluation& evaluation, const Helpers& helpers) {
+// Expands the waiting leaves of games `first` to `last` - 1 with their evaluations, backs these up,
+// and simulates until every game waits again or has no simulations left. Returns how many wait;
+// their leaves are in that many rows from `first` on. If the evaluation of game `i` is invalid,
+// nothing is changed and -1 - i is returned.
+inline std::int64_t simulate(const Forest& forest, std::int64_t first, std::int64_t last,
+                             const Evaluation& evaluation, const Helpers& helpers) {
   std::int64_t leaves = 0;
   for (std::int64_t i = first; i < last; ++i) {
     GameTree& game = forest.game[i];
-    if (!game.waits) continue;
-    if (!detail::is_number(evaluation.logits + leaves * evaluation.stride, game.leaf.count,
-                           evaluation.values[leaves]))
+    if (!game.waiting) continue;
+    if (!detail::is_valid_evaluation(evaluation.logits + leaves * evaluation.stride,
+                                     game.leaf.count, evaluation.values[leaves]))
       return -1 - i;
-    game.row = leaves++;
+    game.evaluation_row = leaves++;
   }
   helpers.each(first, last, [&](std::int64_t i) {
-    const Searched searched = forest.searched(i);
-    if (searched.own.waits) {
-      const std::int64_t row = searched.own.row;
-      absorb(searched, evaluation.logits + row * evaluation.stride, evaluation.values[row]);
+    const GameView view = forest.view(i);
+    if (view.state.waiting) {
+      const std::int64_t row = view.state.evaluation_row;
+      expand_and_backup(view, evaluation.logits + row * evaluation.stride, evaluation.values[row]);
     }
-    grow(searched, forest.row(i));
+    simulate(view, forest.leaf_buffers(i));
   });
-  return detail::gather(forest, first, last);
+  return detail::compact_rows(forest, first, last);
 }
 
-// Begins a game at a position, as its number's next.
+// Begins game `i` at a position, as its episode number `episode`.
 inline void begin(const Forest& forest, std::int64_t i, const chess::Position& position,
                   std::uint32_t episode) {
-  const Searched searched = forest.searched(i);
-  chess::start(searched.own.game, position);
-  if (searched.history) {
-    searched.history->clear();
-    searched.history->add(searched.own.game);
+  const GameView view = forest.view(i);
+  chess::start(view.state.game, position);
+  if (view.history) {
+    view.history->clear();
+    view.history->add(view.state.game);
   }
-  begin(searched, {forest.settings.seed, static_cast<std::uint32_t>(i), episode, 0});
+  begin(view, {forest.settings.seed, static_cast<std::uint32_t>(i), episode, 0});
 }
 
-// Begins a game where a board is, whose numbers it draws.
+// Begins game `i` at the state of a board, with the board's random numbers.
 inline void begin(const Forest& forest, std::int64_t i, const env::ChessEnv& board,
                   const env::History* history) {
-  const Searched searched = forest.searched(i);
-  chess::Game& game = searched.own.game;
+  const GameView view = forest.view(i);
+  chess::Game& game = view.state.game;
   for (int k = 0; k < board.game.num_past; ++k) game.past[k] = board.game.past[k];
-  // Its mask may say what an episode that has ended takes, not what is legal.
+  // The mask of an ended episode may hold other actions than the legal ones: recompute them.
   chess::resume(game, board.game.position, board.game.num_past);
-  if (searched.history) *searched.history = *history;
-  begin(searched, {forest.settings.seed, board.board, board.episode, board.ply});
+  if (view.history) *view.history = *history;
+  begin(view, {forest.settings.seed, board.board, board.episode, board.ply});
 }
 
-// The first game in which an action is neither legal nor -1, or their number.
+// The first game whose action is neither legal nor -1, or num_games.
 inline std::int64_t first_illegal(const Forest& forest, const std::int64_t* actions) {
   std::int64_t i = 0;
   for (; i < forest.num_games; ++i) {

@@ -1,46 +1,60 @@
-// Which edge a simulation takes, and what a search makes of its visits. Each sum is added up in the
-// order of the edges, as in lib/rungs/search/twin.py.
+// Selection: which edge a simulation follows, and the improved policy. Each sum adds its terms in
+// the order of the edges, as in lib/rungs/search/reference.py.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "settings.hpp"
+#include "../env/observation.hpp"
 #include "tree.hpp"
 
 namespace rungs::search {
 
-constexpr double kLeastSpan = 1e-8, kLeastScore = -1e9;
+enum class Policy : std::int32_t { GUMBEL, PUCT };
 
-// The values of a node's actions, completed where there are no visits, and sigma of them (Danihelka
-// et al., "Policy improvement by planning with Gumbel", ICLR 2022, equation 10 and appendix D).
-struct Completed {
-  double low, factor;  // sigma(q) = (q - low) * factor
-  double top;          // the highest sigma
-  double mixed;        // the value of actions without visits
-  double rest;         // the sum of their priors
-  bool all_visited;    // there are none
+// Settings of a search; lib/rungs/search/settings.py explains them.
+struct Settings {
+  std::uint64_t seed;
+  Policy policy;
+  env::ObservationFormat observation;
+  // Capacity of a tree, and of the subtree that is kept after a move.
+  std::int32_t nodes, edges, kept_nodes, kept_edges;
+  std::int32_t keep;        // whether a subtree is kept after a move
+  std::int32_t considered;  // Gumbel's, as are the next three
+  double scale, value_scale, maxvisit_init;
+  double c_init, c_base, alpha, fraction, temperature;  // PUCT's
+};
+
+constexpr double kMinSpan = 1e-8, kMinScore = -1e9;
+
+// Completed q-values of a node and sigma of them (Danihelka et al., "Policy improvement by planning
+// with Gumbel", ICLR 2022, equation 10 and appendix D); mctx: qtransform_completed_by_mix_value.
+struct CompletedQ {
+  double low, factor;      // sigma(q) = (q - low) * factor
+  double max_sigma;        // highest sigma of any action
+  double mixed_value;      // value of unvisited actions
+  double unvisited_prior;  // sum of their priors
+  bool all_visited;        // no action is unvisited
 
   double sigma(double q) const { return (q - low) * factor; }
   double sigma_of(const Edge& edge) const {
-    return sigma(edge.visits ? edge.value_sum / edge.visits : mixed);
+    return sigma(edge.visits ? edge.value_sum / edge.visits : mixed_value);
   }
 };
 
-// Of a node whose visited edges are among the first `limit`, which is either all of its edges or
-// `opened` and one more.
+// Computes them from the first `limit` edges: all edges, or the visited ones and one more.
 //
-// The priors of actions without visits are added up, not taken from 1: where they are small,
-// rounding would leave nothing of them, and with a high sigma they can weigh most.
-inline Completed completed(const Node& node, const Edge* edges, int limit,
-                           const Settings& settings) {
-  double probability = 0, weighted = 0, rest = 0;
+// The priors of unvisited actions are summed, not taken as 1 - the others: where they are small,
+// rounding would leave nothing of them, and with a large sigma they can dominate.
+inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int limit,
+                                    const Settings& settings) {
+  double probability = 0, weighted = 0, unvisited_prior = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   std::int32_t visited = 0, most = 0;
   for (int i = 0; i < limit; ++i) {
     const Edge& edge = edges[i];
     if (!edge.visits) {
-      rest += edge.prior;
+      unvisited_prior += edge.prior;
       continue;
     }
     const double q = edge.value_sum / edge.visits;
@@ -51,49 +65,52 @@ inline Completed completed(const Node& node, const Edge* edges, int limit,
     most = std::max(most, edge.visits);
     ++visited;
   }
-  Completed values{};
+  CompletedQ values{};
   const std::int32_t visits = node.visits - 1;
-  values.mixed = node.raw_value;
+  values.mixed_value = node.raw_value;
   if (visited) {
     const double mean = weighted / probability;
-    values.mixed = (node.raw_value + visits * mean) / (visits + 1);
+    values.mixed_value = (node.raw_value + visits * mean) / (visits + 1);
   }
   values.all_visited = visited == node.count;
   if (!values.all_visited) {
-    low = std::min(low, values.mixed);
-    high = std::max(high, values.mixed);
-    values.rest = limit < node.count ? node.rest : rest;
+    low = std::min(low, values.mixed_value);
+    high = std::max(high, values.mixed_value);
+    values.unvisited_prior = limit < node.count ? node.unvisited_prior : unvisited_prior;
   }
   const double scale = (settings.maxvisit_init + most) * settings.value_scale, span = high - low;
   values.low = low;
-  values.factor = scale / std::max(span, kLeastSpan);
-  values.top = span * values.factor;
+  values.factor = scale / std::max(span, kMinSpan);
+  values.max_sigma = span * values.factor;
   return values;
 }
 
-// The improved policy, softmax(logits + sigma(completed q)) (equation 11): writes a weight for each
-// of the first `limit` edges, all that were visited among them, and returns what to divide it by.
-// A weight is prior * exp(sigma - the highest sigma), so that no logit is needed.
-inline double improve(const Node& node, const Edge* edges, int limit, const Settings& settings,
-                      double* weight) {
-  const Completed values = completed(node, edges, limit, settings);
-  const double unvisited = values.all_visited ? 0 : exp_of(values.sigma(values.mixed) - values.top);
+// The improved policy, softmax(logits + sigma(completed q)) (equation 11): writes unnormalised
+// weights of the first `limit` edges, which include all visited ones, and returns the sum over all
+// edges. A weight is prior * exp(sigma - max sigma), so that no logits are needed.
+inline double improved_policy(const Node& node, const Edge* edges, int limit,
+                              const Settings& settings, double* weight) {
+  const CompletedQ values = complete_q_values(node, edges, limit, settings);
+  const double unvisited =
+      values.all_visited ? 0 : portable_exp(values.sigma(values.mixed_value) - values.max_sigma);
   double mass = 0;
   for (int i = 0; i < limit; ++i) {
     if (!edges[i].visits) {
       weight[i] = edges[i].prior * unvisited;
       continue;
     }
-    weight[i] = edges[i].prior * exp_of(values.sigma_of(edges[i]) - values.top);
+    weight[i] = edges[i].prior * portable_exp(values.sigma_of(edges[i]) - values.max_sigma);
     mass += weight[i];
   }
-  return mass + values.rest * unvisited;
+  return mass + values.unvisited_prior * unvisited;
 }
 
-// Below the root (its section 5): visits follow the improved policy as closely as they can.
-inline int select_gumbel(const Node& node, const Edge* edges, int limit, const Settings& settings) {
-  double weight[env::kMostListed];
-  const double mass = improve(node, edges, limit, settings, weight);
+// Gumbel MuZero's deterministic selection below the root (section 5): visits follow the improved
+// policy as closely as they can.
+inline int select_gumbel_interior(const Node& node, const Edge* edges, int limit,
+                                  const Settings& settings) {
+  double weight[env::kMaxLegal];
+  const double mass = improved_policy(node, edges, limit, settings, weight);
   int best = 0;
   double highest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < limit; ++i) {
@@ -106,16 +123,18 @@ inline int select_gumbel(const Node& node, const Edge* edges, int limit, const S
   return best;
 }
 
-// At the root: the best of the edges that this search has visited so often. `base` has an edge's
-// logit and noise, `before` its visits before the search.
-inline int best_of_visited(const Node& root, const Edge* edges, const Settings& settings,
-                           const double* base, const std::int32_t* before, std::int32_t visits) {
-  const Completed values = completed(root, edges, root.count, settings);
+// Selection at the root by sequential halving: the best of the edges that this search has visited
+// `visits` times. `noisy_prior` is an edge's log prior plus Gumbel noise, `visits_before` its
+// visits before this search.
+inline int best_considered(const Node& root, const Edge* edges, const Settings& settings,
+                           const double* noisy_prior, const std::int32_t* visits_before,
+                           std::int32_t visits) {
+  const CompletedQ values = complete_q_values(root, edges, root.count, settings);
   int best = 0;
   double highest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < root.count; ++i) {
-    if (edges[i].visits - before[i] != visits) continue;
-    const double score = std::max(kLeastScore, base[i] + values.sigma_of(edges[i]));
+    if (edges[i].visits - visits_before[i] != visits) continue;
+    const double score = std::max(kMinScore, noisy_prior[i] + values.sigma_of(edges[i]));
     if (score > highest) {
       highest = score;
       best = i;
@@ -124,12 +143,13 @@ inline int best_of_visited(const Node& root, const Edge* edges, const Settings& 
   return best;
 }
 
-// PUCT as in AlphaZero (Silver et al., Science 2018), over the first `limit` edges, whose priors
-// `prior(i)` says: the first of those that score highest.
+// PUCT as in AlphaZero (Silver et al., Science 2018) over the first `limit` edges, with priors
+// `prior(i)`. Of equal scores the first wins.
 template <class Prior>
 inline int select_puct(const Node& node, const Edge* edges, int limit, const Settings& settings,
                        Prior prior) {
-  double reach = log_of((1.0 + node.visits + settings.c_base) / settings.c_base) + settings.c_init;
+  double reach =
+      portable_log((1.0 + node.visits + settings.c_base) / settings.c_base) + settings.c_init;
   reach *= std::sqrt(static_cast<double>(node.visits));
   int best = 0;
   double highest = -std::numeric_limits<double>::infinity();

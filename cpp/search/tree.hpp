@@ -1,38 +1,37 @@
-// A search tree in memory that is allocated once: nodes and edges in the order in which they were
-// made. What it is about are sums over edges; a node's position is kept so that a walk down the
-// tree plays one move, its last.
+// A search tree in memory that is allocated once: nodes and edges in order of creation. Statistics
+// live on edges. A node stores its position, so that a walk down the tree plays only the last move.
 #pragma once
 #include "../chess/game.hpp"
-#include "real.hpp"
+#include "numerics.hpp"
 
 namespace rungs::search {
 
 constexpr std::int32_t kNone = -1;
 
-// An action that is legal at a node, and what was found of it: P, N and W of AlphaZero's papers.
+// A legal action at a node and its statistics: P, N and W of AlphaZero's papers.
 struct Edge {
-  double value_sum;  // what its visits were worth to the side that chooses
+  double value_sum;  // sum of its visits' values, to the side to move at the node
   float prior;
   std::int32_t visits;
-  std::int32_t child;  // a node's number, or kNone
+  std::int32_t child;  // index of a node, or kNone
   std::int16_t action;
-  std::int16_t unused;
+  std::int16_t padding;
 };
 
-// A position that was evaluated, or in which the game is over.
+// An evaluated position, or one in which the game is over.
 struct Node {
   chess::Position position;
   std::uint64_t key;
-  double rest;                // the sum of the priors of its edges from `opened` on
-  float raw_value;            // the evaluator's; of a game that is over, what is true
-  std::int32_t visits;        // its own evaluation included: 1 + those of its edges
-  std::int32_t parent, edge;  // by which the parent leads here; kNone of the root
-  std::int32_t first;         // its edges are `count` from there on
+  double unvisited_prior;     // sum of the priors of its unvisited edges
+  float raw_value;            // the evaluator's; exact where the game is over
+  std::int32_t visits;        // 1 (its own evaluation) + those of its edges
+  std::int32_t parent, edge;  // the edge that leads here, of node `parent`; kNone at the root
+  std::int32_t first;         // index of its first edge, of `count`
   std::int16_t count;
-  // Edges that were visited come first, and next the one with the highest prior of all others, as
-  // that is the one that may be visited next. At the root, where noise decides, it is not so,
-  // and neither `opened` nor `rest` is used.
-  std::int16_t opened;
+  // Visited edges come first, then the unvisited edge with the highest prior, the only one of these
+  // that can be selected next. Not so at the root, where noise decides: there neither `num_visited`
+  // nor `unvisited_prior` is used.
+  std::int16_t num_visited;
   std::int8_t reason;  // chess::Reason
   std::uint8_t repetitions;
 
@@ -40,50 +39,50 @@ struct Node {
 };
 
 // The memory of one tree.
-struct Memory {
+struct TreeMemory {
   Node* node;
   Edge* edge;
 
   Edge* edges(const Node& of) const { return edge + of.first; }
 };
 
-// The least prior: the smallest normal float, so that its logarithm is a number.
-constexpr float kLeastPrior = 1.1754943508222875e-38F;
+// Priors are at least the smallest normal float, so that their logarithm is finite.
+constexpr float kMinPrior = 1.1754943508222875e-38F;
 
-// Has the edges that were visited followed by the one with the highest prior, of equals the one
-// with the lowest action: the others stay in their order. Sums up the priors of all of these.
-inline void put_best_next(Node& node, Edge* edges) {
-  node.rest = 0;
-  if (node.opened == node.count) return;
-  int best = node.opened;
-  for (int i = node.opened + 1; i < node.count; ++i)
+// Moves the unvisited edge with the highest prior (of equals the one with the lowest action) to
+// just after the visited ones; the others keep their order. Sums the priors of all unvisited edges.
+inline void put_best_unvisited_next(Node& node, Edge* edges) {
+  node.unvisited_prior = 0;
+  if (node.num_visited == node.count) return;
+  int best = node.num_visited;
+  for (int i = node.num_visited + 1; i < node.count; ++i)
     if (edges[i].prior > edges[best].prior) best = i;
   const Edge moved = edges[best];
-  for (int i = best; i > node.opened; --i) edges[i] = edges[i - 1];
-  edges[node.opened] = moved;
-  for (int i = node.opened; i < node.count; ++i) node.rest += edges[i].prior;
+  for (int i = best; i > node.num_visited; --i) edges[i] = edges[i - 1];
+  edges[node.num_visited] = moved;
+  for (int i = node.num_visited; i < node.count; ++i) node.unvisited_prior += edges[i].prior;
 }
 
-// Makes edges for the actions of a list.
-inline void list_edges(const std::int16_t* actions, int count, Edge* edges) {
+// Writes an edge for each of `count` actions.
+inline void make_edges(const std::int16_t* actions, int count, Edge* edges) {
   for (int i = 0; i < count; ++i) edges[i] = {0, 0, 0, kNone, actions[i], 0};
 }
 
-// Turns logits, of edges in the order in which they were listed, into priors.
+// Sets priors to the softmax of `count` logits, in the edges' order.
 inline void set_priors(const float* logits, int count, Edge* edges) {
   double weight[256], most = logits[0], total = 0;
   for (int i = 1; i < count; ++i) most = logits[i] > most ? logits[i] : most;
-  for (int i = 0; i < count; ++i) weight[i] = exp_of(logits[i] - most);
+  for (int i = 0; i < count; ++i) weight[i] = portable_exp(logits[i] - most);
   for (int i = 0; i < count; ++i) total += weight[i];
   for (int i = 0; i < count; ++i) {
     const auto prior = static_cast<float>(weight[i] / total);
-    edges[i].prior = prior > kLeastPrior ? prior : kLeastPrior;
+    edges[i].prior = prior > kMinPrior ? prior : kMinPrior;
   }
 }
 
-// Adds what a leaf is worth to the side to move there to all edges that lead to it, from `edge` of
-// node number `parent` up.
-inline void back_up(const Memory& tree, std::int32_t parent, std::int32_t edge, double value) {
+// Backs up a leaf's value, to the side to move there, along the path to the root, from `edge` of
+// node `parent` up.
+inline void backup(const TreeMemory& tree, std::int32_t parent, std::int32_t edge, double value) {
   while (edge != kNone) {
     value = -value;
     ++tree.edge[edge].visits;
@@ -95,14 +94,15 @@ inline void back_up(const Memory& tree, std::int32_t parent, std::int32_t edge, 
   }
 }
 
-struct Size {
+struct TreeSize {
   std::int32_t nodes, edges;
 };
 
-// Copies the tree below node number `root` to other memory, breadth first, as far as it has room.
-// What was below an edge and finds none is forgotten; the edge keeps its visits.
-inline Size copy_below(const Memory& from, std::int32_t root, const Memory& to, Size room) {
-  Size used = {0, 0};
+// Copies the subtree below node `root`, breadth first, as far as `capacity` allows. A child that
+// doesn't fit is dropped; its edge keeps its visits.
+inline TreeSize copy_subtree(const TreeMemory& from, std::int32_t root, const TreeMemory& to,
+                             TreeSize capacity) {
+  TreeSize used = {0, 0};
   const auto copy = [&](std::int32_t number, std::int32_t parent, std::int32_t edge) {
     const Node& source = from.node[number];
     Node& target = to.node[used.nodes];
@@ -121,7 +121,7 @@ inline Size copy_below(const Memory& from, std::int32_t root, const Memory& to, 
       std::int32_t& child = to.edge[e].child;
       if (child == kNone) continue;
       const bool fits =
-          used.nodes < room.nodes && used.edges + from.node[child].count <= room.edges;
+          used.nodes < capacity.nodes && used.edges + from.node[child].count <= capacity.edges;
       child = fits ? copy(child, number, e) : kNone;
     }
   }

@@ -140,7 +140,7 @@ class UnavailableError(RungsError, RuntimeError):
     """Something this machine or installation lacks; the message says what, and how to get it."""
 
 
-class NotOfferedError(RungsError, NotImplementedError):
+class UnsupportedError(RungsError, NotImplementedError):
     """An environment has no way to do what the conformance suite asks for; it is named."""
 
 
@@ -152,7 +152,7 @@ class BusyError(RungsError, RuntimeError):
     """An environment was called while another thread was in it. Nothing was changed."""
 
 
-class SamenessError(RungsError, AssertionError):
+class MismatchError(RungsError, AssertionError):
     """Two rungs that should be the same environment gave different outputs."""
 
 

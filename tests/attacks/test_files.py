@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from rungs import cli
-from rungs.core.atomic import UNFINISHED, tidy, written
-from rungs.core.folder import claimed
+from rungs import cli as library
+from rungs.core.atomic import UNFINISHED, atomic_write, remove_leftovers
+from rungs.core.folder import locked_output_dir
 from rungs.core.lock import locked
-from rungs.course import book, chain, manifest
 from rungs.errors import ConfigurationError, RungsError, StorageError
 from rungs.train import checkpoint
 from rungs.train.settings import PpoSettings, Training
 from rungs.train.training import train
+from rungs_course import cli
+from rungs_course.runner import book, chain, manifest
 from tests.course import notebooks as tiny
 
 TINY = Training(
@@ -62,7 +63,7 @@ def runs(monkeypatch, tmp_path):
             Path(parameters["out"]) / "results" / f"{notebook.stem}.csv",
             Path(parameters["figures"]) / f"{notebook.stem}.png",
         ):
-            with written(place) as unfinished:
+            with atomic_write(place) as unfinished:
                 unfinished.write_text(str(parameters["seed"]))
 
     monkeypatch.setattr(chain, "execute", execute)
@@ -153,7 +154,7 @@ def test_a_folder_that_is_not_a_training_of_ours_is_refused_by_name(out, name):
 def test_a_path_with_a_nul_is_refused(tmp_path):
     with (
         pytest.raises(ConfigurationError, match="is no path"),
-        claimed(tmp_path / "a\0b", "run", ()),
+        locked_output_dir(tmp_path / "a\0b", "run", ()),
     ):
         pass
 
@@ -166,7 +167,7 @@ def test_a_path_with_a_nul_is_refused(tmp_path):
     ],
 )
 def test_a_folder_of_ours_of_another_kind_is_refused(runs, out, kind, into):
-    with claimed(out, kind, ()) as folder:
+    with locked_output_dir(out, kind, ()) as folder:
         folder.note([])
     before = contents(out)
     with pytest.raises(ConfigurationError, match=f"{out} holds a {kind}"):
@@ -233,11 +234,11 @@ def test_nothing_is_removed_through_a_link(runs, out, tmp_path, name):
 @pytest.mark.parametrize("name", ["../precious", "{}/precious", "link/precious", "link"])
 def test_a_list_of_files_removes_nothing_elsewhere(tmp_path, out, name):
     (tmp_path / "precious").write_text("precious")
-    with claimed(out, "run", ()) as folder:
+    with locked_output_dir(out, "run", ()) as folder:
         (out / "link").symlink_to(tmp_path)
         folder.files = [name.format(tmp_path)]
         folder.note([])
-    with claimed(out, "run", ()) as folder:
+    with locked_output_dir(out, "run", ()) as folder:
         folder.clear()
     assert (tmp_path / "precious").read_text() == "precious"
     assert (out / "link").is_symlink()
@@ -296,7 +297,7 @@ def test_what_looks_unfinished_and_is_a_link_stays(tmp_path):
     (tmp_path / "precious").mkdir()
     (tmp_path / f"{UNFINISHED}x").symlink_to("precious")
     (tmp_path / ".unfinished-mine").mkdir()
-    tidy(tmp_path)
+    remove_leftovers(tmp_path)
     assert len(list(tmp_path.glob("*"))) == 4  # with the notebooks
 
 
@@ -366,8 +367,9 @@ def test_a_lock_is_not_written_through_a_link(tmp_path):
 def test_a_file_where_a_folder_should_be_is_said_in_a_line(tmp_path, capsys):
     (tmp_path / "file").write_text("precious")
     for out in (tmp_path / "file", tmp_path / "file" / "out"):
-        for command in (["run", "--only", "07"], ["train", "--rung", "cpp", "--num-envs", "8"]):
-            assert cli.main([*command, "--out", str(out)]) in (1, 2)
+        train = ["train", "--rung", "cpp", "--num-envs", "8"]
+        for main, command in ((cli.main, ["run", "--only", "07"]), (library.main, train)):
+            assert main([*command, "--out", str(out)]) in (1, 2)
             error = capsys.readouterr().err
             assert error.count("\n") == 1
             assert str(tmp_path / "file") in error
@@ -380,7 +382,7 @@ def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path, limited):
     path = tmp_path / "file"
     path.write_text("old")
     said = f"{path} can't be written: File too large"
-    with pytest.raises(StorageError, match=said), limited(10), written(path) as unfinished:
+    with pytest.raises(StorageError, match=said), limited(10), atomic_write(path) as unfinished:
         unfinished.write_bytes(bytes(1000))
     assert path.read_text() == "old"
     assert not list(tmp_path.glob(f"{UNFINISHED}*"))
@@ -415,7 +417,7 @@ def test_a_home_that_cant_be_written_to_is_said_in_a_line(tmp_path, monkeypatch,
     def refuse():
         raise OSError(errno.EROFS, "Read-only file system", "/home/somebody/.cache")
 
-    monkeypatch.setattr("rungs.course.first.look", refuse)
+    monkeypatch.setattr("rungs_course.runner.first.look", refuse)
     assert cli.main(["race"]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1

@@ -12,11 +12,12 @@ import torch
 
 from rungs import cli
 from rungs.chess.engine import UciEngine
-from rungs.course import chain, manifest
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.train import checkpoint
 from rungs.train.settings import PpoSettings, Training
 from rungs.train.training import train
+from rungs_course import cli as course
+from rungs_course.runner import chain, manifest
 from tests.attacks.states import join, split
 from tests.attacks.test_files import contents, quiet
 from tests.course import notebooks as tiny
@@ -338,6 +339,6 @@ def test_a_manifest_says_nothing_that_is_not_here(download, change, named):
 @pytest.mark.parametrize("name", ["out", "figures"])
 def test_where_a_run_goes_is_no_parameter(tmp_path, capsys, name):
     arguments = ["run", "--only", "01", "--out", str(tmp_path / "run"), "-p", f"{name}=x"]
-    assert cli.main(arguments) == 2
+    assert course.main(arguments) == 2
     assert "--out" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -16,8 +16,8 @@ from rungs.chess.policy import random_actions
 from rungs.compile import team
 from rungs.errors import UnavailableError
 from rungs.machine.cpu import usable_cores
-from rungs.measure.load import busy_process
-from rungs.measure.race import race
+from rungs_course.measure.load import busy_process
+from rungs_course.measure.race import race
 from tests import lockstep
 from tests.interrupt import interrupted
 
@@ -169,9 +169,9 @@ def test_a_process_ends_whatever_its_threads_do():
 
 @pytest.mark.parametrize("moment", [0.01, 0.05])
 def test_ctrl_c_leaves_a_usable_environment(moment):
-    env, twin = make(), make(rung="cpp")
+    env, reference = make(), make(rung="cpp")
     interrupted(moment, call=lambda: play(env, 10**9))
-    lockstep.play(env, twin, seed=3, steps=3)
+    lockstep.play(env, reference, seed=3, steps=3)
 
 
 class Refusing:

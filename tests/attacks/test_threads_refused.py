@@ -108,7 +108,7 @@ def test_what_was_given_once_is_not_asked_for_again(monkeypatch):
 
 @pytest.mark.system
 def test_peaks_are_measured_with_threads_that_there_are():
-    before = "from rungs.measure.peaks import measure_compute\n" + WARM.format("chess")
+    before = "from rungs_course.measure.peaks import measure_compute\n" + WARM.format("chess")
     before += "measure_compute([1], repeats=1, seconds=0.001)"
     after = "refused(measure_compute, [500], repeats=1, seconds=0.001)"
     (refusal,) = lines(before, after)

@@ -1,6 +1,5 @@
 """Whatever a caller gives: an error of ours, in one line, that names it; nothing has changed."""
 
-import decimal
 import math
 import pickle
 import types
@@ -11,18 +10,18 @@ import pytest
 import torch
 
 import rungs
-from rungs import peers
 from rungs.adapters.pettingzoo import raw_env
 from rungs.adapters.sb3 import BatchVecEnv, CartPoleVecEnv, ChessVecEnv
 from rungs.chess.actions import from_uci, to_uci
 from rungs.chess.engine import UciEngine
-from rungs.chess.perft import perft_cpp, perft_python
+from rungs.chess.perft import perft_cpp
 from rungs.chess.policy import random_actions
 from rungs.chess.unpack import unpack_mask, unpack_planes
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, EngineError, RungsError
-from rungs.peers.open_spiel import TO_OURS, to_open_spiel, to_rungs
 from rungs.train.settings import PpoSettings, Training
+from rungs_course import peers
+from rungs_course.peers.open_spiel import TO_OURS, to_open_spiel, to_rungs
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 MASK = np.ones((2, 4672), np.bool_)
@@ -41,34 +40,17 @@ class Refuses:
 # What no argument takes. Each was once a traceback somewhere.
 USELESS = {
     "refuses": Refuses(),
-    "object": object(),
-    "type": dict,
-    "not implemented": NotImplemented,
     "negative": -1,
     "huge": 10**5000,
-    "hugely negative": -(10**5000),
     "nan": math.nan,
-    "complex": 1j,
-    "decimal": decimal.Decimal("1.5"),
     "bytes": b"chess",
-    "long text": "kQ" * 10**6,
-    "NUL": "a\0b",
-    "surrogate": "\ud800",
-    "line break": "cpp\nrandom",
+    "long text": "kQ\ud800\0\n" * 10**5,
     "nested": [[[[]]], [[]]],
-    "ragged": [[1], [2, 3]],
     "numbers for names": {1: 2},
-    "set": {"a", "b"},
     "texts": np.array(["random", "board"]),
-    "floats": np.array([0.5, 1.5]),
     "objects": np.array([None, 1], object),
-    "records": np.zeros(2, "i4,i4"),
-    "dates": np.zeros(2, "M8[s]"),
     "masked": np.ma.array([1, 2, 3], mask=[1, 0, 0]),
-    "needs a gradient": torch.ones(2, requires_grad=True),
     "on no device": torch.empty(2, dtype=torch.int64, device="meta"),
-    "sparse": torch.eye(2).to_sparse(),
-    "complex tensor": torch.ones(2, dtype=torch.complex64),
 }
 
 
@@ -86,35 +68,23 @@ def settings_with(settings, name):
 
 CHESS = (
     *("seed", "first_board", "opponent", "obs", "mask", "autoreset_mode", "max_plies"),
-    *("start", "start_fens", "opening_plies", "api", "boards", "settings", "self"),
+    *("start", "start_fens", "opening_plies", "api"),
 )
-CARTPOLE = (
-    *("seed", "first_env", "dtype", "workload", "max_episode_steps", "autoreset_mode"),
-    *("carts", "settings", "self"),
-)
-TRAINING = (
-    *("num_envs", "updates", "seed", "max_plies", "games", "torch_threads", "evaluate_every"),
-    *("checkpoint_every", "device", "learner", "ppo", "seconds"),
-)
-PPO = ("num_steps", "learning_rate", "gamma", "clip_coef", "max_grad_norm")
+CARTPOLE = ("seed", "first_env", "dtype", "workload", "max_episode_steps", "carts")
+TRAINING = ("num_envs", "seed", "games", "device", "learner", "ppo", "seconds")
+PPO = ("num_steps", "learning_rate", "gamma")
 
 # Who takes an argument, by a word that a refusal names it with; what is in brackets tells apart.
 TAKERS = {
     "environment": lambda value: rungs.make(value, "cpp", 1),
     "environment (async)": lambda value: rungs.make_async(value, 2),
-    "environment (rungs_of)": rungs.rungs_of,
     "rung": lambda value: rungs.make("chess", value, 1),
-    "rung (PettingZoo)": raw_env,
     "rung (Stable-Baselines3)": lambda value: ChessVecEnv(1, value),
     "rung (peers)": lambda value: peers.make(value, 1),
     "num_envs": lambda value: rungs.make("chess", "cpp", value),
     "num_envs (CartPole)": lambda value: rungs.make("cartpole", "cpp", value),
-    "num_envs (async)": lambda value: rungs.make_async("chess", value),
     "num_envs (Stable-Baselines3)": CartPoleVecEnv,
-    "num_envs (peers)": lambda value: peers.make("OpenSpiel", value),
-    "first_board (async)": lambda value: rungs.make_async("chess", 2, first_board=value),
     "env (Stable-Baselines3)": BatchVecEnv,
-    "obs (PettingZoo)": lambda value: raw_env(obs=value),
     "render_mode": lambda value: raw_env(render_mode=value),
     "peer": peers.peer_class,
     **{name: chess_with(name) for name in CHESS},
@@ -139,11 +109,8 @@ TAKERS = {
     "uci": lambda value: from_uci(value, START),
     "chess960": lambda value: to_uci(524, START, value),
     "FEN": lambda value: to_uci(524, value),
-    "FEN (from_uci)": lambda value: from_uci("e2e4", value),
     "FEN (perft_cpp)": lambda value: perft_cpp(value, 1),
-    "FEN (perft_python)": lambda value: perft_python(value, 1),
     "depth (perft_cpp)": lambda value: perft_cpp(START, value),
-    "depth (perft_python)": lambda value: perft_python(START, value),
     "mask": unpack_mask,
     "planes": unpack_planes,
     "mask (policy)": lambda value: random_actions(value, np.random.default_rng(0)),
@@ -197,30 +164,12 @@ def test_useless_actions_of_carts_are_refused_and_change_nothing(carts):
     carts.reset(seed=0)
     before = carts.get_state()
     masked = np.ma.array([1, 0], mask=[True, False])
-    for actions in (
-        masked,
-        *USELESS.values(),
-        None,
-        {},
-        [],
-        "ab",
-        0,
-        [2, 0],
-        [True, False],
-        [0.0, 1.0],
-    ):
+    for actions in (masked, *USELESS.values(), None, [], 0, [2, 0], [True, False], [0.0, 1.0]):
         refusal(carts.step, actions)
         twice = np.ma.stack([masked] * 2) if actions is masked else [actions, actions]
         refusal(carts.step_many, 2, twice)
     assert carts.get_state() == before
     carts.step((0, 1))
-
-
-@pytest.mark.parametrize("dtype", [torch.uint64, torch.bool, torch.complex64, torch.float16])
-def test_tensors_that_are_no_integers_are_refused(dtype):
-    env = rungs.make("cartpole", "torch", 2)
-    env.reset(seed=0)
-    assert "dtype" in refusal(env.step, torch.ones(2, dtype=dtype))
 
 
 def test_useless_options_seeds_and_masks_of_a_reset_are_refused(boards, carts):
@@ -229,7 +178,9 @@ def test_useless_options_seeds_and_masks_of_a_reset_are_refused(boards, carts):
         before = env.get_state()
         for value in (*USELESS.values(), 5, "x", [], 0, "", False, [("reset_mask", None)]):
             refusal(env.reset, options=value)
-        for value in (*USELESS.values(), [True, False], np.ones(2), np.ones((2, 1), np.bool_)):
+        masked = np.ma.array([True, False], mask=[True, False])
+        wrong = ([True, False], np.ones(2), np.ones((2, 1), np.bool_), masked)
+        for value in (*USELESS.values(), *wrong):
             assert "reset_mask" in refusal(env.reset, options={"reset_mask": value})
         for value in (*USELESS.values(), True, np.True_, 0.0, np.float64(1), "0", 2**64):
             assert "seed" in refusal(env.reset, seed=value)
@@ -237,12 +188,6 @@ def test_useless_options_seeds_and_masks_of_a_reset_are_refused(boards, carts):
             assert "unknown reset options" in refusal(env.reset, options={name: None})
         assert env.get_state() == before
         env.reset(options=types.MappingProxyType({}))
-
-
-def test_a_masked_reset_mask_is_refused(boards):
-    boards.reset(seed=0)
-    masked = np.ma.array([True, False], mask=[True, False])
-    assert "reset_mask" in refusal(boards.reset, options={"reset_mask": masked})
 
 
 def test_what_is_no_rollout_is_refused(boards):
@@ -291,11 +236,7 @@ def test_legal_moves_are_the_rules_whatever_is_written_to_the_mask(boards):
 SETTINGS = {
     "max_plies": np.int64(5),
     "seed": np.uint64(2**64 - 1),
-    "first_board": np.int32(3),
     "obs": np.str_("planes"),
-    "mask": np.str_("bits"),
-    "autoreset_mode": np.str_("SameStep"),
-    "opponent": np.str_("random"),
     "opening_plies": np.array([0, 2]),
     "start_fens": np.array([START, START]),
 }
@@ -303,43 +244,26 @@ SETTINGS = {
 
 def test_what_is_kept_is_what_it_stands_for():
     """Settings of NumPy's kinds were accepted, and then fatal in `get_state`."""
-    env = rungs.make("chess", "cpp", np.int8(2), **SETTINGS)
-    plain = {
-        name: value.tolist() if isinstance(value, np.ndarray) else value.item()
-        for name, value in SETTINGS.items()
-    }
-    same = rungs.make("chess", "cpp", 2, **plain)
+    plain = {name: value.tolist() for name, value in SETTINGS.items()}
+    env, same = (rungs.make("chess", "cpp", 2, **given) for given in (SETTINGS, plain))
     for each in (env, same):
         each.reset()
     assert env.settings == same.settings
     assert env.get_state() == same.get_state()
-    kinds = {type(value) for value in vars(env.settings).values()}
-    assert not [kind for kind in kinds if kind.__module__ == "numpy"]
-
-
-def test_settings_of_numpys_kinds_are_kept_as_pythons():
-    carts = rungs.make("cartpole", "cpp", 1, workload=np.int8(2), max_episode_steps=np.int64(9))
-    carts.reset(seed=np.int64(4))
-    assert b'"workload": 2' in carts.get_state()
     training = Training(num_envs=np.int64(4), seconds=np.float64(2), seed=np.uint64(3))
     ppo = PpoSettings(num_steps=np.int64(4), gamma=np.float32(0.5), learning_rate=1)
-    values = (*vars(training).values(), *vars(ppo).values())
+    values = [value for each in (env.settings, training, ppo) for value in vars(each).values()]
     assert not [value for value in values if type(value).__module__ == "numpy"]
-    assert type(ppo.learning_rate) is float
     engine = UciEngine("/bin/cat", np.int64(2), np.float64(1), types.MappingProxyType({"Hash": 1}))
     assert pickle.loads(pickle.dumps(engine)) == engine == UciEngine("/bin/cat", 2, 1, {"Hash": 1})
 
 
-@pytest.mark.parametrize(
-    "fens", [{START}, {START: 1}, frozenset([START]), START, b"", (), iter(())]
-)
+@pytest.mark.parametrize("fens", [{START}, {START: 1}, START, (), iter(())])
 def test_starts_come_in_an_order(fens):
     assert "start_fens" in refusal(rungs.make, "chess", "cpp", 1, start_fens=fens)
 
 
-@pytest.mark.parametrize(
-    "plies", [{0, 2}, "02", b"02", bytearray(2), (0,), (0, 1, 2), {0: 0, 1: 1}]
-)
+@pytest.mark.parametrize("plies", [{0, 2}, "02", b"02", (0, 1, 2), {0: 0, 1: 1}])
 def test_openings_are_a_pair_in_order(plies):
     assert "opening_plies" in refusal(rungs.make, "chess", "cpp", 1, opening_plies=plies)
 
@@ -347,13 +271,9 @@ def test_openings_are_a_pair_in_order(plies):
 @pytest.mark.parametrize(
     ("fen", "why"),
     [
-        (START + "\0", "fullmove"),
-        (START.replace("w", "\ud800"), "turn"),
         (START.replace("0 1", "0 " + "9" * 5000), "fullmove"),
-        (START.replace("0 1", "-1 1"), "half-move"),
         ("k" * 10**6 + " w - -", "rows"),
         (" " * 10**6, "6 fields"),
-        (b"8/8/8/8/8/8/8/8 w - - 0 1", "not a FEN"),
         (5, "not a FEN"),
     ],
 )
@@ -367,11 +287,8 @@ def test_a_start_that_is_no_fen_is_named_and_shortened(fen, why):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"Hash": None}, "Hash=None"),
         ({"Hash": 0.5}, "Hash=0.5"),
         ({"Log": "x\nquit"}, "Log='x"),
-        ({"Log": "x\rquit"}, "Log='x"),
-        ({"Log": b"x"}, "Log=b'x'"),
         ({5: 1}, "option 5"),
         ([("Hash", 1)], "not a dict"),
     ],
@@ -449,15 +366,10 @@ def test_values_are_shown_on_one_line_and_short():
 
 REPLIES = {
     "bestmove 0000": "no move",
-    "bestmove (none)": "no move",
     "bestmove": "no move",
-    "bestmove e2e5": "illegal",
     "bestmove e7e5": "illegal",
-    "bestmove e2e2": "0000",
     "bestmove e2e4q": "illegal",
-    "bestmove P@e4": "p@e4",
     "bestmove " + "e" * 10**5: "eee",
-    "bestmove \\303\\251": "é",
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 import rungs
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, IllegalActionError
-from rungs.measure.verify import assert_same
+from rungs_course.measure.verify import assert_same
 
 SETTINGS = {"opponent": "random", "max_plies": 40, "threads": 2}
 

@@ -17,7 +17,7 @@ from rungs.chess.settings import ChessSettings
 from rungs.chess.unpack import unpack_mask
 from rungs.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, InvalidFenError
-from rungs.measure.verify import verify
+from rungs_course.measure.verify import verify
 from tests import lockstep
 from tests.attacks.states import split
 from tests.chess import conftest

@@ -16,7 +16,7 @@ from rungs.core.memory import on_host
 from rungs.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 from rungs.machine import gpu
-from rungs.measure.verify import assert_same, verify
+from rungs_course.measure.verify import assert_same, verify
 
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
 GAMES = [

@@ -19,7 +19,7 @@ from rungs.core.philox import Purpose, below, philox
 from rungs.core.tensors import chosen_device
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
 from rungs.machine import gpu
-from rungs.measure.verify import assert_same
+from rungs_course.measure.verify import assert_same
 from tests import lockstep
 
 DEVICES = ["cpu", *(["cuda"] if gpu.usable() else [])]

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs.chess.engine import EngineProcess, UciEngine
+from rungs.chess import engine
+from rungs.chess.engine import EngineProcess, UciEngine, find_program
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, EngineError, IllegalActionError
-from rungs.machine import optional
 from tests import lockstep
 from tests.chess import conftest
 from tests.chess.test_errors import snapshot
@@ -25,7 +25,7 @@ RUNGS = ["python", "cpp"]
 OTHERS = [
     pytest.param(name, marks=pytest.mark.system) for name in conftest.RUNGS if name not in RUNGS
 ]
-STOCKFISH = optional.find("stockfish")
+STOCKFISH = find_program("stockfish")
 needs_stockfish = pytest.mark.skipif(not STOCKFISH, reason="stockfish is not installed")
 
 
@@ -157,7 +157,7 @@ def test_a_subclass_of_an_engine_is_one(rung, fake):
 
 def test_one_is_found_where_debian_puts_games(fake, monkeypatch):
     folder = Path(fake().path).parent
-    monkeypatch.setattr(optional, "GAMES", str(folder))
+    monkeypatch.setattr(engine, "_GAMES", str(folder))
     env = rungs.make("chess", "cpp", 2, opponent=UciEngine("engine"))
     assert env.settings.opponent.path == "engine"  # as it was named, wherever it is
     env.reset()

@@ -15,7 +15,7 @@ from rungs.chess.observation import mirrored
 from rungs.chess.policy import random_actions
 from rungs.chess.unpack import unpack_list, unpack_mask, unpack_planes
 from rungs.errors import ConfigurationError, InvalidFenError, InvalidStateError
-from rungs.measure.verify import assert_same
+from rungs_course.measure.verify import assert_same
 from tests import lockstep
 from tests.chess.test_cuda import OnHost
 from tests.chess.test_sameness import ADVERSARIAL
@@ -39,7 +39,7 @@ MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
 TOO_MANY = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
 
 
-# Boards whose outputs are streamed past the caches (cpp/env/store.hpp), each.
+# Boards whose outputs are streamed past the caches (cpp/env/stream_store.hpp), each.
 STREAMED = [
     (7200, {"mask": "bool"}),
     (1200, {"obs": "planes", "mask": "bits"}),

@@ -19,8 +19,8 @@ import rungs
 from rungs.chess.policy import random_actions
 from rungs.errors import ConfigurationError, OversubscriptionWarning, WorkerDiedError
 from rungs.machine.cpu import usable_cores, warn_of_oversubscription
-from rungs.measure.verify import assert_same
 from rungs.processes.workers import Workers
+from rungs_course.measure.verify import assert_same
 from tests import lockstep
 from tests.interrupt import interrupted
 
@@ -294,10 +294,10 @@ def test_no_worker_outlives_its_parent(tmp_path, how):
 )
 def test_ctrl_c_leaves_a_usable_environment(moment):
     env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
-    twin = rungs.make("chess", "cpp", 300, max_plies=9)
+    reference = rungs.make("chess", "cpp", 300, max_plies=9)
     _, info = env.reset(seed=1)
     interrupted(moment, call=lambda: step_for_ever(env, info))
-    lockstep.play(env, twin, seed=3, steps=3)
+    lockstep.play(env, reference, seed=3, steps=3)
     env.close()
 
 

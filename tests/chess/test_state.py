@@ -7,7 +7,7 @@ import pytest
 import rungs
 from rungs.chess.policy import random_actions
 from rungs.errors import InvalidStateError
-from rungs.measure.verify import assert_same, verify
+from rungs_course.measure.verify import assert_same, verify
 
 SETTINGS = [
     {},

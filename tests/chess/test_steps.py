@@ -1,4 +1,4 @@
-"""The versions of one step (`cpp/steps`): each plays chess, as python-chess has it."""
+"""The versions of one step (`cpp/course/steps.hpp`): each plays chess, as python-chess has it."""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from rungs import paths
 from rungs.chess.perft import read_epd
 from rungs.compile import cling, gpp
-from rungs.studies import steps
+from rungs_course.studies import steps
 
 DATA = Path(__file__).parents[1] / "data"
 NAMES = [version.name for version in steps.VERSIONS]
@@ -117,7 +117,7 @@ def test_mate_and_stalemate_are_told(api, name, before, uci, outcome):
 def test_none_reads_or_writes_where_it_must_not(games, tmp_path):
     flags = ["-std=c++20", "-O1", "-g", "-march=native", "-Wall", "-Wextra", "-Werror"]
     flags += ["-Wno-psabi", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    program = gpp.build("versions-sanitized", paths.CPP / "bench" / "versions.cpp", flags)
+    program = gpp.build("versions-sanitized", paths.CPP / "course" / "bench_versions.cpp", flags)
     played, out = tmp_path / "games", tmp_path / "masks"
     steps.write(games, played)
     for name in NAMES:

@@ -54,7 +54,7 @@ def copied(tmp_path):
 
 def test_headers_that_do_not_compile(copied):
     folder, use = copied
-    (folder / "chess" / "play.hpp").write_text("#pragma once\nthis is no C++;\n")
+    (folder / "chess" / "movegen.hpp").write_text("#pragma once\nthis is no C++;\n")
     process = start(f"{use}\n{STEP}")
     output, _ = process.communicate(timeout=300)
     assert "CompilerError: Cling could not compile bindings/chess.cpp" in output
@@ -72,7 +72,7 @@ def test_headers_that_do_not_compile(copied):
 def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
     load()
     shutil.copytree(paths.CPP, tmp_path / "cpp")
-    (tmp_path / "cpp" / "chess" / "play.hpp").write_text("// changed")
+    (tmp_path / "cpp" / "chess" / "movegen.hpp").write_text("// changed")
     monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
     with pytest.raises(CompilerError, match="restart the kernel"):
         load()

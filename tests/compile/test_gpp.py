@@ -7,7 +7,7 @@ import pytest
 import rungs
 from rungs import paths
 from rungs.compile import gpp
-from rungs.measure.verify import verify_games
+from rungs_course.measure.verify import verify_games
 from tests import lockstep
 
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +13,10 @@ from rungs.conformance.environments.python_chess import PythonChess
 from rungs.conformance.environments.rung import RungEnvironment
 from rungs.conformance.run import FAILS, NOT_OFFERED, PASSES, check, run, run_aside
 from rungs.conformance.suite import load
-from rungs.errors import ConfigurationError, NotOfferedError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError, UnsupportedError
 from rungs.registry import rungs_of
+from rungs_course import peers
+from rungs_course.peers.ours import OurChess
 
 SUITE = load()
 BY_ID = {case.id: case for case in SUITE.cases}
@@ -48,11 +49,13 @@ def test_a_rung_that_is_not_here_is_no_environment(monkeypatch):
         RungEnvironment("openmp")
 
 
-@pytest.mark.parametrize("name", environments.PEERS)
-def test_every_environment_has_its_module(name):
-    module, kind, _ = environments.PEERS[name]
-    file = Path(environments.__file__).with_name(f"{module}.py")
-    assert f"class {kind}(" in file.read_text()
+def test_a_peer_with_one_board_is_asked_as_it_is_raced():
+    results = run(OurChess(), SUITE.cases)
+    assert {result.status for result in results} == {PASSES, NOT_OFFERED}
+    asked = {result.case for result in results if result.status == PASSES}
+    assert {"castle-king-returned", "ep-black", "reward-of-black-mating"} <= asked
+    at_its_next_game = [result.case for result in results if "its next game" in result.found]
+    assert at_its_next_game == ["mask-after-mate", "mask-after-repetition"]
 
 
 class Cut(PythonChess):
@@ -94,7 +97,7 @@ class FromTheStart(PythonChess):
 
     def begin(self, fen=None, chess960=False, max_plies=None):
         if fen:
-            raise NotOfferedError("a position to begin with")
+            raise UnsupportedError("a position to begin with")
         super().begin(fen, chess960, max_plies)
 
 
@@ -243,6 +246,10 @@ class TestCommand:
 
     def test_names_that_stand_for_several(self):
         assert list(environments.named(["rungs"])) == environments.ours()
-        assert environments.named(["peers", "Pgx"])["Pgx"] is False
+        assert environments.named(["rungs", "cpp"])["cpp"] == ("cpp", False)
+        theirs = [name for name in peers.CHESS if name != "rungs"]
+        assert [*peers.to_be_asked(["peers"])] == [environments.PYTHON_CHESS, *theirs]
+        made, may_lack = peers.to_be_asked(["peers", "Pgx", "peers"])["Pgx"]
+        assert (made, may_lack) == ("rungs_course.peers.pgx:PgxChess", False)
         with pytest.raises(ConfigurationError, match="no environment"):
             environments.named(["others"])

@@ -2,18 +2,18 @@
 
 import pytest
 
-from rungs.core.atomic import tidy, written
+from rungs.core.atomic import atomic_write, remove_leftovers
 
 
 def fail_half_way(path):
-    with written(path) as unfinished:
+    with atomic_write(path) as unfinished:
         unfinished.write_text("half")
         raise KeyError
 
 
 def test_a_file_stays_as_it_was_until_all_is_written(tmp_path):
     path = tmp_path / "new" / "file"
-    with written(path) as unfinished:
+    with atomic_write(path) as unfinished:
         unfinished.write_text("whole")
         assert not path.exists()
     assert path.read_text() == "whole"
@@ -26,5 +26,5 @@ def test_a_file_stays_as_it_was_until_all_is_written(tmp_path):
 def test_what_was_left_unfinished_is_removed_and_nothing_else(tmp_path):
     (tmp_path / ".rungs-unfinished-1").mkdir()
     (tmp_path / "finished").touch()
-    tidy(tmp_path)
+    remove_leftovers(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["finished"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rungs.course import book, chain
+from rungs_course.runner import book, chain
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ import nbformat
 import pytest
 
 from rungs import paths
-from rungs.course import book, manifest
 from rungs.errors import BookError, ConfigurationError
+from rungs_course.runner import book, manifest
 from tests.browser import SCREENSHOTS, browser, needs_chromium
 
 pytestmark = pytest.mark.system

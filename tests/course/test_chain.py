@@ -15,10 +15,10 @@ import psutil
 import pytest
 from nbclient.output_widget import OutputWidget
 
-from rungs.course import chain, manifest
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 from rungs.machine.describe import describe
-from rungs.measure.peaks import core_speed
+from rungs_course.measure.peaks import core_speed
+from rungs_course.runner import chain, manifest
 from tests.course import notebooks as tiny
 
 # The first notebook's own file, to which the others add.
@@ -242,7 +242,7 @@ while not os.path.exists({str(go_on)!r}):
 """
     tiny.write(folder, "02_b", wait)
     code = (
-        "from pathlib import Path; from rungs.course import chain;"
+        "from pathlib import Path; from rungs_course.runner import chain;"
         f"chain.run(out=Path({str(out)!r}), notebooks=Path({str(folder)!r}))"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)

@@ -6,9 +6,9 @@ import sys
 import pandas as pd
 import pytest
 
-from rungs import cli
-from rungs.course import chain, first
 from rungs.errors import UnavailableError, install_hint
+from rungs_course import cli
+from rungs_course.runner import chain, first
 from tests.course import notebooks as tiny
 
 
@@ -50,15 +50,15 @@ def in_that_folder(monkeypatch, notebooks):
 
 def test_a_crash_before_the_chain_is_said(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
-    with pytest.raises(UnavailableError, match="-m rungs race ended as 1"):
+    with pytest.raises(UnavailableError, match="-m rungs_course race ended as 1"):
         first.look_aside()
 
 
 def test_what_is_not_installed_is_named_with_how_to_get_it(monkeypatch, capsys):
-    from rungs.course import book  # noqa: F401 (so that there is something to forget)
+    from rungs_course.runner import book  # noqa: F401 (so that there is something to forget)
 
-    monkeypatch.delattr("rungs.course.book")
-    monkeypatch.delitem(sys.modules, "rungs.course.book")
+    monkeypatch.delattr("rungs_course.runner.book")
+    monkeypatch.delitem(sys.modules, "rungs_course.runner.book")
     monkeypatch.setitem(sys.modules, "nbformat", None)
     assert cli.main(["book"]) == 2
     error = capsys.readouterr().err

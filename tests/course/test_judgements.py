@@ -12,10 +12,10 @@ import re
 import nbformat
 import pytest
 
-from rungs import paths
-from rungs.measure.noise import factor
-from rungs.show.notebook_run import NotebookRun
-from rungs.show.prose import in_words
+from rungs_course import paths
+from rungs_course.measure.noise import factor
+from rungs_course.show.notebook_run import NotebookRun
+from rungs_course.show.prose import in_words
 
 NOISE = factor([1.1, 0.9, 1.3, 1.1, 1.1])
 FEW = factor([2.0, 2.0])

@@ -11,9 +11,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from rungs.course.kernels import KernelServer
-from rungs.course.notebook import KERNELS, execute
 from rungs.errors import NotebookError
+from rungs_course.runner.kernels import KernelServer
+from rungs_course.runner.notebook import KERNELS, execute
 
 pytestmark = pytest.mark.system
 
@@ -66,7 +66,7 @@ _RUNS = """
 import sys
 from pathlib import Path
 from tests.course.test_kernels import run
-from rungs.course.kernels import KernelServer
+from rungs_course.runner.kernels import KernelServer
 with KernelServer() as server:
     run(server, Path(sys.argv[1]))
 """

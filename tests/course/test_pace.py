@@ -2,10 +2,10 @@
 
 import pytest
 
-from rungs.course import manifest as manifests
-from rungs.course import pace, progress
-from rungs.course.progress import Progress, in_words
-from rungs.measure import results
+from rungs_course.measure import results
+from rungs_course.runner import manifest as manifests
+from rungs_course.runner import pace, progress
+from rungs_course.runner.progress import Progress, in_words
 
 NAMES = ["01_a", "02_b", "03_c"]
 

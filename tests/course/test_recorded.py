@@ -6,12 +6,13 @@ import os
 import pandas as pd
 import pytest
 
-from rungs import cli, paths
-from rungs.course import chain, manifest, recorded
+from rungs import provenance
 from rungs.errors import ConfigurationError
 from rungs.machine.describe import SAME, describe, slug, slug_of
-from rungs.measure import results
-from rungs.show import machines
+from rungs_course import cli, paths
+from rungs_course.measure import results
+from rungs_course.runner import chain, manifest, recorded
+from rungs_course.show import machines
 from tests.course import notebooks as tiny
 
 RECORDED = paths.ROOT / "data" / "recorded"
@@ -28,7 +29,7 @@ def course(tmp_path):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A machine's results as they should be."""
-    monkeypatch.setattr(results, "commit", lambda: "abc1234")
+    monkeypatch.setattr(provenance, "commit", lambda: "abc1234")
     folder = tmp_path / "data" / "recorded" / slug()
     results.save(pd.DataFrame({"x": [1, 2]}), folder / "01_a.csv", {"size": "full"})
     took = {"seconds": 3.0, "busy": 0.01, "stolen": 0.0}

@@ -5,14 +5,14 @@ import json
 import pandas as pd
 import pytest
 
-from rungs.core.atomic import written
-from rungs.course import chain, pace, record
-from rungs.course import manifest as manifests
+from rungs.core.atomic import atomic_write
 from rungs.errors import ConfigurationError
-from rungs.measure import results
-from rungs.show import figures, readme
-from rungs.show.save import save_figure
-from rungs.studies.ladder import ladder_table
+from rungs_course.measure import results
+from rungs_course.runner import chain, pace, record
+from rungs_course.runner import manifest as manifests
+from rungs_course.show import figures, readme
+from rungs_course.show.save import save_figure
+from rungs_course.studies.ladder import ladder_table
 from tests.course import notebooks as tiny
 
 
@@ -39,7 +39,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
     path.write_text("before")
 
     def interrupted():
-        with written(path) as unfinished:
+        with atomic_write(path) as unfinished:
             unfinished.write_text("half")
             raise KeyboardInterrupt
 
@@ -131,7 +131,9 @@ def test_a_rung_of_another_job_is_compared_by_medians():
 def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_path, monkeypatch):
     for module in (record, results):
         monkeypatch.setattr(module, "slug", lambda: "somewhere")
-    save = "from pathlib import Path\nimport pandas as pd\nfrom rungs.measure import results\n"
+    save = (
+        "from pathlib import Path\nimport pandas as pd\nfrom rungs_course.measure import results\n"
+    )
     save += "results.save(pd.DataFrame({'x': [1]}), Path(out) / 'results/01_x.csv', {'size': size})"
     tiny.write(tmp_path / "notebooks", "01_a", save)
     out, how = tmp_path / "run", {"notebooks": tmp_path / "notebooks", "say": lambda line: None}

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from jupyter_core.utils import run_sync
 
-from rungs.course import notebook
 from rungs.errors import NotebookError
+from rungs_course.runner import notebook
 
 pytestmark = pytest.mark.system
 

@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "rungs/serial.hpp"
+#include "rungs/cpu_loops.hpp"
 
 namespace rungs {
 

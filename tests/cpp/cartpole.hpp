@@ -52,7 +52,7 @@ void play_cartpole(std::int64_t envs, std::int64_t steps, env::Autoreset autores
     cartpole::step<Real>(batch, {at_once, nullptr, done, rewards.get(), ends.get()}, 2);
   auto given = array<std::int64_t>(envs);
   given[envs - 1] = 2;
-  if (accept(batch, given.get()) != envs - 1) std::abort();
+  if (check_and_latch(batch, given.get()) != envs - 1) std::abort();
   for (int row = 0; row < 4; ++row)
     std::fwrite(state.get() + row * stride, sizeof(Real), envs, stdout);
   std::fwrite(age.get(), sizeof(std::int32_t), envs, stdout);

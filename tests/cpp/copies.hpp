@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "boards.hpp"
-#include "rungs/copies.hpp"
+#include "rungs/batch.hpp"
 
 namespace rungs {
 

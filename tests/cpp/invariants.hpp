@@ -6,7 +6,7 @@
 
 #include "chess/fen.hpp"
 #include "chess/game.hpp"
-#include "chess/perft.hpp"
+#include "chess/movegen.hpp"
 
 namespace rungs::chess {
 

@@ -6,10 +6,7 @@
 
 #include "bindings/team.cpp"
 #include "boards.hpp"
-#include "learn/learn.hpp"
-#include "learn/play.hpp"
-#include "learn/ppo.hpp"
-#include "learn/search_loss.hpp"
+#include "learn/train_step.hpp"
 
 using namespace rungs;
 using namespace rungs::learn;
@@ -17,12 +14,12 @@ using namespace rungs::learn;
 // Memory as Python gives it, between canaries, for products that take `U`.
 template <class U>
 struct Memory {
-  using T = Sum<U>;
-  static constexpr bool kHalf = std::is_same_v<U, Pair>;
+  using T = Accum<U>;
+  static constexpr bool kHalf = std::is_same_v<U, bf16x2>;
 
   explicit Memory(std::int64_t rows)
       : numbers(4 * kUnits * kUnit * sizeof(T)),
-        awake(kUnits),
+        touched(kUnits),
         prepared(sizeof(Prepared<U>)),
         workspace(workspace_bytes<T>(rows)) {
     T* const flat = zeroed<T>(numbers, 4 * kUnits * kUnit);
@@ -31,16 +28,16 @@ struct Memory {
     for (std::int64_t i = 0; i < kWeights; ++i)
       flat[i] = static_cast<T>(random()) / static_cast<T>(4e10) - static_cast<T>(0.05);
     model = {kHalf ? 2 : sizeof(T),
-             {part(0), part(1), part(2), part(3), zeroed<std::uint8_t>(awake, kUnits)},
+             {part(0), part(1), part(2), part(3), zeroed<std::uint8_t>(touched, kUnits)},
              reinterpret_cast<Prepared<U>*>(zeroed<std::byte>(prepared, sizeof(Prepared<U>))),
              workspace.template as<std::byte>()};
   }
 
   void check_fences() const {
-    for (const Fenced* each : {&numbers, &awake, &prepared, &workspace}) each->check();
+    for (const Fenced* each : {&numbers, &touched, &prepared, &workspace}) each->check();
   }
 
-  Fenced numbers, awake, prepared, workspace;
+  Fenced numbers, touched, prepared, workspace;
   Model<U> model;
 
  private:
@@ -64,11 +61,11 @@ struct Played {
     for (int step = 0; step < steps; ++step) {
       observation.insert(observation.end(), batch.observation, batch.observation + 72 * n);
       const auto* lists = reinterpret_cast<const std::int16_t*>(batch.mask);
-      action.insert(action.end(), lists, lists + kMostLegal * n);
+      action.insert(action.end(), lists, lists + kMaxLegal * n);
       count.insert(count.end(), batch.action_count, batch.action_count + n);
       for (std::int64_t i = 0; i < n; ++i) {
         choice.push_back(random() % batch.action_count[i]);
-        actions[i] = lists[kMostLegal * i + choice.back()];
+        actions[i] = lists[kMaxLegal * i + choice.back()];
         old.push_back(-std::log(static_cast<T>(batch.action_count[i])));
         advantage.push_back(static_cast<T>(random() % 1000) / 500 - 1);
         outcome.push_back(advantage.back() / 2);
@@ -78,22 +75,22 @@ struct Played {
     }
     for (std::int64_t i = 0; i < rows; ++i) order.push_back((i * 7) % rows);
     // As if search had found the action that was played, and half as often the first.
-    policy.resize(kMostLegal * rows);
+    policy.resize(kMaxLegal * rows);
     for (std::int64_t i = 0; i < rows; ++i) {
-      policy[kMostLegal * i] += static_cast<T>(1) / 3;
-      policy[kMostLegal * i + choice[i]] += static_cast<T>(2) / 3;
+      policy[kMaxLegal * i] += static_cast<T>(1) / 3;
+      policy[kMaxLegal * i + choice[i]] += static_cast<T>(2) / 3;
     }
   }
 
-  Rows positions() const {
+  BatchPositions positions() const {
     return {reinterpret_cast<const std::int8_t*>(observation.data()), action.data(), count.data(),
             order.data(), rows};
   }
-  Minibatch<T> minibatch() const {
+  PpoBatch<T> minibatch() const {
     return {positions(),    choice.data(), old.data(), advantage.data(),
             outcome.data(), 0.2,           0.5,        0.01};
   }
-  Searched<T> searched() const { return {positions(), policy.data(), outcome.data(), 0.5}; }
+  SearchBatch<T> searched() const { return {positions(), policy.data(), outcome.data(), 0.5}; }
 
   std::int64_t rows;
   std::vector<std::uint8_t> observation;
@@ -104,15 +101,15 @@ struct Played {
 };
 
 // All weights after some minibatches, and what was chosen and expected before each.
-template <class U, class T = Sum<U>>
+template <class U, class T = Accum<U>>
 std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads) {
   Memory<U> memory(played.rows);
   Team team(threads);
   const Workers workers{rungs_team_run, reinterpret_cast<std::uintptr_t>(&team), threads};
-  const Rows batch = played.positions();
-  const Minibatch<T> minibatch = played.minibatch();
-  const Searched<T> searched = played.searched();
-  std::vector<T> score(kMostLegal * played.rows);
+  const BatchPositions batch = played.positions();
+  const PpoBatch<T> minibatch = played.minibatch();
+  const SearchBatch<T> searched = played.searched();
+  std::vector<T> score(kMaxLegal * played.rows);
   std::vector<std::int64_t> chosen(played.rows), choice(played.rows);
   std::vector<T> log_probability(played.rows), value(played.rows), again(played.rows), all;
   for (int round = 1; round <= rounds; ++round) {
@@ -123,25 +120,25 @@ std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads)
            workers);
     values(memory.model, batch.observation, played.rows, again.data(), workers);
     if (again != value) fail("a value is another");
-    evaluate(memory.model, batch.observation, batch.action, batch.count, played.rows, kMostLegal,
+    evaluate(memory.model, batch.observation, batch.action, batch.count, played.rows, kMaxLegal,
              score.data(), again.data(), workers);
     if (again != value) fail("a value is another beside scores");
     all.insert(all.end(), score.begin(), score.end());
     for (std::int64_t i = 0; i < played.rows; ++i) {
       if (choice[i] < 0 || choice[i] >= played.count[i]) fail("no legal action was chosen");
-      if (played.action[i * kMostLegal + choice[i]] != chosen[i]) fail("its place is another");
+      if (played.action[i * kMaxLegal + choice[i]] != chosen[i]) fail("its place is another");
     }
     all.insert(all.end(), log_probability.begin(), log_probability.end());
     all.insert(all.end(), value.begin(), value.end());
-    Parts parts;
-    if (gradients(memory.model, batch, PpoLoss<T>(minibatch), parts, workers) >= 0)
+    LossTerms terms;
+    if (gradients(memory.model, batch, PpoLoss<T>(minibatch), terms, workers) >= 0)
       fail("a position can't be read");
-    if (!(parts.entropy > 0 && parts.value > 0)) fail("no loss");
-    step(memory.model, {1e-3, 1e-5, 0.5, 2 * round - 1}, workers);
-    if (gradients(memory.model, batch, SearchLoss<T>(searched), parts, workers) >= 0)
+    if (!(terms.entropy > 0 && terms.value > 0)) fail("no loss");
+    adam_step(memory.model, {1e-3, 1e-5, 0.5, 2 * round - 1}, workers);
+    if (gradients(memory.model, batch, SearchLoss<T>(searched), terms, workers) >= 0)
       fail("a searched position can't be read");
-    if (!(parts.policy > 0 && parts.value > 0)) fail("no loss of search");
-    step(memory.model, {1e-3, 1e-5, 0.5, 2 * round}, workers);
+    if (!(terms.policy > 0 && terms.value > 0)) fail("no loss of search");
+    adam_step(memory.model, {1e-3, 1e-5, 0.5, 2 * round}, workers);
     memory.check_fences();
   }
   const Parameters<T>& parameters = memory.model.parameters;
@@ -151,7 +148,7 @@ std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads)
 
 template <class U>
 void check(int rounds) {
-  using T = Sum<U>;
+  using T = Accum<U>;
   for (const auto& [boards, steps] : {std::pair{1, 3}, {13, 5}, {40, 6}}) {
     const Played<T> played(boards, steps);
     const std::vector<T> one = learnt<U>(played, rounds, 1);
@@ -166,6 +163,6 @@ int main(int, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
   check<float>(rounds);
   check<double>(rounds);
-  if constexpr (kHasPairs) check<Pair>(rounds);
+  if constexpr (kHasBf16) check<bf16x2>(rounds);
   std::printf("learnt\n");
 }

@@ -17,7 +17,7 @@ class Trees {
         nodes_(2 * games * settings.nodes),
         edges_(2 * games * settings.edges),
         observation_(games * env::observation_bytes(settings.observation)),
-        actions_(games * env::kMostListed),
+        actions_(games * env::kMaxLegal),
         counts_(games),
         forest{settings,        games,
                games_.data(),   histories_.empty() ? nullptr : histories_.data(),
@@ -41,7 +41,7 @@ class Trees {
 // Logits and values of leaves in rows, any function of what is seen of them.
 inline void make_up(const search::Forest& forest, std::int64_t first, std::int64_t leaves,
                     std::vector<float>& logits, std::vector<float>& values) {
-  logits.assign(leaves * env::kMostListed, 0);
+  logits.assign(leaves * env::kMaxLegal, 0);
   values.assign(leaves, 0);
   const std::int64_t bytes = env::observation_bytes(forest.settings.observation);
   for (std::int64_t row = 0; row < leaves; ++row) {
@@ -50,33 +50,33 @@ inline void make_up(const search::Forest& forest, std::int64_t first, std::int64
       seen = seen * 1664525 + forest.observation[(first + row) * bytes + i] + 1013904223;
     values[row] = static_cast<float>(seen >> 24) / 128 - 1;
     for (int k = 0; k < forest.counts[first + row]; ++k) {
-      seen = seen * 1664525 + forest.actions[(first + row) * env::kMostListed + k];
-      logits[row * env::kMostListed + k] = static_cast<float>(seen >> 28) / 8;
+      seen = seen * 1664525 + forest.actions[(first + row) * env::kMaxLegal + k];
+      logits[row * env::kMaxLegal + k] = static_cast<float>(seen >> 28) / 8;
     }
   }
 }
 
 // What holds of a tree: sums over edges, and that each node is where its edge leads.
-inline void check_tree(const search::Searched& searched) {
+inline void check_tree(const search::GameView& view) {
   using namespace search;
-  const Memory& tree = searched.tree();
-  const Size used = searched.own.used;
-  if (used.nodes > searched.settings.nodes || used.edges > searched.settings.edges)
-    fail("a tree is larger than its room");
+  const TreeMemory& tree = view.tree();
+  const TreeSize used = view.state.used;
+  if (used.nodes > view.settings.nodes || used.edges > view.settings.edges)
+    fail("a tree is larger than its fits");
   for (std::int32_t number = 0; number < used.nodes; ++number) {
     const Node& node = tree.node[number];
     if (node.first < 0 || node.first + node.count > used.edges) fail("edges are not the tree's");
     std::int32_t visits = 1;
     float prior = 0;
-    double rest = 0;
+    double unvisited_prior = 0;
     for (int i = 0; i < node.count; ++i) {
       const Edge& edge = tree.edges(node)[i];
       visits += edge.visits;
       prior += edge.prior;
-      if (i >= node.opened) rest += edge.prior;
+      if (i >= node.num_visited) unvisited_prior += edge.prior;
       if (std::abs(edge.value_sum) > edge.visits) fail("a visit was worth more than a win");
-      if (number && (edge.visits != 0) != (i < node.opened)) fail("visited edges come first");
-      if (number && i > node.opened && edge.prior > tree.edges(node)[node.opened].prior)
+      if (number && (edge.visits != 0) != (i < node.num_visited)) fail("visited edges come first");
+      if (number && i > node.num_visited && edge.prior > tree.edges(node)[node.num_visited].prior)
         fail("another has a higher prior");
       if (edge.child == kNone) continue;
       const Node& child = tree.node[edge.child];
@@ -88,7 +88,8 @@ inline void check_tree(const search::Searched& searched) {
         fail("a child has another parent");
     }
     if (node.over() ? node.count != 0 : visits != node.visits) fail("visits do not add up");
-    if (number && rest != node.rest) fail("priors of unvisited edges do not add up");
+    if (number && unvisited_prior != node.unvisited_prior)
+      fail("priors of unvisited edges do not add up");
     if (!node.over() && std::abs(prior - 1) > 1e-3) fail("priors do not add up");
   }
 }
@@ -131,32 +132,33 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
       const search::Forest& forest = trees->forest;
       const search::Helpers helpers = {trees == &ours ? &team : nullptr, threads};
       for (std::int64_t i = 0; i < games; ++i)
-        search::start(forest.searched(i), forest.game[i].game.over() ? 0 : kSimulations);
+        search::start(forest.view(i), forest.game[i].game.over() ? 0 : kSimulations);
       std::int64_t leaves = 0;
       do {
         make_up(forest, 0, leaves, logits, values);
-        leaves = search::grow(forest, 0, games, {logits.data(), env::kMostListed, values.data()},
-                              helpers);
+        leaves = search::simulate(forest, 0, games, {logits.data(), env::kMaxLegal, values.data()},
+                                  helpers);
       } while (leaves > 0);
       for (std::int64_t i = 0; i < games; ++i) {
-        const search::Searched searched = forest.searched(i);
-        if (searched.own.game.over()) continue;
-        check_tree(searched);
-        std::int16_t actions[env::kMostListed], count;
-        std::int32_t visits[env::kMostListed] = {};
-        float shares[env::kMostListed], priors[env::kMostListed], means[env::kMostListed];
+        const search::GameView view = forest.view(i);
+        if (view.state.game.over()) continue;
+        check_tree(view);
+        std::int16_t actions[env::kMaxLegal], count;
+        std::int32_t visits[env::kMaxLegal] = {};
+        float shares[env::kMaxLegal], priors[env::kMaxLegal], means[env::kMaxLegal];
         float value, raw_value;
         std::int64_t chosen = -1;
-        search::finish(searched, {actions, &count, visits, shares, priors, means, &value,
-                                  &raw_value, &chosen});
-        if (!searched.own.game.legal.contains(chosen)) fail("what was chosen is not legal");
-        search::advance(searched, static_cast<chess::Action>(chosen));
+        search::finish(
+            view, {actions, &count, visits, shares, priors, means, &value, &raw_value, &chosen});
+        if (!view.state.game.legal.contains(chosen)) fail("what was chosen is not legal");
+        search::advance(view, static_cast<chess::Action>(chosen));
       }
     }
     for (std::int64_t i = 0; i < games; ++i) {
-      const search::Searched one = ours.forest.searched(i), other = theirs.forest.searched(i);
-      const search::Size used = one.own.used;
-      if (one.own.game.position != other.own.game.position || used.nodes != other.own.used.nodes ||
+      const search::GameView one = ours.forest.view(i), other = theirs.forest.view(i);
+      const search::TreeSize used = one.state.used;
+      if (one.state.game.position != other.state.game.position ||
+          used.nodes != other.state.used.nodes ||
           std::memcmp(one.tree().edge, other.tree().edge, used.edges * sizeof(search::Edge)))
         fail("threads made another tree");
     }

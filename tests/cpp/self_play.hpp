@@ -19,10 +19,10 @@ inline void check_mask(const ChessBatch& batch, std::int64_t i) {
 // What is taken is listed; of all that an ended board takes, the first.
 inline void check_list(const ChessBatch& batch, std::int64_t i) {
   const env::ChessEnv& env = batch.env[i];
-  const auto* list = reinterpret_cast<const std::int16_t*>(batch.mask) + i * env::kMostListed;
+  const auto* list = reinterpret_cast<const std::int16_t*>(batch.mask) + i * env::kMaxLegal;
   const int taken = chess::count(env.game.legal), listed = env.ended && taken ? 1 : taken;
   if (batch.action_count[i] != listed) fail("the count is not of what is listed");
-  for (int place = 0; place < env::kMostListed; ++place)
+  for (int place = 0; place < env::kMaxLegal; ++place)
     if (list[place] != (place < listed ? env::nth_action(env.game.legal, place) : -1))
       fail("the list is not what is taken");
 }
@@ -91,8 +91,8 @@ inline void check_list_that_is_too_short() {
   serial::reset(boards.batch, nullptr, 0);
   boards.check_fences();
   const auto* list = reinterpret_cast<const std::int16_t*>(boards.batch.mask);
-  const int last = env::nth_action(boards.envs[0].game.legal, env::kMostListed - 1);
-  if (boards.batch.action_count[0] != 230 || list[env::kMostListed - 1] != last)
+  const int last = env::nth_action(boards.envs[0].game.legal, env::kMaxLegal - 1);
+  if (boards.batch.action_count[0] != 230 || list[env::kMaxLegal - 1] != last)
     fail("a list that is too short is not told");
   std::vector<env::ChessEnv> saved = boards.envs;
   std::string why;

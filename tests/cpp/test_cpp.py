@@ -26,7 +26,7 @@ MACHINES = {
     "native": [*SANITIZED, "-march=native"],
     "avx2": [*SANITIZED, "-march=x86-64-v3"],
     "x86-64": [*SANITIZED, "-march=x86-64"],
-    "plain": [*SANITIZED, "-march=native", "-DRUNGS_PLAIN_LANES"],
+    "plain": [*SANITIZED, "-march=native", "-DRUNGS_SCALAR_LANES"],
     "arm": ["-O2", "-static", "-fopenmp", "-ffp-contract=off"],
 }
 ARM_COMPILER, ARM = "aarch64-linux-gnu-g++", "qemu-aarch64"
@@ -104,7 +104,7 @@ def test_the_learner_stays_in_its_memory_and_threads_change_nothing(machine):
 
 @pytest.mark.system
 def test_the_learner_has_no_races():
-    flags = [*FLAGS, "-O1", "-g", "-fsanitize=thread", "-march=native"]
+    flags = [*FLAGS, "-O1", "-g", "-fsanitize=thread", "-fopenmp", "-march=native"]
     assert run(gpp.build("learner-thread", HERE / "learner.cpp", flags), 2) == "learnt\n"
 
 
@@ -186,7 +186,7 @@ def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, nu
 
 def test_nothing_is_allocated_in_a_step():
     wrapped = ",".join(f"--wrap={name}" for name in ("malloc", "calloc", "realloc"))
-    flags = [*FLAGS, "-O2", "-march=native", f"-Wl,{wrapped}"]
+    flags = [*FLAGS, "-O2", "-fopenmp", "-march=native", f"-Wl,{wrapped}"]
     program = gpp.build("allocation", HERE / "allocation.cpp", flags)
     assert run(program, 500) == "nothing allocated\n"
 

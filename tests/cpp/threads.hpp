@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "boards.hpp"
-#include "rungs/threads.hpp"
+#include "rungs/cpu_loops.hpp"
 
 namespace rungs {
 

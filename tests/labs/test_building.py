@@ -3,8 +3,8 @@
 import pytest
 
 from rungs.errors import UnavailableError
-from rungs.labs.building import SubmissionError, build
-from rungs.labs.catalogue import find
+from rungs_course.labs.building import SubmissionError, build
+from rungs_course.labs.catalogue import find
 
 
 def test_a_package_that_the_best_known_solution_needs_is_named():

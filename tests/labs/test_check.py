@@ -11,13 +11,13 @@ import platformdirs
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-import rungs
-from rungs import cli
+import rungs_course
 from rungs.errors import ConfigurationError, UnavailableError
-from rungs.labs import catalogue, check, handing_in, hint, pages, record, submit
-from rungs.labs.building import SubmissionError
-from rungs.labs.plain import plain
-from rungs.labs.verdict import Verdict
+from rungs_course import cli
+from rungs_course.labs import catalogue, check, handing_in, hint, pages, record, submit
+from rungs_course.labs.building import SubmissionError
+from rungs_course.labs.plain import plain
+from rungs_course.labs.verdict import Verdict
 
 PYTHON = "def third_times(keys):\n    {}\n"
 CPP = "#include <cstdio>\ninline std::uint64_t knight_attacks(std::uint64_t k) {{\n  {}\n}}"
@@ -109,7 +109,7 @@ def test_a_long_text_keeps_its_beginning_and_its_end():
 
 
 def test_a_write_past_a_guarded_array_is_outside_of_memory():
-    from rungs.labs import guarded
+    from rungs_course.labs import guarded
 
     array = guarded.copy([1, 2, 3])
     assert array.tolist() == [1, 2, 3]
@@ -122,19 +122,19 @@ def test_a_write_past_a_guarded_array_is_outside_of_memory():
 @pytest.mark.system
 def test_from_a_wrong_cell_to_a_right_one(capsys):
     shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "rungs")
+    shell.run_line_magic("load_ext", "rungs_course")
     lab = catalogue.find("01")
     shell.run_cell_magic("rung", "01", "def third_times(:")
     assert 'File "cell", line 1' in capsys.readouterr().out
     with pytest.raises(ConfigurationError, match="lab 01"):
-        rungs.check("01")
+        rungs_course.check("01")
     shell.run_cell_magic("rung", "01", lab.code("stub"))
     assert shell.user_ns["yours"].third_times([7]) == [False]
-    wrong = rungs.check("lab-01")
+    wrong = rungs_course.check("lab-01")
     assert "<svg" in wrong._repr_html_()
     assert record.read()["01"] == {"right": False, "tries": 1}
     shell.run_cell_magic("rung", "01", lab.code("solution"))
-    right = rungs.check("01")
+    right = rungs_course.check("01")
     assert "times the baseline" in str(right)
     kept = record.read()["01"]
     assert kept["right"]
@@ -219,14 +219,14 @@ def test_a_counted_cost_is_said_as_it_is_judged():
 )
 def test_a_cell_that_fails_is_not_judged_by_the_one_before(broken):
     shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "rungs")
+    shell.run_line_magic("load_ext", "rungs_course")
     shell.run_cell_magic("rung", "01", catalogue.find("01").code("solution"))
     assert shell.user_ns["yours"].third_times([7, 7, 7])[-1]
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         shell.run_cell_magic("rung", "01", broken)
     assert "yours" not in shell.user_ns
     with pytest.raises(ConfigurationError, match="lab 01"):
-        rungs.check("01")
+        rungs_course.check("01")
 
 
 @pytest.mark.system
@@ -261,7 +261,7 @@ def test_what_the_judge_lacks_is_not_the_submission_s_fault(monkeypatch, tmp_pat
 def test_a_verdict_is_shown_though_the_record_can_not_keep_it(monkeypatch):
     lab = catalogue.find("01")
     submit("01", lab.code("stub"))
-    judging = sys.modules["rungs.labs.check"]
+    judging = sys.modules["rungs_course.labs.check"]
     monkeypatch.setattr(judging, "_supervised", lambda *_: told("01", 1.0))
     record.path().parent.mkdir()
     record.path().write_text("[1]")

@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from rungs import cli
 from rungs.errors import ConfigurationError, StorageError, UnavailableError
-from rungs.labs import catalogue, handing_in
-from rungs.labs.verdict import Verdict
+from rungs_course import cli
+from rungs_course.labs import catalogue, handing_in
+from rungs_course.labs.verdict import Verdict
 
 LAB = "01"
 GOOD = json.dumps({LAB: {"right": True, "tries": 1, "code": "good"}})

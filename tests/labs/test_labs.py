@@ -1,22 +1,22 @@
 """Every lab: its stub fails with help, its solution passes, typical mistakes are pointed at."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from rungs.labs import catalogue, check
-from rungs.labs.building import build
-from rungs.labs.lab import Difference
-from rungs.labs.verdict import Verdict
+from rungs_course.labs import catalogue, check
+from rungs_course.labs.building import build
+from rungs_course.labs.lab import Difference
+from rungs_course.labs.verdict import Verdict
 
-WRONG = sorted(Path(__file__).parent.glob("wrong/*/*"))
+MISTAKES = tomllib.loads((Path(__file__).parent / "mistakes.toml").read_text())
 LABS = list(catalogue.labs().values())
 
 
 def test_every_lab_has_its_mistakes():
-    assert {path.parent.name for path in WRONG} == set(catalogue.labs())
-    for lab in LABS:
-        assert sum(path.parent.name == lab.name for path in WRONG) >= 3, lab.name
+    assert MISTAKES.keys() == catalogue.labs().keys()
+    assert all(len(mistakes) >= 3 for mistakes in MISTAKES.values())
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
@@ -33,14 +33,21 @@ def test_a_lab_says_all_that_it_must(lab):
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 def test_what_is_right_passes_and_typical_mistakes_are_pointed_at(lab):
     answers = {which: lab.code(which) for which in ("solution", "baseline", "stub")}
-    mistakes = {path.stem: path.read_text() for path in WRONG if path.parent.name == lab.name}
-    found = verdicts(lab, answers | mistakes)
+    mistakes = MISTAKES[lab.name]
+    codes = {f"mistake_{i}": mistaken(answers, **each) for i, each in enumerate(mistakes.values())}
+    found = verdicts(lab, answers | codes)
     assert found["solution"].right, found["solution"]
     assert found["baseline"].right, found["baseline"]
     assert not found["stub"].right
-    for name, code in mistakes.items():
-        said = code.splitlines()[0].split("says: ")[1]
-        assert said in str(found[name]), name
+    for i, (mistake, fields) in enumerate(mistakes.items()):
+        assert fields["says"] in str(found[f"mistake_{i}"]), mistake
+
+
+def mistaken(answers, old, new, **_):
+    """Returns the solution, or else the baseline, with a mistake in it."""
+    either = answers["solution"], answers["baseline"]
+    code = next(each for each in either if each.count(old) == 1)
+    return code.replace(old, new)
 
 
 def verdicts(lab, answers):

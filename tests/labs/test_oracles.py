@@ -6,14 +6,14 @@ import chess
 import numpy as np
 import pytest
 
-from rungs.labs import numeric
-from rungs.labs.tasks import advantages, bottleneck
-from rungs.labs.tasks.all_reduce import network
-from rungs.labs.tasks.bottleneck.system import Stage, System
-from rungs.labs.tasks.cache_misses.cache import Cache
-from rungs.labs.tasks.peer_bug.games import PEERS, Game
-from rungs.studies import cost_model
 from rungs.train import ppo
+from rungs_course.labs import numeric
+from rungs_course.labs.tasks import advantages, bottleneck
+from rungs_course.labs.tasks.all_reduce import network
+from rungs_course.labs.tasks.bottleneck.system import Stage, System
+from rungs_course.labs.tasks.cache_misses.cache import Cache
+from rungs_course.labs.tasks.peer_bug.games import PEERS, Game
+from rungs_course.studies import cost_model
 
 
 def test_numbers_are_compared_one_by_one():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rungs.machine import busy
+from rungs_course.machine import busy
 
 
 @pytest.fixture

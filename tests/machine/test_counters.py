@@ -6,7 +6,7 @@ from unittest import mock
 import pytest
 
 from rungs.errors import UnavailableError
-from rungs.machine import counters
+from rungs_course.machine import counters
 
 needs_papi = pytest.mark.skipif(
     not ctypes.util.find_library("papi"), reason="no PAPI: apt-get install papi-tools"

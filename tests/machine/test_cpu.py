@@ -4,9 +4,10 @@ import os
 
 import pytest
 
-from rungs.machine import cpu, optional
+from rungs.chess import engine
+from rungs.machine import cpu
 from rungs.machine.describe import describe, differing, slug, slug_of
-from rungs.machine.optional import optional_tools
+from rungs_course.machine.optional import optional_tools
 
 
 def test_no_more_cores_than_this_process_may_run_on():
@@ -82,5 +83,5 @@ def test_the_processors_numbers_are_read(monkeypatch):
 
 def test_a_missing_tool_is_said_to_be_missing(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(optional, "GAMES", str(tmp_path))
+    monkeypatch.setattr(engine, "_GAMES", str(tmp_path))
     assert (optional_tools()["here"] == "no").all()

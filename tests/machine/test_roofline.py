@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rungs.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
+from rungs_course.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from rungs.machine.known import microarchitecture
-from rungs.machine.topology import Cache, caches, topology
+from rungs_course.machine.topology import Cache, caches, topology
 
 
 def write(root, files):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rungs.errors import ConfigurationError
-from rungs.measure import results
-from rungs.measure.compare import FEWEST, Run, compare, read
+from rungs_course.measure import results
+from rungs_course.measure.compare import FEWEST, Run, compare, read
 
 # Of a quiet machine: the quartiles are 2 % apart.
 REPEATS = np.linspace(0.98, 1.02, 9)

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from rungs.machine.busy import CpuTimes
-from rungs.measure.disturbance import Usage, disturbances, usage
+from rungs_course.machine.busy import CpuTimes
+from rungs_course.measure.disturbance import Usage, disturbances, usage
 
 TICKS = os.sysconf("SC_CLK_TCK")
 START = Usage(0.0, CpuTimes(0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)})

@@ -6,12 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-from rungs.measure.load import busy_process
+from rungs_course.measure.load import busy_process
 
 STARTS_ONE = """
 import os, time
 from pathlib import Path
-from rungs.measure.load import busy_process
+from rungs_course.measure.load import busy_process
 with busy_process():
     print(Path(f"/proc/self/task/{os.getpid()}/children").read_text(), flush=True)
     time.sleep(60)

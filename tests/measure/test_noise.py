@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rungs.errors import ConfigurationError
-from rungs.measure import noise
+from rungs_course.measure import noise
 
 
 def test_an_interval_leaves_out_what_chance_allows():

@@ -4,7 +4,7 @@ import pytest
 
 from rungs.compile import gpp
 from rungs.errors import CompilerError
-from rungs.measure.peaks import (
+from rungs_course.measure.peaks import (
     COMPUTE,
     STREAMS,
     core_speed,

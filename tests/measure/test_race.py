@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs.errors import SamenessError
-from rungs.measure.race import output_floor, race
+from rungs.errors import MismatchError
+from rungs_course.measure.race import output_floor, race
 
 SETTINGS = {"seed": 1, "steps": 5, "repeats": 3, "warmup": 1}
 
@@ -37,7 +37,7 @@ def test_a_single_wrong_bit_stops_the_race(output):
         return result
 
     liar.step = lie
-    with pytest.raises(SamenessError, match="liar"):
+    with pytest.raises(MismatchError, match="liar"):
         race({"honest": boards(), "liar": liar}, boards(), **SETTINGS)
 
 

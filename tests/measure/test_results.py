@@ -6,11 +6,11 @@ import platform
 import pandas as pd
 import pytest
 
-from rungs import __version__
+from rungs import __version__, provenance
 from rungs.errors import ConfigurationError
 from rungs.machine import describe as machine
-from rungs.measure import results
-from rungs.measure.peaks import core_speed
+from rungs_course.measure import results
+from rungs_course.measure.peaks import core_speed
 
 
 def test_a_hash_in_a_value_is_no_comment(tmp_path):
@@ -36,8 +36,8 @@ def test_a_parameter_that_would_spoil_the_provenance_is_refused(tmp_path, parame
 
 
 def test_a_package_that_is_not_installed_is_no_error(monkeypatch):
-    monkeypatch.setattr(results, "_PACKAGES", ("numpy", "no-such-package"))
-    facts = results.provenance({})
+    monkeypatch.setattr(provenance, "_PACKAGES", ("numpy", "no-such-package"))
+    facts = provenance.provenance({})
     assert facts["no-such-package"] is None
     assert facts["numpy"]
     assert facts["rungs"] == __version__

@@ -3,7 +3,7 @@
 import itertools
 import time
 
-from rungs.measure.turns import AWAKE_SECONDS, rounds, timed_rounds
+from rungs_course.measure.turns import AWAKE_SECONDS, rounds, timed_rounds
 
 
 def counting(calls: list, names: str) -> dict:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rungs.machine.topology import Cache
-from rungs.measure.valgrind import counts_per_ply, have_valgrind, work_per_ply
+from rungs_course.machine.topology import Cache
+from rungs_course.measure.valgrind import counts_per_ply, have_valgrind, work_per_ply
 
 pytestmark = [
     pytest.mark.system,

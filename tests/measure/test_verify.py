@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs.errors import SamenessError
-from rungs.measure.verify import verify, verify_games
+from rungs.errors import MismatchError
+from rungs_course.measure.verify import verify, verify_games
 
 
 def outcome(**changed):
@@ -36,7 +36,7 @@ def outcome(**changed):
     ],
 )
 def test_what_differs_is_named(changed, why):
-    with pytest.raises(SamenessError, match=f"liar: {why}.* in step 3"):
+    with pytest.raises(MismatchError, match=f"liar: {why}.* in step 3"):
         verify("liar", outcome(**changed), outcome(), "in step 3")
 
 
@@ -52,5 +52,5 @@ def test_other_games_are_found():
     }
     verify_games(envs, seed=1, steps=20)
     envs["shorter"] = rungs.make("chess", "cpp", 3, opponent="random", max_plies=4)
-    with pytest.raises(SamenessError, match=r"shorter: .* in step 1"):
+    with pytest.raises(MismatchError, match=r"shorter: .* in step 1"):
         verify_games(envs, seed=1, steps=20)

@@ -1,39 +1,51 @@
-"""Small faults, each of which some test must notice: `python -m tests.mutants`."""
+"""Small faults, each of which some test must notice: `python -m tests.mutants`.
 
-from tests.mutants import (
-    cartpole,
-    environment,
-    labs,
-    ladder,
-    learner,
-    library,
-    measuring,
-    outputs,
-    randomness,
-    records,
-    rules,
-    search,
-    selfplay,
-    states,
-    steps,
-    training,
-)
+They are data: a TOML file for each area, in it `["FILE"."FAULT"]` with what `Mutant` lists.
+"""
 
-AREAS = {
-    "rules of chess": rules.MUTANTS,
-    "random numbers": randomness.MUTANTS,
-    "environment and errors": environment.MUTANTS,
-    "masks and observations": outputs.MUTANTS,
-    "states": states.MUTANTS,
-    "rungs of chess": ladder.MUTANTS,
-    "versions of a step": steps.MUTANTS,
-    "CartPole": cartpole.MUTANTS,
-    "PPO and training": training.MUTANTS,
-    "learner in C++": learner.MUTANTS,
-    "search": search.MUTANTS,
-    "self-play": selfplay.MUTANTS,
-    "measuring": measuring.MUTANTS,
-    "records": records.MUTANTS,
-    "labs": labs.MUTANTS,
-    "adapters and course": library.MUTANTS,
-}
+import dataclasses
+import tomllib
+from pathlib import Path
+
+# Whose tests see a fault, by pytest's marks: `make test`'s, or only `make test-all`'s.
+TIERS = {"default": "not slow and not system", "system": "not slow"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    """One small fault, as a substitution of text.
+
+    Attributes:
+        file: which file of the source tree it changes.
+        fault: what it breaks, in a line.
+        old: a text that is there exactly once.
+        new: what replaces it.
+        tests: which must notice: files of tests, or `file::test`, the likeliest first.
+        tier: of `TIERS`.
+    """
+
+    file: str
+    fault: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    tier: str = "default"
+
+    def changed(self, root: Path) -> str:
+        """Returns the file with the fault in it."""
+        text = (root / self.file).read_text()
+        found = text.count(self.old)
+        assert found == 1, f"{self.fault}: {self.file} holds {self.old!r} {found} times, not once"
+        return text.replace(self.old, self.new)
+
+
+def _load(area: Path) -> list[Mutant]:
+    files = tomllib.loads(area.read_text())
+    return [
+        Mutant(file, fault, **fields | {"tests": tuple(fields["tests"])})
+        for file, faults in files.items()
+        for fault, fields in faults.items()
+    ]
+
+
+AREAS = {area.stem: _load(area) for area in sorted(Path(__file__).parent.glob("*.toml"))}

@@ -1,4 +1,4 @@
-"""Tries all mutants, or some, by words of areas or names: `python -m tests.mutants pawn`.
+"""Tries all mutants, or some, by words of areas or faults: `python -m tests.mutants pawn`.
 
 Each is put into a copy of the source tree, one at a time, and the tests that cover it are run there
 until one fails. Then it is killed; else it survived, and a test is missing.
@@ -19,8 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from rungs.machine.cpu import usable_cores
-from tests.mutants import AREAS
-from tests.mutants.mutant import TIERS, Mutant
+from tests.mutants import AREAS, TIERS, Mutant
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 600  # after which a run of tests is said to hang; ten times as long for all tests
@@ -138,8 +137,8 @@ async def _all_pass(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) -> 
     return all(task.result() for task in tasks)
 
 
-async def _judge_all(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) -> dict[str, str]:
-    """What became of each, by name; says it as soon as it is known."""
+async def _judge_all(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) -> dict[Mutant, str]:
+    """What became of each; says it as soon as it is known."""
     outcomes = {}
 
     async def judge(area, mutant):
@@ -147,10 +146,10 @@ async def _judge_all(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) ->
         start = time.perf_counter()
         outcome, by = await copy.judge(mutant)
         copies.put_nowait(copy)
-        outcomes[mutant.name] = outcome
+        outcomes[mutant] = outcome
         seconds = time.perf_counter() - start
-        print(f"\n{outcome.upper():8}  {seconds:3.0f} s  {area}: {mutant.name} ({mutant.file})")
-        print(f"          {mutant.breaks}\n          {by}", flush=True)
+        print(f"\n{outcome.upper():8}  {seconds:3.0f} s  {area}: {mutant.fault} ({mutant.file})")
+        print(f"          {by}", flush=True)
 
     async with asyncio.TaskGroup() as group:
         for area, some in mutants.items():
@@ -159,11 +158,11 @@ async def _judge_all(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) ->
     return outcomes
 
 
-def table(mutants: dict[str, list[Mutant]], outcomes: dict[str, str]) -> str:
+def table(mutants: dict[str, list[Mutant]], outcomes: dict[Mutant, str]) -> str:
     """How many there are of each area and what became of them, in Markdown."""
     rows = {}
     for area, some in mutants.items():
-        found = Counter((outcomes[mutant.name], mutant.tier) for mutant in some)
+        found = Counter((outcomes[mutant], mutant.tier) for mutant in some)
         killed = [found[KILLED, tier] for tier in TIERS]
         rows[area] = [len(some), *killed, len(some) - sum(killed)]
     rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
@@ -173,10 +172,12 @@ def table(mutants: dict[str, list[Mutant]], outcomes: dict[str, str]) -> str:
 
 
 def _chosen(words: list[str]) -> dict[str, list[Mutant]]:
-    """The mutants whose area or name holds any of some words, by area; all without words."""
+    """The mutants whose area or fault holds any of some words, by area; all without words."""
     chosen = {
         area: [
-            one for one in some if not words or any(word in f"{area}: {one.name}" for word in words)
+            one
+            for one in some
+            if not words or any(word in f"{area}: {one.fault}" for word in words)
         ]
         for area, some in AREAS.items()
     }
@@ -185,7 +186,7 @@ def _chosen(words: list[str]) -> dict[str, list[Mutant]]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("word", nargs="*", help="of an area or a name; by default all are tried")
+    parser.add_argument("word", nargs="*", help="of an area or a fault; by default all are tried")
     parser.add_argument("--jobs", type=int, default=usable_cores(), help="copies at work at once")
     options = parser.parse_args()
     mutants = _chosen(options.word)

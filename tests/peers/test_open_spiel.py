@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs import peers
 from rungs.chess.actions import NUM_ACTIONS, action_of, target_of
 from rungs.chess.engine import UciEngine
 from rungs.chess.reason import Reason
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError, install_hint
-from rungs.measure.verify import verify
-from rungs.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, reason_of
+from rungs_course import peers
+from rungs_course.measure.verify import verify
+from rungs_course.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS
+from rungs_course.peers.open_spiel_boards import reason_of
 from tests import lockstep
 
 pyspiel = pytest.importorskip("pyspiel")

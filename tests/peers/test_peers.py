@@ -1,54 +1,73 @@
-"""Other environments as their users step them, and their actions in ours."""
+"""Other environments as their users step them, their actions in ours, and where they are."""
 
 import importlib
-import importlib.util
+import pkgutil
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import chess
 import numpy as np
 import pytest
 
-from rungs import peers
 from rungs.chess.actions import NUM_ACTIONS, target_of
 from rungs.compile import cache
 from rungs.errors import ConfigurationError, UnavailableError
-from rungs.peers import cartpole, chessenv, pettingzoo, pgx
-from rungs.peers.peer import Step
-from rungs.studies import agreement
+from rungs_course import peers
+from rungs_course.paths import ROOT
+from rungs_course.peers import cartpole, chessenv, pettingzoo, pgx
+from rungs_course.peers.peer import ChessPeer, Step
+from rungs_course.studies import agreement
 
-INSTALLED = {
-    "rungs": "numpy",
-    "OpenSpiel": "pyspiel",
-    "PettingZoo": "pettingzoo",
-    "Pgx": "pgx",
-    "EnvPool": "envpool",
-    "NChess": "nchess",
-    "chess-env-rl": "chess_env_rl",
-}
+
+class TestRegistry:
+    def test_it_has_every_chess_peer_and_no_other(self):
+        found = set()
+        for module in pkgutil.iter_modules(peers.__path__, f"{peers.__name__}."):
+            for name, one in vars(importlib.import_module(module.name)).items():
+                own = isinstance(one, type) and one.__module__ == module.name
+                if own and issubclass(one, ChessPeer) and one is not ChessPeer:
+                    found.add(f"{module.name}:{name}")
+        assert sorted(found) == sorted(peers.CHESS.values())
+
+    @pytest.mark.parametrize("name", peers.CHESS)
+    def test_a_peer_says_what_a_step_includes_and_can_be_asked(self, name):
+        peer = peers.peer_class(name)
+        assert isinstance(peer.STEP, Step)
+        assert not peer.__abstractmethods__
+
+    @pytest.mark.parametrize("name", peers.PROJECTS)
+    def test_its_extra_installs_it_or_it_says_what_does(self, name):
+        project = peers.PROJECTS[name]
+        asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        extra = asked["optional-dependencies"][project.extra] if project.extra else []
+        installed = [
+            re.match(r"[\w-]+", line)[0].replace("_", "-")
+            for line in (*asked["dependencies"], *extra)
+        ]
+        elsewhere = project.distribution in project.besides or bool(project.folder)
+        assert (project.distribution in installed) != elsewhere
+
+    def test_what_is_not_installed_is_not_imported_with_it(self):
+        names = [place.partition(":")[0] for place in peers.CHESS.values()]
+        code = f"import sys, {', '.join(names)}; print(*sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        theirs = {"pyspiel", "pettingzoo", "pgx", "jax", "envpool", "nchess", "chess_env_rl"}
+        assert "rungs_course.peers.pgx" in done.stdout.split(), done.stderr
+        assert not theirs & set(done.stdout.split())
 
 
 def made(name, num_envs):
-    # Found, not imported: importing EnvPool changes the environment of this process.
-    if importlib.util.find_spec(INSTALLED[name]) is None:
+    if not peers.versions()[name]:
         pytest.skip(f"{name} is not installed")
     return peers.peer_class(name)(num_envs)
 
 
-# Others take long to begin or to play.
-NAMES = [
-    name if name in ("rungs", "OpenSpiel") else pytest.param(name, marks=pytest.mark.system)
-    for name in INSTALLED
-]
-
-
 @pytest.mark.system
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in peers.CHESS if name != "chessenv"])
 class TestChess:
-    def test_it_says_what_a_step_includes(self, name):
-        assert isinstance(peers.peer_class(name).STEP, Step)
-
     def test_it_plays_by_the_rules_in_some_games(self, name):
         tried, found = agreement.compare(made(name, 6), seed=1)
         assert tried[agreement.LEGAL] > 100
@@ -72,7 +91,7 @@ class TestChess:
 def test_envpool_leaves_the_environment_as_it_is():
     code = """
 import os, rungs
-from rungs.peers.envpool import EnvPoolChess
+from rungs_course.peers.envpool import EnvPoolChess
 before = dict(os.environ)
 EnvPoolChess(1).reset(0)
 print(os.environ == before)

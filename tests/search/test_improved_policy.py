@@ -59,7 +59,7 @@ POLICIES = {
 
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize(("rung", "simulations"), [("threads", 800), ("threads", 2), ("python", 8)])
-def test_it_is_a_distribution_and_what_the_formula_says(rung, simulations, name):
+def test_it_is_a_distribution_and_equals_the_formula(rung, simulations, name):
     policy = POLICIES[name]
     how = {"threads": 1} if rung == "threads" else {}
     settings = {"simulations": simulations, "policy": policy, "keep": False} | how

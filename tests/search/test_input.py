@@ -104,7 +104,7 @@ def test_games_against_an_engine_are_searched(rung, tmp_path):
 
 
 @pytest.mark.parametrize("games", ["", [MATE, ""], [MATE, 7], [["a"], ["b"]], [MATE, None], b"ab"])
-def test_what_is_no_fen_is_refused(rung, games):
+def test_invalid_fens_are_refused(rung, games):
     with Search(2, simulations=4, rung=rung) as search:
         search.advance(search.run(evaluate).chosen)
         assert_refuses(search, InvalidFenError, games)
@@ -128,7 +128,7 @@ class OfOurOwn(Gumbel):
         (Puct(fraction=np.float16(0.1)), Puct(fraction=float(np.float16(0.1)))),
     ],
 )
-def test_settings_are_taken_as_what_they_stand_for(rung, policy, same):
+def test_policies_become_their_settings(rung, policy, same):
     results = []
     for given in (policy, same):
         with Search(2, simulations=np.int8(100), policy=given, rung=rung) as search:
@@ -304,13 +304,13 @@ def test_a_search_cannot_be_copied(rung):
         search.run(evaluate)
 
 
-def test_too_little_memory_is_said():
+def test_too_little_memory_is_reported():
     with pytest.raises(UnavailableError, match="1048576 trees of 200001 nodes"):
         Search(2**20, simulations=100_000)
 
 
 @pytest.mark.parametrize("which", [[[True], [True, False]], np.ma.array([True, False], mask=True)])
-def test_a_mask_that_is_none_is_named(which):
+def test_an_invalid_mask_is_named(which):
     with Search(2) as search, pytest.raises(ConfigurationError, match="which"):
         search.run(uniform, which)
 

@@ -12,7 +12,7 @@ import pytest
 
 from rungs.chess.actions import NUM_ACTIONS, legal_actions
 from rungs.search import Gumbel, Search
-from rungs.search.noise import Draws
+from rungs.search.numerics import Draws
 
 SIMULATIONS = 20
 OPEN = (

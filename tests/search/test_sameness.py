@@ -1,4 +1,4 @@
-"""The search in C++ makes the trees of its slow twin, visit for visit."""
+"""The search in C++ makes the trees of the slow reference, visit for visit."""
 
 import chess
 import numpy as np
@@ -46,7 +46,7 @@ def test_the_same_with_history(obs, dtype):
     search_both([*ENDINGS[:2]], evaluate, rng, plies=3, simulations=12, how=how, **given)
 
 
-def test_equal_evaluations_are_told_apart_alike():
+def test_ties_are_broken_alike():
     rng = np.random.default_rng(6)
     for policy in ("gumbel", "puct"):
         how = {"threads": 1}

@@ -65,7 +65,7 @@ def test_a_result_is_about_its_root(rung, policy):
         assert result.chosen[game] in result.actions[game, : result.counts[game]]
 
 
-def test_trees_are_kept_and_grow_no_larger_than_their_room(rung):
+def test_trees_are_kept_within_their_capacity(rung):
     with Search(1, simulations=30, policy=QUIET["puct"], nodes=45, rung=rung) as search:
         kept = []
         for _ in range(4):
@@ -303,6 +303,6 @@ def test_one_call_at_a_time():
         search.run(evaluate)
 
 
-def test_memory_is_told():
+def test_memory_bytes_are_reported():
     with Search(8, simulations=16) as small, Search(8, simulations=64) as large:
         assert 0 < small.memory_bytes() < large.memory_bytes()

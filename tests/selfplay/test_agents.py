@@ -9,8 +9,8 @@ import torch
 
 from rungs.errors import ConfigurationError, InvalidStateError, StorageError
 from rungs.selfplay import agent as files
-from rungs.selfplay import agents
 from rungs.train.network import PolicyValueNetwork
+from rungs_course import agents
 
 FACTS = {"kind": "self-play", "seconds": "90"}
 

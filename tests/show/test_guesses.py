@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rungs.errors import ConfigurationError
-from rungs.show.guesses import Guesses
+from rungs_course.show.guesses import Guesses
 
 
 @pytest.fixture

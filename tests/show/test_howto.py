@@ -1,6 +1,6 @@
 """What the pages say of recorded results is what was recorded."""
 
-from rungs.show import howto
+from rungs_course.show import howto
 
 
 def test_pages_hold_their_sections():

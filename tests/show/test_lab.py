@@ -7,7 +7,7 @@ import time
 import nbformat
 import pytest
 
-from rungs.labs import catalogue
+from rungs_course.labs import catalogue
 from tests.browser import (
     ROOT,
     SCREENSHOTS,

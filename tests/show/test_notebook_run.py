@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from rungs.measure import results
-from rungs.measure.noise import factor
-from rungs.show import notebook_run
-from rungs.show.notebook_run import NotebookRun
-from rungs.show.style import axes
+from rungs_course.measure import results
+from rungs_course.measure.noise import factor
+from rungs_course.show import notebook_run
+from rungs_course.show.notebook_run import NotebookRun
+from rungs_course.show.style import axes
 
 FASTER, SLOWER = factor([1.5, 1.4, 1.6, 1.5, 1.5]), factor([0.5, 0.4, 0.6, 0.5, 0.5])
 NOISE, FEW = factor([1.1, 0.9, 1.3, 1.1, 1.1]), factor([2.0, 2.0])

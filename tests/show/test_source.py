@@ -2,9 +2,9 @@
 
 import pytest
 
-from rungs import paths
 from rungs.errors import ConfigurationError
-from rungs.show.source import source
+from rungs_course import paths
+from rungs_course.show.source import source
 
 
 def code(file, *names):
@@ -14,15 +14,15 @@ def code(file, *names):
 
 
 def test_a_cpp_function_from_its_comment_to_its_last_brace():
-    shown = code("cpp/rungs/openmp.hpp", "step")
+    shown = code("cpp/rungs/cpu_loops.hpp", "openmp.step")
     assert shown.startswith("// As serial::step.")
     assert "#pragma omp parallel" in shown
     assert shown.endswith("  return illegal < boards ? -1 - illegal : ended;\n}\n")
-    assert shown in (paths.ROOT / "cpp/rungs/openmp.hpp").read_text()
+    assert shown in (paths.ROOT / "cpp/rungs/cpu_loops.hpp").read_text()
 
 
 def test_a_template_with_all_that_belongs_to_it():
-    shown = code("cpp/rungs/openmp.hpp", "detail.share")
+    shown = code("cpp/rungs/cpu_loops.hpp", "openmp.detail.share")
     assert "template <class Body>\ninline void share(" in shown
     assert shown.startswith("// Within a parallel region:")
 
@@ -31,7 +31,7 @@ def test_a_kernel_from_its_comment_on_and_no_call_that_has_braces():
     kernel = code("cpp/rungs/cuda.hpp", "rungs_chess_step")
     assert kernel.startswith("// Plays actions that are all legal")
     assert "__global__ void __launch_bounds__" in kernel
-    noted = code("cpp/machine/mpi_calls.cpp", "noted")
+    noted = code("cpp/course/mpi_calls.cpp", "noted")
     assert noted.startswith("template <class Call>\nint noted(")
     assert "MPI_" not in noted
 
@@ -43,29 +43,31 @@ def test_a_method_at_the_left_margin():
 
 
 def test_a_method_of_an_aligned_struct():
-    shown = code("cpp/steps/memory.hpp", "Board.write_legal")
+    shown = code("cpp/course/step_planes.hpp", "memory.Board.write_legal")
     assert shown.startswith("// `mask` begins on a cache line.\nOutcome write_legal(")
 
 
 def test_a_struct_and_another_in_the_order_of_the_page():
-    shown = code("cpp/rungs/openmp.hpp", "Team", "Schedule")
+    shown = code("cpp/rungs/cpu_loops.hpp", "openmp.Team", "openmp.Schedule")
     assert shown.index("struct Team {") < shown.index("enum class Schedule")
 
 
 def test_a_declaration_or_a_call_is_no_definition():
     with pytest.raises(ConfigurationError, match="defines no 'accepts'"):
-        source("cpp/rungs/openmp.hpp", "accepts")
+        source("cpp/rungs/cpu_loops.hpp", "accepts")
 
 
 def test_python_with_decorators_and_classes():
-    assert code("lib/rungs/show/source.py", "source").startswith("def source(file: str")
-    assert code("lib/rungs/studies/cost_model.py", "Update").startswith("@dataclasses.dataclass(")
-    method = code("lib/rungs/studies/cost_model.py", "Update.compute")
+    assert code("lib/rungs_course/show/source.py", "source").startswith("def source(file: str")
+    assert code("lib/rungs_course/studies/cost_model.py", "Update").startswith(
+        "@dataclasses.dataclass("
+    )
+    method = code("lib/rungs_course/studies/cost_model.py", "Update.compute")
     assert method.startswith("def compute(self, positions):\n    ")
 
 
 def test_a_whole_file():
-    assert code("cpp/rungs/serial.hpp") == (paths.ROOT / "cpp/rungs/serial.hpp").read_text()
+    assert code("cpp/rungs/cpu_loops.hpp") == (paths.ROOT / "cpp/rungs/cpu_loops.hpp").read_text()
 
 
 @pytest.mark.parametrize("file", ["cpp/none.hpp", "README.md", "cpp/rungs"])
@@ -76,4 +78,4 @@ def test_what_is_no_code_is_named(file):
 
 def test_a_name_that_a_python_file_lacks_is_named():
     with pytest.raises(ConfigurationError, match=r"style.py defines no 'axes.nothing'"):
-        source("lib/rungs/show/style.py", "axes.nothing")
+        source("lib/rungs_course/show/style.py", "axes.nothing")

@@ -4,7 +4,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from rungs.show import figures, style
+from rungs_course.show import figures, style
 
 REPEATS = [5.0, 1.0, 9.0, 2.0]
 
@@ -49,13 +49,3 @@ def test_settings_of_others_stay_as_they_are():
     before = dict(matplotlib.rcParams)
     style.axes()
     assert dict(matplotlib.rcParams) == before
-
-
-def test_figures_have_a_grid_behind_and_no_frame():
-    _, axes = style.axes()
-    assert axes.get_axisbelow()
-    assert axes.xaxis.get_gridlines()[0].get_visible()
-    assert [name for name, spine in axes.spines.items() if spine.get_visible()] == [
-        "left",
-        "bottom",
-    ]

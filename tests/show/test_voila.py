@@ -7,9 +7,9 @@ import pytest
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from traitlets.config import Config
 
-from rungs import show
-from rungs.measure import valgrind
-from rungs.show.client import WatchfulClient
+from rungs_course import show
+from rungs_course.measure import valgrind
+from rungs_course.show.client import WatchfulClient
 from tests.browser import (
     ROOT,
     SCREENSHOTS,

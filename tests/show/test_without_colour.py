@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from rungs.show import beyond, cartpole, figures, machine, style, training
-from rungs.studies.cost_model import Link
-from rungs.train.cost import PARTS
+from rungs.train.ppo import PARTS
+from rungs_course.show import beyond, cartpole, figures, machine, style, training
+from rungs_course.studies.cost_model import Link
 
 
 def hatches(figure):

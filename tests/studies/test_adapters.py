@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rungs.studies import adapters
+from rungs_course.studies import adapters
 
 
 def times(seconds):

@@ -2,10 +2,10 @@
 
 import chess
 
-from rungs.selfplay import agents
 from rungs.selfplay.players import NetworkPlayer
-from rungs.show.games import side_by_side
-from rungs.studies.ages import same_opening
+from rungs_course import agents
+from rungs_course.show.games import side_by_side
+from rungs_course.studies.ages import same_opening
 
 
 def test_each_goes_on_from_the_opening():

@@ -7,8 +7,8 @@ import pytest
 
 from rungs.chess.actions import from_uci
 from rungs.chess.reason import Reason
-from rungs.peers.ours import OurChess
-from rungs.studies import agreement
+from rungs_course.peers.ours import OurChess
+from rungs_course.studies import agreement
 
 
 def test_we_agree_in_all_ways_a_game_ends():

@@ -1,7 +1,7 @@
 """Parts of training made cheaper, one at a time."""
 
-from rungs.studies import bottleneck
-from rungs.train.cost import PARTS
+from rungs.train.ppo import PARTS
+from rungs_course.studies import bottleneck
 
 TIMING = {"seed": 0, "repeats": 2, "warmup": 1}
 

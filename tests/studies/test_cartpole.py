@@ -6,10 +6,10 @@ import pytest
 
 from rungs.cartpole.carts.arrays import Arrays
 from rungs.cartpole.settings import CartPoleSettings
-from rungs.errors import SamenessError
-from rungs.peers.cartpole import GymnasiumCartPole, OurCartPole
-from rungs.studies import cartpole
-from rungs.studies.peer_race import Entry
+from rungs.errors import MismatchError
+from rungs_course.peers.cartpole import GymnasiumCartPole, OurCartPole
+from rungs_course.studies import cartpole
+from rungs_course.studies.peer_race import Entry
 
 TIMING = {"repeats": 2, "warmup": 1, "seed": 0}
 
@@ -18,7 +18,7 @@ def test_rungs_that_differ_are_named():
     racers = {"cpp": {"rung": "cpp"}, "torch": {"rung": "torch"}}
     cartpole.check_same(racers, num_envs=5, steps=60, seed=1)
     racers["single"] = {"rung": "cpp", "dtype": "float32"}
-    with pytest.raises(SamenessError, match="single: observation differs in step"):
+    with pytest.raises(MismatchError, match="single: observation differs in step"):
         cartpole.check_same(racers, num_envs=5, steps=60, seed=1)
 
 

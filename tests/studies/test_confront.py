@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from rungs.measure import results
-from rungs.studies.confront import confront
+from rungs_course.measure import results
+from rungs_course.studies.confront import confront
 
 
 def tables(folder):

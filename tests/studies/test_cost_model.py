@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from rungs.errors import WorkerDiedError
-from rungs.studies import cost_model, rank_costs
-from rungs.studies.cost_model import Line, Link, Update, all_reduce_seconds
+from rungs_course.studies import cost_model, rank_costs
+from rungs_course.studies.cost_model import Line, Link, Update, all_reduce_seconds
 
 LINK = Link(latency=5e-5, bandwidth=2e9)
 UPDATE = Update(

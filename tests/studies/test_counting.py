@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs.studies import counting
+from rungs_course.studies import counting
 from tests import lockstep
 
 

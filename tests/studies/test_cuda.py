@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.studies import cuda
+from rungs_course.studies import cuda
 
 
 def test_a_warp_takes_as_long_as_its_longest_lane():

@@ -5,9 +5,9 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from rungs.errors import SamenessError
-from rungs.studies.curves import check_same, estimates, seconds_to, train_on
+from rungs.errors import MismatchError
 from rungs.train.settings import PpoSettings, Training
+from rungs_course.studies.curves import check_same, estimates, seconds_to, train_on
 
 TRAINING = Training(
     num_envs=16,
@@ -40,7 +40,7 @@ def test_rungs_learn_the_same_in_other_times(trained):
 def test_a_difference_is_named(trained, column):
     metrics = trained[0].copy()
     metrics.loc[4, column] += 1
-    with pytest.raises(SamenessError, match=f"update 2: {column} .* cpp"):
+    with pytest.raises(MismatchError, match=f"update 2: {column} .* cpp"):
         check_same(metrics)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.studies import full_system
-from rungs.train.cost import ONE_STEP, PARTS
+from rungs_course.measure.cost import ONE_STEP, PARTS
+from rungs_course.studies import full_system
 
 TIMING = {"seed": 0, "repeats": 2, "warmup": 1}
 

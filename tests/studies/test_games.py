@@ -3,7 +3,7 @@
 import chess
 import pytest
 
-from rungs.studies import games
+from rungs_course.studies import games
 
 
 def test_the_opera_game_is_what_python_chess_says():

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rungs.studies import in_situ
+from rungs_course.studies import in_situ
 
 
 def test_steps_are_timed_after_nothing_a_pause_and_other_memory():

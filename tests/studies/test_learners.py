@@ -5,12 +5,12 @@ import math
 import pandas as pd
 import pytest
 
-from rungs.studies import learners
-from rungs.train.cost import PARTS
 from rungs.train.learners import names
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.operations import operations
+from rungs.train.ppo import PARTS
 from rungs.train.settings import PpoSettings, Training
+from rungs_course.measure.operations import operations
+from rungs_course.studies import learners
 
 SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 import rungs
-from rungs.studies import full_system, loops
 from rungs.train.settings import PpoSettings
+from rungs_course.studies import full_system, loops
 
 SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
 

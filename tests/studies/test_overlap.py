@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rungs.chess.policy import random_actions
-from rungs.studies import overlap
+from rungs_course.studies import overlap
 
 
 def test_ways_are_timed_and_threads_put_back():

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rungs.machine.roofline import PAPER, attainable
-from rungs.measure import results
-from rungs.paths import ROOT
-from rungs.studies import papi_table
+from rungs_course.machine.roofline import PAPER, attainable
+from rungs_course.measure import results
+from rungs_course.paths import ROOT
+from rungs_course.studies import papi_table
 
 
 @pytest.fixture

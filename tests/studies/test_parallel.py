@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rungs.chess.policy import random_actions
-from rungs.studies import parallel
+from rungs_course.studies import parallel
 
 
 def test_a_gain_is_how_many_times_as_fast_a_racer_is_repeat_by_repeat():

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rungs.studies import peer_pools
+from rungs_course.studies import peer_pools
 
 pytest.importorskip("pyspiel")
 
-from rungs.peers.open_spiel_states import OpenSpielStates
+from rungs_course.peers.open_spiel import OpenSpielStates
 
 
 def test_a_pool_plays_all_of_its_games():

@@ -2,12 +2,12 @@
 
 import pytest
 
+from rungs.chess.engine import find_program
 from rungs.chess.perft import perft_cpp, perft_python
-from rungs.errors import EngineError, SamenessError
-from rungs.machine import optional
-from rungs.measure.valgrind import have_valgrind
-from rungs.studies.instructions import instructions_by_header
-from rungs.studies.perft_race import engine_name, perft_race, stockfish
+from rungs.errors import EngineError, MismatchError
+from rungs_course.measure.valgrind import have_valgrind
+from rungs_course.studies.instructions import instructions_by_header
+from rungs_course.studies.perft_race import engine_name, perft_race, stockfish
 
 DEPTHS = {"start": 3, "Kiwipete": 2}
 
@@ -21,13 +21,13 @@ def test_all_count_the_same_and_are_timed():
 
 
 def test_one_that_miscounts_is_named():
-    with pytest.raises(SamenessError, match="liar"):
+    with pytest.raises(MismatchError, match="liar"):
         perft_race({"ours": perft_cpp, "liar": lambda fen, depth: 1}, DEPTHS, repeats=1)
 
 
-@pytest.mark.skipif(not optional.find("stockfish"), reason="stockfish is not installed")
+@pytest.mark.skipif(not find_program("stockfish"), reason="stockfish is not installed")
 def test_stockfish_counts_too():
-    program = optional.find("stockfish")
+    program = find_program("stockfish")
     assert engine_name(program).startswith("Stockfish")
     with stockfish(program) as count:
         perft_race({"ours": perft_cpp, "Stockfish": count}, DEPTHS, repeats=1)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rungs.studies import pool_timeline
+from rungs_course.studies import pool_timeline
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rungs.errors import SamenessError
-from rungs.studies import products
+from rungs.errors import MismatchError
+from rungs_course.studies import products
 
 NAMES = [version.name for version in products.VERSIONS]
 
@@ -31,5 +31,5 @@ def test_a_race_tells_gains_and_shares():
 
 def test_a_wrong_product_has_no_time(monkeypatch):
     monkeypatch.setattr(products, "_by_torch", lambda a, b, result, *_: result.fill(0) or 1.0)
-    with pytest.raises(SamenessError, match="torch"):
+    with pytest.raises(MismatchError, match="torch"):
         products.race([16], threads=1, repeats=1, seconds=1e-4)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.studies import ranks
+from rungs_course.studies import ranks
 
 
 def calls_of(transport, rank, moments):

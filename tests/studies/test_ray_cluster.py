@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("ray.rllib")
-from rungs.studies import ray_cluster
+from rungs_course.studies import ray_cluster
 
 pytestmark = pytest.mark.system
 

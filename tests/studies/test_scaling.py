@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.studies import scaling
+from rungs_course.studies import scaling
 
 SETTINGS = {"mask": "bits", "seed": 0, "steps": 3, "repeats": 2, "warmup": 1}
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rungs.errors import SamenessError
+from rungs.errors import MismatchError
 from rungs.search import Result, uniform
-from rungs.studies import search
+from rungs_course.studies import search
 from tests.search.made_up import evaluate
 
 SMALL = {"seed": 0, "simulations": 4, "repeats": 2, "warmup": 0}
@@ -28,7 +28,7 @@ def test_ways_that_find_something_else_are_not_timed(monkeypatch):
         return 1.0, result
 
     monkeypatch.setattr(search, "_searched", other)
-    with pytest.raises(SamenessError, match="threads: chosen, from C\\+\\+'s, differs"):
+    with pytest.raises(MismatchError, match="threads: chosen, from C\\+\\+'s, differs"):
         search.race({name: search.WAYS[name] for name in ("C++", "threads")}, {}, [], **SMALL)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rungs.studies import sharing
+from rungs_course.studies import sharing
 from tests import lockstep
 
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from rungs.compile import gpp
-from rungs.errors import SamenessError
-from rungs.measure.valgrind import have_valgrind
-from rungs.show import steps as figures
-from rungs.studies import steps
+from rungs.errors import MismatchError
+from rungs_course.measure.valgrind import have_valgrind
+from rungs_course.show import steps as figures
+from rungs_course.studies import steps
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ class Wrong:
 
 
 def test_nothing_is_timed_that_finds_other_actions(games):
-    with pytest.raises(SamenessError, match="wrong: other legal actions"):
+    with pytest.raises(MismatchError, match="wrong: other legal actions"):
         steps.race(games, {"wrong": Wrong(games)}, repeats=1, warmup=0, seconds=0.1)
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import rungs
-from rungs.errors import SamenessError
-from rungs.studies import teams
+from rungs.errors import MismatchError
+from rungs_course.studies import teams
 from tests import lockstep
 
 
@@ -23,7 +23,7 @@ def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
     env.reset(seed=0)
     assert teams._timed(env, env.boards.play_apart, False, before, actions, after)() > 0
     wrong = [*after[1:], after[0]]
-    with pytest.raises(SamenessError):
+    with pytest.raises(MismatchError):
         teams._timed(env, env.boards.play_apart, False, before, actions, wrong)()
 
 

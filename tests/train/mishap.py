@@ -19,13 +19,13 @@ import sys
 
 from rungs import cli
 from rungs.chess.boards.mpi import GatheredBoards
-from rungs.train import saved, training
+from rungs.train import torch_file, training
 from rungs.train.ppo import Learner
 
 _PLACES = {
     "raises": (Learner, "learn"),
     "killed": (Learner, "learn"),
-    "torn": (saved, "written"),
+    "torn": (torch_file, "atomic_write"),
     "deserts": (GatheredBoards, "_own_dump"),
 }
 _ATTEMPT = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0))

@@ -1,7 +1,7 @@
 """What an update costs."""
 
 import rungs
-from rungs.train.cost import PARTS, time_updates
+from rungs_course.measure.cost import PARTS, time_updates
 
 
 def test_parts_of_every_update_are_timed():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rungs.train.distributions import Packed, Padded
-from rungs.train.legal import Legal
+from rungs.train.legal_actions import Legal
 
 KINDS = pytest.mark.parametrize("kind", [Padded, Packed])
 

@@ -9,10 +9,10 @@ import torch
 
 import rungs
 from rungs.errors import ConfigurationError, DivergedError
-from rungs.train import watch
 from rungs.train.evaluate import Evaluation, evaluate
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.training import weakest
+from rungs_course.studies import watch
 
 STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
 

@@ -6,7 +6,7 @@ import torch
 import rungs
 from rungs.chess.policy import random_actions
 from rungs.chess.unpack import unpack_mask
-from rungs.train.legal import from_bits
+from rungs.train.legal_actions import from_bits
 from rungs.train.network import PolicyValueNetwork
 
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from rungs.train.legal import Legal
+from rungs.train.legal_actions import Legal
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.operations import operations
 from rungs.train.settings import PpoSettings
+from rungs_course.measure.operations import operations
 from tests.train.learners import batches
 
 

@@ -13,11 +13,8 @@ import pytest
 import torch
 
 from rungs import cli
-from rungs.errors import CompilerError, ConfigurationError
+from rungs.errors import ConfigurationError
 from rungs.train import checkpoint, ppo, training
-from rungs.train.network import PolicyValueNetwork
-from rungs.train.operations import operations
-from rungs.train.settings import PpoSettings
 from tests.quick_start import QUICK_START
 
 SMALL = (
@@ -92,23 +89,10 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(unbroken, tmp_path):
     assert_same_run(out, unbroken)
 
 
-def test_progress_is_told_with_its_share_of_the_peak(tmp_path, monkeypatch, capsys):
-    once = [*SMALL.split(), "--updates", "1"]
-    monkeypatch.setattr(training, "float32_peak", lambda threads: 1e12 * threads)
-    assert train(tmp_path / "known", *once) == 0
-    told = re.search(r"([\d,]+) steps/s \(([\d.]+)% of the float32 peak\)", capsys.readouterr().out)
-    rate, share = float(told[1].replace(",", "")), float(told[2])
-    work = operations(PolicyValueNetwork()).update(PpoSettings())
-    assert share == pytest.approx(100 * rate * work / 1e12, abs=0.06)
-
-    def missing(threads):
-        raise CompilerError("there is no Cling")
-
-    monkeypatch.setattr(training, "float32_peak", missing)
-    assert train(tmp_path / "unknown", *once) == 0
-    told = capsys.readouterr().out
-    assert "shares of the float32 peak are not told: there is no Cling\n" in told
-    assert "steps/s, " in told
+def test_progress_is_told(tmp_path, capsys):
+    assert train(tmp_path / "run", *SMALL.split(), "--updates", "1") == 0
+    told = re.search(r"update 1, ([\d,]+) steps, .* ([\d,]+) steps/s, ", capsys.readouterr().out)
+    assert int(told[2].replace(",", "")) > 0
 
 
 def test_a_run_that_is_over_stays_as_it_is(unbroken):

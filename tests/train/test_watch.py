@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.watch import games
+from rungs_course.studies.watch import games
 
 
 @pytest.mark.parametrize("max_plies", [7, 40])

@@ -13,7 +13,7 @@ from rungs.core.memory import whole_lines, zeroed_lines
 if TYPE_CHECKING:
     from rungs.chess.settings import ChessSettings
 
-# The most actions that are legal in any reachable position: see cpp/env/mask.hpp.
+# The most actions that are legal in any reachable position: see cpp/chess/action.hpp.
 MOST_LISTED = 218
 
 # Shape and dtype of one board's mask.

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import math
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -18,9 +19,10 @@ import numpy as np
 
 from rungs.core.arguments import integer, real, shortened, shown
 from rungs.errors import ConfigurationError, EngineError
-from rungs.machine import optional
 from rungs.processes.group import ProcessGroup
 from rungs.processes.parent_death import signalled_at_parents_death
+
+_GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +33,7 @@ class UciEngine:
     same on every rung and in every run, unless its own options make it random.
 
     Attributes:
-        path: the program, or its name, found as `rungs.machine.optional.find` finds it.
+        path: the program, or its name, found as `find_program` finds it.
         depth: how many plies it looks ahead, at least 1.
         timeout: seconds it may take to start, and for each move, at least a thousandth.
         options: its own, by name, e.g. {"Skill Level": 0, "Hash": 1}.
@@ -56,12 +58,17 @@ class UciEngine:
             object.__setattr__(self, name, value)
 
 
+def find_program(name: str) -> str | None:
+    """Returns the path of a program, where it is installed."""
+    return shutil.which(name) or shutil.which(name, path=_GAMES)
+
+
 def _program(path: Any) -> str:
     found = None
     if isinstance(path, str | os.PathLike):
         path = os.fspath(path)
         with contextlib.suppress(ValueError):  # a NUL, or what the system can't write
-            found = isinstance(path, str) and optional.find(path)
+            found = isinstance(path, str) and find_program(path)
     if not found:
         raise ConfigurationError(f"engine path={shown(path)} is no program")
     return path
@@ -166,7 +173,7 @@ async def _open(
 ) -> chess.engine.UciProtocol:
     # The process is known to `_stop` from its first moment, even where it never says "uciok".
     transport, protocol = await chess.engine.UciProtocol.popen(
-        optional.find(engine.path) or engine.path,
+        find_program(engine.path) or engine.path,
         stderr=subprocess.DEVNULL,
         process_group=group.number,
         preexec_fn=signalled_at_parents_death(signal.SIGKILL),

@@ -1,4 +1,4 @@
-"""What an agent sees: the layouts of `cpp/env/{observation,planes}.hpp`, by name."""
+"""What an agent sees: the layouts of `cpp/env/observation.hpp`, by name."""
 
 from typing import Any
 

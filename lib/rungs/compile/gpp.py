@@ -54,8 +54,8 @@ def load_device(vectors: bool) -> functions.Api:
     Raises:
         CompilerError: as `load`.
     """
-    plain = [] if vectors else ["-DRUNGS_PLAIN_LANES"]
-    return _loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *plain])
+    scalar = [] if vectors else ["-DRUNGS_SCALAR_LANES"]
+    return _loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
 
 
 def load_course() -> functions.Api:

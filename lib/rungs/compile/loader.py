@@ -64,8 +64,8 @@ def load_openmp(compiler: str | None = None) -> Api:
 def prepare() -> None:
     """Loads OpenMP's runtime where Cling will compile code that needs it.
 
-    PyTorch brings another, and whichever comes first is everybody's: so this one comes with
-    `import rungs`, where it is needed. A wheel's code needs none.
+    PyTorch brings another, and whichever comes first is everybody's: so call this before PyTorch is
+    imported. A wheel's code needs none.
     """
     if chosen() == CLING:
         with contextlib.suppress(UnavailableError):  # which whoever needs it is told

@@ -2,8 +2,8 @@
 
 PyTorch brings another, whose threads stay awake on the cores for milliseconds after each of its
 loops, in the way of ours. But it calls functions that ours has too, and takes those of whichever
-runtime was loaded first. So `import rungs` loads ours, and then PyTorch's loops and our steps share
-one team of threads.
+runtime was loaded first. Where ours is loaded before PyTorch is imported, PyTorch's loops and our
+steps share one team of threads.
 """
 
 import ctypes
@@ -73,7 +73,10 @@ def load() -> bool:
 def warn_of_two() -> None:
     """Warns, once per process, where PyTorch's runtime is beside ours."""
     if load():
-        text = "torch was imported before rungs: their threads are in each other's way"
+        text = (
+            "PyTorch's OpenMP runtime was loaded before ours: their threads are in each other's "
+            "way. Call rungs.compile.openmp.load() before `import torch`"
+        )
         warnings.warn(text, OversubscriptionWarning, stacklevel=4)
 
 

@@ -4,7 +4,7 @@ import abc
 import dataclasses
 from typing import Any
 
-from rungs.errors import NotOfferedError
+from rungs.errors import UnsupportedError
 
 _BEGINNINGS = {
     "chess960": "Chess960",
@@ -38,7 +38,7 @@ class Outcome:
 class Environment(abc.ABC):
     """One game of chess in an environment, played and asked move by move.
 
-    What it has no way to do it says by raising `NotOfferedError`, with a few words for what.
+    What it has no way to do it says by raising `UnsupportedError`, with a few words for what.
     """
 
     @abc.abstractmethod
@@ -81,4 +81,4 @@ def check_not_asked(**beginning: Any) -> None:
     """
     for name, what in _BEGINNINGS.items():
         if beginning.get(name):
-            raise NotOfferedError(what)
+            raise UnsupportedError(what)

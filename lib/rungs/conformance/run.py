@@ -10,8 +10,8 @@ from rungs.conformance.environment import Environment, Outcome
 from rungs.conformance.suite import ENDINGS, GOES_ON, OPEN, TRUNCATED, Case
 from rungs.errors import (
     ConfigurationError,
-    NotOfferedError,
     UnavailableError,
+    UnsupportedError,
     WorkerDiedError,
 )
 from rungs.processes.workers import Workers
@@ -51,7 +51,7 @@ def check(environment: Environment, case: Case) -> Result:
     board = case.board()
     try:
         found = _played(environment, case, board)
-    except NotOfferedError as error:
+    except UnsupportedError as error:
         return Result(case.id, NOT_OFFERED, found=str(error))
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())

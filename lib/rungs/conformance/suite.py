@@ -7,7 +7,7 @@ from typing import Any
 
 import chess
 
-from rungs.core.form import misfit
+from rungs.core.schema import schema_error
 from rungs.errors import ConfigurationError
 
 PATH = Path(__file__).with_name("suite.toml")
@@ -123,7 +123,7 @@ def load(path: Path = PATH) -> Suite:
         table = tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
-    if wrong := misfit(table, _FORM):
+    if wrong := schema_error(table, _FORM):
         raise ConfigurationError(f"{path}: {wrong}")
     try:
         groups = {group["name"]: Group(**group) for group in table["group"]}

@@ -13,7 +13,7 @@ UNFINISHED = ".rungs-unfinished-"
 
 
 @contextlib.contextmanager
-def written(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Yields a path to write to, in the folder of `path` (made if missing), then moved to `path`.
 
     Where the block raises, or the process is killed, `path` stays as it was.
@@ -21,7 +21,7 @@ def written(path: Path) -> Iterator[Path]:
     Raises:
         StorageError: it can't be written; the message names it.
     """
-    with storing(path):
+    with reraise_as_storage_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=UNFINISHED) as folder:
             unfinished = Path(folder) / path.name
@@ -30,7 +30,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def storing(path: Path) -> Iterator[None]:
+def reraise_as_storage_error(path: Path) -> Iterator[None]:
     """Names `path` where the system refuses something: a full disk's own error names nothing.
 
     Raises:
@@ -45,7 +45,7 @@ def storing(path: Path) -> Iterator[None]:
         raise StorageError(f"{path} can't be written: {error.strerror or error}{what}") from error
 
 
-def tidy(folder: Path) -> None:
+def remove_leftovers(folder: Path) -> None:
     """Removes what processes that were killed have left unfinished in `folder`.
 
     Its caller sees to it that no process is at work there: `rungs.core.lock`.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rungs.core.arguments import shown
-from rungs.core.atomic import storing, tidy, written
-from rungs.core.form import misfit
+from rungs.core.atomic import atomic_write, remove_leftovers, reraise_as_storage_error
 from rungs.core.lock import locked
+from rungs.core.schema import schema_error
 from rungs.errors import ConfigurationError
 from rungs.version import __version__
 
@@ -19,7 +19,7 @@ _FORM = {"tool": str, "schema": int, "kind": str, "names": [str], "files": [str]
 
 
 class Folder:
-    """A folder that is ours, and this process's alone: see `claimed`.
+    """A folder that is ours, and this process's alone: see `locked_output_dir`.
 
     Attributes:
         path: where it is.
@@ -34,7 +34,7 @@ class Folder:
 
     def clear(self) -> None:
         """Removes the files that we wrote, and nothing else, nor anything through a link."""
-        with storing(self.path):
+        with reraise_as_storage_error(self.path):
             for name in self.files:
                 file = self.path / name
                 inside = file.parent.resolve() == file.parent and file.is_relative_to(self.path)
@@ -50,12 +50,12 @@ class Folder:
         self.files = sorted(names.union(self.files))
         mark = {"tool": _TOOL, "schema": _SCHEMA, "version": __version__}
         mark |= {"kind": self.kind, "names": self.names, "files": self.files}
-        with written(self.path / _MARK) as unfinished:
+        with atomic_write(self.path / _MARK) as unfinished:
             unfinished.write_text(json.dumps(mark, indent=1))
 
 
 @contextlib.contextmanager
-def claimed(
+def locked_output_dir(
     path: Path, kind: str, names: tuple[str, ...], refused: tuple[str, ...] | None = None
 ) -> Iterator[Folder]:
     """Keeps a folder, which is made if missing, to ourselves while the block runs.
@@ -91,7 +91,7 @@ def claimed(
             raise ConfigurationError(f"{path} holds a {mark['kind']}, not a {kind}")
         for link in (file for name in names for file in path.glob(name) if file.is_symlink()):
             raise ConfigurationError(f"{link} is a link: nothing is replaced through one")
-        tidy(path)
+        remove_leftovers(path)
         folder = Folder(path, kind, names, mark["files"] if mark else [])
         try:
             if mark is None:
@@ -135,5 +135,5 @@ def _mark(path: Path) -> dict | None:
         mark = json.loads((path / _MARK).read_text())
     except (OSError, ValueError, RecursionError):
         return None
-    ours = not misfit(mark, _FORM) and (mark["tool"], mark["schema"]) == (_TOOL, _SCHEMA)
+    ours = not schema_error(mark, _FORM) and (mark["tool"], mark["schema"]) == (_TOOL, _SCHEMA)
     return mark if ours else None

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from rungs.core.atomic import storing
+from rungs.core.atomic import reraise_as_storage_error
 from rungs.errors import ConfigurationError
 
 _NAME = ".rungs-lock"
@@ -25,7 +25,7 @@ def locked(folder: Path) -> Iterator[None]:
     """
     path = folder / _NAME
     with contextlib.ExitStack() as held:
-        with storing(path):
+        with reraise_as_storage_error(path):
             folder.mkdir(parents=True, exist_ok=True)
             lock = _acquired(path)
             held.callback(_given_back, lock, path)

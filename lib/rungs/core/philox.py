@@ -1,4 +1,4 @@
-"""Counter-based randomness, as `cpp/env/episode.hpp`: a pure function of where it is used."""
+"""Counter-based randomness, as `cpp/env/philox.hpp`: a pure function of where it is used."""
 
 import enum
 from typing import Any

@@ -21,7 +21,7 @@ from rungs.processes.interrupt import uninterrupted
 from rungs.processes.main_guard import UNGUARDED, end_if_unguarded
 
 CONTEXT = multiprocessing.get_context("forkserver")
-_PRELOADED = ["rungs"]  # before PyTorch, whose OpenMP would be in its threads' way
+_PRELOADED = ["rungs"]
 _SAFE_PATH = "PYTHONSAFEPATH"  # as `python -P`
 _STARTING = threading.Lock()  # two threads would take each other's value for what was before
 

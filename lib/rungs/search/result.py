@@ -1,4 +1,4 @@
-"""What a search found, and the tree in which it did."""
+"""The result of a search, and a copy of one tree."""
 
 import dataclasses
 
@@ -9,22 +9,23 @@ from rungs.chess.buffers import MOST_LISTED
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Result:
-    """What a search found in G games, as new arrays.
+    """The result of a search of G games, in new arrays.
 
-    A row's K = 218 places are the game's legal actions in order of id; behind the last one actions
-    are -1 and all else is 0. The rows of games that were not searched are 0, their actions -1.
+    Each row lists the game's legal actions in order of id, K = 218 at most; after the last one
+    actions are -1 and everything else is 0. Rows of games that were not searched are 0, their
+    actions -1.
 
     Attributes:
-        actions: (G, K) int16, what is legal at the root.
-        counts: (G,) int16, how many that are.
-        visits: (G, K) int32, those of a kept subtree included.
-        policy: (G, K) float32, what to train on, with sum 1: Gumbel's improved policy, or the share
-            of the visits.
+        actions: (G, K) int16, the legal actions at the root.
+        counts: (G,) int16, their number.
+        visits: (G, K) int32, including those of a kept subtree.
+        policy: (G, K) float32, the target to train on, which sums to 1: Gumbel's improved policy,
+            or the share of the visits.
         priors: (G, K) float32, the evaluator's, without noise.
-        action_values: (G, K) float32, the mean of what a visit was worth to the side to move at the
-            root; 0 without visits.
-        value: (G,) float32, the mean of all that the root was worth to that side.
-        raw_value: (G,) float32, the evaluator's.
+        action_values: (G, K) float32, the mean value of an action's visits, to the side to move at
+            the root; 0 without visits.
+        value: (G,) float32, the mean value of the root's visits, to that side.
+        raw_value: (G,) float32, the evaluator's value of the root.
         chosen: (G,) int64, the action to play; -1 where nothing was searched.
     """
 
@@ -59,22 +60,22 @@ class Result:
 class Tree:
     """A copy of one game's tree, of N nodes in the order in which they were made, and E edges.
 
-    A node's position is found by playing the actions from the root to it. Edges whose node was
-    forgotten have visits and no child.
+    To get a node's position, play the actions from the root to it. Edges whose node was dropped
+    have visits and no child.
 
     Attributes:
-        parent: (N,) int32, a node's number; -1 of the root, which is node 0.
-        action: (N,) int16, that leads to the node; -1 of the root.
-        visits: (N,) int32, its own evaluation included.
-        raw_value: (N,) float32, the evaluator's; of a game that is over, what is true.
+        parent: (N,) int32, index of the parent; -1 for the root, which is node 0.
+        action: (N,) int16, that leads to the node; -1 for the root.
+        visits: (N,) int32, including its own evaluation.
+        raw_value: (N,) float32, the evaluator's value; exact where the game is over.
         reason: (N,) int8, why the game is over there (`rungs.chess.reason.Reason`), or 0.
-        first: (N,) int32, the node's first edge.
-        count: (N,) int16, how many it has, one for each legal action.
+        first: (N,) int32, index of the node's first edge.
+        count: (N,) int16, number of its edges, one for each legal action.
         edge_action: (E,) int16.
         edge_prior: (E,) float32, the evaluator's.
         edge_visits: (E,) int32.
-        edge_value_sum: (E,) float64, what the visits were worth to the side that chooses.
-        edge_child: (E,) int32, a node's number, or -1.
+        edge_value_sum: (E,) float64, sum of the visits' values, to the side to move at the node.
+        edge_child: (E,) int32, index of the child, or -1.
     """
 
     parent: np.ndarray
@@ -92,7 +93,7 @@ class Tree:
 
     @property
     def value(self) -> np.ndarray:
-        """(N,) float64: the mean of what a node's visits were worth to the side to move there."""
+        """(N,) float64: the mean value of a node's visits, to the side to move there."""
         of_edge = np.repeat(np.arange(len(self.count)), self.count)
         sums = np.bincount(of_edge, self.edge_value_sum, len(self.count))
         # The visits of a node in which the game is over are all worth the same.

@@ -1,4 +1,4 @@
-"""The contract of the batched search: what it takes, gives and refuses on every rung."""
+"""The public batched search: arguments, results and errors are the same on every rung."""
 
 import contextlib
 import functools
@@ -24,11 +24,11 @@ from rungs.core.arguments import (
     shown,
 )
 from rungs.errors import BusyError, ConfigurationError, InvalidFenError, InvalidStateError
-from rungs.search.native import CppTrees
+from rungs.search.cpp import CppTrees
+from rungs.search.reference import PythonTrees
 from rungs.search.result import Result, Tree
 from rungs.search.settings import Gumbel, Puct, SearchSettings
 from rungs.search.trees import Evaluation
-from rungs.search.twin import PythonTrees
 
 # (observation, actions, counts) -> (logits, values), see `Search.run`.
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -41,34 +41,34 @@ _MOST_GAMES = 2**20
 class Search:
     """A tree search of many chess games at once, with one evaluator for the leaves of all.
 
-    Each game has a tree in memory that is allocated once. A simulation walks down the tree to a
-    leaf, the leaves of all games are evaluated as a batch, and each value is added to all edges on
-    its leaf's path. One leaf of a game is evaluated at a time, so there is no virtual loss: the
-    same search finds the same at any number of threads and batches, as far as the evaluator's
-    answer to one leaf does not depend on the others.
+    Each game has a tree in memory that is allocated once. A simulation selects a leaf, the leaves
+    of all games are evaluated as a batch, and each value is backed up along its leaf's path. One
+    leaf per game is evaluated at a time, so there is no virtual loss: results don't depend on the
+    number of threads and batches, provided that the evaluation of a leaf doesn't depend on the
+    other leaves of its batch.
 
     The rules are the environment's: a game ends by mate, stalemate, insufficient material, 50 moves
     or the third repetition, counted over the game and the path in the tree together. Such a leaf is
     worth exactly -1 or 0 to the side to move, and is not evaluated.
 
     Args:
-        num_games: how many are searched at once, at least 1.
-        simulations: of a search, in each game, beside those that are kept.
+        num_games: number of games, G, at least 1.
+        simulations: per game and search, in addition to kept visits.
         policy: "gumbel" or "puct", or settings of one: `rungs.search.settings.Gumbel`, `Puct`.
-        obs: what evaluators see, as of `rungs.make("chess")`.
-        dtype: of `obs="planes"`, as there.
+        obs: observations that evaluators get, as in `rungs.make("chess")`.
+        dtype: of `obs="planes"`, likewise.
         seed: 0 to 2**64 - 1. Noise and choices are a function of (seed, game, episode, ply, action)
             alone.
-        keep: whether the tree below an action that is played is kept.
-        nodes: how many a tree has room for; by default twice the simulations and one. Of a tree
-            that is kept so many are left as leave room for a search; the deepest are forgotten, and
-            their edge keeps its visits. A leaf for which there is no room is evaluated, not kept.
+        keep: whether the subtree below an action that is played is kept.
+        nodes: capacity of a tree; by default twice the simulations plus one. A kept subtree is cut
+            to leave room for a search: the deepest nodes are dropped, and their edges keep their
+            visits. A leaf that doesn't fit is evaluated and backed up, but not inserted.
         batches: 1; or 2, and while the leaves of one half of the games are evaluated, the other
             half's trees grow, on threads beside the caller's: for an evaluator that leaves cores
             free, such as one on a GPU.
-        rung: "threads", C++; or "python", the slow twin over python-chess, which makes the same
-            trees, visit for visit.
-        **how: the rung's own settings: see `rungs.search.native.CppTrees`. They change time and
+        rung: "threads", C++; or "python", the slow reference over python-chess, which makes the
+            same trees, visit for visit.
+        **how: the rung's own settings: see `rungs.search.cpp.CppTrees`. They change time and
             nothing else.
 
     Raises:
@@ -117,7 +117,7 @@ class Search:
         games: ChessVectorEnv | Sequence[str] | str | None = None,
         which: ArrayLike | None = None,
     ) -> None:
-        """Begins games anew, without trees; games that are over stay so until then.
+        """Begins new games, without trees. A game that is over stays over until then.
 
         Args:
             games: a FEN for all, or (G,) FENs; None for the classical start. Or an environment of G
@@ -206,7 +206,7 @@ class Search:
             return [self._trees.fen(game) for game in range(self.num_games)]
 
     def tree(self, game: int) -> Tree:
-        """Copies one game's tree, to look at.
+        """Returns a copy of one game's tree.
 
         An evaluator may call it, to see the tree grow, where its game is not in another batch.
         """
@@ -214,14 +214,13 @@ class Search:
             return self._trees.tree(integer("game", game, 0, self.num_games - 1))
 
     def memory_bytes(self) -> int:
-        """Returns the size of all trees' memory and of what evaluators are given."""
+        """Returns the bytes of all trees and leaf buffers."""
         return self._trees.memory_bytes()
 
     def close(self) -> None:
         """Ends the thread that grows trees beside the caller.
 
-        What was found can still be looked at; `begin`, `run` and `advance` refuse. May be called
-        twice.
+        Trees can still be read; `begin`, `run` and `advance` raise. May be called twice.
         """
         with self._looking("close"):
             if self._calls:
@@ -242,7 +241,7 @@ class Search:
 
     def _run_whole(self, evaluate: Evaluator) -> None:
         evaluation = None
-        while number := self._trees.grow(0, evaluation):
+        while number := self._trees.simulate(0, evaluation):
             evaluation = self._evaluate(evaluate, 0, number)
 
     def _helper_here(self) -> ThreadPoolExecutor:
@@ -253,18 +252,18 @@ class Search:
 
     def _run_halves(self, evaluate: Evaluator, helper: ThreadPoolExecutor) -> None:
         """Evaluates one half's leaves while the helper grows the other's trees."""
-        batch, waiting = 0, helper.submit(self._trees.grow, 0, None).result()
-        growing: Future[int] = helper.submit(self._trees.grow, 1, None)
+        batch, waiting = 0, helper.submit(self._trees.simulate, 0, None).result()
+        simulating: Future[int] = helper.submit(self._trees.simulate, 1, None)
         try:
             while True:
                 evaluation = self._evaluate(evaluate, batch, waiting) if waiting else None
-                next_waiting = growing.result()
+                next_waiting = simulating.result()
                 if not waiting and not next_waiting:
                     return
-                growing = helper.submit(self._trees.grow, batch, evaluation)
+                simulating = helper.submit(self._trees.simulate, batch, evaluation)
                 batch, waiting = 1 - batch, next_waiting
         finally:
-            wait([growing])  # also where the evaluator has raised
+            wait([simulating])  # also where the evaluator has raised
 
     def _evaluate(self, evaluate: Evaluator, batch: int, number: int) -> Evaluation:
         observation, actions, counts = self._trees.leaves(batch, number)

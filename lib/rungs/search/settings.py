@@ -1,4 +1,4 @@
-"""What a search can be set to, and the schedule of sequential halving."""
+"""Settings of a search, and the schedule of sequential halving."""
 
 import dataclasses
 import functools
@@ -15,7 +15,7 @@ from rungs.errors import ConfigurationError
 MOST_SIMULATIONS = 100_000
 MOST_NODES = 4 * MOST_SIMULATIONS
 
-# Room for edges, by node: middlegames have 30 to 40 moves. And for one position's more.
+# Capacity for edges per node, as middlegames have 30 to 40 moves; plus one longest list.
 _EDGES_PER_NODE = 40
 
 
@@ -23,16 +23,16 @@ _EDGES_PER_NODE = 40
 class Gumbel:
     """Gumbel root selection with sequential halving (Danihelka et al., ICLR 2022).
 
-    Below the root actions are selected by its deterministic rule (section 5). What is trained on is
-    the improved policy, softmax(logits + sigma(completed q)) (equations 10 and 11; the value that
-    completes q is the mixed one of appendix D). Sigma is mctx's: q of a node's actions rescaled to
-    0 to 1, times (`maxvisit_init` + most visits) * `value_scale`.
+    Below the root actions are selected by its deterministic rule (section 5). The training target
+    is the improved policy, softmax(logits + sigma(completed q)) (equations 10 and 11; q is
+    completed with the mixed value of appendix D). Sigma is mctx's: q of a node's actions rescaled
+    to [0, 1], times (`maxvisit_init` + most visits) * `value_scale`.
 
     Args:
-        considered: actions that the halving begins with at the root.
-        scale: of the Gumbel noise; 0 for play without any.
-        value_scale: of q, against the logits.
-        maxvisit_init: of q, before there are many visits.
+        considered: how many root actions the halving begins with.
+        scale: of the Gumbel noise; 0 for none.
+        value_scale: weight of q against the logits.
+        maxvisit_init: added to the most visits in the scale of q.
 
     Raises:
         ConfigurationError: one is out of range; it is named.
@@ -59,14 +59,14 @@ class Puct:
     """PUCT as in AlphaZero (Silver et al., Science 2018, "Search" in its methods).
 
     An action's score is Q + C(s) P sqrt(N(s)) / (1 + N(s, a)), with C(s) = log((1 + N(s) + c_base)
-    / c_base) + c_init. N(s) counts the node's own evaluation, and Q of an action that was not
-    visited is 0. What is trained on is the share of the visits.
+    / c_base) + c_init. N(s) includes the node's own evaluation, and Q of an unvisited action
+    is 0. The training target is the share of the visits.
 
     Args:
-        c_init: how much is explored.
-        c_base: how slowly that grows with visits.
-        alpha: of the Dirichlet noise at the root.
-        fraction: of the root's priors that is noise; 0 for play without any.
+        c_init: weight of exploration.
+        c_base: how slowly it grows with visits.
+        alpha: parameter of the Dirichlet noise at the root.
+        fraction: share of noise in the root's priors; 0 for none.
         temperature: the action played is drawn with probability N^(1 / temperature); at 0 it is the
             most visited one.
 
@@ -97,7 +97,7 @@ POLICIES = {"gumbel": Gumbel, "puct": Puct}
 
 @dataclasses.dataclass(frozen=True)
 class SearchSettings:
-    """The settings of `rungs.search.search.Search`, which says what they mean.
+    """The settings of `rungs.search.search.Search`, which documents them.
 
     Raises:
         ConfigurationError: a setting is wrong; it is named.
@@ -127,27 +127,27 @@ class SearchSettings:
 
     @property
     def edges(self) -> int:
-        """How many edges a tree has room for."""
+        """Capacity of a tree in edges."""
         return _EDGES_PER_NODE * self.nodes + MOST_LISTED
 
     @property
     def kept_nodes(self) -> int:
-        """How many nodes are kept of a subtree: so many that the next search finds room."""
+        """Most nodes of a subtree that is kept: they leave room for the next search."""
         return self.nodes - self.simulations
 
     @property
     def kept_edges(self) -> int:
-        """How many edges are kept of a subtree."""
+        """Most edges of a subtree that is kept."""
         return _EDGES_PER_NODE * self.kept_nodes + MOST_LISTED
 
     def chess(self, fens: tuple[str, ...]) -> ChessSettings:
-        """Returns the settings of an environment that shows what an evaluator sees.
+        """Returns the settings of an environment whose observations evaluators get.
 
         Args:
-            fens: where its episodes start; none for the classical start.
+            fens: where its episodes start; empty for the classical start.
 
         Raises:
-            InvalidFenError: one is none that an environment with lists of actions starts from.
+            InvalidFenError: an environment with lists of actions can't start from one of them.
         """
         return ChessSettings(
             obs=self.obs,
@@ -178,11 +178,11 @@ def halving(considered: int, simulations: int) -> np.ndarray:
 
     Args:
         considered: the most actions that it begins with.
-        simulations: how many are shared out.
+        simulations: how many there are.
 
     Returns:
-        (considered + 1, simulations) int32: with m actions to begin with, simulation number n is of
-        an action that was visited `[m, n]` times. Row 0 is not used.
+        (considered + 1, simulations) int32: beginning with m actions, simulation n goes to an
+        action with `[m, n]` visits. Row 0 is not used.
     """
     rows = [_halving(m, simulations) for m in range(considered + 1)]
     return np.array(rows, np.int32)

@@ -1,4 +1,4 @@
-"""What a rung of the search is: the trees of all games, and how they grow."""
+"""The interface of a rung of the search: the trees of all games."""
 
 import abc
 import itertools
@@ -13,21 +13,21 @@ from rungs.errors import ConfigurationError, IllegalActionError
 from rungs.search.result import Result, Tree
 from rungs.search.settings import SearchSettings
 
-# What an evaluator is given and gives back: (observation, actions, counts) and (logits, values).
+# Arguments and results of an evaluator: (observation, actions, counts) and (logits, values).
 Leaves = tuple[np.ndarray, np.ndarray, np.ndarray]
 Evaluation = tuple[np.ndarray, np.ndarray]
 
 
 class Trees(abc.ABC):
-    """The games and trees of a `rungs.search.search.Search`, which has checked what comes in.
+    """The games and trees of a `rungs.search.search.Search`, which has checked all arguments.
 
     Args:
-        num_games: how many there are.
+        num_games: number of games, G.
         settings: the search's.
-        batches: in how many parts of neighbouring games they grow.
+        batches: number of batches of consecutive games that are searched in turn.
 
     Attributes:
-        num_games: how many there are.
+        num_games: number of games, G.
         settings: the search's.
         batches: the games of each batch, as slices.
         reasons: (G,) int8, why each game is over, or 0.
@@ -44,7 +44,7 @@ class Trees(abc.ABC):
         """Begins games, (n,) int64 indices, at a FEN each.
 
         Raises:
-            InvalidFenError: one is no start; no game has changed.
+            InvalidFenError: a FEN is not a valid start; no game has changed.
         """
 
     @abc.abstractmethod
@@ -61,19 +61,21 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def start(self, which: np.ndarray, simulations: int) -> None:
-        """Gives so many simulations to games, (n,) int64 indices, and none to the others."""
+        """Begins a search of `simulations` in games, (n,) int64 indices, and none in the others."""
 
     @abc.abstractmethod
-    def grow(self, batch: int, evaluation: Evaluation | None) -> int:
-        """Puts an evaluation into the trees of a batch, and goes on until each waits for the next.
+    def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
+        """Expands the waiting leaves of a batch, backs their values up, and simulates on.
+
+        It stops where every game waits for its next evaluation or has no simulations left.
 
         Args:
-            batch: its number.
+            batch: index of the batch.
             evaluation: logits (n, K) float32 and values (n,) float32 of the n leaves that wait, in
-                rows of contiguous numbers; None where none do.
+                C order; None where none do.
 
         Returns:
-            How many trees wait. The others have had their simulations.
+            How many games wait.
 
         Raises:
             ConfigurationError: a logit or value is not finite, or a value is not from -1 to 1; no
@@ -82,15 +84,15 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def leaves(self, batch: int, number: int) -> Leaves:
-        """Returns what is to be evaluated of a batch, in so many rows."""
+        """Returns the leaves of a batch that wait for evaluation, `number` rows."""
 
     @abc.abstractmethod
     def finish(self, which: np.ndarray, result: Result) -> None:
-        """Writes what was found in games, (n,) int64 indices, to their rows."""
+        """Writes the results of games, (n,) int64 indices, to their rows."""
 
     @abc.abstractmethod
     def advance(self, actions: np.ndarray) -> None:
-        """Plays (G,) int64 actions, where they are not -1, and keeps what lies below them.
+        """Plays (G,) int64 actions, where they are not -1, and keeps the subtrees below them.
 
         Raises:
             IllegalActionError: one is not legal; no game has changed.
@@ -106,7 +108,7 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def memory_bytes(self) -> int:
-        """Returns the size of the memory that trees and batches have."""
+        """Returns the bytes of all trees and leaf buffers."""
 
     def illegal(self, game: int, action: int) -> IllegalActionError:
         """Makes the error that names an action that is not legal in a game."""
@@ -114,8 +116,8 @@ class Trees(abc.ABC):
         move = move_of(action, board_of(fen))
         return IllegalActionError.of(game, action, move.uci() if move else None, fen)
 
-    def no_number(self, game: int) -> ConfigurationError:
-        """Makes the error that names a game whose evaluation is none."""
+    def invalid_evaluation(self, game: int) -> ConfigurationError:
+        """Makes the error that names a game whose evaluation is invalid."""
         return ConfigurationError(
             f"game {game}: the evaluator's logits and value must be numbers, the value from -1 to "
             f"1: of {self.fen(game)} they hold NaN or infinity (-inf may be a logit, but not of "

@@ -9,7 +9,10 @@ import torch
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.selfplay.tensors import flaw
 from rungs.train.network import PolicyValueNetwork
-from rungs.train.saved import Saved
+from rungs.train.torch_file import Saved
+
+POOL = "pool"  # the folder of a run's frozen agents
+MATCHES = "matches"  # and the one of what each played when it was frozen, as PGN
 
 _FORM = {"name": str, "weights": {...: torch.Tensor}, "provenance": {...: str}}
 _FILE = Saved("agent", schema=1, form=_FORM)
@@ -69,6 +72,23 @@ def load(path: str | os.PathLike) -> Agent:
         why = str(error).partition("\n")[0]
         raise InvalidStateError(f"{path} has the weights of another network: {why}") from None
     return Agent(saved["name"], network, saved["provenance"])
+
+
+def frozen_path(pool: Path, update: int) -> Path:
+    """Returns where a run keeps its frozen self of an update."""
+    return pool / f"{update:06}.pt"
+
+
+def frozen_in(pool: Path) -> dict[int, Path]:
+    """Returns a run's frozen selves by update, in order; what has another name is none."""
+    found = [(int(path.stem), path) for path in pool.glob("*.pt") if path.stem.isdecimal()]
+    return {update: path for update, path in sorted(found) if path == frozen_path(pool, update)}
+
+
+def untrained(seed: int = 0) -> Agent:
+    """Returns an agent that has learnt nothing."""
+    torch.manual_seed(seed)
+    return freeze(PolicyValueNetwork(), "untrained", {"seed": seed})
 
 
 def _made(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rungs.core.atomic import storing, written
+from rungs.core.atomic import atomic_write, reraise_as_storage_error
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs.selfplay.positions import Positions, flaw, joined
 
@@ -80,7 +80,7 @@ class ReplayBuffer:
         self.shards[self.updates] = positions
         self.shards.pop(self.updates - self.window, None)
 
-    def tidy(self, updates: int) -> None:
+    def remove_leftovers(self, updates: int) -> None:
         """Removes shards that no checkpoint after `updates` updates or more needs."""
         self._forget(lambda number: number <= updates - self.window)
 
@@ -101,7 +101,7 @@ class ReplayBuffer:
         return sorted(number for number in set(numbers) if self._path(number).exists())
 
     def _forget(self, out: Callable[[int], bool]) -> None:
-        with storing(self.folder):
+        with reraise_as_storage_error(self.folder):
             for number in filter(out, sorted(self._ours)):
                 self._path(number).unlink(missing_ok=True)
                 self._ours.discard(number)
@@ -115,7 +115,7 @@ def _write(path: Path, positions: Positions) -> None:
     file = io.BytesIO()
     np.savez(file, **positions.arrays())  # type: ignore[arg-type]  # of which none is a flag
     whole = file.getvalue()
-    with written(path) as unfinished:
+    with atomic_write(path) as unfinished:
         unfinished.write_bytes(whole + hashlib.sha256(whole).digest())
 
 

@@ -15,7 +15,7 @@ from rungs.selfplay.players import RandomPlayer
 from rungs.selfplay.settings import SelfPlayTraining
 from rungs.selfplay.tensors import flaw
 from rungs.train.checkpoint import NAME
-from rungs.train.saved import Saved
+from rungs.train.torch_file import Saved
 
 _FORM = {
     "training": {},

@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rungs.chess.engine import find_program
 from rungs.chess.reason import Reason
-from rungs.core.atomic import written
+from rungs.core.atomic import atomic_write
 from rungs.errors import UnavailableError
-from rungs.machine import optional
 from rungs.selfplay import agent as files
 from rungs.selfplay import elo
-from rungs.selfplay.agent import Agent
-from rungs.selfplay.agents import MATCHES, POOL, frozen_in, frozen_path
+from rungs.selfplay.agent import MATCHES, POOL, Agent, frozen_in, frozen_path
 from rungs.selfplay.learning import evaluator
 from rungs.selfplay.matches import Match, Player, play, points_of
 from rungs.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer
@@ -142,12 +141,12 @@ def stockfish() -> str:
     Raises:
         UnavailableError: it is not installed.
     """
-    path = optional.find("stockfish")
+    path = find_program("stockfish")
     if not path:
         raise UnavailableError("there is no Stockfish: apt-get install stockfish")
     return path
 
 
 def _write(path: Path, text: str) -> None:
-    with written(path) as unfinished:
+    with atomic_write(path) as unfinished:
         unfinished.write_text(text)

@@ -16,8 +16,8 @@ from rungs.train.adam import Adam
 from rungs.train.distributions import Padded
 from rungs.train.evaluator import NetworkEvaluator
 from rungs.train.learners import state
-from rungs.train.learners.compiled import EPS, CppNetwork
-from rungs.train.legal import from_lists
+from rungs.train.learners.cpp_network import EPS, CppNetwork
+from rungs.train.legal_actions import from_lists
 from rungs.train.network import PolicyValueNetwork, check_learns
 
 
@@ -149,8 +149,8 @@ class CppLearner:
         }
         policy, outcome = (each.astype(dtype) for each in (positions.policies(), positions.outcome))
         structures = self.compiled.structures
-        minibatch = structures["Searched"](
-            positions=structures["Rows"](**lists, rows=len(positions)),
+        minibatch = structures["SearchBatch"](
+            positions=structures["BatchPositions"](**lists, rows=len(positions)),
             policy=policy.ctypes.data,  # of the network's numbers, not always C++'s float
             outcome=outcome.ctypes.data,
             vf_coef=self._weights.vf_coef,

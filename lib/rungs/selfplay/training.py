@@ -10,20 +10,20 @@ import numpy as np
 import torch
 
 import rungs
-from rungs.core.atomic import tidy
-from rungs.core.folder import Folder, claimed
+from rungs.core.atomic import remove_leftovers
+from rungs.core.folder import Folder, locked_output_dir
 from rungs.errors import ConfigurationError, InvalidStateError
-from rungs.measure.results import provenance
+from rungs.provenance import provenance
 from rungs.search import Gumbel, Search
 from rungs.selfplay import checkpoint, learning
-from rungs.selfplay.agents import MATCHES, POOL
+from rungs.selfplay.agent import MATCHES, POOL
 from rungs.selfplay.buffer import ReplayBuffer
+from rungs.selfplay.distributed import Games
 from rungs.selfplay.evaluation import RATINGS, RESULTS, Evaluator, stockfish
 from rungs.selfplay.games import SelfPlay
 from rungs.selfplay.learning import Learner, LossWeights
 from rungs.selfplay.matches import MASK
 from rungs.selfplay.settings import SelfPlayTraining
-from rungs.selfplay.together import Games
 from rungs.train.log import EVALUATIONS, METRICS, TENSORBOARD, begin_logs
 from rungs.train.ranks import all_ranks
 
@@ -76,9 +76,9 @@ def train(
         def begin() -> dict | None:
             if training.stockfish:
                 stockfish()
-            folders.append(held.enter_context(claimed(out, "self-play", _NAMES)))
+            folders.append(held.enter_context(locked_output_dir(out, "self-play", _NAMES)))
             for name in (BUFFER, POOL, MATCHES):
-                tidy(out / name)
+                remove_leftovers(out / name)
             if (out / checkpoint.NAME).exists() and not resume:
                 raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
             return checkpoint.load(out) if resume else None
@@ -209,7 +209,7 @@ class _Session:
             "games": self.games.save(),
         }
         checkpoint.save(self.out, saved)
-        self.buffer.tidy(self.updates)
+        self.buffer.remove_leftovers(self.updates)
 
 
 @contextlib.contextmanager

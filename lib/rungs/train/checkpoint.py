@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 
 from rungs.errors import ConfigurationError, InvalidStateError
-from rungs.train.saved import Saved
 from rungs.train.settings import PpoSettings, Training
+from rungs.train.torch_file import Saved
 
 NAME = "checkpoint.pt"
 

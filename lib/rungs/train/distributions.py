@@ -5,7 +5,7 @@ from typing import Protocol
 import torch
 
 from rungs.errors import DivergedError
-from rungs.train.legal import Legal
+from rungs.train.legal_actions import Legal
 
 
 class Distribution(Protocol):

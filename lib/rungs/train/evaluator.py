@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from rungs.train.device import checked_device
-from rungs.train.legal import from_lists
+from rungs.train.legal_actions import from_lists
 from rungs.train.network import LegalActionNetwork
 
 

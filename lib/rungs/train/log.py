@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rungs.core.atomic import storing, written
+from rungs.core.atomic import atomic_write, reraise_as_storage_error
 from rungs.core.folder import Folder
 from rungs.errors import InvalidStateError, UnavailableError, install_hint
 from rungs.train import checkpoint
@@ -57,7 +57,7 @@ class Log:
             StorageError: the file can't be written.
         """
         self._board = board
-        with written(self.path) as unfinished, unfinished.open("w", newline="") as file:
+        with atomic_write(self.path) as unfinished, unfinished.open("w", newline="") as file:
             if self.rows:
                 writer = csv.DictWriter(file, self.rows[0])
                 writer.writeheader()
@@ -73,7 +73,7 @@ class Log:
         columns = list(self.rows[0] if self.rows else row)
         if row.keys() != set(columns):
             raise InvalidStateError(f"{self.path} has the columns {columns}, not {list(row)}")
-        with storing(self.path), self.path.open("a", newline="") as file:
+        with reraise_as_storage_error(self.path), self.path.open("a", newline="") as file:
             writer = csv.DictWriter(file, columns)
             if not self.rows:
                 writer.writeheader()
@@ -110,7 +110,7 @@ class Board:
         self._event, self._summary = event_pb2.Event, summary_pb2.Summary
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
         self.path = folder / name
-        with storing(self.path):
+        with reraise_as_storage_error(self.path):
             folder.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("xb")
         self._records = RecordWriter(self._file)
@@ -124,7 +124,7 @@ class Board:
         for name, value in values.items():
             value = self._summary.Value(tag=name, simple_value=float(value))
             self._write(summary=self._summary(value=[value]), step=update)
-        with storing(self.path):
+        with reraise_as_storage_error(self.path):
             self._file.flush()
 
     def close(self) -> None:
@@ -132,7 +132,7 @@ class Board:
         self._file.close()
 
     def _write(self, **event) -> None:
-        with storing(self.path):
+        with reraise_as_storage_error(self.path):
             whole = self._event(wall_time=time.time(), **event)
             self._records.write(whole.SerializeToString())
 

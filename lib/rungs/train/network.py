@@ -14,7 +14,7 @@ from rungs.chess.actions import NUM_ACTIONS, target_of
 from rungs.errors import ConfigurationError
 from rungs.train.bags import products
 from rungs.train.distributions import Padded
-from rungs.train.legal import Legal, from_bits
+from rungs.train.legal_actions import Legal, from_bits
 from rungs.train.squares import NUM_PIECES, DenseSquares
 
 

@@ -13,18 +13,21 @@ import torch
 
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.core.arguments import integer, shown
-from rungs.core.form import misfit
+from rungs.core.schema import schema_error
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 from rungs.train import learners
 from rungs.train.device import checked_device
 from rungs.train.learners.agent import Played
 from rungs.train.learners.state import check
-from rungs.train.legal import Positions
+from rungs.train.legal_actions import Positions
 from rungs.train.network import LegalActionNetwork
 from rungs.train.ranks import Ranks
 from rungs.train.rollout import Rollout, tensor_of
 from rungs.train.settings import PpoSettings
 from rungs.train.stopwatch import Stopwatch
+
+# What the time of an update is spent on. A rung changes the first part alone.
+PARTS = ("generate", "transfer", "infer", "backward")
 
 _NEXT_RANK = 1_000_003  # between seeds
 
@@ -207,7 +210,7 @@ class Learner:
             InvalidStateError: it is of another network, optimizer or environment; nothing has
                 changed.
         """
-        if wrong := misfit(saved, _SAVED, "what was saved"):
+        if wrong := schema_error(saved, _SAVED, "what was saved"):
             raise InvalidStateError(wrong)
         if min(saved["updates"], saved["steps"]) < 0:
             raise InvalidStateError(

@@ -6,7 +6,7 @@ import torch
 from rungs.chess.buffers import Buffers
 from rungs.chess.vector_env import ChessVectorEnv
 from rungs.errors import ConfigurationError
-from rungs.train.legal import Positions
+from rungs.train.legal_actions import Positions
 
 _FORMATS = {"obs": "board", "autoreset_mode": "SAME_STEP"}
 _POSITION = ("observation", "mask", "action_count")

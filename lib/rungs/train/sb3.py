@@ -20,7 +20,7 @@ from rungs.chess.buffers import MOST_LISTED
 from rungs.core.arguments import checked_indices
 from rungs.errors import ConfigurationError
 from rungs.train.distributions import Packed
-from rungs.train.legal import from_lists
+from rungs.train.legal_actions import from_lists
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork
 from rungs.train.squares import SparseSquares
 

@@ -10,20 +10,16 @@ import torch
 
 import rungs
 from rungs.chess.engine import UciEngine
-from rungs.core.folder import Folder, claimed
+from rungs.core.folder import Folder, locked_output_dir
 from rungs.errors import (
-    CompilerError,
     ConfigurationError,
     InvalidStateError,
     UnavailableError,
 )
-from rungs.measure.peaks import float32_peak
 from rungs.train import checkpoint, learners
-from rungs.train.cost import PARTS
 from rungs.train.evaluate import evaluate
 from rungs.train.log import EVALUATIONS, METRICS, TENSORBOARD, begin_logs
-from rungs.train.operations import operations
-from rungs.train.ppo import Learner
+from rungs.train.ppo import PARTS, Learner
 from rungs.train.ranks import Ranks, all_ranks
 from rungs.train.settings import Training, share_of_cores
 
@@ -83,7 +79,9 @@ def train(
 
             def begin() -> dict | None:
                 refused = _NAMES[1:] if resume else _NAMES
-                folders.append(held.enter_context(claimed(out, "training", _NAMES, refused)))
+                folders.append(
+                    held.enter_context(locked_output_dir(out, "training", _NAMES, refused))
+                )
                 return _saved(training, out, resume, ranks)
 
             saved = ranks.agree(begin)
@@ -158,7 +156,6 @@ class _Session:
             self.out = folder.path
             logs = begin_logs(folder, learner.updates, say)
             self.metrics, self.evaluations, self.board = logs
-            self.peak = _peak(training, say)
 
     def run(self) -> None:
         training, learner = self.training, self.learner
@@ -185,10 +182,6 @@ class _Session:
         episodes = result["wins"] + result["draws"] + result["losses"]
         steps = self.training.num_envs * settings.num_steps
         rate = steps / sum(result[part] for part in PARTS)
-        share = ""
-        if self.peak:
-            work = operations(self.learner.network).update(settings)  # type: ignore[arg-type]  # ours
-            share = f" ({rate * work / self.peak:.1%} of the float32 peak)"
         won = (
             f"{result['wins'] / episodes:.1%} of {episodes} episodes won"
             if episodes
@@ -196,7 +189,7 @@ class _Session:
         )
         return (
             f"update {where['update']}, {where['steps']:,} steps, {where['seconds']:.0f} s, "
-            f"{size * rate:,.0f} steps/s{share}, {won}, entropy {result['entropy']:.2f}"
+            f"{size * rate:,.0f} steps/s, {won}, entropy {result['entropy']:.2f}"
         )
 
     def _where(self) -> dict:
@@ -243,14 +236,3 @@ class _Session:
                 "own": own,
             }
             checkpoint.save(self.out, saved)
-
-
-def _peak(training: Training, say: Callable) -> float | None:
-    """Measures what the cores that learn can do at most; None where that can't be, and says so."""
-    if training.device != "cpu":
-        return None
-    try:
-        return float32_peak(training.torch_threads)
-    except (CompilerError, UnavailableError) as error:
-        say(f"shares of the float32 peak are not told: {error}")
-        return None

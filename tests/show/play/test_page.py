@@ -7,8 +7,8 @@ import chess
 import pytest
 
 from rungs.errors import InvalidStateError
-from rungs.selfplay import agents
-from rungs.show.play.page import Page
+from rungs_course import agents
+from rungs_course.show.play.page import Page
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import rungs
 from rungs.chess.actions import legal_actions
 from rungs.chess.policy import random_actions
 from rungs.train.learners.agent import Played
-from rungs.train.legal import Positions
+from rungs.train.legal_actions import Positions
 from rungs.train.rollout import tensor_of
 
 # 218 legal moves, the most there can be; one; and a middle game with all kinds of moves.

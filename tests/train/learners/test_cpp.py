@@ -15,9 +15,9 @@ from rungs.chess.actions import target_of
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
 from rungs.train import learners
 from rungs.train.learners.agent import Played
-from rungs.train.learners.compiled import CppNetwork
 from rungs.train.learners.cpp import CppAgent
-from rungs.train.legal import Positions
+from rungs.train.learners.cpp_network import CppNetwork
+from rungs.train.legal_actions import Positions
 from rungs.train.network import PolicyValueNetwork
 from rungs.train.ppo import Learner
 from rungs.train.ranks import Ranks
@@ -431,7 +431,7 @@ def test_networks_that_it_has_no_code_for_are_named(wrong):
 @pytest.mark.system
 def test_a_precision_that_there_is_no_code_for_ends_the_process():
     script = """if True:
-        from rungs.train.learners.compiled import CppNetwork
+        from rungs.train.learners.cpp_network import CppNetwork
         from rungs.train.network import PolicyValueNetwork
         compiled = CppNetwork(PolicyValueNetwork())
         compiled.memory._model.precision = 3

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import rungs
-from rungs import paths
 from rungs.errors import (
     CompilerError,
     ConfigurationError,
@@ -17,10 +16,11 @@ from rungs.errors import (
     UnavailableError,
 )
 from rungs.train import learners
-from rungs.train.learners.compiled import CppNetwork
+from rungs.train.learners.cpp_network import CppNetwork
 from rungs.train.network import LegalActionNetwork
 from rungs.train.ppo import Learner
 from rungs.train.settings import PpoSettings
+from rungs_course import paths
 
 SMALL = PpoSettings(num_steps=4, num_minibatches=2)
 NAMES = pytest.mark.parametrize("name", learners.names())

@@ -1,4 +1,4 @@
-"""The batch of boards as C++ sees it: `rungs::ChessBatch`.
+"""The batch of boards as C++ sees it: `ChessBatch` of `cpp/rungs/batch.hpp`.
 
 NumPy owns all the memory, boards included; C++ is told the addresses and never allocates.
 """

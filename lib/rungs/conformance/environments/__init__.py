@@ -1,4 +1,4 @@
-"""Who can be asked: our rungs, python-chess, other projects' environments, and a file of yours."""
+"""What can be asked: our rungs, python-chess, and a class of yours in a file or a module."""
 
 import importlib
 import importlib.metadata
@@ -9,20 +9,10 @@ import rungs
 from rungs.conformance.environment import Environment
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, UnavailableError
-from rungs.peers.chessenv import version as version_of_chessenv
 from rungs.version import __version__
 
-# Name -> module, class and distribution. As each project's own users begin and step it.
-PEERS = {
-    "python-chess": ("python_chess", "PythonChess", "chess"),
-    "OpenSpiel": ("open_spiel", "OpenSpiel", "open-spiel"),
-    "PettingZoo": ("pettingzoo", "PettingZoo", "pettingzoo"),
-    "Pgx": ("pgx", "Pgx", "pgx"),
-    "EnvPool": ("envpool", "EnvPool", "envpool"),
-    "NChess": ("nchess", "NChess", "nchess"),
-    "chess-env-rl": ("chess_env_rl", "ChessEnvRl", "chess-env-rl"),
-    "chessenv": ("chessenv", "ChessEnv", "fastchessenv"),
-}
+PYTHON_CHESS = "python-chess"
+_CLASSES = {PYTHON_CHESS: "rungs.conformance.environments.python_chess:PythonChess"}
 
 
 def ours() -> list[str]:
@@ -34,30 +24,33 @@ def check(name: str) -> None:
     """Refuses a name that `make` doesn't know.
 
     Raises:
-        ConfigurationError: it is none of ours, of `PEERS`, or FILE.py:CLASS.
+        ConfigurationError: it is no rung, nor python-chess, FILE.py:CLASS or MODULE:CLASS.
     """
-    if name not in ours() and name not in PEERS and ".py:" not in name:
-        known = ", ".join([*ours(), *PEERS])
+    if name not in ours() and name not in _CLASSES and ":" not in name:
+        known = ", ".join([*ours(), *_CLASSES])
         raise ConfigurationError(
-            f"no environment {shown(name)}; there are: {known}, or FILE.py:CLASS of yours"
+            f"no environment {shown(name)}; there are: {known}, or FILE.py:CLASS or MODULE:CLASS"
         )
 
 
-def named(names: list[str]) -> dict[str, bool]:
-    """Returns the environments that names stand for, and whether each may be missing here.
+def named(names: list[str]) -> dict[str, tuple[str, bool]]:
+    """Returns the environments that names stand for.
 
     Args:
-        names: as of `make`; "rungs" is all of ours and "peers" all others, as far as they are here.
+        names: as of `make`; "rungs" is all of ours, as far as they are here.
+
+    Returns:
+        By the name in the table: the name for `make`, and whether it may be missing here.
 
     Raises:
         ConfigurationError: there is none of such a name.
     """
-    chosen: dict[str, bool] = {}
+    chosen: dict[str, tuple[str, bool]] = {}
     for name in names:
-        several = {"rungs": ours(), "peers": list(PEERS)}.get(name)
-        for one in several or [name]:
+        several = name == "rungs"
+        for one in ours() if several else [name]:
             check(one)
-            chosen[one] = several is not None and chosen.get(one, True)
+            chosen[one] = one, several and chosen.get(one, (one, True))[1]
     return chosen
 
 
@@ -65,11 +58,11 @@ def make(name: str) -> Environment:
     """Makes an environment to be asked.
 
     Args:
-        name: a rung, one of `PEERS`, or FILE.py:CLASS: a class derived from `Environment`, which
-            takes no arguments.
+        name: a rung, python-chess, FILE.py:CLASS or MODULE:CLASS: a class derived from
+            `Environment`, which takes no arguments.
 
     Raises:
-        ConfigurationError: there is none of this name, or the file holds no such class.
+        ConfigurationError: there is none of this name, or the file or module holds no such class.
         UnavailableError: it is not installed.
     """
     check(name)
@@ -77,37 +70,30 @@ def make(name: str) -> Environment:
         from rungs.conformance.environments.rung import RungEnvironment
 
         return RungEnvironment(name)
-    if name not in PEERS:
-        return _of_file(*name.rsplit(":", 1))
-    module, kind, distribution = PEERS[name]
+    place, _, kind = _CLASSES.get(name, name).rpartition(":")
     try:
-        return getattr(importlib.import_module(f"{__name__}.{module}"), kind)()
+        module = _of_file(place) if place.endswith(".py") else importlib.import_module(place)
+        made = getattr(module, kind, None)
+        if not isinstance(made, type) or not issubclass(made, Environment):
+            raise ConfigurationError(f"{place} has no class {kind} derived from Environment")
+        return made()
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "rungs":
-            raise
-        raise UnavailableError(f"{name} is not installed: pip install {distribution}") from None
+        if f"{place}.".startswith(f"{error.name}."):
+            raise ConfigurationError(f"there is no module {place}") from None
+        raise UnavailableError(f"{error.name} is not installed") from None
 
 
 def version(name: str) -> str:
-    """Returns the version that is installed of an environment's project; "" of a file's."""
-    if name == "chessenv":
-        return version_of_chessenv() or ""
+    """Returns the version that is installed of an environment's project; "" of yours."""
     if name in ours():
         return __version__
-    distribution = PEERS.get(name, ("", "", ""))[2]
-    try:
-        return importlib.metadata.version(distribution) if distribution else ""
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    return importlib.metadata.version("chess") if name == PYTHON_CHESS else ""
 
 
-def _of_file(file: str, kind: str) -> Environment:
+def _of_file(file: str):
     if not Path(file).is_file():
         raise ConfigurationError(f"there is no file {file}")
     spec = importlib.util.spec_from_file_location(Path(file).stem, file)
     module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]  # a file has a spec
     spec.loader.exec_module(module)  # type: ignore[union-attr]  # and that a loader
-    made = getattr(module, kind, None)
-    if not isinstance(made, type) or not issubclass(made, Environment):
-        raise ConfigurationError(f"{file} has no class {kind} derived from Environment")
-    return made()
+    return module

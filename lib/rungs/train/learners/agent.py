@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import torch
 
 from rungs.errors import ConfigurationError
-from rungs.train.legal import Positions
+from rungs.train.legal_actions import Positions
 from rungs.train.network import LegalActionNetwork
 
 

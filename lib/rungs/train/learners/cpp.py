@@ -9,8 +9,8 @@ import torch
 from rungs.chess.buffers import MOST_LISTED
 from rungs.errors import ConfigurationError
 from rungs.train.learners.agent import Played, Sample, check_minibatch
-from rungs.train.learners.compiled import CppNetwork
-from rungs.train.legal import Positions
+from rungs.train.learners.cpp_network import CppNetwork
+from rungs.train.legal_actions import Positions
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork
 from rungs.train.ranks import Ranks
 from rungs.train.settings import PpoSettings
@@ -123,12 +123,16 @@ class CppAgent:
         lists, choice = _lists(played.positions), played.choice.contiguous()
         if not bool(((choice >= 0) & (choice < lists.action_count)).all()):
             raise ConfigurationError("choice names an action beyond its position's last")
-        names = ("old", "advantage", "outcome")
-        arrays = {name: getattr(played, name).to(self._dtype).contiguous() for name in names}
+        numbers = {
+            "old_log_probability": played.old,
+            "advantage": played.advantage,
+            "returns": played.outcome,
+        }
+        arrays = {name: each.to(self._dtype).contiguous() for name, each in numbers.items()}
         arrays["choice"] = choice
         structures, settings = self._compiled.structures, self._settings
-        minibatch = structures["Minibatch"](
-            positions=structures["Rows"](**_lists_addresses(lists), row=None, rows=0),
+        minibatch = structures["PpoBatch"](
+            positions=structures["BatchPositions"](**_lists_addresses(lists), row=None, rows=0),
             **{name: array.data_ptr() for name, array in arrays.items()},
             clip_coef=settings.clip_coef,
             vf_coef=settings.vf_coef,

@@ -1,6 +1,6 @@
 """A network's memory as C++ sees it, `rungs::learn::Model`.
 
-NumPy owns all the memory, which PyTorch's tensors share; C++ is told the addresses and never
+NumPy owns all the memory, which PyTorch's tensors share; C++ gets addresses and never
 allocates.
 """
 
@@ -43,7 +43,7 @@ class Memory:
         self.weights, self.gradients, self.first_moments, self.second_moments = (
             dict(self._views(flat)) for flat in self._flat
         )
-        self._awake = np.zeros(units, np.uint8)
+        self._touched = np.zeros(units, np.uint8)
         self._prepared = zeroed_lines(api.rungs_learn_prepared_bytes(precision))
         self._workspace, self._rows = zeroed_lines(0), 0
         structures = described(api).structures
@@ -53,7 +53,7 @@ class Memory:
             gradient=gradient,
             first_moment=first,
             second_moment=second,
-            awake=self._awake,
+            touched=self._touched,
         )
         self._model: Any = structures["Model"](
             precision=precision, parameters=parameters, prepared=self._prepared, workspace=None
@@ -61,7 +61,7 @@ class Memory:
         self.address = ctypes.addressof(self._model)
 
     def make_room(self, rows: int) -> None:
-        """Makes sure that a minibatch of so many rows fits."""
+        """Enlarges the workspace to a minibatch of `rows` rows, if it is smaller."""
         if rows > self._rows:
             size = self._api.rungs_learn_workspace_bytes(self.dtype.itemsize, rows)
             self._workspace, self._rows = zeroed_lines(size), rows

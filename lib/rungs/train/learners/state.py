@@ -5,7 +5,7 @@ from typing import Protocol
 import torch
 from torch import nn
 
-from rungs.core.form import misfit
+from rungs.core.schema import schema_error
 from rungs.errors import InvalidStateError
 
 
@@ -31,7 +31,9 @@ def check(agent: Learns, saved: dict) -> None:
         InvalidStateError: it is of another network or optimizer, or holds a number that is not
             finite.
     """
-    if wrong := misfit(saved, {"network": {}, "optimizer": {"state": {}, "param_groups": list}}):
+    if wrong := schema_error(
+        saved, {"network": {}, "optimizer": {"state": {}, "param_groups": list}}
+    ):
         raise InvalidStateError(f"what was saved: {wrong}")
     ours = agent.state_dict()
     if not _alike(saved["network"], ours["network"]):

@@ -10,7 +10,7 @@ from rungs.errors import ConfigurationError, DivergedError
 from rungs.train.adam import Adam, FlatAdam
 from rungs.train.distributions import Distribution, Packed, Padded
 from rungs.train.learners.agent import Played, Sample, check_minibatch
-from rungs.train.legal import Legal, Positions, from_bits, from_lists
+from rungs.train.legal_actions import Legal, Positions, from_bits, from_lists
 from rungs.train.loss import ppo_loss
 from rungs.train.network import (
     LegalActionNetwork,

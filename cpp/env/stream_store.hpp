@@ -1,0 +1,61 @@
+// Stores of outputs: through the caches, or past them (non-temporal).
+#pragma once
+#include <cstring>
+
+#include "../chess/lanes.hpp"
+
+#if defined(__x86_64__) && !RUNGS_SCALAR_LANES
+#include <immintrin.h>
+#define RUNGS_CAN_STREAM 1
+#else
+#define RUNGS_CAN_STREAM 0
+#endif
+
+namespace rungs::env {
+
+// Outputs longer than this many bytes are streamed: they do not stay in the caches until they are
+// written again, and a normal store would first read each line from memory only to overwrite it.
+constexpr std::int64_t kCached = 32 << 20;
+
+// Whether to stream `rows` rows of `bytes` bytes from `first` on. Only whole cache lines can be.
+inline bool streams(const void* first, std::int64_t rows, std::int64_t bytes) {
+  const bool whole = bytes % 64 == 0 && reinterpret_cast<std::uint64_t>(first) % 64 == 0;
+  return RUNGS_CAN_STREAM && whole && rows * bytes > kCached;
+}
+
+namespace detail {
+
+// Non-temporal stores: whole lines are written without being read first.
+inline void stream([[maybe_unused]] const void* bytes, [[maybe_unused]] std::int64_t number,
+                   [[maybe_unused]] void* out) {
+#if RUNGS_CAN_STREAM
+#ifdef __AVX512F__
+  if (number == 64)
+    return _mm512_stream_si512(static_cast<__m512i*>(out), _mm512_loadu_si512(bytes));
+#endif
+  const auto* from = static_cast<const __m128i*>(bytes);
+  auto* to = static_cast<__m128i*>(out);
+  for (; number; number -= sizeof *to) _mm_stream_si128(to++, _mm_loadu_si128(from++));
+#endif
+}
+
+}  // namespace detail
+
+// Stores a vector of 32 or 64 bytes to `out`.
+template <class Squares>
+inline void put(const Squares& squares, void* out, bool streamed) {
+  if (streamed)
+    detail::stream(&squares, sizeof squares, out);
+  else
+    std::memcpy(out, &squares, sizeof squares);
+}
+
+// A fence: makes non-temporal stores visible before other threads are signalled. Every thread that
+// has written boards calls it.
+inline void end_streams() {
+#if RUNGS_CAN_STREAM
+  _mm_sfence();
+#endif
+}
+
+}  // namespace rungs::env

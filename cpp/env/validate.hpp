@@ -1,0 +1,88 @@
+// Validation of saved boards. A checksum proves that a state is as it was written, not who wrote
+// it: derived fields are recomputed, and states that no game can reach are refused, so that no
+// later step writes out of bounds.
+#pragma once
+#include <cstring>
+#include <string>
+
+#include "../chess/fen.hpp"
+#include "chess_env.hpp"
+
+namespace rungs::env {
+
+// More plies than any game has, as 50 moves without a capture or a pawn's move end it.
+constexpr std::uint32_t kMaxGamePlies = 12000;
+
+// Whether neither side has more pieces than promotions could have made. This then holds for every
+// later position, so that no list of legal actions overflows.
+inline bool fits_list(const chess::Position& p) {
+  using namespace chess;
+  constexpr int kAtFirst[] = {0, 2, 2, 2, 1};  // all pawns may have been promoted, or none
+  for (const Bitboard side : {p.own, p.theirs()}) {
+    int pawns = count(p.piece[PAWN] & side);
+    for (int type = KNIGHT; type <= QUEEN; ++type) {
+      const int promoted = count(p.piece[type] & side) - kAtFirst[type];
+      if (promoted > 0) pawns += promoted;
+    }
+    if (pawns > 8) return false;
+  }
+  return true;
+}
+
+namespace detail {
+
+inline bool is_position(const History::Snapshot& then) {
+  using namespace chess;
+  Bitboard occupied = 0;
+  for (const Bitboard piece : then.piece) {
+    if (occupied & piece) return false;
+    occupied |= piece;
+  }
+  return !(then.own & ~occupied) && count(then.piece[KING] & then.own) == 1 &&
+         count(then.piece[KING] & ~then.own) == 1 && !(then.piece[PAWN] & (kRank1 | kRank8)) &&
+         then.repetitions <= 2;
+}
+
+// Whether `history` ends with the current position of `game`.
+template <chess::AnyGame Game>
+inline bool leads_to(const History& history, const Game& game) {
+  if (history.newest >= kHistory || history.length < 1 || history.length > kHistory) return false;
+  for (std::uint32_t plies = 0; plies < history.length; ++plies)
+    if (!is_position(history.ago(plies))) return false;
+  const History::Snapshot& now = history.ago(0);
+  return !std::memcmp(now.piece, game.position.piece, sizeof now.piece) &&
+         now.own == game.position.own && now.repetitions == game.repetitions;
+}
+
+}  // namespace detail
+
+// Validates a saved board in place and recomputes its derived fields. Returns "", or why it cannot
+// be a board of an environment with this `config`. `env.board` may be any: copies draw others'
+// numbers.
+template <chess::AnyGame Game>
+inline std::string restore(const ChessConfig& config, const History* history,
+                           ChessEnvIn<Game>& env) {
+  Game& game = env.game;
+  chess::Position position;
+  const std::string why = chess::parse_fen(chess::to_fen(game.position), position);
+  if (!why.empty()) return why;
+  if (position != game.position) return "its position is none";
+  // Each ply since the last irreversible one is a past position, but for those before a start.
+  if (position.halfmove > chess::kFiftyMoves || game.num_past > position.halfmove)
+    return "it has more past positions than plies since the last capture or pawn's move";
+  if (env.ply > kMaxGamePlies) return "its episode is longer than any game";
+  if (config.mask == MaskFormat::LIST && !fits_list(position))
+    return "it has more pieces than promotions make, and maybe more moves than are listed";
+  chess::resume(game, position, game.num_past);
+  if (game.repetitions > 2) return "its position stood there too often";
+  const bool over = game.over() || (config.max_plies && env.ply >= config.max_plies);
+  if (env.ended > 1 || env.ended != (over ? 1 : 0))
+    return over ? "its episode is over, and goes on" : "its episode has ended, and is not over";
+  if (over && config.autoreset == Autoreset::SAME_STEP)
+    return "its episode has ended, where the next begins at once";
+  if (history && !detail::leads_to(*history, game)) return "its history does not lead to it";
+  if (over) game.legal.fill(config.autoreset == Autoreset::NEXT_STEP);
+  return "";
+}
+
+}  // namespace rungs::env

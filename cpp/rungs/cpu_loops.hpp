@@ -1,0 +1,282 @@
+// The loops over a batch of chess environments on a CPU: on one thread, with OpenMP, and on our own
+// thread pool.
+#pragma once
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "../env/validate.hpp"
+#include "batch.hpp"
+#include "thread_pool.hpp"
+
+namespace rungs {
+
+// The serial rung: one thread, one board after the other.
+namespace serial {
+
+// Begins an episode on the boards that `which` marks (null: on all): number `episode`, or each
+// board's next one where `episode` is -1.
+inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i)
+    if (!which || which[i]) batch.reset(i, episode);
+}
+
+// One step of every board. Returns how many episodes ended. Unless every action is legal nothing is
+// changed, and for the first board `i` whose action is not, -1 - i is returned.
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i)
+    if (!batch.check_and_latch(i, actions[i])) return -1 - i;
+  std::int64_t ended = 0;
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += batch.step(i);
+  env::end_streams();
+  return ended;
+}
+
+// Writes the number of actions that each board takes, (N,).
+inline void count_actions(const ChessBatch& batch, std::int64_t* counts) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i)
+    counts[i] = batch.env[i].num_actions(batch.config);
+}
+
+// Replaces ranks below these numbers by the actions that have them.
+inline void rank_to_action(const ChessBatch& batch, std::int64_t* ranks) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i)
+    ranks[i] = batch.env[i].action(static_cast<int>(ranks[i]));
+}
+
+// Plays the engine's first ply on every board, where `replies` has one.
+inline void open(const ChessBatch& batch) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.open(i);
+}
+
+// Validates saved boards in place; `past` has their histories, or is null. Returns the first that
+// is invalid and sets `why`, or returns the number of boards.
+inline std::int64_t restore(const ChessBatch& batch, env::ChessEnv* saved, const env::History* past,
+                            std::string& why) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i) {
+    why = env::restore(batch.config, past ? past + i : nullptr, saved[i]);
+    if (!why.empty()) return i;
+  }
+  return batch.num_envs;
+}
+
+// Loads boards that `restore` validated, and writes their outputs.
+inline void load(const ChessBatch& batch, const env::ChessEnv* saved, const env::History* past) {
+  for (std::int64_t i = 0; i < batch.num_envs; ++i)
+    batch.load(i, saved[i], past ? past + i : nullptr);
+}
+
+}  // namespace serial
+
+// The fewest boards per thread for which another thread pays off. In a tight loop a quarter of this
+// would suffice, but not where other work between two steps lets threads and caches go cold.
+constexpr std::int64_t kBoardsPerThread = 128;
+
+// The number of threads, up to `threads`, for which each has at least `fewest` boards; at least 1.
+inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards,
+                                   std::int64_t fewest = kBoardsPerThread) {
+  const std::int64_t useful = boards / fewest;
+  if (useful < 2) return 1;
+  return useful < threads ? static_cast<std::int32_t>(useful) : threads;
+}
+
+// The OpenMP rung: boards are distributed among threads by one of OpenMP's schedules.
+//
+// Which thread steps a board affects nothing but time. Its cost is false sharing: the outputs of
+// neighbouring boards are adjacent, some a byte each, and two cores that write to one cache line
+// take it from each other. So each thread gets long runs of boards (see `Team::chunk`).
+//
+// Only pragmas are used, no functions of <omp.h>: PyTorch loads an OpenMP runtime of its own into
+// the process, and a call by name could reach that one.
+namespace openmp {
+
+enum class Schedule : std::int32_t { STATIC, DYNAMIC, GUIDED };
+
+// Cling compiles pragmas correctly in the first code that has any, and wrongly afterwards. So
+// functions that code compiled later calls, as the MPI rung's, are emitted with this header.
+#define RUNGS_EMIT_HERE __attribute__((used, noinline))
+
+struct Team {
+  std::int32_t threads;
+  Schedule schedule;
+  std::int64_t chunk;  // boards assigned at a time; 0: one even run per thread
+};
+
+namespace detail {
+
+// Waits until the gate opens.
+inline void* wait_at(void* gate) {
+  auto* mutex = static_cast<pthread_mutex_t*>(gate);
+  pthread_mutex_lock(mutex);
+  pthread_mutex_unlock(mutex);
+  return nullptr;
+}
+
+// Within a parallel region: calls `body(i)` for this thread's share of the boards. Threads do not
+// wait for each other at the end.
+template <class Body>
+inline void share(const Team& team, std::int32_t threads, std::int64_t boards, Body body) {
+  const std::int64_t chunk = team.chunk ? team.chunk : (boards + threads - 1) / threads;
+  switch (team.schedule) {
+    case Schedule::STATIC:
+#pragma omp for schedule(static, chunk) nowait
+      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      break;
+    case Schedule::DYNAMIC:
+#pragma omp for schedule(dynamic, chunk) nowait
+      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      break;
+    case Schedule::GUIDED:
+#pragma omp for schedule(guided, chunk) nowait
+      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      break;
+  }
+  env::end_streams();
+}
+
+}  // namespace detail
+
+// The number of threads that the system can start, including the calling one, up to `number`, each
+// with a stack of `stack_bytes`. They are started and end at once. An OpenMP runtime that fails to
+// start a thread ends the process, so this is checked before. Throws nothing.
+inline std::int32_t startable_threads(std::int32_t number, std::size_t stack_bytes) {
+  const std::unique_ptr<pthread_t[]> threads(new (std::nothrow)
+                                                 pthread_t[static_cast<std::size_t>(number)]);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&gate);
+  std::int32_t given = 1;
+  while (threads && given < number &&
+         !pthread_create(&threads[given], &attributes, detail::wait_at, &gate))
+    ++given;
+  pthread_mutex_unlock(&gate);
+  for (std::int32_t t = 1; t < given; ++t) pthread_join(threads[t], nullptr);
+  pthread_attr_destroy(&attributes);
+  return given;
+}
+
+// The number of threads that OpenMP runs when `threads` are requested.
+inline std::int32_t team_size(std::int32_t threads) {
+  std::int32_t size = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : size)
+  size += 1;
+  return size;
+}
+
+// As `serial::reset`.
+RUNGS_EMIT_HERE inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
+                                  const Team& team) {
+  const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  detail::share(team, threads, batch.num_envs, [&](std::int64_t i) {
+    if (!which || which[i]) batch.reset(i, episode);
+  });
+}
+
+// The first board whose action is illegal, or the number of boards.
+RUNGS_EMIT_HERE inline std::int64_t first_illegal(const ChessBatch& batch,
+                                                  const std::int64_t* actions, const Team& team) {
+  const std::int64_t boards = batch.num_envs;
+  const std::int32_t threads = useful_threads(team.threads, boards);
+  std::int64_t first = boards;
+#pragma omp parallel num_threads(threads) if (threads > 1) reduction(min : first)
+  detail::share(team, threads, boards, [&](std::int64_t i) {
+    if (!batch.check_and_latch(i, actions[i]) && i < first) first = i;
+  });
+  return first;
+}
+
+// Plays the actions that `first_illegal` found legal and kept; returns how many episodes ended.
+RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch, const Team& team) {
+  const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
+  std::int64_t ended = 0;
+#pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
+  detail::share(team, threads, batch.num_envs, [&](std::int64_t i) { ended += batch.step(i); });
+  return ended;
+}
+
+// As serial::step. One parallel region does both: starting two takes longer than a barrier.
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, const Team& team) {
+  const std::int64_t boards = batch.num_envs;
+  const std::int32_t threads = useful_threads(team.threads, boards);
+  if (threads == 1) return serial::step(batch, actions);
+  std::int64_t illegal = boards, ended = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : ended)
+  {
+    std::int64_t first = boards;
+    detail::share(team, threads, boards, [&](std::int64_t i) {
+      if (!batch.check_and_latch(i, actions[i]) && i < first) first = i;
+    });
+    if (first < boards) {
+#pragma omp critical
+      if (first < illegal) illegal = first;
+    }
+#pragma omp barrier
+    // All threads step their boards, or none does.
+    if (illegal == boards)
+      detail::share(team, threads, boards, [&](std::int64_t i) { ended += batch.step(i); });
+  }
+  return illegal < boards ? -1 - illegal : ended;
+}
+
+}  // namespace openmp
+
+// The rung `threads`: our own thread pool, which takes boards in chunks.
+namespace threads {
+
+// Boards per chunk: few enough to wait for one, enough that claiming one costs nothing.
+constexpr std::int64_t kChunk = 32;
+
+namespace detail {
+
+// Calls `body(i)` for every board, and returns the sum of what it returned.
+template <class Body>
+inline std::int64_t for_each(Team& team, std::int32_t threads, std::int64_t boards,
+                             const Body& body) {
+  return team.run(threads, (boards + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    const std::int64_t end = std::min((chunk + 1) * kChunk, boards);
+    std::int64_t sum = 0;
+    for (std::int64_t i = chunk * kChunk; i < end; ++i) sum += body(i);
+    env::end_streams();
+    return sum;
+  });
+}
+
+}  // namespace detail
+
+// As `serial::reset`.
+inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode, Team& team,
+                  std::int32_t threads) {
+  detail::for_each(team, threads, batch.num_envs, [&](std::int64_t i) {
+    if (!which || which[i]) batch.reset(i, episode);
+    return 0;
+  });
+}
+
+// As `serial::step`.
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, Team& team,
+                         std::int32_t threads) {
+  const std::int64_t boards = batch.num_envs;
+  std::atomic<std::int64_t> illegal = boards;  // the first
+  detail::for_each(team, threads, boards, [&](std::int64_t i) {
+    if (batch.check_and_latch(i, actions[i])) return 0;
+    std::int64_t first = illegal;
+    while (i < first && !illegal.compare_exchange_weak(first, i)) {
+    }
+    return 0;
+  });
+  if (illegal < boards) return -1 - illegal;
+  return detail::for_each(team, threads, boards, [&](std::int64_t i) { return batch.step(i); });
+}
+
+}  // namespace threads
+
+}  // namespace rungs

@@ -1,0 +1,80 @@
+"""The course that is taught with Rungs: what its notebooks, labs, runner and book are made of."""
+
+from typing import TYPE_CHECKING
+
+from rungs.compile import loader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+    import ipywidgets
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from rungs_course.labs.verdict import Verdict
+
+__all__ = ["check", "explore", "play"]
+
+loader.prepare()  # OpenMP's runtime before PyTorch's, which notebooks import
+
+
+def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
+    """Shows the course's widgets in a dashboard, for a notebook: `show.dashboard.explore`.
+
+    Raises:
+        UnavailableError: a package that it needs is not installed; it is named.
+        ConfigurationError: there are no results in the folder `results`.
+    """
+    from rungs.errors import UnavailableError, install_hint
+
+    try:
+        from rungs_course.show import dashboard  # takes seconds to import
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        raise UnavailableError(
+            f"rungs_course.explore() needs {package}: {install_hint('course')}"
+        ) from None
+    return dashboard.explore(results)
+
+
+def play() -> "ipywidgets.VBox":
+    """Shows a board to play on against an agent, for a notebook: `rungs_course.show.play.play`.
+
+    Raises:
+        UnavailableError: a package that it needs is not installed; it is named.
+    """
+    from rungs.errors import UnavailableError, install_hint
+
+    try:
+        from rungs_course.show.play import play as shown
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        raise UnavailableError(
+            f"rungs_course.play() needs {package}: {install_hint('course')}"
+        ) from None
+    return shown()
+
+
+def check(lab: str) -> "Verdict":
+    """Judges what was written for a lab in this notebook: `rungs_course.labs.check`.
+
+    Raises:
+        ConfigurationError: no such lab, or nothing was submitted.
+        UnavailableError: a package that labs need is not installed; it is named.
+    """
+    return _labs().check(lab)
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """Teaches the cell magic `%%rung` to a notebook: `%load_ext rungs_course`."""
+    shell.register_magics(_labs().RungMagics)
+
+
+def _labs() -> "ModuleType":
+    from rungs.errors import UnavailableError, install_hint
+
+    try:
+        from rungs_course import labs
+    except ModuleNotFoundError as error:
+        raise UnavailableError(f"labs need {error.name}: {install_hint('course')}") from None
+    return labs

@@ -1,0 +1,149 @@
+"""The agents that are here: recorded ones, those of runs, and one that knows nothing."""
+
+import contextlib
+import dataclasses
+import functools
+import math
+import os
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from rungs.core.atomic import UNFINISHED, reraise_as_storage_error
+from rungs.errors import ConfigurationError, InvalidStateError, RungsError
+from rungs.provenance import provenance
+from rungs.selfplay import agent as files
+from rungs.selfplay.agent import MATCHES, POOL, Agent, frozen_in, untrained
+from rungs.selfplay.tensors import flaw
+from rungs.train import checkpoint
+from rungs.train.network import PolicyValueNetwork
+from rungs_course import paths
+
+MOST_RECORDED = 2  # of 1 MB each: they are in the repository
+
+
+def recorded_in(root: Path = paths.ROOT) -> Path:
+    """Returns the folder of recorded agents."""
+    return root / "data" / "agents"
+
+
+def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
+    """Returns what loads each agent by its name, the best guess at a good one first.
+
+    Recorded ones come first, the last trained ones before earlier ones; then those of runs in
+    `data/run`, the last update first, of self-play and of PPO; last one that has learnt nothing. A
+    recorded file that is no agent is left out, with a warning that names it; others raise as
+    `rungs.selfplay.agent.load` does when they are loaded.
+    """
+    found: dict[str, Callable[[], Agent]] = {}
+    for path in sorted(recorded_in(root).glob("*.pt"), reverse=True):
+        try:
+            agent = files.load(path)
+        except RungsError as error:
+            warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=2)
+            continue
+        name = agent.name if agent.name not in found else f"{agent.name} ({path.name})"
+        found[name] = functools.partial(_same, agent)
+    runs = root / "data" / "run"
+    for pool in sorted(runs.glob(f"*/{POOL}"), reverse=True):
+        for update, path in sorted(frozen_in(pool).items(), reverse=True):
+            found[f"{pool.parent.name}, update {update}"] = functools.partial(files.load, path)
+    for path in sorted(runs.glob(f"*/{checkpoint.NAME}")):
+        if not (path.parent / POOL).exists():
+            found[f"{path.parent.name}, by PPO"] = functools.partial(_by_ppo, path.parent)
+    found["untrained"] = untrained
+    return found
+
+
+def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
+    """Keeps agents in the repository, and what they played as PGN, in place of all that were.
+
+    Args:
+        sources: files of a self-play run's pool, folders of `python -m rungs train`, or recorded
+            agents; in the order of the files' numbers, so that the page's first choice comes last.
+        root: of the source tree.
+
+    Returns:
+        The agents' files.
+
+    Raises:
+        ConfigurationError: one is no agent, or does not say how long it was trained and by what, or
+            they are too many for the repository; nothing has changed.
+        InvalidStateError: one is corrupt; likewise.
+        StorageError: one can't be written; likewise.
+    """
+    if len(sources) > MOST_RECORDED:
+        raise ConfigurationError(f"{len(sources)} agents are more than {MOST_RECORDED}")
+    found = [_to_record(path) for path in sources]
+    games = [_games_of(path) for path in sources]
+    folder = recorded_in(root)
+    targets = [folder / f"{number}.pt" for number in range(len(found))]
+    with reraise_as_storage_error(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:
+            for each, played, target in zip(found, games, targets, strict=True):
+                files.save(each, Path(unfinished, target.name))
+                if played is not None:
+                    Path(unfinished, target.name).with_suffix(".pgn").write_bytes(played)
+            new = sorted(Path(unfinished).iterdir())
+            for path in new:
+                os.replace(path, folder / path.name)
+        for old in [*folder.glob("*.pt"), *folder.glob("*.pgn")]:
+            if old.stem.isdecimal() and old.name not in {path.name for path in new}:
+                old.unlink()
+    return targets
+
+
+def _to_record(source: Path) -> Agent:
+    """Reads an agent, and names it by how it was trained.
+
+    Raises:
+        ConfigurationError, InvalidStateError: as `record`.
+    """
+    agent = _by_ppo(source) if source.is_dir() else files.load(source)
+    kind, seconds = agent.provenance.get("kind"), math.nan
+    with contextlib.suppress(KeyError, ValueError):
+        seconds = float(agent.provenance["seconds"])
+    if not kind or not 0 <= seconds < math.inf:
+        raise ConfigurationError(f"{source} does not say how it was trained, and for how long")
+    return dataclasses.replace(agent, name=f"{kind}, {seconds / 60:.0f} min")
+
+
+def _games_of(source: Path) -> bytes | None:
+    """Returns the PGN of what an agent played: beside its pool, or beside it where it is kept."""
+    name = f"{source.stem}.pgn"
+    for path in (source.parent.parent / MATCHES / name, source.with_suffix(".pgn")):
+        if path.is_file():
+            try:
+                return path.read_bytes()
+            except OSError as error:
+                raise ConfigurationError(f"{path} can't be read: {error.strerror}") from None
+    return None
+
+
+def _same(agent: Agent) -> Agent:
+    return agent
+
+
+def _by_ppo(run: Path) -> Agent:
+    """Returns the agent of a run of `python -m rungs train`.
+
+    Raises:
+        ConfigurationError: there is no run.
+        InvalidStateError: its checkpoint is corrupt, or of another network.
+    """
+    saved = checkpoint.load(run)
+    network = PolicyValueNetwork()
+    weights = saved["learner"]["network"]
+    wrong = flaw(weights, "network")
+    try:
+        if not wrong:
+            network.load_state_dict(weights)
+    except RuntimeError as error:
+        wrong = str(error).partition("\n")[0]
+    if wrong:
+        raise InvalidStateError(f"{run / checkpoint.NAME}: {wrong}")
+    facts = {"kind": "PPO", "seconds": f"{saved['clock']:.0f}"}
+    facts |= {"updates": saved["learner"]["updates"], "steps": saved["learner"]["steps"]}
+    return files.freeze(network, f"{run.name}, by PPO", provenance(facts))

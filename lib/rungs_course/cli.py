@@ -1,0 +1,228 @@
+"""`python -m rungs_course …`: runs the course, makes its book, records and compares results."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from rungs.cli import (
+    Parser,
+    add_conformance,
+    begin_parser,
+    end_parser,
+    parameters,
+    path,
+    play_suite,
+    run_command,
+)
+from rungs.errors import ConfigurationError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command of the course; returns the exit status, as of `rungs.cli.run_command`."""
+    return run_command(_parser(), arguments)
+
+
+def _parser() -> Parser:
+    parser, commands = begin_parser("python -m rungs_course")
+
+    run = commands.add_parser("run", help="run the notebooks, each in a process of its own")
+    run.add_argument("--size", help="smoke, quick (the default) or full")
+    run.add_argument("--only", metavar="01,03", help="numbers of the notebooks to run")
+    run.add_argument("--out", type=path, help="the run's folder (default: data/run)")
+    run.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    run.add_argument(
+        "-p",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a value for the notebooks' parameters cells; may be given several times",
+    )
+    run.set_defaults(command=_run, extra="course")
+
+    race = commands.add_parser("race", help="what works here, and a race of some seconds")
+    race.set_defaults(command=_race, extra="course")
+
+    book = commands.add_parser("book", help="make a book of the notebooks that were run")
+    book.add_argument("--out", type=path, help="the run's folder (default: data/run)")
+    book.set_defaults(command=_book, extra="book")
+
+    doctor = commands.add_parser("doctor", help="what works here, and how to get what doesn't")
+    doctor.set_defaults(command=_doctor)
+
+    compare = commands.add_parser("compare", help="what changed between two runs beyond the noise")
+    compare.add_argument(
+        "a", type=path, metavar="RUN_A", help="a run's folder, or one of CSV files"
+    )
+    compare.add_argument("b", type=path, metavar="RUN_B", help="the one that is better or worse")
+    compare.add_argument(
+        "--out",
+        type=path,
+        default=Path("data/run/compare"),
+        help="for table and figure (default: data/run/compare)",
+    )
+    compare.add_argument("--floor", type=float, help="changes of timings that count (default: 0.1)")
+    compare.add_argument(
+        "--fail-on-regression", action="store_true", help="exit with 1 where anything is worse"
+    )
+    compare.set_defaults(command=_compare, extra="course")
+
+    record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
+    record.add_argument(
+        "--agents",
+        nargs="+",
+        type=path,
+        metavar="PATH",
+        help="keep agents instead, the earliest first: files of a pool, or a training run's folder",
+    )
+    record.add_argument(
+        "--check",
+        action="store_true",
+        help="keep nothing; say whether what is recorded can be offered to others",
+    )
+    record.add_argument(
+        "folder",
+        type=path,
+        nargs="?",
+        help="of the run (default: data/run); what --check looks at (default: this machine's)",
+    )
+    record.set_defaults(command=_record, extra="course")
+
+    progress = commands.add_parser("progress", help="which labs are right, and how fast")
+    progress.add_argument(
+        "--hand-in", type=path, metavar="FILE", help="write a file with the answers, to hand in"
+    )
+    progress.set_defaults(command=_progress, extra="course")
+
+    grade = commands.add_parser("grade", help="judge what students handed in: it runs their code")
+    grade.add_argument("folder", type=path, help="of one JSON file a student")
+    grade.add_argument("--out", type=path, required=True, help="the table, a CSV file")
+    grade.set_defaults(command=_grade, extra="course")
+
+    add_conformance(
+        commands, "a rung or a peer; rungs (the default) or peers: all that are here"
+    ).set_defaults(command=_conformance)
+
+    return end_parser(parser, commands)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from rungs_course.runner import chain, first
+
+    out = options.out or chain.OUT
+    if options.resume:
+        if options.size or options.only is not None or options.parameters:
+            raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+        chain.resume(out=out)
+    else:
+        chain.run(
+            size="quick" if options.size is None else options.size,
+            only=options.only.split(",") if options.only is not None else None,
+            parameters=parameters(options.parameters, reserved=("size", "out", "figures")),
+            out=out,
+            before=first.look_aside if options.only is None else None,
+        )
+    return 0
+
+
+def _race(options: argparse.Namespace) -> int:
+    from rungs_course.runner import first
+
+    first.look()
+    return 0
+
+
+def _book(options: argparse.Namespace) -> int:
+    from rungs_course.runner import book, chain
+
+    print(f"Read {book.build(options.out or chain.OUT)}")
+    return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from rungs_course.doctor import examine, identity
+
+    broken = False
+    print(identity(), flush=True)
+    for finding in examine():
+        says = "works" if finding.works else "BROKEN" if finding.needed else "not here"
+        print(f"{says:<10}{finding.what:<26}{finding.detail}", flush=True)
+        broken |= finding.needed and not finding.works
+    return 1 if broken else 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from rungs.core.atomic import atomic_write
+    from rungs.core.folder import locked_output_dir
+    from rungs_course.measure.compare import FLOOR, compare, read
+    from rungs_course.show.compare import figure, report
+    from rungs_course.show.save import save_figure
+
+    floor = FLOOR if options.floor is None else options.floor
+    comparison = compare(read(options.a), read(options.b), floor)
+    out = options.out
+    with locked_output_dir(out, "comparison", ("compare.csv", "compare.png")) as folder:
+        folder.note(folder.path / name for name in folder.names)
+        save_figure(figure(comparison), out / "compare.png")
+        with atomic_write(out / "compare.csv") as unfinished:
+            comparison.groups.to_csv(unfinished, index=False)
+    print(report(comparison))
+    print(f"\nAll groups are in {out / 'compare.csv'}, the changes drawn in {out / 'compare.png'}")
+    worse = (comparison.groups["verdict"] == "worse").any()
+    return 1 if options.fail_on_regression and worse else 0
+
+
+def _record(options: argparse.Namespace) -> int:
+    from rungs_course.runner import recorded
+    from rungs_course.runner.chain import OUT
+    from rungs_course.runner.record import record
+
+    if options.agents:
+        from rungs_course import agents
+
+        print(*(f"Recorded {path}" for path in agents.record(options.agents)), sep="\n")
+        return 0
+    if options.check:
+        folder = options.folder or recorded.here()
+        if missing := recorded.check(folder):
+            print(
+                f"Nothing in {folder} is refused, but it can't be offered yet:", *missing, sep="\n"
+            )
+            return 1
+        print(f"{folder} is complete, unchanged, and of one idle machine")
+        return 0
+    path = record(options.folder or OUT)
+    print(f"Recorded in {path}")
+    if path.is_file():
+        print("How long its notebooks took: results are recorded of runs of size 'full' only")
+    return 0
+
+
+def _progress(options: argparse.Namespace) -> int:
+    from rungs_course.labs import handing_in, record
+
+    if options.hand_in:
+        count = handing_in.hand_in(options.hand_in)
+        print(f"{options.hand_in} holds your {count} right answers")
+        return 0
+    table = record.table(record.read())
+    print(table.to_string(index=False, na_rep="-", float_format="{:.2f}".format))
+    right = table["state"].isin(["right", "target reached"]).sum()
+    print(f"{right} of {len(table)} labs are right; kept in {record.path()}")
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from rungs_course.labs import handing_in
+
+    missed = handing_in.grade(options.folder, options.out)
+    print(f"The table is {options.out}")
+    if missed:
+        print(f"rungs: what {missed} of its rows are about was not judged", file=sys.stderr)
+    return 1 if missed else 0
+
+
+def _conformance(options: argparse.Namespace) -> int:
+    from rungs_course import peers
+
+    return play_suite(options, peers.to_be_asked(options.names), peers.version)

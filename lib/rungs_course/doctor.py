@@ -1,0 +1,208 @@
+"""What works here, found out by trying it, and how to get what doesn't."""
+
+import contextlib
+import dataclasses
+import importlib.metadata
+import io
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from rungs import registry
+from rungs.chess.engine import find_program
+from rungs.compile import cling, gpp, library, loader
+from rungs.errors import CompilerError, RungsError, UnavailableError, install_hint
+from rungs.machine import gpu
+from rungs.machine.cpu import usable_cores
+from rungs.machine.describe import describe, in_words
+from rungs.processes import ranks
+from rungs.version import __version__
+from rungs_course import peers
+from rungs_course.machine import counters, optional
+from rungs_course.measure.verify import verify_games
+
+_STEPS = 40
+_CHESS = "chess on "
+
+# What is in every installation; without it Rungs is broken.
+_NEEDED = ("python", "multiprocessing", "gymnasium", "cpp", "threads")
+
+# A package that stands for each extra.
+_EXTRAS = {
+    "course": "jupyterlab",
+    "book": "sphinx",
+    "train": "torch",
+    "gpu": "numba-cuda",
+    "mpi": "mpi4py",
+    "sb3": "sb3-contrib",
+    "torchrl": "torchrl",
+    "rllib": "ray",
+    "tianshou": "tianshou",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What came of trying one thing.
+
+    Attributes:
+        what: the thing.
+        works: whether it does.
+        needed: whether it is in every installation, which is broken where it does not.
+        detail: what was seen where it works; else why it doesn't, and how to get it.
+    """
+
+    what: str
+    works: bool
+    needed: bool
+    detail: str
+
+
+def examine() -> Iterator[Finding]:
+    """Tries one thing after the other; some take seconds."""
+    yield from _examine_quickly()
+    yield _tried("compilers", _compilers, needed=True)
+    for rung in registry.rungs_of("cartpole"):
+        yield _tried(f"cartpole on {rung.name}", partial(_balance, rung.name), _is_needed(rung))
+
+
+def identity() -> str:
+    """Returns what is installed where, in a line."""
+    facts = describe()
+    return f"Rungs {__version__}, Python {facts['python']}, {in_words(facts)}"
+
+
+def summary() -> str:
+    """Says in a few lines what works here: all but CartPole, whose imports take long.
+
+    Raises:
+        UnavailableError: something that is in every installation doesn't work; it is named.
+    """
+    findings = list(_examine_quickly())
+    broken = [f"{one.what}: {one.detail}" for one in findings if one.needed and not one.works]
+    if broken:
+        raise UnavailableError(f"this installation is broken: {'; '.join(broken)}")
+    works = [one.what for one in findings if one.works]
+    rungs = [what.removeprefix(_CHESS) for what in works if what.startswith(_CHESS)]
+    others = [what for what in works if not what.startswith(_CHESS)]
+    lacks = [f"{one.what} ({one.detail})" for one in findings if not one.works]
+    lines = [f"works: {_CHESS}{', '.join(rungs)}; {', '.join(others)}"]
+    lines += [f"not here: {', '.join(lacks)}"] if lacks else []
+    return "\n".join(textwrap.fill(line, 100, subsequent_indent="  ") for line in lines)
+
+
+def _examine_quickly() -> Iterator[Finding]:
+    yield _tried("C++", _compiled, needed=True)
+    yield _tried("cppyy", _cling)
+    yield _tried("OpenMP", _openmp)
+    for rung in registry.rungs_of("chess"):
+        yield _tried(f"{_CHESS}{rung.name}", partial(_play, rung.name), _is_needed(rung))
+    yield _tried("two MPI ranks", _ranks)
+    yield _tried("g++", gpp.version)
+    yield _tried("hardware counters", _counters)
+    for tool in optional.TOOLS:
+        yield _tried(tool.name, partial(_tool, tool))
+    for extra, package in _EXTRAS.items():
+        yield _tried(package, partial(_package, package, install_hint(extra)))
+    for name, project in peers.PROJECTS.items():
+        if project.extra:
+            yield _tried(name, partial(_package, project.distribution, peers.how_to_get(name)))
+
+
+def _is_needed(rung: registry.Rung) -> bool:
+    return rung.name in _NEEDED
+
+
+def _tried(what: str, attempt: Callable[[], str], needed: bool = False) -> Finding:
+    try:
+        return Finding(what, True, needed, attempt())
+    except RungsError as error:
+        return Finding(what, False, needed, str(error).strip().splitlines()[0])
+    except Exception as error:  # whatever is broken, the rest is tried
+        return Finding(what, False, needed, repr(error).splitlines()[0])
+
+
+def _compiled() -> str:
+    compiler = loader.chosen()
+    loader.load()
+    if compiler == loader.WHEEL:
+        return f"of this wheel, for {library.chosen().name}"
+    return f"compiled from the headers by {compiler}"
+
+
+def _cling() -> str:
+    start = time.perf_counter()
+    cling.load()
+    seconds = time.perf_counter() - start
+    return f"{importlib.metadata.version('cppyy')} compiled the headers in {seconds:.1f} s"
+
+
+def _compilers() -> str:
+    """Plays the same games by the code of every compiler that is here."""
+    here = []
+    for name in loader.COMPILERS:
+        with contextlib.suppress(UnavailableError, CompilerError):
+            loader.load(name)
+            here.append(name)
+    for env_id, settings in (("chess", {}), ("cartpole", {"dtype": "float32"})):
+        make = partial(registry.make, env_id, "cpp", 16, **settings)
+        envs = {name: make(compiler=name) for name in here}
+        verify_games(envs, seed=0, steps=_STEPS)
+    return f"{_STEPS} steps, the same by {' and '.join(here)}"
+
+
+def _openmp() -> str:
+    return f"a team of {loader.load_openmp().rungs_openmp_team_size(usable_cores())} threads"
+
+
+def _play(rung: str) -> str:
+    """Plays random chess, beside python-chess."""
+    if rung == "cuda":
+        gpu.require()  # before PyTorch is imported, which takes seconds
+    ours = registry.make("chess", rung, 2)
+    oracle = registry.make("chess", "python", 2)
+    with contextlib.closing(ours), contextlib.closing(oracle):
+        verify_games({"python": oracle, rung: ours}, seed=0, steps=_STEPS)
+    return f"{_STEPS} plies, as python-chess plays them"
+
+
+def _balance(rung: str) -> str:
+    """Plays CartPole, pushed at random."""
+    env = registry.make("cartpole", rung, 2)
+    with contextlib.closing(env):
+        env.reset(seed=0)
+        rng = np.random.default_rng(0)
+        for _ in range(_STEPS):
+            env.step(rng.integers(2, size=2))
+    return f"{_STEPS} steps"
+
+
+def _ranks() -> str:
+    _package("mpi4py", install_hint("mpi"))
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        ranks.launch(2, "mpi4py.bench", ["helloworld"], module=True)
+    return said.getvalue().splitlines()[-1]
+
+
+def _counters() -> str:
+    try:
+        return ", ".join(counters.count(lambda: sum(range(1000))))
+    except UnavailableError as error:
+        raise UnavailableError(f"{error} (virtual machines often have none)") from None
+
+
+def _tool(tool: optional.Tool) -> str:
+    path = find_program(tool.program)
+    if not path:
+        raise UnavailableError(f"for {tool.purpose}: {tool.to_get}")
+    return path
+
+
+def _package(package: str, to_get: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        raise UnavailableError(to_get) from None

@@ -1,0 +1,108 @@
+"""Makes functions of what a student wrote, and of what it is compared with."""
+
+import linecache
+import os
+import re
+import traceback
+import types
+from typing import Any
+
+from rungs.errors import RungsError, UnavailableError
+from rungs_course.labs.lab import Lab
+
+CELL = "cell"  # the file that messages name
+
+
+class SubmissionError(RungsError):
+    """What a student wrote does not compile, lacks a function or raised; the message says where."""
+
+
+def build(lab: Lab, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
+    """Compiles several answers to a lab beside each other.
+
+    Args:
+        lab: whose.
+        codes: by name; messages speak of the first one's lines.
+        unit: a name of its own for every call in a process, as C++ can't be defined twice.
+
+    Returns:
+        By name, an object with the functions that an answer defines.
+
+    Raises:
+        SubmissionError: see there.
+        UnavailableError: C++, and no cppyy; or what it is compared with needs another package.
+    """
+    make = {"cpp": _cpp, "python": _python, "cuda": _cuda}[lab.language]
+    made = make(lab, codes, unit)
+    for functions in made.values():
+        for name in lab.defines:
+            if not hasattr(functions, name):
+                raise _lacks(name)
+    return made
+
+
+def _lacks(name: str) -> SubmissionError:
+    return SubmissionError(f"no function {name} is defined")
+
+
+def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
+    # One text for all: Cling compiles OpenMP's pragmas right in the first that has any.
+    from rungs.compile import cling
+
+    cppyy = cling.interpreter()
+    spaces = {name: f"lab_{lab.name}_{name}_{unit}" for name in codes}
+    cell = next(iter(codes.values()))
+    if bad := re.search(r"[\0\ud800-\udfff]", cell):  # Cling would see the end of the text there
+        line = cell.count("\n", 0, bad.start()) + 1
+        raise SubmissionError(f"{CELL}:{line}: {bad[0]!a} can't be in C++")
+    for name in lab.defines:
+        if not re.search(rf"\b{name}\s*\(", cell):
+            raise _lacks(name)  # the harness would be blamed
+    includes = "#include <cstdint>\n#include <cstddef>\n#include <bit>\n"
+    text = includes + "\n".join(
+        f'namespace {space} {{\n#line 1 "{CELL if i == 0 else name}"\n{codes[name]}\n'
+        f'#line 1 "harness"\n{lab.harness}\n}}'
+        for i, (name, space) in enumerate(spaces.items())
+    )
+    try:
+        cppyy.cppdef(text)
+    except SyntaxError as error:
+        raise SubmissionError(_compiler_words(str(error))) from None
+    return {name: getattr(cppyy.gbl, space) for name, space in spaces.items()}
+
+
+def _compiler_words(said: str) -> str:
+    """Returns what a compiler said of the cell, without the words around it."""
+    lines = said.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith(f"{CELL}:")), 0)
+    return "\n".join(line for line in lines[first:] if not line.startswith("Failed to parse"))
+
+
+def _cuda(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
+    # Also where there is a GPU, as accesses are counted. Numba looks for it when it is imported.
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+    return _python(lab, codes, unit)
+
+
+def _python(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
+    made = {}
+    for i, (name, code) in enumerate(codes.items()):
+        file = CELL if i == 0 else name
+        linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+        module = types.ModuleType(f"lab_{name}")
+        try:
+            exec(compile(code, file, "exec"), module.__dict__)
+        except Exception as error:
+            if i and isinstance(error, ModuleNotFoundError):  # it is not the cell that asks for it
+                needs = f"lab {lab.name} needs {error.name}: pip install {error.name}"
+                raise UnavailableError(needs) from None
+            raise SubmissionError(in_cell(error)) from None
+        made[name] = module
+    return made
+
+
+def in_cell(error: BaseException) -> str:
+    """Returns an error of Python's as a reader of the cell needs it: without frames of ours."""
+    told = traceback.TracebackException.from_exception(error)
+    told.stack = traceback.StackSummary.from_list([f for f in told.stack if f.filename == CELL])
+    return "".join(told.format()).strip()

@@ -1,0 +1,128 @@
+"""What a student has reached: kept in the user's own folder, handed in as a file if they like."""
+
+import datetime
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import filelock
+import platformdirs
+
+from rungs.core.arguments import shown
+from rungs.core.atomic import atomic_write
+from rungs.core.schema import schema_error
+from rungs.errors import ConfigurationError
+from rungs_course.labs.catalogue import labs
+from rungs_course.labs.verdict import Verdict
+
+_MOST_BYTES = 16 << 20
+_FORM: dict[str, type] = {
+    "right": bool,
+    "reached": bool,
+    "tries": int,
+    "gain": float,
+    "share": float,
+    "code": str,
+    "date": str,
+}
+
+
+def path() -> Path:
+    """Returns where the record is kept."""
+    return Path(platformdirs.user_data_dir("rungs"), "labs.json")
+
+
+def read(file: Path | None = None) -> dict[str, dict]:
+    """Returns a record: by lab, `right`, `reached`, `tries`, `gain`, `share`, `code`, `date`.
+
+    Args:
+        file: which; by default this user's.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    file = file or path()
+    if not os.path.lexists(file):
+        return {}
+    kept = load(file)
+    for name, entry in kept.items():
+        wrong = _misfit(entry, f"it[{shown(name)}]")
+        if wrong:
+            raise ConfigurationError(f"{file} is no record of labs: {wrong}")
+    return kept
+
+
+def _misfit(entry: Any, name: str) -> str:
+    """Says in a few words what is wrong with an entry of a record; "" where nothing is."""
+    if not isinstance(entry, dict):
+        return f"{name} is of type {type(entry).__name__}"
+    wrong = schema_error(entry, {key: form for key, form in _FORM.items() if key in entry}, name)
+    if not wrong and not 0 <= entry.get("tries", 0) < 1 << 31:
+        return f"{name}['tries'] is no number of tries"
+    if not wrong and not all(math.isfinite(entry.get(key, 0)) for key in ("gain", "share")):
+        return f"{name} has a gain or share that is no number"
+    return wrong
+
+
+def load(file: Path) -> dict[str, Any]:
+    """Returns what a file says by lab, as it stands there: others may have written it.
+
+    Raises:
+        ConfigurationError: it is no file, is too large or can't be read, or is no JSON object.
+    """
+    try:
+        if not file.is_file():  # to open a pipe would wait for its writer
+            raise ConfigurationError(f"{file} is no file")
+        size = file.stat().st_size  # 0 also of the system's own, which may have no end
+        if not 0 < size <= _MOST_BYTES:
+            raise ConfigurationError(f"{file} is empty or larger than {_MOST_BYTES >> 20} MB")
+        kept = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, ConfigurationError):
+            raise
+        raise ConfigurationError(f"{file} is no record of labs: {error}") from None
+    if not isinstance(kept, dict):
+        raise ConfigurationError(f"{file} is no record of labs: it is no JSON object")
+    return kept
+
+
+def add(verdict: Verdict, code: str) -> None:
+    """Notes a check. Of several right answers the one with the largest share of the best stays."""
+    file = path()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(f"{file}.lock"):
+        kept = read(file)
+        before = {"right": False, "tries": 0} | kept.get(verdict.lab.name, {})
+        after = before | {"tries": before["tries"] + 1}
+        if verdict.right and verdict.share.middle > before.get("share", 0):
+            after |= {
+                "right": True,
+                "reached": verdict.reached or before.get("reached", False),
+                "gain": verdict.gain.middle,
+                "share": verdict.share.middle,
+                "code": code,
+                "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            }
+        with atomic_write(file) as unfinished:
+            unfinished.write_text(json.dumps(kept | {verdict.lab.name: after}, indent=1))
+
+
+def table(kept: dict[str, dict]):
+    """Returns a row per lab: name, title, minutes, whether it is right, tries, how fast it is.
+
+    Args:
+        kept: of `read`.
+    """
+    import pandas as pd
+
+    rows = []
+    for name, lab in labs().items():
+        entry = kept.get(name, {})
+        state = "right" if entry.get("right") else "tried" if entry else "to do"
+        state = "target reached" if state == "right" and entry.get("reached") else state
+        tries, gain, share = entry.get("tries", 0), entry.get("gain"), entry.get("share")
+        rows.append((name, lab.title, lab.notebook, lab.minutes, state, tries, gain, share))
+    columns = ["lab", "title", "notebook", "minutes", "state", "tries", "gain", "of the best"]
+    return pd.DataFrame(rows, columns=columns)

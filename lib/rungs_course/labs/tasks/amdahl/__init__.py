@@ -1,0 +1,106 @@
+"""Lab 10: Amdahl's law, fitted to noisy times."""
+
+import functools
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.numeric import first_difference, fixed
+
+
+class Runs(NamedTuple):
+    """Seconds, (n,), that work took on so many threads, (n,), and what is true of it."""
+
+    threads: np.ndarray
+    seconds: np.ndarray
+    serial: float
+    parallel: float
+
+
+def _exact(threads: list[int], serial: float, parallel: float) -> Runs:
+    counts = np.array(threads, float)
+    return Runs(fixed(counts), fixed(serial + parallel / counts), serial, parallel)
+
+
+# Times without any noise: there is one answer.
+_CASES = {
+    "1, 2, 4 and 8 threads": _exact([1, 2, 4, 8], 2.0, 8.0),
+    "1, 2 and 4 threads, nothing serial": _exact([1, 2, 4], 0.0, 3.0),
+    "8, 1, 2, 2 and 4 threads, in this order": _exact([8, 1, 2, 2, 4], 0.5, 6.0),
+    "2, 4 and 16 threads, none alone": _exact([2, 4, 16], 1.0, 20.0),
+}
+
+
+@functools.cache
+def _noisy(count: int = 150) -> list[Runs]:
+    """Returns the runs of so many machines: five each, off by 2 %; a fifth were disturbed."""
+    rng, machines = np.random.default_rng(10), []
+    for _ in range(count):
+        serial, parallel = rng.uniform(0.02, 0.3), rng.uniform(0.7, 2.0)
+        threads = rng.permutation(np.repeat([1.0, 2.0, 4.0, 8.0, 16.0], 5))
+        seconds = (serial + parallel / threads) * rng.lognormal(0, 0.02, len(threads))
+        disturbed = rng.random(len(threads)) < 0.2
+        seconds += disturbed * seconds * rng.exponential(0.5, len(threads))
+        machines.append(Runs(fixed(threads), fixed(seconds), serial, parallel))
+    return machines
+
+
+def _judge(functions) -> Difference | None:
+    for told, (threads, seconds, serial, parallel) in _CASES.items():
+        found = functions.fit(threads, seconds)
+        difference = first_difference(
+            found,
+            [serial, parallel],
+            lambda i, told=told: (
+                f"the {('serial', 'parallel')[i]} seconds of exact times of {told}"
+            ),
+            whole=f"what fit returns of {told}",
+        )
+        if difference:
+            return difference
+    found = functions.fit(*_noisy()[0][:2])
+    if np.shape(found) != (2,) or not np.isfinite(found).all():
+        return Difference("what fit returns of 25 noisy times", "two numbers", f"{found!r:.200}")
+    return None
+
+
+def _work(functions):
+    return lambda: float(np.mean([_off(functions, runs) for runs in _noisy()]))
+
+
+def _off(functions, runs: Runs) -> float:
+    """Returns how far off the serial seconds are, in % of those of one thread."""
+    serial, _ = functions.fit(runs.threads, runs.seconds)
+    return 100 * abs(serial - runs.serial) / (runs.serial + runs.parallel)
+
+
+LAB = Lab(
+    name="10",
+    title="Amdahl's law, fitted",
+    notebook="10_scaling",
+    minutes=25,
+    goal="""Work takes `serial + parallel / p` seconds on `p` threads: some of it they can't share.
+Given are NumPy arrays `threads` and `seconds`, an entry for each run, in any order, some numbers of
+threads more than once and others not at all. Return `(serial, parallel)`, in seconds. The stub
+thinks that nothing is serial. First be exact where times are. Then come near where they are noisy:
+what counts is how far your serial seconds are off, in percent of the time of one thread, on average
+over 150 machines. Each run is some percent off, and every fifth was disturbed by something else and
+took longer, some much longer.""",
+    defines=("fit",),
+    hints=(
+        "The law is a line: over `1 / threads`, its height at 0 is `serial`, its slope `parallel`. "
+        "`np.linalg.lstsq` fits it to all runs at once. Divide both sides by `seconds`: a percent "
+        "should count the same in a short run as in a long one.",
+        "Least squares listen most to those who are furthest off. Fit to the median of each number "
+        "of threads; or fit, give a run the less weight the further it is from the line, and fit "
+        "again, some times over.",
+    ),
+    judge=_judge,
+    work=_work,
+    target=0.4,
+    folder=Path(__file__).parent,
+    language="python",
+    unit="% off",
+)

@@ -1,0 +1,108 @@
+"""Lab 09: cache misses, predicted."""
+
+import functools
+from pathlib import Path
+from typing import NamedTuple
+
+from rungs_course.labs.lab import Difference, Lab, timed
+from rungs_course.labs.tasks.cache_misses.cache import Cache
+
+_WAYS = ("row by row", "column by column")
+
+
+class Traversal(NamedTuple):
+    """An array, `item` bytes each, and a cache: `sets` of `ways` lines of `line` bytes each."""
+
+    rows: int
+    columns: int
+    item: int
+    line: int
+    sets: int
+    ways: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rows} rows of {self.columns} items of {self.item} bytes, through "
+            f"{self.sets * self.ways * self.line:,} bytes of cache, {self.sets} sets of "
+            f"{self.ways} lines of {self.line} bytes"
+        )
+
+
+# All of it fits; a column does; it doesn't; a power of two fits, but not in its sets; a row a line
+# longer mends that; sets are used unevenly.
+_CASES = [
+    Traversal(8, 16, 4, 64, 16, 4),
+    Traversal(32, 72, 8, 64, 16, 4),
+    Traversal(80, 40, 8, 64, 16, 4),
+    Traversal(32, 128, 8, 64, 16, 4),
+    Traversal(32, 136, 8, 64, 16, 4),
+    Traversal(30, 32, 8, 64, 16, 4),
+    Traversal(66, 8, 8, 64, 16, 4),
+    Traversal(64, 512, 4, 64, 64, 8),
+    Traversal(100, 48, 4, 32, 8, 2),
+    Traversal(20, 96, 2, 64, 4, 1),
+    Traversal(17, 64, 1, 64, 1, 16),
+    Traversal(16, 64, 1, 64, 1, 16),
+]
+
+
+def simulated(case: Traversal) -> tuple[int, int]:
+    """Returns the misses of going through the array by rows and by columns, access by access."""
+    rows, columns, item, line, sets, ways = case
+    by_rows, by_columns = Cache(line, sets, ways), Cache(line, sets, ways)
+    for at in range(rows * columns):
+        by_rows.touch(at * item)
+        row, column = at % rows, at // rows
+        by_columns.touch((row * columns + column) * item)
+    return by_rows.misses, by_columns.misses
+
+
+@functools.cache
+def _expected() -> list[tuple[int, int]]:
+    return [simulated(case) for case in _CASES]
+
+
+def _judge(functions) -> Difference | None:
+    for case, expected in zip(_CASES, _expected(), strict=True):
+        found = functions.misses(*case)
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            return Difference("what it returns", "two numbers", f"{found!r:.200}")
+        for way, should, got in zip(_WAYS, expected, found, strict=True):
+            if got != should:
+                return Difference(f"misses {way}: {case}", f"{should}", f"{got}")
+    return None
+
+
+def _work(functions):
+    case = Traversal(96, 128, 8, 64, 64, 8)
+    return timed(lambda: functions.misses(*case))
+
+
+LAB = Lab(
+    name="09",
+    title="misses, predicted",
+    notebook="09_counters",
+    minutes=30,
+    goal="""An array has `rows` rows of `columns` items of `item` bytes, one row after the other,
+from the beginning of a line on; a row is a whole number of lines, a line one of items. A program
+reads all items once, row by row, and another one column by column. The cache is empty at first. It
+has `sets` sets of `ways` lines of `line` bytes: the line with number `n` (its address over `line`)
+can only be in set `n % sets`, and where that is full the line goes that was used longest ago.
+Return how often each of the two programs misses, as a tuple. All are integers, and `sets` is a
+power of two. The stub thinks that what fits in the cache stays there. A simulation of every access
+tells the truth, slowly; predict it.""",
+    defines=("misses",),
+    hints=(
+        "Row by row, each line is missed once. Column by column, the lines of one column are "
+        "needed again for the next column. Which sets are they in, and how many in each?",
+        "Neighbours of a column are `columns * item // line` lines apart, so that they use "
+        "`sets // gcd(that, sets)` sets, in turns. A set that got more lines than it has ways has "
+        "lost each one when it is needed again: there every access misses. In the others every "
+        "line is missed once.",
+    ),
+    judge=_judge,
+    work=_work,
+    target=0.5,
+    folder=Path(__file__).parent,
+    language="python",
+)

@@ -1,0 +1,101 @@
+"""Lab 13b: many steps in one launch of a kernel."""
+
+import functools
+from pathlib import Path
+
+import numpy as np
+
+from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.numeric import first_difference, fixed
+from rungs_course.labs.tasks.fused_steps.memory import Memory
+
+_CARTS, _STEPS, _THREADS = 70, 40, 32  # a block of threads has no cart for some of its own
+_NAMES = ("x", "x_dot", "theta", "theta_dot")
+
+
+@functools.cache
+def _case() -> tuple[np.ndarray, np.ndarray]:
+    """Returns carts as they begin, (4, N), and actions for all steps, (T, N)."""
+    rng = np.random.default_rng(13)
+    state = rng.uniform(-0.05, 0.05, (4, _CARTS))
+    return fixed(state), fixed(rng.integers(0, 2, (_STEPS, _CARTS)), np.int64)
+
+
+@functools.cache
+def _expected() -> tuple[np.ndarray, np.ndarray]:
+    """Returns where Gymnasium's CartPole ends, (4, N), and after how many steps, (N,)."""
+    from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+
+    env, (state, action) = CartPoleEnv(), _case()
+    after, lasted = np.empty_like(state), np.empty(_CARTS)
+    for i in range(_CARTS):
+        env.reset()
+        env.state, steps, over = state[:, i].copy(), 0, False
+        while steps < _STEPS and not over:
+            _, _, over, _, _ = env.step(int(action[steps, i]))
+            steps += 1
+        after[:, i], lasted[i] = env.state, steps
+    return after, lasted
+
+
+def _played(functions) -> tuple[Memory, Memory, Memory]:
+    """Launches the kernel once; returns the states, the actions and how long carts lasted."""
+    state, action = _case()
+    lasted = np.full(_CARTS, -1, np.int64)
+    memory = Memory("state", state), Memory("action", action), Memory("lasted", lasted)
+    functions.play[-(-_CARTS // _THREADS), _THREADS](*memory)
+    return memory
+
+
+def _judge(functions) -> Difference | None:
+    after, lasted = _expected()
+    state, _, steps = _played(functions)
+    return first_difference(
+        steps.values,
+        lasted,
+        lambda i: f"how many steps cart {i} lasted, of {_STEPS}",
+        whole="how long all carts lasted",
+    ) or first_difference(
+        state.values,
+        after,
+        lambda row, i: f"{_NAMES[row]} of cart {i} after {lasted[i]:.0f} steps",
+        whole="all states",
+    )
+
+
+def _work(functions):
+    played = _expected()[1].sum()
+    return lambda: sum(array.accesses for array in _played(functions)) / played
+
+
+LAB = Lab(
+    name="13b",
+    title="many steps in one launch",
+    notebook="13_cartpole",
+    minutes=25,
+    goal=r"""Write a CUDA kernel with Numba, one thread for each cart, that plays `T` steps of `N`
+carts in one launch. `state`, `(4, N)` float64, holds `x`, `x_dot`, `theta` and `theta_dot`;
+`action`, `(T, N)`, is 0 to push left, 1 right. After a step that makes a cart fall it plays no
+more. At the end `state` holds where each cart came to, and `lasted`, `(N,)`, how many steps it
+played, `T` where it still stands. It is launched as `play[blocks, 32](state, action, lasted)` with
+as many blocks as `N` carts need: the last has threads without a cart. The step itself is given.
+
+Numba simulates the kernel here, in Python, with or without a GPU: its seconds say nothing. What
+counts is what makes such a kernel slow on a GPU: how often it reads or writes a number in the GPU's
+memory, per step of a cart. On a GPU a store outside an array changes what belongs to others, and
+nobody is told; here it is refused.""",
+    defines=("play",),
+    hints=(
+        "`cuda.grid(1)` is the number of a thread among those of all blocks. Return at once if it "
+        "is no cart's. Then a loop over steps, as you would write it for one cart.",
+        "A thread's variables are registers, which cost nothing. What is in `state[0, i]` before "
+        "the first step concerns this thread only: read it once, and write it back once.",
+    ),
+    judge=_judge,
+    work=_work,
+    target=0.9,
+    folder=Path(__file__).parent,
+    language="cuda",
+    alone=True,
+    unit="accesses a step",
+)

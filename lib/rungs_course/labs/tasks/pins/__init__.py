@@ -1,0 +1,113 @@
+"""Lab 03c: which pieces are pinned to their king."""
+
+import functools
+from pathlib import Path
+
+import chess
+import numpy as np
+
+from rungs_course.labs import attacks
+from rungs_course.labs.lab import Lab, timed
+
+_PLIES, _CROWDED = 600, 1400
+_LONE = "4k3/8/8/8/8/8/8/K6r w - - 0 1", "k7/8/8/8/8/8/8/K2N3r w - - 0 1"
+_SLIDERS = "rrbbqp"  # theirs on a crowded board: more of what pins than in a game
+_OURS = "NNBRQP"
+
+
+@functools.cache
+def _boards() -> list[chess.Board]:
+    """Returns two plain positions, those of random games, and crowded ones with many pins."""
+    rng = np.random.default_rng(5)
+    boards, game = [chess.Board(fen) for fen in _LONE], chess.Board()
+    for _ in range(_PLIES):
+        moves = list(game.legal_moves)
+        if not moves or len(game.move_stack) == 100:
+            game = chess.Board()
+            continue
+        game.push(moves[rng.integers(len(moves))])
+        boards.append(game.copy(stack=False))
+    return boards + [_crowded(rng) for _ in range(_CROWDED)]
+
+
+def _crowded(rng: np.random.Generator) -> chess.Board:
+    number = int(rng.integers(2, 12))
+    squares = rng.permutation(64)[: 2 * number + 2].tolist()
+    board = chess.Board(None)
+    for square, symbol in zip(squares[:2], "Kk", strict=True):
+        board.set_piece_at(square, chess.Piece.from_symbol(symbol))
+    for i, square in enumerate(squares[2:]):
+        symbols = _OURS if i % 2 else _SLIDERS
+        symbol = symbols[rng.integers(len(symbols))]
+        board.set_piece_at(square, chess.Piece.from_symbol(symbol))
+    return board
+
+
+@functools.cache
+def _inputs() -> tuple[np.ndarray, ...]:
+    """Returns per board: own king, own pieces, theirs, their straight and diagonal sliders."""
+    rows = []
+    for board in _boards():
+        mine, theirs = board.occupied_co[board.turn], board.occupied_co[not board.turn]
+        straight, diagonal = board.rooks | board.queens, board.bishops | board.queens
+        rows.append((board.kings & mine, mine, theirs, straight & theirs, diagonal & theirs))
+    return tuple(np.array(rows, np.uint64).T.copy())
+
+
+def _expected(board: chess.Board) -> int:
+    mine = board.occupied_co[board.turn] & ~board.kings
+    pinned = (square for square in chess.SquareSet(mine) if board.is_pinned(board.turn, square))
+    return int(chess.SquareSet(pinned))
+
+
+def _judge(functions):
+    boards = _boards()
+    return attacks.first_difference(
+        functions.run,
+        _inputs(),
+        np.array([_expected(board) for board in boards], np.uint64),
+        lambda i: boards[i].fen(),
+        lambda i: f"the pinned pieces of {chess.COLOR_NAMES[boards[i].turn]}",
+    )
+
+
+def _work(functions):
+    return timed(attacks.work(functions.run, _inputs(), len(_boards())))
+
+
+LAB = Lab(
+    name="03c",
+    title="pins",
+    notebook="03_cpp",
+    minutes=35,
+    goal="""A piece is pinned when it alone stands between its king and a slider of theirs: if it
+left that line, the king could be taken. Write a function that is given bitboards, `king` (one
+square), `own` (all own pieces, the king too), `theirs`, and of theirs the `straight` sliders (rooks
+and queens) and the `diagonal` ones (bishops and queens), and returns the pinned pieces of `own`.
+The baseline walks from the king in eight directions, a square at a time, and branches at each. Fill
+whole lines instead: a pinned piece is where what the king sees meets what a slider sees from the
+other side.""",
+    defines=("pinned",),
+    hints=(
+        "In one direction: let the king fill empty squares and go one step beyond; let the sliders "
+        "fill empty squares the opposite way and go one step beyond. What of `own` is in both is "
+        "pinned. The queen fills in all directions, a rook in four, a bishop in the other four.",
+        "All eight directions fit one register: `typedef std::uint64_t Lanes "
+        "__attribute__((vector_size(64)));` adds, masks and shifts lane by lane, and `x << by | "
+        "x >> (64 - by)` with `by` = {8, 9, 1, 57, 56, 55, 63, 7} moves each lane its own way (and "
+        "the opposite direction is four lanes further). After every move, mask the files and ranks "
+        "that a lane can't have come to.",
+    ),
+    judge=_judge,
+    work=_work,
+    target=0.6,
+    folder=Path(__file__).parent,
+    harness="""
+void run(const std::uint64_t* king, const std::uint64_t* own, const std::uint64_t* theirs,
+         const std::uint64_t* straight, const std::uint64_t* diagonal, std::uint64_t* out,
+         std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    out[i] = pinned(king[i], own[i], theirs[i], straight[i], diagonal[i]);
+}
+""",
+)

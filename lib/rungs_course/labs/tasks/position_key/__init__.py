@@ -1,0 +1,117 @@
+"""Lab 01b: a position's key, updated instead of computed anew."""
+
+import functools
+from pathlib import Path
+
+import chess
+import numpy as np
+from chess.polyglot import POLYGLOT_RANDOM_ARRAY, zobrist_hash
+
+from rungs_course.labs.lab import Difference, Lab, timed
+
+_GAMES, _PLIES = 25, 160
+# Quiet moves, a capture, castling; then en passant, possible or not; a rook taken; a promotion.
+_SCRIPTED = (
+    "g1f3 b8c6 e2e4 e7e5 f3e5 c6e5 f1e2 f8e7 e1g1 g8f6 d2d4 e5g6 c1e3 e8g8",
+    "a2a4 h7h5 a4a5 b7b5 a5b6 a7b6 a1a8 h5h4 a8b8 h4h3 b8c8 h3g2 c8d8 e8d8 h1g1 g2f1n",
+)
+
+
+@functools.cache
+def _games() -> list[list[chess.Move]]:
+    rng = np.random.default_rng(21)
+    games = [[chess.Move.from_uci(move) for move in game.split()] for game in _SCRIPTED]
+    for _ in range(_GAMES):
+        board = chess.Board()
+        for _ in range(_PLIES):
+            moves = list(board.legal_moves)
+            if not moves:
+                break
+            rare = [move for move in moves if board.is_castling(move) or board.is_en_passant(move)]
+            chosen = rare or moves
+            board.push(chosen[rng.integers(len(chosen))])
+        games.append(board.move_stack)
+    return games
+
+
+@functools.cache
+def _names() -> dict[int, str]:
+    """Returns what each of the numbers stands for."""
+    told = [
+        f"a {chess.COLOR_NAMES[color]} {chess.PIECE_NAMES[piece]} on {square}"
+        for piece in chess.PIECE_TYPES
+        for color in (chess.BLACK, chess.WHITE)
+        for square in chess.SQUARE_NAMES
+    ]
+    told += [f"the right to castle {side}" for side in ("K", "Q", "k", "q")]
+    told += [f"en passant on file {file}" for file in chess.FILE_NAMES]
+    told += ["white to move"]
+    return dict(zip(POLYGLOT_RANDOM_ARRAY, told, strict=True))
+
+
+def _off_by(number: int) -> str:
+    """Returns which one or two numbers make the difference of two keys, in words."""
+    names = _names()
+    if number in names:
+        return f", off by {names[number]}"
+    for first, name in names.items():
+        if number ^ first in names:
+            return f", off by {name} and {names[number ^ first]}"
+    return ""
+
+
+def _judge(functions) -> Difference | None:
+    for number, moves in enumerate(_games()):
+        found, board = list(functions.keys(list(moves))), chess.Board()
+        if len(found) != len(moves) + 1:
+            what = f"keys of game {number}, which has {len(moves)} moves"
+            return Difference(what, f"{len(moves) + 1}", f"{len(found)}")
+        for ply, got in enumerate(found):
+            if ply:
+                board.push(moves[ply - 1])
+            should = zobrist_hash(board)
+            if got != should:
+                after = f"after {moves[ply - 1].uci()}" if ply else "at first"
+                said = f"{got:#x}{_off_by(got ^ should)}" if isinstance(got, int) else f"{got!r}"
+                what = f"the key {after}, ply {ply} of game {number}"
+                return Difference(what, f"{should:#x}", f"{said:.200}", board.fen())
+    return None
+
+
+def _work(functions):
+    return timed(lambda: [functions.keys(moves) for moves in _games()])
+
+
+LAB = Lab(
+    name="01b",
+    title="a key that is updated",
+    notebook="01_python",
+    minutes=40,
+    goal="""Whether a position was there before is asked of its key, 64 bits. Polyglot's key is the
+exclusive or (`^`) of numbers from a table, `chess.polyglot.POLYGLOT_RANDOM_ARRAY`:
+
+- `64 * kind + square` for each piece, where `kind` is `2 * (piece_type - 1) + color`, from 0, black
+  pawns, to 11, the white king;
+- 768 to 771 for the rights to castle that are left: K, Q, k, q;
+- 772 + file, if a pawn has just gone two squares and an enemy pawn stands right beside it;
+- 780, if white is to move.
+
+Given a game's moves (`chess.Move`, from the usual first position), return the keys of all its
+positions, the first one's too. `chess.polyglot.zobrist_hash` goes through all pieces each time. But
+a move changes little, and what is xored twice is gone: update the key. The stub does it for quiet
+moves.""",
+    defines=("keys",),
+    hints=(
+        "Go through what a move can do besides: take a piece (for en passant, on another square), "
+        "promote, move a rook in castling, end rights to castle (also by taking a rook), allow en "
+        "passant for one ply.",
+        "`chess.Board.push` now takes most of the time. All you need is a list of 64 that says "
+        "which kind is on a square, the rights as 4 bits with a table of which stay when a square "
+        "is left or reached, and the number for en passant that must be taken out again.",
+    ),
+    judge=_judge,
+    work=_work,
+    target=0.5,
+    folder=Path(__file__).parent,
+    language="python",
+)

@@ -1,0 +1,117 @@
+"""Lab 16: which move a simulation tries."""
+
+import functools
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rungs_course.labs.lab import Difference, Lab, timed
+from rungs_course.labs.numeric import first_difference, fixed
+
+
+class Nodes(NamedTuple):
+    """N nodes of trees with K moves each: (N, K) priors, visits, and sums of what visits found."""
+
+    prior: np.ndarray
+    visits: np.ndarray
+    value_sum: np.ndarray
+    c: float
+
+
+def _random(seed: int, nodes: int, moves: int, most: int, c: float) -> Nodes:
+    """Returns nodes whose moves have at most so many visits."""
+    rng = np.random.default_rng(seed)
+    prior = rng.random((nodes, moves))
+    visits = rng.integers(0, most + 1, (nodes, moves))
+    value_sum = visits * rng.uniform(-1, 1, (nodes, moves))
+    prior /= prior.sum(axis=1, keepdims=True)
+    return Nodes(fixed(prior), fixed(visits), fixed(value_sum), c)
+
+
+@functools.cache
+def _cases() -> dict[str, Nodes]:
+    """Returns nodes by what is special about them, the simplest first."""
+    return {
+        "every move was visited": Nodes(
+            fixed([[0.5, 0.5]]), fixed([[1, 3]]), fixed([[0.5, -0.9]]), 1.0
+        ),
+        "a move was not visited yet": Nodes(
+            fixed([[0.9, 0.1]]), fixed([[4, 0]]), fixed([[2.0, 0.0]]), 1.0
+        ),
+        "nothing was visited yet": Nodes(
+            fixed([[0.7, 0.3]]), fixed([[0, 0]]), fixed([[0.0, 0.0]]), 1.25
+        ),
+        "there are three nodes": _random(1, 3, 4, 5, 1.25),
+        "there are many": _random(2, 40, 30, 20, 2.0),
+    }
+
+
+def by_definition(nodes: Nodes) -> np.ndarray:
+    """Returns every move's score, one by one (Silver et al., 2018, equation of PUCT)."""
+    result = np.zeros_like(nodes.prior)
+    for node, move in np.ndindex(result.shape):
+        visits = nodes.visits[node, move]
+        value = nodes.value_sum[node, move] / visits if visits else 0.0
+        wish = nodes.prior[node, move] * math.sqrt(nodes.visits[node].sum()) / (1 + visits)
+        result[node, move] = value + nodes.c * wish
+    return result
+
+
+def _judge(functions) -> Difference | None:
+    for special, nodes in _cases().items():
+        found = first_difference(
+            functions.scores(*nodes),
+            by_definition(nodes),
+            functools.partial(_what, nodes, special),
+            whole=f"all scores, where {special}",
+        )
+        if found:
+            return found
+    return None
+
+
+def _what(nodes: Nodes, special: str, node: int, move: int) -> str:
+    return (
+        f"the score of move {move} of node {node}, where {special} (its prior is "
+        f"{nodes.prior[node, move]:.3g}, its visits are {nodes.visits[node, move]:g} of "
+        f"{nodes.visits[node].sum():g}, its values add up to {nodes.value_sum[node, move]:.3g})"
+    )
+
+
+def _work(functions):
+    nodes = _random(3, 512, 218, 3, 1.25)
+    return timed(lambda: functions.scores(*nodes))
+
+
+LAB = Lab(
+    name="16",
+    title="which move to try",
+    notebook="16_search",
+    minutes=20,
+    goal=r"""A simulation goes down the tree, and at every node takes the move with the highest
+score. Given are, for `N` nodes with `K` moves each, as NumPy arrays `(N, K)`: `prior`, how likely
+the network plays the move; `visits`, how many simulations took it; `value_sum`, the sum of what
+those found, from the side of who is to move; and the number `c`. AlphaZero's score (PUCT) is
+
+$$\text{score} = Q + c \cdot \text{prior} \cdot \frac{\sqrt{N}}{1 + \text{visits}}$$
+
+where $Q$ is the mean of what the move's simulations found, 0 where there were none, and $N$ the sum
+of the visits of all moves of the node. Return all
+scores, `(N, K)`. The stub divides by zero, and knows only how often a move itself was tried. A loop
+in Python is slow: all nodes can be scored at once.""",
+    defines=("scores",),
+    hints=(
+        "The sum of a node's visits is `visits.sum(axis=1, keepdims=True)`, which NumPy spreads "
+        "over its moves. Where there are no visits the sum of values is 0, too: what could you "
+        "divide by instead?",
+        "`value_sum / np.maximum(visits, 1)` is Q without a branch. Of what is left, "
+        "`c * np.sqrt(...)` is one number a node: multiply it with the priors once, in place.",
+    ),
+    judge=_judge,
+    work=_work,
+    target=0.5,
+    folder=Path(__file__).parent,
+    language="python",
+)

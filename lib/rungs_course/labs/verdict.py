@@ -1,0 +1,126 @@
+"""What a check found, in words and as a board."""
+
+import dataclasses
+import html
+
+import chess
+import chess.svg
+
+from rungs_course.labs.lab import Difference, Lab
+from rungs_course.measure.noise import Factor, factor
+
+_WRONG, _MISSING = "#D55E00aa", "#0072B2aa"
+
+
+def _percent(share: float) -> int:
+    return round(100 * share)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What a check found.
+
+    Attributes:
+        lab: of which it is.
+        problem: why it could not be judged or is wrong, or None.
+        difference: the first wrong output, if one is wrong.
+        costs: by "yours", "baseline" and "solution", what each turn cost.
+        printed: what the submission printed.
+    """
+
+    lab: Lab
+    problem: str | None = None
+    difference: Difference | None = None
+    costs: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    printed: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing was found wrong."""
+        return not self.problem and not self.difference
+
+    @property
+    def gain(self) -> Factor:
+        """Baseline's cost over the submission's."""
+        return self._over("baseline")
+
+    @property
+    def share(self) -> Factor:
+        """Best known solution's cost over the submission's: its share of that one's rate."""
+        return self._over("solution")
+
+    @property
+    def reached(self) -> bool:
+        """Whether it is right, and its share, in whole percent as it is said, is the target's."""
+        return self.right and _percent(self.share.middle) >= _percent(self.lab.target)
+
+    def _over(self, other: str) -> Factor:
+        pairs = zip(self.costs[other], self.costs["yours"], strict=True)
+        return factor(theirs / yours for theirs, yours in pairs)
+
+    def __str__(self) -> str:
+        return "\n\n".join(text for _, text in self._parts())
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<{tag}>{html.escape(text)}</{tag}>" for tag, text in self._parts())
+        if self.difference and self.difference.fen:
+            said += self._board()
+        return said
+
+    def _parts(self) -> list[tuple[str, str]]:
+        """Returns what there is to say, each with HTML's name for how it is shown."""
+        state = "right." if self.right else "not right yet."
+        said = [("h4", f"Lab {self.lab.name}, {self.lab.title}: {state}")]
+        if self.problem:
+            said.append(("pre", self.problem))
+        else:
+            said.append(("p", self._differs() if self.difference else self._speed()))
+        if self.printed:
+            said += [("p", "It printed:"), ("pre", self.printed)]
+        if not self.reached:
+            said.append(("p", f'A hint: rungs_course.labs.hint("{self.lab.name}")'))
+        return said
+
+    def _differs(self) -> str:
+        difference = self.difference
+        assert difference
+        words = f"The first difference is {difference.what}: "
+        words += f"expected {difference.expected}, but it is {difference.got}."
+        for squares, which in ((difference.missing, "missing"), (difference.wrong, "too many")):
+            if squares:
+                words += (
+                    f" {which.capitalize()}: {', '.join(chess.SQUARE_NAMES[s] for s in squares)}."
+                )
+        if difference.fen:
+            words += f" The position is {difference.fen}."
+        return words
+
+    def _speed(self) -> str:
+        gain, share, target = self.gain, self.share, self.lab.target
+        if self.lab.unit == "s":
+            said = (
+                f"{gain.middle:.2f} times the baseline ({gain.low:.2f} to {gain.high:.2f}), "
+                f"{_percent(share.middle)}% of the best known solution "
+                f"({_percent(share.low)}% to {_percent(share.high)}%)."
+            )
+        else:
+            yours, baseline, best = (
+                self.costs[name][0] for name in ("yours", "baseline", "solution")
+            )
+            said = (
+                f"{yours:,.6g} {self.lab.unit}; the baseline {baseline:,.6g}, the best known "
+                f"solution {best:,.6g}, {_percent(share.middle)}% of yours."
+            )
+        goal = "reached" if self.reached else "not reached yet"
+        said += f" The target, {_percent(target)}% of the best, is {goal}."
+        if share.low < target <= share.high:
+            said += " But it lies within the noise of this run: another check may find otherwise."
+        return said
+
+    def _board(self) -> str:
+        assert self.difference
+        assert self.difference.fen
+        fill = dict.fromkeys(self.difference.wrong, _WRONG)
+        fill |= dict.fromkeys(self.difference.missing, _MISSING)
+        board = chess.Board(self.difference.fen, chess960=True)
+        return chess.svg.board(board, fill=fill, size=300)

@@ -1,0 +1,1 @@
+"""The machine that is measured: what is busy, its counters, caches and tools."""

@@ -1,0 +1,47 @@
+"""What an update costs, part by part.
+
+The time of training is updates * (generate + transfer + infer + backward): a rung changes the first
+part alone, so that its effect on training can be told from its speed.
+"""
+
+import pandas as pd
+
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.train.network import LegalActionNetwork
+from rungs.train.ppo import PARTS, Learner
+from rungs.train.settings import PpoSettings
+
+ONE_STEP = PpoSettings(num_steps=1, update_epochs=1, num_minibatches=1)
+
+
+def time_updates(
+    env: ChessVectorEnv,
+    *,
+    seed: int,
+    repeats: int,
+    warmup: int = 2,
+    settings: PpoSettings = ONE_STEP,
+    device: str = "cpu",
+    learner: str = "torch",
+    network: LegalActionNetwork | None = None,
+) -> pd.DataFrame:
+    """Plays and learns, timing each part.
+
+    Args:
+        env: a chess environment with the learner's `mask`.
+        seed: of the games, the network's weights and the actions sampled.
+        repeats: updates timed.
+        warmup: updates made first, untimed.
+        settings: how to learn; by default from one step of all boards, gone through once.
+        device: where the network is.
+        learner: how is learnt, of `rungs.train.learners`.
+        network: what learns; by default the learner's own.
+
+    Returns:
+        A row per update and part: `update`, `part` (of `PARTS`), `seconds`.
+    """
+    how = {"settings": settings, "device": device, "learner": learner, "network": network}
+    made = Learner(env, seed=seed, **how)  # type: ignore[arg-type]  # each its own
+    timed = [made.learn() for _ in range(warmup + repeats)][warmup:]
+    rows = [(i, part, times[part]) for i, times in enumerate(timed) for part in PARTS]
+    return pd.DataFrame(rows, columns=["update", "part", "seconds"])

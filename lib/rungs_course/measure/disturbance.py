@@ -1,0 +1,120 @@
+"""Whether something else used the processor while this program measured."""
+
+import dataclasses
+import os
+import resource
+import time
+from pathlib import Path
+
+import psutil
+
+from rungs_course.machine.busy import CpuTimes, cpu_times
+
+# Shares of all cores' time: what other programs may use (the system counts in hundredths of a
+# second), and what a hypervisor may give to other machines.
+MAX_BUSY, MAX_STOLEN = 0.15, 0.03
+# Times a second that the system took a core from a thread of this program which could have run on.
+MAX_PREEMPTED = 50.0
+# From which share of the time on a thread counts as computing, so that another on its core matters.
+_COMPUTING = 0.25
+# From which share of the time on a core is busy: threads that take turns leave some of it idle.
+_BUSY = 0.9
+_SHORTEST = 0.2  # seconds: of less, hundredths of a second tell nothing
+
+_TICKS = os.sysconf("SC_CLK_TCK")  # of the system's clock, a second
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """What this program and the machine have used so far.
+
+    Attributes:
+        at: the time, in seconds.
+        cores: the time of all cores; None where the system does not say.
+        own: CPU seconds of this program and all processes that it started.
+        preempted: how often the system took a core from a thread of this process.
+        threads: of each thread of this process, its CPU seconds and the core that it was last on.
+    """
+
+    at: float
+    cores: CpuTimes | None
+    own: float
+    preempted: int
+    threads: dict[int, tuple[float, int]]
+
+
+def usage() -> Usage:
+    """Returns what has been used so far; on systems other than Linux, without cores and threads."""
+    return Usage(
+        time.perf_counter(),
+        cpu_times(),
+        _own_seconds(),
+        resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw,
+        _threads(),
+    )
+
+
+def disturbances(
+    before: Usage, after: Usage, *, threads_share_cores: bool = False
+) -> dict[str, float]:
+    """Returns what disturbed a measurement: phrases to format, each with how much it was.
+
+    Args:
+        before, after: what had been used when it began and when it ended.
+        threads_share_cores: whether the measurement itself has more threads or processes than
+            cores: then it does not count that they take cores from each other.
+    """
+    seconds = after.at - before.at
+    if seconds < _SHORTEST:
+        return {}
+    found = {}
+    if before.cores and after.cores and after.cores.total > before.cores.total:
+        ticks = after.cores.total - before.cores.total
+        stolen = (after.cores.stolen - before.cores.stolen) / ticks
+        own = (after.own - before.own) * _TICKS / ticks
+        others = (after.cores.busy - before.cores.busy) / ticks - own
+        if stolen > MAX_STOLEN:
+            found["the hypervisor took {:.0%} of the cores' time"] = stolen
+        if others > MAX_BUSY:
+            found["other programs used {:.0%} of the cores' time"] = others
+    if threads_share_cores:
+        return found
+    preempted = (after.preempted - before.preempted) / seconds
+    if preempted > MAX_PREEMPTED:
+        found["threads lost their core {:.0f} times a second"] = preempted
+    if (crowd := _threads_on_one_core(before, after, seconds)) > 1:
+        found["{:.0f} computing threads shared a core"] = crowd
+    return found
+
+
+def _own_seconds() -> float:
+    """Returns the CPU seconds of this process, of those it started, and of those they started."""
+    seconds = sum(os.times()[:4])
+    for child in psutil.Process().children(recursive=True):
+        try:
+            seconds += sum(child.cpu_times()[:4])
+        except psutil.Error:  # it has just ended
+            continue
+    return seconds
+
+
+def _threads() -> dict[int, tuple[float, int]]:
+    found = {}
+    for folder in Path("/proc/self/task").glob("[0-9]*"):
+        try:
+            # What follows the name, which may hold spaces: from the third field on.
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        found[int(folder.name)] = (int(fields[11]) + int(fields[12])) / _TICKS, int(fields[36])
+    return found
+
+
+def _threads_on_one_core(before: Usage, after: Usage, seconds: float) -> int:
+    """Returns how many computing threads were last on one core that they kept busy together."""
+    of_core: dict[int, list[float]] = {}
+    for thread, (used, core) in after.threads.items():
+        share = (used - before.threads.get(thread, (0.0, core))[0]) / seconds
+        if share > _COMPUTING:
+            of_core.setdefault(core, []).append(share)
+    return max((len(shares) for shares in of_core.values() if sum(shares) > _BUSY), default=0)

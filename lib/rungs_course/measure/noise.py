@@ -1,0 +1,74 @@
+"""Whether one thing takes longer than another, or whether that is the noise of this run."""
+
+import dataclasses
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import scipy.special
+
+from rungs.errors import ConfigurationError
+from rungs_course.measure.compare import FEWEST
+
+# How often an interval may miss on both sides together: what the extremes of five repeats allow.
+_MISSES = 1 / 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Factor:
+    """How many times as much one thing takes as another.
+
+    Attributes:
+        middle: the median.
+        low, high: where it lies with at least 94 % confidence, if there are enough repeats.
+        repeats: how many it is of.
+    """
+
+    middle: float
+    low: float
+    high: float
+    repeats: int
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are enough repeats to tell noise, and their median is a number."""
+        return self.repeats >= FEWEST and math.isfinite(self.middle)
+
+    def beyond(self, value: float = 1.0) -> bool:
+        """Says whether it is larger or smaller than `value` beyond its noise."""
+        return self.judged and not self.low <= value <= self.high
+
+
+def factor(ratios: Iterable[float]) -> Factor:
+    """Returns the factor of two that took turns, from their ratios repeat by repeat."""
+    ratios = np.asarray(list(ratios), float)
+    low, high = interval(ratios)
+    return Factor(float(np.median(ratios)), low, high, len(ratios))
+
+
+def factor_apart(ours: Iterable[float], theirs: Iterable[float]) -> Factor:
+    """Returns the factor ours / theirs of two that took no turns: both have noise of their own."""
+    ours, theirs = (np.asarray(list(values), float) for values in (ours, theirs))
+    (low, high), (least, most) = interval(ours), interval(theirs)
+    above = np.array([np.median(ours), low, high])
+    with np.errstate(divide="ignore", invalid="ignore"):  # of 0 seconds: then it is not judged
+        middle, low, high = map(float, above / [np.median(theirs), most, least])
+    return Factor(middle, low, high, min(len(ours), len(theirs)))
+
+
+def interval(values: Iterable[float]) -> tuple[float, float]:
+    """Returns where the median lies, whatever the distribution, as far as chance allows.
+
+    That so many of n values lie on one side of their distribution's median is as likely as so many
+    heads in n throws of a coin. With fewer than five values it is from the least to the most.
+
+    Raises:
+        ConfigurationError: there are no values.
+    """
+    values = np.sort(np.asarray(list(values), float))
+    if not len(values):
+        raise ConfigurationError("there are no repeats, which have no median")
+    most = (len(values) - 1) // 2  # that may be left out on a side
+    missed = 2 * scipy.special.bdtr(np.arange(most + 1), len(values), 0.5)
+    left_out = max(0, int(np.searchsorted(missed, _MISSES, side="right")) - 1)
+    return float(values[left_out]), float(values[-1 - left_out])

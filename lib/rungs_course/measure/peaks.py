@@ -1,0 +1,208 @@
+"""What this machine does at most, measured: operations, cycles and bytes per second."""
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable
+
+import pandas as pd
+
+from rungs.compile import gpp, loader, openmp
+from rungs.compile.abi import described
+from rungs.compile.functions import Api
+from rungs.errors import CompilerError
+from rungs_course.machine.topology import caches
+
+# What `rungs::machine::Peak` calls each.
+COMPUTE = {
+    "float32": "FLOAT32",
+    "float64": "FLOAT64",
+    "64-bit integers, vectors": "VECTOR_INTEGER",
+    "64-bit integers": "SCALAR_INTEGER",
+    "clock": "CYCLE",
+}
+# Of `rungs::machine::Stream`, as the two ways of writing.
+STREAMS = ("read", "copy", "triad")
+_WRITES = ("WRITE", "WRITE_PAST_CACHES")
+
+_MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
+
+
+def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
+    """Measures the peaks of computing, interleaved.
+
+    Args:
+        threads: numbers of threads.
+        repeats: measurements of each.
+        seconds: about how long each takes.
+
+    Returns:
+        A row per peak, number of threads and repeat: `peak`, `threads`, `repeat`, `per_second`:
+        floating-point operations (a multiply-add is two), operations on 64-bit integers, or cycles,
+        of all threads together.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
+    """
+    api = gpp.load_machine()
+    measurements = {}
+    for count in threads:
+        openmp.require_threads(loader.load(), count)
+        for peak in COMPUTE:
+            number = _peak(api, peak)
+            work = api.rungs_peak_operations(number) * count
+            run = functools.partial(api.rungs_peak_seconds, number, count)
+            measurements[peak, count] = _rate(work, run, seconds)
+    return _interleaved(measurements, ["peak", "threads"], repeats)
+
+
+@functools.cache
+def float32_peak(threads: int) -> float:
+    """Measures how many operations in float32 so many threads do a second, the best of three.
+
+    It is measured once in a process.
+
+    Raises:
+        CompilerError: there is no g++ to compile the measurement with.
+        UnavailableError: the system gives fewer threads.
+    """
+    api = gpp.load_machine()
+    openmp.require_threads(loader.load(), threads)
+    number = _peak(api, "float32")
+    run = functools.partial(api.rungs_peak_seconds, number)
+    # As many as one thread does in that time: where others are busy, several wait for each other.
+    iterations = _iterations(functools.partial(run, 1), 0.02)
+    work = api.rungs_peak_operations(number) * threads * iterations
+    return max(work / run(threads, iterations) for _ in range(3))
+
+
+@functools.cache
+def core_speed() -> dict[str, float | None]:
+    """Measures one core for some hundredths of a second, once in a process.
+
+    Returns:
+        `clock_mhz`, by a chain of operations that take a cycle each, and `flops_per_cycle`, of
+        multiply-adds in float32, which tells apart processors that go by one name: the best of nine
+        of each, in turns. Both are None where there is no g++ to compile the measurement with.
+    """
+    try:
+        api = gpp.load_machine()
+    except (CompilerError, OSError):  # there is no g++, or no sources beside a wheel's library
+        return {"clock_mhz": None, "flops_per_cycle": None}
+    best = {"float32": 0.0, "clock": 0.0}
+    numbers = {peak: _peak(api, peak) for peak in best}
+    for _ in range(9):
+        for peak, number in numbers.items():
+            rate = _rate(  # anew each time: where it is disturbed, it does too little for a clock
+                api.rungs_peak_operations(number),
+                functools.partial(api.rungs_peak_seconds, number, 1),
+                seconds=0.002,
+            )
+            best[peak] = max(best[peak], rate())
+    return {
+        "clock_mhz": round(best["clock"] / 1e6),
+        "flops_per_cycle": round(best["float32"] / best["clock"], 1),
+    }
+
+
+def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
+    """Measures the bandwidth of each cache and of memory, interleaved.
+
+    Args:
+        threads: numbers of threads.
+        repeats: measurements of each.
+        seconds: about how long each takes.
+
+    Returns:
+        A row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
+        `stream` ("read", "copy", "triad"), `threads`, `repeat`, `per_second`: bytes, of all threads
+        together, counted as STREAM does.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
+    """
+    api = gpp.load_machine()
+    measurements = {}
+    for count in threads:
+        openmp.require_threads(loader.load(), count)
+        for level, size in working_sets(count).items():
+            for stream in STREAMS:
+                number = _stream(api, stream.upper())
+                work = api.rungs_stream_bytes(number, size) * count
+                run = functools.partial(api.rungs_stream_seconds, number, count, size)
+                measurements[level, stream, count] = _rate(work, run, seconds)
+    return _interleaved(measurements, ["level", "stream", "threads"], repeats)
+
+
+def measure_writing(
+    sizes: Iterable[int], threads: Iterable[int], *, repeats: int, seconds: float
+) -> pd.DataFrame:
+    """Measures how fast the same bytes are overwritten again and again, interleaved.
+
+    Args:
+        sizes: bytes, of all threads together.
+        threads: numbers of threads.
+        repeats: measurements of each.
+        seconds: about how long each takes.
+
+    Returns:
+        A row per size, number of threads and repeat: `bytes`, `threads`, `repeat`, `per_second`:
+        bytes, by ordinary stores or past the caches, whichever is faster.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
+    """
+    api = gpp.load_machine()
+    measurements = {}
+    for size, count in itertools.product(sizes, threads):
+        openmp.require_threads(loader.load(), count)
+        for way in _WRITES:
+            # Below a page the loop would be measured, and beyond a gigabyte nothing changes.
+            own = min(max(size // count, 4096), 2**30 // count)
+            number = _stream(api, way)
+            work = api.rungs_stream_bytes(number, own) * count
+            run = functools.partial(api.rungs_stream_seconds, number, count, own)
+            measurements[size, count, way] = _rate(work, run, seconds)
+    every = _interleaved(measurements, ["bytes", "threads", "way"], repeats)
+    return every.groupby(["bytes", "threads", "repeat"], as_index=False)["per_second"].max()
+
+
+def working_sets(threads: int) -> dict[str, int]:
+    """Returns the bytes a thread reads to be served by each level: half its share of a cache."""
+    known = caches()
+    sets = {f"L{cache.level}": cache.bytes // min(cache.cores, threads) // 2 for cache in known}
+    largest = max((cache.bytes for cache in known), default=0)
+    return sets | {"memory": max(4 * largest, _MEMORY_BYTES) // threads}
+
+
+def _peak(api: Api, name: str) -> int:
+    return described(api).enumerations["Peak"][COMPUTE[name]]
+
+
+def _stream(api: Api, name: str) -> int:
+    return described(api).enumerations["Stream"][name]
+
+
+def _rate(work: int, run: Callable[[int], float], seconds: float) -> Callable[[], float]:
+    """Makes a measurement of `work` per second, over iterations that take about `seconds`."""
+    iterations = _iterations(run, seconds)
+    return lambda: work * iterations / run(iterations)
+
+
+def _iterations(run: Callable[[int], float], seconds: float) -> int:
+    """Returns how many iterations take about so long."""
+    iterations = 1
+    # The shortest of three, as a thread that is interrupted tells nothing of its work.
+    while (took := min(run(iterations) for _ in range(3))) < seconds / 8:
+        if took < 0:
+            raise MemoryError("there is no memory left to measure its bandwidth with")
+        iterations *= 4
+    return max(1, round(iterations * seconds / took))
+
+
+def _interleaved(measurements: dict, names: list[str], repeats: int) -> pd.DataFrame:
+    rows = [
+        (*key, repeat, measure())
+        for repeat in range(repeats)
+        for key, measure in measurements.items()
+    ]
+    return pd.DataFrame(rows, columns=[*names, "repeat", "per_second"])

@@ -1,0 +1,71 @@
+"""Where a Python rung's time goes, by what the code is doing."""
+
+import cProfile
+import pstats
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from gymnasium.vector import VectorEnv
+
+from rungs.core.atomic import atomic_write
+from rungs_course.measure.verify import any_actions
+
+
+def profile_steps(
+    env: VectorEnv, *, seed: int, steps: int, path: Path | None = None
+) -> pd.DataFrame:
+    """Profiles `steps` random steps.
+
+    Args:
+        env: one of our environments in Python.
+        seed: of episodes and actions.
+        steps: steps profiled.
+        path: where the profile goes as cProfile writes it, for snakeviz.
+
+    Returns:
+        A row per function: `file`, `line`, `name`, `calls`, `own_seconds` (without callees) and
+        `total_seconds` (with them), most total first.
+    """
+    rng = np.random.default_rng(seed)
+    _, info = env.reset(seed=seed)
+    profiler = cProfile.Profile()
+    for _ in range(steps):
+        actions = any_actions(env, info, rng)
+        profiler.enable()
+        *_, info = env.step(actions)
+        profiler.disable()
+    if path:
+        with atomic_write(path) as unfinished:
+            profiler.dump_stats(unfinished)
+    stats = pstats.Stats(profiler).stats  # type: ignore[attr-defined]  # not declared
+    rows = [
+        (Path(file).name, line, name, calls, own, total)
+        for (file, line, name), (_, calls, own, total, _) in stats.items()
+    ]
+    columns = ["file", "line", "name", "calls", "own_seconds", "total_seconds"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.sort_values("total_seconds", ascending=False, ignore_index=True)
+
+
+def share_of_step(profile: pd.DataFrame, parts: dict[str, str]) -> pd.DataFrame:
+    """Returns the share of a step's time that named functions take, callees included.
+
+    Args:
+        profile: of `profile_steps`.
+        parts: a function's name by what it does; no one may call another of them.
+
+    Returns:
+        A row per part: `part`, `share`, largest first; the last is everything else.
+
+    Raises:
+        KeyError: a function was never called.
+    """
+    totals = profile.groupby("name")["total_seconds"].sum()
+    is_step = (profile["name"] == "step") & (profile["file"] == "vector_env.py")
+    whole = profile.loc[is_step, "total_seconds"].sum()
+    shares = {part: totals[name] / whole for part, name in parts.items()}
+    frame = pd.DataFrame({"part": shares.keys(), "share": shares.values()})
+    frame = frame.sort_values("share", ascending=False, ignore_index=True)
+    frame.loc[len(frame)] = ("everything else", 1 - frame["share"].sum())
+    return frame

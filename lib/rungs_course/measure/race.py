@@ -1,0 +1,153 @@
+"""Rungs against each other on the same games.
+
+All racers play the very same actions, found beforehand by a pilot. They take turns, a segment of
+the games each, so that whatever else the machine does falls on all of them alike; and after each
+segment they must stand where the pilot stands, or there is no time to report. The clock starts some
+steps into a segment, when memory and threads are back from the racer before.
+"""
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+from gymnasium.vector import VectorEnv
+
+from rungs.chess.policy import random_actions
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.errors import MismatchError
+from rungs_course.measure.peaks import measure_writing
+from rungs_course.measure.turns import Name, rounds
+from rungs_course.measure.verify import verify
+
+_MOST_STEPS = 5000  # per segment: enough for any clock
+
+# A FEN takes longer than a step: positions of more boards are compared by their outputs alone.
+_MOST_FENS = 65536
+
+
+def steps_of(plies: int, num_envs: int) -> int:
+    """Returns how many steps of all boards make about so many plies: one or more, not too many."""
+    return min(max(1, plies // num_envs), _MOST_STEPS)
+
+
+def race(
+    racers: Mapping[Name, ChessVectorEnv],
+    pilot: ChessVectorEnv,
+    *,
+    seed: int,
+    steps: int,
+    repeats: int,
+    warmup: int,
+    between: Callable[[], object] | None = None,
+) -> pd.DataFrame:
+    """Times `step` of each racer over the same random games.
+
+    Args:
+        racers: environments by name, with equal settings.
+        pilot: one more of the same; it finds the actions, and what the racers must arrive at.
+        seed: of the games and of the random actions.
+        steps: steps timed per segment; a quarter as many, and at least one, come before.
+        repeats: segments timed.
+        warmup: segments played first, untimed, so that boards are at all stages of their games.
+        between: is called before each step, untimed: what else a program does there.
+
+    Returns:
+        A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
+
+    Raises:
+        SamenessError: a racer's outputs differ from the pilot's after a segment.
+    """
+    played = segments(racers, pilot, seed=seed, steps=steps, between=between)
+    seconds = list(islice(played, warmup, warmup + repeats))
+    rows = [
+        (name, repeat, steps * pilot.num_envs, taken[name])
+        for name in racers
+        for repeat, taken in enumerate(seconds)
+    ]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+
+
+def segments(
+    racers: Mapping[Name, ChessVectorEnv],
+    pilot: ChessVectorEnv,
+    *,
+    seed: int,
+    steps: int,
+    between: Callable[[], object] | None = None,
+) -> Iterator[dict[Name, float]]:
+    """Races without end: yields every racer's seconds, segment by segment; arguments as of `race`.
+
+    Raises:
+        SamenessError: as `race`.
+    """
+    rng = np.random.default_rng(seed)
+    _, info = pilot.reset(seed=seed)
+    for env in racers.values():
+        env.reset(seed=seed)
+    lead_in = -(-steps // 4)
+    actions = np.empty((lead_in + steps, pilot.num_envs), np.int64)
+
+    def play(name: Name) -> float:
+        seconds, reached = _play(racers[name], actions, lead_in, between)
+        _check_same(name, racers[name], reached, pilot, expected)
+        return seconds
+
+    turns = rounds({name: functools.partial(play, name) for name in racers})
+    while True:
+        for row in actions:
+            row[:] = random_actions(info["action_mask"], rng)
+            expected = pilot.step(row)
+            info = expected[-1]
+        yield next(turns)
+
+
+def _play(env: VectorEnv, actions: np.ndarray, lead_in: int, between) -> tuple[float, tuple]:
+    for row in actions[:lead_in]:
+        env.step(row)
+    if between:
+        seconds = 0.0
+        for row in actions[lead_in:]:
+            between()
+            start = time.perf_counter()
+            outcome = env.step(row)
+            seconds += time.perf_counter() - start
+        return seconds, outcome
+    start = time.perf_counter()
+    for row in actions[lead_in:]:
+        outcome = env.step(row)
+    return time.perf_counter() - start, outcome
+
+
+def _check_same(
+    name: object, env: ChessVectorEnv, reached: tuple, pilot: ChessVectorEnv, expected: tuple
+) -> None:
+    verify(str(name), reached, expected, "from the pilot's")
+    if env.num_envs <= _MOST_FENS and env.fens() != pilot.fens():
+        raise MismatchError(f"{name}: positions differ from the pilot's")
+
+
+def output_floor(env: VectorEnv, threads: int = 1, repeats: int = 9) -> tuple[int, float]:
+    """Times nothing but overwriting as many bytes as one `step` writes: no rung can beat it.
+
+    Args:
+        env: whose outputs.
+        threads: that write, each its share, as `rungs_course.measure.peaks.measure_writing`.
+        repeats: measurements.
+
+    Returns:
+        The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write
+        them, the fewest of all repeats.
+    """
+    written = output_bytes(env)
+    rates = measure_writing([written], [threads], repeats=repeats, seconds=0.01)["per_second"]
+    return written, float(written / rates.max())
+
+
+def output_bytes(env: VectorEnv) -> int:
+    """Returns how many bytes a `step` of all boards writes, where no episode ends."""
+    observation, info = env.reset()
+    arrays = [observation, info["action_mask"], *[info[n] for n in ("action_count",) if n in info]]
+    return sum(array.nbytes for array in arrays) + 8 * env.num_envs  # reward, flags and codes

@@ -1,0 +1,74 @@
+"""Results as CSV files that say where they come from.
+
+The first lines of a file, `# key: value`, name the parameters, machine, versions and commit; the
+table follows.
+"""
+
+import itertools
+from pathlib import Path
+
+import pandas as pd
+
+from rungs.core.atomic import atomic_write
+from rungs.core.schema import check_is_file
+from rungs.errors import ConfigurationError
+from rungs.machine.describe import slug
+from rungs.provenance import provenance
+from rungs_course.measure.peaks import core_speed
+
+
+def save(frame: pd.DataFrame, path: Path, parameters: dict) -> None:
+    """Writes a table with its provenance to `path`, whole or not at all."""
+    lines = [f"# {key}: {value}\n" for key, value in provenance(parameters, core_speed()).items()]
+    with atomic_write(Path(path)) as unfinished:
+        unfinished.write_text("".join(lines) + frame.to_csv(index=False))
+
+
+def load(path: Path) -> pd.DataFrame:
+    """Reads a table that `save` wrote.
+
+    Returns:
+        The table; `attrs["provenance"]` holds the provenance, all values as text.
+
+    Raises:
+        ConfigurationError: the file can't be read, is no table, or names no provenance; it is
+            named.
+    """
+    try:
+        check_is_file(Path(path))
+        with open(path) as file:
+            # Only at the top: further down a "#" is a value's own, as in the mate Qh7#.
+            head = list(itertools.takewhile(lambda line: line.startswith("# "), file))
+        # A racer may be called "null"; what is missing is empty.
+        frame = pd.read_csv(path, skiprows=len(head), keep_default_na=False, na_values=[""])
+    except (OSError, ValueError) as error:  # among them bytes that are no text, and pandas' own
+        raise ConfigurationError(f"{path} can't be read: {error}") from None
+    if not head or not all(": " in line for line in head):
+        raise ConfigurationError(f"{path} does not say where its numbers come from")
+    facts = [line.removeprefix("# ").rstrip("\n").split(": ", 1) for line in head]
+    frame.attrs["provenance"] = dict(facts)
+    if len(frame.attrs["provenance"]) < len(facts):
+        raise ConfigurationError(f"{path} says something twice of where its numbers come from")
+    return frame
+
+
+def recorded_folders(root: Path) -> list[Path]:
+    """Returns the folders of recorded results, this machine's first if there is one.
+
+    Args:
+        root: of the source tree.
+    """
+    folders = sorted(path for path in (root / "data" / "recorded").glob("*") if path.is_dir())
+    own = slug()
+    return sorted(folders, key=lambda folder: folder.name != own)
+
+
+def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:
+    """Returns the tables of one name that were recorded on machines with a GPU.
+
+    Args:
+        name: the file's.
+        root: of the source tree.
+    """
+    tables = map(load, sorted((root / "data" / "recorded").glob(f"*/{name}")))
+    return [table for table in tables if table.attrs["provenance"].get("gpu", "None") != "None"]

@@ -1,0 +1,190 @@
+"""The serial rung's step under valgrind: what it counts is exact, whatever else the machine does.
+
+What runs is `cpp/course/bench_rung.cpp`, random self-play from the start of a game, compiled by g++
+for processors with AVX2: valgrind 3.19 knows no AVX-512.
+"""
+
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+
+from rungs import paths
+from rungs.chess.engine import find_program
+from rungs.compile import gpp
+from rungs.machine.cpu import usable_cores
+from rungs_course.machine.topology import Cache
+
+MACHINE = "x86-64-v3"
+FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g", "-fopenmp"]
+
+# Ours, and callgrind's.
+_EVENTS = {
+    "instructions": ("Ir",),
+    "loads": ("Dr",),
+    "stores": ("Dw",),
+    "L1 misses": ("D1mr", "D1mw"),
+    "last-level misses": ("DLmr", "DLmw"),
+    "branches": ("Bc", "Bi"),
+    "mispredicted branches": ("Bcm", "Bim"),
+}
+
+
+def have_valgrind() -> bool:
+    """Returns whether valgrind is installed."""
+    return find_program("valgrind") is not None
+
+
+def together(count: Callable, runs: Iterable[tuple]) -> list:
+    """Calls `count` with each of some arguments, on all cores: what is counted is no time."""
+    with ThreadPoolExecutor(usable_cores()) as threads:
+        return list(threads.map(lambda run: count(*run), runs))
+
+
+def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
+    """Callgrind's report on `step` alone.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards.
+        mask: as of `rungs.make`.
+        *options: further ones for callgrind.
+
+    Raises:
+        CompilerError: g++ or valgrind failed; the message holds what it said.
+    """
+    return callgrind_of("rungs_chess_serial_step", _program(boards, steps, mask, 1), *options)
+
+
+def callgrind_of(function: str, command: list[str], *options: str) -> str:
+    """Callgrind's report on one function of a program.
+
+    Args:
+        function: a C function's name; what it calls is counted too.
+        command: the program and its arguments.
+        *options: further ones for callgrind.
+
+    Raises:
+        CompilerError: as `callgrind`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report"
+        gpp.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                "--collect-atstart=no",
+                f"--toggle-collect={function}",
+                f"--callgrind-out-file={report}",
+                *options,
+                *command,
+            ]
+        )
+        return report.read_text()
+
+
+def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache) -> dict:
+    """Instructions, memory accesses, branches, and what two simulated caches miss.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards.
+        mask: as of `rungs.make`.
+        first: the first level's geometry.
+        last: that of the level taken for the last.
+
+    Returns:
+        Numbers per ply: "instructions", "loads", "stores", "L1 misses", "last-level misses",
+        "branches", "mispredicted branches".
+
+    Raises:
+        CompilerError: as `callgrind`.
+    """
+    caches = [
+        f"--{name}={cache.bytes},{cache.ways},{cache.line}"
+        for name, cache in (("D1", first), ("LL", last))
+    ]
+    report = callgrind(boards, steps, mask, "--cache-sim=yes", "--branch-sim=yes", *caches)
+    return {name: number / (boards * steps) for name, number in totals(report).items()}
+
+
+def totals(report: str) -> dict[str, int]:
+    """Returns what a report of callgrind counts in all, by our names of it."""
+    names = _told(r"^events: (.*)$", report).split()
+    numbers = _told(r"^(?:totals|summary): (.*)$", report).split()
+    # Zeros at the end of a line are left out.
+    counted = dict.fromkeys(names, 0) | dict(zip(names, map(int, numbers), strict=False))
+    return {
+        name: sum(counted[event] for event in events)
+        for name, events in _EVENTS.items()
+        if set(events) <= counted.keys()
+    }
+
+
+def work_per_ply(boards: int, steps: int, mask: str) -> dict:
+    """Operations and bytes of `step`, for a roofline, counted by lackey.
+
+    An operation is an instruction that neither loads, stores nor jumps; one on vectors counts as
+    many as they have 64-bit lanes. That is a lower estimate: an instruction that adds what it loads
+    is not counted. All instructions are an upper one. Bytes are those that instructions load and
+    store, whichever cache serves them.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards, from the start of a game.
+        mask: as of `rungs.make`.
+
+    Returns:
+        "operations", "instructions" (lanes counted, too) and "bytes" per ply.
+
+    Raises:
+        CompilerError: as `callgrind`.
+    """
+
+    def counted(steps: int, selections: int) -> dict:
+        with tempfile.NamedTemporaryFile("r") as report:
+            gpp.run(
+                [
+                    "valgrind",
+                    "--tool=lackey",
+                    "--basic-counts=yes",
+                    "--detailed-counts=yes",
+                    f"--log-file={report.name}",
+                    *_program(boards, steps, mask, selections),
+                ]
+            )
+            return _lackey(report.read())
+
+    _program(boards, steps, mask, 1)  # compiled once, not by all of them
+    # Selecting actions, and all that comes before the first step, cancel out.
+    runs = pd.DataFrame(together(counted, [(n, s) for n in (steps, 2 * steps) for s in (1, 2)]))
+    shorter, longer = (2 * runs.iloc[i] - runs.iloc[i + 1] for i in (0, 2))
+    return ((longer - shorter) / (boards * steps)).to_dict()
+
+
+def _lackey(report: str) -> dict:
+    """Operations, instructions and bytes of a whole process."""
+    report = report.replace(",", "")
+    instructions, moved = int(_told(r"guest instrs:\s+(\d+)", report)), 0
+    elsewhere = int(_told(r"Jccs:[^:]*total:\s+(\d+)", report))
+    for kind, *numbers in re.findall(r"\b([IFV])(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", report):
+        bits, loads, stores, computed = map(int, numbers)
+        moved += bits // 8 * (loads + stores)
+        elsewhere += loads + stores
+        if kind == "V":
+            instructions += (bits // 64 - 1) * computed
+    return {"operations": instructions - elsewhere, "instructions": instructions, "bytes": moved}
+
+
+def _told(pattern: str, report: str) -> str:
+    """Returns what a report of valgrind says where the pattern first fits."""
+    return next(re.finditer(pattern, report, re.MULTILINE))[1]
+
+
+def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
+    """Returns the command that plays, compiled if it isn't yet."""
+    program = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
+    return [str(value) for value in (program, boards, steps, mask, selections)]

@@ -1,0 +1,145 @@
+"""Other projects' environments, to be measured beside our rungs and compared with their rules.
+
+`PROJECTS` is the one place where a project is registered: what doctor looks for, notebooks race and
+the conformance suite asks follows from it.
+"""
+
+import dataclasses
+import importlib
+import importlib.metadata
+import os
+from typing import Any
+
+import rungs
+from rungs.chess.vector_env import ChessVectorEnv
+from rungs.conformance import environments
+from rungs.core.arguments import shown
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
+from rungs.version import __version__
+
+
+@dataclasses.dataclass(frozen=True)
+class Project:
+    """Where another project is, and how to get it.
+
+    Attributes:
+        distribution: its package.
+        extra: the one of ours that installs it, or what it needs; "" for none.
+        chess: MODULE:CLASS, of `rungs_course.peers.peer.ChessPeer`; "" where its chess is not here.
+        besides: what else to do beside installing the extra.
+        folder: the environment variable that names a clone of it, where it may be one.
+    """
+
+    distribution: str
+    extra: str
+    chess: str = ""
+    besides: str = ""
+    folder: str = ""
+
+
+PROJECTS = {
+    "OpenSpiel": Project("open-spiel", "peers", f"{__name__}.open_spiel:OpenSpielStates"),
+    "PettingZoo": Project("pettingzoo", "peers", f"{__name__}.pettingzoo:PettingZooChess"),
+    "Pgx": Project("pgx", "peers", f"{__name__}.pgx:PgxChess"),
+    "EnvPool": Project(
+        "envpool",
+        "peers",
+        f"{__name__}.envpool:EnvPoolChess",
+        # With all that it depends on it would take 0.6 GB more.
+        besides=", and pip install --no-deps envpool",
+    ),
+    "NChess": Project("nchess", "peers", f"{__name__}.nchess:NChessBoards"),
+    "chess-env-rl": Project("chess-env-rl", "peers", f"{__name__}.chess_env_rl:ChessEnvRlGames"),
+    "Gymnasium": Project("gymnasium", "peers"),
+    "Stable-Baselines3": Project("stable-baselines3", "sb3"),
+    "chessenv": Project(
+        "fastchessenv", "", f"{__name__}.chessenv:ChessEnvGames", folder="RUNGS_CHESSENV"
+    ),
+}
+
+# Whose chess is stepped as their own users do, and ours in the same way.
+CHESS = {"rungs": f"{__name__}.ours:OurChess"} | {
+    name: project.chess for name, project in PROJECTS.items() if project.chess
+}
+
+
+def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
+    """Makes a rung's chess environment, or OpenSpiel's behind our interface.
+
+    Raises:
+        ConfigurationError: a setting that it doesn't have, or neither a rung nor OpenSpiel.
+        UnavailableError: OpenSpiel is not installed.
+    """
+    if not isinstance(name, str) or name != "OpenSpiel":
+        return rungs.make("chess", name, num_envs, **settings)
+    from rungs_course.peers.open_spiel_boards import OpenSpielBoards
+
+    return ChessVectorEnv(num_envs, OpenSpielBoards, **settings)
+
+
+def versions() -> dict[str, str | None]:
+    """Returns which version of each project is installed that can be measured, None for none."""
+    return {"rungs": __version__} | {name: _installed(PROJECTS[name]) for name in PROJECTS}
+
+
+def how_to_get(name: str) -> str:
+    """Says how to install one of `PROJECTS` that has an extra."""
+    return install_hint(PROJECTS[name].extra) + PROJECTS[name].besides
+
+
+def imported(name: str, *modules: str) -> Any:
+    """Imports modules of one of `PROJECTS`; returns the last.
+
+    Raises:
+        UnavailableError: it is not installed.
+    """
+    try:
+        return [importlib.import_module(module) for module in modules][-1]
+    except ImportError:
+        raise UnavailableError(f"{name} is not installed: {how_to_get(name)}") from None
+
+
+def peer_class(name: str) -> type:
+    """Returns the class of `rungs_course.peers.peer.ChessPeer` that plays a peer's chess.
+
+    Raises:
+        ConfigurationError: there is no such peer.
+    """
+    if not isinstance(name, str) or name not in CHESS:
+        raise ConfigurationError(f"no peer {shown(name)}; there are: {', '.join(CHESS)}")
+    module, _, peer = CHESS[name].partition(":")
+    return getattr(importlib.import_module(module), peer)
+
+
+def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
+    """Returns the environments that names stand for, as `rungs.conformance.environments.named`.
+
+    Args:
+        names: as there, or a project with chess; "peers" is all of these and python-chess, as far
+            as they are here.
+    """
+    projects = {name: project.chess for name, project in PROJECTS.items() if project.chess}
+    chosen: dict[str, tuple[str, bool]] = {}
+    for name in names:
+        several = name == "peers"
+        for one in (environments.PYTHON_CHESS, *projects) if several else [name]:
+            theirs = {one: (projects[one], several)} if one in projects else None
+            for label, (made, may_lack) in (theirs or environments.named([one])).items():
+                chosen[label] = made, may_lack and chosen.get(label, (made, True))[1]
+    return chosen
+
+
+def version(name: str) -> str:
+    """Returns the version that is installed of an environment's project; "" of yours."""
+    if name in PROJECTS:
+        return _installed(PROJECTS[name]) or ""
+    return environments.version(name)
+
+
+def _installed(project: Project) -> str | None:
+    if os.environ.get(project.folder):
+        return "a clone"
+    try:
+        return importlib.metadata.version(project.distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None

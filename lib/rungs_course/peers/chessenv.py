@@ -1,0 +1,115 @@
+"""The chess study's own environment (Barua et al. 2022), MisterQueen's rules in C with OpenMP.
+
+It is no dependency of ours and no part of this repository: clone `mkrum/chessenv` with its
+submodules, build it as it says, and name the folder in the environment variable `RUNGS_CHESSENV`;
+or install its package, `fastchessenv`, where that has a build for this machine.
+"""
+
+import contextlib
+import functools
+import os
+import sys
+from typing import Any, ClassVar
+
+import chess
+import numpy as np
+
+from rungs.chess.actions import NUM_ACTIONS, action_of
+from rungs.conformance.environment import Outcome
+from rungs.errors import UnavailableError
+from rungs_course.peers import PROJECTS
+from rungs_course.peers.peer import ChessPeer, Step
+
+FOLDER = PROJECTS["chessenv"].folder
+
+
+def import_chessenv() -> Any:
+    """Imports the study's environment from the folder that `RUNGS_CHESSENV` names, or as installed.
+
+    Returns:
+        Its package.
+
+    Raises:
+        UnavailableError: it is neither; or what is there has not been built.
+    """
+    folder = os.environ.get(FOLDER)
+    if folder and folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        import fastchessenv
+    except (ImportError, OSError) as error:
+        where = f"{FOLDER}={folder}" if folder else f"{FOLDER} names no folder"
+        raise UnavailableError(f"chessenv, the study's environment: {where}: {error}") from None
+    return fastchessenv
+
+
+@functools.cache
+def to_ours() -> np.ndarray:
+    """Returns our action for each of its ids, (2, 5632): White's and Black's; -1 for none."""
+    from fastchessenv.rep import CMove
+
+    ours = np.full((2, 64 * 88), -1)
+    for theirs in range(ours.shape[1]):
+        for side in (0, 1):
+            # Ids that no move has name none, or one that no piece makes.
+            with contextlib.suppress(KeyError, ValueError):
+                move = chess.Move.from_uci(CMove.from_int(theirs).to_str().strip())
+                ours[side, theirs] = action_of(move, black=bool(side))
+    return ours
+
+
+class ChessEnvGames(ChessPeer):
+    """See `ChessPeer`; played by both sides, as its `push_moves` is for.
+
+    Raises:
+        UnavailableError: as `import_chessenv`.
+    """
+
+    STEP: ClassVar = Step(
+        mask="5,632 int32",
+        observation="69 int32, of both sides",
+        draws="none",
+        reset="in the same step",
+    )
+
+    def __init__(self, num_envs: int = 1, threads: int = 1):
+        super().__init__(num_envs, threads)
+        self._env = import_chessenv().CChessEnv(num_envs)
+        self._sides = np.arange(num_envs)
+
+    def reset(self, seed: int) -> None:
+        self._state, self._mask = self._env.reset()
+        self.ended, self.result = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs)
+
+    def step(self, actions: np.ndarray) -> tuple:
+        movers = self._movers()
+        done, reward = self._env.push_moves(actions)
+        self._mask, self._state = self._env.get_mask(), self._env.get_state()
+        self.ended = done.astype(np.bool_)
+        self.result = np.where(movers == 0, reward, -reward)
+        return self._state, self._mask, reward, done
+
+    def mask(self) -> np.ndarray:
+        mask = np.zeros((self.num_envs, NUM_ACTIONS), np.bool_)
+        boards, theirs = np.nonzero(self._mask)
+        mask[boards, to_ours()[self._movers()[boards], theirs]] = True
+        return mask
+
+    def native(self, actions: np.ndarray) -> np.ndarray:
+        # Of what its mask allows, the one that is ours; else nothing that it knows.
+        boards, theirs = np.nonzero(self._mask)
+        ours = to_ours()[self._movers()[boards], theirs]
+        chosen = np.zeros(self.num_envs, np.int32)
+        same = ours == actions[boards]
+        chosen[boards[same]] = theirs[same]
+        return chosen
+
+    def outcome(self) -> Outcome:
+        """See `Environment`; it tells what the mover got."""
+        white = float(self.result[0])
+        rewards = (None, -white) if self.board.turn else (white, None)
+        return Outcome(terminated=bool(self.ended[0]), rewards=rewards)
+
+    def _movers(self) -> np.ndarray:
+        """Returns (N,) who moves: 0 White, 1 Black."""
+        return self._state[:, 64] - 14

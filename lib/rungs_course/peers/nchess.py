@@ -1,0 +1,110 @@
+"""NChess (version 1.3): a board in C for each game, asked for moves and an array."""
+
+from typing import Any, ClassVar
+
+import chess
+import numpy as np
+
+from rungs.chess.actions import NUM_ACTIONS, action_of
+from rungs.conformance.environment import Outcome, check_not_asked
+from rungs.errors import UnsupportedError
+from rungs_course.peers import imported
+from rungs_course.peers.peer import ChessPeer, Step
+
+
+class NChessBoards(ChessPeer):
+    """See `ChessPeer`.
+
+    Raises:
+        UnavailableError: NChess is not installed.
+    """
+
+    STEP: ClassVar = Step(
+        mask="a list of moves",
+        observation="12×64 ints, of White's side",
+        draws="stalemate, insufficient material, 50 moves, threefold repetition",
+        reset="by the caller, in the same step",
+    )
+
+    def __init__(self, num_envs: int = 1, threads: int = 1):
+        super().__init__(num_envs, threads)
+        self._nchess = imported("NChess", "nchess")
+        # What White gets by the state of a game, and how that ended; it goes on by none of these.
+        const = self._nchess.const
+        self._ends = {
+            const.STATE_WHITE_WIN: (1.0, "checkmate"),
+            const.STATE_BLACK_WIN: (-1.0, "checkmate"),
+            const.STATE_STALEMATE: (0.0, "stalemate"),
+            const.STATE_THREEFOLD: (0.0, "threefold repetition"),
+            const.STATE_FIFTY_MOVES: (0.0, "fifty moves"),
+            const.STATE_INSUFFICIENT_MATERIAL: (0.0, "insufficient material"),
+        }
+        self._goes_on = const.STATE_PLAYING
+        self._observation = np.empty((num_envs, 12, 64), np.int8)
+        self._moves: list[list[int]] = [[]] * num_envs
+        self._of_action: list[dict[int, int]] = [{}] * num_envs
+        self.ended, self.result = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
+
+    def reset(self, seed: int) -> None:
+        self._boards = [self._nchess.Board() for _ in range(self.num_envs)]
+        for i in range(self.num_envs):
+            self._write(i)
+
+    def step(self, actions: list[int]) -> tuple:
+        for i, (board, move) in enumerate(zip(self._boards, actions, strict=True)):
+            board.step(move)
+            state = board.get_game_state()
+            self.ended[i] = state != self._goes_on
+            if self.ended[i]:
+                self.result[i] = self._ends[state][0]
+                self._boards[i] = self._nchess.Board()
+            self._write(i)
+        return self._observation, self._moves, self.result, self.ended
+
+    def mask(self) -> np.ndarray:
+        mask = np.zeros((self.num_envs, NUM_ACTIONS), np.bool_)
+        for i, board in enumerate(self._boards):
+            black, moves = bool(board.side), board.generate_legal_moves()
+            self._of_action[i] = {action_of(_move(move), black): int(move) for move in moves}
+            mask[i, list(self._of_action[i])] = True
+        return mask
+
+    def native(self, actions: np.ndarray) -> list[int]:
+        """See `ChessPeer`; of what `mask` allowed last."""
+        return [of[action] for of, action in zip(self._of_action, actions.tolist(), strict=True)]
+
+    def begin(
+        self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
+    ) -> None:
+        check_not_asked(chess960=chess960, max_plies=max_plies)
+        super().begin()
+        if fen:
+            self._boards[0] = self._nchess.Board(fen)
+
+    def legal_moves(self) -> list[str]:
+        if self.outcome().over:
+            raise UnsupportedError("a mask: a board lists moves whatever the game")
+        return [_move(move).uci() for move in self._boards[0].generate_legal_moves()]
+
+    def play(self, move: str) -> None:
+        """See `Environment`; stays where the game ends."""
+        if not self._boards[0].step(move):
+            raise ValueError(f"step({move!r}) is False")
+
+    def outcome(self) -> Outcome:
+        state = self._boards[0].get_game_state()
+        if state == self._goes_on:
+            return Outcome(rewards=(0.0, 0.0))
+        white, reason = self._ends[state]
+        return Outcome(True, rewards=(white, 0.0 - white), reason=reason)  # a draw is no -0
+
+    def _write(self, i: int) -> None:
+        self._observation[i] = self._boards[i].as_array()
+        # As numbers, which its moves are: they themselves can't be sent to another process.
+        self._moves[i] = list(map(int, self._boards[i].generate_legal_moves()))
+
+
+def _move(move: Any) -> chess.Move:
+    """Returns one of its moves, whose squares are counted from h1 to the left."""
+    promotion = move.pro_piece if move.is_promotion else None
+    return chess.Move(move.from_ ^ 7, move.to_ ^ 7, promotion)

@@ -1,0 +1,128 @@
+"""What a peer is to us: some games in another project's environment, stepped as its users do."""
+
+import abc
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import chess
+import numpy as np
+
+from rungs.chess.actions import action_on, move_of
+from rungs.chess.policy import random_actions
+from rungs.conformance.environment import Environment, Outcome, check_not_asked
+from rungs.errors import UnsupportedError
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What one step of a peer includes, in words.
+
+    Attributes:
+        mask: how it tells which actions are legal.
+        observation: what an agent sees, of whom.
+        draws: the rules by which a game is drawn.
+        reset: who begins the next game, and whether that is a step of its own.
+    """
+
+    mask: str
+    observation: str
+    draws: str
+    reset: str
+
+
+class Peer(abc.ABC):
+    """A batch of environments, of which `step` alone is timed.
+
+    Args:
+        num_envs: how many.
+        threads: how many threads may step them, where the peer has any.
+    """
+
+    def __init__(self, num_envs: int, threads: int = 1):
+        self.num_envs, self.threads = num_envs, threads
+
+    @abc.abstractmethod
+    def reset(self, seed: int) -> None:
+        """Begins an episode in each."""
+
+    @abc.abstractmethod
+    def choose(self, rng: np.random.Generator):
+        """Chooses a random legal action for each, as `step` takes them."""
+
+    @abc.abstractmethod
+    def step(self, actions) -> tuple:
+        """Plays an action in each, begins the next episode where one ended; all outputs."""
+
+    def played(self) -> int:
+        """Returns in how many the last step was an action played, and not just a reset."""
+        return self.num_envs
+
+    def close(self) -> None:  # noqa: B027 (most have nothing to end)
+        """Ends what belongs to it."""
+
+
+class ChessPeer(Peer, Environment):
+    """A batch of chess games, whose actions can be told in ours.
+
+    A batch of one is what the conformance suite asks, which begins games by `begin`. The board
+    beside it only translates; which moves are legal and how the game ends the peer says itself.
+
+    Attributes:
+        STEP: what a step includes.
+        MOST_PLIES: where it ends games that the rules don't, or None.
+        ended: (N,) bool, the games that the last step ended.
+        result: (N,) float, what White got of them: 1, 0 or -1.
+        board: the position of the game that the suite plays, as python-chess has it.
+    """
+
+    STEP: ClassVar[Step]
+    MOST_PLIES: ClassVar[int | None] = None
+
+    ended: np.ndarray
+    result: np.ndarray
+    board: chess.Board
+
+    def choose(self, rng: np.random.Generator):
+        """Chooses a random legal action of each game, as `step` takes them."""
+        return self.native(random_actions(self.mask(), rng))
+
+    @abc.abstractmethod
+    def mask(self) -> np.ndarray:
+        """Returns (N, 4672) bool, or (N, 73) uint64: the legal actions of each game, in our ids."""
+
+    @abc.abstractmethod
+    def native(self, actions: np.ndarray):
+        """Chooses (N,) legal actions in our ids, as `step` takes them."""
+
+    def begin(
+        self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
+    ) -> None:
+        """See `Environment`; here with the initial position only."""
+        check_not_asked(chess960=chess960, fen=fen, max_plies=max_plies)
+        self.board = chess.Board()
+        self.reset(0)
+
+    def legal_moves(self) -> list[str]:
+        """See `Environment`; here for a peer whose step begins the next game."""
+        if self.outcome().over:
+            raise UnsupportedError("a mask after the end: it is at its next game")
+        return self.named(np.flatnonzero(self.mask()[0]))
+
+    def play(self, move: str) -> None:
+        self.step(self.pushed(move))
+
+    def outcome(self) -> Outcome:
+        """See `Environment`; here without what Black got."""
+        return Outcome(terminated=bool(self.ended[0]), rewards=(float(self.result[0]), None))
+
+    def named(self, actions: Iterable[int]) -> list[str]:
+        """Returns actions, in our ids, as UCI writes them here; one off the board by its number."""
+        moves = ((action, move_of(int(action), self.board)) for action in actions)
+        return [move.uci() if move else f"action {action}" for action, move in moves]
+
+    def pushed(self, move: str) -> Any:
+        """Plays a move on the board beside; returns it as `step` takes it."""
+        action = action_on(chess.Move.from_uci(move), self.board)
+        self.board.push_uci(move)
+        return self.native(np.array([action]))

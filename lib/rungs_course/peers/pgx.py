@@ -1,0 +1,132 @@
+"""Pgx's chess (Koyamada et al. 2023), in JAX on whatever device that finds."""
+
+from typing import ClassVar
+
+import chess
+import numpy as np
+
+from rungs.compile import cache
+from rungs.conformance.environment import Outcome, check_not_asked
+from rungs_course.peers import imported
+from rungs_course.peers.actions import inverse, our_mask, to_ours
+from rungs_course.peers.peer import ChessPeer, Step
+
+# Pgx's ids, from `Action` in its _src/games/chess.py: 73 * from-square + plane, with squares
+# counted up the files (a1, a2, ...) and seen from the mover. Planes are
+#   0..8    a pawn promoting to less than a queen: 3 * piece + way
+#   9..64   a queen's move, 7 steps along each of 8 ways, which are listed as (file, rank, first
+#           step, last step)
+#   65..72  a knight's jump
+_PROMOTIONS = (chess.ROOK, chess.BISHOP, chess.KNIGHT)
+_WAYS = (0, 1, -1)
+_FAR_TO_NEAR, _NEAR_TO_FAR = range(7, 0, -1), range(1, 8)
+_RAYS = (
+    (0, -1, _FAR_TO_NEAR),
+    (0, 1, _NEAR_TO_FAR),
+    (-1, 0, _FAR_TO_NEAR),
+    (1, 0, _NEAR_TO_FAR),
+    (-1, -1, _FAR_TO_NEAR),
+    (1, 1, _NEAR_TO_FAR),
+    (-1, 1, _FAR_TO_NEAR),
+    (1, -1, _NEAR_TO_FAR),
+)
+_JUMPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (2, -1), (2, 1), (1, -2), (1, 2))
+_PLANES = (
+    [(way, 1, piece) for piece in _PROMOTIONS for way in _WAYS]
+    + [(x * step, y * step, None) for x, y, steps in _RAYS for step in steps]
+    + [(x, y, None) for x, y in _JUMPS]
+)
+
+# (4672,) int64: our action of each of Pgx's, and Pgx's of each of ours; -1 off the board.
+TO_OURS = to_ours(_PLANES)
+TO_THEIRS = inverse(TO_OURS)
+
+
+def import_jax():
+    """Imports JAX, and has it keep what it compiles; so Pgx can be imported, too.
+
+    Raises:
+        UnavailableError: Pgx or JAX is not installed.
+    """
+    jax = imported("Pgx", "pgx", "jax")
+    if not jax.config.jax_compilation_cache_dir:  # the user's own
+        # Every process would compile for ten seconds. With a limit, JAX locks the folder.
+        jax.config.update("jax_compilation_cache_dir", str(cache.directory() / "jax"))
+        jax.config.update("jax_compilation_cache_max_size", 2**28)
+    return jax
+
+
+class PgxChess(ChessPeer):
+    """See `ChessPeer`. A step is compiled when it is first taken with so many boards on a machine.
+
+    Raises:
+        UnavailableError: Pgx or JAX is not installed.
+    """
+
+    STEP: ClassVar = Step(
+        mask="4,672 bool",
+        observation="8×8×119 float32 with history, of the side to move",
+        draws="stalemate, insufficient material, 50 moves, threefold repetition, 512 plies",
+        reset="in the same step",
+    )
+    MOST_PLIES = 512
+
+    def __init__(self, num_envs: int = 1, threads: int = 1):
+        super().__init__(num_envs, threads)
+        jax = import_jax()
+        import pgx
+        from pgx.experimental import auto_reset
+
+        env = pgx.make("chess")
+        self._jax = jax
+        self._init = jax.jit(jax.vmap(env.init))
+        self._step = jax.jit(jax.vmap(auto_reset(env.step, env.init)))
+        self._play = jax.jit(jax.vmap(env.step))
+
+    def reset(self, seed: int) -> None:
+        keys = self._jax.random.split(self._jax.random.PRNGKey(seed), self.num_envs)
+        self._state = self._init(keys)
+        self._keys = keys
+
+    def step(self, actions) -> tuple:
+        self._white = self._state._player_order[:, 0]
+        self._state = self._jax.block_until_ready(self._step(self._state, actions, self._keys))
+        return self._state.observation, self._state.legal_action_mask, self._state.rewards
+
+    @property
+    def ended(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self._state.terminated | self._state.truncated)
+
+    @property
+    def result(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self._state.rewards)[np.arange(self.num_envs), np.asarray(self._white)]
+
+    def mask(self) -> np.ndarray:
+        return our_mask(np.asarray(self._state.legal_action_mask), TO_THEIRS)
+
+    def native(self, actions: np.ndarray):
+        return self._jax.numpy.asarray(TO_THEIRS[actions], self._jax.numpy.int32)
+
+    def begin(
+        self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
+    ) -> None:
+        """See `Environment`; positions by `pgx.experimental.chess.from_fen`."""
+        check_not_asked(chess960=chess960, max_plies=max_plies)
+        super().begin()
+        if fen:
+            from pgx.experimental.chess import from_fen
+
+            self.board.set_fen(fen)
+            self._state = self._jax.tree_util.tree_map(lambda field: field[None], from_fen(fen))
+
+    def legal_moves(self) -> list[str]:
+        return self.named(TO_OURS[np.flatnonzero(np.asarray(self._state.legal_action_mask[0]))])
+
+    def play(self, move: str) -> None:
+        """See `Environment`; stays where the game ends."""
+        self._state = self._play(self._state, self.pushed(move))
+
+    def outcome(self) -> Outcome:
+        state = self._state
+        white, black = (float(state.rewards[0, player]) for player in state._player_order[0])
+        return Outcome(bool(state.terminated[0]), bool(state.truncated[0]), (white, black))

@@ -1,0 +1,201 @@
+"""The course as a book: executed notebooks, and the pages in `docs/`, to read in a browser."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_markdown_cell, new_output
+
+from rungs.core.atomic import UNFINISHED, reraise_as_storage_error
+from rungs.core.folder import locked_output_dir
+from rungs.errors import BookError
+from rungs.machine.describe import in_words
+from rungs_course import paths
+from rungs_course.runner import manifest as manifests
+from rungs_course.runner.chain import NOTEBOOKS, OUT
+from rungs_course.runner.notebook import widgets
+from rungs_course.show import machines
+
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs_course.show.image` writes it
+_WORDS, _TAG = ("LabelModel", "HTMLModel"), re.compile("<[^>]*>")
+
+# What the pages show, include or link to, at the same place as in the source tree.
+_SOURCES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cpp", "data", "docs", "figures", "lib")
+
+
+def build(out: Path = OUT) -> Path:
+    """Makes a book of the run in `out`, in place of its last one. Needs no network.
+
+    A notebook that the run leaves out is a page without outputs, and says so.
+
+    Returns:
+        The front page.
+
+    Raises:
+        ConfigurationError: there is no run in `out`, or its `book` is somebody else's.
+        StorageError: a page can't be written.
+        BookError: Sphinx found fault with a page, with a dead link for instance; the message holds
+            what it said. The book is there all the same.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        stage(out, Path(folder, "stage"))
+        return make(Path(folder, "stage"), out / "book")
+
+
+def stage(out: Path, folder: Path) -> None:
+    """Lays out what Sphinx reads as in the source tree, so that all links between pages hold.
+
+    Args:
+        out: the run's folder.
+        folder: where to; made.
+
+    Raises:
+        ConfigurationError: there is no run in `out`.
+    """
+    manifest = manifests.read(out)
+    for beside in ("labs", "solutions"):
+        (folder / "notebooks" / beside).mkdir(parents=True)
+    for name in _SOURCES:
+        source = paths.ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, symlinks=True, ignore=_left_out)
+        else:
+            shutil.copy(source, folder / name)
+    machines_page = folder / "docs" / "machines.md"
+    machines_page.write_text(machines.filled(machines_page.read_text(), paths.ROOT, out))
+    # The front page belongs at the top, so its links are written as from there.
+    shutil.move(folder / "docs" / "index.md", folder / "index.md")
+    for notebook in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+        executed = out / "notebooks" / notebook.name
+        entry = manifest["notebooks"].get(notebook.stem, {"status": "left out"})
+        page = nbformat.read(executed if executed.exists() else notebook, as_version=4)
+        nbformat.write(_page(page, _origin(manifest, entry)), folder / "notebooks" / notebook.name)
+    for notebook in sorted(NOTEBOOKS.glob("labs/*.ipynb")):
+        page = _lab(nbformat.read(notebook, as_version=4))
+        nbformat.write(page, folder / "notebooks" / "labs" / notebook.name)
+    for notebook in sorted(NOTEBOOKS.glob("solutions/*.ipynb")):
+        page = _answers(nbformat.read(notebook, as_version=4), notebook.name)
+        nbformat.write(page, folder / "notebooks" / "solutions" / notebook.name)
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    """Returns which files of a folder are not of the source tree: figures and folders of runs."""
+    made = {"run", "__pycache__"}
+    return {name for name in names if name in made or manifests.exists(Path(folder) / name)}
+
+
+def make(staged: Path, book: Path) -> Path:
+    """Makes the pages of a staged tree, in place of those that we made there.
+
+    Returns:
+        The front page.
+
+    Raises:
+        BookError, ConfigurationError, StorageError: as `build`.
+    """
+    with (
+        locked_output_dir(book, "book", ("*",)) as ours,
+        reraise_as_storage_error(book),
+        tempfile.TemporaryDirectory(dir=ours.path, prefix=UNFINISHED) as folder,
+    ):
+        pages = Path(folder, "pages")
+        command = [sys.executable, "-P", "-m", "sphinx", "--quiet", "--fail-on-warning"]
+        command += ["--jobs=auto"]
+        command += [f"--conf-dir={staged / 'docs'}", f"--doctree-dir={Path(folder, 'trees')}"]
+        done = subprocess.run([*command, staged, pages], capture_output=True, text=True)
+        if not (pages / "index.html").exists():
+            raise BookError(f"Sphinx failed: {done.stderr}")
+        files = [page for page in pages.rglob("*") if page.is_file()]
+        made = {page: ours.path / page.relative_to(pages) for page in files}
+        ours.clear()
+        ours.note(made.values())
+        for page, place in made.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            page.replace(place)
+    if done.returncode:
+        raise BookError(f"{book / 'index.html'} is there, but with faults:\n{done.stderr}")
+    return book / "index.html"
+
+
+def _origin(manifest: dict, entry: dict) -> str:
+    """Returns where a notebook's numbers come from, in a sentence."""
+    if entry["status"] not in manifests.OVER:
+        return f"Without outputs: in this book's run it is {entry['status']}."
+    where, date = in_words(manifest["machine"]), manifest["started"][:10]
+    size, seconds = manifest["settings"]["size"], entry["seconds"]
+    return f"Run at size `{size}` on {where}, {date}, in {seconds:.0f} s."
+
+
+def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
+    """Makes a notebook as a reader needs it: without parameters; a widget is what it showed."""
+    states = widgets(notebook)
+    cells = _without_parameters(notebook)
+    for cell in cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_picture(output, states) for output in cell.outputs]
+    cells.insert(1, new_markdown_cell(f":::{{note}}\n{run}\n:::"))
+    notebook.cells = cells
+    return notebook
+
+
+def _answers(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
+    """Makes a page of a notebook's solutions, for who follows its link and for nobody else."""
+    notebook.metadata |= {"orphan": True, "nosearch": True}
+    notebook.cells = cells = _without_parameters(notebook)
+    title, _, rest = cells[0].source.partition("\n")
+    note = f"Try first: these are answers to [the exercises](../{name}). The tests run their cells."
+    cells[0].source = f"{title}\n\n:::{{note}}\n{note}\n:::\n{rest}"
+    return notebook
+
+
+def _lab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Makes a page of a lab's notebook, which is opened in JupyterLab: its task, and its stub."""
+    notebook.metadata |= {"orphan": True}
+    task, _, stub, *_ = notebook.cells
+    file = "Open it by `make lab`: here nothing can be run."
+    code = stub.source.partition("\n")[2]
+    notebook.cells = [task, new_markdown_cell(f"{file}\n\n```none\n{code}\n```")]
+    return notebook
+
+
+def _without_parameters(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    ours = {"parameters", "injected-parameters"}
+    return [cell for cell in notebook.cells if not ours & set(cell.metadata.get("tags", []))]
+
+
+def _picture(output: nbformat.NotebookNode, states: dict) -> nbformat.NotebookNode:
+    """Returns a widget's output as the figure that it showed, or as what it asked."""
+    view = output.get("data", {}).get(_WIDGET)
+    if not view:
+        return output
+    for shown in _outputs(view["model_id"], states):
+        if picture := _PNG.search(shown.get("data", {}).get("text/html", "")):
+            return new_output("display_data", data={"image/png": picture[1]})
+    if asked := " ".join(_labels(view["model_id"], states)):
+        return new_output("display_data", data={"text/markdown": f"*{asked}*"})
+    return new_output("display_data", data={"text/plain": "(a widget)"})
+
+
+def _outputs(model: str, states: dict) -> list[dict]:
+    """Returns all that is shown inside a widget."""
+    return [shown for state in _inside(model, states) for shown in state.get("outputs", [])]
+
+
+def _labels(model: str, states: dict) -> list[str]:
+    """Returns what is written inside a widget beside its controls, without its markup."""
+    written = (s for s in _inside(model, states) if s.get("_model_name") in _WORDS)
+    return [words for each in written if (words := _TAG.sub("", each.get("value") or "").strip())]
+
+
+def _inside(model: str, states: dict) -> Iterator[dict]:
+    """Yields the states of a widget and of all within it."""
+    state = states.get(model, {})
+    yield state
+    for child in state.get("children", []):
+        yield from _inside(child.removeprefix("IPY_MODEL_"), states)

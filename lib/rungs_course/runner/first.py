@@ -1,0 +1,86 @@
+"""What is said before the chain starts: what works here, and the ladder raced for some seconds."""
+
+import subprocess
+import sys
+import time
+
+import pandas as pd
+
+from rungs import make
+from rungs.compile import gpp
+from rungs.errors import UnavailableError
+from rungs_course import doctor
+from rungs_course.measure.race import segments
+from rungs_course.show import tables
+from rungs_course.show.style import ratio, speed
+from rungs_course.studies.ladder import ladder_table
+
+# Ranks are a job of their own, and a GPU wants many more boards: notebook 07 races them all.
+RUNGS = ("python", "multiprocessing", "cpp", "openmp", "threads")
+NUM_ENVS, STEPS, SECONDS, FEWEST = 256, 4, 5, 3
+
+
+def look() -> None:
+    """Prints what works here, and a race of the ladder.
+
+    Raises:
+        CompilerError: there is no g++, which most notebooks need.
+        UnavailableError: something that is in every installation doesn't work.
+        SamenessError: a rung plays other games than the others.
+    """
+    gpp.version()  # before anything is compiled, which takes seconds
+    print(doctor.identity(), flush=True)
+    print(doctor.summary(), flush=True)
+    print(f"\n{report(race_for(SECONDS))}\n", flush=True)
+
+
+def look_aside() -> None:
+    """Does `look` in a process of its own, so that compiled code and MPI's are gone afterwards.
+
+    Raises:
+        UnavailableError: it failed; with what it said.
+    """
+    command = [sys.executable, "-P", "-m", "rungs_course", "race"]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        said = done.stderr.splitlines() or [f"{' '.join(command[2:])} ended as {done.returncode}"]
+        raise UnavailableError(said[-1].removeprefix("rungs: "))
+
+
+def race_for(seconds: float) -> pd.DataFrame:
+    """Races `RUNGS` for about so long, whatever the machine; as `measure.race.race`."""
+    racers = {rung: make("chess", rung, NUM_ENVS) for rung in RUNGS}
+    pilot = make("chess", "cpp", NUM_ENVS)
+    rows, end = [], time.monotonic() + seconds
+    try:
+        # The first segment warms up.
+        for repeat, taken in enumerate(segments(racers, pilot, seed=0, steps=STEPS), start=-1):
+            if repeat >= 0:
+                rows += [(name, repeat, STEPS * NUM_ENVS, taken[name]) for name in racers]
+            if repeat + 1 >= FEWEST and time.monotonic() > end:
+                break
+    finally:
+        for env in (*racers.values(), pilot):
+            env.close()
+    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+
+
+def report(times: pd.DataFrame) -> str:
+    """Writes a race of the ladder for the screen, with its spread: few seconds are noisy."""
+    ladder = ladder_table(times, rest_of_batch=0, num_envs=NUM_ENVS)
+    low, high = (ladder[f"speedup_{end}"].map("{:.4g}".format) for end in ("low", "high"))
+    table = pd.DataFrame(
+        {
+            "rung": ladder["rung"],
+            "plies/s": ladder["plies_per_second"].map(speed),
+            f"times {ladder['rung'][0]}": ladder["absolute_speedup"].map(ratio),
+            "interval": low + " to " + high,
+        }
+    )
+    repeats = times["repeat"].nunique()
+    return (
+        f"{tables.aligned(table)}\n"
+        f"The first plies of the same games on each rung, compared, then timed: {NUM_ENVS} boards, "
+        f"{STEPS} steps,\n{repeats} times. That is short and noisy; notebook 07 races for longer, "
+        "and all rungs."
+    )

@@ -1,0 +1,119 @@
+"""What a run was made from and how far it came: `manifest.json` in the run's folder."""
+
+import hashlib
+import importlib.metadata
+import json
+from pathlib import Path
+
+from rungs.core.atomic import atomic_write
+from rungs.core.schema import check_is_file, schema_error
+from rungs.errors import ConfigurationError
+from rungs.machine.describe import describe, differing
+from rungs.provenance import commit, now
+from rungs_course import paths
+from rungs_course.measure.peaks import core_speed
+
+_SOURCES = ("lib/**/*.py", "cpp/**/*", "data/paper/*", "pyproject.toml")
+NAME = "manifest.json"
+
+_NUMBER, _TEXT_OR_NONE = (int, float), (str, type(None))
+_FORM = {
+    "settings": {"size": str, "parameters": dict, "cell_seconds": _NUMBER},
+    "started": str,
+    "commit": _TEXT_OR_NONE,
+    "machine": {"machine": str, "cores": int, "gpu": _TEXT_OR_NONE},
+    "versions": {...: str},
+    "sources": {...: str},
+    "expected": {...: _NUMBER},
+    "notebooks": {...: {"status": str}},
+}
+_OVER = {"seconds": _NUMBER}
+
+# A notebook's status when it was run; "unavailable" is about what this machine lacks.
+OVER = ("done", "unavailable")
+
+
+def new(settings: dict, notebooks: list[Path]) -> dict:
+    """Makes a manifest for a run that starts now.
+
+    Args:
+        settings: size, parameters and the like; a resumed run takes them from here.
+        notebooks: all of the run, in order.
+    """
+    packages = sorted(d.name for d in importlib.metadata.distributions())
+    return {
+        "settings": settings,
+        "started": now(),
+        "commit": commit(),
+        "machine": describe() | core_speed(),
+        "versions": {name: importlib.metadata.version(name) for name in packages},
+        "sources": fingerprints(notebooks),
+        "notebooks": {notebook.stem: {"status": "to do"} for notebook in notebooks},
+    }
+
+
+def fingerprints(notebooks: list[Path]) -> dict[str, str]:
+    """Returns a hash of every file that results depend on."""
+    found = (file for pattern in _SOURCES for file in paths.ROOT.glob(pattern))
+    files = [file for file in found if file.is_file()]
+    named = {str(file.relative_to(paths.ROOT)): file for file in files}
+    named |= {notebook.name: notebook for notebook in notebooks}
+    return {
+        name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in sorted(named.items())
+    }
+
+
+def write(manifest: dict, out: Path) -> None:
+    """Writes a run's manifest, whole or not at all."""
+    with atomic_write(out / NAME) as unfinished:
+        unfinished.write_text(json.dumps(manifest, indent=1))
+
+
+def exists(out: Path) -> bool:
+    """Returns whether there is a run in `out`."""
+    return (out / NAME).exists()
+
+
+def read(out: Path) -> dict:
+    """Reads the manifest of the run in `out`.
+
+    Raises:
+        ConfigurationError: there is none, or it is malformed; the message says where.
+    """
+    path = out / NAME
+    try:
+        check_is_file(path)
+        manifest = json.loads(path.read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        raise ConfigurationError(f"there is no run in {out}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{path} can't be read: {error}") from None
+    wrong = schema_error(manifest, _FORM)
+    if not wrong:
+        over = {n: entry for n, entry in manifest["notebooks"].items() if entry["status"] in OVER}
+        wrong = schema_error(over, {...: _OVER}, "it['notebooks']")
+    if wrong:
+        raise ConfigurationError(f"{path} is no manifest of this version of Rungs: {wrong}")
+    return manifest
+
+
+def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
+    """Refuses to mix results of two machines, or of two versions of the sources.
+
+    Raises:
+        ConfigurationError: the run began on another machine, or a source changed, came or went
+            since; the message names it.
+    """
+    if apart := differing(describe(), manifest["machine"]):
+        raise ConfigurationError(f"can't resume: the run began on another machine: {apart}")
+    before, after = manifest["sources"], fingerprints(notebooks)
+    changed = sorted(name for name in before | after if before.get(name) != after.get(name))
+    if changed:
+        raise ConfigurationError(
+            f"can't resume: sources changed since the run began: {', '.join(changed)}"
+        )
+
+
+def is_complete(manifest: dict) -> bool:
+    """Returns whether every notebook of the run is over."""
+    return all(entry["status"] in OVER for entry in manifest["notebooks"].values())

@@ -1,0 +1,66 @@
+"""Figures of our environments beside others."""
+
+import pandas as pd
+
+from rungs_course.show import style
+
+
+def rates(times: pd.DataFrame, things: str, title: str):
+    """Draws steps per second over the number of environments, a line for each racer.
+
+    Args:
+        times: of `rungs_course.studies.peer_race.race`.
+        things: what is counted: "boards".
+        title: the figure's.
+    """
+    values = times.assign(value=times["plies"] / times["seconds"])
+    return _lines(values, f"steps per second, of all {things} together", things, title)
+
+
+def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
+    """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4).
+
+    Args:
+        times: of `rungs_course.studies.peer_race.race`.
+        things: what is counted.
+        title: the figure's.
+    """
+    values = times.assign(value=times["seconds"] / times["plies"] * times["num_envs"])
+    return _lines(values, f"seconds per step of all {things}", things, title)
+
+
+def bars(times: pd.DataFrame, ours: str, title: str):
+    """Draws steps per second of each racer, and how many times as many `ours` makes.
+
+    Args:
+        times: of `rungs_course.studies.peer_race.race`, of one number of environments.
+        ours: the racer that others are compared with.
+        title: the figure's.
+    """
+    values = times.assign(rate=times["plies"] / times["seconds"])
+    medians = values.groupby("racer")["rate"].median().sort_values()
+    figure, axes = style.axes(height=1.4 + 0.38 * len(medians))
+    colors = [style.BLUE if racer == ours else style.GREY for racer in medians.index]
+    axes.barh(medians.index, medians, color=colors)
+    for i, (racer, rate) in enumerate(medians.items()):
+        text = style.speed(rate)
+        if racer != ours and ours in medians:
+            text += f", {style.ratio(medians[ours] / rate)}"
+        axes.annotate(text, (rate, i), (4, 0), textcoords="offset points", va="center")
+    axes.set_xscale("log")
+    axes.set_xlim(medians.min() / 3, medians.max() * 12)
+    axes.set_xlabel("steps per second, of all environments together")
+    axes.set_title(title)
+    return figure
+
+
+def _lines(values: pd.DataFrame, what: str, things: str, title: str):
+    figure, axes = style.axes(height=4.6)
+    for racer, rows, look in style.lines(values.groupby("racer", sort=False)):
+        style.median_line(axes, rows.groupby("num_envs")["value"], racer, look)
+    axes.set_yscale("log")
+    axes.set_ylabel(what)
+    style.numbers_below(axes, things)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    axes.set_title(title)
+    return figure
