@@ -87,9 +87,14 @@ format: $(TESTED)
 fuzz: $(INSTALLED)
 	for target in fen actions states; do tests/cpp/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
 
+# How each file of C++ is compiled, for clangd and other editors' tools.
+compile_commands: $(INSTALLED)
+	cmake -S . -B build/cmake -DMPI_INCLUDE="$$($(BIN)/python -c 'import sys; print(sys.prefix)')/include"
+	ln -sf build/cmake/compile_commands.json .
+
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
-	  chromium clang g++-aarch64-linux-gnu iproute2 libclang-rt-dev papi-tools qemu-user stockfish valgrind
+	  chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev papi-tools qemu-user stockfish valgrind
 	tests/arm_python.sh build/arm
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.
@@ -138,4 +143,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book labs test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz tools lock clean
+.PHONY: run book labs test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands tools lock clean

@@ -15,7 +15,8 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
-FLAGS = "-O3 -std=c++20 -ffp-contract=off -shared -x c++"
+SOURCES = ("cartpole", "chess", "learn", "search", "team")  # in cpp/bindings
+FLAGS = "-O3 -std=c++20 -ffp-contract=off -shared"
 # By the first letters of what Python calls a platform. Code for Windows is MinGW's.
 OF_PLATFORM = {
     "linux": "-fPIC -pthread -static-libstdc++ -static-libgcc -s",
@@ -50,14 +51,14 @@ class Build(build_py):
             made = made[-1:]  # MinGW's g++ doesn't align its stack as wider vectors need it
         folder = Path(self.build_lib, "rungs", "compiled")
         folder.mkdir(parents=True, exist_ok=True)
-        header = HERE / "cpp" / "bindings" / "wheel.hpp"
+        sources = [str(HERE / "cpp" / "bindings" / f"{name}.cpp") for name in SOURCES]
         commands = [
             [
                 *found[0].split(),
                 *FLAGS.split(),
                 *variant.flags,
                 *os.environ.get("ARCHFLAGS", "").split(),
-                str(header),
+                *sources,
                 "-o",
                 str(folder / variants["file_name"](variant)),
                 *of_platform.split(),  # the linker reads them where they stand
@@ -68,7 +69,7 @@ class Build(build_py):
             list(pool.map(lambda command: subprocess.run(command, check=True), commands))
         # `rungs.compile.library` compares what it loads with these, as `sha256sum --check` does.
         package = folder.parent
-        files = sorted([*folder.glob("*.so"), *(package / "cpp" / "bindings").glob("*.hpp")])
+        files = sorted(folder.glob("*.so"))
         hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
         names = [file.relative_to(package).as_posix() for file in files]
         lines = [f"{each}  {name}\n" for each, name in zip(hashes, names, strict=True)]

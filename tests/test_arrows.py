@@ -39,8 +39,8 @@ CPP = (
     ("cartpole",),
     ("rungs",),
     ("learn", "search"),
-    ("course",),
     ("bindings",),
+    ("course",),
 )
 LIBRARY = Path(paths.__file__).parent
 TEACHING = LIBRARY.with_name("rungs_course")

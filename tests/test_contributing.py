@@ -39,7 +39,7 @@ def test_the_guide_leads_to_a_rung(tmp_path):
     assert "1 passed" in done.stdout
     written = {name for name, _, _ in steps}
     python = sorted(name for name in written if name.endswith(".py"))
-    cpp = sorted(name for name in written if name.endswith(".hpp"))
+    cpp = sorted(name for name in written if name.endswith((".hpp", ".cpp")))
     assert len(python + cpp) == len(written)
     for check in (  # of `make check`
         ["ruff", "check", *python],

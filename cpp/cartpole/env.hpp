@@ -9,13 +9,20 @@
 
 namespace rungs::env {
 
-// Mirrored by lib/rungs/cartpole/carts/arrays.py.
+// Every setting, a line each: its type and its name.
+#define RUNGS_CARTPOLE_SETTINGS(SETTING)                    \
+  SETTING(std::uint64_t, seed)                              \
+  /* bytes of a number of the state: 4 or 8 */              \
+  SETTING(std::int32_t, precision)                          \
+  SETTING(Autoreset, autoreset)                             \
+  SETTING(std::int32_t, max_steps)                          \
+  /* steps of Euler's method per step of the environment */ \
+  SETTING(std::int32_t, workload)
+
 struct CartPoleConfig {
-  std::uint64_t seed;
-  std::int32_t precision;  // bytes of a number of the state: 4 or 8
-  Autoreset autoreset;
-  std::int32_t max_steps;
-  std::int32_t workload;  // steps of Euler's method per step of the environment
+#define RUNGS_FIELD(type, name) type name;
+  RUNGS_CARTPOLE_SETTINGS(RUNGS_FIELD)
+#undef RUNGS_FIELD
 };
 
 constexpr int kRegisterBytes = 64;

@@ -1,8 +1,9 @@
 // The serial rung without Python, for tools that watch a whole process, such as callgrind.
-// `bench_rung BOARDS STEPS MASK SELECTIONS` plays at random; MASK is an `env::MaskFormat`'s number.
+// `bench_rung BOARDS STEPS MASK SELECTIONS` plays at random; MASK is "bool", "bits" or "list".
 // Actions are selected SELECTIONS times: the difference of two runs is the cost of selecting.
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "../rungs/cpu_loops.hpp"
@@ -31,7 +32,10 @@ int main(int argc, char** arguments) {
   if (argc != 5) return 2;
   const std::int64_t boards = std::atoll(arguments[1]), steps = std::atoll(arguments[2]);
   const int selections = std::atoi(arguments[4]);
-  const auto mask = static_cast<env::MaskFormat>(std::atoi(arguments[3]));
+  const std::string_view format = arguments[3];
+  const auto mask = format == "bits"   ? env::MaskFormat::BITS
+                    : format == "list" ? env::MaskFormat::LIST
+                                       : env::MaskFormat::BOOL;
   const auto observation = env::ObservationFormat::BOARD;
   const chess::Position start = chess::start_position();
   std::vector<env::ChessEnv> envs(boards);

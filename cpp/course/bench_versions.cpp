@@ -7,11 +7,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "steps.hpp"
+#include "steps_bindings.cpp"
 
 int main(int count, char** arguments) {
   if (count < 5) return 2;
-  const std::int64_t version = std::atoll(arguments[1]), boards = std::atoll(arguments[2]);
+  const auto version = reinterpret_cast<std::uintptr_t>(arguments[1]);
+  const std::int64_t boards = std::atoll(arguments[2]);
   const std::int64_t steps = std::atoll(arguments[3]), plies = boards * steps;
   std::ifstream file(arguments[4], std::ios::binary);
   const std::vector<char> games{std::istreambuf_iterator<char>(file), {}};

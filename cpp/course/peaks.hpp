@@ -78,7 +78,7 @@ double seconds_of(std::int32_t threads, Prepare prepare, Work work) {
 // A multiply-add takes up to five cycles, and a core begins up to two a cycle.
 constexpr int kChains = 12;
 
-// The kinds of operation, in the order of lib/rungs_course/measure/peaks.py.
+// The kinds of operation.
 enum class Peak : std::int32_t { FLOAT32, FLOAT64, VECTOR_INTEGER, SCALAR_INTEGER, CYCLE };
 
 namespace detail {

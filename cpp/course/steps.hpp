@@ -1,9 +1,10 @@
-// Eleven versions of one step, in the order of notebook 03, and the functions that Python calls. A
-// step plays a legal action, finds the legal actions of the new position, writes their mask (4672
-// bytes of 0 or 1, from a cache line on) and says whether it is mate or stalemate.
+// Eleven versions of one step, in the order of notebook 03. A step plays a legal action, finds the
+// legal actions of the new position, writes their mask (4672 bytes of 0 or 1, from a cache line on)
+// and says whether it is mate or stalemate.
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "step_planes.hpp"
@@ -94,65 +95,23 @@ struct BoardsOf final : Boards {
   explicit BoardsOf(std::int64_t number) : boards(number, B(chess::start_position())) {}
 };
 
-// Boards of a version, by its number from 1; null if there is no such version.
-inline std::unique_ptr<Boards> make(std::int64_t version, std::int64_t number) {
-  switch (version) {
-#define RUNGS_STEP(at, name) \
-  case at:                   \
-    return std::make_unique<BoardsOf<name::Board>>(number);
-    RUNGS_STEP(1, first)
-    RUNGS_STEP(2, king)
-    RUNGS_STEP(3, arrays)
-    RUNGS_STEP(4, bitboards)
-    RUNGS_STEP(5, rays)
-    RUNGS_STEP(6, pins)
-    RUNGS_STEP(7, planes)
-    RUNGS_STEP(8, side)
-    RUNGS_STEP(9, lanes)
-    RUNGS_STEP(10, bytes)
-    RUNGS_STEP(11, memory)
+// Boards of a version, by its name; null if there is no such version.
+inline std::unique_ptr<Boards> make(std::string_view version, std::int64_t number) {
+#define RUNGS_STEP(name) \
+  if (version == #name) return std::make_unique<BoardsOf<name::Board>>(number);
+  RUNGS_STEP(first)
+  RUNGS_STEP(king)
+  RUNGS_STEP(arrays)
+  RUNGS_STEP(bitboards)
+  RUNGS_STEP(rays)
+  RUNGS_STEP(pins)
+  RUNGS_STEP(planes)
+  RUNGS_STEP(side)
+  RUNGS_STEP(lanes)
+  RUNGS_STEP(bytes)
+  RUNGS_STEP(memory)
 #undef RUNGS_STEP
-    default:
-      return nullptr;
-  }
+  return nullptr;
 }
 
 }  // namespace rungs::steps
-
-extern "C" {
-
-// The address of `number` boards of a version, which the caller deletes; 0 if there is no such
-// version.
-std::uintptr_t rungs_steps_new(std::int64_t version, std::int64_t number) {
-  return reinterpret_cast<std::uintptr_t>(rungs::steps::make(version, number).release());
-}
-
-void rungs_steps_delete(std::uintptr_t boards) {
-  delete reinterpret_cast<rungs::steps::Boards*>(boards);
-}
-
-// `positions` and `masks` are the addresses of a position and a mask for each.
-void rungs_steps_start(std::uintptr_t boards, std::uintptr_t positions, std::uintptr_t masks) {
-  reinterpret_cast<rungs::steps::Boards*>(boards)->start(
-      reinterpret_cast<const rungs::chess::Position*>(positions),
-      reinterpret_cast<std::uint8_t*>(masks));
-}
-
-// The addresses are those of `Games`, and of a mask and an outcome for each board.
-void rungs_steps_play(std::uintptr_t boards, std::int64_t steps, std::uintptr_t actions,
-                      std::uintptr_t ends, std::uintptr_t begins, std::uintptr_t masks,
-                      std::uintptr_t outcomes) {
-  const rungs::steps::Games games = {steps, reinterpret_cast<const std::int16_t*>(actions),
-                                     reinterpret_cast<const bool*>(ends),
-                                     reinterpret_cast<const rungs::chess::Position*>(begins)};
-  reinterpret_cast<rungs::steps::Boards*>(boards)->play(
-      games, reinterpret_cast<std::uint8_t*>(masks), reinterpret_cast<std::int8_t*>(outcomes));
-}
-
-std::int64_t rungs_steps_perft(std::uintptr_t boards, std::uintptr_t position, std::int64_t depth) {
-  const auto& at = *reinterpret_cast<const rungs::chess::Position*>(position);
-  return static_cast<std::int64_t>(
-      reinterpret_cast<const rungs::steps::Boards*>(boards)->perft(at, static_cast<int>(depth)));
-}
-
-}  // extern "C"

@@ -14,38 +14,50 @@ enum class Opponent : std::int32_t { NONE, RANDOM, CALLER };
 // The reason of a truncated episode, numbered after those by which a game ends.
 constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEFOLD_REPETITION) + 1;
 
+// Every setting, a line each: its type and its name.
+#define RUNGS_CHESS_SETTINGS(SETTING)                                 \
+  SETTING(std::uint64_t, seed)                                        \
+  SETTING(Opponent, opponent)                                         \
+  SETTING(ObservationFormat, observation)                             \
+  SETTING(MaskFormat, mask)                                           \
+  SETTING(Autoreset, autoreset)                                       \
+  /* an episode is truncated once it has this many plies; 0: never */ \
+  SETTING(std::uint32_t, max_plies)                                   \
+  /* random plies before an episode begins */                         \
+  SETTING(std::uint32_t, opening_min)                                 \
+  SETTING(std::uint32_t, opening_max)                                 \
+  SETTING(std::uint32_t, num_starts)                                  \
+  SETTING(const chess::Position*, starts)
+
 struct ChessConfig {
-  std::uint64_t seed;
-  Opponent opponent;
-  ObservationFormat observation;
-  MaskFormat mask;
-  Autoreset autoreset;
-  std::uint32_t max_plies;  // an episode is truncated once it has this many; 0: never
-  std::uint32_t opening_min, opening_max;  // random plies before an episode begins
-  std::uint32_t num_starts;
-  const chess::Position* starts;
+#define RUNGS_FIELD(type, name) type name;
+  RUNGS_CHESS_SETTINGS(RUNGS_FIELD)
+#undef RUNGS_FIELD
 };
 
 // Every output, a line each: the type of an element, its name, and the number of elements per
-// board. Everything that handles outputs is generated from this list and from its counterpart in
-// lib/rungs/chess/buffers.py.
-#define RUNGS_CHESS_OUTPUTS(OUTPUT)                                                           \
-  /* of the current position, with the actions that the next `step` takes */                  \
-  OUTPUT(std::uint8_t, observation, observation_bytes(config.observation))                    \
-  OUTPUT(std::uint8_t, mask, mask_bytes(config.mask))                                         \
-  /* the length of a mask of format LIST; other formats have no such output */                \
-  OUTPUT(std::int16_t, action_count, mask_counts(config.mask))                                \
+// board. A reset writes those of the position, too: of the current one, with the actions that the
+// next `step` takes.
+#define RUNGS_CHESS_POSITION_OUTPUTS(OUTPUT)                                   \
+  OUTPUT(std::uint8_t, observation, observation_bytes(config.observation))     \
+  OUTPUT(std::uint8_t, mask, mask_bytes(config.mask))                          \
+  /* the length of a mask of format LIST; other formats have no such output */ \
+  OUTPUT(std::int16_t, action_count, mask_counts(config.mask))                 \
+  /* the side to move: 0 White, 1 Black */                                     \
+  OUTPUT(std::int8_t, player, 1)
+#define RUNGS_CHESS_STEP_OUTPUTS(OUTPUT)                                                      \
   /* +1, 0, -1 from the agent's side; the game is over; it is not, but has reached max_plies; \
      terminated or truncated: this step ended an episode */                                   \
   OUTPUT(float, reward, 1)                                                                    \
   OUTPUT(bool, terminated, 1)                                                                 \
   OUTPUT(bool, truncated, 1)                                                                  \
   OUTPUT(bool, ended, 1)                                                                      \
-  /* why it ended: chess::Reason, or kMaxPlies; and the side to move: 0 White, 1 Black */     \
+  /* why it ended: chess::Reason, or kMaxPlies */                                             \
   OUTPUT(std::int8_t, reason, 1)                                                              \
-  OUTPUT(std::int8_t, player, 1)                                                              \
   /* with SAME_STEP, the last observation of an episode that ended */                         \
   OUTPUT(std::uint8_t, final_observation, observation_bytes(config.observation))
+#define RUNGS_CHESS_OUTPUTS(OUTPUT) \
+  RUNGS_CHESS_POSITION_OUTPUTS(OUTPUT) RUNGS_CHESS_STEP_OUTPUTS(OUTPUT)
 
 // One environment's rows of the arrays that the caller owns.
 struct ChessRows {
@@ -58,7 +70,7 @@ struct ChessRows {
 };
 
 // What every batch of chess environments reads and writes: settings, and one array per output
-// (structure of arrays), which the caller owns. Mirrored by lib/rungs/chess/boards/native.py.
+// (structure of arrays), which the caller owns.
 struct ChessOutputs {
   ChessConfig config;
   std::int64_t num_envs;

@@ -261,7 +261,7 @@ inline int sample_action(const Softmax<T>& policy, int count, double uniform) {
 
 // Inference: sampled actions, scores of legal actions, and values.
 
-// Arguments and results of `sample`. Mirrored by lib/rungs/train/learners/native.py.
+// Arguments and results of `sample`.
 template <class T>
 struct Sampling {
   const std::int8_t* observation;  // (rows, 72)

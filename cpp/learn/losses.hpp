@@ -16,8 +16,7 @@
 
 namespace rungs::learn {
 
-// P positions, and the indices of those in the minibatch. Mirrored by
-// lib/rungs/train/learners/native.py, as are the structs of the losses.
+// P positions, and the indices of those in the minibatch.
 struct BatchPositions {
   const std::int8_t* observation;  // (P, 72)
   const std::int16_t* action;      // (P, 218), the legal actions

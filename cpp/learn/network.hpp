@@ -196,8 +196,7 @@ struct Parameters {
 // number of threads, and no number is summed by two tasks, so results are the same bit for bit with
 // any number of threads.
 
-// All memory of a network whose products multiply `U`. Mirrored by
-// lib/rungs/train/learners/native.py.
+// All memory of a network whose products multiply `U`.
 template <class U>
 struct Model {
   std::int64_t precision;  // bytes of an operand of products

@@ -5,7 +5,7 @@
 
 namespace rungs::learn {
 
-// Calls `work(body, task)` for every task in [0, tasks): `rungs_team_run` of cpp/bindings/team.hpp.
+// Calls `work(body, task)` for every task in [0, tasks): `rungs_team_run` of cpp/bindings/team.cpp.
 using Runner = void (*)(std::uintptr_t team, std::int64_t threads, std::int64_t tasks,
                         std::uintptr_t work, std::uintptr_t body);
 

@@ -1,6 +1,5 @@
 // A batch of chess environments in a processor's memory: each board's state in one piece (array of
-// structures). The caller owns all memory; nothing here allocates. Mirrored by
-// lib/rungs/chess/boards/native.py.
+// structures). The caller owns all memory; nothing here allocates.
 #pragma once
 #include <cstddef>
 #include <cstring>

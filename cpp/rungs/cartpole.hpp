@@ -15,22 +15,27 @@ namespace rungs {
 
 // Arrays are padded to whole registers: `stride` values, of which `num_envs` are used. Those of
 // four rows hold x, x_dot, theta, theta_dot. The caller owns the memory; nothing here allocates.
-// Mirrored by lib/rungs/cartpole/carts/arrays.py.
+#define RUNGS_CARTPOLE_ARRAYS(ARRAY)                          \
+  ARRAY(void*, state)            /* (4, stride) */            \
+  ARRAY(std::int32_t*, steps)    /* of the episode */         \
+  ARRAY(std::uint32_t*, episode) /* its number */             \
+  ARRAY(float*, observation)     /* (4, stride) */            \
+  ARRAY(float*, reward)                                       \
+  ARRAY(bool*, terminated)                                    \
+  ARRAY(bool*, truncated)                                     \
+  ARRAY(bool*, ended)                                         \
+  ARRAY(float*, final_observation) /* (4, stride) */          \
+  /* the actions that `check_and_latch` found to be 0 or 1 */ \
+  ARRAY(std::int8_t*, chosen)
+
 struct CartPoleBatch {
   env::CartPoleConfig config;
   std::int64_t num_envs;
   std::int64_t stride;
   std::int64_t first_env;  // the number of the batch's first environment among all
-  void* state;             // (4, stride)
-  std::int32_t* steps;     // of the episode
-  std::uint32_t* episode;  // its number
-  float* observation;      // (4, stride)
-  float* reward;
-  bool* terminated;
-  bool* truncated;
-  bool* ended;
-  float* final_observation;  // (4, stride)
-  std::int8_t* chosen;       // the actions that `check_and_latch` found to be 0 or 1
+#define RUNGS_FIELD(type, name) type name;
+  RUNGS_CARTPOLE_ARRAYS(RUNGS_FIELD)
+#undef RUNGS_FIELD
 };
 
 // Checks that all of a step's actions are 0 or 1, and keeps them for the step in `chosen`. They may

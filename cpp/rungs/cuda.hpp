@@ -3,7 +3,7 @@
 //
 // In a GPU's memory the words of all boards' games are interleaved (structure of arrays), so that
 // neighbouring threads, each with one board, access neighbouring words (coalesced). Outputs are
-// laid out as on every rung. Mirrored by lib/rungs/chess/boards/cuda.py.
+// laid out as on every rung.
 #pragma once
 #include <cstring>
 
@@ -114,7 +114,7 @@ struct DeviceBatch : env::ChessOutputs {
 
 #ifdef __CUDACC_RTC__
 
-// As Python sees them: lib/rungs/chess/boards/device.py.
+// As the host has them: lib/rungs/chess/boards/device.py.
 static_assert(sizeof(rungs::DeviceBatch) == RUNGS_DEVICE_BATCH_BYTES);
 static_assert(sizeof(rungs::env::History) == RUNGS_HISTORY_BYTES);
 

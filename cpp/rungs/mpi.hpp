@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -104,13 +103,14 @@ inline MPI_Request gather(const Ranks& ranks, void* array, std::int64_t bytes) {
 inline void gather_outputs(const Ranks& ranks, const ChessBatch& batch, bool all) {
   const env::ChessConfig& config = batch.config;
   std::vector<MPI_Request> requests;
-  const auto gathered = [&](std::string_view name, void* array, std::int64_t bytes) {
-    const bool of_position =
-        name == "observation" || name == "mask" || name == "action_count" || name == "player";
-    if (bytes && (all || of_position)) requests.push_back(gather(ranks, array, bytes));
+  const auto gathered = [&](void* array, std::int64_t bytes) {
+    if (bytes) requests.push_back(gather(ranks, array, bytes));
   };
-#define RUNGS_GATHER(type, name, count) gathered(#name, batch.name, sizeof(type) * (count));
-  RUNGS_CHESS_OUTPUTS(RUNGS_GATHER)
+#define RUNGS_GATHER(type, name, count) gathered(batch.name, sizeof(type) * (count));
+  RUNGS_CHESS_POSITION_OUTPUTS(RUNGS_GATHER)
+  if (all) {
+    RUNGS_CHESS_STEP_OUTPUTS(RUNGS_GATHER)
+  }
 #undef RUNGS_GATHER
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }

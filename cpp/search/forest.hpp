@@ -1,5 +1,5 @@
 // The trees of many games, searched in batches so that their leaves are evaluated together. The
-// caller owns all memory; nothing here allocates. Mirrored by lib/rungs/search/cpp.py.
+// caller owns all memory; nothing here allocates.
 #pragma once
 #include <cstring>
 

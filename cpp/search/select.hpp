@@ -12,8 +12,7 @@ namespace rungs::search {
 
 enum class Policy : std::int32_t { GUMBEL, PUCT };
 
-// Settings of a search; lib/rungs/search/settings.py explains them. Mirrored by
-// lib/rungs/search/cpp.py.
+// Settings of a search; lib/rungs/search/settings.py explains them.
 struct Settings {
   std::uint64_t seed;
   Policy policy;

@@ -15,7 +15,7 @@ from rungs.chess.boards import device
 from rungs.processes import workers
 
 # What Cling, ROOT beneath it and NVRTC have looked for in the current folder.
-HEADERS = ("bindings/api.hpp", "bindings/machine.hpp", "env/chess_env.hpp", "Rtypes.h")
+HEADERS = ("bindings/chess.cpp", "bindings/learn.cpp", "env/chess_env.hpp", "Rtypes.h")
 LIBRARIES = ("libCoreLegacy.so", "libRIOLegacy.so", "libCling.so")
 
 # What is imported first by `python -c`, by `python -m` and by the processes that we start.
@@ -53,7 +53,7 @@ import rungs
 from rungs.compile import cling
 before = os.getcwd()
 print(rungs.make("chess", "openmp", 1).reset()[0].shape)
-cling.load_machine()
+cling.load_learn()
 assert os.getcwd() == before
 """
     assert run(script, tmp_path) == "(1, 72)\n"

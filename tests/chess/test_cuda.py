@@ -348,7 +348,7 @@ def test_what_is_kept_for_a_rollout_goes_with_it():
 
     def kept():
         gc.collect()
-        size = ctypes.sizeof(device.DeviceBatch)
+        size = ctypes.sizeof(env.boards._struct)
         tensors = [each for each in gc.get_objects() if type(each) is torch.Tensor]
         return sum(each.dtype == torch.uint8 and each.shape == (size,) for each in tensors)
 
@@ -367,7 +367,8 @@ def test_memory_that_a_recorded_step_reads_is_told_another_seed():
     told = env.boards.buffers.told[-1]
     env.reset(seed=2)
     assert env.boards.buffers.told[-1].data_ptr() == told.data_ptr()
-    assert device.DeviceBatch.from_buffer_copy(told.numpy()).config.seed == 2
+    struct = type(env.boards._struct)
+    assert struct.from_buffer_copy(told.numpy()).config.seed == 2
 
 
 @pytest.mark.parametrize("where", DEVICES)

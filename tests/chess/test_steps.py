@@ -120,8 +120,8 @@ def test_none_reads_or_writes_where_it_must_not(games, tmp_path):
     program = gpp.build("versions-sanitized", paths.CPP / "course" / "bench_versions.cpp", flags)
     played, out = tmp_path / "games", tmp_path / "masks"
     steps.write(games, played)
-    for number in range(1, len(NAMES) + 1):
-        command = [program, number, games.num_envs, games.steps, played, out]
+    for name in NAMES:
+        command = [program, name, games.num_envs, games.steps, played, out]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         masks = np.frombuffer(out.read_bytes(), np.uint8).reshape(games.num_envs, -1)

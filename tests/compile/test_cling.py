@@ -57,17 +57,17 @@ def test_headers_that_do_not_compile(copied):
     (folder / "chess" / "movegen.hpp").write_text("#pragma once\nthis is no C++;\n")
     process = start(f"{use}\n{STEP}")
     output, _ = process.communicate(timeout=300)
-    assert "CompilerError: Cling could not compile bindings/api.hpp" in output
+    assert "CompilerError: Cling could not compile bindings/chess.cpp" in output
 
 
 @pytest.mark.parametrize(
     "load",
     [
         cling.load,
-        cling.load_machine,
+        cling.load_learn,
         lambda: rungs.make("chess", "cpp", 1),
     ],
-    ids=["load", "load_machine", "make"],
+    ids=["load", "load_learn", "make"],
 )
 def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
     load()

@@ -1,4 +1,4 @@
-"""The same header by another compiler, ahead of time."""
+"""The same files by another compiler, ahead of time."""
 
 import shutil
 
@@ -33,7 +33,7 @@ def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch)
     assert gpp.load() is before
     shutil.copytree(paths.CPP, tmp_path / "cpp")
     monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
-    header = tmp_path / "cpp" / "bindings" / "chess.hpp"
+    header = tmp_path / "cpp" / "bindings" / "chess.cpp"
     text = header.read_text()
     changed = text.replace("{ return sizeof(rungs::env::ChessEnv); }", "{ return 7; }")
     assert changed != text

@@ -9,7 +9,7 @@ import pytest
 
 import rungs
 from rungs import paths
-from rungs.compile import cling, functions, library, loader
+from rungs.compile import cling, library, loader
 from rungs.compile.variants import VARIANTS, file_name, of_machine
 from rungs.errors import CompilerError, ConfigurationError, UnavailableError, install_hint
 
@@ -97,36 +97,32 @@ def test_what_is_missing_is_said(monkeypatch):
         cling.load()
 
 
-HEADER = "std::int64_t rungs_answer(std::int64_t question) {\n  return question;\n}\n"
-
-
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """A wheel's library, its header and its list of sums, as `setup.py` makes them."""
-    compiled, header = tmp_path / "compiled", tmp_path / "cpp" / "bindings" / "answer.hpp"
+    """A wheel's library and its list of sums, as `setup.py` makes them."""
+    compiled = tmp_path / "compiled"
     compiled.mkdir()
-    header.parent.mkdir(parents=True)
-    header.write_text(HEADER)
     (variant,) = [each for each in VARIANTS if each.name == "x86-64-v2"]
     made = compiled / file_name(variant)
-    source = f'#include <cstdint>\nextern "C" {{\n{HEADER}}}\n'
-    compiler = ["g++", "-std=c++20", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(made)]
-    subprocess.run(compiler, input=source, text=True, check=True)
+
+    def compile_code(code):
+        command = ["g++", "-std=c++20", "-shared", "-fPIC", f"-I{paths.CPP}", "-x", "c++", "-"]
+        subprocess.run([*command, "-o", str(made)], input=code, text=True, check=True)
+
+    compile_code(
+        '#include "bindings/abi.hpp"\n'
+        "RUNGS_FUNCTION(std::int64_t, rungs_answer, std::int64_t question) { return question; }"
+    )
     monkeypatch.setattr(library, "FOLDER", compiled)
-    monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
-    monkeypatch.setattr(functions, "HEADERS", ("bindings/answer.hpp",))
     monkeypatch.delenv("RUNGS_ISA", raising=False)
     monkeypatch.setattr(library, "cpu_features", lambda: " ".join(variant.features))
 
     def list_sums():
-        lines = [
-            f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(tmp_path)}\n"
-            for file in (made, header)
-        ]
-        (compiled / "sha256sums").write_text("".join(lines))
+        line = f"{hashlib.sha256(made.read_bytes()).hexdigest()}  {made.relative_to(tmp_path)}\n"
+        (compiled / "sha256sums").write_text(line)
 
     list_sums()
-    return made, header, list_sums
+    return made, compile_code, list_sums
 
 
 def test_a_whole_library_is_loaded(installed):
@@ -143,29 +139,24 @@ def test_a_whole_library_is_loaded(installed):
         lambda data: bytes([data[0] ^ 1]) + data[1:],
     ],
 )
-@pytest.mark.parametrize("which", [0, 1], ids=["library", "header"])
-def test_a_damaged_file_of_a_wheel_is_refused(damage, which, installed):
-    file = installed[which]
+def test_a_damaged_file_of_a_wheel_is_refused(damage, installed):
+    file, *_ = installed
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(CompilerError, match=f"{file.name} is damaged"):
         library.load()
 
 
-def test_a_wheel_without_sums_or_header_is_refused(installed):
-    _, header, _ = installed
-    header.unlink()
-    with pytest.raises(CompilerError, match=r"answer\.hpp"):
-        library.load()
+def test_a_wheel_without_sums_is_refused(installed):
     (library.FOLDER / "sha256sums").unlink()
     with pytest.raises(CompilerError, match="sha256sums"):
         library.load()
 
 
-def test_a_library_of_other_headers_is_refused(installed):
-    _, header, list_sums = installed
-    header.write_text(HEADER.replace("answer", "question"))
+def test_a_library_that_does_not_say_what_it_holds_is_refused(installed):
+    _, compile_code, list_sums = installed
+    compile_code('extern "C" int rungs_answer() { return 42; }')
     list_sums()
-    with pytest.raises(CompilerError, match="lacks rungs_question"):
+    with pytest.raises(CompilerError, match="lacks rungs_abi"):
         library.load()
 
 

@@ -4,7 +4,7 @@
 //   bfloat16
 #include <random>
 
-#include "bindings/team.hpp"
+#include "bindings/team.cpp"
 #include "boards.hpp"
 #include "learn/train_step.hpp"
 

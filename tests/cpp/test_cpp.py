@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode
 import rungs
 from rungs import paths
 from rungs.chess.perft import read_epd
-from rungs.compile import gpp
-from rungs.core.arguments import AUTORESET_MODES
+from rungs.compile import gpp, loader
+from rungs.compile.abi import described
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data"
@@ -177,8 +177,9 @@ def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, nu
     env.reset()
     env.step_many(170)
     expected = b"".join(array.tobytes() for array in env.carts.dump().values())
+    mode = described(loader.load()).structures["CartPoleConfig"].number("autoreset", autoreset.name)
     for at_once in (1, 34):
-        arguments = (np.dtype(dtype).itemsize, num_envs, 170, AUTORESET_MODES.index(autoreset))
+        arguments = (np.dtype(dtype).itemsize, num_envs, 170, mode)
         command = [*checks, "cartpole", *map(str, arguments), str(at_once)]
         assert subprocess.run(command, capture_output=True, check=True).stdout == expected
 

@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 # The most actions that are legal in any reachable position: see cpp/chess/action.hpp.
 MOST_LISTED = 218
 
-# Shape and dtype of one board's mask, in the order of `rungs::env::MaskFormat`.
+# Shape and dtype of one board's mask.
 MASKS = {
     "bool": ((NUM_ACTIONS,), np.bool_),
     "bits": ((NUM_PLANES,), np.uint64),
     "list": ((MOST_LISTED,), np.int16),
 }
 
-# Every output, by name: what one board's is. All that handles outputs follows from this list, and
-# from its counterpart `RUNGS_CHESS_OUTPUTS` in cpp/env/chess_env.hpp.
-OUTPUTS = {
+# Every output, by name: what one board's is. First those of the position at hand, which a reset
+# writes as well. C++ has the same, `RUNGS_CHESS_OUTPUTS`, or no boards are made.
+_OF_POSITION = {
     "observation": lambda settings: OBSERVATIONS[settings.obs, settings.dtype],
     "mask": lambda settings: MASKS[settings.mask],
     "action_count": lambda settings: (() if settings.mask == "list" else (0,), np.int16),
+    "player": lambda settings: ((), np.int8),
+}
+OUTPUTS = _OF_POSITION | {
     "reward": lambda settings: ((), np.float32),
     "terminated": lambda settings: ((), np.bool_),
     "truncated": lambda settings: ((), np.bool_),
     "ended": lambda settings: ((), np.bool_),
     "reason": lambda settings: ((), np.int8),
-    "player": lambda settings: ((), np.int8),
     "final_observation": lambda settings: OBSERVATIONS[settings.obs, settings.dtype],
 }
-
-# Those of the position at hand, which a reset writes as well.
-POSITION = ("observation", "mask", "action_count", "player")
+POSITION = tuple(_OF_POSITION)
 
 
 class Buffers(types.SimpleNamespace):

@@ -50,9 +50,8 @@ NUMBER_PLANES = tuple(map(PLANE_NAMES.index, ("number of the move", "halfmove cl
 
 _PLANES = (len(PLANE_NAMES), 8, 8)
 
-# By `obs` and `dtype`: shape and dtype of one board's observation, in the order of
-# `rungs::env::ObservationFormat`. The first of an `obs` is its default. NumPy has no bfloat16:
-# arrays hold its bits.
+# By `obs` and `dtype`: shape and dtype of one board's observation. The first of an `obs` is its
+# default. NumPy has no bfloat16: arrays hold its bits.
 OBSERVATIONS: dict[tuple[str, str], tuple[tuple[int, ...], type[Any]]] = {
     ("board", "int8"): ((72,), np.int8),
     ("planes", "float32"): (_PLANES, np.float32),
@@ -65,6 +64,11 @@ OBSERVATIONS: dict[tuple[str, str], tuple[tuple[int, ...], type[Any]]] = {
 def dtypes_of(obs: str) -> tuple[str, ...]:
     """Returns the dtypes that there are of an `obs`, its default first."""
     return tuple(dtype for each, dtype in OBSERVATIONS if each == obs)
+
+
+def format_name(obs: str, dtype: str) -> str:
+    """Returns what `rungs::env::ObservationFormat` calls one: "PLANES", "PLANES_UINT8"."""
+    return (obs if dtype == dtypes_of(obs)[0] else f"{obs}_{dtype}").upper()
 
 
 def mirrored(observation: np.ndarray, obs: str) -> np.ndarray:

@@ -52,7 +52,7 @@ _loaded: str | None = None
 
 
 def load() -> Api:
-    """Compiles the functions of `cpp/bindings/api.hpp`; each releases the interpreter lock.
+    """Compiles the functions of `cpp/bindings`; each releases the interpreter lock.
 
     The first call in a process takes about a second, the first on a machine a few more for the
     precompiled header.
@@ -75,7 +75,7 @@ def load() -> Api:
 
 
 def load_mpi() -> Api:
-    """Compiles the functions of `load`, and of `cpp/bindings/mpi.hpp`. Initialises MPI.
+    """Compiles the functions of `load`, and of `cpp/bindings/mpi.cpp`. Initialises MPI.
 
     Raises:
         UnavailableError: there is no cppyy, mpi4py, MPI library, or `mpi.h` that belongs to it.
@@ -88,36 +88,25 @@ def load_mpi() -> Api:
     return functions
 
 
-def load_machine() -> Api:
-    """Compiles the functions of `cpp/bindings/machine.hpp`.
-
-    Raises:
-        CompilerError: as `load`.
-    """
-    functions = load()
-    _include(headers.MACHINE_API)
-    return functions
-
-
 def load_steps() -> Api:
-    """Compiles the functions of `cpp/course/steps.hpp`.
+    """Compiles the functions of `cpp/course/steps_bindings.cpp`.
 
     Raises:
         CompilerError: as `load`.
     """
     functions = load()
-    _include(headers.STEPS_API)
+    _include(headers.STEPS)
     return functions
 
 
 def load_learn() -> Api:
-    """Compiles the functions of `cpp/bindings/learn.hpp`, beside those of `load`.
+    """Compiles the functions of `cpp/bindings/learn.cpp`, beside those of `load`.
 
     Raises:
         CompilerError: as `load`.
     """
     functions = load()
-    _include(headers.LEARN_API)
+    _include(headers.LEARN)
     return functions
 
 
@@ -129,7 +118,7 @@ def _include_mpi() -> None:
     # mpi4py keeps the library's names to itself; Cling needs them too.
     ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
     cppyy.add_include_path(str(mpi_headers(library)))
-    _include(headers.MPI_API)
+    _include(headers.MPI)
 
 
 def mpi_library() -> Path:
@@ -162,21 +151,21 @@ def mpi_headers(library: Path) -> Path:
 
 def _compile() -> None:
     interpreter()
-    _include(headers.API)
+    _include(*headers.API)
     # Cling ignores -fopenmp in silence where its precompiled header was made without.
     if not _functions().rungs_openmp_version():
         raise CompilerError("Cling compiled without OpenMP")
 
 
 @functools.cache
-def _include(header: str) -> None:
+def _include(*sources: str) -> None:
     import cppyy
 
     try:
         with contextlib.chdir(paths.CPP):
-            cppyy.include(str(paths.CPP / header))
-    except ImportError as error:
-        raise CompilerError(f"Cling could not compile {header}: {error}") from error
+            cppyy.cppdef("\n".join(f'#include "{paths.CPP / source}"' for source in sources))
+    except SyntaxError as error:
+        raise CompilerError(f"Cling could not compile {', '.join(sources)}: {error}") from error
 
 
 @functools.cache

@@ -1,11 +1,12 @@
-"""C++ compiled ahead of time by g++: the control for Cling's, from the same header."""
+"""C++ compiled ahead of time by g++: the control for Cling's, from the same files."""
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from rungs import paths
-from rungs.compile import cache, functions, headers
+from rungs.compile import cache, functions, headers, openmp
 from rungs.errors import CompilerError
 from rungs.machine.cpu import cpu_features
 
@@ -15,9 +16,9 @@ FLAGS = f"{_LIBRARY} -fopenmp"
 
 
 def load(march: str = "native") -> functions.Api:
-    """Loads the functions of `cpp/bindings/api.hpp` from a shared library, built if it isn't there.
+    """Loads the functions of `cpp/bindings` from a shared library, built if it isn't there.
 
-    After a header has changed they are those of another library, as the header is now.
+    After a file has changed they are those of another library, as the header is now.
 
     Args:
         march: the processors it is for, as g++ names them.
@@ -25,45 +26,68 @@ def load(march: str = "native") -> functions.Api:
     Raises:
         CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
     """
-    flags = [*FLAGS.split(), f"-march={march}", "-x", "c++"]
-    return functions.bound(build("gpp", paths.CPP / headers.API, flags))
+    return _loaded("gpp", headers.API, [*FLAGS.split(), f"-march={march}"])
 
 
 def load_steps(*flags: str) -> functions.Api:
-    """Loads the functions of `cpp/course/steps.hpp`, compiled with flags of the caller's choice.
+    """Loads the functions of `cpp/course/steps_bindings.cpp`, compiled with flags of one's choice.
 
     Raises:
         CompilerError: as `load`.
     """
-    every = [*flags, "-std=c++20", "-shared", "-fPIC", "-w", "-x", "c++"]
-    path = build("steps-versions", paths.CPP / headers.STEPS_API, every)
-    return functions.bound(path, (headers.STEPS_API,))
+    every = [*flags, "-std=c++20", "-shared", "-fPIC", "-w"]
+    return _loaded("steps-versions", [headers.STEPS], every)
 
 
 def load_learn() -> functions.Api:
-    """Loads the functions of `cpp/bindings/learn.hpp`, and their teams of threads.
+    """Loads the functions of `cpp/bindings/learn.cpp`.
 
     Raises:
         CompilerError: as `load`.
     """
-    flags = [*_LIBRARY.split(), "-pthread", "-march=native", "-x", "c++"]
-    path = build("learn", paths.CPP / headers.LEARN_API, flags)
-    return functions.bound(path, functions.LEARN_HEADERS)
+    return _loaded("learn", [headers.LEARN], [*_LIBRARY.split(), "-pthread", "-march=native"])
+
+
+def load_device(vectors: bool) -> functions.Api:
+    """Loads the functions of `cpp/bindings/device.cpp`, with a processor's vectors or without.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    scalar = [] if vectors else ["-DRUNGS_SCALAR_LANES"]
+    return _loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
+
+
+def load_course() -> functions.Api:
+    """Loads the functions of `cpp/course/bindings.cpp`, which OpenMP's threads help.
+
+    Raises:
+        CompilerError: as `load`.
+        UnavailableError: OpenMP's runtime is not here.
+    """
+    openmp.load()
+    return _loaded("course", [headers.COURSE], [*FLAGS.split(), "-march=native"])
 
 
 def load_machine() -> functions.Api:
-    """Loads the functions of `cpp/bindings/machine.hpp`, with multiply-adds as one instruction.
+    """Loads the functions of `cpp/course/machine_bindings.cpp`, a multiply-add one instruction.
 
     Raises:
         CompilerError: as `load`.
     """
-    flags = [*_LIBRARY.split(), "-ffp-contract=fast", "-pthread", "-march=native", "-x", "c++"]
-    path = build("machine", paths.CPP / headers.MACHINE_API, flags)
-    return functions.bound(path, (headers.MACHINE_API,))
+    flags = [*_LIBRARY.split(), "-ffp-contract=fast", "-pthread", "-march=native"]
+    return _loaded("machine", [headers.MACHINE], flags)
+
+
+def _loaded(name: str, sources: Sequence[str], flags: list[str]) -> functions.Api:
+    first, *others = (paths.CPP / source for source in sources)
+    return functions.bound(build(name, first, [*flags, *map(str, others)]))
 
 
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
     """Builds a file from a source of ours by a g++, if it isn't there yet.
+
+    Sources beside it may be named among the flags.
 
     Raises:
         CompilerError: as `load`.

@@ -1,4 +1,4 @@
-"""The C++ headers that are compiled, and which version of them this is."""
+"""The C++ that is compiled, and which version of it this is."""
 
 import functools
 import hashlib
@@ -8,15 +8,18 @@ from pathlib import Path
 from rungs import paths
 from rungs.errors import CompilerError
 
-API = "bindings/api.hpp"
-MPI_API = "bindings/mpi.hpp"
-MACHINE_API = "bindings/machine.hpp"
-STEPS_API = "course/steps.hpp"
-LEARN_API = "bindings/learn.hpp"
+# What defines the functions that Python calls, below `cpp/`. Those of `API` are compiled together.
+API = ("bindings/chess.cpp", "bindings/cartpole.cpp", "bindings/search.cpp", "bindings/team.cpp")
+LEARN = "bindings/learn.cpp"
+MPI = "bindings/mpi.cpp"
+DEVICE = "bindings/device.cpp"
+COURSE = "course/bindings.cpp"
+MACHINE = "course/machine_bindings.cpp"
+STEPS = "course/steps_bindings.cpp"
 
 
 def fingerprint() -> str:
-    """Returns a hash of every header, which changes when any of them does.
+    """Returns a hash of every file of C++, which changes when any of them does.
 
     Raises:
         CompilerError: one can't be read.
@@ -25,13 +28,13 @@ def fingerprint() -> str:
     try:
         for folder, _, names in os.walk(paths.CPP, onerror=_raise):
             for name in names:
-                if name.endswith(".hpp") or folder == str(paths.CPP / "cuda"):
+                if name.endswith((".hpp", ".cpp")) or folder == str(paths.CPP / "cuda"):
                     path = os.path.join(folder, name)
                     stat = os.stat(path)
                     files.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
         return _hash(str(paths.CPP), tuple(sorted(files)))
     except OSError as error:
-        raise CompilerError(f"the C++ headers can't be read: {error}") from None
+        raise CompilerError(f"the C++ can't be read: {error}") from None
 
 
 def _raise(error: OSError) -> None:

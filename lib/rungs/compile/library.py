@@ -5,7 +5,6 @@ import hashlib
 import os
 from pathlib import Path
 
-from rungs import paths
 from rungs.compile import functions
 from rungs.compile.variants import VARIANTS, Variant, file_name
 from rungs.errors import CompilerError, UnavailableError
@@ -20,7 +19,7 @@ def is_here() -> bool:
 
 
 def load() -> functions.Api:
-    """Loads the functions of `cpp/bindings/api.hpp`, compiled for the best that this processor has.
+    """Loads the functions of `cpp/bindings`, compiled for the best that this processor has.
 
     `RUNGS_ISA` forces a variant, by its name.
 
@@ -29,32 +28,23 @@ def load() -> functions.Api:
             none that is.
         CompilerError: a file is not as it was when the wheel was built.
     """
-    return _whole(path(chosen()), functions.HEADERS)
-
-
-def load_learn() -> functions.Api:
-    """Loads the functions of `cpp/bindings/learn.hpp`, and their teams of threads; as `load`."""
-    return _whole(path(chosen()), functions.LEARN_HEADERS)
+    return _whole(path(chosen()))
 
 
 @functools.cache
-def _whole(library: Path, headers: tuple[str, ...]) -> functions.Api:
-    """Loads a library whose file, and its headers', are as `setup.py` listed them.
+def _whole(library: Path) -> functions.Api:
+    """Loads a library whose file is as `setup.py` listed it.
 
-    Code that was cut short would end the process as it is loaded, or later. So would arguments of
-    other types than those that headers say.
+    Code that was cut short would end the process as it is loaded, or later.
     """
-    files = {f"compiled/{library.name}": library}
-    files |= {f"cpp/{name}": paths.CPP / name for name in headers}
     try:
         listed = (library.parent / "sha256sums").read_bytes().split(b"\n")
-        for name, file in files.items():
-            line = f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {name}"
-            if line.encode() not in listed:
-                raise CompilerError(f"{file} is damaged: install the wheel again")
+        line = f"{hashlib.sha256(library.read_bytes()).hexdigest()}  compiled/{library.name}"
+        if line.encode() not in listed:
+            raise CompilerError(f"{library} is damaged: install the wheel again")
     except OSError as error:
         raise CompilerError(f"the wheel is damaged, install it again: {error}") from None
-    return functions.bound(library, headers)
+    return functions.bound(library)
 
 
 def chosen() -> Variant:

@@ -1,4 +1,4 @@
-"""The functions of `cpp/bindings/api.hpp`, whoever compiled them."""
+"""The functions of `cpp/bindings`, whoever compiled them."""
 
 import contextlib
 import os
@@ -42,7 +42,7 @@ def chosen(compiler: str | None = None) -> str:
 
 
 def load_learn(compiler: str | None = None) -> Api:
-    """Loads the functions of `cpp/bindings/learn.hpp`; as `load`.
+    """Loads the functions of `cpp/bindings/learn.cpp`; as `load`.
 
     Where nothing says who compiles, g++ does before Cling: once, and not in every process.
     """
@@ -80,4 +80,4 @@ def _loaded(load: Callable[[], Api]) -> Api:
 
 
 _LOADERS = {WHEEL: library.load, GPP: gpp.load, CLING: cling.load}
-_LEARNERS = {WHEEL: library.load_learn, GPP: gpp.load_learn, CLING: cling.load_learn}
+_LEARNERS = {WHEEL: library.load, GPP: gpp.load_learn, CLING: cling.load_learn}

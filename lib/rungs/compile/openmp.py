@@ -87,7 +87,7 @@ def require_threads(api: Api, number: int) -> None:
     many are started here first, all at once, unless this thread has had as many before.
 
     Args:
-        api: the compiled functions of `cpp/bindings/api.hpp`, of `rungs.compile`.
+        api: the compiled functions of `cpp/bindings`, of `rungs.compile`.
         number: how many.
 
     Raises:

@@ -36,7 +36,7 @@ class Team:
     """Threads that a caller has to help it.
 
     Args:
-        api: the compiled functions of `cpp/bindings/api.hpp`, of `rungs.compile`.
+        api: the compiled functions of `cpp/bindings`, of `rungs.compile`.
         threads: how many, the caller's among them.
 
     Attributes:
@@ -73,7 +73,7 @@ def workers_of(api: Api, threads: int) -> tuple[int, int, int]:
     """Returns with what C++ of another library computes on the calling thread's team.
 
     Args:
-        api: the functions of `cpp/bindings/api.hpp`, whose team it is.
+        api: the functions of `cpp/bindings`, whose team it is.
         threads: how many are to work.
 
     Returns:

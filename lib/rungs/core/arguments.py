@@ -17,7 +17,6 @@ from rungs.errors import ConfigurationError
 
 Choice = TypeVar("Choice")
 
-# In the order of `rungs::env::Autoreset`.
 AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
 

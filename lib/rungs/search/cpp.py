@@ -1,4 +1,4 @@
-"""The search in C++: mirrors of the structs of `cpp/search`, and the trees.
+"""The search in C++: the trees of `cpp/search`.
 
 NumPy owns all the memory; C++ gets addresses and never allocates. Pages that no tree has reached
 yet are not taken from the system.
@@ -6,15 +6,17 @@ yet are not taken from the system.
 
 import ctypes
 import functools
+from typing import Any
 
 import numpy as np
 
 from rungs.chess.boards.cpp import CppBoards
 from rungs.chess.boards.native import fen_at, parse_fen
 from rungs.chess.buffers import MOST_LISTED
-from rungs.chess.observation import OBSERVATIONS
+from rungs.chess.observation import OBSERVATIONS, format_name
 from rungs.chess.vector_env import ChessVectorEnv
-from rungs.compile import layout, loader
+from rungs.compile import loader
+from rungs.compile.abi import Structure, described
 from rungs.compile.functions import Api
 from rungs.compile.team import team_of, thread_count
 from rungs.core.memory import zeroed_lines
@@ -22,84 +24,6 @@ from rungs.errors import ConfigurationError, UnavailableError
 from rungs.search.result import Result, Tree
 from rungs.search.settings import Gumbel, Puct, SearchSettings, halving
 from rungs.search.trees import Evaluation, Leaves, Trees, without_engine
-
-# In the order of `rungs::search::Policy`.
-_POLICIES = (Gumbel, Puct)
-
-
-class Settings(ctypes.Structure):
-    """`rungs::search::Settings`."""
-
-    _fields_ = (
-        ("seed", ctypes.c_uint64),
-        ("policy", ctypes.c_int32),
-        ("observation", ctypes.c_int32),
-        *((name, ctypes.c_int32) for name in ("nodes", "edges", "kept_nodes", "kept_edges")),
-        *((name, ctypes.c_int32) for name in ("keep", "considered")),
-        *((name, ctypes.c_double) for name in ("scale", "value_scale", "maxvisit_init")),
-        *((name, ctypes.c_double) for name in ("c_init", "c_base", "alpha", "fraction")),
-        ("temperature", ctypes.c_double),
-    )
-
-
-class Forest(ctypes.Structure):
-    """`rungs::search::Forest`."""
-
-    _fields_ = (
-        ("settings", Settings),
-        ("num_games", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("game", "history", "node", "edge", "schedule")),
-        *((name, ctypes.c_void_p) for name in ("observation", "actions", "counts")),
-    )
-
-
-class Node(ctypes.Structure):
-    """`rungs::search::Node`."""
-
-    _fields_ = (
-        ("position", ctypes.c_uint64 * 8),
-        ("key", ctypes.c_uint64),
-        ("unvisited_prior", ctypes.c_double),
-        ("raw_value", ctypes.c_float),
-        *((name, ctypes.c_int32) for name in ("visits", "parent", "edge", "first")),
-        *((name, ctypes.c_int16) for name in ("count", "num_visited")),
-        ("reason", ctypes.c_int8),
-        ("repetitions", ctypes.c_uint8),
-    )
-
-
-class Edge(ctypes.Structure):
-    """`rungs::search::Edge`."""
-
-    _fields_ = (
-        ("value_sum", ctypes.c_double),
-        ("prior", ctypes.c_float),
-        *((name, ctypes.c_int32) for name in ("visits", "child")),
-        *((name, ctypes.c_int16) for name in ("action", "padding")),
-    )
-
-
-class GameResult(ctypes.Structure):
-    """`rungs::search::GameResult`."""
-
-    _fields_ = tuple((name, ctypes.c_void_p) for name in Result.__dataclass_fields__)
-
-
-class ResultArrays(ctypes.Structure):
-    """`rungs::search::ResultArrays`."""
-
-    _fields_ = (("base", GameResult),)
-
-
-@functools.cache
-def check_layout(api: Api) -> None:
-    """Checks that the structs here have the layout of those in C++.
-
-    Raises:
-        CompilerError: they don't; the message names the field.
-    """
-    structs = {"Forest": Forest, "Node": Node, "Edge": Edge, "ResultArrays": ResultArrays}
-    layout.check(api.rungs_search_layout, structs)
 
 
 class CppTrees(Trees):
@@ -131,12 +55,12 @@ class CppTrees(Trees):
         super().__init__(num_games, settings, batches)
         self.threads = thread_count(threads)
         self._api = loader.load(compiler)
-        check_layout(self._api)
+        structures = described(self._api).structures
         shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]  # type: ignore[index]  # made one
         histories = num_games if settings.obs != "board" else 0
         try:
-            self._nodes = np.zeros((num_games, 2, settings.nodes), Node)
-            self._edges = np.zeros((num_games, 2, settings.edges), Edge)
+            self._nodes = np.zeros((num_games, 2, settings.nodes), structures["Node"])
+            self._edges = np.zeros((num_games, 2, settings.edges), structures["Edge"])
             self._observation = np.zeros((num_games, *shape), dtype)
             self._actions = np.full((num_games, MOST_LISTED), -1, np.int16)
             self._counts = np.zeros(num_games, np.int16)
@@ -148,16 +72,17 @@ class CppTrees(Trees):
                 f"the system has no memory for {num_games} trees of {settings.nodes} nodes: ask "
                 f"for fewer games, or smaller `nodes` or `simulations` ({error})"
             ) from None
-        self._forest = Forest(
-            settings=_settings(settings),
+        self._forest: Any = structures["Forest"](
+            settings=_settings(structures["Settings"], settings),
             num_games=num_games,
-            game=self._games.ctypes.data,
-            history=self._history.ctypes.data if histories else None,
-            node=self._nodes.ctypes.data,
-            edge=self._edges.ctypes.data,
-            observation=self._observation.ctypes.data,
-            actions=self._actions.ctypes.data,
-            counts=self._counts.ctypes.data,
+            game=self._games,
+            history=self._history if histories else None,
+            node=self._nodes,
+            edge=self._edges,
+            schedule=None,
+            observation=self._observation,
+            actions=self._actions,
+            counts=self._counts,
         )
         self._address = ctypes.addressof(self._forest)
 
@@ -209,8 +134,8 @@ class CppTrees(Trees):
         return self._observation[rows], self._actions[rows], self._counts[rows]
 
     def finish(self, which: np.ndarray, result: Result) -> None:
-        arrays = {name: array.ctypes.data for name, array in vars(result).items()}
-        results = ResultArrays(GameResult(**arrays))
+        structures = described(self._api).structures
+        results = structures["ResultArrays"](base=structures["GameResult"](**vars(result)))
         self._api.rungs_search_finish(
             self._address, which.ctypes.data, len(which), ctypes.addressof(results), *self._team()
         )
@@ -265,16 +190,17 @@ def _position(api: Api, fen: str) -> np.ndarray:
     return parse_fen(api, start)
 
 
-def _settings(settings: SearchSettings) -> Settings:
+def _settings(structure: type[Structure], settings: SearchSettings) -> Structure:
     policy = settings.policy
-    return Settings(
+    others = dict.fromkeys((*vars(Gumbel()), *vars(Puct())), 0)  # the other policy's
+    return structure(
         seed=settings.seed,
-        policy=_POLICIES.index(type(policy)),
-        observation=tuple(OBSERVATIONS).index((settings.obs, settings.dtype)),
+        policy="GUMBEL" if isinstance(policy, Gumbel) else "PUCT",
+        observation=format_name(settings.obs, settings.dtype),  # type: ignore[arg-type]  # made one
         nodes=settings.nodes,
         edges=settings.edges,
         kept_nodes=settings.kept_nodes,
         kept_edges=settings.kept_edges,
         keep=settings.keep,
-        **vars(policy),
+        **(others | vars(policy)),
     )

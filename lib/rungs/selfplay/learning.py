@@ -17,7 +17,6 @@ from rungs.train.distributions import Padded
 from rungs.train.evaluator import NetworkEvaluator
 from rungs.train.learners import state
 from rungs.train.learners.cpp_network import EPS, CppNetwork
-from rungs.train.learners.native import BatchPositions, SearchBatch
 from rungs.train.legal_actions import from_lists
 from rungs.train.network import PolicyValueNetwork, check_learns
 
@@ -141,17 +140,21 @@ class CppLearner:
         """See `Learner.learn`."""
         _check_learnable(positions)
         dtype = self.compiled.dtype
-        arrays = (
-            np.ascontiguousarray(positions.observation),
-            positions.actions(),
-            np.ascontiguousarray(positions.count),
-            np.arange(len(positions)),
-            *(each.astype(dtype) for each in (positions.policies(), positions.outcome)),
-        )
         # The arrays live until C++ has read them.
-        addresses = [array.ctypes.data for array in arrays]
-        rows = BatchPositions(*addresses[:4], rows=len(positions))
-        minibatch = SearchBatch(rows, *addresses[4:], vf_coef=self._weights.vf_coef)
+        lists = {
+            "observation": np.ascontiguousarray(positions.observation),
+            "action": positions.actions(),
+            "count": np.ascontiguousarray(positions.count),
+            "row": np.arange(len(positions)),
+        }
+        policy, outcome = (each.astype(dtype) for each in (positions.policies(), positions.outcome))
+        structures = self.compiled.structures
+        minibatch = structures["SearchBatch"](
+            positions=structures["BatchPositions"](**lists, rows=len(positions)),
+            policy=policy.ctypes.data,  # of the network's numbers, not always C++'s float
+            outcome=outcome.ctypes.data,
+            vf_coef=self._weights.vf_coef,
+        )
         function = self.compiled.api.rungs_learn_search_gradients
         policy_loss, value_loss, *_ = self.compiled.differentiate(function, minibatch)
         parts = {"policy_loss": policy_loss, "value_loss": value_loss}

@@ -6,15 +6,23 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from rungs.compile import cling, gpp, openmp
+from rungs.compile import gpp, loader, openmp
+from rungs.compile.abi import described
+from rungs.compile.functions import Api
 from rungs.errors import CompilerError
 from rungs_course.machine.topology import caches
 
-# In the order of `rungs::machine::Peak`.
-COMPUTE = ("float32", "float64", "64-bit integers, vectors", "64-bit integers", "clock")
-# In the order of `rungs::machine::Stream`, which has two ways of writing more.
+# What `rungs::machine::Peak` calls each.
+COMPUTE = {
+    "float32": "FLOAT32",
+    "float64": "FLOAT64",
+    "64-bit integers, vectors": "VECTOR_INTEGER",
+    "64-bit integers": "SCALAR_INTEGER",
+    "clock": "CYCLE",
+}
+# Of `rungs::machine::Stream`, as the two ways of writing.
 STREAMS = ("read", "copy", "triad")
-_WRITES = (3, 4)
+_WRITES = ("WRITE", "WRITE_PAST_CACHES")
 
 _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
 
@@ -35,11 +43,12 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
     Raises:
         UnavailableError: the system gives fewer threads.
     """
-    api = cling.load_machine()
+    api = gpp.load_machine()
     measurements = {}
     for count in threads:
-        openmp.require_threads(api, count)
-        for number, peak in enumerate(COMPUTE):
+        openmp.require_threads(loader.load(), count)
+        for peak in COMPUTE:
+            number = _peak(api, peak)
             work = api.rungs_peak_operations(number) * count
             run = functools.partial(api.rungs_peak_seconds, number, count)
             measurements[peak, count] = _rate(work, run, seconds)
@@ -53,12 +62,12 @@ def float32_peak(threads: int) -> float:
     It is measured once in a process.
 
     Raises:
-        CompilerError: there is no Cling to compile the measurement with.
+        CompilerError: there is no g++ to compile the measurement with.
         UnavailableError: the system gives fewer threads.
     """
-    api = cling.load_machine()
-    openmp.require_threads(api, threads)
-    number = COMPUTE.index("float32")
+    api = gpp.load_machine()
+    openmp.require_threads(loader.load(), threads)
+    number = _peak(api, "float32")
     run = functools.partial(api.rungs_peak_seconds, number)
     # As many as one thread does in that time: where others are busy, several wait for each other.
     iterations = _iterations(functools.partial(run, 1), 0.02)
@@ -80,7 +89,7 @@ def core_speed() -> dict[str, float | None]:
     except (CompilerError, OSError):  # there is no g++, or no sources beside a wheel's library
         return {"clock_mhz": None, "flops_per_cycle": None}
     best = {"float32": 0.0, "clock": 0.0}
-    numbers = {peak: COMPUTE.index(peak) for peak in best}
+    numbers = {peak: _peak(api, peak) for peak in best}
     for _ in range(9):
         for peak, number in numbers.items():
             rate = _rate(  # anew each time: where it is disturbed, it does too little for a clock
@@ -111,12 +120,13 @@ def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -
     Raises:
         UnavailableError: the system gives fewer threads.
     """
-    api = cling.load_machine()
+    api = gpp.load_machine()
     measurements = {}
     for count in threads:
-        openmp.require_threads(api, count)
+        openmp.require_threads(loader.load(), count)
         for level, size in working_sets(count).items():
-            for number, stream in enumerate(STREAMS):
+            for stream in STREAMS:
+                number = _stream(api, stream.upper())
                 work = api.rungs_stream_bytes(number, size) * count
                 run = functools.partial(api.rungs_stream_seconds, number, count, size)
                 measurements[level, stream, count] = _rate(work, run, seconds)
@@ -141,15 +151,16 @@ def measure_writing(
     Raises:
         UnavailableError: the system gives fewer threads.
     """
-    api = cling.load_machine()
+    api = gpp.load_machine()
     measurements = {}
     for size, count in itertools.product(sizes, threads):
-        openmp.require_threads(api, count)
+        openmp.require_threads(loader.load(), count)
         for way in _WRITES:
             # Below a page the loop would be measured, and beyond a gigabyte nothing changes.
             own = min(max(size // count, 4096), 2**30 // count)
-            work = api.rungs_stream_bytes(way, own) * count
-            run = functools.partial(api.rungs_stream_seconds, way, count, own)
+            number = _stream(api, way)
+            work = api.rungs_stream_bytes(number, own) * count
+            run = functools.partial(api.rungs_stream_seconds, number, count, own)
             measurements[size, count, way] = _rate(work, run, seconds)
     every = _interleaved(measurements, ["bytes", "threads", "way"], repeats)
     return every.groupby(["bytes", "threads", "repeat"], as_index=False)["per_second"].max()
@@ -161,6 +172,14 @@ def working_sets(threads: int) -> dict[str, int]:
     sets = {f"L{cache.level}": cache.bytes // min(cache.cores, threads) // 2 for cache in known}
     largest = max((cache.bytes for cache in known), default=0)
     return sets | {"memory": max(4 * largest, _MEMORY_BYTES) // threads}
+
+
+def _peak(api: Api, name: str) -> int:
+    return described(api).enumerations["Peak"][COMPUTE[name]]
+
+
+def _stream(api: Api, name: str) -> int:
+    return described(api).enumerations["Stream"][name]
 
 
 def _rate(work: int, run: Callable[[int], float], seconds: float) -> Callable[[], float]:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 
 from rungs import paths
-from rungs.chess.buffers import MASKS
 from rungs.chess.engine import find_program
 from rungs.compile import gpp
 from rungs.machine.cpu import usable_cores
@@ -188,5 +187,4 @@ def _told(pattern: str, report: str) -> str:
 def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
     """Returns the command that plays, compiled if it isn't yet."""
     program = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
-    number = tuple(MASKS).index(mask)
-    return [str(value) for value in (program, boards, steps, number, selections)]
+    return [str(value) for value in (program, boards, steps, mask, selections)]

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.chess.boards.device import PAST, PLANES, WORDS, Host
+from rungs.chess.boards.device import Host
+from rungs.compile import loader
+from rungs.compile.abi import described
 from rungs.errors import MismatchError
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
@@ -174,7 +176,9 @@ def fetched(num_boards: int, threads: int = WARP, word: int = 0) -> pd.DataFrame
         A row per layout and thread: `layout` ("array of structures", "structure of arrays"),
         `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR`, which memory hands over).
     """
-    board, words = np.arange(threads), WORDS + PLANES + PAST
+    constants = described(loader.load()).constants
+    words = sum(constants[name] for name in ("device_words", "planes", "fifty_moves"))
+    board = np.arange(threads)
     at = {
         "array of structures": 8 * (board * words + word),
         "structure of arrays": 8 * (word * num_boards + board),

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from rungs.compile import loader
+from rungs.compile import gpp, loader
+from rungs.compile.abi import described
 from rungs.compile.team import workers_of
 from rungs.errors import MismatchError
 from rungs_course.measure.quartiles import quartiles
@@ -23,7 +24,7 @@ class Version(NamedTuple):
     idea: str
 
 
-# In the order of `rungs_learn_product`; what is last is PyTorch's own.
+# By `rungs::course::Product`'s names; what is last is PyTorch's own.
 VERSIONS = (
     Version("naive", "as the formula has it"),
     Version("rows", "rows, not columns"),
@@ -126,10 +127,10 @@ def _times(
 
 
 def _by_ours(version: str) -> Callable[..., float]:
-    number = [each.name for each in VERSIONS].index(version)
+    api = gpp.load_course()
+    number = described(api).enumerations["Product"][version]
 
     def multiplies(a, b, result, threads: int, count: int) -> float:
-        api = loader.load_learn()
         arrays = [array.ctypes.data for array in (a, b, result)]
         workers = workers_of(loader.load(), threads)
         start = time.perf_counter()

@@ -7,6 +7,7 @@ and no more; behind them the rung `cpp`, a whole environment again. python-chess
 attack tables and pins: version "pins", and not "first", is about its algorithm in C++.
 """
 
+import ctypes
 import dataclasses
 import functools
 import tempfile
@@ -44,7 +45,6 @@ class Version(NamedTuple):
     idea: str
 
 
-# In the order of `rungs::steps::make`.
 VERSIONS = (
     Version("first", "C++, as one first writes it"),
     Version("king", "look out from the king"),
@@ -161,15 +161,15 @@ class VersionBoards:
     """Boards of a version.
 
     Args:
-        api: the functions of `cpp/course/steps.hpp`, of `rungs.compile`.
+        api: the functions of `cpp/course/steps_bindings.cpp`, of `rungs.compile`.
         name: of the version.
         games: what they play.
     """
 
     def __init__(self, api: Api, name: str, games: Games):
-        number = 1 + [version.name for version in VERSIONS].index(name)
         self._api, self._games = api, games
-        self._boards = api.rungs_steps_new(number, games.num_envs)
+        version = ctypes.create_string_buffer(name.encode())
+        self._boards = api.rungs_steps_new(ctypes.addressof(version), games.num_envs)
         weakref.finalize(self, api.rungs_steps_delete, self._boards)
         shape = (games.num_envs, NUM_ACTIONS)
         self.masks = zeroed_lines(games.num_envs * NUM_ACTIONS).reshape(shape)
@@ -404,12 +404,12 @@ def instructions(games: Games) -> pd.DataFrame:
         file = Path(folder) / "games"
         write(games, file)
 
-        def counted(number: int) -> dict:
-            command = [str(each) for each in (program, number, games.num_envs, games.steps, file)]
+        def counted(version: str) -> dict:
+            command = [str(each) for each in (program, version, games.num_envs, games.steps, file)]
             report = valgrind.callgrind_of("rungs_steps_play", command, "--branch-sim=yes")
             return valgrind.totals(report)
 
-        counts = valgrind.together(counted, [(i + 1,) for i in range(len(VERSIONS))])
+        counts = valgrind.together(counted, [(version.name,) for version in VERSIONS])
     frame = pd.DataFrame(counts)[["instructions", "branches", "mispredicted branches"]]
     frame = frame.rename(columns={"mispredicted branches": "mispredicted"})
     frame /= games.steps * games.num_envs

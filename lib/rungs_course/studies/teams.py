@@ -11,18 +11,19 @@ import pandas as pd
 
 import rungs
 from rungs.chess.boards.cpp import CppBoards
-from rungs.chess.boards.native import ChessBatch, fen_at
+from rungs.chess.boards.native import fen_at
 from rungs.chess.buffers import POSITION, Buffers
 from rungs.chess.settings import ChessSettings
 from rungs.chess.vector_env import ChessVectorEnv
-from rungs.compile import loader, openmp
+from rungs.compile import gpp, loader, openmp
+from rungs.compile.abi import described
 from rungs.core.memory import CACHE_LINE, whole_lines, zeroed_lines
 from rungs.errors import MismatchError
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.race import race, steps_of
 from rungs_course.measure.turns import timed_rounds
 
-# In the order of cpp/bindings/threads.hpp.
+# By `rungs::course::Way`'s names.
 WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs", "twice")
 _PADDED = ("padded", "padded runs")
 
@@ -41,9 +42,8 @@ class SharedBoards(CppBoards):
 
     Raises:
         UnavailableError: the system gives fewer threads.
+        CompilerError: there is no g++ to compile the ways.
     """
-
-    _load = staticmethod(loader.load_openmp)
 
     def __init__(
         self,
@@ -55,9 +55,11 @@ class SharedBoards(CppBoards):
         threads: int,
     ):
         super().__init__(num_envs, first_board, settings)
-        self._way, self._threads = WAYS.index(way), threads
+        self.course = gpp.load_course()
+        ways = described(self.course).enumerations["Way"]
+        self._way, self._threads = ways[way.replace(" ", "_")], threads
         openmp.require_threads(self.api, threads)
-        self._play = self.api.rungs_chess_shared_play
+        self._play = self.course.rungs_chess_shared_play
 
     def step_all(self, actions: np.ndarray) -> int:
         return self._play(self._address, actions, 1, self._way, self._threads)
@@ -68,7 +70,7 @@ class SharedBoards(CppBoards):
 
     def play_apart(self, actions: np.ndarray) -> int:
         """Does the same with threads that meet only at the end."""
-        play = self.api.rungs_chess_apart_play
+        play = self.course.rungs_chess_apart_play
         return play(self._address, actions, len(actions), self._threads)
 
 
@@ -94,7 +96,7 @@ class PaddedBoards(SharedBoards):
     ):
         super().__init__(num_envs, first_board, settings, way=way, threads=threads)
         self._all = np.arange(num_envs)
-        words = self.api.rungs_padded_env_bytes() // 8
+        words = self.course.rungs_padded_env_bytes() // 8
         self._states = zeroed_lines(8 * words * num_envs).view(np.uint64).reshape(num_envs, words)
         self._together = self.buffers
         self.buffers = Buffers(**{name: _padded(a) for name, a in vars(self._together).items()})
@@ -106,7 +108,7 @@ class PaddedBoards(SharedBoards):
         saved, _ = self.memory.save(self._all)
         self._states[:, : saved.shape[1]] = saved
         self.buffers.restore({name: getattr(self._together, name) for name in POSITION})
-        self._apart = ChessBatch.from_buffer_copy(self.memory.batch)
+        self._apart = type(self.memory.batch).from_buffer_copy(self.memory.batch)
         self._apart.env = self._states.ctypes.data
         for name, array in vars(self.buffers).items():
             setattr(self._apart, name, array.ctypes.data)

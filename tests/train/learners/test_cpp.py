@@ -393,9 +393,10 @@ def test_no_positions_are_evaluated_and_none_are_learnt():
     nothing = Positions(*map(torch.from_numpy, given))
     assert len(made.sample(nothing, torch.Generator()).action) == 0
     assert len(made.values(nothing.observation)) == 0
-    read = made._read(Played(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0)))
+    played = Played(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0))
+    minibatch, _ = made._read(played)
     with pytest.raises(ConfigurationError, match="no positions"):
-        made._compiled.differentiate(made._compiled.api.rungs_learn_gradients, read)
+        made._compiled.differentiate(made._compiled.api.rungs_learn_gradients, minibatch)
 
 
 def test_a_loss_that_is_not_finite_moves_nothing_though_its_gradient_is():

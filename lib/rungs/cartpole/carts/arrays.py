@@ -1,63 +1,18 @@
 """CartPole's arrays on the host, as NumPy owns them and C++ sees them."""
 
-import ctypes
-import functools
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from rungs.cartpole.carts.carts import Outputs
 from rungs.cartpole.settings import CartPoleSettings
-from rungs.compile import layout
+from rungs.compile.abi import described
 from rungs.compile.functions import Api
-from rungs.core.arguments import AUTORESET_MODES
 from rungs.core.memory import zeroed_lines
 
 # Arrays end with a whole register, however many environments there are.
 _LANES = 64
-
-
-class CartPoleConfig(ctypes.Structure):
-    """`rungs::env::CartPoleConfig`."""
-
-    _fields_ = (
-        ("seed", ctypes.c_uint64),
-        ("precision", ctypes.c_int32),
-        ("autoreset", ctypes.c_int32),
-        ("max_steps", ctypes.c_int32),
-        ("workload", ctypes.c_int32),
-    )
-
-
-class CartPoleBatch(ctypes.Structure):
-    """`rungs::CartPoleBatch`."""
-
-    _fields_ = (
-        ("config", CartPoleConfig),
-        ("num_envs", ctypes.c_int64),
-        ("stride", ctypes.c_int64),
-        ("first_env", ctypes.c_int64),
-        ("state", ctypes.c_void_p),
-        ("steps", ctypes.c_void_p),
-        ("episode", ctypes.c_void_p),
-        ("observation", ctypes.c_void_p),
-        ("reward", ctypes.c_void_p),
-        ("terminated", ctypes.c_void_p),
-        ("truncated", ctypes.c_void_p),
-        ("ended", ctypes.c_void_p),
-        ("final_observation", ctypes.c_void_p),
-        ("chosen", ctypes.c_void_p),
-    )
-
-
-@functools.cache
-def check_layout(api: Api) -> None:
-    """Makes sure that C++ sees the struct as it is here.
-
-    Raises:
-        CompilerError: it doesn't; the message names the field.
-    """
-    layout.check(api.rungs_cartpole_layout, {"CartPoleBatch": CartPoleBatch})
 
 
 class Arrays:
@@ -73,7 +28,6 @@ class Arrays:
         steps: (N,) int32, of the episode.
         episode: (N,) uint32, its number.
         outputs: views for the caller; an observation's numbers lie N apart.
-        batch: the struct for C++.
     """
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
@@ -96,20 +50,8 @@ class Arrays:
             .reshape(rows, stride)
             for name, (rows, dtype) in kinds.items()
         }
-        config = CartPoleConfig(
-            precision=np.dtype(settings.dtype).itemsize,
-            autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
-            max_steps=settings.max_episode_steps,
-            workload=settings.workload,
-        )
-        self.batch = CartPoleBatch(
-            config=config,
-            num_envs=num_envs,
-            stride=stride,
-            first_env=first_env,
-            **{name: array.ctypes.data for name, array in whole.items()},
-        )
-        self._whole = whole  # C++ has addresses, which keep nothing alive
+        self._whole, self._settings = whole, settings
+        self._sizes = {"num_envs": num_envs, "stride": stride, "first_env": first_env}
         rows = {name: array[:, :num_envs] for name, array in whole.items()}
         self.state, self.steps, self.episode = rows["state"], rows["steps"][0], rows["episode"][0]
         self.outputs = Outputs(
@@ -117,6 +59,22 @@ class Arrays:
             **{name: rows[name][0] for name in ("reward", "terminated", "truncated", "ended")},
             final_observation=rows["final_observation"].T,
         )
+
+    def batch(self, api: Api) -> Any:
+        """Makes the struct for C++; it has addresses, which keep no array alive.
+
+        Raises:
+            CompilerError: C++ has other settings or arrays; the message names the first.
+        """
+        structures, settings = described(api).structures, self._settings
+        config = structures["CartPoleConfig"](
+            seed=0,
+            precision=np.dtype(settings.dtype).itemsize,
+            autoreset=settings.autoreset_mode.name,
+            max_steps=settings.max_episode_steps,
+            workload=settings.workload,
+        )
+        return structures["CartPoleBatch"](config=config, **self._sizes, **self._whole)
 
     def dump(self) -> dict:
         """Returns what decides what comes next."""

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from rungs.cartpole.carts.arrays import Arrays, check_layout
+from rungs.cartpole.carts.arrays import Arrays
 from rungs.cartpole.carts.carts import Carts
 from rungs.cartpole.settings import CartPoleSettings
 from rungs.compile import loader
@@ -38,15 +38,15 @@ class CppCarts(Carts):
     ):
         super().__init__(num_envs, first_env, settings)
         self._api = self._load(compiler)
-        check_layout(self._api)
         self._arrays = Arrays(num_envs, first_env, settings)
         self.outputs = self._arrays.outputs
-        self._address = ctypes.addressof(self._arrays.batch)
+        self._batch = self._arrays.batch(self._api)
+        self._address = ctypes.addressof(self._batch)
         # Looked up once: a small batch is stepped in less time.
         self._cpp_step = self._api.rungs_cartpole_step
 
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
-        self.seed = self._arrays.batch.config.seed = seed
+        self.seed = self._batch.config.seed = seed
         marks = 0 if which is None else which.ctypes.data
         self._api.rungs_cartpole_reset(self._address, marks, -1 if episode is None else episode)
 
@@ -78,5 +78,5 @@ class CppCarts(Carts):
         return self._arrays.dump()
 
     def load(self, arrays: dict, seed: int) -> None:
-        self.seed = self._arrays.batch.config.seed = seed
+        self.seed = self._batch.config.seed = seed
         self._arrays.load(arrays)

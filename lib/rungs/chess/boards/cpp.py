@@ -41,7 +41,7 @@ class CppBoards(Boards):
         api: Api | None = None,
     ):
         self.api = self._load(compiler) if api is None else api
-        if not hasattr(self.api, "rungs_chess_layout"):
+        if not hasattr(self.api, "rungs_chess_serial_step"):
             raise ConfigurationError(f"api={shown(api)} is none that rungs.compile loads")
         super().__init__(num_envs, first_board, settings)
         self.memory = Memory(self.api, self.buffers, settings, first_board)

@@ -1,29 +1,21 @@
 """The CUDA rung: every rung's headers as kernels, a thread per board; nothing leaves the GPU."""
 
 import ctypes
+from typing import Any
 
 import numpy as np
 import torch
 
 from rungs.chess.boards.boards import Boards
-from rungs.chess.boards.device import (
-    COUNTS,
-    EPISODE,
-    HISTORY_WORDS,
-    PAST,
-    PLANES,
-    WORDS,
-    DeviceBatch,
-    Gpu,
-    Host,
-)
+from rungs.chess.boards.device import Gpu, Host
 from rungs.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
 from rungs.chess.boards.tensor_buffers import TensorBuffers
-from rungs.chess.buffers import Buffers
+from rungs.chess.buffers import OUTPUTS, Buffers
 from rungs.chess.engine import UciEngine
 from rungs.chess.policy import random_actions
 from rungs.chess.settings import ChessSettings
 from rungs.compile import loader
+from rungs.compile.abi import described
 from rungs.core.arguments import choice, integer
 from rungs.core.memory import on_host
 from rungs.core.tensors import checked_validate, chosen_device, moved
@@ -128,8 +120,9 @@ class CudaBoards(Boards):
         raise NotImplementedError("no engine plays here")
 
     def layout(self) -> str:
-        history = HISTORY_WORDS if self._state["history"].numel() else 0
-        return f"CUDA, {WORDS}, {PLANES} and {PAST} words a board, {history} of history"
+        words, legal, past = (len(self._state[name]) for name in ("words", "legal", "past"))
+        history = self._state["history"].shape[1] if self._state["history"].numel() else 0
+        return f"CUDA, {words}, {legal} and {past} words a board, {history} of history"
 
     def dump(self) -> bytes:
         return b"".join(part.cpu().numpy().tobytes() for part in self._state.values())
@@ -154,11 +147,12 @@ class CudaBoards(Boards):
 
     def put(self, saved: dict[str, torch.Tensor], which: np.ndarray, own: bool) -> None:
         where, words = moved(which, self.device), self._state["words"]
-        episodes = words[EPISODE].index_select(0, where) & (2**32 - 1)
+        episode = self._constants["device_episode"]
+        episodes = words[episode].index_select(0, where) & (2**32 - 1)
         for name, axis, part in self._parts():
             part.index_copy_(axis, where, saved[name].to(self.device))
         if own:
-            words[EPISODE].index_copy_(0, where, episodes | (where + self.first_board) << 32)
+            words[episode].index_copy_(0, where, episodes | (where + self.first_board) << 32)
         for name in ("reward", "terminated", "truncated", "reason"):
             getattr(self.buffers, name).index_fill_(0, where, 0)
         self.buffers.ended.index_copy_(0, where, self._have_ended().index_select(0, where))
@@ -172,7 +166,7 @@ class CudaBoards(Boards):
 
     def _have_ended(self) -> torch.Tensor:
         """Returns which episodes have ended and not begun again, (N,) bool."""
-        return (self._state["words"][COUNTS] >> 24 & 1).bool()
+        return (self._state["words"][self._constants["device_counts"]] >> 24 & 1).bool()
 
     def _check(self, saved: dict[str, torch.Tensor]) -> None:
         """Makes boards of what was saved, on the host.
@@ -180,7 +174,7 @@ class CudaBoards(Boards):
         Raises:
             InvalidStateError: one can't be a board; the message names it.
         """
-        struct = DeviceBatch.from_buffer_copy(self._struct)
+        struct = type(self._struct).from_buffer_copy(self._struct)
         for name, part in saved.items():
             setattr(struct, name, part.data_ptr() if part.numel() else None)
         why = ctypes.create_string_buffer(256)
@@ -195,20 +189,24 @@ class CudaBoards(Boards):
             return torch.zeros(shape, dtype=torch.int64, device=self.device)
 
         n, shown = self.num_envs, self.settings.obs != "board"
+        api = loader.load()  # the same headers, for the host
+        structures, self._constants = described(api).structures, described(api).constants
         self._state = {
-            "words": words(WORDS, n),
-            "legal": words(PLANES, n),
-            "past": words(PAST, n),
-            "history": words(n if shown else 0, HISTORY_WORDS),
+            "words": words(self._constants["device_words"], n),
+            "legal": words(self._constants["planes"], n),
+            "past": words(self._constants["fifty_moves"], n),
+            "history": words(n if shown else 0, api.rungs_chess_history_bytes() // 8),
         }
-        starts = start_positions(loader.load(), self.settings)
+        starts = start_positions(api, self.settings)
         self._starts = torch.from_numpy(starts.view(np.int64)).to(self.device)
         self._counter, self._chosen = words(), words(n)
         addresses = {name: part.data_ptr() for name, part in self._state.items()}
-        self._struct = DeviceBatch(
-            config=config(self.settings, len(starts), self._starts.data_ptr()),
+        self._struct: Any = structures["DeviceBatch"](
+            config=config(api, self.settings, len(starts), self._starts.data_ptr()),
             num_envs=n,
             first_board=self.first_board,
+            replies=None,
+            **dict.fromkeys(OUTPUTS),  # until there are buffers
             **addresses,
         )
         self._own = object()  # marks what these boards have sent

@@ -4,40 +4,22 @@ import ctypes
 
 import torch
 
-from rungs import paths
-from rungs.chess.boards.native import ChessOutputs
-from rungs.compile import gpp, layout, nvrtc
-from rungs.errors import CompilerError
+from rungs.compile import gpp, loader, nvrtc
+from rungs.compile.abi import described
 
 _SOURCE = "rungs/cuda.hpp"
 KERNELS = ("reset", "check", "step", "step_many", "write")
-_ON_HOST = "bindings/device.hpp"
-
-# Words of a board: `rungs::NUM_DEVICE_WORDS`, `chess::kPlanes`, `chess::kFiftyMoves`.
-WORDS, PLANES, PAST = 11, 73, 100
-COUNTS, EPISODE = 9, 10  # of `rungs::DeviceWord`
-HISTORY_WORDS = 65  # `rungs::env::History`
-
-
-class DeviceBatch(ChessOutputs):
-    """`rungs::DeviceBatch`."""
-
-    _fields_ = (
-        ("words", ctypes.c_void_p),
-        ("legal", ctypes.c_void_p),
-        ("past", ctypes.c_void_p),
-    )
-
-
-_SIZES = {
-    "RUNGS_DEVICE_BATCH_BYTES": ctypes.sizeof(DeviceBatch),
-    "RUNGS_HISTORY_BYTES": 8 * HISTORY_WORDS,
-}
 
 
 def cubin(arch: str, threads_per_block: int = 128) -> bytes:
     """Returns the kernels' machine code for a GPU, for blocks of so many threads."""
-    return nvrtc.cubin(_SOURCE, arch, _SIZES | {"RUNGS_THREADS_PER_BLOCK": threads_per_block})
+    api = loader.load()
+    macros = {
+        "RUNGS_DEVICE_BATCH_BYTES": ctypes.sizeof(described(api).structures["DeviceBatch"]),
+        "RUNGS_HISTORY_BYTES": api.rungs_chess_history_bytes(),
+        "RUNGS_THREADS_PER_BLOCK": threads_per_block,
+    }
+    return nvrtc.cubin(_SOURCE, arch, macros)
 
 
 class Gpu:
@@ -87,18 +69,12 @@ class Host:
         vectors: whether it may use the processor's, which no GPU has.
 
     Raises:
-        CompilerError: there is no g++, or it refuses the headers, or structs differ.
+        CompilerError: there is no g++, or it refuses the headers.
     """
 
     def __init__(self, vectors: bool = False) -> None:
-        plain = [] if vectors else ["-DRUNGS_SCALAR_LANES"]
-        flags = [*gpp.FLAGS.split(), "-march=native", *plain, "-x", "c++"]
-        self._library = ctypes.CDLL(str(gpp.build("device", paths.CPP / _ON_HOST, flags)))
-        self._library.rungs_device_layout.argtypes = [ctypes.c_size_t]
-        layout.check(self._library.rungs_device_layout, {"DeviceBatch": DeviceBatch})
-        if self._library.rungs_device_history_bytes() != 8 * HISTORY_WORDS:
-            raise CompilerError("History: its size in C++ is not that in chess/boards/device.py")
+        self._library = gpp.load_device(vectors)
 
     def run(self, kernel: str, num_envs: int, *arguments: int) -> None:
         """Runs `rungs_chess_<kernel>`; arguments are 64 bits wide."""
-        getattr(self._library, f"rungs_chess_{kernel}")(*map(ctypes.c_int64, arguments))
+        getattr(self._library, f"rungs_chess_{kernel}")(*arguments)

@@ -14,14 +14,12 @@ from rungs.chess.boards.openmp import OpenmpBoards
 from rungs.chess.boards.wrapped import WrappedBoards
 from rungs.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs.chess.settings import ChessSettings, share_ends
-from rungs.compile import cling, layout
+from rungs.compile import cling
+from rungs.compile.abi import described
 from rungs.core.arguments import boolean, choice
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 from rungs.machine.cpu import usable_cores
 from rungs.processes.agreement import check_agreement
-
-# In the order of `rungs::mpi::Task`.
-_RESET, _STEP, _CALL = range(3)
 
 
 def MpiBoards(
@@ -86,39 +84,6 @@ def MpiBoards(
     return GatheredBoards(ranks, own, shared=bool(shared) and transport != "messages")
 
 
-class _Ranks(ctypes.Structure):
-    """`rungs::mpi::Ranks`."""
-
-    _fields_ = (
-        ("communicator", ctypes.c_int64),
-        ("boards", ctypes.c_void_p),
-        ("first", ctypes.c_void_p),
-    )
-
-
-class _Order(ctypes.Structure):
-    """`rungs::mpi::Order`."""
-
-    _fields_ = (
-        ("task", ctypes.c_int64),
-        ("episode", ctypes.c_int64),
-        ("seed", ctypes.c_uint64),
-        ("partial", ctypes.c_int64),
-    )
-
-
-class _Gathering(ctypes.Structure):
-    """`rungs::mpi::Gathering`."""
-
-    _fields_ = (
-        ("ranks", _Ranks),
-        ("shared", ctypes.c_int64),
-        ("actions", ctypes.c_void_p),
-        ("replies", ctypes.c_void_p),
-        ("which", ctypes.c_void_p),
-    )
-
-
 class Ranks:
     """This rank among all, and which of so many boards each has.
 
@@ -145,7 +110,6 @@ class Ranks:
 
     def __init__(self, num_envs: int, told: dict):
         self.api = cling.load_mpi()
-        layout.check(self.api.rungs_mpi_layout, {"Order": _Order, "Gathering": _Gathering})
         from mpi4py import MPI
 
         self.comm = MPI.COMM_WORLD.Dup()
@@ -162,7 +126,9 @@ class Ranks:
         self.starts = np.array([0, *ends[:-1]], np.int32)
         self.counts = np.array(ends, np.int32) - self.starts
         self.first, self.count = int(self.starts[self.rank]), int(self.counts[self.rank])
-        self.struct = _Ranks(self.comm.py2f(), self.counts.ctypes.data, self.starts.ctypes.data)
+        self.struct = described(self.api).structures["Ranks"](
+            communicator=self.comm.py2f(), boards=self.counts, first=self.starts
+        )
 
 
 class ApartBoards(WrappedBoards):
@@ -225,14 +191,17 @@ class GatheredBoards(Boards):
         if self.replies is not None:
             self.replies = self._dealt_out(np.int64)
             own.read_replies(self.replies[: ranks.count])
-        self._gathering = _Gathering(
-            ranks.struct,
-            shared,
-            self._actions.ctypes.data,
-            None if self.replies is None else self.replies.ctypes.data,
-            self._which.ctypes.data,
+        structures = described(ranks.api).structures
+        self._gathering = structures["Gathering"](
+            ranks=ranks.struct,
+            shared=shared,
+            actions=self._actions,
+            replies=self.replies,
+            which=self._which,
         )
-        self._order, self._lead = _Order(), ranks.api.rungs_chess_mpi_lead
+        self._order: Any = structures["Order"](task="CALL", episode=0, seed=0, partial=False)
+        self._tasks = {name: self._order.number("task", name) for name in ("RESET", "STEP", "CALL")}
+        self._lead = ranks.api.rungs_chess_mpi_lead
         self._addresses = (
             ctypes.addressof(self._gathering),
             own.memory.address,
@@ -240,7 +209,8 @@ class GatheredBoards(Boards):
         )
         # However rank 0 ends, the others hear of it.
         if ranks.rank == 0:
-            arguments = (ranks.comm, self._lead, self._addresses, own, self._gathering)
+            last = type(self._order).from_buffer_copy(self._order)
+            arguments = (ranks.comm, self._lead, self._addresses, last, own, self._gathering)
             self._dismiss = weakref.finalize(self, _dismiss, *arguments)
 
     def agree(self, seed: int) -> None:
@@ -271,12 +241,12 @@ class GatheredBoards(Boards):
         if which is not None:
             self._which[:] = which
         number = -1 if episode is None else episode
-        self._command(_RESET, episode=number, seed=seed, partial=which is not None)
+        self._command("RESET", episode=number, seed=seed, partial=which is not None)
         self._copy_seen(POSITION)
 
     def step(self, actions: np.ndarray) -> int:
         self._actions[:] = actions
-        ended = self._command(_STEP)
+        ended = self._command("STEP")
         if ended < 0:
             board = -1 - ended
             raise self.illegal(board, int(actions[board]))
@@ -335,14 +305,15 @@ class GatheredBoards(Boards):
         if self.shared and self.buffers is not self._seen:
             self.buffers.restore({name: getattr(self._seen, name) for name in names})
 
-    def _command(self, task: int, *, episode: int = 0, seed: int = 0, partial: bool = False) -> int:
+    def _command(self, task: str, *, episode: int = 0, seed: int = 0, partial: bool = False) -> int:
         order = self._order
-        order.task, order.episode, order.seed, order.partial = task, episode, seed, partial
+        order.task, order.episode = self._tasks[task], episode
+        order.seed, order.partial = seed, partial
         return self._lead(*self._addresses, ctypes.addressof(order))
 
     def _everywhere(self, method: str, *arguments: Any) -> list:
         """Calls a method on every rank; returns what each returned."""
-        self._command(_CALL)
+        self._command("CALL")
         self.ranks.comm.bcast((method, *arguments))
         answers = self.ranks.comm.gather(getattr(self, method)(*arguments))
         return answers  # type: ignore[return-value]  # rank 0, which asks, has them
@@ -402,7 +373,6 @@ class GatheredBoards(Boards):
         return {name: getattr(written, name) for name in names}
 
 
-def _dismiss(comm: Any, lead: Callable, addresses: tuple, *alive: object) -> None:
-    order = _Order(_CALL)
+def _dismiss(comm: Any, lead: Callable, addresses: tuple, order: Any, *alive: object) -> None:
     lead(*addresses, ctypes.addressof(order))
     comm.bcast(None)

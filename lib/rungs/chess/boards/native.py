@@ -1,93 +1,37 @@
-"""The batch of boards as C++ sees it: `ChessBatch` of `cpp/rungs/batch.hpp`, field by field.
+"""The batch of boards as C++ sees it: `ChessBatch` of `cpp/rungs/batch.hpp`.
 
 NumPy owns all the memory, boards included; C++ is told the addresses and never allocates.
 """
 
 import ctypes
-import functools
+from typing import Any
 
 import numpy as np
 
-from rungs.chess.buffers import MASKS, OUTPUTS, Buffers
+from rungs.chess.buffers import Buffers
 from rungs.chess.engine import UciEngine
-from rungs.chess.observation import OBSERVATIONS
+from rungs.chess.observation import format_name
 from rungs.chess.settings import ChessSettings
-from rungs.compile import layout
+from rungs.compile.abi import Structure, described
 from rungs.compile.functions import Api
-from rungs.core.arguments import AUTORESET_MODES, shown
+from rungs.core.arguments import shown
 from rungs.core.memory import zeroed_lines
 from rungs.errors import InvalidFenError, InvalidStateError
 
-# `rungs::env::Opponent`.
-_NONE, _RANDOM, _CALLER = range(3)
 
-
-class ChessConfig(ctypes.Structure):
-    """`rungs::env::ChessConfig`."""
-
-    _fields_ = (
-        ("seed", ctypes.c_uint64),
-        ("opponent", ctypes.c_int32),
-        ("observation", ctypes.c_int32),
-        ("mask", ctypes.c_int32),
-        ("autoreset", ctypes.c_int32),
-        ("max_plies", ctypes.c_uint32),
-        ("opening_min", ctypes.c_uint32),
-        ("opening_max", ctypes.c_uint32),
-        ("num_starts", ctypes.c_uint32),
-        ("starts", ctypes.c_void_p),
-    )
-
-
-class ChessOutputs(ctypes.Structure):
-    """`rungs::ChessOutputs`."""
-
-    _fields_ = (
-        ("config", ChessConfig),
-        ("num_envs", ctypes.c_int64),
-        ("first_board", ctypes.c_int64),
-        ("history", ctypes.c_void_p),
-        ("replies", ctypes.c_void_p),
-        *((name, ctypes.c_void_p) for name in OUTPUTS),
-    )
-
-
-class ChessBatch(ChessOutputs):
-    """`rungs::ChessBatch`."""
-
-    _fields_ = (("env", ctypes.c_void_p), ("chosen", ctypes.c_void_p))
-
-
-class Team(ctypes.Structure):
-    """`rungs::openmp::Team`."""
-
-    _fields_ = (
-        ("threads", ctypes.c_int32),
-        ("schedule", ctypes.c_int32),
-        ("chunk", ctypes.c_int64),
-    )
-
-
-@functools.cache
-def check_layout(api: Api) -> None:
-    """Makes sure that C++ sees these structs as they are here.
+def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> Structure:
+    """Returns the settings for C++, with seed 0; `starts` is the address of so many.
 
     Raises:
-        CompilerError: it doesn't; the message names the field.
+        CompilerError: C++ has other settings; the message names the first.
     """
-    layout.check(api.rungs_chess_layout, {"ChessBatch": ChessBatch, "Team": Team})
-
-
-def config(settings: ChessSettings, num_starts: int, starts: int) -> ChessConfig:
-    """Returns the settings for C++, but for the seed; `starts` is the address of so many."""
-    opponent = _RANDOM if settings.opponent == "random" else _NONE
-    if isinstance(settings.opponent, UciEngine):
-        opponent = _CALLER
-    return ChessConfig(
-        opponent=opponent,
-        observation=tuple(OBSERVATIONS).index((settings.obs, settings.dtype)),
-        mask=tuple(MASKS).index(settings.mask),
-        autoreset=AUTORESET_MODES.index(settings.autoreset_mode),
+    opponent = "CALLER" if isinstance(settings.opponent, UciEngine) else settings.opponent or "none"
+    return described(api).structures["ChessConfig"](
+        seed=0,
+        opponent=opponent.upper(),
+        observation=format_name(settings.obs, settings.dtype),
+        mask=settings.mask.upper(),
+        autoreset=settings.autoreset_mode.name,
         max_plies=settings.max_plies or 0,
         opening_min=settings.opening_plies[0],
         opening_max=settings.opening_plies[1],
@@ -131,32 +75,35 @@ class Memory:
     """The state of `num_envs` boards and the struct that C++ reads.
 
     Args:
-        api: the compiled functions of `cpp/bindings/api.hpp`, of `rungs.compile`.
+        api: the compiled functions of `cpp/bindings`, of `rungs.compile`.
         buffers: where the outputs go.
         settings: the environment's.
         first_board: the number of the first board among all.
+
+    Raises:
+        CompilerError: C++ has other settings or outputs; the message names the first.
     """
 
     def __init__(self, api: Api, buffers: Buffers, settings: ChessSettings, first_board: int):
-        check_layout(api)
         num_envs = len(buffers.reward)
         memory = zeroed_lines(num_envs * api.rungs_chess_env_bytes())
         self._env = memory.view(np.uint64).reshape(num_envs, -1)
         shown = num_envs if settings.obs != "board" else 0
         self._history = np.zeros((shown, api.rungs_chess_history_bytes() // 8), np.uint64)
-        self._chosen = zeroed_lines(2 * num_envs)
+        self._chosen = zeroed_lines(2 * num_envs).view(np.int16)
         self._starts = start_positions(api, settings)
-        self.batch = ChessBatch(
-            config=config(settings, len(self._starts), self._starts.ctypes.data),
+        self.batch: Any = described(api).structures["ChessBatch"](
+            config=config(api, settings, len(self._starts), self._starts.ctypes.data),
             num_envs=num_envs,
             first_board=first_board,
-            env=self._env.ctypes.data,
-            history=self._history.ctypes.data if shown else None,
-            chosen=self._chosen.ctypes.data,
+            history=self._history if shown else None,
+            replies=None,
+            **vars(buffers),
+            env=self._env,
+            chosen=self._chosen,
         )
-        self._api = api
+        self._api, self._buffers = api, buffers
         self.address = ctypes.addressof(self.batch)
-        self.write_to(buffers)
 
     def write_to(self, buffers: Buffers) -> None:
         """Has outputs written to `buffers`, which are kept alive here."""

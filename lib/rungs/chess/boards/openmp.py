@@ -5,15 +5,14 @@ import ctypes
 import numpy as np
 
 from rungs.chess.boards.cpp import CppBoards
-from rungs.chess.boards.native import Team
 from rungs.chess.settings import ChessSettings
 from rungs.compile import loader, openmp
+from rungs.compile.abi import described
 from rungs.compile.functions import Api
 from rungs.compile.team import thread_count
 from rungs.core.arguments import choice, integer
 from rungs.errors import CompilerError
 
-# In the order of `rungs::openmp::Schedule`.
 SCHEDULES = ("static", "dynamic", "guided")
 
 
@@ -65,7 +64,8 @@ class OpenmpBoards(CppBoards):
         size = self.api.rungs_openmp_team_size(self.threads)
         if size != self.threads:
             raise CompilerError(f"OpenMP runs {size} threads where {self.threads} were asked for")
-        self.team = Team(self.threads, SCHEDULES.index(schedule), chunk)
+        team = described(self.api).structures["Team"]
+        self.team = team(threads=self.threads, schedule=schedule.upper(), chunk=chunk)
         self._team = ctypes.addressof(self.team)
         self._openmp_step = self.api.rungs_chess_openmp_step
 

@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 
@@ -9,7 +10,6 @@ from rungs.chess.buffers import MOST_LISTED
 from rungs.errors import ConfigurationError
 from rungs.train.learners.agent import Played, Sample, check_minibatch
 from rungs.train.learners.cpp_network import CppNetwork
-from rungs.train.learners.native import BatchPositions, PpoBatch, Sampling
 from rungs.train.legal_actions import Positions
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork
 from rungs.train.ranks import Ranks
@@ -68,7 +68,15 @@ class CppAgent:
         chosen, choice = torch.empty((2, rows), dtype=torch.int64)
         log_probability, value = torch.empty((2, rows), dtype=self._dtype)
         found = Sample(chosen, choice, log_probability, value)
-        sampling = Sampling(*_addresses(*lists, uniform, *found), rows=rows)
+        sampling = self._compiled.structures["Sampling"](
+            **_lists_addresses(lists),
+            uniform=uniform.data_ptr(),
+            chosen=chosen.data_ptr(),
+            choice=choice.data_ptr(),
+            log_probability=log_probability.data_ptr(),
+            value=value.data_ptr(),
+            rows=rows,
+        )
         self._compiled.play(self._compiled.api.rungs_learn_sample, ctypes.addressof(sampling))
         return found
 
@@ -110,27 +118,39 @@ class CppAgent:
         """See `Agent.load_state_dict`."""
         self._compiled.load(saved["network"], saved["optimizer"])
 
-    def _read(self, played: Played) -> PpoBatch:
-        """Says where what was played is; the struct keeps the tensors alive."""
+    def _read(self, played: Played) -> tuple[Any, list[torch.Tensor]]:
+        """Says where what was played is, in a struct, and returns the tensors that are read."""
         lists, choice = _lists(played.positions), played.choice.contiguous()
         if not bool(((choice >= 0) & (choice < lists.action_count)).all()):
             raise ConfigurationError("choice names an action beyond its position's last")
-        numbers = (played.old, played.advantage, played.outcome)
-        arrays = [choice, *(each.to(self._dtype).contiguous() for each in numbers)]
-        names = ("clip_coef", "vf_coef", "ent_coef")
-        coefficients = {name: getattr(self._settings, name) for name in names}
-        read = PpoBatch(BatchPositions(*_addresses(*lists)), *_addresses(*arrays), **coefficients)
-        read.arrays = [*lists, *arrays]  # type: ignore[attr-defined]  # so that they are not freed
-        return read
+        numbers = {
+            "old_log_probability": played.old,
+            "advantage": played.advantage,
+            "returns": played.outcome,
+        }
+        arrays = {name: each.to(self._dtype).contiguous() for name, each in numbers.items()}
+        arrays["choice"] = choice
+        structures, settings = self._compiled.structures, self._settings
+        minibatch = structures["PpoBatch"](
+            positions=structures["BatchPositions"](**_lists_addresses(lists), row=None, rows=0),
+            **{name: array.data_ptr() for name, array in arrays.items()},
+            clip_coef=settings.clip_coef,
+            vf_coef=settings.vf_coef,
+            ent_coef=settings.ent_coef,
+        )
+        return minibatch, [*lists, *arrays.values()]
 
-    def _differentiate(self, read: PpoBatch, rows: torch.Tensor) -> tuple[float, ...]:
+    def _differentiate(
+        self, read: tuple[Any, list[torch.Tensor]], rows: torch.Tensor
+    ) -> tuple[float, ...]:
         """Has the gradients of the loss of some rows computed; returns its parts."""
-        rows, played = rows.contiguous(), len(read.arrays[0])  # type: ignore[attr-defined]
+        minibatch, (observation, *_) = read
+        rows, played = rows.contiguous(), len(observation)
         check_minibatch(rows)
         if int(rows.min()) < 0 or int(rows.max()) >= played:
             raise ConfigurationError(f"rows are not of the {played} positions that were played")
-        read.positions.row, read.positions.rows = rows.data_ptr(), len(rows)
-        return self._compiled.differentiate(self._compiled.api.rungs_learn_gradients, read)
+        minibatch.positions.row, minibatch.positions.rows = rows.data_ptr(), len(rows)
+        return self._compiled.differentiate(self._compiled.api.rungs_learn_gradients, minibatch)
 
 
 def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> CppAgent:
@@ -149,5 +169,6 @@ def _lists(positions: Positions) -> Positions:
     return Positions(*(array.contiguous() for array in positions))
 
 
-def _addresses(*tensors: torch.Tensor) -> list[int]:
-    return [tensor.data_ptr() for tensor in tensors]
+def _lists_addresses(lists: Positions) -> dict[str, int]:
+    names = ("observation", "action", "count")
+    return {name: each.data_ptr() for name, each in zip(names, lists, strict=True)}

@@ -4,6 +4,7 @@ import ctypes
 import functools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,10 +13,11 @@ from torch import nn
 from rungs.chess.buffers import MOST_LISTED
 from rungs.chess.observation import OBSERVATIONS
 from rungs.compile import loader
+from rungs.compile.abi import described
 from rungs.compile.team import thread_count, workers_of
 from rungs.core.arguments import shown
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
-from rungs.train.learners.native import AdamSettings, Memory
+from rungs.train.learners.native import Memory
 from rungs.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
 from rungs.train.squares import DenseSquares, SparseSquares
 
@@ -49,7 +51,8 @@ class CppNetwork:
 
     Attributes:
         network: the network.
-        api: the functions of `cpp/bindings/learn.hpp`.
+        api: the functions of `cpp/bindings/learn.cpp`.
+        structures: of C++, by name.
         memory: where its numbers are.
         dtype: of these, as NumPy names it.
         steps: how often its weights were moved.
@@ -70,6 +73,7 @@ class CppNetwork:
         self._with_team = loader.load()  # whose team serves both: threads stay awake in between
         if bfloat16 and not self.api.rungs_learn_has_bfloat16():
             raise UnavailableError("the C++ was compiled for no products of bfloat16 (AVX512-BF16)")
+        self.structures = described(self.api).structures
         self.memory = Memory(self.api, network, bfloat16)
         self.dtype = np.dtype(f"f{self.memory.dtype.itemsize}")
         self._own = [_place(each) for each in self.memory.weights.values()]
@@ -132,7 +136,7 @@ class CppNetwork:
         self._call(self.api.rungs_learn_refresh)
         self._read(function, *arguments)
 
-    def differentiate(self, function, minibatch: ctypes.Structure) -> tuple[float, ...]:
+    def differentiate(self, function, minibatch: Any) -> tuple[float, ...]:
         """Has the gradients of a minibatch's mean loss computed; returns the loss's terms.
 
         Args:
@@ -161,7 +165,12 @@ class CppNetwork:
         Raises:
             DivergedError: the norm is not finite; nothing has changed.
         """
-        adam = AdamSettings(learning_rate, EPS, max_grad_norm, self.steps + 1)
+        adam = self.structures["AdamSettings"](
+            learning_rate=learning_rate,
+            eps=EPS,
+            max_grad_norm=max_grad_norm,
+            step=self.steps + 1,
+        )
         if not self._call(self.api.rungs_learn_step, ctypes.addressof(adam)):
             raise DivergedError("a gradient whose norm is not finite")
         self.steps += 1

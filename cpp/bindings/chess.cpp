@@ -1,60 +1,61 @@
-// What Python calls: plain functions over addresses and numbers, the same whether Cling compiles
-// this header as it is loaded or g++ did so ahead of time (include it once). Templates and classes
+// What Python calls of chess: plain functions over addresses and numbers, the same whether Cling
+// compiles them as they are loaded or another compiler did so ahead of time. Templates and classes
 // stay behind them, as the interpreter lock can be released only around plain functions.
-#pragma once
 #include "../chess/fen.hpp"
 #include "../rungs/cpu_loops.hpp"
 #include "../rungs/cuda.hpp"
-#include "at.hpp"
-#include "team.hpp"
+#include "abi.hpp"
 
-extern "C" {
+RUNGS_STRUCTURE(rungs::env::ChessConfig, RUNGS_CHESS_SETTINGS(RUNGS_LISTED_MEMBER))
 
-// What Python compares with its picture of the structs; at most 4095 characters.
-void rungs_chess_layout(std::uintptr_t out) {
-  using namespace rungs;
-  using Batch = ChessBatch;
-  std::string text =
-      layout("ChessBatch", sizeof(Batch),
-             {RUNGS_MIRRORED_OUTPUTS RUNGS_MIRRORED(Batch, env), RUNGS_MIRRORED(Batch, chosen)});
-  text += layout("Team", sizeof(openmp::Team),
-                 {RUNGS_MIRRORED(openmp::Team, threads), RUNGS_MIRRORED(openmp::Team, schedule),
-                  RUNGS_MIRRORED(openmp::Team, chunk)});
-  write_text(text, out, 4096);
-}
+#define RUNGS_OUTPUTS_MEMBERS                                    \
+  RUNGS_MEMBERS(config, num_envs, first_board, history, replies) \
+  RUNGS_CHESS_OUTPUTS(RUNGS_LISTED_MEMBER)
+RUNGS_STRUCTURE(rungs::ChessBatch, RUNGS_OUTPUTS_MEMBERS RUNGS_MEMBERS(env, chosen))
+RUNGS_STRUCTURE(rungs::DeviceBatch, RUNGS_OUTPUTS_MEMBERS RUNGS_MEMBERS(words, legal, past))
+RUNGS_CONSTANT(device_words, rungs::NUM_DEVICE_WORDS)
+RUNGS_CONSTANT(device_counts, rungs::COUNTS)
+RUNGS_CONSTANT(device_episode, rungs::EPISODE)
+RUNGS_CONSTANT(planes, rungs::chess::kPlanes)
+RUNGS_CONSTANT(fifty_moves, rungs::chess::kFiftyMoves)
+RUNGS_STRUCTURE(rungs::openmp::Team, RUNGS_MEMBERS(threads, schedule, chunk))
+RUNGS_ENUMERATION(Reason, rungs::chess::Reason)
+RUNGS_ENUMERATION(Purpose, rungs::env::Purpose)
 
-std::int64_t rungs_chess_env_bytes() { return sizeof(rungs::env::ChessEnv); }
+RUNGS_FUNCTION(std::int64_t, rungs_chess_env_bytes) { return sizeof(rungs::env::ChessEnv); }
 
-std::int64_t rungs_chess_history_bytes() { return sizeof(rungs::env::History); }
+RUNGS_FUNCTION(std::int64_t, rungs_chess_history_bytes) { return sizeof(rungs::env::History); }
 
-void rungs_chess_serial_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode) {
+RUNGS_FUNCTION(void, rungs_chess_serial_reset, std::uintptr_t batch, std::uintptr_t which,
+               std::int64_t episode) {
   rungs::serial::reset(rungs::at<const rungs::ChessBatch>(batch),
                        reinterpret_cast<const bool*>(which), episode);
 }
 
 // `actions` is another array each time, and a pointer to one is found faster than its address.
-std::int64_t rungs_chess_serial_step(std::uintptr_t batch, const std::int64_t* actions) {
+RUNGS_FUNCTION(std::int64_t, rungs_chess_serial_step, std::uintptr_t batch,
+               const std::int64_t* actions) {
   return rungs::serial::step(rungs::at<const rungs::ChessBatch>(batch), actions);
 }
 
-void rungs_chess_serial_open(std::uintptr_t batch) {
+RUNGS_FUNCTION(void, rungs_chess_serial_open, std::uintptr_t batch) {
   rungs::serial::open(rungs::at<const rungs::ChessBatch>(batch));
 }
 
 // How many actions each board takes, to (N,) int64 `counts`; `rungs_chess_rank_to_action` replaces
 // ranks below them by actions.
-void rungs_chess_count_actions(std::uintptr_t batch, std::uintptr_t counts) {
+RUNGS_FUNCTION(void, rungs_chess_count_actions, std::uintptr_t batch, std::uintptr_t counts) {
   rungs::serial::count_actions(rungs::at<const rungs::ChessBatch>(batch),
                                reinterpret_cast<std::int64_t*>(counts));
 }
 
-void rungs_chess_rank_to_action(std::uintptr_t batch, std::uintptr_t ranks) {
+RUNGS_FUNCTION(void, rungs_chess_rank_to_action, std::uintptr_t batch, std::uintptr_t ranks) {
   rungs::serial::rank_to_action(rungs::at<const rungs::ChessBatch>(batch),
                                 reinterpret_cast<std::int64_t*>(ranks));
 }
 
 // The version of OpenMP these functions were compiled for, 0 where the compiler ignored it.
-std::int64_t rungs_openmp_version() {
+RUNGS_FUNCTION(std::int64_t, rungs_openmp_version) {
 #ifdef _OPENMP
   return _OPENMP;
 #else
@@ -62,42 +63,44 @@ std::int64_t rungs_openmp_version() {
 #endif
 }
 
-std::int64_t rungs_openmp_team_size(std::int64_t threads) {
+RUNGS_FUNCTION(std::int64_t, rungs_openmp_team_size, std::int64_t threads) {
   return rungs::openmp::team_size(static_cast<std::int32_t>(threads));
 }
 
-std::int64_t rungs_startable_threads(std::int64_t number, std::int64_t stack_bytes) {
+RUNGS_FUNCTION(std::int64_t, rungs_startable_threads, std::int64_t number,
+               std::int64_t stack_bytes) {
   return rungs::openmp::startable_threads(static_cast<std::int32_t>(number),
                                           static_cast<std::size_t>(stack_bytes));
 }
 
-void rungs_chess_openmp_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,
-                              std::uintptr_t team) {
+RUNGS_FUNCTION(void, rungs_chess_openmp_reset, std::uintptr_t batch, std::uintptr_t which,
+               std::int64_t episode, std::uintptr_t team) {
   rungs::openmp::reset(rungs::at<const rungs::ChessBatch>(batch),
                        reinterpret_cast<const bool*>(which), episode,
                        rungs::at<const rungs::openmp::Team>(team));
 }
 
-std::int64_t rungs_chess_openmp_step(std::uintptr_t batch, const std::int64_t* actions,
-                                     std::uintptr_t team) {
+RUNGS_FUNCTION(std::int64_t, rungs_chess_openmp_step, std::uintptr_t batch,
+               const std::int64_t* actions, std::uintptr_t team) {
   return rungs::openmp::step(rungs::at<const rungs::ChessBatch>(batch), actions,
                              rungs::at<const rungs::openmp::Team>(team));
 }
 
 // The threads, of so many, that are worth waking for so many boards.
-std::int64_t rungs_chess_useful_threads(std::int64_t threads, std::int64_t boards) {
+RUNGS_FUNCTION(std::int64_t, rungs_chess_useful_threads, std::int64_t threads,
+               std::int64_t boards) {
   return rungs::useful_threads(static_cast<std::int32_t>(threads), boards);
 }
 
-void rungs_chess_threads_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,
-                               std::uintptr_t team, std::int64_t threads) {
+RUNGS_FUNCTION(void, rungs_chess_threads_reset, std::uintptr_t batch, std::uintptr_t which,
+               std::int64_t episode, std::uintptr_t team, std::int64_t threads) {
   rungs::threads::reset(rungs::at<const rungs::ChessBatch>(batch),
                         reinterpret_cast<const bool*>(which), episode, rungs::at<rungs::Team>(team),
                         static_cast<std::int32_t>(threads));
 }
 
-std::int64_t rungs_chess_threads_step(std::uintptr_t batch, const std::int64_t* actions,
-                                      std::uintptr_t team, std::int64_t threads) {
+RUNGS_FUNCTION(std::int64_t, rungs_chess_threads_step, std::uintptr_t batch,
+               const std::int64_t* actions, std::uintptr_t team, std::int64_t threads) {
   return rungs::threads::step(rungs::at<const rungs::ChessBatch>(batch), actions,
                               rungs::at<rungs::Team>(team), static_cast<std::int32_t>(threads));
 }
@@ -105,8 +108,8 @@ std::int64_t rungs_chess_threads_step(std::uintptr_t batch, const std::int64_t* 
 // Checks what was saved: boards at `saved`, their histories at `past`, 0 where they have none. Both
 // are as `rungs_chess_serial_load` takes them afterwards. Returns the first board that is none and
 // writes why to `why`, of at most 255 characters; or returns their number.
-std::int64_t rungs_chess_serial_restore(std::uintptr_t batch, std::uintptr_t saved,
-                                        std::uintptr_t past, std::uintptr_t why) {
+RUNGS_FUNCTION(std::int64_t, rungs_chess_serial_restore, std::uintptr_t batch, std::uintptr_t saved,
+               std::uintptr_t past, std::uintptr_t why) {
   std::string text;
   const std::int64_t board = rungs::serial::restore(
       rungs::at<const rungs::ChessBatch>(batch), reinterpret_cast<rungs::env::ChessEnv*>(saved),
@@ -116,7 +119,7 @@ std::int64_t rungs_chess_serial_restore(std::uintptr_t batch, std::uintptr_t sav
 }
 
 // The same of what the CUDA rung saved: `batch` has it, in memory of the host.
-std::int64_t rungs_chess_device_restore(std::uintptr_t batch, std::uintptr_t why) {
+RUNGS_FUNCTION(std::int64_t, rungs_chess_device_restore, std::uintptr_t batch, std::uintptr_t why) {
   const auto& saved = rungs::at<const rungs::DeviceBatch>(batch);
   std::string text;
   std::int64_t i = 0;
@@ -125,7 +128,8 @@ std::int64_t rungs_chess_device_restore(std::uintptr_t batch, std::uintptr_t why
   return text.empty() ? i : i - 1;
 }
 
-void rungs_chess_serial_load(std::uintptr_t batch, std::uintptr_t saved, std::uintptr_t past) {
+RUNGS_FUNCTION(void, rungs_chess_serial_load, std::uintptr_t batch, std::uintptr_t saved,
+               std::uintptr_t past) {
   rungs::serial::load(rungs::at<const rungs::ChessBatch>(batch),
                       reinterpret_cast<const rungs::env::ChessEnv*>(saved),
                       reinterpret_cast<const rungs::env::History*>(past));
@@ -133,49 +137,48 @@ void rungs_chess_serial_load(std::uintptr_t batch, std::uintptr_t saved, std::ui
 
 // Copies boards, `count` indices at `which`, to `saved`, and their histories to `past`, 0 where
 // they have none. `rungs_chess_put` makes any boards of these.
-void rungs_chess_save(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
-                      std::uintptr_t saved, std::uintptr_t past) {
+RUNGS_FUNCTION(void, rungs_chess_save, std::uintptr_t batch, std::uintptr_t which,
+               std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
   rungs::copies::save(rungs::at<const rungs::ChessBatch>(batch),
                       reinterpret_cast<const std::int64_t*>(which), count,
                       reinterpret_cast<rungs::env::ChessEnv*>(saved),
                       reinterpret_cast<rungs::env::History*>(past));
 }
 
-void rungs_chess_put(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
-                     std::uintptr_t saved, std::uintptr_t past, std::int64_t own) {
+RUNGS_FUNCTION(void, rungs_chess_put, std::uintptr_t batch, std::uintptr_t which,
+               std::int64_t count, std::uintptr_t saved, std::uintptr_t past, std::int64_t own) {
   rungs::copies::put(rungs::at<const rungs::ChessBatch>(batch),
                      reinterpret_cast<const std::int64_t*>(which), count,
                      reinterpret_cast<const rungs::env::ChessEnv*>(saved),
                      reinterpret_cast<const rungs::env::History*>(past), own);
 }
 
-std::int64_t rungs_chess_agent_is_black(std::uintptr_t batch, std::int64_t i) {
+RUNGS_FUNCTION(std::int64_t, rungs_chess_agent_is_black, std::uintptr_t batch, std::int64_t i) {
   return rungs::at<const rungs::ChessBatch>(batch).env[i].agent_is_black();
 }
 
 // Where board `i`'s position is.
-std::uintptr_t rungs_chess_position(std::uintptr_t batch, std::int64_t i) {
+RUNGS_FUNCTION(std::uintptr_t, rungs_chess_position, std::uintptr_t batch, std::int64_t i) {
   const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
   return reinterpret_cast<std::uintptr_t>(&boards.env[i].game.position);
 }
 
 // Writes the FEN of the position at `position`, of at most 127 characters.
-void rungs_chess_fen(std::uintptr_t position, std::uintptr_t out) {
+RUNGS_FUNCTION(void, rungs_chess_fen, std::uintptr_t position, std::uintptr_t out) {
   const std::string fen = rungs::chess::to_fen(rungs::at<const rungs::chess::Position>(position));
   rungs::write_text(fen, out, 128);
 }
 
 // Sets the position at `position` from the text at `fen`, or writes why not to `why`, of at most
 // 255 characters; "" where it is set.
-void rungs_chess_parse_fen(std::uintptr_t fen, std::uintptr_t position, std::uintptr_t why) {
+RUNGS_FUNCTION(void, rungs_chess_parse_fen, std::uintptr_t fen, std::uintptr_t position,
+               std::uintptr_t why) {
   rungs::write_text(rungs::chess::parse_fen(reinterpret_cast<const char*>(fen),
                                             rungs::at<rungs::chess::Position>(position)),
                     why, 256);
 }
 
-std::int64_t rungs_chess_perft(std::uintptr_t position, std::int64_t depth) {
+RUNGS_FUNCTION(std::int64_t, rungs_chess_perft, std::uintptr_t position, std::int64_t depth) {
   const auto& root = rungs::at<const rungs::chess::Position>(position);
   return static_cast<std::int64_t>(rungs::chess::perft(root, static_cast<int>(depth)));
 }
-
-}  // extern "C"

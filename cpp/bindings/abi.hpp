@@ -1,0 +1,183 @@
+// How Python sees the compiled code: a text that names every function, structure, enumeration and
+// constant that it uses, as the compiler has them. lib/rungs/compile/abi.py reads it; a binding is
+// a `.cpp` file of this folder that defines functions by RUNGS_FUNCTION and describes the rest.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+// A library describes its own code alone, whatever others are loaded in the process. Cling's code
+// is all one library.
+#ifdef __CLING__
+#define RUNGS_OWN
+#else
+#define RUNGS_OWN [[gnu::visibility("hidden")]]
+#endif
+
+namespace rungs {
+
+// What is at an address that Python gives.
+template <class T>
+T& at(std::uintptr_t address) {
+  return *reinterpret_cast<T*>(address);
+}
+
+// Hands a text to Python: its first `room - 1` bytes, where there are more.
+inline void write_text(const std::string& text, std::uintptr_t out, std::size_t room) {
+  const std::string cut = text.substr(0, room - 1);
+  std::memcpy(reinterpret_cast<char*>(out), cut.c_str(), cut.size() + 1);
+}
+
+namespace abi {
+
+// The text, a line for each thing: "function NAME RESULT ARGUMENT...", "structure NAME BYTES" with
+// "field NAME OFFSET TYPE VALUE=NUMBER..." for each field behind it, "enumeration NAME
+// VALUE=NUMBER...", "constant NAME NUMBER".
+RUNGS_OWN inline std::string& text() {
+  static std::string all;
+  return all;
+}
+
+// "BOARD" of an enumerator; something in parentheses of a number that has none.
+template <auto kValue>
+std::string_view enumerator() {
+  std::string_view name = __PRETTY_FUNCTION__;  // "... kValue = rungs::env::MaskFormat::BOOL]"
+  name.remove_prefix(name.find("kValue = ") + 9);
+  name = name.substr(0, name.find_first_of(";]"));
+  return name[0] == '(' ? name : name.substr(name.rfind(':') + 1);
+}
+
+// " NONE=0 RANDOM=1 CALLER=2": enumerators count from 0.
+template <class Enum, std::underlying_type_t<Enum> kNumber = 0>
+void add_enumerators() {
+  const std::string_view name = enumerator<static_cast<Enum>(kNumber)>();
+  if constexpr (kNumber < 64) {
+    if (name[0] == '(') return;
+    text() += " " + std::string(name) + "=" + std::to_string(static_cast<int>(kNumber));
+    add_enumerators<Enum, kNumber + 1>();
+  }
+}
+
+// The name of a structure that was described, "" of another.
+template <class Struct>
+RUNGS_OWN std::string& name_of() {
+  static std::string name;
+  return name;
+}
+
+// As NumPy writes types of numbers: "i8", "b1"; "*f4" is a pointer to some. A structure goes by its
+// name; one that isn't described, by its size.
+template <class T>
+std::string type() {
+  if constexpr (std::is_void_v<T>)
+    return "void";
+  else if constexpr (std::is_pointer_v<T>)
+    return "*" + type<std::remove_cv_t<std::remove_pointer_t<T>>>();
+  else if constexpr (std::is_enum_v<T>)
+    return type<std::underlying_type_t<T>>();
+  else if constexpr (std::is_class_v<T>)
+    return name_of<T>().empty() ? "V" + std::to_string(sizeof(T)) : name_of<T>();
+  else if constexpr (std::is_same_v<T, bool>)
+    return "b1";
+  else
+    return (std::is_floating_point_v<T> ? "f"
+            : std::is_signed_v<T>       ? "i"
+                                        : "u") +
+           std::to_string(sizeof(T));
+}
+
+template <class Result, class... Taken>
+bool describe_function(const char* name, Result (*)(Taken...)) {
+  text() += "function " + std::string(name) + " " + type<Result>();
+  ((text() += " " + type<Taken>()), ...);
+  text() += "\n";
+  return true;
+}
+
+// `fields` describes each, by `describe_field`.
+template <class Struct, class Fields>
+bool describe_structure(std::string name, const Fields& fields) {
+  name = name.substr(0, name.find('<'));
+  const std::size_t space = name.rfind(':');
+  name_of<Struct>() = space == std::string::npos ? name : name.substr(space + 1);
+  text() += "structure " + name_of<Struct>() + " " + std::to_string(sizeof(Struct)) + "\n";
+  fields();
+  return true;
+}
+
+template <class Field>
+void describe_field(const char* name, std::size_t offset) {
+  text() += "field " + std::string(name) + " " + std::to_string(offset) + " " + type<Field>();
+  if constexpr (std::is_enum_v<Field>) add_enumerators<Field>();
+  text() += "\n";
+}
+
+template <class Enum>
+bool describe_enumeration(const char* name) {
+  text() += "enumeration " + std::string(name);
+  add_enumerators<Enum>();
+  text() += "\n";
+  return true;
+}
+
+inline bool describe_constant(const char* name, std::int64_t number) {
+  text() += "constant " + std::string(name) + " " + std::to_string(number) + "\n";
+  return true;
+}
+
+}  // namespace abi
+}  // namespace rungs
+
+#define RUNGS_NAME(a, b) RUNGS_NAMED(a, b)
+#define RUNGS_NAMED(a, b) a##b
+#define RUNGS_DESCRIBED \
+  [[maybe_unused]] static const bool RUNGS_NAME(kDescribed, __COUNTER__) = rungs::abi::
+
+// Begins the definition of a function that Python calls: RUNGS_FUNCTION(std::int64_t,
+// rungs_chess_perft, std::uintptr_t position, std::int64_t depth) { ... }
+#define RUNGS_FUNCTION(Result, name, ...)          \
+  extern "C" Result name(__VA_ARGS__);             \
+  RUNGS_DESCRIBED describe_function(#name, &name); \
+  extern "C" Result name(__VA_ARGS__)
+
+// A structure that Python makes: RUNGS_STRUCTURE(rungs::mpi::Ranks, RUNGS_MEMBERS(communicator,
+// boards, first)). Those that it holds come first.
+#define RUNGS_STRUCTURE(Struct, ...)                       \
+  RUNGS_DESCRIBED describe_structure<Struct>(#Struct, [] { \
+    using Described = Struct;                              \
+    __VA_ARGS__                                            \
+  });
+#define RUNGS_MEMBER(name) \
+  rungs::abi::describe_field<decltype(Described::name)>(#name, offsetof(Described, name));
+
+// The members of a list such as RUNGS_CHESS_OUTPUTS.
+#define RUNGS_LISTED_MEMBER(type, name, ...) RUNGS_MEMBER(name)
+
+// Up to 64 members by name.
+#define RUNGS_MEMBERS(...) RUNGS_EXPAND(RUNGS_EACH_MEMBER(__VA_ARGS__))
+#define RUNGS_EACH_MEMBER(name, ...) \
+  RUNGS_MEMBER(name) __VA_OPT__(RUNGS_NEXT_MEMBER RUNGS_PARENTHESES(__VA_ARGS__))
+#define RUNGS_NEXT_MEMBER() RUNGS_EACH_MEMBER
+#define RUNGS_PARENTHESES ()
+#define RUNGS_EXPAND(...) \
+  RUNGS_EXPAND_2(RUNGS_EXPAND_2(RUNGS_EXPAND_2(RUNGS_EXPAND_2(__VA_ARGS__))))
+#define RUNGS_EXPAND_2(...) \
+  RUNGS_EXPAND_1(RUNGS_EXPAND_1(RUNGS_EXPAND_1(RUNGS_EXPAND_1(__VA_ARGS__))))
+#define RUNGS_EXPAND_1(...) \
+  RUNGS_EXPAND_0(RUNGS_EXPAND_0(RUNGS_EXPAND_0(RUNGS_EXPAND_0(__VA_ARGS__))))
+#define RUNGS_EXPAND_0(...) __VA_ARGS__
+
+#define RUNGS_ENUMERATION(name, Enum) RUNGS_DESCRIBED describe_enumeration<Enum>(#name);
+#define RUNGS_CONSTANT(name, number) RUNGS_DESCRIBED describe_constant(#name, number);
+
+// Where the text is, for as long as the library is loaded.
+extern "C" [[gnu::used]] inline std::uintptr_t rungs_abi() {
+  return reinterpret_cast<std::uintptr_t>(rungs::abi::text().c_str());
+}
+
+// Structs that derive from others have no standard layout, but GCC, Clang and NVRTC agree on
+// theirs.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"

@@ -1,0 +1,29 @@
+// What Python calls of the MPI rung; apart from chess.cpp, as it needs <mpi.h>.
+#include "../rungs/mpi.hpp"
+
+#include "abi.hpp"
+
+RUNGS_STRUCTURE(rungs::mpi::Ranks, RUNGS_MEMBERS(communicator, boards, first))
+RUNGS_STRUCTURE(rungs::mpi::Order, RUNGS_MEMBERS(task, episode, seed, partial))
+RUNGS_STRUCTURE(rungs::mpi::Gathering, RUNGS_MEMBERS(ranks, shared, actions, replies, which))
+
+RUNGS_FUNCTION(std::int64_t, rungs_chess_mpi_step, std::uintptr_t ranks, std::uintptr_t batch,
+               std::uintptr_t team, const std::int64_t* actions) {
+  return rungs::mpi::step_if_all_can(rungs::at<const rungs::mpi::Ranks>(ranks),
+                                     rungs::at<const rungs::ChessBatch>(batch), actions,
+                                     rungs::at<const rungs::openmp::Team>(team));
+}
+
+RUNGS_FUNCTION(std::int64_t, rungs_chess_mpi_lead, std::uintptr_t all, std::uintptr_t batch,
+               std::uintptr_t team, std::uintptr_t order) {
+  return rungs::mpi::lead(
+      rungs::at<const rungs::mpi::Gathering>(all), rungs::at<rungs::ChessBatch>(batch),
+      rungs::at<const rungs::openmp::Team>(team), rungs::at<const rungs::mpi::Order>(order));
+}
+
+RUNGS_FUNCTION(void, rungs_chess_mpi_follow, std::uintptr_t all, std::uintptr_t batch,
+               std::uintptr_t team) {
+  rungs::mpi::follow(rungs::at<const rungs::mpi::Gathering>(all),
+                     rungs::at<rungs::ChessBatch>(batch),
+                     rungs::at<const rungs::openmp::Team>(team));
+}

@@ -1,0 +1,67 @@
+// What the course's Python calls, of code that is for teaching and in no wheel: ways to share a
+// step out among threads (notebook 04) and versions of a matrix product (notebook 08). All of them
+// compute on what the library owns.
+#include "../bindings/abi.hpp"
+#include "false_sharing.hpp"
+#include "gemm_ladder.hpp"
+
+namespace rungs::course {
+
+#define RUNGS_WAYS(WAY) \
+  WAY(alone) WAY(naive) WAY(chunked) WAY(gated) WAY(padded) WAY(padded_runs) WAY(twice)
+#define RUNGS_WAY(name) name,
+enum class Way : std::int64_t { RUNGS_WAYS(RUNGS_WAY) };
+#undef RUNGS_WAY
+#define RUNGS_WAY(name) steps::name,
+constexpr decltype(&steps::alone) kWays[] = {RUNGS_WAYS(RUNGS_WAY)};
+#undef RUNGS_WAY
+
+// `threads` is the last of them: it alone has any.
+#define RUNGS_PRODUCTS(PRODUCT) PRODUCT(naive) PRODUCT(rows) PRODUCT(blocked) PRODUCT(registers)
+#define RUNGS_PRODUCT(name) name,
+enum class Product : std::int64_t { RUNGS_PRODUCTS(RUNGS_PRODUCT) threads };
+#undef RUNGS_PRODUCT
+#define RUNGS_PRODUCT(name) learn::ladder::name,
+constexpr decltype(&learn::ladder::naive) kProducts[] = {RUNGS_PRODUCTS(RUNGS_PRODUCT)};
+#undef RUNGS_PRODUCT
+
+}  // namespace rungs::course
+
+RUNGS_ENUMERATION(Way, rungs::course::Way)
+RUNGS_ENUMERATION(Product, rungs::course::Product)
+
+// Plays (steps, N) actions in a `Way`; returns how many episodes ended.
+RUNGS_FUNCTION(std::int64_t, rungs_chess_shared_play, std::uintptr_t batch,
+               const std::int64_t* actions, std::int64_t steps, std::int64_t way,
+               std::int64_t threads) {
+  const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
+  std::int64_t ended = 0;
+  for (std::int64_t step = 0; step < steps; ++step)
+    ended += rungs::course::kWays[way](boards, actions + step * boards.num_envs,
+                                       static_cast<std::int32_t>(threads));
+  return ended;
+}
+
+// The same by threads that meet once.
+RUNGS_FUNCTION(std::int64_t, rungs_chess_apart_play, std::uintptr_t batch,
+               const std::int64_t* actions, std::int64_t steps, std::int64_t threads) {
+  return rungs::steps::apart(rungs::at<const rungs::ChessBatch>(batch), actions, steps,
+                             static_cast<std::int32_t>(threads));
+}
+
+RUNGS_FUNCTION(std::int64_t, rungs_padded_env_bytes) { return sizeof(rungs::steps::PaddedEnv); }
+
+// Multiplies matrices, (n, n) floats, by a `Product`.
+RUNGS_FUNCTION(void, rungs_learn_product, std::int64_t version, std::uintptr_t a, std::uintptr_t b,
+               std::uintptr_t c, std::int64_t n, std::uintptr_t runner, std::uintptr_t team,
+               std::int64_t threads) {
+  using rungs::course::Product;
+  const auto* left = reinterpret_cast<const float*>(a);
+  const auto* right = reinterpret_cast<const float*>(b);
+  auto* result = reinterpret_cast<float*>(c);
+  const auto size = static_cast<int>(n);
+  if (static_cast<Product>(version) != Product::threads)
+    return rungs::course::kProducts[version](left, right, result, size);
+  rungs::learn::ladder::threads(left, right, result, size,
+                                {reinterpret_cast<rungs::learn::Runner>(runner), team, threads});
+}
