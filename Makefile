@@ -33,7 +33,7 @@ test-slow: $(ALL_TESTED)
 	$(BIN)/python -m pytest -m slow
 
 mutants: $(ALL_TESTED)
-	$(BIN)/python -m tests.mutants
+	$(BIN)/python -m tests.proof.mutants
 
 # A kernel that no page has used for four hours is ended; one that computes is not. The settings turn
 # off JupyterLab's question about news, which covers a corner of every notebook.
@@ -85,7 +85,7 @@ format: $(TESTED)
 	$(BIN)/nbstripout $(NOTEBOOKS)
 
 fuzz: $(INSTALLED)
-	for target in fen actions states; do tests/cpp/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
+	for target in fen actions states; do tests/proof/cpp/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
 
 # How each file of C++ is compiled, for clangd and other editors' tools.
 compile_commands: $(INSTALLED)

@@ -6,7 +6,7 @@ import signal
 import hypothesis
 
 import rungs  # noqa: F401 (before PyTorch, whose OpenMP runtime would be in the way of ours)
-from rungs.machine import gpu
+from rungs._src.machine import gpu
 
 gpu.simulated_if_absent()
 

@@ -38,7 +38,7 @@ struct LossTerms {
 };
 
 // PPO's loss (Schulman et al., 2017, arXiv:1707.06347, equations 7 and 9), as `ppo_loss` in
-// lib/rungs/train.
+// lib/rungs/_src/train.
 
 // Positions of a rollout, the actions that were played, and the targets.
 template <class T>
@@ -106,7 +106,7 @@ class PpoLoss {
 };
 
 // AlphaZero's loss (Silver et al., 2017, arXiv:1712.01815, equation 1) without weight decay, as
-// `losses` in lib/rungs/selfplay/learning.py.
+// `losses` in lib/rungs/_src/selfplay/learning.py.
 
 // Positions, search's policy in them, and how their games ended.
 template <class T>

@@ -114,7 +114,7 @@ struct DeviceBatch : env::ChessOutputs {
 
 #ifdef __CUDACC_RTC__
 
-// As the host has them: lib/rungs/chess/boards/device.py.
+// As the host has them: lib/rungs/_src/chess/boards/device.py.
 static_assert(sizeof(rungs::DeviceBatch) == RUNGS_DEVICE_BATCH_BYTES);
 static_assert(sizeof(rungs::env::History) == RUNGS_HISTORY_BYTES);
 

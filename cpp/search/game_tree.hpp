@@ -36,7 +36,7 @@ struct LeafBuffers {
   std::int16_t* count;
 };
 
-// Buffers of one game's result: `Result` in lib/rungs/search/result.py.
+// Buffers of one game's result: `Result` in lib/rungs/_src/search/result.py.
 struct GameResult {
   std::int16_t* actions;
   std::int16_t* counts;

@@ -1,5 +1,5 @@
 // Selection: which edge a simulation follows, and the improved policy. Each sum adds its terms in
-// the order of the edges, as in lib/rungs/search/reference.py.
+// the order of the edges, as in lib/rungs/_src/search/reference.py.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace rungs::search {
 
 enum class Policy : std::int32_t { GUMBEL, PUCT };
 
-// Settings of a search; lib/rungs/search/settings.py explains them.
+// Settings of a search; lib/rungs/_src/search/settings.py explains them.
 struct Settings {
   std::uint64_t seed;
   Policy policy;

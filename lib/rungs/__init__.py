@@ -1,6 +1,6 @@
 """Rungs: reinforcement-learning environments that are the same, bit for bit, on every rung."""
 
-from rungs.registry import make, make_async, register, rungs_of
+from rungs._src.registry import make, make_async, register, rungs_of
 from rungs.version import __version__
 
 __all__ = ["__version__", "make", "make_async", "rungs_of"]

@@ -2,6 +2,6 @@
 
 import sys
 
-from rungs.cli import main
+from rungs._src.cli import main
 
 sys.exit(main())

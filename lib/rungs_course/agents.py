@@ -10,14 +10,14 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from rungs.core.atomic import UNFINISHED, reraise_as_storage_error
+from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
+from rungs._src.provenance import provenance
+from rungs._src.selfplay import agent as files
+from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, untrained
+from rungs._src.selfplay.tensors import flaw
+from rungs._src.train import checkpoint
+from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError, InvalidStateError, RungsError
-from rungs.provenance import provenance
-from rungs.selfplay import agent as files
-from rungs.selfplay.agent import MATCHES, POOL, Agent, frozen_in, untrained
-from rungs.selfplay.tensors import flaw
-from rungs.train import checkpoint
-from rungs.train.network import PolicyValueNetwork
 from rungs_course import paths
 
 MOST_RECORDED = 2  # of 1 MB each: they are in the repository
@@ -34,7 +34,7 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
     Recorded ones come first, the last trained ones before earlier ones; then those of runs in
     `data/run`, the last update first, of self-play and of PPO; last one that has learnt nothing. A
     recorded file that is no agent is left out, with a warning that names it; others raise as
-    `rungs.selfplay.agent.load` does when they are loaded.
+    `rungs._src.selfplay.agent.load` does when they are loaded.
     """
     found: dict[str, Callable[[], Agent]] = {}
     for path in sorted(recorded_in(root).glob("*.pt"), reverse=True):

@@ -4,12 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from rungs.cli import add_conformance, parameters, play_suite, run_command, to_path
+from rungs._src.cli import add_conformance, parameters, play_suite, run_command, to_path
 from rungs.errors import ConfigurationError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command of the course; returns the exit status, as of `rungs.cli.run_command`."""
+    """Runs a command of the course; returns the exit status, as of `rungs._src.cli.run_command`."""
     return run_command("python -m rungs_course", _add_commands, arguments)
 
 
@@ -139,8 +139,8 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from rungs.core.atomic import atomic_write
-    from rungs.core.folder import locked_output_dir
+    from rungs._src.core.atomic import atomic_write
+    from rungs._src.core.folder import locked_output_dir
     from rungs_course.measure.compare import FLOOR, compare, read
     from rungs_course.show.compare import figure, report
     from rungs_course.show.save import save_figure

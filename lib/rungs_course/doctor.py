@@ -11,14 +11,14 @@ from functools import partial
 
 import numpy as np
 
-from rungs import registry
-from rungs.chess.engine import find_program
-from rungs.compile import cling, gpp, library, loader
+from rungs._src import registry
+from rungs._src.chess.engine import find_program
+from rungs._src.compile import cling, gpp, library, loader
+from rungs._src.machine import gpu
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.machine.describe import describe, in_words
+from rungs._src.processes import ranks
 from rungs.errors import CompilerError, RungsError, UnavailableError, install_hint
-from rungs.machine import gpu
-from rungs.machine.cpu import usable_cores
-from rungs.machine.describe import describe, in_words
-from rungs.processes import ranks
 from rungs.version import __version__
 from rungs_course import peers
 from rungs_course.machine import counters, optional

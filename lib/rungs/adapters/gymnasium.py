@@ -7,9 +7,9 @@ import gymnasium
 import numpy as np
 
 import rungs
-from rungs.chess.actions import NUM_ACTIONS
-from rungs.core.arguments import choice
-from rungs.core.memory import on_host
+from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.core.arguments import choice
+from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError
 
 
@@ -40,7 +40,7 @@ class ChessEnv(gymnasium.Env):
     """One game, for what has no vector environments; many games at once are far faster.
 
     `info` has the `action_mask`, (4672,) bool, the `player` to move, 0 White and 1 Black, and the
-    `reason` why an episode ended (`rungs.chess.reason`). What it returns is the caller's to keep.
+    `reason` why an episode ended (`rungs.chess.Reason`). What it returns is the caller's to keep.
 
     Args:
         rung: which implementation steps it.

@@ -7,10 +7,10 @@ import gymnasium
 import numpy as np
 
 import rungs
-from rungs.chess.actions import NUM_ACTIONS
-from rungs.chess.observation import mirrored
-from rungs.core.arguments import choice
-from rungs.core.memory import on_host
+from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.chess.observation import mirrored
+from rungs._src.core.arguments import choice
+from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
@@ -38,7 +38,7 @@ class raw_env(AECEnv):
 
     An observation is `{"observation": ..., "action_mask": (4672,) int8}`, from the point of view of
     the agent that is asked for; the mask is all 0 for the one who is not to move. Who mates gets a
-    reward of 1 and the other -1. `infos` tell the `reason` of the end (`rungs.chess.reason`).
+    reward of 1 and the other -1. `infos` tell the `reason` of the end (`rungs._src.chess.reason`).
 
     Args:
         rung: which implementation steps it.

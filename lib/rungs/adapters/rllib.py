@@ -17,10 +17,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
 import rungs
-from rungs.chess.actions import NUM_ACTIONS
-from rungs.chess.unpack import unpack_planes
-from rungs.core.arguments import shown
-from rungs.core.memory import on_host
+from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.chess.unpack import unpack_planes
+from rungs._src.core.arguments import shown
+from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
@@ -39,7 +39,7 @@ class ChessVectorEnv(VectorEnv):
     own: RLlib keeps each board's row until its episode is learned from. Episodes end as
     gymnasium's NEXT_STEP says, which is what RLlib's env runners know: the mask of a board that
     has ended allows anything, and its next action is ignored. Where one ends, `info` has the
-    `reason` (`rungs.chess.reason`).
+    `reason` (`rungs._src.chess.reason`).
 
     Args:
         config: RLlib's `env_config`, to which it adds `num_envs`, its `num_envs_per_env_runner`, or
@@ -82,7 +82,7 @@ class ChessVectorEnv(VectorEnv):
     def reset(
         self, *, seed: int | None = None, options: dict | None = None
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Begins an episode on every board; see `rungs.chess.vector_env.ChessVectorEnv.reset`."""
+        """Begins an episode on every board; see `rungs.chess.ChessVectorEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
         return _seen(observation, info), {}
 
@@ -110,7 +110,7 @@ class MaskedPPOModule(DefaultPPOTorchRLModule):
 
     The network is RLlib's own, as `model_config` describes it (`fcnet_hiddens` and so on), over
     numbers in a row: a board's pieces as one-hot vectors, with the eight numbers behind them
-    (`rungs.chess.observation.BOARD_FIELDS`); or all planes. Logits of illegal actions are replaced
+    (`rungs.chess.BOARD_FIELDS`); or all planes. Logits of illegal actions are replaced
     by the least float32.
 
     Args:

@@ -8,9 +8,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs.core.arguments import checked_indices, integer, shown
-from rungs.core.batch_env import BatchEnv
-from rungs.core.memory import on_host
+from rungs._src.core.arguments import checked_indices, integer, shown
+from rungs._src.core.batch_env import BatchEnv
+from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:

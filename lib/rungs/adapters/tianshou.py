@@ -7,9 +7,9 @@ import gymnasium
 import numpy as np
 
 import rungs
-from rungs.chess.actions import NUM_ACTIONS
-from rungs.core.arguments import checked_actions, checked_indices, integer
-from rungs.core.memory import on_host
+from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.core.arguments import checked_actions, checked_indices, integer
+from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
@@ -27,7 +27,7 @@ class ChessVectorEnv(BaseVectorEnv):
 
     An observation is a `Batch` of `obs`, (n, ...), and `mask`, (n, 4672) bool, which Tianshou's
     value-based policies obey; others' networks have to (`docs/howto/train_with.md`). Where an
-    episode has ended `info` has the `reason` (`rungs.chess.reason`), and the mask allows nothing.
+    episode has ended `info` has the `reason` (`rungs.chess.Reason`), and the mask allows nothing.
     `collect(random=True)` would not look at masks: it plays illegal actions, which are refused.
 
     Args:

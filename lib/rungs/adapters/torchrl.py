@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 import rungs
-from rungs.chess.actions import NUM_ACTIONS
-from rungs.core.arguments import integer
-from rungs.core.batch_env import Array
+from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.core.arguments import integer
+from rungs._src.core.batch_env import Array
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 try:
@@ -29,7 +29,7 @@ class ChessEnv(EnvBase):
     A tensordict holds, before a step and in "next" after it:
 
     - `observation`: (N, ...), as `obs` and `dtype` say, tensors of that dtype; "bitplanes" are
-      int64, which `rungs.chess.unpack.unpack_planes` takes as well;
+      int64, which `rungs.chess.unpack_planes` takes as well;
     - `action_mask`: (N, 4672) bool, the actions that the next step takes. `action_spec` has it,
       too, so that `rand_action` is legal, as `torchrl.envs.transforms.ActionMask` has it behind
       transforms;

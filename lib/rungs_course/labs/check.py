@@ -11,7 +11,7 @@ import tempfile
 import warnings
 from typing import Any
 
-from rungs.core.schema import schema_error
+from rungs._src.core.schema import schema_error
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import judge, record, submissions
 from rungs_course.labs.catalogue import find

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rungs.core.atomic import atomic_write, reraise_as_storage_error
+from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.catalogue import labs

@@ -10,9 +10,9 @@ from typing import Any
 import filelock
 import platformdirs
 
-from rungs.core.arguments import shown
-from rungs.core.atomic import atomic_write
-from rungs.core.schema import schema_error
+from rungs._src.core.arguments import shown
+from rungs._src.core.atomic import atomic_write
+from rungs._src.core.schema import schema_error
 from rungs.errors import ConfigurationError
 from rungs_course.labs.catalogue import labs
 from rungs_course.labs.verdict import Verdict

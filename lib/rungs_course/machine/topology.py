@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs.machine.cpu import CPU_QUOTA, cpu_features, cpu_name, usable_cores
-from rungs.machine.describe import describe
+from rungs._src.machine.cpu import CPU_QUOTA, cpu_features, cpu_name, usable_cores
+from rungs._src.machine.describe import describe
 
 _CPU0 = Path("/sys/devices/system/cpu/cpu0")
 

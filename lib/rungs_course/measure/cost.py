@@ -6,10 +6,10 @@ part alone, so that its effect on training can be told from its speed.
 
 import pandas as pd
 
-from rungs.chess.vector_env import ChessVectorEnv
-from rungs.train.network import LegalActionNetwork
-from rungs.train.ppo import PARTS, Learner
-from rungs.train.settings import PpoSettings
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.train.network import LegalActionNetwork
+from rungs._src.train.ppo import PARTS, Learner
+from rungs._src.train.settings import PpoSettings
 
 ONE_STEP = PpoSettings(num_steps=1, update_epochs=1, num_minibatches=1)
 
@@ -34,7 +34,7 @@ def time_updates(
         warmup: updates made first, untimed.
         settings: how to learn; by default from one step of all boards, gone through once.
         device: where the network is.
-        learner: how is learnt, of `rungs.train.learners`.
+        learner: how is learnt, of `rungs._src.train.learners`.
         network: what learns; by default the learner's own.
 
     Returns:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 # It ends with who started it: else it would keep a core busy for ever where that one is killed.
 _BUSY = """
 import signal
-from rungs.processes.parent_death import signalled_at_parents_death
+from rungs._src.processes.parent_death import signalled_at_parents_death
 signalled_at_parents_death(signal.SIGKILL)()
 print(flush=True)
 while True: pass

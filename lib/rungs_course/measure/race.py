@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from gymnasium.vector import VectorEnv
 
-from rungs.chess.policy import random_actions
-from rungs.chess.vector_env import ChessVectorEnv
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs.errors import MismatchError
 from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.turns import Name, rounds

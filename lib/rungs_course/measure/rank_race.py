@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 import rungs
-from rungs.processes.ranks import launch
+from rungs._src.processes.ranks import launch
 from rungs_course.measure.race import race
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs.core.atomic import atomic_write
-from rungs.core.schema import check_is_file
+from rungs._src.core.atomic import atomic_write
+from rungs._src.core.schema import check_is_file
+from rungs._src.machine.describe import slug
+from rungs._src.provenance import provenance
 from rungs.errors import ConfigurationError
-from rungs.machine.describe import slug
-from rungs.provenance import provenance
 from rungs_course.measure.peaks import core_speed
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs import paths
-from rungs.chess.engine import find_program
-from rungs.compile import gpp
-from rungs.machine.cpu import usable_cores
+from rungs._src import paths
+from rungs._src.chess.engine import find_program
+from rungs._src.compile import gpp
+from rungs._src.machine.cpu import usable_cores
 from rungs_course.machine.topology import Cache
 
 MACHINE = "x86-64-v3"

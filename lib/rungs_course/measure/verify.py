@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv
 
-from rungs.chess.policy import random_actions
-from rungs.core.memory import on_host
+from rungs._src.chess.policy import random_actions
+from rungs._src.core.memory import on_host
 from rungs.errors import MismatchError
 
 _FINAL = ("final_obs", "final_info")

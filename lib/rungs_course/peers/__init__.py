@@ -11,9 +11,9 @@ import os
 from typing import Any
 
 import rungs
-from rungs.chess.vector_env import ChessVectorEnv
-from rungs.conformance import environments
-from rungs.core.arguments import shown
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.conformance import environments
+from rungs._src.core.arguments import shown
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs.version import __version__
 
@@ -112,7 +112,7 @@ def peer_class(name: str) -> type:
 
 
 def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
-    """Returns the environments that names stand for, as `rungs.conformance.environments.named`.
+    """Returns the environments that names stand for, as `conformance.environments.named`.
 
     Args:
         names: as there, or a project with chess; "peers" is all of these and python-chess, as far

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import chess
 import numpy as np
 
-from rungs.chess.actions import NUM_ACTIONS, action_of
+from rungs._src.chess.actions import NUM_ACTIONS, action_of
 
 
 def to_ours(planes: Sequence[tuple[int, int, int | None]]) -> np.ndarray:

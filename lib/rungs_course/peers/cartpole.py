@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs.processes.workers import preload
+from rungs._src.processes.workers import preload
 from rungs_course.peers import imported
 from rungs_course.peers.envpool import maker
 from rungs_course.peers.peer import Peer

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs.chess.actions import NUM_ACTIONS, action_of
-from rungs.conformance.environment import Outcome
+from rungs._src.chess.actions import NUM_ACTIONS, action_of
+from rungs._src.conformance.environment import Outcome
 from rungs.errors import UnavailableError
 from rungs_course.peers import PROJECTS
 from rungs_course.peers.peer import ChessPeer, Step

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs.chess.actions import NUM_ACTIONS, action_of
-from rungs.conformance.environment import Outcome, check_not_asked
+from rungs._src.chess.actions import NUM_ACTIONS, action_of
+from rungs._src.conformance.environment import Outcome, check_not_asked
 from rungs.errors import UnsupportedError
 from rungs_course.peers import imported
 from rungs_course.peers.peer import ChessPeer, Step

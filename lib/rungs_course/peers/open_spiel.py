@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs.chess.actions import NUM_ACTIONS, action_of
-from rungs.conformance.environment import Outcome, check_not_asked
-from rungs.core.arguments import integer
+from rungs._src.chess.actions import NUM_ACTIONS, action_of
+from rungs._src.conformance.environment import Outcome, check_not_asked
+from rungs._src.core.arguments import integer
 from rungs.errors import ConfigurationError
 from rungs_course.peers import imported
 from rungs_course.peers.actions import inverse, our_mask, to_ours

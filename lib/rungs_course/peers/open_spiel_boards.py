@@ -17,11 +17,11 @@ from itertools import chain
 import chess
 import numpy as np
 
-from rungs.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
-from rungs.chess.boards.boards import Boards
-from rungs.chess.reason import Reason
-from rungs.chess.settings import ChessSettings
-from rungs.core.philox import Purpose, below, philox
+from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
+from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.reason import Reason
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.peers import imported
 from rungs_course.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, load_chess

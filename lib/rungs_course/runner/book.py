@@ -11,10 +11,10 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_markdown_cell, new_output
 
-from rungs.core.atomic import UNFINISHED, reraise_as_storage_error
-from rungs.core.folder import locked_output_dir
+from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
+from rungs._src.core.folder import locked_output_dir
+from rungs._src.machine.describe import in_words
 from rungs.errors import BookError
-from rungs.machine.describe import in_words
 from rungs_course import paths
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner.chain import NOTEBOOKS, OUT

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rungs.core.atomic import remove_leftovers
-from rungs.core.folder import Folder, locked_output_dir
+from rungs._src.core.atomic import remove_leftovers
+from rungs._src.core.folder import Folder, locked_output_dir
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 from rungs_course import paths
 from rungs_course.machine import busy

@@ -60,6 +60,6 @@ def _member(node: ast.FunctionDef | ast.ClassDef, owner: str) -> str:
 
 
 def source_of(module: str) -> Path:
-    """Returns the file of a module of ours: `source_of("rungs.chess.actions")`."""
+    """Returns the file of a module of ours: `source_of("rungs._src.chess.actions")`."""
     path = paths.ROOT / "lib" / module.replace(".", "/")
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

@@ -5,11 +5,11 @@ import importlib.metadata
 import json
 from pathlib import Path
 
-from rungs.core.atomic import atomic_write
-from rungs.core.schema import check_is_file, schema_error
+from rungs._src.core.atomic import atomic_write
+from rungs._src.core.schema import check_is_file, schema_error
+from rungs._src.machine.describe import describe, differing
+from rungs._src.provenance import commit, now
 from rungs.errors import ConfigurationError
-from rungs.machine.describe import describe, differing
-from rungs.provenance import commit, now
 from rungs_course import paths
 from rungs_course.measure.peaks import core_speed
 

@@ -16,7 +16,7 @@ from nbclient.exceptions import CellControlSignal, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from rungs.core.atomic import atomic_write
+from rungs._src.core.atomic import atomic_write
 from rungs.errors import NotebookError, UnavailableError
 from rungs_course.show.client import WatchfulClient
 

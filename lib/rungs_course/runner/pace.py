@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs.machine.describe import in_words
+from rungs._src.machine.describe import in_words
 from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.runner import manifest as manifests

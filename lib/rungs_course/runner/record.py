@@ -4,9 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
-from rungs.core.atomic import atomic_write
+from rungs._src.core.atomic import atomic_write
+from rungs._src.machine.describe import SAME, describe, differing, slug
 from rungs.errors import ConfigurationError
-from rungs.machine.describe import SAME, describe, differing, slug
 from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.runner import manifest as manifests

@@ -6,9 +6,9 @@ import json
 import math
 from pathlib import Path
 
-from rungs.core.schema import check_is_file, schema_error
+from rungs._src.core.schema import check_is_file, schema_error
+from rungs._src.machine.describe import SAME, differing, slug, slug_of
 from rungs.errors import ConfigurationError
-from rungs.machine.describe import SAME, differing, slug, slug_of
 from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import MAX_BUSY, MAX_STOLEN

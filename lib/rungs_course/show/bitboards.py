@@ -10,7 +10,7 @@ import matplotlib.patches
 import numpy as np
 from IPython.display import display
 
-from rungs.chess.actions import legal_actions, target_of
+from rungs._src.chess.actions import legal_actions, target_of
 from rungs_course.show import style
 from rungs_course.show.boards import empty_board
 from rungs_course.show.image import image

@@ -6,8 +6,8 @@ Drawn from the code's own tables, so that they can't say anything else.
 import matplotlib.patches
 import numpy as np
 
-from rungs.chess.actions import NUM_PLANES, target_of
-from rungs.chess.observation import HISTORY, NUMBER_PLANES, PLANE_NAMES
+from rungs._src.chess.actions import NUM_PLANES, target_of
+from rungs._src.chess.observation import HISTORY, NUMBER_PLANES, PLANE_NAMES
 from rungs_course.show import style
 
 _LIGHT, _DARK = "#F5F5F5", "#D9D9D9"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter
 
-from rungs.machine.describe import SAME
+from rungs._src.machine.describe import SAME
 from rungs_course.measure.compare import FEWEST, Comparison, Run
 from rungs_course.show import style
 

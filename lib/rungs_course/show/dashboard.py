@@ -6,10 +6,10 @@ from pathlib import Path
 import ipywidgets
 import pandas as pd
 
-from rungs.compile import gpp
+from rungs._src.compile import gpp
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.machine.describe import describe, differing
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
-from rungs.machine.cpu import usable_cores
-from rungs.machine.describe import describe, differing
 from rungs_course.labs import record
 from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved

@@ -35,7 +35,7 @@ def ratings(table: pd.DataFrame):
     """Draws everybody's rating with its interval, the best on top.
 
     Args:
-        table: of `rungs.selfplay.elo.rate`.
+        table: of `rungs._src.selfplay.elo.rate`.
     """
     figure, axes = style.axes(7.5, 0.9 + 0.32 * len(table))
     rows = table.sort_values("elo")

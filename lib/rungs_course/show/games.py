@@ -5,7 +5,7 @@ import pandas as pd
 import seaborn as sns
 from IPython.display import display
 
-from rungs.chess.actions import NUM_ACTIONS
+from rungs._src.chess.actions import NUM_ACTIONS
 from rungs_course.show import diagrams, style
 from rungs_course.show.image import image
 

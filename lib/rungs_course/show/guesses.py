@@ -11,7 +11,7 @@ import pandas as pd
 import platformdirs
 from IPython.display import HTML
 
-from rungs.core.atomic import atomic_write
+from rungs._src.core.atomic import atomic_write
 from rungs.errors import ConfigurationError
 from rungs_course.show.widgets import WHOLE_LABEL
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs.core.memory import CACHE_LINE
+from rungs._src.core.memory import CACHE_LINE
 from rungs_course.machine.roofline import attainable, ridge
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.show import style

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs.machine.describe import in_words, slug_of
+from rungs._src.machine.describe import in_words, slug_of
 from rungs_course.measure import results
 from rungs_course.show import tables
 from rungs_course.show.style import ratio, speed

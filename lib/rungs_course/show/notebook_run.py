@@ -10,7 +10,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 from matplotlib.figure import Figure
 
-from rungs.machine.describe import in_words
+from rungs._src.machine.describe import in_words
 from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import disturbances, usage

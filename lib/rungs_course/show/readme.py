@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs.machine.describe import in_words
-from rungs.registry import rungs_of
-from rungs.train.ppo import PARTS
+from rungs._src.machine.describe import in_words
+from rungs._src.registry import rungs_of
+from rungs._src.train.ppo import PARTS
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.show import elo as ratings
@@ -44,7 +44,7 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
     Args:
         root: the repository.
         recorded: a folder of `data/recorded/`, relative to `root`.
-        machine: its machine, as of `rungs.machine.describe.describe`.
+        machine: its machine, as of `rungs.machine.describe`.
         usable: the names of its tables that may be shown, among them all of `NEEDED`. Sections made
             of others say that they are left out.
     """

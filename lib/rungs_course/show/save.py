@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rungs.core.atomic import atomic_write
+from rungs._src.core.atomic import atomic_write
 
 
 def save_figure(figure, path: Path) -> None:

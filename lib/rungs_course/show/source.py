@@ -24,7 +24,7 @@ def source(file: str, *names: str) -> Markdown:
     them, and a link to the file.
 
     Args:
-        file: from the root of the source tree, "cpp/rungs/batch.hpp" or "lib/rungs/train/ppo.py".
+        file: from the root of the source tree, "cpp/rungs/batch.hpp" or "lib/rungs/chess.py".
         *names: which, in the order of the page: "step", or "Batch.step" for one inside another; the
             whole file where none is given. Of C++ functions with the same name, all are shown.
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rungs.registry import rungs_of
+from rungs._src.registry import rungs_of
 from rungs_course.show.style import duration, ratio, speed
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import seaborn as sns
 from IPython.display import display
 
-from rungs.core.memory import CACHE_LINE
+from rungs._src.core.memory import CACHE_LINE
 from rungs_course.show import style
 from rungs_course.show.image import image
 from rungs_course.studies.teams import StepCost, moves

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs.train.ppo import PARTS
+from rungs._src.train.ppo import PARTS
 from rungs_course.show import style
 
 _FILLS = style.fills(PARTS, (style.ORANGE, style.BLACK, style.GREY, style.SKY))

@@ -2,7 +2,7 @@
 
 All play random legal games against a random opponent on boards of their own, and take turns. An
 action is chosen untimed; what is timed is all that a framework's own loop asks of an environment
-for a step: the step, the mask, and the resets of what has ended. Tests of `tests/adapters/` show
+for a step: the step, the mask, and the resets of what has ended. `tests/library/adapters/` shows
 that each of them plays the environment's games.
 
 `python -m rungs_course.studies.adapters TIMES.csv` races what is installed, and prints the table.
@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.chess.policy import random_actions
-from rungs.chess.vector_env import ChessVectorEnv
-from rungs.core.memory import on_host
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.memory import on_host
 from rungs.errors import UnavailableError
 from rungs_course.measure import results
 from rungs_course.measure.quartiles import quartiles

@@ -6,8 +6,8 @@ import chess
 import numpy as np
 import pandas as pd
 
-from rungs.chess.actions import action_of, move_of
-from rungs.chess.reason import Reason
+from rungs._src.chess.actions import action_of, move_of
+from rungs._src.chess.reason import Reason
 from rungs_course.peers.peer import ChessPeer
 
 # Random games end in most ways, but seldom in these.

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from rungs.train.network import PolicyValueNetwork
+from rungs._src.train.network import PolicyValueNetwork
 from rungs_course.measure.cost import ONE_STEP
 from rungs_course.studies.full_system import make_learner, race_learners
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rungs.train.ppo import PARTS
+from rungs._src.train.ppo import PARTS
 
 
 def confront(

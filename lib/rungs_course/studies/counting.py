@@ -9,12 +9,12 @@ import chess
 import numpy as np
 import pandas as pd
 
-from rungs.chess.actions import legal_actions
-from rungs.chess.boards.python import PythonBoards
-from rungs.chess.env import ChessEnv
-from rungs.chess.settings import ChessSettings
-from rungs.chess.vector_env import ChessVectorEnv
-from rungs.registry import make
+from rungs._src.chess.actions import legal_actions
+from rungs._src.chess.boards.python import PythonBoards
+from rungs._src.chess.env import ChessEnv
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.registry import make
 from rungs_course.measure.race import race
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.chess.boards.device import Host
-from rungs.compile import loader
-from rungs.compile.abi import described
+from rungs._src.chess.boards.device import Host
+from rungs._src.compile import loader
+from rungs._src.compile.abi import described
 from rungs.errors import MismatchError
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
@@ -108,7 +108,7 @@ def race_layouts(
 
 
 def _together(host: Host, boards: Any) -> Callable[[], None]:
-    """Returns what plays a ply on each of `rungs.chess.boards.cpp.CppBoards`."""
+    """Returns what plays a ply on each of `rungs._src.chess.boards.cpp.CppBoards`."""
     ended, batch = ctypes.c_int64(), boards.memory.address
     return lambda: host.run("step_many_together", 0, batch, 1, ctypes.addressof(ended))
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from rungs._src.train.ppo import PARTS, Learner
+from rungs._src.train.settings import Training
+from rungs._src.train.training import EVALUATIONS, METRICS, train
 from rungs.errors import MismatchError
-from rungs.train.ppo import PARTS, Learner
-from rungs.train.settings import Training
-from rungs.train.training import EVALUATIONS, METRICS, train
 from rungs_course import peers
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rungs.chess.boards.cpp import CppBoards
-from rungs.chess.buffers import POSITION, Buffers
-from rungs.chess.policy import random_actions
-from rungs.chess.vector_env import ChessVectorEnv
-from rungs.train.learners import rung as learner_rung
-from rungs.train.ppo import PARTS, Learner
-from rungs.train.settings import PpoSettings
+from rungs._src.chess.boards.cpp import CppBoards
+from rungs._src.chess.buffers import POSITION, Buffers
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.train.learners import rung as learner_rung
+from rungs._src.train.ppo import PARTS, Learner
+from rungs._src.train.settings import PpoSettings
 from rungs_course import peers
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
@@ -140,7 +140,7 @@ def race_updates(
         repeats: updates timed.
         warmup: updates made first.
         device: where the network is.
-        learner: how is learnt, of `rungs.train.learners`.
+        learner: how is learnt, of `rungs._src.train.learners`.
 
     Returns:
         As `race_learners`, with `num_envs` and `length` beside.
@@ -199,7 +199,7 @@ def make_learner(
         num_envs: number of boards.
         seed: of games, weights and actions.
         rung: settings of the rung's own.
-        learner: how it learns, of `rungs.train.learners`.
+        learner: how it learns, of `rungs._src.train.learners`.
         **how: of `Learner`.
     """
     env = make(name, num_envs, **(rung or {}), mask=learner_rung(learner).mask)

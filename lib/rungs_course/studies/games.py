@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.chess.actions import NUM_ACTIONS, from_uci
-from rungs.chess.policy import random_actions
-from rungs.chess.reason import Reason
+from rungs._src.chess.actions import NUM_ACTIONS, from_uci
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.reason import Reason
 
 # Morphy against the Duke of Brunswick and Count Isouard, Paris 1858.
 OPERA_GAME = (

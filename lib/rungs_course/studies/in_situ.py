@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from rungs.chess.policy import random_actions
-from rungs.chess.vector_env import ChessVectorEnv
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs_course.machine.topology import caches
 from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.turns import timed_rounds

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs import paths
+from rungs._src import paths
 from rungs_course.measure import valgrind
 
 

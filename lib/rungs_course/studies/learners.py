@@ -10,12 +10,12 @@ import pandas as pd
 import scipy.special
 import torch
 
+from rungs._src.train import learners
+from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.ranks import Ranks
+from rungs._src.train.settings import PpoSettings, Training
+from rungs._src.train.training import EVALUATIONS, METRICS, train
 from rungs.errors import CompilerError, UnavailableError
-from rungs.train import learners
-from rungs.train.network import PolicyValueNetwork
-from rungs.train.ranks import Ranks
-from rungs.train.settings import PpoSettings, Training
-from rungs.train.training import EVALUATIONS, METRICS, train
 from rungs_course.measure.operations import operations
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.studies import full_system

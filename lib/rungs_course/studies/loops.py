@@ -12,16 +12,16 @@ import torch
 from torch import nn
 
 import rungs
-from rungs.chess.actions import NUM_ACTIONS
-from rungs.chess.vector_env import ChessVectorEnv
-from rungs.train.distributions import Packed
-from rungs.train.learners.agent import Played
-from rungs.train.legal_actions import Positions, from_lists
-from rungs.train.loss import ppo_loss
-from rungs.train.network import PolicyValueNetwork
-from rungs.train.ppo import advantages
-from rungs.train.settings import PpoSettings
-from rungs.train.squares import SparseSquares
+from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.train.distributions import Packed
+from rungs._src.train.learners.agent import Played
+from rungs._src.train.legal_actions import Positions, from_lists
+from rungs._src.train.loss import ppo_loss
+from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.ppo import advantages
+from rungs._src.train.settings import PpoSettings
+from rungs._src.train.squares import SparseSquares
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.studies import full_system
@@ -133,7 +133,7 @@ def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterato
 
     Args:
         num_envs: number of boards.
-        lists: whether with `rungs.train.sb3`; else with `sb3_contrib`'s MaskablePPO and its
+        lists: whether with `rungs._src.train.sb3`; else with `sb3_contrib`'s MaskablePPO and its
             "MlpPolicy", two layers of 128 units.
         settings: how to learn.
         seed: of games and agent.
@@ -155,7 +155,7 @@ def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterato
     if lists:
         from stable_baselines3 import PPO
 
-        from rungs.train.sb3 import ChessListVecEnv, LegalActionPolicy
+        from rungs._src.train.sb3 import ChessListVecEnv, LegalActionPolicy
 
         model: Any = PPO(LegalActionPolicy, ChessListVecEnv(num_envs, max_plies=200), **how)
     else:

@@ -7,7 +7,7 @@ where a roofline wants bytes.
 
 import pandas as pd
 
-from rungs.core.memory import CACHE_LINE
+from rungs._src.core.memory import CACHE_LINE
 
 _WORD = 8  # bytes that an access moves at most, but for those of vectors
 

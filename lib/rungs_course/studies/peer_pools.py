@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from rungs.chess.settings import share_ends
-from rungs.machine.cpu import usable_cores
-from rungs.processes.workers import Workers
+from rungs._src.chess.settings import share_ends
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.processes.workers import Workers
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.peers.open_spiel import OpenSpielStates
 from rungs_course.peers.peer import Peer

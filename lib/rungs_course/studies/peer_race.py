@@ -19,10 +19,11 @@ import numpy as np
 import pandas as pd
 
 from rungs import conformance
-from rungs.chess.settings import share_ends
-from rungs.conformance import Case, Result, environments
-from rungs.machine.cpu import usable_cores
-from rungs.processes.workers import Workers, preload
+from rungs._src.chess.settings import share_ends
+from rungs._src.conformance import environments
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.processes.workers import Workers, preload
+from rungs.conformance import Case, Result
 from rungs_course import peers
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
@@ -212,7 +213,7 @@ def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
 
 def _seated(seats: Iterable[tuple], daemon: bool = True) -> Workers:
     """Starts a process for each `_Seat`, by its arguments."""
-    preload("rungs.compile.ready")  # where most seats are ours, C++ is compiled once for all
+    preload("rungs._src.compile.ready")  # where most seats are ours, C++ is compiled once for all
     return Workers(_Seat, list(seats), daemon=daemon)
 
 

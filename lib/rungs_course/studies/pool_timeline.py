@@ -1,6 +1,6 @@
 """A pool of Python processes over time: what runs when, and what a step waits for.
 
-The loop of `rungs.processes.workers` around the boards of the Python rung, with a clock beside each
+The loop of `processes.workers` around the boards of the Python rung, with a clock beside each
 of its lines. What is not timed in it was left out.
 """
 
@@ -11,10 +11,10 @@ from multiprocessing.connection import Connection, wait
 import numpy as np
 import pandas as pd
 
-from rungs.chess.buffers import Buffers
-from rungs.chess.policy import random_actions
-from rungs.chess.settings import ChessSettings, share_ends
-from rungs.processes.workers import CONTEXT, preload
+from rungs._src.chess.buffers import Buffers
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.settings import ChessSettings, share_ends
+from rungs._src.processes.workers import CONTEXT, preload
 from rungs_course.studies import served
 
 # What a step of all boards is made of, for the worker that answers last.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs.machine.describe import describe
-from rungs.processes.workers import Workers
+from rungs._src.machine.describe import describe
+from rungs._src.processes.workers import Workers
 
 _PROCESSES = 2  # started to be looked at
 

@@ -19,10 +19,10 @@ import torch.distributed as dist
 from torch import nn
 
 import rungs
+from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs._src.train.ppo import Learner
+from rungs._src.train.ranks import Ranks, all_ranks
 from rungs.errors import WorkerDiedError
-from rungs.processes.parent_death import signalled_at_parents_death
-from rungs.train.ppo import Learner
-from rungs.train.ranks import Ranks, all_ranks
 
 PARTS = ("generate", "infer", "backward", "wait", "all-reduce")
 

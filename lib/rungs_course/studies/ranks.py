@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs import paths
-from rungs.compile import cling, gpp
+from rungs._src import paths
+from rungs._src.compile import cling, gpp
+from rungs._src.processes.ranks import launch
 from rungs.errors import WorkerDiedError
-from rungs.processes.ranks import launch
 from rungs_course.measure.rank_race import race_games
 from rungs_course.studies.teams import StepCost
 from rungs_course.studies.teams import make as make_team

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.search import Result, Search, uniform
-from rungs.search.search import Evaluator
-from rungs.search.trees import Leaves
+from rungs._src.search.evaluators import uniform
+from rungs._src.search.result import Result
+from rungs._src.search.search import Evaluator, Search
+from rungs._src.search.trees import Leaves
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.measure.verify import assert_same
 

@@ -4,10 +4,10 @@ import pickle
 import time
 from multiprocessing.connection import Connection
 
-from rungs.chess.boards.python import PythonBoards
-from rungs.chess.buffers import OUTPUTS, Buffers
-from rungs.chess.env import ChessEnv
-from rungs.chess.settings import ChessSettings
+from rungs._src.chess.boards.python import PythonBoards
+from rungs._src.chess.buffers import OUTPUTS, Buffers
+from rungs._src.chess.env import ChessEnv
+from rungs._src.chess.settings import ChessSettings
 
 _now = time.perf_counter
 

@@ -10,11 +10,11 @@ from typing import Any
 import joblib
 import pandas as pd
 
-from rungs.chess.boards.python import PythonBoards
-from rungs.chess.settings import ChessSettings, share_ends
-from rungs.chess.vector_env import ChessVectorEnv
-from rungs.machine.cpu import usable_cores
-from rungs.registry import make
+from rungs._src.chess.boards.python import PythonBoards
+from rungs._src.chess.settings import ChessSettings, share_ends
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.registry import make
 from rungs_course.measure.race import race, steps_of
 from rungs_course.studies import served
 from rungs_course.studies.process_limits import open_files, own_bytes

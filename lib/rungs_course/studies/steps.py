@@ -22,14 +22,14 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs import paths
-from rungs.chess.actions import NUM_ACTIONS, legal_actions, move_of
-from rungs.chess.boards.native import parse_fen
-from rungs.chess.policy import random_actions
-from rungs.chess.reason import Reason
-from rungs.compile import gpp, loader
-from rungs.compile.functions import Api
-from rungs.core.memory import zeroed_lines
+from rungs._src import paths
+from rungs._src.chess.actions import NUM_ACTIONS, legal_actions, move_of
+from rungs._src.chess.boards.native import parse_fen
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.reason import Reason
+from rungs._src.compile import gpp, loader
+from rungs._src.compile.functions import Api
+from rungs._src.core.memory import zeroed_lines
 from rungs.errors import MismatchError
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
@@ -161,7 +161,7 @@ class VersionBoards:
     """Boards of a version.
 
     Args:
-        api: the functions of `cpp/course/steps_bindings.cpp`, of `rungs.compile`.
+        api: the functions of `cpp/course/steps_bindings.cpp`, of `rungs._src.compile`.
         name: of the version.
         games: what they play.
     """
@@ -192,7 +192,7 @@ class VersionBoards:
         return _bits(self.masks)
 
     def perft(self, fen: str, depth: int) -> int:
-        """Counts the leaves of the tree of legal moves from `fen`, as `rungs.chess.perft`."""
+        """Counts the leaves of the tree of legal moves from `fen`, as `rungs._src.chess.perft`."""
         position = parse_fen(loader.load(), fen)
         return self._api.rungs_steps_perft(self._boards, position.ctypes.data, depth)
 

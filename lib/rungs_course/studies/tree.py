@@ -4,9 +4,11 @@ import chess
 import numpy as np
 import pandas as pd
 
-from rungs.chess.actions import move_of
-from rungs.chess.reason import Reason
-from rungs.search import Puct, Search, Tree
+from rungs._src.chess.actions import move_of
+from rungs._src.chess.reason import Reason
+from rungs._src.search.result import Tree
+from rungs._src.search.search import Search
+from rungs._src.search.settings import Puct
 
 _QUIET = Puct(fraction=0.0, temperature=0.0)  # the same every time
 

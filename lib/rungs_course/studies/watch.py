@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs.chess.actions import move_of
-from rungs.chess.policy import random_actions
-from rungs.chess.reason import Reason
-from rungs.train.policy import NetworkPolicy
+from rungs._src.chess.actions import move_of
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.reason import Reason
+from rungs._src.train.policy import NetworkPolicy
 
 
 def games(
@@ -19,7 +19,7 @@ def games(
     """Plays a network's White against a random Black, and notes every move.
 
     Args:
-        network: as `rungs.train.network.PolicyValueNetwork`, on `device`; it samples, as in
+        network: as `rungs.train.PolicyValueNetwork`, on `device`; it samples, as in
             training.
         count: how many games.
         seed: of both sides' choices.

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rungs.chess.actions import NUM_PLANES
-from rungs.machine.cpu import usable_cores
+from rungs.chess import NUM_PLANES
+from rungs.machine import usable_cores
 from rungs_course.labs import guarded
 from rungs_course.labs.lab import Difference, Lab, timed
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rungs.chess.actions import NUM_ACTIONS
+from rungs.chess import NUM_ACTIONS
 from rungs_course.labs.lab import Difference, Lab
 from rungs_course.labs.tasks.gather.ranks import on_ranks
 

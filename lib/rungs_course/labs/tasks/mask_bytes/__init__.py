@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rungs.chess.actions import NUM_PLANES
+from rungs.chess import NUM_PLANES
 from rungs_course.labs import guarded
 from rungs_course.labs.lab import Difference, Lab, timed
 
@@ -17,7 +17,7 @@ _RACED = 72  # positions, whose masks fit into a core's own cache
 def _masks() -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Returns (N, 73) uint64 of positions in random games, of those a step later, and FENs."""
     import rungs
-    from rungs.chess.policy import random_actions
+    from rungs.chess import random_actions
 
     env = rungs.make("chess", "python", _BOARDS, seed=6, mask="bits")
     rng = np.random.default_rng(6)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rungs.chess.actions import NUM_ACTIONS
+from rungs.chess import NUM_ACTIONS
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _BOARDS, _STEPS = 32, 12

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rungs.machine.cpu import usable_cores
+from rungs.machine import usable_cores
 from rungs_course.labs import guarded
 from rungs_course.labs.lab import Difference, Lab, timed
 

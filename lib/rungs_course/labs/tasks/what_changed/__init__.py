@@ -15,7 +15,7 @@ _BOARDS, _STEPS, _MAX_PLIES = 32, 22, 17
 def _observations() -> tuple[np.ndarray, list[list[str]]]:
     """Returns (T + 1, N, 72) int8 of random games, some of which end and begin, and FENs."""
     import rungs
-    from rungs.chess.policy import random_actions
+    from rungs.chess import random_actions
 
     env = rungs.make(
         "chess", "python", _BOARDS, seed=9, max_plies=_MAX_PLIES, opening_plies=(0, 8), mask="bits"

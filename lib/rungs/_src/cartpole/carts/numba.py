@@ -1,0 +1,112 @@
+"""The CUDA rung of CartPole: a kernel that Numba compiles, a thread for each environment."""
+
+import functools
+from typing import Any
+
+import torch
+from numba import cuda
+
+from rungs._src.cartpole import kernel
+from rungs._src.cartpole.carts.tensors import TensorCarts
+from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.core.arguments import integer
+from rungs.errors import UnavailableError
+
+# Steps of carts between two looks at Ctrl-C: some milliseconds of a GPU.
+_AT_ONCE = 2**26
+
+
+class NumbaCarts(TensorCarts):
+    """Carts on the GPU, each stepped by a thread.
+
+    With `NUMBA_ENABLE_CUDASIM=1` in the environment, Numba's simulator runs the kernel in Python,
+    and the tensors are the CPU's.
+
+    Args:
+        num_envs: see `Carts`.
+        first_env: see `Carts`.
+        settings: see `Carts`.
+        threads_per_block: of the kernel, 1 to 1,024.
+        validate: see `TensorCarts`.
+
+    Raises:
+        ConfigurationError: a wrong setting.
+        UnavailableError: there is no GPU.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        *,
+        threads_per_block: int = 128,
+        validate: bool = True,
+    ):
+        self.threads_per_block = integer("threads_per_block", threads_per_block, 1, 1024)
+        if not cuda.is_available():
+            raise UnavailableError(
+                "Numba finds no GPU; NUMBA_ENABLE_CUDASIM=1 simulates one, slowly"
+            )
+        if not kernel.SIMULATED and not torch.cuda.is_available():
+            raise UnavailableError(f"PyTorch {torch.__version__} is not built for the GPU")
+        device = "cpu" if kernel.SIMULATED else "cuda"
+        super().__init__(num_envs, first_env, settings, device, validate)
+        out = self.outputs
+        flags = (out.terminated, out.truncated, out.ended)
+        arrays = (self._state, self._steps, self._episode, out.observation.T, out.reward, *flags)
+        self._arrays = [*map(_on_device, (*arrays, out.final_observation.T))]
+        self._no_actions = torch.zeros((1, 1), dtype=torch.int64, device=self.device)
+        self._no_sums = [*map(_on_device, (part[:0] for part in self.sums()))]
+
+    def step(self, actions: torch.Tensor) -> int | None:
+        self._launch(1, self.accepted(actions)[None], 0)
+        return self.count_ended()
+
+    def step_many(self, steps: int, actions: torch.Tensor | None, drawn: int) -> tuple:
+        sums = self.sums()
+        self._launch(steps, actions, drawn, sums)
+        return sums
+
+    def steps_at_once(self) -> int:
+        slowness = 2**10 if kernel.SIMULATED else 1
+        return max(1, _AT_ONCE // (self.num_envs * self.settings.workload * slowness))
+
+    def _launch(
+        self, count: int, actions: torch.Tensor | None, drawn: int, sums: tuple = ()
+    ) -> None:
+        settings = self.settings
+        random = actions is None
+        kind = (self._state.dtype.itemsize, settings.autoreset_mode, random, bool(sums))
+        run = kernel.compiled(*kind, self.threads_per_block)
+        blocks = -(-self.num_envs // self.threads_per_block)
+        with torch.cuda.device_of(self._state):  # where there is one, whichever is current
+            run[blocks, self.threads_per_block, _current_stream()](
+                self._signed_seed,
+                self.first_env,
+                settings.max_episode_steps,
+                settings.workload,
+                count,
+                drawn,
+                _on_device(self._no_actions if actions is None else actions),
+                *self._arrays,
+                *(map(_on_device, sums) if sums else self._no_sums),
+            )
+
+
+def _on_device(tensor: torch.Tensor) -> Any:
+    """Returns a tensor's memory as Numba takes it."""
+    return tensor.numpy() if kernel.SIMULATED else cuda.as_cuda_array(tensor)
+
+
+def _current_stream() -> Any:
+    """PyTorch's, so that a kernel and the operations around it come in order."""
+    if kernel.SIMULATED:
+        return cuda.default_stream()
+    return _stream(torch.cuda.current_stream().cuda_stream)
+
+
+@functools.cache
+def _stream(handle: int) -> Any:
+    # One object for each: Numba remembers how a kernel is launched by the stream's identity.
+    return cuda.external_stream(handle)

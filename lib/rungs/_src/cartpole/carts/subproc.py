@@ -1,0 +1,154 @@
+"""Parallel Python for CartPole: Stable-Baselines3's SubprocVecEnv, a process per environment."""
+
+import contextlib
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from rungs._src.cartpole.carts.one_by_one import OneByOneCarts
+from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.core.arguments import seconds
+from rungs._src.processes.main_guard import end_if_unguarded
+from rungs._src.processes.workers import TIMEOUT, failure, limit, preload, stop
+from rungs.errors import ConfigurationError, RungsError, UnavailableError, install_hint
+
+
+class SubprocCarts(OneByOneCarts):
+    """Gymnasium's `CartPoleEnv` behind SubprocVecEnv, the first study's baseline.
+
+    Args:
+        num_envs: see `Carts`.
+        first_env: see `Carts`.
+        settings: see `Carts`; `dtype` is "float64" and `autoreset_mode` SAME_STEP.
+        timeout: seconds that a process may take for a step, after which all are given up, so that
+            none that was stopped holds the environment up for ever. None: no limit.
+
+    Raises:
+        ConfigurationError: another `dtype` or `autoreset_mode`, or a wrong `timeout`.
+        UnavailableError: Stable-Baselines3 is not installed.
+        WorkerDiedError: a process died or took too long, then or in any later call.
+        MainGuardError: the script lacks `if __name__ == "__main__":`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        *,
+        timeout: float | None = TIMEOUT,
+    ):
+        timeout = seconds("timeout", timeout)
+        super().__init__(num_envs, first_env, settings)
+        mode = settings.autoreset_mode
+        if mode != AutoresetMode.SAME_STEP:
+            raise ConfigurationError(
+                f"autoreset_mode={mode.name!r}: SubprocVecEnv's is 'SAME_STEP'"
+            )
+        try:
+            from stable_baselines3.common.vec_env import SubprocVecEnv
+        except ImportError:
+            raise UnavailableError(
+                f"Stable-Baselines3 is not installed: {install_hint('sb3')}"
+            ) from None
+        end_if_unguarded()
+        preload(SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
+        self._dead: RungsError | None = None
+        # In two steps, as we need to know its processes even where it fails.
+        self._envs = SubprocVecEnv.__new__(SubprocVecEnv)
+        with self._naming_the_dead():
+            try:
+                SubprocVecEnv.__init__(self._envs, [*self.makers])
+            except (EOFError, OSError) as error:  # it asks the first process for its spaces
+                raise failure(0, self._envs.processes[0], error, timeout) from None
+        self._envs.remotes = [
+            _Remote(worker, process, pipe, timeout)
+            for worker, (process, pipe) in enumerate(
+                zip(self._envs.processes, self._envs.remotes, strict=True)
+            )
+        ]
+        self.arrays.episode -= 1  # so that the first is 0
+
+    def close(self) -> None:
+        """Stops the processes."""
+        stop(self._envs.processes, self._envs.remotes)
+
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        self.seed = seed
+        for i in range(self.num_envs) if which is None else np.flatnonzero(which).tolist():
+            number = int(self.arrays.episode[i] + 1) if episode is None else episode
+            with self._naming_the_dead():
+                (observation,) = self._envs.env_method("begin", self.seed, number, indices=i)
+            self.arrays.episode[i] = number
+            self.begun_at(i, observation)
+
+    def step(self, actions: np.ndarray) -> int:
+        actions = self.accepted(actions)
+        out = self.outputs
+        with self._naming_the_dead():
+            out.observation[:], out.reward[:], out.ended[:], infos = self._envs.step(actions)
+        for i, info in enumerate(infos):
+            out.terminated[i], out.truncated[i] = info["terminated"], info["truncated"]
+            if out.ended[i]:
+                out.final_observation[i] = info["terminal_observation"]
+                self.arrays.episode[i] += 1
+        return int(out.ended.sum())
+
+    def dump(self) -> dict:
+        with self._naming_the_dead():
+            self.arrays.state[:] = np.stack(self._envs.get_attr("state"), axis=1)
+            self.arrays.steps[:] = self._envs.get_attr("steps")
+        return self.arrays.dump()
+
+    def load(self, arrays: dict, seed: int) -> None:
+        self.seed = seed
+        self.arrays.load(arrays)
+        for i in range(self.num_envs):
+            with self._naming_the_dead():
+                number = int(self.arrays.episode[i])
+                self._envs.env_method("begin", self.seed, number, indices=i)
+                self._envs.set_attr("state", self.arrays.state[:, i].copy(), indices=i)
+                self._envs.set_attr("steps", int(self.arrays.steps[i]), indices=i)
+
+    @contextlib.contextmanager
+    def _naming_the_dead(self) -> Iterator[None]:
+        if self._dead:
+            raise self._dead
+        try:
+            yield
+        except RungsError as error:
+            self._dead = error
+            self.close()
+            raise
+
+
+class _Remote:
+    """Our end of a process's pipe, for SubprocVecEnv: it doesn't wait for ever, and names who died.
+
+    Args:
+        worker: the number of the process.
+        process: the process.
+        pipe: our end of its pipe.
+        timeout: seconds to wait at most.
+    """
+
+    def __init__(self, worker: int, process: BaseProcess, pipe: Connection, timeout: float | None):
+        limit(pipe, timeout)
+        self._pipe, self._at, self._timeout = pipe, (worker, process), timeout
+        self.close = pipe.close
+
+    def send(self, message: Any) -> None:
+        try:
+            self._pipe.send(message)
+        except OSError as error:
+            raise failure(*self._at, error, self._timeout) from None
+
+    def recv(self) -> Any:
+        try:
+            return self._pipe.recv()
+        except (EOFError, OSError) as error:
+            raise failure(*self._at, error, self._timeout) from None

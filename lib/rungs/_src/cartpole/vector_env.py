@@ -1,0 +1,222 @@
+"""The contract of the CartPole environment: what every rung takes, gives and refuses."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
+
+from rungs._src.cartpole.carts.carts import Carts
+from rungs._src.cartpole.carts.saved import saved_arrays
+from rungs._src.cartpole.physics import MOST_THETA, MOST_X
+from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.core import state
+from rungs._src.core.arguments import check_settings, integer
+from rungs._src.core.batch_env import Array, BatchEnv
+from rungs._src.processes.interrupt import uninterrupted
+
+
+class CartPoleVectorEnv(BatchEnv):
+    """A batch of Gymnasium's CartPole-v1.
+
+    Actions are 0, to the left, and 1, to the right; the reward is 1 for every step. An observation
+    is x, its speed, theta, its speed, in float32. An episode is terminated where the cart leaves
+    the rail or the pole falls, and truncated after 500 steps; it starts within ±0.05.
+
+    The arrays returned are the environment's own: the next `step` or `reset` overwrites them. Copy
+    what you keep.
+
+    Args:
+        num_envs: how many, at least 1.
+        carts: makes the carts: a class of `cartpole.carts`, one per rung. `rungs.make` names
+            them: `rungs.make("cartpole", "threads", num_envs)`.
+        seed: 0 to 2**64 - 1. Where an episode starts is a pure function of (seed, environment,
+            episode).
+        first_env: the number of this batch's first environment, where it is part of a larger one.
+        dtype: of the state between steps, "float64", as in Gymnasium, or "float32".
+        workload: in how many steps of Euler's method a step is taken, each as much shorter. 1 is
+            Gymnasium's; more are closer to the cart's true motion, and as much more work.
+        max_episode_steps: when an episode is truncated.
+        autoreset_mode: gymnasium's, by member, name or value, as of
+            `rungs.chess.ChessVectorEnv`.
+        **how: the rung's own settings, see its class. They change time and nothing else.
+
+    Attributes:
+        carts: the carts.
+        num_envs: how many.
+        device: where outputs are tensors, their device; else None.
+
+    Raises:
+        ConfigurationError: an argument is wrong; the message names it.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        carts: Callable[..., Carts],
+        /,
+        *,
+        seed: int = 0,
+        first_env: int = 0,
+        dtype: str = "float64",
+        workload: int = 1,
+        max_episode_steps: int = 500,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        **how: Any,
+    ):
+        self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        self._seed = integer("seed", seed, 0, 2**64 - 1)
+        self.first_env = integer("first_env", first_env, 0, 2**31 - 1)
+        self.settings = CartPoleSettings(
+            dtype,
+            workload,
+            max_episode_steps,
+            autoreset_mode,  # type: ignore[arg-type]  # made a mode there
+        )
+        check_settings(carts, how, type(self))
+        self.carts = carts(self.num_envs, self.first_env, self.settings, **how)
+        self.device, self._outputs = self.carts.device, self.carts.outputs
+        self._ended = self._outputs.ended
+        self._drawn = 0  # random actions that each environment was given
+        high = np.array([2 * MOST_X, np.inf, 2 * MOST_THETA, np.inf], np.float32)
+        space = gymnasium.spaces.Box(-high, high, dtype=np.float32)
+        self._describe(self.settings.autoreset_mode, space, gymnasium.spaces.Discrete(2))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begins an episode in every environment, or in some.
+
+        Args:
+            seed: begins episode 0 of this seed. Without it, the first reset begins episode 0 of the
+                constructor's seed and later ones begin each environment's next episode.
+            options: {"reset_mask": (N,) bool} begins the next episode where it is set.
+
+        Returns:
+            observation (N, 4) float32 and info.
+
+        Raises:
+            ConfigurationError: a wrong seed or option.
+        """
+        with self._alone("reset"):
+            self._check_open()
+            which = self._reset_mask(seed, options)
+            first = seed is not None or not self._begun
+            seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
+            self.carts.reset(which, seed, 0 if first else None)
+            self._seed, self._begun = seed, True
+            self._drawn = 0 if first else self._drawn
+            self._num_ended = int(self._ended.sum())
+            return self._outputs.observation, {}
+
+    def step(self, actions: ArrayLike) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """Takes one action in every environment.
+
+        Args:
+            actions: (N,) integers, 0 or 1.
+
+        Returns:
+            observation (N, 4) float32, reward (N,) float32, terminated (N,) bool, truncated (N,)
+            bool, and info: with SAME_STEP, where any episode ended, gymnasium's `final_obs` and
+            `_final_obs`.
+
+        Raises:
+            InvalidActionError: an action is not 0 or 1; nothing has changed.
+            BusyError: another thread is in this environment; likewise of all its methods.
+            ConfigurationError: actions have a wrong shape or dtype.
+            gymnasium.error.ResetNeeded: no reset came before; with DISABLED, an episode has ended.
+        """
+        if not self._lock.acquire(False):  # `_alone` takes longer than a small batch
+            raise self._busy("step")
+        try:
+            if self.closed or not self._begun:
+                self._check_begun("step")
+            actions = self.checked(actions)
+            if self._num_ended:
+                self._refuse_ended()
+            self._num_ended = self.carts.step(actions)
+            out, info = self._outputs, {}
+            if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:
+                info = {"final_obs": out.final_observation, "_final_obs": out.ended}
+            return out.observation, out.reward, out.terminated, out.truncated, info
+        finally:
+            self._lock.release()
+
+    def step_many(self, steps: int, actions: ArrayLike | None = None) -> tuple[Array, Array, Array]:
+        """Takes some steps at once, without what lies between them.
+
+        Args:
+            steps: how many, at least 1.
+            actions: (steps, N) integers, 0 or 1; by default random ones, a pure function of (seed,
+                environment, how many random actions it was given before).
+
+        Returns:
+            observation (N, 4) float32 after the last step, (N,) float64 sums of rewards, and (N,)
+            int32, how many episodes ended. Ctrl-C ends it between two steps.
+
+        Raises:
+            InvalidActionError: an action is not 0 or 1; nothing has changed.
+            ConfigurationError: actions have a wrong shape or dtype, `steps` is wrong, or the
+                autoreset mode is DISABLED.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("step_many"):
+            steps = self._checked_steps(steps)
+            taken = None
+            if actions is not None:
+                taken = self.carts.accepted(self.checked(actions, steps))
+            rewards, ended = self.carts.sums()
+            at_once = self.carts.steps_at_once()
+            for first in range(0, steps, at_once):
+                some = min(at_once, steps - first)
+                given = None if taken is None else taken[first : first + some]
+                with uninterrupted():
+                    sums = self.carts.step_many(some, given, self._drawn)
+                    self._drawn += some if actions is None else 0
+                    self._num_ended = int(self._ended.sum()) if self.carts.validate else None
+                rewards += sums[0]
+                ended += sums[1]
+            return self._outputs.observation, rewards, ended
+
+    def get_state(self) -> bytes:
+        """Returns what decides what comes next, for `set_state` on any rung of the same dtype."""
+        with self._alone("get_state"):
+            self._check_begun("get_state")
+            payload = b"".join(array.tobytes() for array in self.carts.dump().values())
+            numbers = {"seed": self._seed, "drawn": self._drawn}
+            return state.pack(self._identity() | numbers, payload)
+
+    def set_state(self, saved: bytes) -> tuple[Array, dict[str, Any]]:
+        """Goes on from what `get_state` returned.
+
+        Returns:
+            observation and info, as `reset` does.
+
+        Raises:
+            InvalidStateError: `saved` is corrupt or of another number of environments or setting;
+                nothing has changed.
+        """
+        with self._alone("set_state"):
+            self._check_open()
+            limits = {"seed": 2**64 - 1, "drawn": 2**62}
+            numbers, payload = state.unpack(saved, self._identity(), limits)
+            self.carts.load(saved_arrays(payload, self.num_envs, self.settings), numbers["seed"])
+            self._seed, self._drawn, self._begun = numbers["seed"], numbers["drawn"], True
+            self._num_ended = int(self._ended.sum())
+            return self._outputs.observation, {}
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Lets go of the rung's processes (called by `close`)."""
+        self.carts.close()
+
+    def _identity(self) -> dict:
+        settings = dataclasses.asdict(self.settings)
+        settings["autoreset_mode"] = self.autoreset_mode.name
+        return {
+            "env": "cartpole",
+            "num_envs": self.num_envs,
+            "first_env": self.first_env,
+        } | settings

@@ -1,0 +1,139 @@
+"""Two halves of the boards in flight: one is stepped while the other waits for its actions."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rungs._src.chess.boards.threads import ThreadsBoards
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.arguments import integer
+from rungs._src.core.batch_env import Array
+from rungs.errors import ConfigurationError
+
+
+class AsyncChessEnv:
+    """Boards in two halves that take turns, so that inference and simulation overlap.
+
+    This is the double buffering of Sample Factory (Petrenko et al., ICML 2020, section 3.3). `recv`
+    returns a half that waits for actions, `send` gives it some and starts its step, and meanwhile
+    the next `recv` returns the other half::
+
+        env = rungs.make_async("chess", num_envs=512)
+        env.reset()
+        while True:
+            observation, reward, terminated, truncated, info = env.recv()
+            env.send(policy(observation, info["action_mask"]))
+
+    Halves take turns strictly, and board `i` plays the very games that it plays in an environment
+    of all boards: nothing depends on how long anything takes.
+
+    Args:
+        num_envs: number of boards, even.
+        **settings: of `rungs.make("chess", "threads", ...)`.
+    """
+
+    def __init__(self, num_envs: int, **settings: Any):
+        self.num_envs = integer("num_envs", num_envs, 2, 2**31 - 1)
+        if self.num_envs % 2:
+            raise ConfigurationError(f"num_envs={num_envs} has no two halves")
+        half = self.num_envs // 2
+        first = integer("first_board", settings.pop("first_board", 0), 0, 2**31 - 1 - half)
+        self.halves = tuple(
+            ChessVectorEnv(half, ThreadsBoards, first_board=first + start, **settings)
+            for start in (0, half)
+        )
+        self._thread = ThreadPoolExecutor(1)
+        self._begun = self._closed = False
+
+    def reset(self, *, seed: int | None = None) -> None:
+        """Begins an episode on every board; the next two `recv` return both halves' first outputs.
+
+        A step that is in flight is finished first, and what it gave is forgotten.
+        """
+        self._check_open()
+        if self._begun:
+            self._finish()
+        outcomes = [half.reset(seed=seed) for half in self.halves]
+        self._pending: list[Future] = [_done(*outcome) for outcome in outcomes]
+        self._turn, self._received, self._begun = 0, False, True
+
+    def recv(self) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """Waits for the half whose turn it is.
+
+        Returns:
+            As `step` does, for half of the boards; `info["boards"]` is the slice of all that they
+            are. The arrays are that half's own until its next turn.
+
+        Raises:
+            IllegalActionError: one of the actions sent was illegal on its board. No board of the
+                half has changed, and it waits for actions as before.
+            gymnasium.error.NoAsyncCallError: it was received already and waits for `send`.
+        """
+        self._check_begun()
+        if self._received:
+            raise gymnasium.error.NoAsyncCallError("send actions before the next recv", "recv")
+        self._received = True
+        observation, reward, terminated, truncated, info = self._pending[self._turn].result()
+        half = self.num_envs // 2
+        info["boards"] = slice(self._turn * half, (self._turn + 1) * half)
+        return observation, reward, terminated, truncated, info
+
+    def send(self, actions: ArrayLike) -> None:
+        """Starts a step of the half that was received last, and returns at once.
+
+        Args:
+            actions: (N / 2,) integers. They are copied.
+
+        Raises:
+            ConfigurationError: actions have a wrong shape or dtype; nothing was started.
+            gymnasium.error.NoAsyncCallError: no half was received.
+        """
+        self._check_begun()
+        if not self._received:
+            raise gymnasium.error.NoAsyncCallError("recv a half before you send to it", "send")
+        half = self.halves[self._turn]
+        own = np.array(half.checked(actions))
+        self._pending[self._turn] = self._thread.submit(half.step, own)
+        self._turn, self._received = 1 - self._turn, False
+
+    def wait(self) -> None:
+        """Waits until no step is in flight."""
+        self._check_begun()
+        self._finish()
+
+    def fens(self) -> list[str]:
+        """Returns the positions of all boards, once no step is in flight."""
+        self.wait()
+        return [fen for half in self.halves for fen in half.fens()]
+
+    def close(self) -> None:
+        """Finishes what is in flight; may be called twice."""
+        self._closed = True
+        self._thread.shutdown()
+        for half in self.halves:
+            half.close()
+
+    def _finish(self) -> None:
+        for future in self._pending:
+            future.exception()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise gymnasium.error.ClosedEnvironmentError("the environment is closed")
+
+    def _check_begun(self) -> None:
+        self._check_open()
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("call reset() first")
+
+
+def _done(observation: np.ndarray, info: dict) -> Future:
+    """Returns a half's first outputs, as a step that is over."""
+    nothing = np.zeros(len(observation), np.bool_)
+    future: Future = Future()
+    reward = np.zeros(len(observation), np.float32)
+    future.set_result((observation, reward, nothing, nothing.copy(), info))
+    return future

@@ -1,0 +1,80 @@
+"""The batch of boards as a GPU sees it, and who runs its kernels: a GPU, or the host for tests."""
+
+import ctypes
+
+import torch
+
+from rungs._src.compile import gpp, loader, nvrtc
+from rungs._src.compile.abi import described
+
+_SOURCE = "rungs/cuda.hpp"
+KERNELS = ("reset", "check", "step", "step_many", "write")
+
+
+def cubin(arch: str, threads_per_block: int = 128) -> bytes:
+    """Returns the kernels' machine code for a GPU, for blocks of so many threads."""
+    api = loader.load()
+    macros = {
+        "RUNGS_DEVICE_BATCH_BYTES": ctypes.sizeof(described(api).structures["DeviceBatch"]),
+        "RUNGS_HISTORY_BYTES": api.rungs_chess_history_bytes(),
+        "RUNGS_THREADS_PER_BLOCK": threads_per_block,
+    }
+    return nvrtc.cubin(_SOURCE, arch, macros)
+
+
+class Gpu:
+    """Launches kernels on PyTorch's current stream of a device, whichever device is current then.
+
+    Args:
+        threads_per_block: of every kernel.
+        device: with its index.
+
+    Raises:
+        UnavailableError: there is no GPU, or no cuda-core.
+        CompilerError: the headers do not compile for it.
+    """
+
+    def __init__(self, threads_per_block: int, device: torch.device):
+        self._device = device
+        major, minor = torch.cuda.get_device_capability(device)
+        code = cubin(f"sm_{major}{minor}", threads_per_block)  # says so where there is no cuda-core
+        from cuda.core import Device, LaunchConfig, ObjectCode, launch
+
+        self._threads, self._launch, self._config = threads_per_block, launch, LaunchConfig
+        with torch.cuda.device(device):
+            Device(device.index).set_current()
+            self._code = ObjectCode.from_cubin(code)
+            # All are loaded now: while a CUDA graph is captured it would be too late.
+            self._kernels = {name: self._code.get_kernel(f"rungs_chess_{name}") for name in KERNELS}
+
+    def run(self, kernel: str, num_envs: int, *arguments: int) -> None:
+        """Launches `rungs_chess_<kernel>` for so many boards; arguments are 64 bits wide."""
+        blocks = -(-num_envs // self._threads)
+        config = self._config(grid=blocks, block=self._threads)
+        with torch.cuda.device(self._device):
+            self._launch(_CurrentStream(), config, self._kernels[kernel], *arguments)
+
+
+class _CurrentStream:
+    """PyTorch's, as cuda-core takes a stream of others."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, torch.cuda.current_stream().cuda_stream
+
+
+class Host:
+    """Runs the same code on the host, compiled by g++, a board after the other.
+
+    Args:
+        vectors: whether it may use the processor's, which no GPU has.
+
+    Raises:
+        CompilerError: there is no g++, or it refuses the headers.
+    """
+
+    def __init__(self, vectors: bool = False) -> None:
+        self._library = gpp.load_device(vectors)
+
+    def run(self, kernel: str, num_envs: int, *arguments: int) -> None:
+        """Runs `rungs_chess_<kernel>`; arguments are 64 bits wide."""
+        getattr(self._library, f"rungs_chess_{kernel}")(*arguments)

@@ -1,0 +1,378 @@
+"""The MPI rung: the boards shared out among ranks, on one machine or on many."""
+
+import ctypes
+import dataclasses
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.native import check_size
+from rungs._src.chess.boards.openmp import OpenmpBoards
+from rungs._src.chess.boards.wrapped import WrappedBoards
+from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
+from rungs._src.chess.settings import ChessSettings, share_ends
+from rungs._src.compile import cling
+from rungs._src.compile.abi import described
+from rungs._src.core.arguments import boolean, choice
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.processes.agreement import check_agreement
+from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
+
+
+def MpiBoards(
+    num_envs: int,
+    first_board: int,
+    settings: ChessSettings,
+    *,
+    gather: bool = True,
+    transport: str | None = None,
+    threads: int | None = None,
+    schedule: str = "static",
+    chunk: int | None = None,
+) -> Boards:
+    """Makes boards shared out among ranks; every rank makes them, with the same arguments.
+
+    Gathered, rank 0 has the environment and the others work for it::
+
+        env = rungs.make("chess", "mpi", num_envs=512)
+        if env.serve():
+            sys.exit()  # a rank other than 0, when rank 0 is done
+        observation, info = env.reset()
+
+    Apart, each rank has its own share as an environment of its own, and all call `reset` and `step`
+    at the same time.
+
+    Args:
+        num_envs: number of boards on all ranks together, at least one each.
+        first_board: see `Boards`.
+        settings: see `Boards`.
+        gather: whether rank 0 has all boards, or each rank its own.
+        transport: how boards are gathered: "shared" memory, or "messages"; by default shared where
+            all ranks are on one machine.
+        threads: per rank; by default this machine's usable cores shared among its ranks.
+        schedule: see `OpenmpBoards`.
+        chunk: see `OpenmpBoards`.
+
+    Raises:
+        UnavailableError: there is no MPI here, or a rank gets fewer threads; all ranks say so.
+        ConfigurationError: a wrong setting, or there are fewer boards than ranks. On every rank:
+            they were given different arguments; the message names them.
+    """
+    gather = boolean("gather", gather)
+    how = {"gather": gather, "transport": transport, "threads": threads}
+    how |= {"schedule": schedule, "chunk": chunk}
+    batch = {"num_envs": num_envs, "first_board": first_board}
+    told = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    ranks = Ranks(num_envs, batch | told | how)
+    shared = ("shared",) if ranks.neighbours == ranks.size else ()
+    transport = choice("transport", transport, (None, "messages", *shared))
+    if threads is None:
+        threads = max(1, usable_cores() // ranks.neighbours)
+    team = {"threads": threads, "schedule": schedule, "chunk": chunk, "api": ranks.api}
+    refused = None
+    try:
+        own = OpenmpBoards(ranks.count, first_board + ranks.first, settings, **team)
+    except UnavailableError as error:
+        refused = f"rank {ranks.rank}: {error}"
+    for why in filter(None, ranks.comm.allgather(refused)):
+        raise UnavailableError(why)
+    if not gather:
+        return ApartBoards(ranks, own)
+    return GatheredBoards(ranks, own, shared=bool(shared) and transport != "messages")
+
+
+class Ranks:
+    """This rank among all, and which of so many boards each has.
+
+    Args:
+        num_envs: how many boards all ranks have together.
+        told: all that must be the same on every rank, by name.
+
+    Attributes:
+        api: the compiled functions.
+        comm: a communicator of their own, so that two environments can't hear each other.
+        rank: this one's number.
+        size: how many ranks there are.
+        neighbours: how many of them are on this machine.
+        starts: (size,) int32, where each rank's boards begin.
+        counts: (size,) int32, how many each has.
+        first: where this rank's begin.
+        count: how many it has.
+        struct: the same for C++.
+
+    Raises:
+        UnavailableError: there is no MPI here.
+        ConfigurationError: there are fewer boards than ranks, or ranks were told different things.
+    """
+
+    def __init__(self, num_envs: int, told: dict):
+        self.api = cling.load_mpi()
+        from mpi4py import MPI
+
+        self.comm = MPI.COMM_WORLD.Dup()
+        self.rank, self.size = self.comm.rank, self.comm.size
+        check_agreement(self.comm, told)
+        if num_envs < self.size:
+            raise ConfigurationError(
+                f"num_envs={num_envs} is less than one board for each of {self.size} ranks"
+            )
+        machine = self.comm.Split_type(MPI.COMM_TYPE_SHARED)
+        self.neighbours = machine.size
+        machine.Free()
+        ends = share_ends(num_envs, self.size)
+        self.starts = np.array([0, *ends[:-1]], np.int32)
+        self.counts = np.array(ends, np.int32) - self.starts
+        self.first, self.count = int(self.starts[self.rank]), int(self.counts[self.rank])
+        self.struct = described(self.api).structures["Ranks"](
+            communicator=self.comm.py2f(), boards=self.counts, first=self.starts
+        )
+
+
+class ApartBoards(WrappedBoards):
+    """Each rank's own boards: an illegal action on any rank is raised on all of them.
+
+    Args:
+        ranks: all of them.
+        own: this rank's boards.
+    """
+
+    def __init__(self, ranks: Ranks, own: OpenmpBoards):
+        super().__init__(own)
+        self.ranks, self._step = ranks, ranks.api.rungs_chess_mpi_step
+        self._addresses = (
+            ctypes.addressof(ranks.struct),
+            own.memory.address,
+            ctypes.addressof(own.team),
+        )
+
+    def agree(self, seed: int) -> None:
+        check_agreement(self.ranks.comm, {"seed": seed})
+
+    def step(self, actions: np.ndarray) -> int:
+        ended = self._step(*self._addresses, actions)
+        if ended < 0:
+            board = -1 - ended - self.ranks.first
+            here = 0 <= board < self.num_envs
+            told = (self.fen(board), int(actions[board])) if here else None
+            fen, action = next(filter(None, self.ranks.comm.allgather(told)))
+            raise self.illegal(board, action, fen)
+        return ended
+
+
+class GatheredBoards(Boards):
+    """All boards on rank 0, for which the others work; on those, their own.
+
+    Ranks on one machine write to rank 0's memory, which lasts as long as MPI does; from others,
+    outputs are sent to it.
+
+    Args:
+        ranks: all of them.
+        own: this rank's boards.
+        shared: whether all ranks see rank 0's memory.
+    """
+
+    def __init__(self, ranks: Ranks, own: OpenmpBoards, shared: bool):
+        self.ranks, self._own, self.shared = ranks, own, shared
+        all_boards, settings = int(ranks.counts.sum()), own.settings
+        # What this rank has to do with: rank 0 all boards, any other its own.
+        num_envs = all_boards if ranks.rank == 0 else ranks.count
+        self._mine = slice(ranks.first, ranks.first + num_envs)
+        seen = None
+        if shared:
+            like = Buffers.like((all_boards,), settings)
+            seen = like.within(self._rank_0_memory(like.memory_bytes())).rows(self._mine)
+        super().__init__(num_envs, own.first_board, settings, seen)
+        self._seen = self.buffers
+        own.write_to(self._seen.rows(slice(0, ranks.count)))
+        self._actions, self._which = self._dealt_out(np.int64), self._dealt_out(np.bool_)
+        if self.replies is not None:
+            self.replies = self._dealt_out(np.int64)
+            own.read_replies(self.replies[: ranks.count])
+        structures = described(ranks.api).structures
+        self._gathering = structures["Gathering"](
+            ranks=ranks.struct,
+            shared=shared,
+            actions=self._actions,
+            replies=self.replies,
+            which=self._which,
+        )
+        self._order: Any = structures["Order"](task="CALL", episode=0, seed=0, partial=False)
+        self._tasks = {name: self._order.number("task", name) for name in ("RESET", "STEP", "CALL")}
+        self._lead = ranks.api.rungs_chess_mpi_lead
+        self._addresses = (
+            ctypes.addressof(self._gathering),
+            own.memory.address,
+            ctypes.addressof(own.team),
+        )
+        # However rank 0 ends, the others hear of it.
+        if ranks.rank == 0:
+            last = type(self._order).from_buffer_copy(self._order)
+            arguments = (ranks.comm, self._lead, self._addresses, last, own, self._gathering)
+            self._dismiss = weakref.finalize(self, _dismiss, *arguments)
+
+    def agree(self, seed: int) -> None:
+        check_agreement(self.ranks.comm, {"seed": seed})
+
+    def serve(self) -> bool:
+        if self.ranks.rank == 0:
+            return False
+        while True:
+            self.ranks.api.rungs_chess_mpi_follow(*self._addresses)
+            call = self.ranks.comm.bcast(None)
+            if call is None:
+                return True
+            method, *arguments = call
+            self.ranks.comm.gather(getattr(self, method)(*arguments))
+
+    def close(self) -> None:
+        if self.ranks.rank == 0:
+            self._dismiss()
+
+    def write_to(self, buffers: Buffers) -> None:
+        self.buffers = buffers
+        # What all ranks see stays where it is, and is copied from there.
+        if not self.shared:
+            self._own.write_to(buffers.rows(slice(0, self.ranks.count)))
+
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        if which is not None:
+            self._which[:] = which
+        number = -1 if episode is None else episode
+        self._command("RESET", episode=number, seed=seed, partial=which is not None)
+        self._copy_seen(POSITION)
+
+    def step(self, actions: np.ndarray) -> int:
+        self._actions[:] = actions
+        ended = self._command("STEP")
+        if ended < 0:
+            board = -1 - ended
+            raise self.illegal(board, int(actions[board]))
+        self._copy_seen(OUTPUTS)
+        return ended
+
+    def open(self) -> None:
+        self._everywhere("_open_own", self.replies)
+        self._take_outputs(POSITION)
+
+    def fen(self, board: int) -> str:
+        return next(filter(None, self._everywhere("_own_fen", board)))
+
+    def fens(self) -> list[str]:
+        return [fen for part in self._everywhere("_own_fens") for fen in part]
+
+    def agent_is_black(self, board: int) -> bool:
+        return any(self._everywhere("_own_agent_is_black", board))
+
+    def layout(self) -> str:
+        # However they are shared out, boards follow one another; but a rank's history follows its.
+        layout, parts = self._own.layout(), self.ranks.size
+        return layout if self.settings.obs == "board" or parts == 1 else f"{layout}, {parts} parts"
+
+    def dump(self) -> bytes:
+        return b"".join(self._everywhere("_own_dump"))
+
+    def load(self, payload: bytes, seed: int) -> None:
+        for wrong in filter(None, self._everywhere("_check_own", payload)):
+            raise InvalidStateError(wrong)
+        self._everywhere("_load_own", seed)
+        self._take_outputs((*POSITION, "ended"))
+
+    def memory_bytes(self) -> int:
+        return sum(self._everywhere("_own_memory_bytes"))
+
+    def _dealt_out(self, dtype: type[np.generic]) -> np.ndarray:
+        """Makes an entry per board, from rank 0 to all others."""
+        if not self.shared:
+            return np.zeros(self.num_envs, dtype)
+        boards = int(self.ranks.counts.sum())
+        memory = self._rank_0_memory(boards * np.dtype(dtype).itemsize)
+        return np.frombuffer(memory, dtype, boards)[self._mine]
+
+    def _rank_0_memory(self, size: int) -> Any:
+        from mpi4py import MPI
+
+        window = MPI.Win.Allocate_shared(
+            size if self.ranks.rank == 0 else 0, 1, comm=self.ranks.comm
+        )
+        memory, _ = window.Shared_query(0)
+        return memory
+
+    def _copy_seen(self, names: Iterable[str]) -> None:
+        """Brings outputs from where all ranks see them to where the caller wants them."""
+        if self.shared and self.buffers is not self._seen:
+            self.buffers.restore({name: getattr(self._seen, name) for name in names})
+
+    def _command(self, task: str, *, episode: int = 0, seed: int = 0, partial: bool = False) -> int:
+        order = self._order
+        order.task, order.episode = self._tasks[task], episode
+        order.seed, order.partial = seed, partial
+        return self._lead(*self._addresses, ctypes.addressof(order))
+
+    def _everywhere(self, method: str, *arguments: Any) -> list:
+        """Calls a method on every rank; returns what each returned."""
+        self._command("CALL")
+        self.ranks.comm.bcast((method, *arguments))
+        answers = self.ranks.comm.gather(getattr(self, method)(*arguments))
+        return answers  # type: ignore[return-value]  # rank 0, which asks, has them
+
+    def _take_outputs(self, names: Sequence[str]) -> None:
+        """Gathers some outputs as they stand."""
+        parts = self._everywhere("_own_outputs", names)
+        for first, count, part in zip(self.ranks.starts, self.ranks.counts, parts, strict=True):
+            self.buffers.rows(slice(first, first + count)).restore(part)
+
+    def _here(self, board: int) -> int | None:
+        """Returns the index here of a board of all ranks', if it is ours."""
+        index = board - self.ranks.first
+        return index if 0 <= index < self.ranks.count else None
+
+    def _own_fen(self, board: int) -> str | None:
+        index = self._here(board)
+        return None if index is None else self._own.fen(index)
+
+    def _own_fens(self) -> list[str]:
+        return self._own.fens()
+
+    def _own_agent_is_black(self, board: int) -> bool:
+        index = self._here(board)
+        return index is not None and self._own.agent_is_black(index)
+
+    def _open_own(self, replies: np.ndarray) -> None:
+        first, count = self.ranks.first, self.ranks.count
+        assert self._own.replies is not None  # an engine plays
+        self._own.replies[:] = replies[first : first + count]
+        self._own.open()
+
+    def _own_dump(self) -> bytes:
+        return self._own.dump()
+
+    def _check_own(self, payload: bytes) -> str | None:
+        """Says what is wrong with this rank's part; keeps it for `_load_own`, where nothing is."""
+        size = self._own.memory.memory_bytes() // self.ranks.count  # of a board
+        at = size * self.ranks.first
+        try:
+            check_size(payload, size * int(self.ranks.counts.sum()))
+            part = payload[at : at + size * self.ranks.count]
+            self._checked = self._own.memory.check(part)
+        except InvalidStateError as error:
+            return str(error)
+        return None
+
+    def _load_own(self, seed: int) -> None:
+        self._own.take(self._checked, seed)
+        del self._checked
+
+    def _own_memory_bytes(self) -> int:
+        return self._own.memory_bytes()
+
+    def _own_outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        written = self._own.buffers
+        return {name: getattr(written, name) for name in names}
+
+
+def _dismiss(comm: Any, lead: Callable, addresses: tuple, order: Any, *alive: object) -> None:
+    lead(*addresses, ctypes.addressof(order))
+    comm.bcast(None)

@@ -1,0 +1,212 @@
+"""Parallel Python: the boards of the Python rung, shared out among processes."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.python import LAYOUT, PythonBoards, load_envs
+from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
+from rungs._src.chess.settings import ChessSettings, share_ends
+from rungs._src.core.arguments import choice, integer, seconds
+from rungs._src.core.batch_env import stays_ended
+from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs._src.processes.workers import CONTEXT, TIMEOUT, Workers
+
+TRANSPORTS = ("queue", "shared")
+
+# What a worker's boards wrote, by name; None where it is seen.
+Written = dict[str, np.ndarray] | None
+
+MOST_WORKERS = 1024
+
+
+class MultiprocessingBoards(Boards):
+    """Workers that have Python's boards; how many and how they answer changes time alone.
+
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`.
+        workers: number of processes, each with its share of the boards; by default as many as there
+            are cores to use. More than there are cores are allowed, with a warning; no more are
+            started than there are boards.
+        transport: how outputs come back. "queue": pickled, through the worker's pipe. "shared":
+            written to memory that all processes see, and the pipe says only when.
+        timeout: seconds that workers may take for a step, after which they are given up, so that
+            none that was stopped holds the environment up for ever. None: no limit, as for workers
+            in a debugger.
+
+    Raises:
+        WorkerDiedError: a worker died, raised or took too long, then or in any later call; the
+            message names it. No process is left, and the boards are of no more use.
+        MainGuardError: the script lacks `if __name__ == "__main__":`.
+    """
+
+    elsewhere = True
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        workers: int | None = None,
+        transport: str = "queue",
+        timeout: float | None = TIMEOUT,
+    ):
+        workers = usable_cores() if workers is None else workers
+        self.workers = integer("workers", workers, 1, MOST_WORKERS)
+        transport = choice("transport", transport, TRANSPORTS)
+        timeout = seconds("timeout", timeout)
+        super().__init__(num_envs, first_board, settings)
+        warn_of_oversubscription("workers", self.workers)
+        ends = share_ends(num_envs, min(self.workers, num_envs))
+        self._shares = [slice(first, end) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
+        # The caller may write to outputs, so actions are held to masks of our own.
+        self._seen: Buffers | None = None
+        memory: Any = None
+        if transport == "shared":
+            like = Buffers.like((num_envs,), settings)
+            memory = CONTEXT.RawArray("B", like.memory_bytes())
+            self._seen = like.within(memory)
+            self._mask = self._seen.mask
+        else:
+            self._mask = np.zeros_like(self.buffers.mask)
+        # Boards that take any action next, as a list doesn't say.
+        self._idle = np.zeros(num_envs, np.bool_)
+        common = (num_envs, first_board, settings, memory)
+        shares = [(share, *common) for share in self._shares]
+        self._pool = Workers(_Share, shares, timeout=timeout)
+
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of all workers, in order."""
+        return self._pool.pids
+
+    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+        marks = [None if which is None else which[share] for share in self._shares]
+        self._change("reset", [(mark, seed, episode) for mark in marks], POSITION)
+        self._idle &= False if which is None else ~which
+
+    def step(self, actions: np.ndarray) -> int:
+        actions = actions.copy()  # read once: another thread may write to it
+        self._check_legal(actions)
+        parts = [(actions[share], self._replies_of(share)) for share in self._shares]
+        return sum(self._change("step", parts, tuple(OUTPUTS)))
+
+    def open(self) -> None:
+        self._change("open", [(self._replies_of(share),) for share in self._shares], POSITION)
+
+    def fen(self, board: int) -> str:
+        return self._ask("fen", board)
+
+    def agent_is_black(self, board: int) -> bool:
+        return self._ask("agent_is_black", board)
+
+    def layout(self) -> str:
+        return LAYOUT
+
+    def dump(self) -> bytes:
+        parts = self._pool.call("dump", [()] * len(self._shares))
+        return json.dumps([board for part in parts for board in json.loads(part)]).encode()
+
+    def load(self, payload: bytes, seed: int) -> None:
+        # Here, as a worker that refuses its part couldn't stop the others.
+        load_envs(payload, self.num_envs, self.first_board, self.settings)
+        boards = json.loads(payload)
+        parts = [json.dumps(boards[share]).encode() for share in self._shares]
+        self._change("load", [(part, seed) for part in parts], (*POSITION, "ended"))
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _replies_of(self, share: slice) -> np.ndarray | None:
+        return None if self.replies is None else self.replies[share]
+
+    def _change(self, method: str, arguments: list[tuple], outputs: tuple[str, ...]) -> list:
+        """Calls a method that changes boards, and takes in what outputs workers wrote."""
+        answers = self._pool.call(method, [(outputs, *entry) for entry in arguments])
+        for share, (_, sent) in zip(self._shares, answers, strict=True):
+            if sent:
+                self._mask[share] = sent["mask"]
+            written = sent or {name: getattr(self._seen, name)[share] for name in outputs}
+            self.buffers.rows(share).restore(written)
+            if "ended" in written:
+                mode = self.settings.autoreset_mode
+                self._idle[share] = stays_ended(mode, written["ended"])
+        return [result for result, _ in answers]
+
+    def _ask(self, method: str, board: int) -> Any:
+        worker = next(i for i, share in enumerate(self._shares) if board < share.stop)
+        return self._pool.call_one(worker, method, board - self._shares[worker].start)
+
+    def _check_legal(self, actions: np.ndarray) -> None:
+        """Looks here, as a worker that found an illegal action couldn't stop the others."""
+        legal = np.zeros(self.num_envs, np.bool_)
+        inside = np.flatnonzero((actions >= 0) & (actions < NUM_ACTIONS))
+        mask, chosen = self._mask, actions[inside]
+        if self.settings.mask == "bool":
+            legal[inside] = mask[inside, chosen]
+        elif self.settings.mask == "list":
+            legal[inside] = (mask[inside] == chosen[:, None]).any(axis=1) | self._idle[inside]
+        else:
+            bits = mask[inside, chosen // 64] >> (chosen % 64).astype(np.uint64)
+            legal[inside] = bits & np.uint64(1)
+        if not legal.all():
+            board = int(np.argmin(legal))
+            raise self.illegal(board, int(actions[board]))
+
+
+class _Share:
+    """A worker's boards; what changes them also returns what they wrote, where nobody sees it."""
+
+    def __init__(
+        self, share: slice, num_envs: int, first_board: int, settings: ChessSettings, memory: Any
+    ):
+        self._boards = PythonBoards(share.stop - share.start, first_board + share.start, settings)
+        self._seen = memory is not None
+        if self._seen:
+            whole = Buffers.like((num_envs,), settings).within(memory)
+            self._boards.write_to(whole.rows(share))
+
+    def reset(
+        self, outputs: tuple[str, ...], which: np.ndarray | None, seed: int, episode: int | None
+    ) -> tuple[None, Written]:
+        self._boards.reset(which, seed, episode)
+        return None, self._written(outputs)
+
+    def step(
+        self, outputs: tuple[str, ...], actions: np.ndarray, replies: np.ndarray | None
+    ) -> tuple[int, Written]:
+        self._answer(replies)
+        return self._boards.step_legal(actions.tolist()), self._written(outputs)
+
+    def open(self, outputs: tuple[str, ...], replies: np.ndarray | None) -> tuple[None, Written]:
+        self._answer(replies)
+        self._boards.open()
+        return None, self._written(outputs)
+
+    def load(self, outputs: tuple[str, ...], payload: bytes, seed: int) -> tuple[None, Written]:
+        self._boards.load(payload, seed)
+        return None, self._written(outputs)
+
+    def fen(self, board: int) -> str:
+        return self._boards.fen(board)
+
+    def agent_is_black(self, board: int) -> bool:
+        return self._boards.agent_is_black(board)
+
+    def dump(self) -> bytes:
+        return self._boards.dump()
+
+    def _answer(self, replies: np.ndarray | None) -> None:
+        if replies is not None:
+            assert self._boards.replies is not None  # an engine plays
+            self._boards.replies[:] = replies
+
+    def _written(self, outputs: tuple[str, ...]) -> Written:
+        written = self._boards.buffers
+        return None if self._seen else {name: getattr(written, name) for name in outputs}

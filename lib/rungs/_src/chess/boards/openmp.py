@@ -1,0 +1,78 @@
+"""The OpenMP rung: the C++ rung's boards, shared out among threads."""
+
+import ctypes
+
+import numpy as np
+
+from rungs._src.chess.boards.cpp import CppBoards
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.compile import loader, openmp
+from rungs._src.compile.abi import described
+from rungs._src.compile.functions import Api
+from rungs._src.compile.team import thread_count
+from rungs._src.core.arguments import choice, integer
+from rungs.errors import CompilerError
+
+SCHEDULES = ("static", "dynamic", "guided")
+
+
+class OpenmpBoards(CppBoards):
+    """The same boards, dealt out to threads; how changes time and nothing else.
+
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`.
+        threads: by default as many as there are cores to use. Small batches use fewer, where
+            another costs more than it brings. More than there are cores are allowed, with a
+            warning.
+        schedule: how boards are dealt out to threads: "static", in turn; "dynamic", to whoever is
+            free; "guided", likewise, in runs that grow shorter.
+        chunk: boards dealt out at a time; None: with "static" one even run per thread, else 64.
+        compiler: see `CppBoards`.
+        api: see `CppBoards`.
+
+    Raises:
+        UnavailableError: the system gives fewer threads, then or to another thread that steps.
+        CompilerError: fewer threads run than asked for.
+    """
+
+    _load = staticmethod(loader.load_openmp)
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        threads: int | None = None,
+        schedule: str = "static",
+        chunk: int | None = None,
+        compiler: str | None = None,
+        api: Api | None = None,
+    ):
+        self.threads = thread_count(threads)
+        schedule = choice("schedule", schedule, SCHEDULES)
+        if chunk is None:
+            chunk = 0 if schedule == "static" else 64
+        else:
+            chunk = integer("chunk", chunk, 1, 2**31 - 1)
+        super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
+        if self.threads > 1:
+            openmp.warn_of_two()
+        openmp.require_threads(self.api, self.threads)
+        size = self.api.rungs_openmp_team_size(self.threads)
+        if size != self.threads:
+            raise CompilerError(f"OpenMP runs {size} threads where {self.threads} were asked for")
+        team = described(self.api).structures["Team"]
+        self.team = team(threads=self.threads, schedule=schedule.upper(), chunk=chunk)
+        self._team = ctypes.addressof(self.team)
+        self._openmp_step = self.api.rungs_chess_openmp_step
+
+    def reset_all(self, marks: int, episode: int) -> None:
+        openmp.require_threads(self.api, self.threads)
+        self.api.rungs_chess_openmp_reset(self._address, marks, episode, self._team)
+
+    def step_all(self, actions: np.ndarray) -> int:
+        openmp.require_threads(self.api, self.threads)
+        return self._openmp_step(self._address, actions, self._team)

@@ -1,0 +1,58 @@
+"""The rung of threads: the C++ rung's boards, which a team of our own takes in chunks."""
+
+import numpy as np
+
+from rungs._src.chess.boards.cpp import CppBoards
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.compile.functions import Api
+from rungs._src.compile.team import team_of, thread_count
+
+
+class ThreadsBoards(CppBoards):
+    """The same boards, taken in chunks by whoever runs; who does changes time and nothing else.
+
+    Nobody waits for a thread that has taken nothing, and one that the system stops within a chunk
+    is left out for a while: beside a busy process it is as fast as one thread, not slower.
+
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`.
+        threads: by default as many as there are cores to use. Small batches use fewer, where
+            another costs more than it brings. More than there are cores are allowed, with a
+            warning.
+        compiler: see `CppBoards`.
+        api: see `CppBoards`.
+
+    Raises:
+        UnavailableError: the system gives fewer threads, then or to another thread that steps.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        threads: int | None = None,
+        compiler: str | None = None,
+        api: Api | None = None,
+    ):
+        self.threads = thread_count(threads)
+        super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
+        self._useful = self.api.rungs_chess_useful_threads(self.threads, num_envs)
+        if self._useful > 1:
+            team_of(self.api, self._useful)
+        self._threads_step = self.api.rungs_chess_threads_step
+
+    def reset_all(self, marks: int, episode: int) -> None:
+        if self._useful == 1:
+            return super().reset_all(marks, episode)
+        team = team_of(self.api, self._useful)
+        return self.api.rungs_chess_threads_reset(self._address, marks, episode, team, self._useful)
+
+    def step_all(self, actions: np.ndarray) -> int:
+        if self._useful == 1:
+            return super().step_all(actions)
+        team = team_of(self.api, self._useful)
+        return self._threads_step(self._address, actions, team, self._useful)

@@ -1,0 +1,209 @@
+"""A UCI engine, such as Stockfish, as the opponent."""
+
+import asyncio
+import contextlib
+import dataclasses
+import math
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import weakref
+from collections.abc import Coroutine, Iterator, Mapping
+from typing import Any
+
+import chess
+import chess.engine
+import numpy as np
+
+from rungs._src.core.arguments import integer, real, shortened, shown
+from rungs._src.processes.group import ProcessGroup
+from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs.errors import ConfigurationError, EngineError
+
+_GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
+
+
+@dataclasses.dataclass(frozen=True)
+class UciEngine:
+    """Which engine plays, and how well.
+
+    It is told the position alone, with its memory cleared, so its reply is a function of that: the
+    same on every rung and in every run, unless its own options make it random.
+
+    Attributes:
+        path: the program, or its name, found as `find_program` finds it.
+        depth: how many plies it looks ahead, at least 1.
+        timeout: seconds it may take to start, and for each move, at least a thousandth.
+        options: its own, by name, e.g. {"Skill Level": 0, "Hash": 1}.
+
+    Raises:
+        ConfigurationError: there is no such program, or a value is wrong; the message names it.
+    """
+
+    path: str
+    depth: int = 1
+    timeout: float = 10.0
+    options: Mapping[str, str | int | bool] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checked = {
+            "path": _program(self.path),
+            "depth": integer("engine depth", self.depth, 1, 2**31 - 1),
+            "timeout": real("engine timeout", self.timeout, 1e-3, math.inf),
+            "options": _options(self.options),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
+def find_program(name: str) -> str | None:
+    """Returns the path of a program, where it is installed."""
+    return shutil.which(name) or shutil.which(name, path=_GAMES)
+
+
+def _program(path: Any) -> str:
+    found = None
+    if isinstance(path, str | os.PathLike):
+        path = os.fspath(path)
+        with contextlib.suppress(ValueError):  # a NUL, or what the system can't write
+            found = isinstance(path, str) and find_program(path)
+    if not found:
+        raise ConfigurationError(f"engine path={shown(path)} is no program")
+    return path
+
+
+def _options(options: object) -> dict[str, str | int | bool]:
+    if not isinstance(options, Mapping):
+        raise ConfigurationError(f"engine options={shown(options)} are not a dict")
+    checked: dict[str, str | int | bool] = {}
+    for name, value in options.items():
+        if not isinstance(name, str):
+            raise ConfigurationError(f"engine option {shown(name)} is not a name")
+        told = f"engine option {name}"
+        if isinstance(value, str):
+            if "\n" in value or "\r" in value:  # the rest would be a command of its own
+                raise ConfigurationError(f"{told}={shown(value)} is not one line of text")
+            checked[name] = str(value)
+        elif isinstance(value, bool | np.bool_):
+            checked[name] = bool(value)
+        else:
+            checked[name] = integer(told, value, -(2**63), 2**63 - 1)
+    return checked
+
+
+class EngineProcess:
+    """An engine at work: started when first asked, and again after it failed.
+
+    It dies with `close`, with this object, and with the process that made it, and so do processes
+    that it started, unless they left its process group.
+    """
+
+    def __init__(self, engine: UciEngine):
+        self.engine = engine
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._protocol: chess.engine.UciProtocol | None = None
+        self._kill: weakref.finalize | None = None
+
+    def reply(self, position: chess.Board, board: int) -> chess.Move:
+        """Returns its move in `position`.
+
+        Args:
+            board: the index to name in an error.
+
+        Raises:
+            EngineError: it could not be started, died, took too long or made no legal move. It is
+                stopped.
+        """
+        limit = chess.engine.Limit(depth=self.engine.depth)
+        with self._failing_as(board, position.fen()):
+            protocol = self._protocol or self._start()
+            # A new game each time: what it remembers of others must not change its move.
+            play = protocol.play(position, limit, game=object())
+            move = self._wait(play).move
+            if not move:  # nor "0000", which only says that there is none
+                raise chess.engine.EngineError("it made no move")
+            return move
+
+    def close(self) -> None:
+        """Stops it; may be called twice."""
+        if self._kill:
+            self._kill()
+        if self._thread:
+            self._thread.join()
+        self._loop = self._thread = self._protocol = self._kill = None
+
+    def _start(self) -> chess.engine.UciProtocol:
+        # In a thread of its own, as a notebook's already runs an event loop.
+        self._loop = asyncio.new_event_loop()
+        group = ProcessGroup()
+        processes: list[tuple] = []
+        self._kill = weakref.finalize(self, _stop, self._loop, group, processes)
+        self._thread = threading.Thread(target=_run, args=(self._loop,), daemon=True)
+        self._thread.start()
+        self._protocol = self._wait(_open(self.engine, group, processes))
+        return self._protocol
+
+    def _wait(self, coroutine: Coroutine) -> Any:
+        assert self._loop is not None  # it was started
+        timed = asyncio.wait_for(coroutine, self.engine.timeout)
+        return asyncio.run_coroutine_threadsafe(timed, self._loop).result()
+
+    @contextlib.contextmanager
+    def _failing_as(self, board: int, fen: str) -> Iterator[None]:
+        try:
+            yield
+        except TimeoutError:
+            why = f"did not answer within {self.engine.timeout} s"
+        except Exception as error:  # whatever reading what it says ends in
+            why = f"failed: {shortened(str(error)) or type(error).__name__}"
+        except BaseException:  # Ctrl-C leaves it thinking about a move that nobody waits for
+            self.close()
+            raise
+        else:
+            return
+        self.close()
+        raise EngineError(f"engine {self.engine.path} {why} (in {fen})", board) from None
+
+
+async def _open(
+    engine: UciEngine, group: ProcessGroup, processes: list
+) -> chess.engine.UciProtocol:
+    # The process is known to `_stop` from its first moment, even where it never says "uciok".
+    transport, protocol = await chess.engine.UciProtocol.popen(
+        find_program(engine.path) or engine.path,
+        stderr=subprocess.DEVNULL,
+        process_group=group.number,
+        preexec_fn=signalled_at_parents_death(signal.SIGKILL),
+    )
+    processes.append((transport, protocol))
+    await protocol.initialize()
+    await protocol.configure(dict(engine.options))
+    return protocol
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
+
+
+def _stop(loop: asyncio.AbstractEventLoop, group: ProcessGroup, processes: list) -> None:
+    # Killed here, as at the end of Python nothing waits for the loop's thread to do it.
+    group.kill()
+    asyncio.run_coroutine_threadsafe(_shut_down(loop, processes), loop)
+
+
+async def _shut_down(loop: asyncio.AbstractEventLoop, processes: list) -> None:
+    for transport, protocol in processes:
+        # A transport that is closed before asyncio has seen the process end collects its exit
+        # status itself, which asyncio then misses, and logs.
+        if transport.get_returncode() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(transport.get_pid(), signal.SIGKILL)  # where it has left the group
+        while transport.get_returncode() is None:
+            await asyncio.sleep(0.001)
+        transport.close()
+        await protocol.returncode
+    loop.stop()

@@ -1,0 +1,99 @@
+"""Perft: the leaves of the legal-move tree, by either rung, and published counts of them."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import chess
+
+from rungs._src.chess.boards.native import parse_fen
+from rungs._src.chess.settings import PLAYABLE
+from rungs._src.compile import loader
+from rungs._src.core.arguments import integer, shortened, shown
+from rungs.errors import ConfigurationError, InvalidFenError
+
+# Deeper than anyone counts, shallower than the stack.
+_DEEPEST = 64
+
+# The number of a move that C++ has room for.
+_MOST_FULLMOVE = 65_535
+
+_COUNT = re.compile(r"D([1-9]\d{0,8}) +(\d{1,18})", re.ASCII)
+
+
+@dataclasses.dataclass(frozen=True)
+class PerftCase:
+    """A line of an EPD file: a position and its published leaf count by depth."""
+
+    where: str
+    fen: str
+    leaves: dict[int, int]
+
+
+def read_epd(path: Path) -> Iterator[PerftCase]:
+    """Reads the cases of a file with lines like `FEN ;D1 20 ;D2 400`; `#` starts a comment.
+
+    Raises:
+        ConfigurationError: the file can't be read, or a line is not of that form or gives a depth
+            twice; it is named.
+    """
+    try:
+        lines = Path(path).read_text(errors="replace").splitlines()
+    except OSError as error:
+        raise ConfigurationError(f"can't read {path}: {error.strerror}") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fen, *counts = (field.strip() for field in line.split(";"))
+        found = [match for match in map(_COUNT.fullmatch, counts) if match]
+        leaves = {int(match[1]): int(match[2]) for match in found}
+        if not leaves or len(leaves) < len(counts):
+            raise ConfigurationError(f"{path}:{number}: not a line like 'FEN ;D1 20 ;D2 400'")
+        yield PerftCase(f"{path}:{number}", fen, leaves)
+
+
+def perft_cpp(fen: str, depth: int) -> int:
+    """Leaves at `depth` plies from `fen` (6 fields, or an EPD's 4), by our own move generator.
+
+    Raises:
+        ConfigurationError: `depth` is not from 0 to 64.
+        InvalidFenError: the FEN is malformed or its position impossible; the message says why.
+    """
+    depth = integer("depth", depth, 0, _DEEPEST)
+    api = loader.load()
+    position = parse_fen(api, fen)  # which must live as long as C++ reads it
+    return api.rungs_chess_perft(position.ctypes.data, depth)
+
+
+def perft_python(fen: str, depth: int) -> int:
+    """Counts the same by python-chess; raises as `perft_cpp`."""
+    depth = integer("depth", depth, 0, _DEEPEST)
+    if not isinstance(fen, str):
+        raise InvalidFenError(f"{shown(fen)} is not a FEN")
+    try:
+        board = chess.Board(fen if len(fen.split()) == 6 else f"{fen} 0 1", chess960=True)
+    except ValueError as error:
+        raise InvalidFenError(f"{shown(fen)}: {shortened(str(error))}") from None
+    wrong = board.status() & ~PLAYABLE
+    if wrong:
+        raise InvalidFenError(f"{shown(fen)} is impossible: {wrong.name}")
+    if board.fullmove_number > _MOST_FULLMOVE:
+        raise InvalidFenError(f"{shown(fen)}: the number of its move is above {_MOST_FULLMOVE}")
+    return _perft(board, depth)
+
+
+def _perft(board: chess.Board, depth: int) -> int:
+    if depth == 0:
+        return 1
+    if depth == 1:
+        return board.legal_moves.count()
+    nodes = 0
+    for move in board.legal_moves:
+        board.push(move)
+        nodes += _perft(board, depth - 1)
+        board.pop()
+    return nodes
+
+
+PERFT: dict[str, Callable[[str, int], int]] = {"cpp": perft_cpp, "python": perft_python}

@@ -1,0 +1,148 @@
+"""From packed bits to what a network reads, for NumPy arrays and for PyTorch tensors on any device.
+
+Packed, a mask is an eighth and a stack of planes a thirty-second of the memory to write and to send
+to a GPU: unpack them there. A list of actions is unpacked to a mask, too.
+"""
+
+import numpy as np
+
+from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES
+from rungs._src.chess.observation import NUMBER_PLANES, PLANE_NAMES, dtypes_of
+from rungs._src.core.arguments import choice
+from rungs._src.core.batch_env import Array
+from rungs.errors import ConfigurationError
+
+
+def unpack_mask(words: Array) -> Array:
+    """Returns the legal-action mask of `mask="bits"` as `mask="bool"` gives it.
+
+    Args:
+        words: (..., 73) uint64, an array or a tensor; a tensor may be int64, the same bits.
+
+    Returns:
+        (..., 4672) bool, of the same kind and on the same device.
+
+    Raises:
+        ConfigurationError: `words` has another shape or dtype.
+    """
+    _check("a mask", words, NUM_PLANES)
+    bits = _bits(words).reshape(*words.shape[:-1], NUM_ACTIONS)
+    return bits.view(np.bool_) if isinstance(words, np.ndarray) else bits.bool()
+
+
+def unpack_list(actions: Array) -> Array:
+    """Returns the legal-action mask of `mask="list"` as `mask="bool"` gives it.
+
+    Args:
+        actions: (..., K) int16, an array or a tensor: a row's actions, and -1 behind them. K is
+            218, or less where no row has as many.
+
+    Returns:
+        (..., 4672) bool, of the same kind and on the same device. An ended board's, which takes
+        anything with NEXT_STEP, allows the one action that is listed.
+
+    Raises:
+        ConfigurationError: `actions` has another shape or dtype, or a number that is no action;
+            a GPU is not waited for, and says so in its own way.
+    """
+    _check_list(actions)
+    shape = (*actions.shape[:-1], NUM_ACTIONS + 1)  # what -1 stands for comes last
+    if isinstance(actions, np.ndarray):
+        mask = np.zeros(shape, np.bool_)
+        np.put_along_axis(mask, actions.astype(np.int64), True, axis=-1)
+        return np.ascontiguousarray(mask[..., :NUM_ACTIONS])
+    import torch
+
+    allowed = torch.zeros(shape, dtype=torch.bool, device=actions.device)
+    places = torch.where(actions < 0, NUM_ACTIONS, actions.long())
+    return allowed.scatter_(-1, places, True)[..., :NUM_ACTIONS].contiguous()
+
+
+def unpack_planes(words: Array, dtype: str = "float32") -> Array:
+    """Returns the observation of `obs="bitplanes"` as `obs="planes"` gives it.
+
+    Args:
+        words: (..., 119) uint64, an array or a tensor; a tensor may be int64, the same bits.
+        dtype: as of `rungs.make`: "float32", "uint8" or "bfloat16".
+
+    Returns:
+        (..., 119, 8, 8), of the same kind and on the same device. Of bfloat16, which NumPy lacks,
+        an array has the bits, as uint16.
+
+    Raises:
+        ConfigurationError: `words` has another shape or dtype, or there is no such `dtype`.
+    """
+    _check("planes", words, len(PLANE_NAMES))
+    choice("dtype", dtype, dtypes_of("planes"))
+    planes = _cast(_bits(words).reshape(*words.shape, 8, 8), dtype)
+    for plane in NUMBER_PLANES:
+        # Small numbers: their low 16 bits are all there is, as two bytes of any kind of tensor.
+        low, high = _bytes(words)[..., 8 * plane], _bytes(words)[..., 8 * plane + 1]
+        number = (low * 1.0 + high * 256.0)[..., None, None]
+        planes[..., plane, :, :] = _cast(number, dtype)
+    return planes
+
+
+def _cast(numbers: Array, dtype: str) -> Array:
+    """Returns numbers, 0 or more, as planes of a dtype show them."""
+    if not isinstance(numbers, np.ndarray):
+        import torch
+
+        shown = numbers.clamp(max=255) if dtype == "uint8" else numbers
+        return shown.to(getattr(torch, dtype))
+    if dtype == "uint8":
+        return np.minimum(numbers, 255).astype(np.uint8)
+    floats = numbers.astype(np.float32)
+    if dtype == "float32":
+        return floats
+    # The upper half of a float32, rounded to nearest, ties to even.
+    bits = floats.view(np.uint32)
+    return ((bits + (0x7FFF + (bits >> 16 & 1))) >> 16).astype(np.uint16)
+
+
+def _check(what: str, words: Array, last: int) -> None:
+    integers = ("uint64",) if isinstance(words, np.ndarray) else ("torch.uint64", "torch.int64")
+    _check_dtype(f"{what} of words", words, integers)
+    if words.ndim < 1 or words.shape[-1] != last:
+        raise ConfigurationError(
+            f"{what} of words has shape {tuple(words.shape)}, not (..., {last})"
+        )
+
+
+def _check_dtype(what: str, given: Array, dtypes: tuple[str, ...]) -> None:
+    dtype = getattr(given, "dtype", None)
+    if str(dtype) not in dtypes:
+        wanted = dtypes[0].removeprefix("torch.")
+        raise ConfigurationError(
+            f"{what} is of type {type(given).__name__} and dtype {dtype}, "
+            f"not an array or a tensor of {wanted}"
+        )
+
+
+def _check_list(actions: Array) -> None:
+    _check_dtype("a list", actions, ("int16", "torch.int16"))
+    if actions.ndim < 1:
+        raise ConfigurationError("a list has shape (), not (..., 218)")
+    # To look costs a GPU's caller a wait for it.
+    there = isinstance(actions, np.ndarray) or actions.device.type == "cpu"
+    if there and ((actions < -1) | (actions >= NUM_ACTIONS)).any():
+        raise ConfigurationError("a list holds a number that is no action")
+
+
+def _bytes(words: Array) -> Array:
+    """Returns (..., n) words as (..., 8 n) bytes."""
+    if isinstance(words, np.ndarray):
+        return np.ascontiguousarray(words).view(np.uint8)
+    import torch
+
+    return words.contiguous().view(torch.uint8)
+
+
+def _bits(words: Array) -> Array:
+    """Returns every bit as a byte of 0 or 1, lowest first, as a last axis of 8 behind the bytes."""
+    octets = _bytes(words)
+    if isinstance(words, np.ndarray):
+        return np.unpackbits(octets, axis=-1, bitorder="little")
+    import torch
+
+    return octets[..., None] >> torch.arange(8, dtype=torch.uint8, device=words.device) & 1

@@ -1,0 +1,538 @@
+"""The contract of the chess environment: what every rung takes, gives and refuses."""
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
+
+from rungs._src.chess.actions import NUM_ACTIONS, board_of, legal_actions
+from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.engine_plays import EnginePlays
+from rungs._src.chess.buffers import Buffers
+from rungs._src.chess.engine import UciEngine
+from rungs._src.chess.observation import OBSERVATIONS
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.snapshot import Snapshot
+from rungs._src.core import state
+from rungs._src.core.arguments import check_settings, checked_indices, choice, integer, shown
+from rungs._src.core.batch_env import Array, BatchEnv, stays_ended
+from rungs._src.processes.interrupt import uninterrupted
+from rungs.errors import ConfigurationError, InvalidStateError
+
+
+class ChessVectorEnv(BatchEnv):
+    """A batch of chess games for reinforcement learning.
+
+    An action is one of AlphaZero's 4672, from the mover's point of view (`cpp/chess/action.hpp`).
+    Most are illegal in a position: `sample_actions` draws legal ones, `action_space.sample` any.
+    An observation is from the same point of view. Both `reset` and `step` put into `info`:
+
+    - `action_mask`: the actions that `step` will take next, in the format asked for with `mask`;
+      with `mask="list"` also `action_count`, (N,) int16, how many of them are listed;
+    - `player`: (N,) int8, the side to move, 0 White, 1 Black;
+    - `reason`: (N,) int8, why the episode that this step ended did so (`rungs._src.chess.reason`).
+
+    A game ends by checkmate, stalemate, insufficient material, 50 moves or threefold repetition, as
+    python-chess's `outcome(claim_draw=True)` says of the position reached. `reward` is +1 for the
+    agent's mate, -1 for its opponent's, else 0.
+
+    The arrays returned are the environment's own: the next `step` or `reset` overwrites them. Copy
+    what you keep.
+
+    Args:
+        num_envs: number of boards, at least 1.
+        boards: makes the boards: a class of `chess.boards`, one per rung. `rungs.make` names
+            them: `rungs.make("chess", "threads", num_envs)`.
+        seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply).
+        first_board: the number of this batch's first board, where it is part of a larger one: its
+            boards play the same as theirs. Errors name boards by these numbers.
+        opponent: None, and one step is one ply of self-play; or "random", and one step is the
+            agent's ply and the reply, chosen uniformly among the legal actions in order of id; or a
+            `rungs.chess.UciEngine`, and it replies. The agent is White where board number +
+            episode number is even.
+        obs: "board", (N, 72) int8 (`cpp/env/observation.hpp`); "planes", (N, 119, 8, 8) of `dtype`,
+            AlphaZero's with eight positions of history (`cpp/env/observation.hpp`); or "bitplanes",
+            (N, 119) uint64, the same for `rungs.chess.unpack_planes`.
+        mask: "bool", (N, 4672) bool; "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`
+            (`rungs.chess.unpack_mask`); or "list", (N, 218) int16: the legal actions in
+            order of id, and -1 behind them (`rungs.chess.unpack_list`).
+        autoreset_mode: gymnasium's, by member, name or value. SAME_STEP: a board whose episode
+            ended is already at its next one, and where any did, `info` has `final_obs` and
+            `final_info`, whose rows count where `_final_obs` is set. NEXT_STEP: it stays, its mask
+            allows anything (a list then names action 0 alone), and the next step ignores its
+            action, begins the next episode and gives reward 0. DISABLED: it stays, its mask allows
+            nothing, and `step` refuses until `reset(options={"reset_mask": ...})`.
+        max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
+            and isn't over, is truncated. None: never.
+        start: "chess960", and episodes start from the 960 positions of Chess960, one chosen at
+            random each time; or None, and they start from `start_fens`.
+        start_fens: positions that episodes start from, one chosen at random each time; by default
+            that of classical chess. Rights to castle are written as in X-FEN or Shredder-FEN: any
+            rook beside its king on the first rank may have one.
+        opening_plies: how many random plies are played before an episode begins, (min, max),
+            all numbers between equally likely. They count for repetition, not for `max_plies`.
+            No ply before the agent's first ends the game: where one would, it is left out.
+        dtype: of `obs="planes"`: "float32"; "uint8", in which the number of the move and the
+            halfmove clock stop at 255; or "bfloat16", rounded to nearest, ties to even. NumPy has
+            no bfloat16: an array holds its bits as uint16, for `torch.from_numpy(observation)
+            .view(torch.bfloat16)`; a tensor is of that dtype. None: float32, or the only one of
+            another `obs`.
+        **how: the rung's own settings, see its class. They change time and nothing else.
+
+    Attributes:
+        boards: the boards.
+        num_envs: how many are this process's.
+        device: where outputs are tensors, their device; else None.
+
+    Raises:
+        ConfigurationError: an argument is wrong; the message names it.
+        InvalidFenError: a start is malformed, impossible, a game that is over, at a move beyond
+            59,000, or too rich in pieces for `mask="list"` (see `ChessSettings`).
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        boards: Callable[..., Boards],
+        /,
+        *,
+        seed: int = 0,
+        first_board: int = 0,
+        opponent: str | UciEngine | None = None,
+        obs: str = "board",
+        mask: str = "bool",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        max_plies: int | None = None,
+        start: str | None = None,
+        start_fens: Sequence[str] | None = None,
+        opening_plies: tuple[int, int] = (0, 0),
+        dtype: str | None = None,
+        **how: Any,
+    ):
+        num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        self._seed = integer("seed", seed, 0, 2**64 - 1)
+        first_board = integer("first_board", first_board, 0, 2**31 - 1)
+        self.settings = ChessSettings(
+            opponent,
+            obs,
+            mask,
+            autoreset_mode,  # type: ignore[arg-type]  # made what it stands for there
+            max_plies,
+            start_fens,  # type: ignore[arg-type]  # likewise
+            opening_plies,
+            dtype,  # type: ignore[arg-type]  # likewise
+            start,
+        )
+        check_settings(boards, how, type(self))
+        self.boards = boards(num_envs, first_board, self.settings, **how)
+        self.boards.agree(self._seed)
+        if isinstance(opponent, UciEngine):
+            self.boards = EnginePlays(self.boards)
+        self.num_envs, self.first_board = self.boards.num_envs, self.boards.first_board
+        self.device = self.boards.device
+        actions = gymnasium.spaces.Discrete(NUM_ACTIONS)
+        self._describe(self.settings.autoreset_mode, _observation_space(self.settings), actions)
+        self._write_to(self.boards.buffers)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begins an episode on every board, or on some.
+
+        Args:
+            seed: begins episode 0 of this seed. Without it, the first reset begins episode 0 of the
+                constructor's seed and later ones begin each board's next episode.
+            options: {"reset_mask": (N,) bool} begins the next episode on the boards it marks and
+                leaves the others as they are.
+
+        Returns:
+            observation (as `obs` says) and info.
+
+        Raises:
+            ConfigurationError: a wrong seed or option.
+            EngineError: the engine failed to open a game; no board has changed.
+        """
+        with self._alone("reset"):
+            if self.boards.elsewhere:
+                with uninterrupted():
+                    return self._reset(seed, options)
+            return self._reset(seed, options)
+
+    def _reset(self, seed: int | None, options: dict | None) -> tuple[Array, dict[str, Any]]:
+        self._check_open()
+        which = self._reset_mask(seed, options)
+        first = seed is not None or not self._begun
+        seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
+        self.boards.reset(which, seed, 0 if first else None)
+        self._seed, self._begun = seed, True
+        self._buffers.reason[...] = 0
+        self._ended[:] = False if which is None else self._ended & ~which
+        self._num_ended = int(self._ended.sum())
+        return self._buffers.observation, self._info()
+
+    def step(
+        self, actions: ArrayLike, out: Buffers | None = None
+    ) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """Plays one action on every board.
+
+        Args:
+            actions: (N,) integers, an array or anything NumPy sees as one without a copy.
+            out: where to write all outputs, from now on: one of `rollout`'s. So a rollout is
+                written where it is read, and never copied.
+
+        Returns:
+            observation (as `obs` says), reward (N,) float32, terminated (N,) bool, truncated (N,)
+            bool, and info.
+
+        Raises:
+            IllegalActionError: an action is not legal on its board; no board has changed.
+            BusyError: another thread is in this environment; likewise of all its methods.
+            ConfigurationError: actions have a wrong shape or dtype, or `out` has.
+            EngineError: the engine failed to reply; no board has changed.
+            gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
+        """
+        if not self._lock.acquire(False):  # `_alone` takes longer than a small batch
+            raise self._busy("step")
+        try:
+            if self.boards.elsewhere:
+                with uninterrupted():
+                    return self._step(actions, out)
+            return self._step(actions, out)
+        finally:
+            self._lock.release()
+
+    def _step(
+        self, actions: ArrayLike, out: Buffers | None
+    ) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        if self.closed or not self._begun:
+            self._check_begun("step")
+        actions = self.checked(actions)
+        if out is not None and not self._is_ours(out):
+            raise ConfigurationError("out is not one of this environment's rollout()")
+        if self._num_ended:
+            self._refuse_ended()
+        if out is None:
+            self._num_ended = self.boards.step(actions)  # entering a context takes longer than that
+        else:
+            with self._writing_to(out):
+                self._num_ended = self.boards.step(actions)
+        out, info = self._buffers, self._info()
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:
+            info["final_obs"] = out.final_observation
+            info["_final_obs"] = info["_final_info"] = self._ended
+            info["final_info"] = {"reason": out.reason}
+        return out.observation, out.reward, out.terminated, out.truncated, info
+
+    def sample_actions(self, rng: np.random.Generator | int | None = None) -> Array:
+        """Chooses one uniformly random action per board among those that `step` takes next.
+
+        The same `rng` chooses the same on every rung, and the same as
+        `rungs.chess.random_actions(info["action_mask"], rng)`; rungs in C++ do it there.
+
+        Args:
+            rng: where the randomness comes from; or the seed of a generator for this call alone;
+                or None: other actions in each call and run.
+
+        Returns:
+            (N,) int64 actions, an array or a tensor, as outputs are.
+
+        Raises:
+            ConfigurationError: `rng` is none of these; or a board has ended and waits for a reset.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("sample_actions"):
+            self._check_begun("sample_actions")
+            if rng is None:
+                rng = np.random.default_rng()
+            elif not isinstance(rng, np.random.Generator):
+                rng = np.random.default_rng(integer("rng", rng, 0, 2**64 - 1))
+            return self.boards.sample(rng)
+
+    def rollout(self, length: int) -> tuple[Buffers, list[Buffers]]:
+        """Allocates memory for the outputs of several steps.
+
+        Args:
+            length: how many steps.
+
+        Returns:
+            All outputs, zeroed, with a first axis of `length`; and for each step views of its own,
+            for `step`.
+        """
+        length = integer("length", length, 1, 2**31 - 1)
+        whole = self.boards.allocate(length, self.num_envs)
+        return whole, [whole.rows(step) for step in range(length)]
+
+    def fens(self) -> list[str]:
+        """Returns the position of every board as a FEN."""
+        with self._alone("fens"):
+            self._check_begun("fens")
+            return self.boards.fens()
+
+    def legal_moves(self, board: int) -> dict[str, int]:
+        """Returns one board's legal moves as UCI writes them, each with its action, in their order.
+
+        Castling is written as in Chess960, the king takes its rook ("e1h1"), in an environment
+        whose starts are of Chess960: `start="chess960"`, or any of `start_fens` has a right to
+        castle that is none of classical chess. Else it is the king's two squares ("e1g1").
+
+        None where the board's episode has ended and the next has not begun.
+
+        Args:
+            board: its index in the batch.
+        """
+        with self._alone("legal_moves"):
+            self._check_begun("legal_moves")
+            index = integer("board", board, 0, self.num_envs - 1)
+            if stays_ended(self.autoreset_mode, self._ended)[index]:
+                return {}
+            # From the rules, as whoever has the mask may write to it.
+            position = board_of(self.boards.fen(index), self.settings.chess960)
+        legal = {move.uci(): action for action, move in legal_actions(position).items()}
+        return dict(sorted(legal.items(), key=lambda entry: entry[1]))
+
+    def get_state(self) -> bytes:
+        """Returns what decides what comes next, to go on from with `set_state` on the same rung."""
+        with self._alone("get_state"):
+            self._check_begun("get_state")
+            return state.pack(self._identity() | {"seed": self._seed}, self.boards.dump())
+
+    def set_state(self, saved: bytes) -> tuple[Array, dict[str, Any]]:
+        """Goes on from what `get_state` returned, in this environment or one made like it.
+
+        Only `obs`, `dtype` and `mask` may differ, but observations with history need a state with
+        history.
+
+        Returns:
+            observation and info, as `reset` does.
+
+        Raises:
+            InvalidStateError: `saved` is corrupt or of another rung, version, number of boards or
+                setting; nothing has changed.
+        """
+        with self._alone("set_state"):
+            self._check_open()
+            numbers, payload = state.unpack(saved, self._identity(), {"seed": 2**64 - 1})
+            self.boards.load(payload, numbers["seed"])
+            self._seed, self._begun = numbers["seed"], True
+            self._buffers.reason[...] = 0
+            self._num_ended = int(self._ended.sum())
+            return self._buffers.observation, self._info()
+
+    def copy_boards(
+        self, source: ArrayLike, target: ArrayLike, *, randomness: str = "same"
+    ) -> tuple[Array, dict[str, Any]]:
+        """Makes boards what others are, each an exact copy of one.
+
+        All of `source` are read before any of `target` is written, so boards can change places. The
+        copy's `reward`, `terminated`, `truncated` and `reason` are 0, as after a reset; an episode
+        that has ended and not begun again has ended in the copy, too.
+
+        Randomness is a function of seed, board number, episode and ply. With "same" a copy takes
+        over its source's board number and episode: given the same actions it goes on bit for bit as
+        its source does, with the same replies of the opponent, next episodes and colours. A search
+        wants this. With "own" it takes the position, what led to it, and the ply, but keeps the
+        number of its own place and of its own episode, so that from there on it goes its own way. A
+        league wants that. The default is "same", as who copies or restores expects no difference.
+        Errors name boards by their place, either way. `reset` gives a board its own number back,
+        and begins the episode after the one it is at.
+
+        Args:
+            source: (n,) integers, indices of boards in this batch; one may be there twice.
+            target: (n,) integers, all different: board `target[k]` becomes what `source[k]` is.
+            randomness: "same" or "own".
+
+        Returns:
+            observation and info, as `reset` does.
+
+        Raises:
+            ConfigurationError: indices have a wrong shape, dtype or length, are out of range, or
+                name a target twice; no board has changed.
+            UnavailableError: the rung keeps boards in other processes.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("copy_boards"):
+            self._check_begun("copy_boards")
+            source = checked_indices("source", source, self.num_envs)
+            target = self._targets("target", target, len(source))
+            own = _is_own(randomness)
+            return self._put(self.boards.save(source), target, own)
+
+    def snapshot(self, indices: ArrayLike | None = None) -> Snapshot:
+        """Copies boards, to go on from them later with `restore`; quick, and in memory.
+
+        Args:
+            indices: (n,) integers, of boards in this batch; None for all.
+
+        Raises:
+            ConfigurationError: indices have a wrong shape or dtype, or are out of range.
+            UnavailableError: the rung keeps boards in other processes.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("snapshot"):
+            self._check_begun("snapshot")
+            if indices is None:
+                indices = np.arange(self.num_envs)
+            indices = checked_indices("indices", indices, self.num_envs)
+            copies = self.boards.save(indices)
+            return Snapshot(indices, self._seed, self.settings, self.boards.layout(), copies)
+
+    def restore(
+        self, snapshot: Snapshot, indices: ArrayLike | None = None, *, randomness: str = "same"
+    ) -> tuple[Array, dict[str, Any]]:
+        """Makes boards what they, or others, were when `snapshot` was taken; as often as wanted.
+
+        Args:
+            snapshot: of this environment, or of another in this process with the same rung and
+                settings, whatever its number of boards.
+            indices: (n,) integers, all different: which boards become the n copies, in their order;
+                None for those that were copied.
+            randomness: see `copy_boards`. "own" goes on with this environment's seed; with "same"
+                the snapshot's must be the same.
+
+        Returns:
+            observation and info, as `reset` does.
+
+        Raises:
+            InvalidStateError: it is no snapshot, or of another rung, setting or, with "same", seed;
+                no board has changed.
+            ConfigurationError: as for `target` of `copy_boards`.
+            UnavailableError: the rung keeps boards in other processes.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("restore"):
+            self._check_begun("restore")
+            if not isinstance(snapshot, Snapshot):
+                raise InvalidStateError(f"{shown(snapshot)} is not a Snapshot")
+            snapshot.check_fits(self.settings, self.boards.layout())
+            own = _is_own(randomness)
+            if not own and snapshot.seed != self._seed:
+                raise InvalidStateError(
+                    f"the snapshot is of seed {snapshot.seed}, not {self._seed}: only with "
+                    'randomness="own" can its boards go on here'
+                )
+            indices = snapshot.indices if indices is None else indices
+            target = self._targets("indices", indices, len(snapshot.indices))
+            return self._put(snapshot.boards, target, own)
+
+    def _targets(self, name: str, value: ArrayLike, count: int) -> np.ndarray:
+        """Returns the indices of `count` different boards, (count,) int64."""
+        target = checked_indices(name, value, self.num_envs)
+        if len(target) != count:
+            raise ConfigurationError(f"{name}: {len(target)} boards for {count} copies")
+        times = np.bincount(target)
+        if len(times) and times.max() > 1:
+            raise ConfigurationError(f"{name} has board {times.argmax()} more than once")
+        return target
+
+    def _put(self, copies: Any, target: np.ndarray, own: bool) -> tuple[Array, dict[str, Any]]:
+        """Makes boards what was copied."""
+        self.boards.put(copies, target, own)
+        self._num_ended = int(self._ended.sum())
+        return self._buffers.observation, self._info()
+
+    def step_many(self, steps: int) -> int:
+        """Plays random legal actions, so many on each board, in few launches; on rung cuda alone.
+
+        Args:
+            steps: how many, at least 1.
+
+        Returns:
+            How many episodes ended; outputs are those of the last step. Ctrl-C ends it between two
+            steps.
+
+        Raises:
+            ConfigurationError: `steps` is wrong.
+            UnavailableError: the rung is another.
+            gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
+        """
+        with self._alone("step_many"):
+            steps, ended = self._checked_steps(steps), 0
+            at_once = self.boards.steps_at_once()
+            for first in range(0, steps, at_once):
+                with uninterrupted():
+                    ended += self.boards.step_many(min(at_once, steps - first))
+                    self._num_ended = int(self._ended.sum()) if self.boards.validate else None
+            return ended
+
+    def serve(self) -> bool:
+        """Works for another process's environment until that is closed, where this is its rank.
+
+        Returns:
+            Whether it was: with MPI, on all ranks but the first; else never.
+        """
+        self._check_open()
+        served = self.boards.serve()
+        if served:
+            self.close()
+        return served
+
+    def memory_bytes(self) -> int:
+        """Returns the size of all boards' state and outputs."""
+        return self.boards.memory_bytes()
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Lets go of the rung's processes (called by `close`)."""
+        self.boards.close()
+
+    def _is_ours(self, out: object) -> bool:
+        """Says whether outputs can be written to `out`."""
+        return type(out) is type(self._buffers) and out.is_like(self._buffers)
+
+    def _write_to(self, buffers: Buffers) -> None:
+        """Knows that outputs are written to `buffers`."""
+        self._buffers, self._ended = buffers, buffers.ended
+        self._seen = {
+            "action_mask": buffers.mask,
+            "player": buffers.player,
+            "reason": buffers.reason,
+        }
+        if self.settings.mask == "list":
+            self._seen["action_count"] = buffers.action_count
+
+    @contextlib.contextmanager
+    def _writing_to(self, buffers: Buffers) -> Iterator[None]:
+        """Has outputs written to `buffers`, from now on unless the block raises."""
+        before = self._buffers
+        # Which boards stay ended is read before it is written.
+        buffers.ended[:] = self._ended
+        self._redirect(buffers)
+        try:
+            yield
+        except BaseException:
+            self._redirect(before)
+            raise
+
+    def _redirect(self, buffers: Buffers) -> None:
+        self.boards.write_to(buffers)
+        self._write_to(buffers)
+
+    def _info(self) -> dict[str, Any]:
+        return self._seen.copy()  # in which users put what they like
+
+    def _identity(self) -> dict:
+        settings = dataclasses.asdict(self.settings)
+        del settings["obs"], settings["dtype"], settings["mask"]
+        del settings["start_fens" if self.settings.start else "start"]  # one says where they start
+        settings["autoreset_mode"] = self.settings.autoreset_mode.name
+        return {
+            "env": "chess",
+            "layout": self.boards.layout(),
+            "num_envs": self.num_envs,
+            "first_board": self.first_board,
+        } | settings
+
+
+def _is_own(randomness: str) -> bool:
+    return choice("randomness", randomness, ("same", "own")) == "own"
+
+
+def _observation_space(settings: ChessSettings) -> gymnasium.spaces.Box:
+    shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]
+    if settings.dtype == "float32":
+        return gymnasium.spaces.Box(0, np.inf, shape, dtype)
+    return gymnasium.spaces.Box(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype)

@@ -1,0 +1,362 @@
+"""`python -m rungs …`: training, self-play, perft, conformance, and scripts on MPI ranks."""
+
+import argparse
+import ast
+import io
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from rungs._src.core.arguments import shortened, shown
+from rungs._src.selfplay.settings import SelfPlayTraining
+from rungs._src.train.options import add_options, given, training_of
+from rungs._src.train.settings import Training
+from rungs.errors import (
+    CompilerError,
+    ConfigurationError,
+    InvalidFenError,
+    InvalidStateError,
+    RungsError,
+    UnavailableError,
+    install_hint,
+)
+from rungs.version import __version__
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command of the library; returns the exit status, as of `run_command`."""
+    return run_command("python -m rungs", _add_commands, arguments)
+
+
+def run_command(
+    prog: str,
+    add_commands: Callable[[argparse._SubParsersAction], None],
+    arguments: list[str] | None = None,
+) -> int:
+    """Parses a command line of `prog` and runs its command; returns the exit status.
+
+    That is 0, 1 (it failed), 2 (it could not begin: wrong use, or something is missing here), or
+    130 (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
+    """
+    debug, extra = False, ""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a path or a move may hold what is no UTF-8
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        options = _parser(prog, add_commands).parse_args(arguments)
+        debug, extra = "debug" in options, options.extra
+        status = options.command(options)
+        sys.stdout.flush()  # where nothing reads it, or the disk is full, it fails here
+        return status
+    except (Exception, KeyboardInterrupt) as error:
+        if debug:
+            traceback.print_exception(error)
+        status, says = _ending(error, extra)
+        line, *more = says.splitlines() or [""]
+        print(*more, f"rungs: {line}", sep="\n", file=sys.stderr)
+        return status
+
+
+# Wrong use, or something is missing here.
+_NOT_BEGUN = (
+    CompilerError,
+    ConfigurationError,
+    InvalidFenError,
+    InvalidStateError,
+    UnavailableError,
+)
+
+
+def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
+    """Returns the exit status that an error ends in, and what is said of it.
+
+    Args:
+        error: what was raised.
+        extra: of pyproject.toml's, that brings what the command imports; "" where none does.
+    """
+    if isinstance(error, RungsError):
+        return 2 if isinstance(error, _NOT_BEGUN) else 1, str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return 130, "interrupted"
+    if isinstance(error, ModuleNotFoundError) and not _is_ours(error.name):
+        return 2, f"{error.name} is not installed" + (f": {install_hint(extra)}" if extra else "")
+    if isinstance(error, BrokenPipeError):
+        # Else Python would say so again as it ends, and once more try to write.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1, "nobody reads what is written"
+    if isinstance(error, OSError):
+        named = f"{error.filename}: " if error.filename else ""
+        return 1, f"{named}{error.strerror or str(error) or type(error).__name__}"
+    if isinstance(error, MemoryError):
+        return 1, f"there is too little memory: {error}".removesuffix(": ")
+    what = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
+    return 1, f"{what} (a fault of Rungs; --debug shows its traceback)"
+
+
+def _is_ours(module: str | None) -> bool:
+    return module is None or module.partition(".")[0] in ("rungs", "rungs_course")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors of ours, one line each."""
+
+    def error(self, message: str):
+        raise ConfigurationError(f"{shortened(message)} ({self.prog} --help says more)")
+
+
+def _parser(prog: str, add_commands: Callable) -> _Parser:
+    parser = _Parser(prog=prog)
+    parser.add_argument("--version", action="version", version=f"Rungs {__version__}")
+    parser.set_defaults(extra="")  # of pyproject.toml's, that brings what the command imports
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_commands(commands)
+    for each in (parser, *commands.choices.values()):
+        each.add_argument(
+            "--debug",
+            action="store_true",
+            default=argparse.SUPPRESS,  # lest a command without it undo one before the command
+            help="show the traceback of an error",
+        )
+    return parser
+
+
+def to_path(text: str) -> Path:
+    """Returns a command line's word as a path, for argparse's `type`."""
+    if "\0" in text:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no path")
+    return Path(text)
+
+
+def add_conformance(commands: argparse._SubParsersAction, names: str) -> argparse.ArgumentParser:
+    """Adds the command `conformance`, whose environments are described by `names`."""
+    conformance = commands.add_parser(
+        "conformance", help="whether environments play chess: the suite, and what does not hold"
+    )
+    conformance.add_argument(
+        "names",
+        nargs="*",
+        default=["rungs"],
+        metavar="ENVIRONMENT",
+        help=f"{names}; or FILE.py:CLASS or MODULE:CLASS of yours",
+    )
+    conformance.add_argument(
+        "--group", dest="groups", action="append", metavar="NAME", help="only these cases"
+    )
+    conformance.add_argument(
+        "--format", default="text", choices=("text", "markdown", "json"), help="default: text"
+    )
+    conformance.add_argument("--out", type=to_path, metavar="FILE", help="write the table there")
+    return conformance
+
+
+def _add_commands(commands: argparse._SubParsersAction) -> None:
+    perft = commands.add_parser("perft", help="count move-tree leaves against published counts")
+    perft.add_argument("--epd", type=to_path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
+    perft.add_argument("--depth", type=int, required=True, help="the deepest count to compare")
+    perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
+    perft.set_defaults(command=_perft)
+
+    mpi = commands.add_parser("mpi", help="run a script on several MPI ranks")
+    mpi.add_argument("-n", dest="ranks", type=int, required=True, help="how many")
+    mpi.add_argument("--hosts", default="", help="where, separated by commas (default: here)")
+    mpi.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
+    mpi.add_argument("script")
+    mpi.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script is called with")
+    mpi.set_defaults(command=_mpi)
+
+    train = commands.add_parser("train", help="train a policy by PPO on any rung")
+    train.add_argument(
+        "--out",
+        type=to_path,
+        default=Path("data/run/train"),
+        help="the run's folder (default: data/run/train)",
+    )
+    train.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    train.add_argument(
+        "--trust", action="store_true", help="let a run that goes on start the engine it names"
+    )
+    train.add_argument(
+        "-p",
+        dest="how",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the rung, such as threads=4; may be given several times",
+    )
+    add_options(train)
+    train.set_defaults(command=_train, extra="train")
+
+    selfplay = commands.add_parser("selfplay", help="train a policy by search and self-play")
+    selfplay.add_argument(
+        "--out",
+        type=to_path,
+        default=Path("data/run/selfplay"),
+        help="the run's folder (default: data/run/selfplay)",
+    )
+    selfplay.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    add_options(selfplay, (SelfPlayTraining,))
+    selfplay.set_defaults(command=_selfplay, extra="train")
+
+    add_conformance(commands, "a rung; rungs (the default): all that are here").set_defaults(
+        command=_conformance
+    )
+
+
+def parameters(texts: list[str], reserved: tuple[str, ...] = ()) -> dict[str, object]:
+    """Reads what was given by `-p`.
+
+    Raises:
+        ConfigurationError: one is not NAME=VALUE, is given twice, has a reserved name, or a value
+            that no notebook or rung takes.
+    """
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise ConfigurationError(f"-p {shown(text)} is not NAME=VALUE")
+        if name in values:
+            raise ConfigurationError(f"-p {name} is given twice")
+        if name in reserved:
+            raise ConfigurationError(f"-p {name} can't be set: it follows from --size and --out")
+        values[name] = _value(name, value)
+    return values
+
+
+def _value(name: str, text: str):
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+    try:
+        json.dumps(value)
+    except TypeError:
+        raise ConfigurationError(
+            f"-p {name}={shown(text)} is not a number, a text, a list or a dict"
+        ) from None
+    return value
+
+
+def _perft(options: argparse.Namespace) -> int:
+    from rungs._src.chess.perft import PERFT, read_epd
+
+    if options.depth < 1:
+        raise ConfigurationError(f"--depth {options.depth} is not at least 1")
+    count = PERFT[options.rung]
+    cases = list(read_epd(options.epd))
+    if not cases:
+        raise ConfigurationError(f"{options.epd} holds no position")
+    total, start, wrong = 0, time.perf_counter(), []
+    for case in cases:
+        depths = [depth for depth in case.leaves if depth <= options.depth]
+        if not depths:
+            raise ConfigurationError(f"{case.where}: no count for depth {options.depth} or less")
+        depth = max(depths)
+        began = time.perf_counter()
+        try:
+            nodes = count(case.fen, depth)
+        except InvalidFenError as error:
+            raise InvalidFenError(f"{case.where}: {error}") from None
+        seconds = time.perf_counter() - began
+        total += nodes
+        rate = nodes / seconds
+        print(f"{case.fen}  depth {depth}: {nodes:,} nodes, {rate:,.0f} nodes/s", flush=True)
+        if nodes != case.leaves[depth]:
+            wrong.append(case)
+            print(
+                f"rungs: {case.where}: {case.fen}: depth {depth} has {case.leaves[depth]:,} "
+                f"leaves, not {nodes:,}",
+                file=sys.stderr,
+            )
+    seconds = time.perf_counter() - start
+    print(f"{total:,} nodes in {seconds:.1f} s, {total / seconds:,.0f} nodes/s")
+    return 1 if wrong else 0
+
+
+def _mpi(options: argparse.Namespace) -> int:
+    from rungs._src.processes.ranks import launch
+
+    how = {"hosts": options.hosts, "module": options.module}
+    launch(options.ranks, options.script, options.arguments, **how)
+    return 0
+
+
+def _train(options: argparse.Namespace) -> int:
+    from rungs._src.compile import loader
+
+    loader.prepare()  # before PyTorch is imported, which takes the OpenMP runtime that is there
+    from rungs._src.train import checkpoint
+    from rungs._src.train.training import train
+
+    training = training_of(options, parameters(options.how))
+    if options.resume:
+        if training != Training():
+            raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+        training = checkpoint.load(options.out)["training"]
+        if training.opponent != "random" and not options.trust:
+            path = options.out / checkpoint.NAME
+            raise ConfigurationError(
+                f"{path} would run the program {training.opponent!r}: --trust lets it"
+            )
+    train(training, options.out, resume=options.resume)
+    return 0
+
+
+def _selfplay(options: argparse.Namespace) -> int:
+    from rungs._src.selfplay import checkpoint
+    from rungs._src.selfplay.training import train
+
+    settings = given(options, SelfPlayTraining)
+    if options.resume and settings:
+        raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+    training = SelfPlayTraining(**settings)
+    if options.resume:
+        training = checkpoint.load(options.out)["training"]
+    train(training, options.out, resume=options.resume)
+    return 0
+
+
+def _conformance(options: argparse.Namespace) -> int:
+    from rungs._src.conformance import environments
+
+    return play_suite(options, environments.named(options.names), environments.version)
+
+
+def play_suite(
+    options: argparse.Namespace,
+    chosen: dict[str, tuple[str, bool]],
+    version: Callable[[str], str],
+) -> int:
+    """Plays the conformance suite and writes its table; returns 1 where a case fails, else 0.
+
+    Args:
+        options: of the command `conformance`.
+        chosen: the environments, as of `rungs._src.conformance.environments.named`.
+        version: says which version of a name's project is installed.
+    """
+    from rungs._src.conformance import report
+    from rungs._src.conformance.run import FAILS, run_aside, unavailable
+    from rungs._src.conformance.suite import load
+    from rungs._src.core.atomic import atomic_write
+
+    suite = load()
+    if options.groups:
+        suite = suite.of_groups(options.groups)
+    results = {}
+    for name, (made, may_lack) in chosen.items():
+        try:
+            results[name] = run_aside(made, suite.cases)
+        except UnavailableError as error:
+            if not may_lack:
+                raise
+            results[name] = unavailable(suite.cases, error)
+    versions = {name: version(name) for name in results}
+    table = report.FORMATS[options.format](suite, results, versions)
+    if options.out:
+        with atomic_write(options.out) as unfinished:
+            unfinished.write_text(table, errors="backslashreplace")
+    else:
+        print(table, end="")
+    return int(any(one.status == FAILS for played in results.values() for one in played))

@@ -1,0 +1,175 @@
+"""What C++ says of itself: its structures, enumerations and constants, as its compiler has them.
+
+A compiled library holds a text that describes it (`cpp/bindings/abi.hpp`). Structures of ctypes are
+made of that, once for each library: no field, type or number stands in Python a second time.
+"""
+
+import ctypes
+import functools
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rungs.errors import CompilerError
+
+# As NumPy writes types of numbers.
+NUMBERS: dict[str, type] = {
+    "b1": ctypes.c_bool,
+    "i1": ctypes.c_int8,
+    "i2": ctypes.c_int16,
+    "i4": ctypes.c_int32,
+    "i8": ctypes.c_int64,
+    "u1": ctypes.c_uint8,
+    "u2": ctypes.c_uint16,
+    "u4": ctypes.c_uint32,
+    "u8": ctypes.c_uint64,
+    "f4": ctypes.c_float,
+    "f8": ctypes.c_double,
+}
+
+
+class Structure(ctypes.Structure):
+    """A structure of C++; one is made with a value for each of its fields, and no other.
+
+    A value is a number, a structure, an enumerator's name, an address, None, or an array that a
+    pointer is to point to; who gives it keeps it alive.
+
+    Raises:
+        CompilerError: a field has no value, or a value no field; there is no such enumerator; or an
+            array's numbers are not of the type that the pointer is for. The message names the
+            structure and the field.
+    """
+
+    __slots__ = ()  # what is no field can't be set later, either
+
+    _types: ClassVar[dict[str, str]]
+    _enumerators: ClassVar[dict[str, dict[str, int]]]
+
+    def __init__(self, **values: Any):
+        if values.keys() != self._types.keys():
+            for name in [*self._types, *values]:  # the first in either's order
+                if (name in values) != (name in self._types):
+                    here, not_here = ("C++", "Python") if name in self._types else ("Python", "C++")
+                    raise CompilerError(
+                        f"{type(self).__name__}: {name} is in {here}, and not in {not_here}"
+                    )
+        super().__init__(**{name: self._value(name, value) for name, value in values.items()})
+
+    @classmethod
+    def number(cls, field: str, name: str) -> int:
+        """Returns the number of an enumerator of a field's type."""
+        return cls._enumerators[field][name]
+
+    def _value(self, name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.number(name, value)
+        if isinstance(value, np.ndarray):
+            kind = self._types[name].removeprefix("*")
+            # A byte, or what is no number, stands for whatever its memory holds.
+            if kind in NUMBERS and kind != "u1" and value.dtype != np.dtype(kind):
+                raise CompilerError(
+                    f"{type(self).__name__}: {name} is {np.dtype(kind)} in C++, {value.dtype} in "
+                    "Python"
+                )
+            return value.ctypes.data
+        return value
+
+
+class Description(NamedTuple):
+    """A compiled library's.
+
+    Attributes:
+        structures: by name; as the others, it raises CompilerError for what isn't there.
+        enumerations: the numbers of enumerators, by name.
+        constants: by name.
+        functions: the types of what each returns and takes.
+    """
+
+    structures: dict[str, type[Structure]]
+    enumerations: dict[str, dict[str, int]]
+    constants: dict[str, int]
+    functions: dict[str, list[str]]
+
+
+def described(api: Any) -> Description:
+    """Returns what a library says of itself.
+
+    Args:
+        api: its functions, as `rungs._src.compile` loads them.
+
+    Raises:
+        CompilerError: a structure is not what ctypes makes of its fields; the message names it and
+            the field.
+    """
+    return parse(ctypes.string_at(api.rungs_abi()))
+
+
+@functools.lru_cache(maxsize=64)
+def parse(text: bytes) -> Description:
+    """Reads what a library says of itself; raises as `described`."""
+    found = Description(
+        _Named("structure"), _Named("enumeration"), _Named("constant"), _Named("function")
+    )
+    fields: dict[str, list[list[str]]] = {}
+    sizes = {}
+    for line in text.decode().splitlines():
+        what, name, *rest = line.split(" ")
+        match what:
+            case "structure":
+                fields[name], sizes[name] = (own := []), int(rest[0])
+            case "field":
+                own.append([name, *rest])
+            case "enumeration":
+                found.enumerations[name] = _enumerators(name, rest)
+            case "constant":
+                found.constants[name] = int(rest[0])
+            case "function":
+                found.functions[name] = rest
+    for name in fields:
+        found.structures[name] = _structure(name, fields[name], sizes[name], found.structures)
+    return found
+
+
+class _Named(dict):
+    """Things by name; whoever asks for one that isn't there is told."""
+
+    def __init__(self, kind: str):
+        super().__init__()
+        self._kind = kind
+
+    def __missing__(self, name: str) -> Any:
+        raise CompilerError(f"the compiled C++ has no {self._kind} {name}")
+
+
+def _enumerators(name: str, pairs: list[str]) -> dict[str, int]:
+    numbers = _Named(f"value of {name} called")
+    numbers |= {each: int(number) for each, number in (pair.split("=") for pair in pairs)}
+    return numbers
+
+
+def _structure(
+    name: str, fields: list[list[str]], size: int, others: dict[str, type[Structure]]
+) -> type[Structure]:
+    body: dict[str, Any] = {"__slots__": (), "_types": {}, "_enumerators": {}, "_fields_": []}
+    for field, _, kind, *pairs in fields:
+        body["_types"][field] = kind
+        body["_enumerators"][field] = _enumerators(f"{name}.{field}", pairs)
+        body["_fields_"].append((field, _type(name, field, kind, others)))
+    made = type(name, (Structure,), body)
+    places = [*((field, int(offset), getattr(made, field).offset) for field, offset, *_ in fields)]
+    for field, theirs, ours in (*places, ("size", size, ctypes.sizeof(made))):
+        if ours != theirs:
+            raise CompilerError(f"{name}: {field} is {ours} in Python, {theirs} in C++")
+    return made
+
+
+def _type(name: str, field: str, kind: str, others: dict[str, type[Structure]]) -> type:
+    if kind.startswith("*"):
+        return ctypes.c_void_p
+    if kind in NUMBERS:
+        return NUMBERS[kind]
+    if kind in others:
+        return others[kind]
+    if kind.startswith("V") and kind[1:].isdigit():  # of that size, of which no more is said
+        return ctypes.c_uint8 * int(kind[1:])
+    raise CompilerError(f"{name}: {field} is of a type that Python doesn't know, {kind}")

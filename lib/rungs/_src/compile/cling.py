@@ -1,0 +1,218 @@
+"""C++ compiled as it is loaded: the only module that knows cppyy.
+
+Cling, the C++ interpreter beneath cppyy, is Clang: given `-O3 -march=native` it makes the same kind
+of code as a compiler run ahead of time. It takes flags only before its first import and only with a
+precompiled header made with the same flags, so this module must be the first to import cppyy. The
+OpenMP runtime that its code calls is `rungs._src.compile.openmp`'s.
+"""
+
+import contextlib
+import ctypes
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rungs._src import paths
+from rungs._src.compile import cache, headers, openmp
+from rungs._src.compile.functions import Api
+from rungs._src.machine.cpu import cpu_features
+from rungs.errors import CompilerError, UnavailableError, install_hint
+
+FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
+
+
+def is_here() -> bool:
+    """Says whether cppyy is installed."""
+    return importlib.util.find_spec("cppyy") is not None
+
+
+def interpreter() -> Any:
+    """Returns cppyy, its compiler set as ours is and an OpenMP runtime beside it, nothing compiled.
+
+    Raises:
+        UnavailableError: cppyy is not installed.
+        CompilerError: it was imported before, with other flags.
+    """
+    if not is_here():
+        raise UnavailableError(f"Cling (cppyy) is not here: {install_hint('cling')}")
+    _import_cppyy()
+    openmp.load()
+    import cppyy
+
+    return cppyy
+
+
+# The headers as they were when this process compiled them: C++ can't be redefined in one process.
+_loaded: str | None = None
+
+
+def load() -> Api:
+    """Compiles the functions of `cpp/bindings`; each releases the interpreter lock.
+
+    The first call in a process takes about a second, the first on a machine a few more for the
+    precompiled header.
+
+    Raises:
+        UnavailableError: cppyy is not installed.
+        CompilerError: the headers do not compile, or have changed since this process loaded them.
+    """
+    global _loaded
+    version = headers.fingerprint()
+    if _loaded is None:
+        _compile()
+        _loaded = version
+    if version != _loaded:
+        raise CompilerError(
+            "the headers in cpp/ have changed since this process compiled them, and C++ can't be "
+            "redefined: restart the kernel"
+        )
+    return _functions()
+
+
+def load_mpi() -> Api:
+    """Compiles the functions of `load`, and of `cpp/bindings/mpi.cpp`. Initialises MPI.
+
+    Raises:
+        UnavailableError: there is no cppyy, mpi4py, MPI library, or `mpi.h` that belongs to it.
+        CompilerError: as `load`.
+    """
+    if not is_here():  # the extra `mpi` brings Cling, too
+        raise UnavailableError(f"no MPI (No module named 'cppyy'): {install_hint('mpi')}")
+    functions = load()
+    _include_mpi()
+    return functions
+
+
+def load_steps() -> Api:
+    """Compiles the functions of `cpp/course/steps_bindings.cpp`.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    functions = load()
+    _include(headers.STEPS)
+    return functions
+
+
+def load_learn() -> Api:
+    """Compiles the functions of `cpp/bindings/learn.cpp`, beside those of `load`.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    functions = load()
+    _include(headers.LEARN)
+    return functions
+
+
+@functools.cache
+def _include_mpi() -> None:
+    library = mpi_library()
+    import cppyy
+
+    # mpi4py keeps the library's names to itself; Cling needs them too.
+    ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+    cppyy.add_include_path(str(mpi_headers(library)))
+    _include(headers.MPI)
+
+
+def mpi_library() -> Path:
+    """Returns the MPI library that mpi4py loads, and initialises it.
+
+    Raises:
+        UnavailableError: there is no mpi4py, or no MPI library.
+    """
+    try:
+        from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
+    except (ImportError, RuntimeError) as error:
+        raise UnavailableError(f"no MPI ({error}): {install_hint('mpi')}") from None
+    try:
+        mapped = Path("/proc/self/maps").read_text().split()
+    except OSError:
+        raise UnavailableError("which libmpi.so mpi4py has loaded only Linux tells") from None
+    libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
+    if not libraries:
+        raise UnavailableError(f"mpi4py's MPI is no libmpi.so: {install_hint('mpi')}")
+    return libraries[0]
+
+
+def mpi_headers(library: Path) -> Path:
+    """Returns the folder with the `mpi.h` of such a library; UnavailableError where it is not."""
+    include = library.parents[1] / "include"
+    if not (include / "mpi.h").exists():
+        raise UnavailableError(f"no mpi.h in {include}, beside {library}: {install_hint('mpi')}")
+    return include
+
+
+def _compile() -> None:
+    interpreter()
+    _include(*headers.API)
+    # Cling ignores -fopenmp in silence where its precompiled header was made without.
+    if not _functions().rungs_openmp_version():
+        raise CompilerError("Cling compiled without OpenMP")
+
+
+@functools.cache
+def _include(*sources: str) -> None:
+    import cppyy
+
+    try:
+        with contextlib.chdir(paths.CPP):
+            cppyy.cppdef("\n".join(f'#include "{paths.CPP / source}"' for source in sources))
+    except SyntaxError as error:
+        raise CompilerError(f"Cling could not compile {', '.join(sources)}: {error}") from error
+
+
+@functools.cache
+def _functions() -> Api:
+    import cppyy
+
+    class Functions:
+        """cppyy's functions, looked up once each."""
+
+        def __getattr__(self, name: str) -> Any:
+            function = getattr(cppyy.gbl, name)
+            function.__release_gil__ = True
+            setattr(self, name, function)
+            return function
+
+    return Functions()
+
+
+def _import_cppyy() -> None:
+    if "cppyy" in sys.modules and os.environ.get("EXTRA_CLING_ARGS") != FLAGS:
+        raise CompilerError(
+            "cppyy was imported before Rungs could set its compiler flags: import rungs first"
+        )
+    os.environ["EXTRA_CLING_ARGS"] = FLAGS
+    # It looks for its settings, libraries and headers in the current folder first.
+    with contextlib.chdir(paths.CPP):
+        os.environ["CLING_STANDARD_PCH"] = str(_precompiled_header())
+        os.environ["CLING_REBUILD_PCH"] = "0"  # what was checked is what is loaded
+        import cppyy  # noqa: F401
+
+
+def _precompiled_header() -> Path:
+    """Cling's standard header, precompiled with our flags; built in a process of its own, once."""
+    found = importlib.util.find_spec("cppyy_backend")
+    backend = found.submodule_search_locations[0]  # type: ignore[union-attr,index]  # cppyy needs it
+    # The header names the files it was made from, and cppyy asks their folder's date.
+    made_from = (backend, os.stat(os.path.join(backend, "include")).st_mtime_ns)
+    version = importlib.metadata.version("cppyy-cling")
+    return cache.built("cling", (FLAGS, cpu_features(), version, made_from), _precompile)
+
+
+def _precompile(path: Path) -> None:
+    build = subprocess.run(
+        [sys.executable, "-P", "-c", "import cppyy"],
+        env=os.environ | {"CLING_STANDARD_PCH": str(path)},
+        capture_output=True,
+        text=True,
+    )
+    if build.returncode or not path.exists():
+        raise CompilerError(f"cppyy could not precompile its header: {build.stderr}")

@@ -1,0 +1,50 @@
+"""The C++ that is compiled, and which version of it this is."""
+
+import functools
+import hashlib
+import os
+from pathlib import Path
+
+from rungs._src import paths
+from rungs.errors import CompilerError
+
+# What defines the functions that Python calls, below `cpp/`. Those of `API` are compiled together.
+API = ("bindings/chess.cpp", "bindings/cartpole.cpp", "bindings/search.cpp", "bindings/team.cpp")
+LEARN = "bindings/learn.cpp"
+MPI = "bindings/mpi.cpp"
+DEVICE = "bindings/device.cpp"
+COURSE = "course/bindings.cpp"
+MACHINE = "course/machine_bindings.cpp"
+STEPS = "course/steps_bindings.cpp"
+
+
+def fingerprint() -> str:
+    """Returns a hash of every file of C++, which changes when any of them does.
+
+    Raises:
+        CompilerError: one can't be read.
+    """
+    files = []
+    try:
+        for folder, _, names in os.walk(paths.CPP, onerror=_raise):
+            for name in names:
+                if name.endswith((".hpp", ".cpp")) or folder == str(paths.CPP / "cuda"):
+                    path = os.path.join(folder, name)
+                    stat = os.stat(path)
+                    files.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+        return _hash(str(paths.CPP), tuple(sorted(files)))
+    except OSError as error:
+        raise CompilerError(f"the C++ can't be read: {error}") from None
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+# Every environment that is made asks, so files that look as they did are not read again.
+@functools.lru_cache(maxsize=16)
+def _hash(root: str, files: tuple[tuple[str, int, int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for path, *_ in files:
+        digest.update(os.path.relpath(path, root).encode() + b"\0" + Path(path).read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,75 @@
+"""The code that a wheel holds: compiled ahead of time, once for each kind of processor."""
+
+import functools
+import hashlib
+import os
+from pathlib import Path
+
+from rungs._src.compile import functions
+from rungs._src.compile.variants import VARIANTS, Variant, file_name
+from rungs._src.machine.cpu import cpu_features
+from rungs.errors import CompilerError, UnavailableError
+
+FOLDER = Path(__file__).parents[2] / "compiled"
+
+
+def is_here() -> bool:
+    """Says whether this installation holds compiled code: a wheel's does, a source tree doesn't."""
+    return any(path(variant).exists() for variant in VARIANTS)
+
+
+def load() -> functions.Api:
+    """Loads the functions of `cpp/bindings`, compiled for the best that this processor has.
+
+    `RUNGS_ISA` forces a variant, by its name.
+
+    Raises:
+        UnavailableError: no variant is here that this processor could run, or `RUNGS_ISA` names
+            none that is.
+        CompilerError: a file is not as it was when the wheel was built.
+    """
+    return _whole(path(chosen()))
+
+
+@functools.cache
+def _whole(library: Path) -> functions.Api:
+    """Loads a library whose file is as `setup.py` listed it.
+
+    Code that was cut short would end the process as it is loaded, or later.
+    """
+    try:
+        listed = (library.parent / "sha256sums").read_bytes().split(b"\n")
+        line = f"{hashlib.sha256(library.read_bytes()).hexdigest()}  compiled/{library.name}"
+        if line.encode() not in listed:
+            raise CompilerError(f"{library} is damaged: install the wheel again")
+    except OSError as error:
+        raise CompilerError(f"the wheel is damaged, install it again: {error}") from None
+    return functions.bound(library)
+
+
+def chosen() -> Variant:
+    """Returns the variant that `load` loads; raises as that."""
+    asked = os.environ.get("RUNGS_ISA")
+    here = [variant for variant in VARIANTS if path(variant).exists()]
+    has = set(cpu_features().split())
+    able = [variant for variant in here if has.issuperset(variant.features)]
+    if not has:  # unknown: what every processor of the family has, but what is asked for
+        able = here if asked else here[-1:]
+    if asked:
+        named = [variant for variant in here if variant.name == asked]
+        if not named:
+            known = ", ".join(variant.name for variant in here)
+            raise UnavailableError(f"RUNGS_ISA={asked!r} is none of what is compiled here: {known}")
+        if named[0] not in able:
+            lacks = sorted(set(named[0].features) - has)
+            raise UnavailableError(f"RUNGS_ISA={asked!r}: this processor lacks {', '.join(lacks)}")
+        return named[0]
+    if not able:
+        names = ", ".join(variant.name for variant in here)
+        raise UnavailableError(f"what is compiled here ({names}) does not run on this processor")
+    return able[0]
+
+
+def path(variant: Variant) -> Path:
+    """Returns where a variant's library is, if it is here."""
+    return FOLDER / file_name(variant)

@@ -1,0 +1,51 @@
+"""Our headers compiled for a GPU, as NVRTC does it while a program runs."""
+
+from pathlib import Path
+
+from rungs._src import paths
+from rungs._src.compile import cache, headers
+from rungs.errors import CompilerError, UnavailableError, install_hint
+
+
+def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
+    """Compiles machine code for a GPU, if it isn't there yet. No GPU is needed.
+
+    Args:
+        source: a header below `cpp/`, whose kernels are wanted.
+        arch: "sm_80", "sm_90", ...
+        macros: with their values.
+
+    Raises:
+        UnavailableError: cuda-core or NVRTC is not installed.
+        CompilerError: the header does not compile; the message holds what NVRTC said.
+    """
+    try:
+        from cuda.bindings import nvrtc
+        from cuda.core import Program, ProgramOptions
+
+        version = nvrtc.nvrtcVersion()
+    except ImportError:
+        raise UnavailableError(f"cuda-core is not installed: {install_hint('gpu')}") from None
+    except RuntimeError:  # as cuda-core says that a library is not there
+        raise UnavailableError(f"NVRTC is not installed: {install_hint('gpu')}") from None
+    options = {
+        "name": str(paths.CPP / source),  # headers are looked for beside it
+        "arch": arch,
+        "std": "c++20",
+        # All functions are the GPU's: no header has to say so.
+        "device_as_default_execution_space": True,
+        "device_int128": True,
+        "include_path": [str(paths.CPP / folder) for folder in ("cuda", "rungs")],
+        "define_macro": [(name, str(value)) for name, value in macros.items()],
+    }
+
+    def build(path: Path) -> None:
+        try:
+            compiled = Program((paths.CPP / source).read_text(), "c++", ProgramOptions(**options))
+            code = compiled.compile("cubin").code
+        except Exception as error:  # NVRTC's own, or of a library that is not there
+            raise CompilerError(f"NVRTC refuses {source} for {arch}: {error}") from None
+        path.write_bytes(bytes(code))
+
+    identity = (options, headers.fingerprint(), version)
+    return cache.built(f"cubin-{arch}", identity, build).read_bytes()

@@ -1,0 +1,5 @@
+"""The C++, compiled as this is imported: once, for all processes that `preload`'s server forks."""
+
+from rungs._src.compile import loader
+
+loader.load()

@@ -1,0 +1,55 @@
+"""Files that are there whole or not at all."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rungs.errors import StorageError
+
+UNFINISHED = ".rungs-unfinished-"
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yields a path to write to, in the folder of `path` (made if missing), then moved to `path`.
+
+    Where the block raises, or the process is killed, `path` stays as it was.
+
+    Raises:
+        StorageError: it can't be written; the message names it.
+    """
+    with reraise_as_storage_error(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=UNFINISHED) as folder:
+            unfinished = Path(folder) / path.name
+            yield unfinished
+            os.replace(unfinished, path)
+
+
+@contextlib.contextmanager
+def reraise_as_storage_error(path: Path) -> Iterator[None]:
+    """Names `path` where the system refuses something: a full disk's own error names nothing.
+
+    Raises:
+        StorageError: it did.
+    """
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        what = f" ({error.filename})" if error.filename else ""
+        raise StorageError(f"{path} can't be written: {error.strerror or error}{what}") from error
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Removes what processes that were killed have left unfinished in `folder`.
+
+    Its caller sees to it that no process is at work there: `rungs._src.core.lock`.
+    """
+    for unfinished in folder.glob(f"{UNFINISHED}*"):
+        if not unfinished.is_symlink():
+            shutil.rmtree(unfinished)

@@ -1,0 +1,149 @@
+"""What all our vector environments share, whatever is played: what they take and refuse."""
+
+import abc
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike
+
+from rungs._src.core.arguments import checked_actions, integer, shown
+from rungs._src.core.memory import on_host
+from rungs.errors import BusyError, ConfigurationError
+
+# NumPy's, or PyTorch's tensor where outputs are tensors.
+Array = Any
+
+
+class BatchEnv(VectorEnv, abc.ABC):
+    """A vector environment that is stepped as one.
+
+    Attributes:
+        num_envs: how many.
+        autoreset_mode: when the next episode begins.
+        device: where outputs are tensors, their device; else None.
+        _begun: whether a reset came before.
+        _ended: (N,) bool, where the last step ended an episode.
+        _num_ended: in how many; None, unknown, where a step did not wait to count them.
+    """
+
+    device: Any = None
+    _ended: Array
+
+    def _describe(
+        self,
+        autoreset_mode: AutoresetMode,
+        observation_space: gymnasium.Space,
+        action_space: gymnasium.Space,
+    ) -> None:
+        """Takes the mode and the spaces of one environment; `num_envs` is set."""
+        self.autoreset_mode = autoreset_mode
+        self.metadata = {"autoreset_mode": autoreset_mode}
+        self.single_observation_space = observation_space
+        self.single_action_space = action_space
+        self.observation_space = batch_space(observation_space, self.num_envs)
+        self.action_space = batch_space(action_space, self.num_envs)
+        self._num_ended: int | None = 0
+        self._begun = False
+        # One thread may come in again: where Ctrl-C falls between taking it and holding it.
+        self._lock = threading.RLock()
+
+    @contextlib.contextmanager
+    def _alone(self, method: str) -> Iterator[None]:
+        """Keeps other threads out meanwhile.
+
+        Raises:
+            BusyError: one is in already.
+        """
+        if not self._lock.acquire(False):
+            raise self._busy(method)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _busy(self, method: str) -> BusyError:
+        return BusyError(
+            f"{method}(): another thread is in this environment, which has one caller at a time"
+        )
+
+    def checked(self, actions: ArrayLike, *before: int) -> Array:
+        """Returns `actions` as (*before, N) int64, where outputs are, copied only where needed.
+
+        Raises:
+            ConfigurationError: they have a wrong shape or dtype.
+        """
+        shape = (*before, self.num_envs)
+        if self.device is None:
+            return checked_actions(actions, shape)
+        return _tensors().on_device(actions, shape, self.device)
+
+    def _checked_steps(self, steps: int) -> int:
+        """Returns how many `step_many` takes, where it can."""
+        self._check_begun("step_many")
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            raise ConfigurationError("step_many needs episodes to follow each other: not DISABLED")
+        return integer("steps", steps, 1, 2**31 - 1)
+
+    def _refuse_ended(self) -> None:
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            boards = ", ".join(map(str, np.flatnonzero(on_host(self._ended))))
+            raise gymnasium.error.ResetNeeded(
+                f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
+            )
+
+    def _reset_mask(self, seed: int | None, options: dict | None) -> Array | None:
+        if options is None:
+            return None
+        if not isinstance(options, Mapping):
+            raise ConfigurationError(f"options={shown(options)} is not a dict")
+        unknown = ", ".join(shown(name) for name in options if name != "reset_mask")
+        if unknown:
+            raise ConfigurationError(f"unknown reset options: {unknown}")
+        which = options.get("reset_mask")
+        if which is None:
+            return None
+        array = isinstance(which, np.ndarray) and not isinstance(which, np.ma.MaskedArray)
+        if not array or which.dtype != np.bool_:
+            raise ConfigurationError(f"reset_mask={shown(which)} is not an array of bool")
+        if which.shape != (self.num_envs,):
+            raise ConfigurationError(f"reset_mask has shape {which.shape}, not ({self.num_envs},)")
+        if seed is not None or not self._begun:
+            raise ConfigurationError("reset_mask begins next episodes: first reset without it")
+        # Memory may be called bool whose bytes are others than 0 and 1.
+        which = np.ascontiguousarray(which).view(np.uint8) != 0
+        return which if self.device is None else _tensors().moved(which, self.device)
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise gymnasium.error.ClosedEnvironmentError("the environment is closed")
+
+    def _check_begun(self, method: str) -> None:
+        self._check_open()
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded(f"call reset() before {method}()")
+
+
+def stays_ended(mode: AutoresetMode, ended: Array) -> np.ndarray:
+    """Returns which episodes have ended and not begun again.
+
+    Args:
+        mode: when the next episode begins.
+        ended: (N,) bool, which ended in the last step.
+
+    Returns:
+        (N,) bool, a copy.
+    """
+    return on_host(ended) & (mode != AutoresetMode.SAME_STEP)
+
+
+def _tensors() -> ModuleType:
+    from rungs._src.core import tensors  # PyTorch is needed only where outputs are tensors
+
+    return tensors

@@ -1,0 +1,139 @@
+"""Folders that say they are ours: what is in them may be replaced, as far as we wrote it."""
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rungs._src.core.arguments import shown
+from rungs._src.core.atomic import atomic_write, remove_leftovers, reraise_as_storage_error
+from rungs._src.core.lock import locked
+from rungs._src.core.schema import schema_error
+from rungs.errors import ConfigurationError
+from rungs.version import __version__
+
+_MARK = "rungs.json"
+_TOOL = "rungs, a ladder of environments"  # no other program's
+_SCHEMA = 1
+_FORM = {"tool": str, "schema": int, "kind": str, "names": [str], "files": [str]}
+
+
+class Folder:
+    """A folder that is ours, and this process's alone: see `locked_output_dir`.
+
+    Attributes:
+        path: where it is.
+        kind: what it holds, such as "run".
+        names: patterns of what is written there.
+        files: what we wrote, by names relative to `path`.
+    """
+
+    def __init__(self, path: Path, kind: str, names: tuple[str, ...], files: list[str]):
+        self.path, self.kind, self.names, self.files = path, kind, names, files
+        self.used = False  # whether `clear` or `note` was called
+
+    def clear(self) -> None:
+        """Removes the files that we wrote, and nothing else, nor anything through a link."""
+        with reraise_as_storage_error(self.path):
+            for name in self.files:
+                file = self.path / name
+                inside = file.parent.resolve() == file.parent and file.is_relative_to(self.path)
+                if inside and file.is_file() and not file.is_symlink():
+                    file.unlink()
+        self.files = []
+        self.note([])
+
+    def note(self, files: Iterable[Path]) -> None:
+        """Knows from now on that we wrote some files, so that `clear` may remove them."""
+        self.used = True
+        names = {str(file.relative_to(self.path)) for file in files}
+        self.files = sorted(names.union(self.files))
+        mark = {"tool": _TOOL, "schema": _SCHEMA, "version": __version__}
+        mark |= {"kind": self.kind, "names": self.names, "files": self.files}
+        with atomic_write(self.path / _MARK) as unfinished:
+            unfinished.write_text(json.dumps(mark, indent=1))
+
+
+@contextlib.contextmanager
+def locked_output_dir(
+    path: Path, kind: str, names: tuple[str, ...], refused: tuple[str, ...] | None = None
+) -> Iterator[Folder]:
+    """Keeps a folder, which is made if missing, to ourselves while the block runs.
+
+    It says that it is ours from the first moment, so that nobody else begins in a part of it; and
+    afterwards where `Folder.clear` or `Folder.note` was called.
+
+    Args:
+        path: the folder.
+        kind: what it holds or will hold.
+        names: patterns of what will be written there.
+        refused: patterns of what must not be there unless the folder is ours; by default `names`.
+
+    Raises:
+        ConfigurationError: the folder holds something of those names that is not ours or is a link,
+            or it is of another kind, part of another of our folders, in use, or no path at all; it
+            is named.
+        StorageError: it can't be made or written to.
+    """
+    try:
+        path = path.resolve()
+    except ValueError:  # it holds a NUL
+        raise ConfigurationError(f"{shown(str(path))} is no path") from None
+    if path.exists() and not path.is_dir():
+        raise ConfigurationError(f"{path} is no folder")
+    _check_is_no_part(path)
+    with locked(path):
+        mark = _mark(path)
+        if mark is None:
+            foreign = names if refused is None else refused
+            _check_nothing_is_there(path, kind, (_MARK, *foreign))
+        elif mark["kind"] != kind:
+            raise ConfigurationError(f"{path} holds a {mark['kind']}, not a {kind}")
+        for link in (file for name in names for file in path.glob(name) if file.is_symlink()):
+            raise ConfigurationError(f"{link} is a link: nothing is replaced through one")
+        remove_leftovers(path)
+        folder = Folder(path, kind, names, mark["files"] if mark else [])
+        try:
+            if mark is None:
+                folder.note([])
+                folder.used = False
+                # Who began in a part of it before it was marked has made that folder.
+                _check_nothing_is_there(path, kind, foreign, but=(_MARK,))
+            # And whom it is a part of may have been marked since.
+            _check_is_no_part(path)
+            yield folder
+        finally:
+            if mark is None and not folder.used:
+                with contextlib.suppress(OSError):  # as where the folder was removed meanwhile
+                    (path / _MARK).unlink()
+
+
+def _check_is_no_part(path: Path) -> None:
+    for parent in path.parents:
+        outer, part = _mark(parent), path.relative_to(parent).parts[0]
+        if outer and any(Path(part).match(name) for name in outer["names"]):
+            raise ConfigurationError(f"{path} is part of the {outer['kind']} in {parent}")
+
+
+def _check_nothing_is_there(
+    path: Path, kind: str, refused: tuple[str, ...], but: tuple[str, ...] = ()
+) -> None:
+    found = sorted(file for name in refused for file in path.glob(name))
+    for file in found:
+        if not file.name.startswith(".rungs-") and file.name not in but:
+            raise ConfigurationError(
+                f"{file} is not of a {kind} of this version of Rungs: "
+                "choose another folder, or remove it"
+            )
+
+
+def _mark(path: Path) -> dict | None:
+    """Returns what a folder says of itself, or None where it isn't ours."""
+    if not (path / _MARK).is_file():  # a pipe would be waited for
+        return None
+    try:
+        mark = json.loads((path / _MARK).read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
+    ours = not schema_error(mark, _FORM) and (mark["tool"], mark["schema"]) == (_TOOL, _SCHEMA)
+    return mark if ours else None

@@ -1,0 +1,54 @@
+"""What environments share whose actions and outputs are tensors on one device."""
+
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
+
+from rungs._src.core.arguments import boolean, checked_actions
+from rungs.errors import ConfigurationError
+
+# What becomes an int64 with the value that it had.
+_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.int64}
+_INTEGERS |= {torch.uint8, torch.uint16, torch.uint32}
+
+
+def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
+    """Returns actions as an int64 tensor on the device, copied only where they are not yet.
+
+    Raises:
+        ConfigurationError: they have a wrong shape or dtype.
+    """
+    if not isinstance(actions, torch.Tensor):
+        actions = torch.from_numpy(checked_actions(actions, shape))
+    if actions.shape != shape:
+        raise ConfigurationError(f"actions have shape {tuple(actions.shape)}, not {shape}")
+    if actions.dtype not in _INTEGERS:
+        raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
+    if actions.layout != torch.strided or actions.is_meta:
+        raise ConfigurationError("actions are a tensor without a number for each environment")
+    return actions.to(device, torch.int64).contiguous()
+
+
+def chosen_device(name: str) -> torch.device:
+    """Returns the device "cpu"; or of "cuda" the one that is PyTorch's current one now."""
+    if name == "cuda":
+        return torch.device(name, torch.cuda.current_device())
+    return torch.device(name)
+
+
+def moved(array: np.ndarray, device: torch.device) -> torch.Tensor:
+    """Returns an array as a tensor on the device."""
+    return torch.from_numpy(array).to(device)
+
+
+def checked_validate(validate: bool, autoreset_mode: AutoresetMode) -> bool:
+    """Returns `validate`; refuses False where a step must know which boards have ended.
+
+    Raises:
+        ConfigurationError: it is no bool, or the mode is DISABLED, which must refuse them.
+    """
+    validate = boolean("validate", validate)
+    if not validate and autoreset_mode == AutoresetMode.DISABLED:
+        raise ConfigurationError("validate=False can't tell whom DISABLED would have to refuse")
+    return validate

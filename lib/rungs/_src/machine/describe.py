@@ -1,0 +1,99 @@
+"""This machine in a few words, to stand beside every number measured on it."""
+
+import os
+import platform
+import re
+
+from rungs._src.machine import gpu
+from rungs._src.machine.cpu import cpu_features, cpu_identity, cpu_name, usable_cores
+from rungs._src.machine.known import microarchitecture
+
+# Facts by which numbers are of one machine. The name is not enough: processors of two generations
+# may both call themselves "AMD EPYC".
+SAME = (
+    *("machine", "gpu", "cores"),
+    *("cpu_vendor", "cpu_family", "cpu_model", "cpu_stepping", "microarchitecture"),
+)
+UNKNOWN = "unknown"
+
+_VENDORS = {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
+
+
+def describe() -> dict:
+    """Describes the machine; a fact the system does not tell is None.
+
+    Returns:
+        `machine` (the processor's name), `cpu_vendor`, `cpu_family`, `cpu_model`, `cpu_stepping`,
+        `microarchitecture` ("unknown" where it is not one of `machine.known`), `gpu` (its
+        name), `cores` this process may use, `all_cores`, `memory_bytes`, `virtual` (whether a
+        hypervisor says it is there), `system`, `python`.
+    """
+    features, known = cpu_features(), microarchitecture()
+    # Without a list of features there's the architecture, which says nothing about a hypervisor.
+    listed = features != platform.machine()
+    return {
+        "machine": cpu_name(),
+        **cpu_identity(),
+        "microarchitecture": known.name if known else UNKNOWN,
+        "gpu": gpu.name(),
+        "cores": usable_cores(),
+        "all_cores": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "virtual": "hypervisor" in features.split() if listed else None,
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def in_words(facts: dict) -> str:
+    """Names a machine in a sentence: "2 cores of AMD EPYC, Zen 4", "16 cores of it with an H200".
+
+    Args:
+        facts: of `describe`, or a result's provenance, whose values are text.
+    """
+    gpu_name, kind = facts.get("gpu"), facts.get("microarchitecture", UNKNOWN)
+    beside = f" with an {gpu_name}" if gpu_name not in (None, "None") else ""
+    cores = "1 core" if int(facts["cores"]) == 1 else f"{facts['cores']} cores"
+    return f"{cores} of {facts['machine']}{'' if kind == UNKNOWN else f', {kind}'}{beside}"
+
+
+def slug() -> str:
+    """Names the machine as a folder of `data/recorded/`: "amd-zen4-2-cores", or "nvidia-h200"."""
+    return slug_of(describe())
+
+
+def slug_of(facts: dict) -> str:
+    """Names a machine as `slug` does, from facts as of `in_words`.
+
+    A processor whose microarchitecture is unknown goes by its numbers, as in
+    "amd-family25-model17-2-cores"; one that has none by its name.
+    """
+    name = facts.get("gpu")
+    if name in (None, "None"):
+        name = f"{_processor(facts)} {facts['cores']} cores"
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _processor(facts: dict) -> str:
+    vendor = facts.get("cpu_vendor")
+    if vendor in (None, "None"):
+        return facts["machine"]
+    kind = facts["microarchitecture"]
+    known = kind.replace(" ", "")
+    numbers = f"family{facts['cpu_family']} model{facts['cpu_model']}"
+    return f"{_VENDORS.get(vendor, vendor)} {numbers if kind == UNKNOWN else known}"
+
+
+def differing(facts: dict, machine: dict, names: tuple[str, ...] = SAME) -> str:
+    """Says in which facts one description is not of the same machine as another.
+
+    Args:
+        facts: of `describe`, or a result's provenance, whose values are text.
+        machine: likewise.
+        names: the facts to compare.
+
+    Returns:
+        Such as "microarchitecture Zen 4, not Zen 5"; "" where none differs.
+    """
+    pairs = [(name, str(facts.get(name)), str(machine.get(name))) for name in names]
+    return "; ".join(f"{name} {mine}, not {other}" for name, mine, other in pairs if mine != other)

@@ -1,0 +1,5 @@
+"""Where the C++ headers are: in the package."""
+
+from pathlib import Path
+
+CPP = (Path(__file__).parents[1] / "cpp").resolve()

@@ -1,0 +1,45 @@
+"""What `python -m rungs mpi` runs on every rank: a script, whose failure ends all of them."""
+
+import atexit
+import os
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+
+def main() -> None:
+    """Runs one rank: `python -m rungs._src.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`.
+
+    FOLDER is told who we are, as a file named by host, rank and process id; that we are done, as
+    the end of that file; and what we raised, in it.
+    """
+    folder, *command = sys.argv[1:]
+    from mpi4py import MPI
+    from mpi4py.run import run_command_line
+
+    rank = MPI.COMM_WORLD.rank
+    note = Path(folder) / f"{socket.gethostname()} {rank} {os.getpid()}"
+    note.touch()
+    atexit.register(note.unlink)
+    # We were started without the current folder. A module is looked for there last, and where a
+    # script lies first: mpi4py puts that in place of the first entry.
+    if command[0] == "-m":
+        sys.path.append(os.getcwd())
+    else:
+        sys.path.insert(0, "")
+    try:
+        run_command_line(command)
+    except SystemExit:
+        raise
+    except BaseException:
+        said = traceback.format_exc()
+        note.write_text(said)  # mpiexec may drop what was said last
+        atexit.unregister(note.unlink)  # as ranks may all raise, and be in each other's way
+        # In one piece, as another rank's failure may end us before the next line.
+        sys.stderr.write(said)
+        sys.stderr.flush()
+        MPI.COMM_WORLD.Abort(1)
+
+
+main()

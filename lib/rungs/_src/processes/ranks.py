@@ -1,0 +1,164 @@
+"""Starting MPI ranks, and saying which one it was where one dies."""
+
+import contextlib
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError, install_hint
+
+
+def launch(
+    ranks: int,
+    script: str,
+    arguments: Sequence[str] = (),
+    *,
+    hosts: str = "",
+    module: bool = False,
+) -> None:
+    """Runs a Python script on `ranks` ranks, with its output as ours, and waits for it.
+
+    Args:
+        ranks: how many, at least 1.
+        script: its path, or the name of a module.
+        arguments: what it is called with.
+        hosts: names or addresses for `mpiexec -hosts`, separated by commas; by default this one.
+        module: whether `script` is a module's name, as of `python -m`.
+
+    Raises:
+        ConfigurationError: a wrong number of ranks, or there is no such script.
+        UnavailableError: there is no mpiexec.
+        WorkerDiedError: a rank was killed or raised; all the others have been stopped.
+    """
+    if ranks < 1:
+        raise ConfigurationError(f"ranks={ranks} is not at least 1")
+    if module:
+        _check_module(script)
+    elif not Path(script).is_file():
+        raise ConfigurationError(f"no script {script}")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [_mpiexec(), *(["-hosts", hosts] if hosts else []), "-n", str(ranks)]
+        what = ("-m", script) if module else (script,)
+        command += [
+            sys.executable,
+            "-P",
+            "-m",
+            "rungs._src.processes.rank",
+            folder,
+            *what,
+            *arguments,
+        ]
+        # Dies with us; then its ranks see that it is gone.
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=signalled_at_parents_death(signal.SIGTERM),
+        ) as job:
+            said: list[str] = []
+            died: list[tuple[int, int]] = []
+            watch = threading.Thread(target=_watch, args=(Path(folder), job, died))
+            copies = [
+                threading.Thread(target=_copy, args=(stream, to, said))
+                for stream, to in ((job.stdout, sys.stdout), (job.stderr, sys.stderr))
+            ]
+            try:
+                for thread in (watch, *copies):
+                    thread.start()
+                code = job.wait()
+            except BaseException:
+                job.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    job.wait(5)
+                job.kill()
+                raise
+            finally:
+                for thread in (watch, *copies):
+                    thread.join()
+        if code:
+            raise _failure(code, "".join(said), died, Path(folder))
+
+
+def _check_module(name: str) -> None:
+    try:
+        found, why = find_spec(name), ""
+    except (
+        ImportError,
+        ValueError,
+    ) as error:  # as where the package it would be in is not there
+        found, why = None, f": {error}"
+    if not found:
+        raise ConfigurationError(f"no module {name}{why}")
+
+
+def _mpiexec() -> str:
+    """Finds the mpiexec of our own environment, as it belongs to its library; else the system's."""
+    own = Path(sys.prefix) / "bin" / "mpiexec"
+    found = str(own) if own.exists() else shutil.which("mpiexec")
+    if not found:
+        raise UnavailableError(f"there is no mpiexec: {install_hint('mpi')}")
+    return found
+
+
+def _copy(stream, to, said: list) -> None:
+    for line in stream:
+        said.append(line)
+        with contextlib.suppress(BrokenPipeError):  # who reads ours may stop, and the job goes on
+            to.write(line)
+            to.flush()
+
+
+def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
+    """Notes the rank on this machine that ends first, and isn't done: mpiexec kills all others."""
+    poll = select.poll()
+    ranks: dict[int, tuple[int, int]] = {}
+    try:
+        while job.poll() is None and not died:
+            for note in folder.iterdir():
+                host, rank, pid = note.name.rsplit(" ", 2)
+                if host == socket.gethostname() and (int(rank), int(pid)) not in ranks.values():
+                    with contextlib.suppress(ProcessLookupError):
+                        descriptor = os.pidfd_open(int(pid))
+                        ranks[descriptor] = (int(rank), int(pid))
+                        poll.register(descriptor, select.POLLIN)
+            for descriptor, _ in poll.poll(50):
+                ended = ranks[descriptor]
+                poll.unregister(descriptor)
+                if any(folder.glob("* {} {}".format(*ended))):
+                    died.append(ended)
+    finally:
+        for descriptor in ranks:
+            os.close(descriptor)
+
+
+# How MPICH and Open MPI name a rank that called MPI_Abort.
+_ABORTED = re.compile(r"MPI_Abort\(.*\) - process (\d+)|MPI_ABORT was invoked on rank (\d+)")
+
+
+def _failure(code: int, said: str, died: list, folder: Path) -> WorkerDiedError:
+    """Returns who died of what, as ranks here say, as we saw it, and as mpiexec says."""
+    for note in folder.iterdir():
+        if raised := note.read_text():
+            if raised not in said:
+                sys.stderr.write(raised)
+            return WorkerDiedError(int(note.name.split(" ")[-2]), "raised (its traceback is above)")
+    if aborted := _ABORTED.search(said):
+        return WorkerDiedError(int(aborted[1] or aborted[2]), "raised (its traceback is above)")
+    killed = re.search(r"signal (\d+)", said)
+    why = f"died: {signal.Signals(int(killed[1])).name}" if killed else f"exited with code {code}"
+    if not died:
+        return WorkerDiedError(0, f"or another rank {why}")
+    rank, pid = died[0]
+    return WorkerDiedError(rank, f"(process {pid}) {why}")

@@ -1,0 +1,284 @@
+"""Processes that serve one object each, and what happens when one of them dies."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import socket
+import struct
+import threading
+import time
+import traceback
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import NoReturn
+
+from rungs._src.processes.interrupt import uninterrupted
+from rungs._src.processes.main_guard import UNGUARDED, end_if_unguarded
+from rungs.errors import MainGuardError, RungsError, WorkerDiedError
+
+CONTEXT = multiprocessing.get_context("forkserver")
+_PRELOADED = ["rungs"]
+_SAFE_PATH = "PYTHONSAFEPATH"  # as `python -P`
+_STARTING = threading.Lock()  # two threads would take each other's value for what was before
+
+# How long a worker may take to see that nobody wants it any more.
+_PATIENCE = 2.0
+
+# Seconds that no step takes: millions of boards in Python. So nothing that works meets it, and what
+# is left alone over night ends with an error, not with nothing.
+TIMEOUT = 600.0
+
+# Seconds after which a wait is looked at again. Time in which we were stopped ourselves, as by
+# Ctrl-Z, and our workers with us, so counts as this much at most.
+_SLICE = 1.0
+
+
+def preload(*modules: str) -> None:
+    """Starts the server that processes are forked from, which imports modules for all of them.
+
+    Once it is there, it takes no others: each process then imports them by itself. The server
+    imports nothing from the current folder; processes do where this one does.
+
+    Args:
+        *modules: their names.
+    """
+    with _STARTING:
+        _PRELOADED.extend(module for module in modules if module not in _PRELOADED)
+        CONTEXT.set_forkserver_preload(_PRELOADED)
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            forkserver.ensure_running()
+        finally:
+            if before is None:
+                del os.environ[_SAFE_PATH]
+            else:
+                os.environ[_SAFE_PATH] = before
+
+
+def _ours(make: Callable) -> list[str]:
+    """Returns a function's module if it is of this package: others' may be in the current folder.
+
+    A server that looked for them elsewhere might find a package of the same name, for all workers.
+    """
+    return [make.__module__] if make.__module__.partition(".")[0] == "rungs" else []
+
+
+def limit(pipe: Connection, timeout: float | None) -> None:
+    """Has sending to and receiving from a pipe raise BlockingIOError after `timeout` seconds."""
+    if timeout is None:
+        return
+    whole, rest = divmod(timeout, 1)
+    limit = struct.pack("ll", int(whole), max(1, int(rest * 1e6)))
+    with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+        end.setblocking(True)  # whatever the default is: it is the pipe's, too
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+
+
+def failure(
+    worker: int, process: BaseProcess, error: Exception, timeout: float | None
+) -> RungsError:
+    """Ends a worker that can't be talked to any more; returns the error that says why.
+
+    Args:
+        worker: its number.
+        process: its process.
+        error: what its pipe raised, or TimeoutError.
+        timeout: how many seconds were waited.
+    """
+    if isinstance(error, TimeoutError | BlockingIOError):
+        process.kill()  # it may never see that nobody wants it
+        return WorkerDiedError(worker, f"(process {process.pid}) did not answer in {timeout} s")
+    process.join(_PATIENCE)
+    code = process.exitcode
+    if code == UNGUARDED:
+        return MainGuardError()
+    name = signal.Signals(-code).name if code and code < 0 else f"exit code {code}"
+    return WorkerDiedError(worker, f"(process {process.pid}) died: {name}")
+
+
+class Workers:
+    """A process per entry of `arguments`, each with an object `make(*entry)` whose methods we call.
+
+    A worker ends with `close`, with this object, and, as it sees its pipe close, with the process
+    that made it, whatever kills that. Processes are forked from a server that has no threads: a
+    fork of this process would copy the locks of threads that it doesn't copy.
+
+    Args:
+        make: a function that can be pickled; called in the worker.
+        arguments: of `make`, one tuple per worker.
+        daemon: False where they start processes themselves, which a daemon may not.
+        timeout: seconds that a call may take, after which the worker is given up; None: for ever.
+            To start it has `TIMEOUT` at least.
+
+    Raises:
+        WorkerDiedError: a worker could not be started, or `make` raised.
+        MainGuardError: the script that makes them lacks `if __name__ == "__main__":`.
+    """
+
+    def __init__(
+        self,
+        make: Callable,
+        arguments: Sequence[tuple],
+        daemon: bool = True,
+        timeout: float | None = None,
+    ):
+        end_if_unguarded()
+        self._timeout = timeout
+        self._processes: list[BaseProcess] = []
+        self._pipes: list[Connection] = []
+        self._stop = weakref.finalize(self, stop, self._processes, self._pipes)
+        self._waiting: dict[Connection, int] = {}
+        self._dead: RungsError | None = None
+        try:
+            preload(*_ours(make))
+            for entry in arguments:
+                self._start_again(make, entry, daemon)
+        except OSError as error:  # no more files or processes for us
+            self.close()
+            raise WorkerDiedError(len(self._pipes), f"could not be started: {error}") from None
+        starting = None if timeout is None else max(timeout, TIMEOUT)
+        self._receive(range(len(self._pipes)), starting)
+
+    def _start_again(self, make: Callable, entry: tuple, daemon: bool) -> None:
+        """Starts a worker; again, where the server has died and that is not yet seen."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return self._start(make, entry, daemon)
+            except ConnectionRefusedError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+                preload(*_ours(make))
+
+    def _start(self, make: Callable, entry: tuple, daemon: bool) -> None:
+        ours, theirs = CONTEXT.Pipe()
+        with contextlib.ExitStack() as unless_started:
+            unless_started.callback(ours.close)
+            with theirs:  # once it is the worker's alone, the pipe ends when the worker does
+                process = CONTEXT.Process(target=_serve, args=(theirs, make, entry), daemon=daemon)
+                process.start()
+            unless_started.pop_all()
+        self._processes.append(process)
+        self._pipes.append(ours)
+        limit(ours, self._timeout)
+
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of all workers, in order."""
+        return [process.pid for process in self._processes if process.pid]
+
+    def call(self, method: str, arguments: Sequence[tuple]) -> list:
+        """Calls a method of every worker's object, all at the same time.
+
+        Args:
+            method: its name.
+            arguments: one tuple per worker.
+
+        Returns:
+            What each returned.
+
+        Raises:
+            WorkerDiedError: a worker died, its method raised, or it took too long. All workers are
+                stopped, and so is every later call.
+        """
+        return self._exchange(dict(enumerate((method, entry) for entry in arguments)))
+
+    def call_one(self, worker: int, method: str, *arguments):
+        """Calls a method of one worker's object."""
+        return self._exchange({worker: (method, arguments)})[0]
+
+    def close(self) -> None:
+        """Stops all workers; may be called twice."""
+        self._stop()
+
+    def _exchange(self, calls: dict[int, tuple]) -> list:
+        if self._dead:
+            raise self._dead
+        try:
+            with uninterrupted():
+                for worker, call in calls.items():
+                    self._send(worker, call)
+                return self._receive(calls, self._timeout)
+        except KeyboardInterrupt:
+            if self._waiting:  # pressed twice: answers are on their way that nobody will read
+                self.close()
+                self._dead = WorkerDiedError(next(iter(calls)), "was not waited for")
+            raise
+
+    def _send(self, worker: int, message: tuple) -> None:
+        try:
+            self._pipes[worker].send(message)
+        except OSError as error:
+            self._fail(worker, error, self._timeout)
+
+    def _receive(self, workers: Iterable[int], timeout: float | None) -> list:
+        results = dict.fromkeys(workers)
+        self._waiting = {self._pipes[worker]: worker for worker in results}
+        while self._waiting:
+            for pipe in self._answered(timeout):
+                worker = self._waiting[pipe]
+                try:
+                    raised, results[worker] = pipe.recv()
+                except (EOFError, OSError) as error:
+                    self._fail(worker, error, timeout)
+                if raised:
+                    self._give_up(WorkerDiedError(worker, f"raised\n{results[worker]}"))
+                del self._waiting[pipe]
+        return list(results.values())
+
+    def _answered(self, timeout: float | None) -> list[Connection]:
+        """Waits for some of those we wait for, and gives up on the first if none answers."""
+        pipes = list(self._waiting)
+        left = float("inf") if timeout is None else timeout
+        while left > 0:
+            if ready := wait(pipes, min(left, _SLICE)):
+                return ready  # type: ignore[return-value]  # some of the pipes
+            left -= _SLICE
+        self._fail(self._waiting[pipes[0]], TimeoutError(), timeout)
+
+    def _fail(self, worker: int, error: Exception, timeout: float | None) -> NoReturn:
+        self._give_up(failure(worker, self._processes[worker], error, timeout))
+
+    def _give_up(self, error: RungsError) -> NoReturn:
+        self.close()
+        self._dead = error
+        raise error from None
+
+
+def _serve(pipe, make: Callable, arguments: tuple) -> None:
+    # Ctrl-C reaches all processes of a terminal or notebook; it is the parent's to act on.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(EOFError, OSError):  # the parent is gone
+        served = None
+        while True:
+            try:
+                if served is None:
+                    served, result = make(*arguments), None
+                else:
+                    method, entry = pipe.recv()
+                    result = getattr(served, method)(*entry)
+            except (EOFError, OSError):
+                raise
+            except Exception:
+                pipe.send((True, traceback.format_exc()))
+                return
+            pipe.send((False, result))
+
+
+def stop(processes: Sequence[BaseProcess], pipes: Sequence[Connection]) -> None:
+    """Closes the pipes of processes, which ends them, and kills those that do not end."""
+    for pipe in pipes:
+        pipe.close()
+    deadline = time.monotonic() + _PATIENCE
+    for process in processes:
+        process.join(max(0, deadline - time.monotonic()))
+        if process.exitcode is None:
+            process.kill()
+            process.join()

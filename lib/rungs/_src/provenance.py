@@ -1,0 +1,74 @@
+"""What a number or an agent depends on: parameters, machine, versions and the source's commit."""
+
+import datetime
+import importlib.metadata
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from rungs._src.compile import gpp
+from rungs._src.machine.describe import describe
+from rungs.errors import CompilerError, ConfigurationError
+from rungs.version import __version__
+
+_PACKAGES = ("numpy", "torch", "cppyy", "chess", "gymnasium")
+
+
+def provenance(parameters: dict, measured: Mapping = {}) -> dict:
+    """Returns all that a result depends on: parameters, machine, versions, commit and date.
+
+    The version of a package that is not installed is None.
+
+    Args:
+        parameters: the result's own.
+        measured: facts of the machine that were measured, to stand with the others.
+
+    Raises:
+        ConfigurationError: a parameter has the name of one of our facts, or a line break in its
+            value, which would pass for the table; it is named.
+    """
+    facts = describe() | {"rungs": __version__} | {name: _version(name) for name in _PACKAGES}
+    facts |= {"g++": _compiler(), "commit": commit(), "date": now(), **measured}
+    for name, value in parameters.items():
+        if name in facts:
+            raise ConfigurationError(f"parameter {name}={value!r} has the name of a machine's fact")
+        if len(str(value).splitlines()) > 1:
+            raise ConfigurationError(f"parameter {name}={value!r} is not one line")
+    return parameters | facts
+
+
+def now() -> str:
+    """Returns the time, UTC, to the second."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def commit() -> str | None:
+    """Returns the source's commit, with "-dirty" where files differ from it; None outside git."""
+    # An installed package may lie in somebody else's repository, which doesn't know this file.
+    if not _git("ls-files", "--error-unmatch", Path(__file__).name):
+        return None
+    return _git("describe", "--always", "--dirty")
+
+
+def _git(*command: str) -> str | None:
+    """Returns what git says beside this file, or None where it fails or is not installed."""
+    here = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        done = subprocess.run([*here, *command], capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _compiler() -> str | None:
+    try:
+        return gpp.version()
+    except CompilerError:
+        return None

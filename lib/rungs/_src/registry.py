@@ -1,0 +1,184 @@
+"""The factory: every environment and the rungs it climbs, in the order of the ladder."""
+
+import dataclasses
+import importlib
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import gymnasium
+
+from rungs._src.core.arguments import shown
+from rungs.errors import ConfigurationError, UnavailableError, install_hint
+
+if TYPE_CHECKING:  # imported when they are needed
+    from rungs._src.cartpole.vector_env import CartPoleVectorEnv
+    from rungs._src.chess.async_env import AsyncChessEnv
+    from rungs._src.chess.vector_env import ChessVectorEnv
+    from rungs._src.core.batch_env import BatchEnv
+
+
+@dataclasses.dataclass(frozen=True)
+class Rung:
+    """One way to run an environment.
+
+    Attributes:
+        name: what `make` calls it.
+        implementation: what it is, in words.
+        makes: the class of what the environment owns, as "module:name" below `rungs._src`.
+        extra: of pyproject.toml's, that brings what it needs; "" where every installation has it.
+    """
+
+    name: str
+    implementation: str
+    makes: str
+    extra: str = ""
+
+
+_ENVS = {
+    "chess": "chess.vector_env:ChessVectorEnv",
+    "cartpole": "cartpole.vector_env:CartPoleVectorEnv",
+}
+
+_RUNGS = {
+    "chess": (
+        Rung("python", "Python, python-chess", "chess.boards.python:PythonBoards"),
+        Rung(
+            "multiprocessing",
+            "Python, a process per core",
+            "chess.boards.multiprocessing:MultiprocessingBoards",
+        ),
+        Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards"),
+        Rung("openmp", "C++, OpenMP threads", "chess.boards.openmp:OpenmpBoards", "cling"),
+        Rung("threads", "C++, threads of our own", "chess.boards.threads:ThreadsBoards"),
+        Rung("mpi", "C++, MPI ranks with OpenMP threads", "chess.boards.mpi:MpiBoards", "mpi"),
+        Rung("cuda", "C++, a CUDA kernel", "chess.boards.cuda:CudaBoards", "gpu"),
+    ),
+    "cartpole": (
+        Rung("gymnasium", "Python, Gymnasium", "cartpole.carts.gymnasium:GymnasiumCarts"),
+        Rung("subproc", "Python, a process each", "cartpole.carts.subproc:SubprocCarts", "sb3"),
+        Rung("torch", "PyTorch, batched", "cartpole.carts.torch:TorchCarts", "train"),
+        Rung("numba", "Numba, a CUDA kernel", "cartpole.carts.numba:NumbaCarts", "gpu"),
+        Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts"),
+        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.openmp:OpenmpCarts", "cling"),
+        Rung("threads", "C++, threads of our own", "cartpole.carts.threads:ThreadsCarts"),
+    ),
+}
+
+
+def rungs_of(env_id: str) -> tuple[Rung, ...]:
+    """Returns the rungs of an environment, in the order of the ladder.
+
+    Raises:
+        ConfigurationError: there is no environment `env_id`.
+    """
+    if not isinstance(env_id, str) or env_id not in _RUNGS:
+        raise ConfigurationError(f"no environment {shown(env_id)}; there are: {', '.join(_RUNGS)}")
+    return _RUNGS[env_id]
+
+
+@overload
+def make(
+    env_id: Literal["chess"], rung: str = ..., num_envs: int = ..., **settings: Any
+) -> "ChessVectorEnv": ...
+
+
+@overload
+def make(
+    env_id: Literal["cartpole"], rung: str = ..., num_envs: int = ..., **settings: Any
+) -> "CartPoleVectorEnv": ...
+
+
+@overload
+def make(env_id: str, rung: str = ..., num_envs: int = ..., **settings: Any) -> "BatchEnv": ...
+
+
+def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any) -> "BatchEnv":
+    """Makes a vector environment: `make("chess", rung="cpp", num_envs=512, seed=0)`.
+
+    Args:
+        env_id: "chess" or "cartpole".
+        rung: which implementation steps it; the outputs are the same on all.
+        num_envs: number of boards, at least 1; by default 1, as of `gymnasium.make_vec`.
+        **settings: the environment's own, see `rungs.chess.ChessVectorEnv` and
+            `rungs.cartpole.CartPoleVectorEnv`, and the rung's, see its class.
+
+    Raises:
+        ConfigurationError: an unknown environment or rung, or a wrong setting.
+        UnavailableError: this machine or installation lacks what the rung needs.
+    """
+    rungs = {candidate.name: candidate for candidate in rungs_of(env_id)}
+    if not isinstance(rung, str) or rung not in rungs:
+        there = ", ".join(rungs)
+        raise ConfigurationError(f"{env_id} has no rung {shown(rung)}; there are: {there}")
+    chosen = rungs[rung]
+    try:
+        owned = _imported(chosen.makes)
+    except ImportError as error:
+        if not chosen.extra:
+            raise
+        raise UnavailableError(
+            f"{env_id} on {rung}: {error}: {install_hint(chosen.extra)}"
+        ) from None
+    return _imported(_ENVS[env_id])(num_envs, owned, **settings)
+
+
+def _imported(name: str) -> Any:
+    """Imports what "module:name" below `rungs._src` is, when it is needed."""
+    module, name = name.split(":")
+    return getattr(importlib.import_module(f"rungs._src.{module}"), name)
+
+
+def make_chess(num_envs: int, rung: str = "threads", **settings: Any) -> "ChessVectorEnv":
+    """Serves `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")`; see `make`.
+
+    Raises:
+        ConfigurationError: as `make`.
+    """
+    return make("chess", rung, num_envs, **settings)
+
+
+def make_cartpole(num_envs: int, rung: str = "threads", **settings: Any) -> "CartPoleVectorEnv":
+    """Serves `gymnasium.make_vec("rungs/CartPole-v1", num_envs)`; see `make`.
+
+    Raises:
+        ConfigurationError: as `make`.
+    """
+    return make("cartpole", rung, num_envs, **settings)
+
+
+def _no_single_cartpole(**settings: Any) -> None:
+    """Refuses `gymnasium.make("rungs/CartPole-v1")`: one alone is Gymnasium's own.
+
+    Raises:
+        ConfigurationError: always.
+    """
+    raise ConfigurationError(
+        'rungs/CartPole-v1 is a batch: gymnasium.make_vec("rungs/CartPole-v1", num_envs); '
+        'one alone is Gymnasium\'s: gymnasium.make("CartPole-v1")'
+    )
+
+
+def register() -> None:
+    """Makes our environments known to `gymnasium.make_vec`, and one game of chess to `make`."""
+    gymnasium.register(
+        "rungs/Chess-v0",
+        entry_point="rungs.adapters.gymnasium:ChessEnv",
+        vector_entry_point="rungs._src.registry:make_chess",
+    )
+    gymnasium.register(
+        "rungs/CartPole-v1",
+        entry_point="rungs._src.registry:_no_single_cartpole",
+        vector_entry_point="rungs._src.registry:make_cartpole",
+    )
+
+
+def make_async(env_id: str, num_envs: int, **settings: Any) -> "AsyncChessEnv":
+    """Makes an environment with `send` and `recv`: see `rungs.chess.AsyncChessEnv`.
+
+    Raises:
+        ConfigurationError: an unknown environment or a wrong setting.
+    """
+    if not isinstance(env_id, str) or env_id != "chess":
+        raise ConfigurationError(f"no asynchronous environment {shown(env_id)}; there is: chess")
+    from rungs._src.chess.async_env import AsyncChessEnv
+
+    return AsyncChessEnv(num_envs, **settings)

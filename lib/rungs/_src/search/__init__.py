@@ -1,0 +1,1 @@
+"""Batched tree search: many games at once, each with a tree, and one evaluator for all leaves."""

@@ -1,0 +1,206 @@
+"""The search in C++: the trees of `cpp/search`.
+
+NumPy owns all the memory; C++ gets addresses and never allocates. Pages that no tree has reached
+yet are not taken from the system.
+"""
+
+import ctypes
+import functools
+from typing import Any
+
+import numpy as np
+
+from rungs._src.chess.boards.cpp import CppBoards
+from rungs._src.chess.boards.native import fen_at, parse_fen
+from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.observation import OBSERVATIONS, format_name
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.compile import loader
+from rungs._src.compile.abi import Structure, described
+from rungs._src.compile.functions import Api
+from rungs._src.compile.team import team_of, thread_count
+from rungs._src.core.memory import zeroed_lines
+from rungs._src.search.result import Result, Tree
+from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
+from rungs._src.search.trees import Evaluation, Leaves, Trees, without_engine
+from rungs.errors import ConfigurationError, UnavailableError
+
+
+class CppTrees(Trees):
+    """Trees in C++. Threads share the games, which changes nothing but time.
+
+    Args:
+        num_games: see `Trees`.
+        settings: see `Trees`.
+        batches: see `Trees`.
+        threads: by default as many as there are cores to use. More are allowed, with a warning.
+        compiler: what compiles the headers: see `rungs._src.compile.loader.load`.
+
+    Raises:
+        ConfigurationError: `threads` or `compiler` is wrong.
+        UnavailableError: the compiler is not installed, or the system has too few threads or too
+            little memory.
+        CompilerError: the headers don't compile.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        settings: SearchSettings,
+        batches: int,
+        *,
+        threads: int | None = None,
+        compiler: str | None = None,
+    ):
+        super().__init__(num_games, settings, batches)
+        self.threads = thread_count(threads)
+        self._api = loader.load(compiler)
+        structures = described(self._api).structures
+        shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]  # type: ignore[index]  # made one
+        histories = num_games if settings.obs != "board" else 0
+        try:
+            self._nodes = np.zeros((num_games, 2, settings.nodes), structures["Node"])
+            self._edges = np.zeros((num_games, 2, settings.edges), structures["Edge"])
+            self._observation = np.zeros((num_games, *shape), dtype)
+            self._actions = np.full((num_games, MOST_LISTED), -1, np.int16)
+            self._counts = np.zeros(num_games, np.int16)
+            self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
+            self._history = np.zeros((histories, self._api.rungs_chess_history_bytes()), np.uint8)
+            self._episodes = np.zeros(num_games, np.int64)
+        except MemoryError as error:
+            raise UnavailableError(
+                f"the system has no memory for {num_games} trees of {settings.nodes} nodes: ask "
+                f"for fewer games, or smaller `nodes` or `simulations` ({error})"
+            ) from None
+        self._forest: Any = structures["Forest"](
+            settings=_settings(structures["Settings"], settings),
+            num_games=num_games,
+            game=self._games,
+            history=self._history if histories else None,
+            node=self._nodes,
+            edge=self._edges,
+            schedule=None,
+            observation=self._observation,
+            actions=self._actions,
+            counts=self._counts,
+        )
+        self._address = ctypes.addressof(self._forest)
+
+    def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
+        different = {fen: _position(self._api, fen) for fen in dict.fromkeys(fens)}
+        for game, fen in zip(which.tolist(), fens, strict=True):
+            position = different[fen].ctypes.data
+            self._api.rungs_search_begin_position(
+                self._address, game, position, int(self._episodes[game])
+            )
+        self._episodes[which] += 1
+        self._update_reasons()
+
+    def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
+        if not isinstance(without_engine(env.boards), CppBoards):
+            raise ConfigurationError(
+                "games: this search's are boards of the rungs cpp, openmp and threads"
+            )
+        if self.settings.obs != "board" and env.settings.obs == "board":
+            raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
+        saved, past = env.snapshot(which).boards
+        histories = past.ctypes.data if len(past) else 0
+        self._api.rungs_search_begin_boards(
+            self._address, which.ctypes.data, len(which), saved.ctypes.data, histories
+        )
+        self._update_reasons()
+
+    def start(self, which: np.ndarray, simulations: int) -> None:
+        if isinstance(self.settings.policy, Gumbel):
+            self._schedule = halving(self.settings.policy.considered, simulations)
+            self._forest.schedule = self._schedule.ctypes.data
+        self._api.rungs_search_start(self._address, which.ctypes.data, len(which), simulations)
+
+    def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
+        games, pointers = self.batches[batch], (0, 0, 0)
+        if evaluation is not None:
+            logits, values = evaluation
+            pointers = (logits.ctypes.data, logits.shape[1], values.ctypes.data)
+        leaves = self._api.rungs_search_simulate(
+            self._address, games.start, games.stop, *pointers, *self._team()
+        )
+        if leaves < 0:
+            raise self.invalid_evaluation(-1 - leaves)
+        return leaves
+
+    def leaves(self, batch: int, number: int) -> Leaves:
+        first = self.batches[batch].start
+        rows = slice(first, first + number)
+        return self._observation[rows], self._actions[rows], self._counts[rows]
+
+    def finish(self, which: np.ndarray, result: Result) -> None:
+        structures = described(self._api).structures
+        results = structures["ResultArrays"](base=structures["GameResult"](**vars(result)))
+        self._api.rungs_search_finish(
+            self._address, which.ctypes.data, len(which), ctypes.addressof(results), *self._team()
+        )
+
+    def advance(self, actions: np.ndarray) -> None:
+        illegal = self._api.rungs_search_advance(self._address, actions, *self._team())
+        if illegal:
+            game = -1 - illegal
+            raise self.illegal(game, int(actions[game]))
+        self._update_reasons()
+
+    def fen(self, game: int) -> str:
+        return fen_at(self._api, self._api.rungs_search_position(self._address, game))
+
+    def tree(self, game: int) -> Tree:
+        sizes = np.zeros(3, np.int64)
+        self._api.rungs_search_tree(self._address, game, sizes.ctypes.data)
+        active, num_nodes, num_edges = sizes.tolist()
+        nodes, edges = self._nodes[game, active, :num_nodes], self._edges[game, active, :num_edges]
+        # A node's action is that of the edge which leads to it.
+        action = np.where(nodes["edge"] < 0, -1, edges["action"][nodes["edge"]])
+        return Tree(
+            action=action.astype(np.int16),
+            **{
+                name: nodes[name].copy()
+                for name in ("parent", "visits", "raw_value", "reason", "first", "count")
+            },
+            **{
+                f"edge_{name}": edges[name].copy()
+                for name in ("action", "prior", "visits", "value_sum", "child")
+            },
+        )
+
+    def memory_bytes(self) -> int:
+        arrays = (self._observation, self._actions, self._counts, self._nodes, self._edges)
+        return sum(array.nbytes for array in (*arrays, self._games, self._history))
+
+    def _team(self) -> tuple[int, int]:
+        """Returns the address of the calling thread's team, 0 for no team, and its size."""
+        if self.threads == 1:
+            return 0, 1
+        return team_of(self._api, self.threads), self.threads
+
+    def _update_reasons(self) -> None:
+        self._api.rungs_search_reasons(self._address, self.reasons.ctypes.data)
+
+
+@functools.lru_cache(maxsize=4096)
+def _position(api: Api, fen: str) -> np.ndarray:
+    """Reads a FEN, a start of an environment with lists; cached, as checking is slow."""
+    (start,) = SearchSettings().chess((fen,)).starts
+    return parse_fen(api, start)
+
+
+def _settings(structure: type[Structure], settings: SearchSettings) -> Structure:
+    policy = settings.policy
+    others = dict.fromkeys((*vars(Gumbel()), *vars(Puct())), 0)  # the other policy's
+    return structure(
+        seed=settings.seed,
+        policy="GUMBEL" if isinstance(policy, Gumbel) else "PUCT",
+        observation=format_name(settings.obs, settings.dtype),  # type: ignore[arg-type]  # made one
+        nodes=settings.nodes,
+        edges=settings.edges,
+        kept_nodes=settings.kept_nodes,
+        kept_edges=settings.kept_edges,
+        keep=settings.keep,
+        **(others | vars(policy)),
+    )

@@ -1,0 +1,366 @@
+"""The public batched search: arguments, results and errors are the same on every rung."""
+
+import contextlib
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, NoReturn
+
+import chess
+import gymnasium.error
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.arguments import (
+    as_array,
+    check_settings,
+    checked_actions,
+    integer,
+    shortened,
+    shown,
+)
+from rungs._src.search.cpp import CppTrees
+from rungs._src.search.reference import PythonTrees
+from rungs._src.search.result import Result, Tree
+from rungs._src.search.settings import Gumbel, Puct, SearchSettings
+from rungs._src.search.trees import Evaluation
+from rungs.errors import BusyError, ConfigurationError, InvalidFenError, InvalidStateError
+
+# (observation, actions, counts) -> (logits, values), see `Search.run`.
+Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
+
+RUNGS = {"python": PythonTrees, "threads": CppTrees}
+
+_MOST_GAMES = 2**20
+
+
+class Search:
+    """A tree search of many chess games at once, with one evaluator for the leaves of all.
+
+    Each game has a tree in memory that is allocated once. A simulation selects a leaf, the leaves
+    of all games are evaluated as a batch, and each value is backed up along its leaf's path. One
+    leaf per game is evaluated at a time, so there is no virtual loss: results don't depend on the
+    number of threads and batches, provided that the evaluation of a leaf doesn't depend on the
+    other leaves of its batch.
+
+    The rules are the environment's: a game ends by mate, stalemate, insufficient material, 50 moves
+    or the third repetition, counted over the game and the path in the tree together. Such a leaf is
+    worth exactly -1 or 0 to the side to move, and is not evaluated.
+
+    Args:
+        num_games: number of games, G, at least 1.
+        simulations: per game and search, in addition to kept visits.
+        policy: "gumbel" or "puct", or settings of one: `rungs.search.Gumbel`, `Puct`.
+        obs: observations that evaluators get, as in `rungs.make("chess")`.
+        dtype: of `obs="planes"`, likewise.
+        seed: 0 to 2**64 - 1. Noise and choices are a function of (seed, game, episode, ply, action)
+            alone.
+        keep: whether the subtree below an action that is played is kept.
+        nodes: capacity of a tree; by default twice the simulations plus one. A kept subtree is cut
+            to leave room for a search: the deepest nodes are dropped, and their edges keep their
+            visits. A leaf that doesn't fit is evaluated and backed up, but not inserted.
+        batches: 1; or 2, and while the leaves of one half of the games are evaluated, the other
+            half's trees grow, on threads beside the caller's: for an evaluator that leaves cores
+            free, such as one on a GPU.
+        rung: "threads", C++; or "python", the slow reference over python-chess, which makes the
+            same trees, visit for visit.
+        **how: the rung's own settings: see `rungs._src.search.cpp.CppTrees`. They change time and
+            nothing else.
+
+    Raises:
+        ConfigurationError: an argument is wrong; it is named.
+        UnavailableError: the trees find no memory.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        *,
+        simulations: int = 32,
+        policy: Gumbel | Puct | str = "gumbel",
+        obs: str = "board",
+        dtype: str | None = None,
+        seed: int = 0,
+        keep: bool = True,
+        nodes: int | None = None,
+        batches: int = 1,
+        rung: str = "threads",
+        **how: Any,
+    ):
+        self.num_games = integer("num_games", num_games, 1, _MOST_GAMES)
+        self._batches = min(integer("batches", batches, 1, 2), self.num_games)
+        self.settings = SearchSettings(simulations, policy, obs, dtype, seed, keep, nodes)  # type: ignore[arg-type]  # made what they stand for there
+        if not isinstance(rung, str) or rung not in RUNGS:
+            there = ", ".join(RUNGS)
+            raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {there}")
+        check_settings(RUNGS[rung], how, type(self))
+        self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **how)
+        self._helper: tuple[int, ThreadPoolExecutor] | None = None
+        # One thread may come in again: an evaluator looks at trees that grow.
+        self._lock = threading.RLock()
+        self._calls: str | None = None
+        self._closed = False
+        self.begin()
+
+    @property
+    def reasons(self) -> np.ndarray:
+        """(G,) int8, a copy: why each game is over (`rungs.chess.Reason`), or 0."""
+        with self._looking("reasons"):
+            return self._trees.reasons.copy()
+
+    def begin(
+        self,
+        games: ChessVectorEnv | Sequence[str] | str | None = None,
+        which: ArrayLike | None = None,
+    ) -> None:
+        """Begins new games, without trees. A game that is over stays over until then.
+
+        Args:
+            games: a FEN for all, or (G,) FENs; None for the classical start. Or an environment of G
+                boards, whose games are searched from where they are, with all that counts for
+                repetition; then numbers are drawn for its boards' number, episode and ply, so that
+                an environment that was restored is searched as it was before.
+            which: (G,) bool, the games that begin; None for all.
+
+        Raises:
+            ConfigurationError: an argument is wrong, or the environment is of a rung whose boards
+                are not this one's; no game has changed.
+            InvalidFenError: a FEN is none that an environment with lists of actions starts from.
+            BusyError: another thread is in the environment, or in this search; likewise of all
+                methods.
+            gymnasium.error.ResetNeeded: the environment was not reset yet.
+            gymnasium.error.ClosedEnvironmentError: it is closed, or the search is.
+        """
+        with self._alone("begin"):
+            chosen = self._which(which)
+            if isinstance(games, ChessVectorEnv):
+                if games.num_envs != self.num_games:
+                    raise ConfigurationError(
+                        f"games: an environment of {games.num_envs} boards, not {self.num_games}"
+                    )
+                _check_listed(games.settings.start_fens)
+                self._trees.begin_boards(chosen, games)
+            else:
+                self._trees.begin_fens(chosen, self._fens(games, chosen))
+
+    def run(
+        self,
+        evaluate: Evaluator,
+        which: ArrayLike | None = None,
+        simulations: int | None = None,
+    ) -> Result:
+        """Searches games that are not over.
+
+        Args:
+            evaluate: is called with the leaves of a batch: observations (B, ...) as `obs` says,
+                actions (B, 218) int16, which are legal in order of id and -1 behind them, and how
+                many they are, (B,) int16. Returns logits (B, K) float32, of which row b's first
+                `counts[b]` are read, and values (B,) float32, -1 to 1, to the side to move. B
+                changes from call to call; the arrays are overwritten after it, and what it returned
+                may be overwritten by its next call.
+            which: (G,) bool, the games to search; None for all.
+            simulations: in each; None for as many as the constructor says, at most.
+
+        Raises:
+            ConfigurationError: an argument is wrong, or the evaluator's answer is. Trees keep what
+                was found before.
+            gymnasium.error.ClosedEnvironmentError: the search is closed.
+        """
+        with self._alone("run"):
+            if not callable(evaluate):
+                raise ConfigurationError(f"evaluate={shown(evaluate)} can't be called")
+            most = self.settings.simulations
+            number = most if simulations is None else integer("simulations", simulations, 1, most)
+            chosen = self._which(which)
+            chosen = chosen[self._trees.reasons[chosen] == 0]
+            result = Result.empty(self.num_games)
+            self._trees.start(chosen, number)
+            if self._batches == 2:
+                self._run_halves(evaluate, self._helper_here())
+            else:
+                self._run_whole(evaluate)
+            self._trees.finish(chosen, result)
+            return result
+
+    def advance(self, actions: ArrayLike) -> None:
+        """Plays an action in each game, and keeps the tree below it.
+
+        Args:
+            actions: (G,) integers; -1 leaves a game as it is.
+
+        Raises:
+            IllegalActionError: one is not legal in its game, or that is over; no game has changed.
+            ConfigurationError: actions have a wrong shape or dtype.
+            gymnasium.error.ClosedEnvironmentError: the search is closed.
+        """
+        with self._alone("advance"):
+            self._trees.advance(checked_actions(actions, (self.num_games,)))
+
+    def fens(self) -> list[str]:
+        """Returns the position of every game as a FEN."""
+        with self._looking("fens"):
+            return [self._trees.fen(game) for game in range(self.num_games)]
+
+    def tree(self, game: int) -> Tree:
+        """Returns a copy of one game's tree.
+
+        An evaluator may call it, to see the tree grow, where its game is not in another batch.
+        """
+        with self._looking("tree"):
+            return self._trees.tree(integer("game", game, 0, self.num_games - 1))
+
+    def memory_bytes(self) -> int:
+        """Returns the bytes of all trees and leaf buffers."""
+        return self._trees.memory_bytes()
+
+    def close(self) -> None:
+        """Ends the thread that grows trees beside the caller.
+
+        Trees can still be read; `begin`, `run` and `advance` raise. May be called twice.
+        """
+        with self._looking("close"):
+            if self._calls:
+                raise BusyError(f"close: {self._calls} is in this search")
+            self._closed = True
+            if self._helper:
+                self._helper[1].shutdown()
+                self._helper = None
+
+    def __enter__(self) -> "Search":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidStateError("a search has memory and threads of its own: it can't be copied")
+
+    def _run_whole(self, evaluate: Evaluator) -> None:
+        evaluation = None
+        while number := self._trees.simulate(0, evaluation):
+            evaluation = self._evaluate(evaluate, 0, number)
+
+    def _helper_here(self) -> ThreadPoolExecutor:
+        """Returns the thread that grows trees; a process that was forked starts one of its own."""
+        if self._helper is None or self._helper[0] != os.getpid():
+            self._helper = os.getpid(), ThreadPoolExecutor(1)
+        return self._helper[1]
+
+    def _run_halves(self, evaluate: Evaluator, helper: ThreadPoolExecutor) -> None:
+        """Evaluates one half's leaves while the helper grows the other's trees."""
+        batch, waiting = 0, helper.submit(self._trees.simulate, 0, None).result()
+        simulating: Future[int] = helper.submit(self._trees.simulate, 1, None)
+        try:
+            while True:
+                evaluation = self._evaluate(evaluate, batch, waiting) if waiting else None
+                next_waiting = simulating.result()
+                if not waiting and not next_waiting:
+                    return
+                simulating = helper.submit(self._trees.simulate, batch, evaluation)
+                batch, waiting = 1 - batch, next_waiting
+        finally:
+            wait([simulating])  # also where the evaluator has raised
+
+    def _evaluate(self, evaluate: Evaluator, batch: int, number: int) -> Evaluation:
+        observation, actions, counts = self._trees.leaves(batch, number)
+        most = int(counts.max())
+        answer = evaluate(observation, actions, counts)
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
+            raise ConfigurationError(
+                f"{_name(evaluate)} returned {shown(answer)}, not a pair (logits, values)"
+            )
+        # A copy where the evaluator goes on while this is read: it may answer in the same memory.
+        logits, values = (
+            _floats(f"the {name} of {_name(evaluate)}", value, self._batches == 2)
+            for name, value in zip(("logits", "values"), answer, strict=True)
+        )
+        if logits.ndim != 2 or len(logits) != number or logits.shape[1] < most:
+            raise ConfigurationError(
+                f"{_name(evaluate)}: logits have shape {logits.shape}, not ({number}, K) with K "
+                f"at least {most}"
+            )
+        if values.shape != (number,):
+            raise ConfigurationError(
+                f"{_name(evaluate)}: values have shape {values.shape}, not ({number},)"
+            )
+        return logits, values
+
+    def _which(self, which: ArrayLike | None) -> np.ndarray:
+        """Returns the indices of games that a mask marks, (n,) int64."""
+        if which is None:
+            return np.arange(self.num_games)
+        mask = as_array("which", which)
+        if mask.shape != (self.num_games,) or mask.dtype != np.bool_:
+            raise ConfigurationError(
+                f"which: shape {mask.shape} and dtype {mask.dtype}, not ({self.num_games},) bool"
+            )
+        return np.flatnonzero(mask)
+
+    def _fens(self, games: Sequence[str] | str | None, which: np.ndarray) -> list[str]:
+        """Returns the FENs of games, (n,) int64 indices."""
+        if games is None:
+            games = chess.STARTING_FEN
+        if isinstance(games, str):
+            return [games] * len(which)
+        if not isinstance(games, Sequence) or len(games) != self.num_games:
+            raise ConfigurationError(
+                f"games={shown(games)}: not an environment, a FEN or {self.num_games} FENs"
+            )
+        fens = [games[game] for game in which.tolist()]
+        for game, fen in zip(which.tolist(), fens, strict=True):
+            if not isinstance(fen, str):
+                raise InvalidFenError(f"games[{game}]={shown(fen)} is not a FEN")
+        return fens
+
+    @contextlib.contextmanager
+    def _alone(self, what: str) -> Iterator[None]:
+        """Refuses a call while another is in this search, be it the evaluator's own, or closed."""
+        with self._looking(what):
+            if self._calls:
+                raise BusyError(f"{what}: {self._calls} is in this search")
+            if self._closed:
+                raise gymnasium.error.ClosedEnvironmentError(f"{what}: the search is closed")
+            try:
+                self._calls = what
+                yield
+            finally:
+                self._calls = None
+
+    @contextlib.contextmanager
+    def _looking(self, what: str) -> Iterator[None]:
+        """Refuses a call while another thread's is in this search."""
+        if not self._lock.acquire(False):
+            raise BusyError(f"{what}: another thread is in this search")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+
+def _name(evaluate: Evaluator) -> str:
+    """Returns what an error calls an evaluator."""
+    named = getattr(evaluate, "__qualname__", type(evaluate).__qualname__)
+    return f"the evaluator {shortened(str(named))}"
+
+
+def _floats(name: str, value: object, copy: bool) -> np.ndarray:
+    """Returns real numbers as contiguous float32; those that are beyond it become infinite.
+
+    Raises:
+        ConfigurationError: they are none; the message begins with `name`.
+    """
+    array = as_array(name, value)
+    if array.dtype == np.bool_ or not np.can_cast(array.dtype, np.float32, "same_kind"):
+        raise ConfigurationError(f"{name}: dtype {array.dtype}, not float32")
+    with np.errstate(over="ignore"):
+        return np.array(array, np.float32, order="C", copy=copy or None)
+
+
+@functools.lru_cache(maxsize=64)
+def _check_listed(start_fens: tuple[str, ...] | None) -> None:
+    """Raises InvalidFenError where lists have no room for all actions of some game."""
+    ChessSettings(mask="list", start_fens=start_fens)

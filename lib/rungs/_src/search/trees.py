@@ -1,0 +1,130 @@
+"""The interface of a rung of the search: the trees of all games."""
+
+import abc
+import itertools
+
+import numpy as np
+
+from rungs._src.chess.actions import board_of, move_of
+from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.engine_plays import EnginePlays
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.search.result import Result, Tree
+from rungs._src.search.settings import SearchSettings
+from rungs.errors import ConfigurationError, IllegalActionError
+
+# Arguments and results of an evaluator: (observation, actions, counts) and (logits, values).
+Leaves = tuple[np.ndarray, np.ndarray, np.ndarray]
+Evaluation = tuple[np.ndarray, np.ndarray]
+
+
+class Trees(abc.ABC):
+    """The games and trees of a `rungs.search.Search`, which has checked all arguments.
+
+    Args:
+        num_games: number of games, G.
+        settings: the search's.
+        batches: number of batches of consecutive games that are searched in turn.
+
+    Attributes:
+        num_games: number of games, G.
+        settings: the search's.
+        batches: the games of each batch, as slices.
+        reasons: (G,) int8, why each game is over, or 0.
+    """
+
+    def __init__(self, num_games: int, settings: SearchSettings, batches: int):
+        self.num_games, self.settings = num_games, settings
+        ends = [num_games * batch // batches for batch in range(batches + 1)]
+        self.batches = [slice(*pair) for pair in itertools.pairwise(ends)]
+        self.reasons = np.zeros(num_games, np.int8)
+
+    @abc.abstractmethod
+    def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
+        """Begins games, (n,) int64 indices, at a FEN each.
+
+        Raises:
+            InvalidFenError: a FEN is not a valid start; no game has changed.
+        """
+
+    @abc.abstractmethod
+    def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
+        """Begins games, (n,) int64 indices, where the boards of the same indices are.
+
+        Raises:
+            ConfigurationError: the boards are another rung's, keep no history that is shown, or
+                have more pieces than promotions make; no game has changed.
+            BusyError: another thread is in the environment.
+            gymnasium.error.ResetNeeded: it was not reset yet.
+            gymnasium.error.ClosedEnvironmentError: it is closed.
+        """
+
+    @abc.abstractmethod
+    def start(self, which: np.ndarray, simulations: int) -> None:
+        """Begins a search of `simulations` in games, (n,) int64 indices, and none in the others."""
+
+    @abc.abstractmethod
+    def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
+        """Expands the waiting leaves of a batch, backs their values up, and simulates on.
+
+        It stops where every game waits for its next evaluation or has no simulations left.
+
+        Args:
+            batch: index of the batch.
+            evaluation: logits (n, K) float32 and values (n,) float32 of the n leaves that wait, in
+                C order; None where none do.
+
+        Returns:
+            How many games wait.
+
+        Raises:
+            ConfigurationError: a logit or value is not finite, or a value is not from -1 to 1; no
+                tree has changed.
+        """
+
+    @abc.abstractmethod
+    def leaves(self, batch: int, number: int) -> Leaves:
+        """Returns the leaves of a batch that wait for evaluation, `number` rows."""
+
+    @abc.abstractmethod
+    def finish(self, which: np.ndarray, result: Result) -> None:
+        """Writes the results of games, (n,) int64 indices, to their rows."""
+
+    @abc.abstractmethod
+    def advance(self, actions: np.ndarray) -> None:
+        """Plays (G,) int64 actions, where they are not -1, and keeps the subtrees below them.
+
+        Raises:
+            IllegalActionError: one is not legal; no game has changed.
+        """
+
+    @abc.abstractmethod
+    def fen(self, game: int) -> str:
+        """Returns the position of a game."""
+
+    @abc.abstractmethod
+    def tree(self, game: int) -> Tree:
+        """Copies a game's tree."""
+
+    @abc.abstractmethod
+    def memory_bytes(self) -> int:
+        """Returns the bytes of all trees and leaf buffers."""
+
+    def illegal(self, game: int, action: int) -> IllegalActionError:
+        """Makes the error that names an action that is not legal in a game."""
+        fen = self.fen(game)
+        move = move_of(action, board_of(fen))
+        return IllegalActionError.of(game, action, move.uci() if move else None, fen)
+
+    def invalid_evaluation(self, game: int) -> ConfigurationError:
+        """Makes the error that names a game whose evaluation is invalid."""
+        return ConfigurationError(
+            f"game {game}: the evaluator's logits and value must be numbers, the value from -1 to "
+            f"1: of {self.fen(game)} they hold NaN or infinity (-inf may be a logit, but not of "
+            "all actions), or a value out of range"
+        )
+
+
+def without_engine(boards: Boards) -> Boards:
+    """Returns an environment's boards, or those on which an engine plays for its opponent."""
+    return boards.wrapped if isinstance(boards, EnginePlays) else boards

@@ -1,0 +1,106 @@
+"""An agent: a network's weights as they were once, in a file that says where they come from."""
+
+import dataclasses
+import os
+from pathlib import Path
+
+import torch
+
+from rungs._src.selfplay.tensors import flaw
+from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.torch_file import Saved
+from rungs.errors import ConfigurationError, InvalidStateError
+
+POOL = "pool"  # the folder of a run's frozen agents
+MATCHES = "matches"  # and the one of what each played when it was frozen, as PGN
+
+_FORM = {"name": str, "weights": {...: torch.Tensor}, "provenance": {...: str}}
+_FILE = Saved("agent", schema=1, form=_FORM)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Agent:
+    """A network that learns no more. Its weights are rounded to half precision: 1 MB.
+
+    Attributes:
+        name: what a person calls it.
+        network: the network, on the CPU.
+        provenance: how it was trained, and all that this depends on, as text.
+    """
+
+    name: str
+    network: PolicyValueNetwork
+    provenance: dict[str, str]
+
+
+def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
+    """Returns a network as it is now, the same as it will be read from a file.
+
+    Raises:
+        ConfigurationError: a weight is not finite, or is too large for half precision; it is named.
+    """
+    weights = {key: each.detach().cpu().half() for key, each in network.state_dict().items()}
+    for key, each in weights.items():
+        if not each.isfinite().all():
+            raise ConfigurationError(f"network: a weight of {key} has no finite half precision")
+    return Agent(name, _made(weights), {key: str(value) for key, value in provenance.items()})
+
+
+def save(agent: Agent, path: str | os.PathLike) -> None:
+    """Writes an agent, whole or not at all.
+
+    Raises:
+        StorageError: it can't be written.
+    """
+    weights = {key: each.half() for key, each in agent.network.state_dict().items()}
+    _FILE.save(Path(path), {"name": agent.name, "weights": weights, "provenance": agent.provenance})
+
+
+def load(path: str | os.PathLike) -> Agent:
+    """Reads an agent.
+
+    Raises:
+        ConfigurationError: there is no such file, or it holds something else.
+        InvalidStateError: it is corrupt or incomplete, or a weight is not finite.
+    """
+    saved = _FILE.load(Path(path))
+    if wrong := flaw(saved["weights"], "weights"):
+        raise InvalidStateError(f"{path}: {wrong}")
+    try:
+        network = _made(saved["weights"])
+    except (KeyError, TypeError, RuntimeError) as error:
+        why = str(error).partition("\n")[0]
+        raise InvalidStateError(f"{path} has the weights of another network: {why}") from None
+    return Agent(saved["name"], network, saved["provenance"])
+
+
+def frozen_path(pool: Path, update: int) -> Path:
+    """Returns where a run keeps its frozen self of an update."""
+    return pool / f"{update:06}.pt"
+
+
+def frozen_in(pool: Path) -> dict[int, Path]:
+    """Returns a run's frozen selves by update, in order; what has another name is none."""
+    found = [(int(path.stem), path) for path in pool.glob("*.pt") if path.stem.isdecimal()]
+    return {update: path for update, path in sorted(found) if path == frozen_path(pool, update)}
+
+
+def untrained(seed: int = 0) -> Agent:
+    """Returns an agent that has learnt nothing."""
+    torch.manual_seed(seed)
+    return freeze(PolicyValueNetwork(), "untrained", {"seed": seed})
+
+
+def _made(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:
+    """Makes the network that weights are of; its sizes are theirs.
+
+    Raises:
+        KeyError, TypeError, RuntimeError: they are of none.
+    """
+    blocks = {key.split(".")[1] for key in weights if key.startswith("blocks.")}
+    width, keys = len(weights["squares.weight"]), len(weights["query.weight"])
+    with torch.device("meta"):  # without memory, which other weights may ask far too much of
+        PolicyValueNetwork(width, len(blocks), keys).load_state_dict(weights, assign=True)
+    network = PolicyValueNetwork(width, len(blocks), keys)
+    network.load_state_dict(weights)
+    return network.requires_grad_(False).eval()

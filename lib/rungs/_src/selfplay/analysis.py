@@ -1,0 +1,81 @@
+"""What an agent thinks of one position: candidate moves, and what it expects."""
+
+import contextlib
+import dataclasses
+
+import chess
+import numpy as np
+
+import rungs
+from rungs._src.chess.actions import action_on, move_of
+from rungs._src.selfplay.matches import MASK, Table
+from rungs._src.selfplay.players import NetworkPlayer
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A legal move.
+
+    Attributes:
+        move: the move.
+        san: the same, as people write it.
+        prior: how likely the network alone plays it.
+        visits: how many simulations went there.
+        value: the mean of what they found, -1 to 1 for the side to move; None without visits.
+    """
+
+    move: chess.Move
+    san: str
+    prior: float
+    visits: int
+    value: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Thoughts:
+    """What an agent thinks of a position.
+
+    Attributes:
+        candidates: all legal moves, the one it plays first, then those most visited, then those
+            likeliest.
+        value: how it expects the game to end, -1 to 1 for the side to move.
+        simulations: how many there were.
+    """
+
+    candidates: tuple[Candidate, ...]
+    value: float
+    simulations: int
+
+    @property
+    def chosen(self) -> Candidate:
+        """What it plays."""
+        return self.candidates[0]
+
+
+def think(player: NetworkPlayer, board: chess.Board) -> Thoughts:
+    """Asks a player about a position; what led there counts for repetitions.
+
+    Args:
+        player: who thinks.
+        board: of a game that goes on.
+    """
+    start = board.root().fen()
+    with contextlib.closing(rungs.make("chess", "cpp", 1, mask=MASK, start_fens=[start])) as env:
+        observation, info = env.reset()
+        replayed = board.root()
+        for past in board.move_stack:
+            action = action_on(past, replayed)
+            replayed.push(past)
+            observation, _, _, _, info = env.step([action])
+        result = player.look(Table(env, observation, info, [board], np.ones(1, bool)))
+    candidates = []
+    for k in range(int(result.counts[0])):
+        move = move_of(int(result.actions[0, k]), board)
+        assert move  # it is legal
+        visits = int(result.visits[0, k])
+        value = float(result.action_values[0, k]) if visits else None
+        prior = float(result.priors[0, k])
+        candidates.append(Candidate(move, board.san(move), prior, visits, value))
+    played = move_of(int(result.chosen[0]), board)
+    candidates.sort(key=lambda each: (each.move != played, -each.visits, -each.prior))
+    return Thoughts(tuple(candidates), float(result.value[0]), player.simulations)

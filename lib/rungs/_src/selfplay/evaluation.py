@@ -1,0 +1,152 @@
+"""An evaluation of a run: matches against earlier selves and others, and everybody's ratings."""
+
+import contextlib
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rungs._src.chess.engine import find_program
+from rungs._src.chess.reason import Reason
+from rungs._src.core.atomic import atomic_write
+from rungs._src.selfplay import agent as files
+from rungs._src.selfplay import elo
+from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, frozen_path
+from rungs._src.selfplay.learning import evaluator
+from rungs._src.selfplay.matches import Match, Player, play, points_of
+from rungs._src.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer
+from rungs._src.selfplay.settings import SelfPlayTraining
+from rungs._src.train.training import weakest
+from rungs.errors import UnavailableError
+
+RESULTS = "results.csv"
+RATINGS = "ratings.csv"
+STOCKFISH = "Stockfish, weakest"
+
+
+def named(update: int) -> str:
+    """Returns the name of a run's self after so many updates."""
+    return f"update {update}"
+
+
+@dataclasses.dataclass
+class Evaluator:
+    """Freezes a run's network now and then, and has it play.
+
+    Everybody plays with as many simulations as the run; the newest self also without any, as
+    "update N, no search": what search adds to the same network.
+
+    Attributes:
+        training: the run's settings.
+        out: its folder.
+        results: points so far by players, as `rungs._src.selfplay.elo.rate` takes them.
+    """
+
+    training: SelfPlayTraining
+    out: Path
+    results: dict[tuple[str, str], tuple[float, float]] = dataclasses.field(default_factory=dict)
+
+    def evaluate(
+        self, network, update: int, provenance: dict
+    ) -> tuple[dict[str, float], list[Path]]:
+        """Freezes a network, has it play, and rates everybody.
+
+        Args:
+            network: as it is now.
+            update: after how many updates.
+            provenance: how it was trained.
+
+        Returns:
+            What it came to: "elo", "low", "high" beside random play, "random" and, where it is
+            played, "stockfish" (points per game), "search_gain" (Elo above the same network without
+            search), "games", how many were played, and "cut", how many of them were cut short and
+            count as draws; and the files that were written.
+
+        Raises:
+            StorageError: a file can't be written.
+            ConfigurationError, InvalidStateError: an earlier self can't be read; it is named.
+            EngineError: Stockfish failed.
+        """
+        agent = files.freeze(network, named(update), provenance)
+        frozen = frozen_path(self.out / POOL, update)
+        files.save(agent, frozen)
+        seed = (self.training.seed + 1 + update) % 2**64
+        played = [
+            match
+            for rival in self._rivals(agent, update, seed)
+            for match in self._match(agent, rival, seed)
+        ]
+        for pair, points in points_of(played).items():
+            self.results[pair] = points
+        ratings = self.ratings()
+        pgn = self.out / MATCHES / f"{update:06}.pgn"
+        _write(pgn, "\n\n".join(match.pgn(f"evaluation after update {update}") for match in played))
+        _write(self.out / RATINGS, ratings.to_csv(index=False))
+        _write(self.out / RESULTS, self._results().to_csv(index=False))
+        written_files = [frozen, pgn, self.out / RATINGS, self.out / RESULTS]
+        row = self._row(agent.name, ratings.set_index("player"))
+        cut = sum(match.reason == Reason.MAX_PLIES for match in played)
+        return row | {"games": len(played), "cut": cut}, written_files
+
+    def ratings(self) -> pd.DataFrame:
+        """Returns everybody's ratings beside random play (`rungs._src.selfplay.elo.rate`)."""
+        return elo.rate(self.results, anchor=RandomPlayer.name)
+
+    def _rivals(self, agent: Agent, update: int, seed: int) -> list[Player]:
+        """Returns who the newest self plays, always in the same order."""
+        rivals: list[Player] = [RandomPlayer(seed)]
+        rivals.append(self._player(f"{agent.name}, no search", agent.network, 0))
+        frozen = frozen_in(self.out / POOL)
+        earlier = [number for number in frozen if number < update]
+        # The last one, and others evenly spaced back to the first.
+        places = np.linspace(len(earlier) - 1, 0, min(self.training.rivals, len(earlier)))
+        for number in dict.fromkeys(earlier[round(place)] for place in places):
+            rival = files.load(frozen[number])
+            rivals.append(self._player(named(number), rival.network, self.training.simulations))
+        if self.training.stockfish:
+            rivals.append(EnginePlayer(weakest(stockfish()), STOCKFISH))
+        return rivals
+
+    def _match(self, agent: Agent, rival: Player, seed: int) -> list[Match]:
+        player = self._player(agent.name, agent.network, self.training.simulations)
+        how = {"seed": seed, "max_plies": self.training.max_plies}
+        with contextlib.closing(player), contextlib.closing(rival):
+            return play(player, rival, self.training.games, **how)
+
+    def _player(self, name: str, network, simulations: int) -> NetworkPlayer:
+        evaluate = evaluator(self.training.learner, network)
+        return NetworkPlayer(name, network, simulations, evaluate)
+
+    def _row(self, name: str, ratings: pd.DataFrame) -> dict[str, float]:
+        row = ratings.loc[name, ["elo", "low", "high"]].to_dict()
+        row["random"] = self._score(name, RandomPlayer.name)
+        if self.training.stockfish:
+            row["stockfish"] = self._score(name, STOCKFISH)
+        alone = ratings.loc[f"{name}, no search", "elo"]
+        return row | {"search_gain": row["elo"] - alone}
+
+    def _score(self, name: str, other: str) -> float:
+        mine, theirs = self.results.get((name, other)) or self.results[other, name][::-1]
+        return mine / (mine + theirs)
+
+    def _results(self) -> pd.DataFrame:
+        rows = [(*pair, *points) for pair, points in self.results.items()]
+        return pd.DataFrame(rows, columns=["player", "opponent", "points", "opponent_points"])
+
+
+def stockfish() -> str:
+    """Returns the path of Stockfish.
+
+    Raises:
+        UnavailableError: it is not installed.
+    """
+    path = find_program("stockfish")
+    if not path:
+        raise UnavailableError("there is no Stockfish: apt-get install stockfish")
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_write(path) as unfinished:
+        unfinished.write_text(text)

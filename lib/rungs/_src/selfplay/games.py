@@ -1,0 +1,167 @@
+"""Games of a network against itself, by search, and the positions that they leave to learn from."""
+
+import dataclasses
+from collections import Counter
+
+import numpy as np
+
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.search.search import Search
+from rungs._src.selfplay.positions import DTYPES, Positions, flaw, joined
+from rungs.errors import InvalidStateError
+
+_MOST_PLIES = 2**42  # times 2**20 boards, they can be counted in int64
+
+
+@dataclasses.dataclass(frozen=True)
+class _Waiting:
+    """Positions of games that are not over yet.
+
+    Attributes:
+        positions: of N positions, in the order they were played; their outcomes mean nothing.
+        board, ply: (N,) int64, where each was met, and after how many of this run's steps.
+    """
+
+    positions: Positions
+    board: np.ndarray
+    ply: np.ndarray
+
+
+class SelfPlay:
+    """Plays on all boards of an environment, and goes on where it stopped.
+
+    Args:
+        env: of chess, with `obs="board"`, `mask="list"`, no opponent and SAME_STEP.
+        search: of as many games, which keeps no trees: what comes next is then a function of the
+            environment's state and the network alone.
+    """
+
+    ARRAYS = ("board", "ply", *DTYPES)  # of what `save` returns
+
+    def __init__(self, env: ChessVectorEnv, search: Search):
+        self.env, self.search = env, search
+        self._plies = 0
+        self._waiting = _nothing()
+        self._observation: np.ndarray | None = None
+
+    def play(self, evaluate, plies: int) -> tuple[Positions, dict[str, int]]:
+        """Plays `plies` plies on every board.
+
+        Args:
+            evaluate: as `rungs.search` takes it.
+            plies: how many.
+
+        Returns:
+            The positions of all games that ended, and how many of those did: "decided", "drawn",
+            and "cut" short, which counts as drawn.
+        """
+        observation = self.env.reset()[0] if self._observation is None else self._observation
+        parts, ends, counts = [self._waiting], [], Counter(decided=0, drawn=0, cut=0)
+        boards = np.arange(self.env.num_envs)
+        for _ in range(plies):
+            self.search.begin(self.env)
+            result = self.search.run(evaluate)
+            parts.append(
+                _Waiting(_positions(observation, result), boards, boards * 0 + self._plies)
+            )
+            observation, reward, terminated, truncated, _ = self.env.step(result.chosen)
+            over = np.flatnonzero(terminated | truncated)
+            ends.append((over, over * 0 + self._plies, reward[over].astype(np.int64)))
+            counts["cut"] += int(truncated.sum())
+            counts["decided"] += int((reward != 0).sum())
+            counts["drawn"] += int((terminated & (reward == 0)).sum())
+            self._plies += 1
+        self._observation = observation
+        every = _Waiting(
+            joined(part.positions for part in parts),
+            np.concatenate([part.board for part in parts]),
+            np.concatenate([part.ply for part in parts]),
+        )
+        outcome, over = _outcomes(every, *map(np.concatenate, zip(*ends, strict=True)))
+        done, on = np.flatnonzero(over), np.flatnonzero(~over)
+        self._waiting = _Waiting(every.positions.rows(on), every.board[on], every.ply[on])
+        finished = every.positions.rows(done)
+        return dataclasses.replace(finished, outcome=outcome[done].astype(np.int8)), dict(counts)
+
+    def save(self) -> dict:
+        """Returns what decides what comes next, for `load`: NumPy arrays, and bytes."""
+        waiting = self._waiting
+        return {
+            "env": self.env.get_state(),
+            "plies": self._plies,
+            "board": waiting.board,
+            "ply": waiting.ply,
+            **waiting.positions.arrays(),
+        }
+
+    def load(self, saved: dict) -> None:
+        """Goes on from what `save` returned, on an environment made like that one.
+
+        Raises:
+            InvalidStateError: it is of another environment, or has positions that can't be; the
+                message names the array. Nothing has changed.
+        """
+        arrays = {name: saved[name] for name in DTYPES}
+        wrong = flaw(arrays) or _misplaced(saved, self.env.num_envs)
+        if wrong:
+            raise InvalidStateError(f"the positions of games that go on: {wrong}")
+        self._observation, _ = self.env.set_state(saved["env"])
+        self._plies = saved["plies"]
+        positions = Positions(**arrays)
+        self._waiting = _Waiting(positions, saved["board"], saved["ply"])
+
+
+def _nothing() -> _Waiting:
+    none = np.empty(0, np.int64)
+    return _Waiting(joined([]), none, none)
+
+
+def _misplaced(saved: dict, boards: int) -> str:
+    """Says what keeps positions from being of games that go on, or returns ""."""
+    if not 0 <= saved["plies"] <= _MOST_PLIES:
+        return f"plies: {saved['plies']}, not 0 to {_MOST_PLIES}"
+    for name, most in (("board", boards), ("ply", saved["plies"])):
+        array = saved[name]
+        if array.dtype != np.int64 or array.shape != saved["count"].shape:
+            return f"{name}: {array.dtype} of shape {array.shape}"
+        if ((array < 0) | (array >= most)).any():
+            return f"{name}: not 0 to {most - 1}"
+    return ""
+
+
+def _positions(observation: np.ndarray, result) -> Positions:
+    """Returns what was seen and what search made of it, in memory of its own."""
+    listed = np.arange(result.actions.shape[1]) < result.counts[:, None]
+    return Positions(
+        observation.copy(),
+        result.counts.copy(),
+        result.actions[listed],
+        result.policy[listed].astype(np.float16),
+        np.zeros(len(observation), np.int8),
+    )
+
+
+def _outcomes(
+    waiting: _Waiting, board: np.ndarray, ply: np.ndarray, reward: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns how some positions' games ended for who was to move there, and whether they did.
+
+    Args:
+        waiting: N positions.
+        board, ply, reward: (games,) int64, of the games that ended: where, with which ply, and what
+            that ply's player got.
+
+    Returns:
+        (N,) int64, 0 where a game goes on, and (N,) bool.
+    """
+    if not len(board):
+        return np.zeros(len(waiting.board), np.int64), np.zeros(len(waiting.board), bool)
+    # A position's game is the first on its board that ends with its ply or later.
+    far = int(max(waiting.ply.max(initial=0), ply.max())) + 1
+    order = np.argsort(board * far + ply)
+    keys = (board * far + ply)[order]
+    found = np.searchsorted(keys, waiting.board * far + waiting.ply)
+    last = order[np.minimum(found, len(order) - 1)]
+    over = (found < len(order)) & (board[last] == waiting.board)
+    mine = (ply[last] - waiting.ply) % 2 == 0
+    return np.where(over, np.where(mine, reward[last], -reward[last]), 0), over

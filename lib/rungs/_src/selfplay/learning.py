@@ -1,0 +1,251 @@
+"""Learning from what search found: its policies and the games' outcomes (AlphaZero's loss)."""
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from rungs._src.core.arguments import real, shown
+from rungs._src.search.search import Evaluator
+from rungs._src.selfplay.positions import Positions, flaw
+from rungs._src.train.adam import Adam
+from rungs._src.train.distributions import Padded
+from rungs._src.train.evaluator import NetworkEvaluator
+from rungs._src.train.learners import state
+from rungs._src.train.learners.cpp_network import EPS, CppNetwork
+from rungs._src.train.legal_actions import from_lists
+from rungs._src.train.network import PolicyValueNetwork, check_learns
+from rungs.errors import ConfigurationError, DivergedError
+
+
+@dataclasses.dataclass(frozen=True)
+class LossWeights:
+    """What is learnt, and how fast.
+
+    Attributes:
+        learning_rate: of Adam.
+        vf_coef: the weight of the value's squared error.
+        max_grad_norm: gradients are scaled down to it.
+
+    Raises:
+        ConfigurationError: one is out of range; it is named.
+    """
+
+    learning_rate: float
+    vf_coef: float
+    max_grad_norm: float
+
+    def __post_init__(self) -> None:
+        for name, most in (("learning_rate", 1e9), ("vf_coef", 1e9), ("max_grad_norm", math.inf)):
+            object.__setattr__(self, name, real(name, getattr(self, name), 0, most))
+
+
+class Learner(Protocol):
+    """A network that learns from positions, and evaluates others meanwhile.
+
+    Attributes:
+        network: the weights as they are now.
+        evaluate: the network as an evaluator of `rungs.search`.
+    """
+
+    network: PolicyValueNetwork
+    evaluate: Evaluator
+
+    def learn(self, positions: Positions) -> dict[str, float]:
+        """Moves the weights once, by the gradient of one minibatch.
+
+        Args:
+            positions: the minibatch, at least one position.
+
+        Returns:
+            "policy_loss" and "value_loss", before that.
+
+        Raises:
+            ConfigurationError: there are no positions, an array holds what no position has, or a
+                parameter is frozen; it is named.
+            DivergedError: the loss or a gradient is not finite; the weights are unchanged.
+        """
+
+    def state_dict(self) -> dict:
+        """Returns "network", the weights, and "optimizer", as `train.adam.Adam` names it."""
+
+    def load_state_dict(self, saved: dict) -> None:
+        """Goes on from what another's `state_dict` returned, which `load` has looked at."""
+
+
+class TorchLearner:
+    """A learner in PyTorch, which others are compared with; see `Learner`.
+
+    Args:
+        network: what learns.
+        weights: of the loss.
+    """
+
+    def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
+        self.network, self._weights = network, weights
+        self._optimizer = Adam(network.parameters(), weights.learning_rate, eps=EPS)
+        self.evaluate: Evaluator = evaluator("torch", network)
+
+    @torch.enable_grad()
+    def learn(self, positions: Positions) -> dict[str, float]:
+        """See `Learner.learn`."""
+        _check_learnable(positions)
+        check_learns(self.network)
+        policy_loss, value_loss = losses(self.network, positions)
+        self._optimizer.zero_grad()
+        (policy_loss + self._weights.vf_coef * value_loss).backward()
+        parts = {
+            "policy_loss": float(policy_loss.detach()),
+            "value_loss": float(value_loss.detach()),
+        }
+        gradients = (each.grad for each in self.network.parameters() if each.grad is not None)
+        _check_finite(parts, gradients)
+        self._optimizer.clip(self._weights.max_grad_norm)
+        self._optimizer.step()
+        return parts
+
+    def state_dict(self) -> dict:
+        """See `Learner.state_dict`."""
+        return {"network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
+
+    def load_state_dict(self, saved: dict) -> None:
+        """See `Learner.load_state_dict`."""
+        self.network.load_state_dict(saved["network"])
+        self._optimizer.load_state_dict(saved["optimizer"])
+
+
+class CppLearner:
+    """A learner in C++ (`cpp/learn`), the same at any number of threads; see `Learner`.
+
+    Args:
+        network: what learns.
+        weights: of the loss.
+
+    Raises:
+        CompilerError: the C++ can't be compiled.
+
+    Attributes:
+        compiled: the network as C++ has it.
+    """
+
+    def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
+        self.network, self._weights = network, weights
+        self.compiled = CppNetwork(network)
+        self.evaluate: Evaluator = self.compiled.evaluate
+
+    def learn(self, positions: Positions) -> dict[str, float]:
+        """See `Learner.learn`."""
+        _check_learnable(positions)
+        dtype = self.compiled.dtype
+        # The arrays live until C++ has read them.
+        lists = {
+            "observation": np.ascontiguousarray(positions.observation),
+            "action": positions.actions(),
+            "count": np.ascontiguousarray(positions.count),
+            "row": np.arange(len(positions)),
+        }
+        policy, outcome = (each.astype(dtype) for each in (positions.policies(), positions.outcome))
+        structures = self.compiled.structures
+        minibatch = structures["SearchBatch"](
+            positions=structures["BatchPositions"](**lists, rows=len(positions)),
+            policy=policy.ctypes.data,  # of the network's numbers, not always C++'s float
+            outcome=outcome.ctypes.data,
+            vf_coef=self._weights.vf_coef,
+        )
+        function = self.compiled.api.rungs_learn_search_gradients
+        policy_loss, value_loss, *_ = self.compiled.differentiate(function, minibatch)
+        parts = {"policy_loss": policy_loss, "value_loss": value_loss}
+        _check_finite(parts, self.compiled.memory.gradients.values())
+        self.compiled.step(self._weights.learning_rate, self._weights.max_grad_norm)
+        return parts
+
+    def state_dict(self) -> dict:
+        """See `Learner.state_dict`."""
+        optimizer = self.compiled.optimizer_state(self._weights.learning_rate)
+        return {"network": self.network.state_dict(), "optimizer": optimizer}
+
+    def load_state_dict(self, saved: dict) -> None:
+        """See `Learner.load_state_dict`."""
+        self.compiled.load(saved["network"], saved["optimizer"])
+
+
+def make(name: str, seed: int, weights: LossWeights) -> Learner:
+    """Makes a learner of a new network.
+
+    Args:
+        name: one of `rungs._src.selfplay.settings.LEARNERS`.
+        seed: of the network's first weights.
+        weights: of the loss.
+    """
+    torch.manual_seed(seed)
+    kind = CppLearner if name == "cpp" else TorchLearner
+    return kind(PolicyValueNetwork(), weights)
+
+
+def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
+    """Returns a network as an evaluator, computed as a learner computes it.
+
+    Args:
+        name: one of `rungs._src.selfplay.settings.LEARNERS`.
+        network: the network.
+    """
+    return CppNetwork(network).evaluate if name == "cpp" else NetworkEvaluator(network)
+
+
+def load(learner: Learner, saved: dict) -> None:
+    """Has a learner go on from what another's `state_dict` returned.
+
+    Raises:
+        InvalidStateError: it is of another network or optimizer; nothing has changed.
+    """
+    state.check(learner, saved)
+    learner.load_state_dict(saved)
+
+
+def losses(network, positions: Positions) -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns how far a network is from what search and games say, means over positions.
+
+    The first is the divergence of search's policy from the network's, in nats (its cross-entropy
+    less search's own entropy, which no network can change); the second the value's squared error.
+    """
+    arrays = (positions.observation, positions.actions(), positions.count)
+    observation, actions, count = map(torch.from_numpy, arrays)
+    legal = from_lists(actions, count)
+    scores, values = network.scores(observation, legal)
+    policy = Padded(legal, scores).log_probabilities
+    target = torch.from_numpy(positions.policies())[:, : policy.shape[1]].to(policy.dtype)
+    # 0 instead of -inf beyond the legal actions: they add nothing, and neither do their gradients.
+    policy = policy.masked_fill(policy.isinf(), 0.0)
+    divergence = -(target * policy).sum(1) - torch.special.entr(target).sum(1)
+    outcome = torch.from_numpy(positions.outcome.astype(np.float32))
+    return divergence.mean(), (values - outcome).square().mean()
+
+
+def _check_learnable(positions: Positions) -> None:
+    """Refuses what C++ would read past, and what teaches nothing.
+
+    Raises:
+        ConfigurationError: it names the array.
+    """
+    if not isinstance(positions, Positions):
+        raise ConfigurationError(f"positions={shown(positions)} are not Positions")
+    wrong = flaw(positions.arrays())
+    if not wrong and not len(positions):
+        wrong = "count: there are none"
+    if wrong:
+        raise ConfigurationError(f"positions to learn from: {wrong}")
+
+
+def _check_finite(parts: dict[str, float], gradients: Iterable[torch.Tensor]) -> None:
+    """Refuses a step that would leave weights that are no numbers.
+
+    Raises:
+        DivergedError: a part of the loss or a gradient is not finite.
+    """
+    if not all(map(math.isfinite, parts.values())):
+        raise DivergedError(f"the loss is not finite: {parts}; learn more slowly")
+    if not all(np.isfinite(each.numpy()).all() for each in gradients):
+        raise DivergedError(f"a gradient of the loss {parts} is not finite")

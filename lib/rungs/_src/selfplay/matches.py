@@ -1,0 +1,156 @@
+"""Matches between two players: many games side by side on one environment, and their PGN."""
+
+import contextlib
+import dataclasses
+import itertools
+from typing import Protocol
+
+import chess
+import chess.pgn
+import numpy as np
+
+import rungs
+from rungs._src.chess.actions import move_of
+from rungs._src.chess.reason import Reason
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.arguments import integer
+from rungs.errors import ConfigurationError
+
+MASK = "list"  # of an environment that players choose on
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Table:
+    """Games at which somebody is to choose a move each.
+
+    Attributes:
+        env: N boards of self-play (`opponent=None`) with `mask="list"`; it is left as it is.
+        observation, info: what `env` returned last.
+        boards: the same games, as python-chess has them.
+        which: (N,) bool, in which games to choose.
+    """
+
+    env: ChessVectorEnv
+    observation: np.ndarray
+    info: dict
+    boards: list[chess.Board]
+    which: np.ndarray
+
+
+class Player(Protocol):
+    """Who chooses moves.
+
+    Attributes:
+        name: what a person calls it; another for each player of a match.
+    """
+
+    name: str
+
+    def choose(self, table: Table) -> np.ndarray:
+        """Returns an action for every board, (N,) int64; beyond `table.which` anything."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of threads and processes; may be called twice."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Match:
+    """A game that was played.
+
+    Attributes:
+        white, black: the players' names.
+        board: the last position, and the moves from the first.
+        reason: why it ended; where it was cut short it counts as a draw.
+        points: White's, 1, 1/2 or 0.
+    """
+
+    white: str
+    black: str
+    board: chess.Board
+    reason: Reason
+    points: float
+
+    def pgn(self, event: str) -> str:
+        """Returns the game as PGN."""
+        game = chess.pgn.Game.from_board(self.board)
+        result = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.points]
+        for name, value in (
+            ("Event", event), ("White", self.white), ("Black", self.black), ("Result", result),
+            ("Termination", self.reason.name.lower().replace("_", " ")),
+        ):  # fmt: skip
+            game.headers[name] = value
+        return str(game)
+
+
+def play(
+    first: Player,
+    second: Player,
+    games: int,
+    *,
+    seed: int,
+    opening_plies: int = 4,
+    max_plies: int = 200,
+) -> list[Match]:
+    """Plays a match: half of the games with each colour, from the same openings.
+
+    Args:
+        first: one player.
+        second: the other.
+        games: how many, an even number.
+        seed: of the openings.
+        opening_plies: random plies before each game, an even number; without any, players who
+            always choose the same would play the same game again and again.
+        max_plies: games are cut short there, as draws.
+
+    Returns:
+        The games, `first`'s with White before those with Black.
+
+    Raises:
+        ConfigurationError: `games` is out of its range, or odd.
+    """
+    half, odd = divmod(integer("games", games, 2, 2**20), 2)
+    if odd:
+        raise ConfigurationError(f"games={games} is not even")
+    how = {"seed": seed, "opening_plies": (opening_plies, opening_plies), "max_plies": max_plies}
+    return _play(first, second, half, how) + _play(second, first, half, how)
+
+
+def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Returns both players' points by their names, as `rungs._src.selfplay.elo.rate` takes them."""
+    points: dict[tuple[str, str], tuple[float, float]] = {}
+    for each in matches:
+        pair, scored = (each.white, each.black), (each.points, 1 - each.points)
+        if pair[::-1] in points:
+            pair, scored = pair[::-1], scored[::-1]
+        before = points.get(pair, (0.0, 0.0))
+        points[pair] = (before[0] + scored[0], before[1] + scored[1])
+    return points
+
+
+def _play(white: Player, black: Player, count: int, how: dict) -> list[Match]:
+    """Plays games that begin together, so that in all that go on the same side is to move."""
+    with contextlib.closing(rungs.make("chess", "cpp", count, mask=MASK, **how)) as env:
+        observation, info = env.reset()
+        boards = [chess.Board(fen) for fen in env.fens()]
+        playing = np.ones(count, bool)
+        matches: list[Match | None] = [None] * count
+        for player, sign in itertools.cycle(((white, 1), (black, -1))):
+            table = Table(env, observation, info, boards, playing)
+            actions = np.where(playing, player.choose(table), 0)
+            for game in np.flatnonzero(playing):
+                move = move_of(int(actions[game]), boards[game])
+                assert move  # it was legal
+                boards[game].push(move)
+            # Where a game is over its board plays on, and nobody looks.
+            actions[~playing] = info["action_mask"][~playing, 0]
+            observation, reward, terminated, truncated, info = env.step(actions)
+            for game in np.flatnonzero(playing & (terminated | truncated)):
+                points = (1 + sign * float(reward[game])) / 2
+                reason = Reason(int(info["reason"][game]))
+                matches[game] = Match(white.name, black.name, boards[game], reason, points)
+                playing[game] = False
+            if not playing.any():
+                break
+    return [match for match in matches if match]

@@ -1,0 +1,125 @@
+"""Players of matches: one that plays at random, an engine, and a network that searches or not."""
+
+import numpy as np
+
+from rungs._src.chess.actions import action_on
+from rungs._src.chess.engine import EngineProcess, UciEngine
+from rungs._src.chess.policy import random_actions
+from rungs._src.search.result import Result
+from rungs._src.search.search import Evaluator, Search
+from rungs._src.search.settings import Gumbel
+from rungs._src.selfplay.matches import Table
+from rungs._src.train.evaluator import NetworkEvaluator
+
+
+class RandomPlayer:
+    """Any legal move, all equally likely.
+
+    Args:
+        seed: of the moves.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int):
+        self._rng = np.random.default_rng(seed)
+
+    def choose(self, table: Table) -> np.ndarray:
+        """See `rungs._src.selfplay.matches.Player`."""
+        return random_actions(table.info["action_mask"], self._rng)
+
+    def close(self) -> None:
+        """Does nothing."""
+
+
+class EnginePlayer:
+    """A UCI engine.
+
+    Args:
+        engine: which.
+        name: what it is called.
+    """
+
+    def __init__(self, engine: UciEngine, name: str):
+        self.name = name
+        self._process = EngineProcess(engine)
+
+    def choose(self, table: Table) -> np.ndarray:
+        """See `rungs._src.selfplay.matches.Player`.
+
+        Raises:
+            EngineError: the engine failed.
+        """
+        actions = np.zeros(len(table.boards), np.int64)
+        for game in np.flatnonzero(table.which):
+            board = table.boards[game]
+            actions[game] = action_on(self._process.reply(board, int(game)), board)
+        return actions
+
+    def close(self) -> None:
+        """Stops the engine."""
+        self._process.close()
+
+
+class NetworkPlayer:
+    """A network, which always chooses what seems best.
+
+    Args:
+        name: what it is called.
+        network: as `rungs.train.PolicyValueNetwork`.
+        simulations: of each search, Gumbel's without its noise; 0 for the policy's likeliest move.
+        evaluate: the network as an evaluator; by default as PyTorch computes it.
+    """
+
+    def __init__(self, name: str, network, simulations: int, evaluate: Evaluator | None = None):
+        self.name, self.simulations = name, simulations
+        self._evaluate = evaluate or NetworkEvaluator(network)
+        self._search: Search | None = None
+
+    def choose(self, table: Table) -> np.ndarray:
+        """See `rungs._src.selfplay.matches.Player`."""
+        return self.look(table).chosen
+
+    def close(self) -> None:
+        """Ends the search's threads."""
+        if self._search:
+            self._search.close()
+        self._search = None
+
+    def look(self, table: Table) -> Result:
+        """Returns what it thinks of games; without simulations, priors and values alone."""
+        if not self.simulations:
+            return self._look_once(table)
+        if self._search is None or self._search.num_games != table.env.num_envs:
+            self.close()
+            self._search = Search(
+                table.env.num_envs,
+                simulations=self.simulations,
+                policy=Gumbel(scale=0.0),
+                keep=False,
+            )
+        self._search.begin(table.env)
+        return self._search.run(self._evaluate, which=table.which)
+
+    def _look_once(self, table: Table) -> Result:
+        actions, counts = table.info["action_mask"], table.info["action_count"]
+        logits, values = self._evaluate(table.observation, actions, counts)
+        listed = np.arange(actions.shape[1]) < counts[:, None]
+        scores = np.full(actions.shape, -np.inf, np.float32)
+        scores[:, : logits.shape[1]] = logits
+        scores = np.where(listed, scores, -np.inf)
+        priors = np.exp(scores - scores.max(axis=1, keepdims=True))
+        priors /= priors.sum(axis=1, keepdims=True)
+        chosen = np.take_along_axis(actions, priors.argmax(axis=1)[:, None], axis=1)[:, 0]
+        nothing = np.zeros_like(priors)
+        return Result(
+            actions=actions.copy(),
+            counts=counts.copy(),
+            visits=nothing.astype(np.int32),
+            policy=priors,
+            priors=priors,
+            action_values=nothing,
+            value=values,
+            raw_value=values,
+            chosen=chosen.astype(np.int64),
+        )

@@ -1,0 +1,139 @@
+"""Positions to learn from: what was seen, what search made of it, and how the game ended."""
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+
+from rungs._src.chess.actions import NUM_ACTIONS, target_of
+from rungs._src.chess.buffers import MOST_LISTED
+
+
+@dataclasses.dataclass(frozen=True)
+class Positions:
+    """N positions, each with a policy over its K legal actions, all of them in one run.
+
+    Attributes:
+        observation: (N, 72) int8, of the side to move.
+        count: (N,) int16, how many actions are legal.
+        action: (sum of `count`,) int16, the legal actions in order of id, position by position.
+        policy: of the same shape, float16: how likely each is to be played, as search has it.
+        outcome: (N,) int8, of the game for the side to move: 1, 0 or -1.
+    """
+
+    observation: np.ndarray
+    count: np.ndarray
+    action: np.ndarray
+    policy: np.ndarray
+    outcome: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Returns the arrays by name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def actions(self) -> np.ndarray:
+        """Returns the legal actions as the environment lists them, (N, 218) int16."""
+        return self._listed(self.action, -1)
+
+    def policies(self) -> np.ndarray:
+        """Returns the policies, (N, 218) float32, likewise; each sums to 1, 0 behind the last."""
+        policies = self._listed(self.policy.astype(np.float32), 0.0)
+        return policies / policies.sum(axis=1, keepdims=True)  # half precision had rounded them
+
+    def _listed(self, entries: np.ndarray, nothing: float) -> np.ndarray:
+        lists = np.full((len(self), MOST_LISTED), nothing, entries.dtype)
+        lists[np.arange(MOST_LISTED) < self.count[:, None]] = entries
+        return lists
+
+    def rows(self, index: np.ndarray) -> "Positions":
+        """Returns the positions of some indices, in their order."""
+        ends = self.count.cumsum(dtype=np.int64)
+        count = self.count[index].astype(np.int64)
+        # Entry k of the rows' runs lies as far behind its run's first as behind the new run's.
+        new = count.cumsum()
+        shift = (ends[index] - count) - (new - count)
+        entries = np.arange(new[-1] if len(new) else 0) + shift.repeat(count)
+        return Positions(
+            self.observation[index],
+            self.count[index],
+            self.action[entries],
+            self.policy[entries],
+            self.outcome[index],
+        )
+
+
+DTYPES = {
+    "observation": np.int8,
+    "count": np.int16,
+    "action": np.int16,
+    "policy": np.float16,
+    "outcome": np.int8,
+}
+
+
+def joined(parts: Iterable[Positions]) -> Positions:
+    """Returns all positions of some, one after the other."""
+    rows = [each.arrays() for each in parts]
+    empty = {name: np.empty(_shape(name), dtype) for name, dtype in DTYPES.items()}
+    return Positions(
+        **{name: np.concatenate([each[name] for each in (empty, *rows)]) for name in empty}
+    )
+
+
+def _shape(name: str) -> tuple[int, ...]:
+    return (0, 72) if name == "observation" else (0,)
+
+
+# The least and the most of each of the 72 numbers that are seen: `rungs._src.chess.observation`.
+_LEAST = np.array([-6] * 64 + [0, 0, 0, 0, -1, 0, 0, 0], np.int8)
+_MOST = np.array([6] * 64 + [1, 1, 1, 1, 7, 127, 2, 1], np.int8)
+_ON_BOARD = np.array([target_of(action) is not None for action in range(NUM_ACTIONS)])
+_ROUNDED = 0.01  # half precision, of 218 numbers: 0.0005 of their sum, and 218 * 2**-25
+
+
+def flaw(arrays: dict[str, np.ndarray]) -> str:
+    """Says what keeps arrays from being positions, all that the learners rely on.
+
+    Args:
+        arrays: what a file had under the names of `DTYPES`, or anything else.
+
+    Returns:
+        A few words that name the array, or "" where nothing does.
+    """
+    if arrays.keys() != DTYPES.keys():
+        return f"the arrays are {sorted(map(str, arrays))}, not {sorted(DTYPES)}"
+    for name, dtype in DTYPES.items():
+        if not isinstance(arrays[name], np.ndarray) or arrays[name].dtype != dtype:
+            return f"{name}: not an array of {np.dtype(dtype)}"
+    count, action, policy = (arrays[name] for name in ("count", "action", "policy"))
+    if count.ndim != 1 or ((count < 1) | (count > MOST_LISTED)).any():
+        return f"count: not one dimension of 1 to {MOST_LISTED}"
+    entries = (int(count.sum(dtype=np.int64)),)
+    shapes = {"observation": (len(count), 72), "action": entries, "policy": entries}
+    for name, array in arrays.items():
+        shape = shapes.get(name, count.shape)
+        if array.shape != shape:
+            return f"{name}: shape {array.shape}, not {shape}"
+    if not len(count):
+        return ""
+    seen = arrays["observation"]
+    if ((seen < _LEAST) | (seen > _MOST)).any():
+        return "observation: numbers that no board has"
+    if action.min() < 0 or action.max() >= NUM_ACTIONS or not _ON_BOARD[action].all():
+        return "action: ids that no legal action has"
+    first = count.cumsum(dtype=np.int64) - count
+    rises = np.diff(action) > 0
+    rises[first[1:] - 1] = True
+    if not rises.all():
+        return "action: not in order of id"
+    if not ((policy >= 0) & (policy <= 1)).all():
+        return "policy: not 0 to 1"
+    sums = np.add.reduceat(policy, first, dtype=np.float32)
+    if (abs(sums - 1) > _ROUNDED).any():
+        return "policy: a position's does not sum to 1"
+    if ((arrays["outcome"] < -1) | (arrays["outcome"] > 1)).any():
+        return "outcome: not -1, 0 or 1"
+    return ""

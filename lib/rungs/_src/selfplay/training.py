@@ -1,0 +1,239 @@
+"""A self-play run in a folder: games, checkpoints, matches, and going on after a crash."""
+
+import contextlib
+import functools
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import rungs
+from rungs._src.core.atomic import remove_leftovers
+from rungs._src.core.folder import Folder, locked_output_dir
+from rungs._src.provenance import provenance
+from rungs._src.search.search import Search
+from rungs._src.search.settings import Gumbel
+from rungs._src.selfplay import checkpoint, learning
+from rungs._src.selfplay.agent import MATCHES, POOL
+from rungs._src.selfplay.buffer import ReplayBuffer
+from rungs._src.selfplay.distributed import Games
+from rungs._src.selfplay.evaluation import RATINGS, RESULTS, Evaluator, stockfish
+from rungs._src.selfplay.games import SelfPlay
+from rungs._src.selfplay.learning import Learner, LossWeights
+from rungs._src.selfplay.matches import MASK
+from rungs._src.selfplay.settings import SelfPlayTraining
+from rungs._src.train.log import EVALUATIONS, METRICS, TENSORBOARD, begin_logs
+from rungs._src.train.ranks import all_ranks
+from rungs.errors import ConfigurationError, InvalidStateError
+
+BUFFER = "positions"
+_NAMES = (
+    *(checkpoint.NAME, METRICS, EVALUATIONS, TENSORBOARD, BUFFER, POOL, MATCHES, RATINGS, RESULTS),
+)
+_say = functools.partial(print, flush=True)  # seen as it happens, also in a file
+
+
+def train(
+    training: SelfPlayTraining, out: Path, *, resume: bool = False, say: Callable = _say
+) -> Learner:
+    """Trains by self-play, or goes on training, and keeps everything in `out`.
+
+    There will be `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events;
+    `pool/`, the network as it was at each evaluation; `matches/`, the PGN of all games of each;
+    `results.csv` and `ratings.csv`, of everybody in the pool; `positions/`, the replay buffer; and
+    `checkpoint.pt`, which is replaced whole. A run that was killed loses the updates since its last
+    checkpoint and plays them again: its curve is the one of a run that never broke, bit for bit.
+
+    Started by torchrun, every rank has `num_envs` boards of its own and plays for rank 0, which
+    learns, evaluates and writes.
+
+    Args:
+        training: what to do; to go on with a run, its checkpoint's.
+        out: a folder. A new run's must hold no run.
+        resume: whether to go on from the checkpoint there.
+        say: where progress goes, a line at a time.
+
+    Returns:
+        The learner at the end.
+
+    Raises:
+        ConfigurationError: there is a checkpoint, or none to go on from; or the folder is somebody
+            else's, or another process trains there.
+        InvalidStateError: the checkpoint or the replay buffer is corrupt, incomplete or of another
+            network, environment or number of ranks.
+        DivergedError: a loss is not finite; the last checkpoint stays.
+        StorageError: a file can't be written; the last checkpoint stays.
+        EngineError: Stockfish failed.
+        UnavailableError: Stockfish or TensorBoard is asked for and not there.
+        WorkerDiedError: another rank is gone.
+    """
+    out = Path(out)
+    torch.set_num_threads(training.torch_threads)
+    with all_ranks("cpu") as ranks, contextlib.ExitStack() as held:
+        folders = []  # rank 0's own
+
+        def begin() -> dict | None:
+            if training.stockfish:
+                stockfish()
+            folders.append(held.enter_context(locked_output_dir(out, "self-play", _NAMES)))
+            for name in (BUFFER, POOL, MATCHES):
+                remove_leftovers(out / name)
+            if (out / checkpoint.NAME).exists() and not resume:
+                raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
+            return checkpoint.load(out) if resume else None
+
+        saved = ranks.agree(begin)
+        weights = LossWeights(training.learning_rate, training.vf_coef, training.max_grad_norm)
+        learner = learning.make(training.learner, training.seed, weights)
+        own = held.enter_context(_own_games(training, ranks.rank))
+        games = Games(ranks, learner, own, training.plies)
+        if saved:
+            try:
+                learning.load(learner, saved)
+                games.load(saved["games"])
+            except (ConfigurationError, InvalidStateError) as error:
+                raise type(error)(f"{out / checkpoint.NAME}: {error}") from error
+        if ranks.rank:
+            games.serve()
+        else:
+            session = _Session(training, folders[0], learner, games, saved, say)
+            with contextlib.closing(session.board):
+                session.run()
+            games.end()
+        return learner
+
+
+class _Session:
+    """What a run consists of, and its loop."""
+
+    def __init__(
+        self,
+        training: SelfPlayTraining,
+        folder: Folder,
+        learner: Learner,
+        games: Games,
+        saved: dict | None,
+        say: Callable,
+    ):
+        self.training, self.out, self.say = training, folder.path, say
+        self.clock = saved["clock"] if saved else 0.0
+        self.positions = saved["positions"] if saved else 0
+        last = saved["updates"] if saved else 0
+        self.updates = last
+        self.learner, self.games = learner, games
+        self.evaluator = Evaluator(training, self.out)
+        if saved:
+            self.evaluator.results = {(a, b): (x, y) for a, b, x, y in saved["results"]}
+        ours = {self.out / name for name in folder.files}
+        self.buffer = ReplayBuffer(self.out / BUFFER, training.window, last, ours)
+        self.folder = folder
+        self.metrics, self.evaluations, self.board = begin_logs(folder, last, say)
+
+    def run(self) -> None:
+        """Plays, learns and evaluates, until it is over."""
+        training = self.training
+        if not self.updates:
+            self._evaluate()
+        while self.updates < training.updates and self.clock < training.seconds:
+            self._update()
+            over = self.updates == training.updates or self.clock >= training.seconds
+            if over or self.updates % training.evaluate_every == 0:
+                self._evaluate()
+            every = training.checkpoint_every
+            if every and (over or self.updates % every == 0):
+                self._save()
+
+    def _update(self) -> None:
+        """Plays some plies on all boards, then learns from what is kept."""
+        start = time.perf_counter()
+        positions, ended = self.games.play()
+        played = time.perf_counter()
+        # Known to be ours before it is there, whenever the process is killed.
+        self.folder.note([self.buffer.next_path()])
+        self.buffer.add(positions)
+        self.updates += 1
+        losses = self._learn()
+        self.positions += self.games.positions
+        learnt = time.perf_counter()
+        self.clock += learnt - start
+        row = self._where() | ended | losses | {"play": played - start, "learn": learnt - played}
+        self.metrics.add(row)
+        rate = self.games.positions * self.training.simulations
+        self.say(
+            f"update {self.updates}, {self.positions:,} positions, {self.clock:.0f} s, "
+            f"{rate / row['play']:,.0f} simulations/s, {ended['decided']} of {sum(ended.values())} "
+            f"games decided, policy {row['policy_loss']:.3f}, value {row['value_loss']:.3f}"
+        )
+
+    def _learn(self) -> dict[str, float]:
+        """Learns from minibatches, fewer of them as long as there is little to learn from."""
+        training = self.training
+        full = min(1.0, len(self.buffer) / self.games.positions)
+        rng = np.random.default_rng([training.seed, self.updates])
+        number, size = round(full * training.minibatches), training.minibatch_size
+        drawn = self.buffer.sample(number * size, rng)
+        parts = rng.permutation(number * size).reshape(number, size)
+        losses = [self.learner.learn(drawn.rows(part)) for part in parts]
+        names = ("policy_loss", "value_loss")
+        means = {name: float(np.mean([each[name] for each in losses] or [0.0])) for name in names}
+        return means | {"learnt": number * size}
+
+    def _where(self) -> dict:
+        return {"update": self.updates, "positions": self.positions, "seconds": self.clock}
+
+    def _evaluate(self) -> None:
+        facts = {"kind": "self-play", "seconds": f"{self.clock:.0f}", "positions": self.positions}
+        facts |= {f"setting {name}": value for name, value in vars(self.training).items()}
+        row, files = self.evaluator.evaluate(self.learner.network, self.updates, provenance(facts))
+        self.folder.note(files)
+        self.evaluations.add(self._where() | row)
+        told = "".join(
+            f", {name} {row[name]:.3f}" for name in ("random", "stockfish") if name in row
+        )
+        self.say(
+            f"evaluation after {self.updates} updates: Elo {row['elo']:.0f} ({row['low']:.0f} to "
+            f"{row['high']:.0f}) over random play{told}; search adds {row['search_gain']:.0f}; "
+            f"{row['cut']} of {row['games']} games were cut after {self.training.max_plies} plies "
+            "and count as draws"
+        )
+
+    def _save(self) -> None:
+        saved = {
+            "training": self.training,
+            "clock": self.clock,
+            "updates": self.updates,
+            "positions": self.positions,
+            **self.learner.state_dict(),
+            "results": [[*pair, *points] for pair, points in self.evaluator.results.items()],
+            "games": self.games.save(),
+        }
+        checkpoint.save(self.out, saved)
+        self.buffer.remove_leftovers(self.updates)
+
+
+@contextlib.contextmanager
+def _own_games(training: SelfPlayTraining, rank: int) -> Iterator[SelfPlay]:
+    """Makes the environment and the search that a rank's games are played with."""
+    env = rungs.make(
+        "chess",
+        "cpp",
+        training.num_envs,
+        seed=training.seed,
+        first_board=rank * training.num_envs,
+        mask=MASK,
+        max_plies=training.max_plies,
+        opening_plies=(0, training.opening_plies),
+    )
+    search = Search(
+        training.num_envs,
+        simulations=training.simulations,
+        policy=Gumbel(considered=training.considered),
+        seed=training.seed,
+        keep=False,  # trees would have to be in a checkpoint
+        batches=1,  # C++ evaluates on all cores: there is none to grow trees meanwhile
+        threads=training.torch_threads,
+    )
+    with contextlib.closing(env), search:
+        yield SelfPlay(env, search)

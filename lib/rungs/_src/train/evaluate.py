@@ -1,0 +1,97 @@
+"""How well a network plays: its score over many games, with an interval."""
+
+import contextlib
+import dataclasses
+import math
+
+import numpy as np
+
+import rungs
+from rungs._src.chess.engine import UciEngine
+from rungs._src.core.arguments import integer
+from rungs._src.train.policy import NetworkPolicy
+
+_Z = 1.959964  # of a normal distribution: 95 % lies within
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """Results of some games.
+
+    Attributes:
+        wins, draws, losses: how many; a game that was cut short is a draw.
+    """
+
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Points per game: 1 for a win, 1/2 for a draw."""
+        return (self.wins + self.draws / 2) / self.games
+
+    def interval(self, share: float | None = None) -> tuple[float, float]:
+        """Returns where the expected score lies with 95 % confidence, or another share of games.
+
+        Wilson's interval (1927). Draws make a score vary less than it assumes, never more.
+
+        Args:
+            share: by default the score; for another, such as that of wins, its value here.
+        """
+        n, p = self.games, self.score if share is None else share
+        center, spread = p + _Z**2 / (2 * n), _Z * math.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
+        low, high = ((center + sign * spread) / (1 + _Z**2 / n) for sign in (-1, 1))
+        return low, high
+
+    def row(self) -> dict[str, float]:
+        """Returns everything, for a table."""
+        low, high = self.interval()
+        counts = dataclasses.asdict(self)
+        return counts | {"games": self.games, "score": self.score, "low": low, "high": high}
+
+
+def evaluate(
+    network,
+    *,
+    opponent: str | UciEngine = "random",
+    games: int = 200,
+    seed: int = 0,
+    max_plies: int = 200,
+    device: str = "cpu",
+) -> Evaluation:
+    """Plays `games` games side by side, as White and as Black in turns, one on each board.
+
+    Actions are sampled as in training.
+
+    Args:
+        network: as `rungs.train.PolicyValueNetwork`, on `device`.
+        opponent: as of `rungs.chess.ChessVectorEnv`.
+        games: how many, at least 2.
+        seed: of the opponent and of the actions.
+        max_plies: games are cut short there, as draws.
+        device: where the network is.
+
+    Raises:
+        ConfigurationError: `games` is less than 2, or another argument is wrong.
+        UnavailableError: there is no such device.
+        EngineError: the engine failed.
+        DivergedError: the network gives a probability that is not finite.
+    """
+    games = integer("games", games, 2, 2**20)
+    policy = NetworkPolicy(network, seed=seed, device=device)
+    settings = {"opponent": opponent, "mask": "bits", "max_plies": max_plies, "seed": seed}
+    with contextlib.closing(rungs.make("chess", "cpp", games, **settings)) as env:
+        observation, info = env.reset()
+        result = np.full(games, np.nan, np.float32)
+        while np.isnan(result).any():
+            observation, reward, terminated, truncated, info = env.step(
+                policy(observation, info["action_mask"])
+            )
+            first = (terminated | truncated) & np.isnan(result)
+            result[first] = reward[first]
+    return Evaluation(*(int((result == points).sum()) for points in (1, 0, -1)))

@@ -1,0 +1,368 @@
+"""A network that C++ computes, in memory of our own (`cpp/learn`), whatever it learns from."""
+
+import ctypes
+import functools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.observation import OBSERVATIONS
+from rungs._src.compile import loader
+from rungs._src.compile.abi import described
+from rungs._src.compile.team import thread_count, workers_of
+from rungs._src.core.arguments import shown
+from rungs._src.train.learners.native import Memory
+from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
+from rungs._src.train.squares import DenseSquares, SparseSquares
+from rungs.errors import ConfigurationError, DivergedError, UnavailableError
+
+EPS = 1e-5
+_BETAS = (0.9, 0.999)
+_TERMS, _LOSS_TERMS = 4, 3  # `LossTerms`: the last is only reported
+
+
+class CppNetwork:
+    """A network whose every number C++ computes.
+
+    Results are the same, bit for bit, with any number of threads, and of the network's weights as
+    they are at each call, however they were changed.
+
+    C++ reads weights in memory of its own. Evaluating leaves the network as it is: weights that
+    have changed since the last call are copied. The parameters of a network that learns here are
+    moved to that memory, and again where something else has moved them since.
+
+    Args:
+        network: a `PolicyValueNetwork` of the usual sizes on the CPU, in float32, or in float64,
+            and then everything is computed in that.
+        bfloat16: whether what products multiply is rounded to it. Sums, and all else, stay float32.
+        compiler: who compiles the C++, see `rungs._src.compile.loader.load_learn`.
+        threads: that compute it; by default as many as PyTorch has (`torch.get_num_threads()`).
+
+    Raises:
+        ConfigurationError: the network is another, or `threads` is wrong.
+        UnavailableError: the processor, or what the C++ was compiled for, has no products of
+            bfloat16.
+        CompilerError: the C++ can't be compiled.
+
+    Attributes:
+        network: the network.
+        api: the functions of `cpp/bindings/learn.cpp`.
+        structures: of C++, by name.
+        memory: where its numbers are.
+        dtype: of these, as NumPy names it.
+        steps: how often its weights were moved.
+    """
+
+    def __init__(
+        self,
+        network: LegalActionNetwork,
+        *,
+        bfloat16: bool = False,
+        compiler: str | None = None,
+        threads: int | None = None,
+    ):
+        _check(network, bfloat16)
+        self.network, self._bfloat16 = network, bfloat16
+        self._threads = None if threads is None else thread_count(threads)
+        self.api = loader.load_learn(compiler)
+        self._with_team = loader.load()  # whose team serves both: threads stay awake in between
+        if bfloat16 and not self.api.rungs_learn_has_bfloat16():
+            raise UnavailableError("the C++ was compiled for no products of bfloat16 (AVX512-BF16)")
+        self.structures = described(self.api).structures
+        self.memory = Memory(self.api, network, bfloat16)
+        self.dtype = np.dtype(f"f{self.memory.dtype.itemsize}")
+        self._own = [_place(each) for each in self.memory.weights.values()]
+        self._elsewhere: tuple[list, list[_Copied]] = [], []  # where, as `_places` says, and what
+        self.steps = 0
+
+    def hold(self) -> None:
+        """Moves parameters that don't lie in the memory there, with the values that they have.
+
+        Raises:
+            ConfigurationError: the network is no longer one that C++ has code for.
+        """
+        for each in self._find():
+            each.place.copy_(each.parameter.detach())
+            each.parameter.data = each.place
+        self._elsewhere = [], []  # from now on it is C++ that changes what is in the memory
+
+    def evaluate(
+        self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores positions' legal actions, as an evaluator of `rungs.search`.
+
+        Args:
+            observation: (B, 72) int8, of `obs="board"`.
+            actions: (B, 218) int16, the legal ones.
+            counts: (B,) int16, how many those are.
+
+        Returns:
+            Logits (B, K), of which row b's first `counts[b]` mean something and K is the most of
+            these; and values (B,), cut at -1 and 1; of the network's dtype.
+
+        Raises:
+            ConfigurationError: an array has another shape or dtype; or a position has something
+                else than pieces, a count beyond 218, or an action that there is not. Or the
+                network is no longer one that C++ has code for.
+        """
+        _check_leaves(observation=observation, actions=actions, counts=counts)
+        rows, width = len(observation), int(counts.max(initial=1))
+        if width > MOST_LISTED:
+            raise ConfigurationError(f"counts: {width} actions, of a list of {MOST_LISTED}")
+        logits, values = np.empty((rows, width), self.dtype), np.empty(rows, self.dtype)
+        arrays = (observation, actions, counts)
+        contiguous = [np.ascontiguousarray(array) for array in arrays]
+        self.play(
+            self.api.rungs_learn_evaluate,
+            *(array.ctypes.data for array in contiguous),
+            *(rows, width, logits.ctypes.data, values.ctypes.data),
+        )
+        return logits, values.clip(-1, 1, out=values)
+
+    def play(self, function, *arguments: int) -> None:
+        """Calls a function that needs the weights as they are now, made ready for products.
+
+        Raises:
+            ConfigurationError: a position can't be read; or the network is no longer one that C++
+                has code for.
+        """
+        for each in self._find():
+            each.renew()
+        self._call(self.api.rungs_learn_refresh)
+        self._read(function, *arguments)
+
+    def differentiate(self, function, minibatch: Any) -> tuple[float, ...]:
+        """Has the gradients of a minibatch's mean loss computed; returns the loss's terms.
+
+        Args:
+            function: of a loss: `rungs_learn_gradients`, `rungs_learn_search_gradients`.
+            minibatch: what it is called with; of one row or more.
+
+        Raises:
+            ConfigurationError: it has no rows, or a position can't be read; or the network is no
+                longer one that C++ has code for, or a part of it is frozen.
+            DivergedError: the loss is not finite.
+        """
+        if minibatch.positions.rows < 1:
+            raise ConfigurationError("there are no positions to learn from")
+        check_learns(self.network)
+        self.hold()
+        self.memory.make_room(minibatch.positions.rows)
+        terms = (ctypes.c_double * _TERMS)()
+        self._read(function, ctypes.addressof(minibatch), ctypes.addressof(terms))
+        if not math.isfinite(sum(terms[:_LOSS_TERMS])):
+            raise DivergedError(f"a loss of {sum(terms[:_LOSS_TERMS])}: its terms are {[*terms]}")
+        return tuple(terms)
+
+    def step(self, learning_rate: float, max_grad_norm: float) -> None:
+        """Scales the gradients down to a norm, and moves the weights by Adam.
+
+        Raises:
+            DivergedError: the norm is not finite; nothing has changed.
+        """
+        adam = self.structures["AdamSettings"](
+            learning_rate=learning_rate,
+            eps=EPS,
+            max_grad_norm=max_grad_norm,
+            step=self.steps + 1,
+        )
+        if not self._call(self.api.rungs_learn_step, ctypes.addressof(adam)):
+            raise DivergedError("a gradient whose norm is not finite")
+        self.steps += 1
+
+    def optimizer_state(self, learning_rate: float) -> dict:
+        """Returns the moments as `rungs._src.train.adam.Adam.state_dict` names them."""
+        state = {i: moments for i, moments in enumerate(self._moments())} if self.steps else {}
+        settings = {"lr": learning_rate, "betas": _BETAS, "eps": EPS}
+        return {"state": state, "param_groups": [settings]}
+
+    @torch.no_grad()
+    def load(self, network: dict, optimizer: dict) -> None:
+        """Goes on with weights and moments, which fit."""
+        self.network.load_state_dict(network)
+        state = optimizer["state"]
+        for i, ours in enumerate(self._moments()):
+            for name in ("exp_avg", "exp_avg_sq"):
+                ours[name].copy_(state[i][name]) if state else ours[name].zero_()
+        self.steps = int(state[0]["step"]) if state else 0
+        self.api.rungs_learn_mark_touched(self.memory.address)
+
+    def _moments(self) -> Iterator[dict[str, torch.Tensor]]:
+        """Names the optimizer's moments as `train.adam.Adam` does, parameter by parameter."""
+        memory = self.memory
+        for name in memory.first_moments:
+            yield {
+                "step": torch.tensor(float(self.steps)),
+                "exp_avg": memory.first_moments[name],
+                "exp_avg_sq": memory.second_moments[name],
+            }
+
+    def _find(self) -> list["_Copied"]:
+        """Returns the parameters that don't lie in the memory.
+
+        Raises:
+            ConfigurationError: the network is no longer one that C++ has code for.
+        """
+        now = _places(self.network, [])
+        if now == self._own:
+            return []
+        if now != self._elsewhere[0]:
+            _check(self.network, self._bfloat16)
+            weights, named = self.memory.weights, dict(self.network.named_parameters())
+            if (found := named["value.bias"].dtype) != self.memory.dtype:
+                raise ConfigurationError(
+                    f"network: it was of {self.memory.dtype}, and is of {found}"
+                )
+            ours = weights["value.bias"].untyped_storage().data_ptr()
+            for name, each in named.items():
+                # In another's place, as where two were exchanged, or transposed in its own.
+                if each.untyped_storage().data_ptr() == ours and _place(each) != _place(
+                    weights[name]
+                ):
+                    each.data = each.detach().clone()
+            now = _places(self.network, [])
+            copied = [_Copied(weights[name], each) for name, each in named.items()]
+            self._elsewhere = now, copied
+        return self._elsewhere[1]
+
+    def _read(self, function, *arguments: int) -> None:
+        """Calls a function that reads positions; raises ConfigurationError where one can't be."""
+        wrong = self._call(function, *arguments)
+        if wrong >= 0:
+            raise ConfigurationError(
+                f"position {wrong} can't be read: it has no legal action or more than "
+                f"{MOST_LISTED}, an id of none, or something else than a piece on a square"
+            )
+
+    def _call(self, function, *arguments: int) -> int:
+        threads = self._threads or torch.get_num_threads()
+        return function(self.memory.address, *arguments, *workers_of(self._with_team, threads))
+
+
+class _Copied:
+    """A parameter that lies elsewhere than its place in C++'s memory.
+
+    Args:
+        place: for its values.
+        parameter: the parameter.
+    """
+
+    def __init__(self, place: torch.Tensor, parameter: nn.Parameter):
+        self.place, self.parameter = place, parameter
+        self._bytes = parameter.numel() * parameter.element_size()
+        self._seen: torch.Tensor | None = None
+
+    def renew(self) -> None:
+        """Copies the values to their place, where they are others than the last time."""
+        seen, now = self._seen, self.parameter.detach()
+        # Whoever changes them may do so without PyTorch's knowledge: it is bytes that are compared.
+        same = seen is not None and seen.stride() == now.stride()
+        if same and not _memcmp(seen.data_ptr(), now.data_ptr(), self._bytes):  # type: ignore[union-attr]  # one is
+            return
+        self._seen = now.clone()
+        self.place.copy_(now)
+
+
+_memcmp = ctypes.CDLL(None).memcmp
+_memcmp.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
+
+
+def _place(tensor: torch.Tensor) -> tuple:
+    """Returns where numbers are in memory, and how they lie there."""
+    return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
+
+
+def _places(module: nn.Module, found: list) -> list:
+    """Adds where a module's parameters are, as `_place` says, None for one that isn't there.
+
+    `Module.parameters` takes ten times as long, at each step of all games.
+    """
+    for each in module._parameters.values():
+        found.append(each if each is None else _place(each))
+    for part in module._modules.values():
+        if part is not None:
+            _places(part, found)
+    return found
+
+
+def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
+    """Refuses what C++ has no code for.
+
+    Raises:
+        ConfigurationError: it names the offender.
+    """
+    if type(network) is not PolicyValueNetwork or (
+        {name: weights.shape for name, weights in network.named_parameters()} != _shapes()
+    ):
+        raise ConfigurationError(
+            f"learner='cpp' has code for a PolicyValueNetwork of 128 units only, not for "
+            f"network={shown(network)}"
+        )
+    if _parts(network) != _parts_of_ours():
+        raise ConfigurationError(
+            "learner='cpp' has code for the layers of a PolicyValueNetwork as they are made, "
+            "without hooks, and not for others in their place"
+        )
+    dtypes = {weights.dtype for weights in network.parameters()}
+    places = {(weights.device.type, weights.layout) for weights in network.parameters()}
+    if places != {("cpu", torch.strided)}:
+        raise ConfigurationError(f"learner='cpp' learns on the CPU, not a network on {places}")
+    if len(dtypes) > 1 or not dtypes <= {torch.float32, torch.float64}:
+        raise ConfigurationError(f"learner='cpp' learns in float32 or float64, not in {dtypes}")
+    if bfloat16 and dtypes != {torch.float32}:
+        raise ConfigurationError("bfloat16 products are of a network in float32")
+
+
+def _check_leaves(**arrays: np.ndarray) -> None:
+    """Refuses arrays of other shapes or dtypes than C++ reads.
+
+    Raises:
+        ConfigurationError: it names the offender.
+    """
+    for name, found in arrays.items():
+        if not isinstance(found, np.ndarray) or not found.ndim:
+            raise ConfigurationError(f"{name}={shown(found)} is not an array of a row per position")
+    rows, (seen, numbers) = len(arrays["observation"]), OBSERVATIONS["board", "int8"]
+    wanted: dict[str, tuple[tuple[int, ...], type]] = {
+        "observation": ((rows, *seen), numbers),
+        "actions": ((rows, MOST_LISTED), np.int16),
+        "counts": ((rows,), np.int16),
+    }
+    for name, (shape, dtype) in wanted.items():
+        found = arrays[name]
+        if found.shape != shape or found.dtype != dtype:
+            raise ConfigurationError(
+                f"{name}: shape {found.shape} and dtype {found.dtype}, not {shape} and "
+                f"{dtype.__name__}"
+            )
+
+
+def _parts(network: PolicyValueNetwork) -> list[tuple]:
+    """Returns what a network is made of, but for how its first layer is computed."""
+    return [
+        (
+            nn.Linear if type(part) in (DenseSquares, SparseSquares) else type(part),
+            part.extra_repr(),
+            len(part._forward_hooks) + len(part._forward_pre_hooks),
+        )
+        for part in network.modules()
+    ]
+
+
+@functools.cache
+def _parts_of_ours() -> list[tuple]:
+    with torch.device("meta"):
+        return _parts(PolicyValueNetwork())
+
+
+@functools.cache
+def _shapes() -> dict[str, torch.Size]:
+    """Returns the shapes of the parameters of the network that C++ has."""
+    with torch.device("meta"):  # without memory, and nothing is drawn at random
+        network = PolicyValueNetwork()
+    return {name: weights.shape for name, weights in network.named_parameters()}

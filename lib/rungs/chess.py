@@ -1,0 +1,61 @@
+"""Chess: environments, actions, observations, engines and perft."""
+
+from rungs._src.chess.actions import (
+    NUM_ACTIONS,
+    NUM_PLANES,
+    action_of,
+    action_on,
+    board_of,
+    from_uci,
+    legal_actions,
+    move_of,
+    target_of,
+    to_uci,
+)
+from rungs._src.chess.async_env import AsyncChessEnv
+from rungs._src.chess.buffers import Buffers
+from rungs._src.chess.engine import EngineProcess, UciEngine, find_program
+from rungs._src.chess.observation import BOARD_FIELDS, PLANE_NAMES, dtypes_of, format_name, mirrored
+from rungs._src.chess.perft import PerftCase, perft_cpp, perft_python, read_epd
+from rungs._src.chess.policy import draw_ranks, random_actions
+from rungs._src.chess.reason import Reason
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.snapshot import Snapshot
+from rungs._src.chess.unpack import unpack_list, unpack_mask, unpack_planes
+from rungs._src.chess.vector_env import ChessVectorEnv
+
+__all__ = [
+    "BOARD_FIELDS",
+    "NUM_ACTIONS",
+    "NUM_PLANES",
+    "PLANE_NAMES",
+    "AsyncChessEnv",
+    "Buffers",
+    "ChessSettings",
+    "ChessVectorEnv",
+    "EngineProcess",
+    "PerftCase",
+    "Reason",
+    "Snapshot",
+    "UciEngine",
+    "action_of",
+    "action_on",
+    "board_of",
+    "draw_ranks",
+    "dtypes_of",
+    "find_program",
+    "format_name",
+    "from_uci",
+    "legal_actions",
+    "mirrored",
+    "move_of",
+    "perft_cpp",
+    "perft_python",
+    "random_actions",
+    "read_epd",
+    "target_of",
+    "to_uci",
+    "unpack_list",
+    "unpack_mask",
+    "unpack_planes",
+]

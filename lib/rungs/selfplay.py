@@ -1,0 +1,13 @@
+"""Self-play with search: settings, training runs, players and agents. Imports PyTorch."""
+
+from rungs._src.selfplay.agent import untrained
+from rungs._src.selfplay.players import NetworkPlayer
+from rungs._src.selfplay.settings import SelfPlayTraining
+from rungs._src.selfplay.training import train
+
+__all__ = [
+    "NetworkPlayer",
+    "SelfPlayTraining",
+    "train",
+    "untrained",
+]

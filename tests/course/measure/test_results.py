@@ -1,0 +1,112 @@
+"""Provenance that can't be lost, and tables that come back as they were saved."""
+
+import os
+import platform
+
+import pandas as pd
+import pytest
+
+from rungs import __version__
+from rungs._src import provenance
+from rungs._src.machine import describe as machine
+from rungs.errors import ConfigurationError
+from rungs_course.measure import results
+from rungs_course.measure.peaks import core_speed
+
+
+def test_a_hash_in_a_value_is_no_comment(tmp_path):
+    frame = pd.DataFrame({"move": ["Qh7#", "# x: y", "e4"], "games": [1, 2, 3]})
+    results.save(frame, tmp_path / "x.csv", {"seed": 0})
+    loaded = results.load(tmp_path / "x.csv")
+    pd.testing.assert_frame_equal(loaded, frame)
+    assert "x" not in loaded.attrs["provenance"]
+
+
+def test_a_racer_called_null_is_not_missing(tmp_path):
+    frame = pd.DataFrame({"racer": ["null", "NA", "cpp"], "seconds": [1.0, None, 3.0]})
+    results.save(frame, tmp_path / "x.csv", {"seed": 0})
+    pd.testing.assert_frame_equal(results.load(tmp_path / "x.csv"), frame, check_dtype=False)
+
+
+@pytest.mark.parametrize("parameters", [{"cores": 64}, {"commit": "x"}, {"note": "a\nb"}])
+def test_a_parameter_that_would_spoil_the_provenance_is_refused(tmp_path, parameters):
+    (name,) = parameters
+    with pytest.raises(ConfigurationError, match=name):
+        results.save(pd.DataFrame({"a": [1]}), tmp_path / "x.csv", parameters)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_package_that_is_not_installed_is_no_error(monkeypatch):
+    monkeypatch.setattr(provenance, "_PACKAGES", ("numpy", "no-such-package"))
+    facts = provenance.provenance({})
+    assert facts["no-such-package"] is None
+    assert facts["numpy"]
+    assert facts["rungs"] == __version__
+
+
+def test_a_comment_is_no_provenance(tmp_path):
+    (tmp_path / "x.csv").write_text("# some numbers\na\n1\n")
+    with pytest.raises(ConfigurationError, match=r"x\.csv"):
+        results.load(tmp_path / "x.csv")
+
+
+def test_a_table_names_its_processor_and_what_it_does_in_a_cycle(tmp_path):
+    results.save(pd.DataFrame({"a": [1]}), tmp_path / "x.csv", {})
+    facts = results.load(tmp_path / "x.csv").attrs["provenance"]
+    here = machine.describe() | core_speed()
+    assert {
+        name: str(here[name]) for name in (*machine.SAME, *core_speed())
+    }.items() <= facts.items()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x00\xff\xfe\x80",
+        b"# machine: x\n\xff\xfe",
+        b"# machine: x\n",
+        b"# machine: x\na\n1\n2,3\n",
+    ],
+)
+def test_a_file_that_is_no_table_is_named(tmp_path, content):
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"x\.csv"):
+        results.load(tmp_path / "x.csv")
+
+
+def test_a_file_that_is_missing_or_a_folder_is_named(tmp_path):
+    for path in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(ConfigurationError, match=path.name):
+            results.load(path)
+
+
+def test_recorded_results_of_this_machine_come_first(tmp_path):
+    recorded = tmp_path / "data" / "recorded"
+    assert results.recorded_folders(tmp_path) == []
+    for name in ("zzz", "aaa"):
+        (recorded / name).mkdir(parents=True)
+    assert [path.name for path in results.recorded_folders(tmp_path)] == ["aaa", "zzz"]
+    own = machine.slug()
+    (recorded / own).mkdir()
+    assert [path.name for path in results.recorded_folders(tmp_path)] == [own, "aaa", "zzz"]
+
+
+@pytest.mark.parametrize(
+    ("features", "virtual"),
+    [("fpu hypervisor", True), ("fpu sse", False), (platform.machine(), None)],
+)
+def test_virtual_only_where_the_system_tells(monkeypatch, features, virtual):
+    monkeypatch.setattr(machine, "cpu_features", lambda: features)
+    assert machine.describe()["virtual"] is virtual
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "x.csv")
+    with pytest.raises(ConfigurationError, match=r"x\.csv"):
+        results.load(tmp_path / "x.csv")
+
+
+def test_a_fact_that_is_told_twice_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_text("# machine: A\n# machine: B\na\n1\n")
+    with pytest.raises(ConfigurationError, match=r"x\.csv says something twice"):
+        results.load(tmp_path / "x.csv")

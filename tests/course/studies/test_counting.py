@@ -1,0 +1,45 @@
+"""A Python rung that counts positions plays the same games, and Amdahl's law is his."""
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs_course.studies import counting
+from tests.proof import lockstep
+
+
+@pytest.mark.parametrize("policy", ["uniform", "shuffling"])
+def test_it_is_the_python_rung(policy):
+    envs = (counting.counting_env(4), rungs.make("chess", "python", 4))
+    lockstep.play(*envs, seed=0, steps=150, policy=policy)
+
+
+def test_a_position_that_comes_back_is_counted():
+    env = counting.counting_env(1)
+    env.reset(seed=0)
+    there_and_back = ("g1f3", "g8f6", "f3g1", "f6g8") * 2
+    seen = []
+    for uci in there_and_back:
+        observation, *_, info = env.step([env.legal_moves(0)[uci]])
+        seen.append(int(observation[0, 70]))
+    assert seen[:7] == [0, 0, 0, 1, 1, 1, 1]
+    assert info["reason"][0] == 5  # threefold
+
+
+def test_its_race_has_both():
+    times = counting.race_counting(2, seed=0, steps=4, repeats=2, warmup=0)
+    assert times.groupby("racer").size().to_dict() == {"is_repetition": 2, "counter": 2}
+    assert set(times["num_envs"]) == {2}
+
+
+def test_a_search_takes_longer_in_an_older_game():
+    found = counting.search_seconds([8, 160], games=4, seed=0)
+    assert set(found.groupby(["age", "how"]).size()) == {9}
+    again = found[found["how"] == "again and again"].groupby("age")["seconds"].min()
+    assert again[160] > 2 * again[8]  # it goes over twenty times as many positions
+
+
+def test_half_of_the_time_bounds_the_gain_by_two():
+    assert counting.amdahl(0.5, 1) == 1
+    assert counting.amdahl(0.5, 2) == pytest.approx(4 / 3)
+    assert counting.amdahl(0.5, np.inf) == 2

@@ -1,0 +1,89 @@
+"""Where the factor comes from, worked out of times; and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rungs._src.compile import gpp
+from rungs.errors import MismatchError
+from rungs_course.measure.valgrind import have_valgrind
+from rungs_course.show import steps as figures
+from rungs_course.studies import steps
+
+
+@pytest.fixture(scope="module")
+def games():
+    return steps.random_games(4, 6, seed=2)
+
+
+def times(**nanoseconds):
+    rows = [
+        (racer, repeat, 10, ns * (1 + repeat) * 1e-8)
+        for racer, ns in nanoseconds.items()
+        for repeat in range(3)
+    ]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+
+
+def test_gains_are_over_the_row_before_and_over_the_first():
+    table = steps.waterfall(times(python=1000.0, first=100.0, king=50.0, cpp=200.0), 1e-7)
+    assert table["racer"].tolist() == ["python", "first", "king", "cpp"]
+    np.testing.assert_allclose(table["nanoseconds"], [2000, 200, 100, 400])
+    np.testing.assert_allclose(table["relative"], [1, 10, 2, 0.25])
+    np.testing.assert_allclose(table["absolute"], [1, 10, 20, 5])
+    np.testing.assert_allclose(table["share"], [0.05, 0.5, 1, 0.25])
+
+
+def test_the_waterfall_writes_every_factor():
+    table = steps.waterfall(times(python=1000.0, first=100.0, king=50.0, cpp=200.0), 1e-7)
+    (axes,) = figures.waterfall(table, 100.0).axes
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[:4] == ["2 µs", "200 ns  10×", "100 ns  2×", "400 ns  0.25×"]
+
+
+class Wrong:
+    """A racer that finds something else."""
+
+    def __init__(self, games):
+        self.found = games.masks[0].copy()
+        self.found[-1, -1] ^= np.uint64(1)
+
+    def play(self, steps):
+        return 1.0
+
+    def bits(self):
+        return self.found
+
+
+def test_nothing_is_timed_that_finds_other_actions(games):
+    with pytest.raises(MismatchError, match="wrong: other legal actions"):
+        steps.race(games, {"wrong": Wrong(games)}, repeats=1, warmup=0, seconds=0.1)
+
+
+def test_all_rows_race_and_the_slow_play_fewer_steps(games):
+    racers = steps.racers(games, gpp.load_steps(*steps.NATIVE))
+    assert list(racers) == [version.name for version in steps.ALL]
+    frame = steps.race(games, racers, repeats=2, warmup=0, seconds=2e-4)
+    plies = frame.groupby("racer")["plies"].first()
+    assert plies["python"] == games.num_envs
+    assert plies["bytes"] == games.num_envs * games.steps
+    assert frame["racer"].drop_duplicates().tolist() == list(racers)
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
+def test_instructions_are_counted_the_same_twice(games):
+    counts = steps.instructions(games)
+    pd.testing.assert_frame_equal(counts, steps.instructions(games))
+    by_name = counts.set_index("racer")
+    assert by_name["instructions"]["first"] > by_name["instructions"]["king"]
+    assert (by_name["mispredicted"] < by_name["branches"]).all()
+
+
+@pytest.mark.system
+def test_flags_and_sizes_race(games):
+    flags = steps.race_flags(games, ["pins"], repeats=1, seconds=0.01)
+    assert flags["flags"].tolist() == [" ".join(each) for each in steps.FLAGS]
+    sizes = steps.race_sizes(games, ["bytes"], (1, 3), repeats=1)
+    assert sizes["boards"].tolist() == [4, 12]
+    figures.flags(pd.DataFrame({"-O0": {"pins": 2.0}, "-O3": {"pins": 1.0}}))

@@ -1,0 +1,177 @@
+"""Our boards, and a module with masks, in RLlib's new API stack."""
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs.errors import ConfigurationError, IllegalActionError
+
+pytest.importorskip("ray.rllib")
+import ray
+import torch
+from gymnasium.wrappers.vector import DictInfoToList
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
+
+from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
+
+pytestmark = pytest.mark.system
+
+
+def make(num_envs, **settings):
+    return ChessVectorEnv({"num_envs": num_envs, "rung": "cpp"} | settings)
+
+
+@pytest.mark.parametrize("start", [None, "chess960"])
+def test_it_is_the_environment(start):
+    how = {"seed": 3, "max_plies": 30, "start": start}
+    env = make(6, **how)
+    ours = rungs.make("chess", "cpp", 6, opponent="random", autoreset_mode="NEXT_STEP", **how)
+    observation, info = ours.reset()
+    seen, _ = env.reset()
+    rng, ends = np.random.default_rng(0), 0
+    for _ in range(100):
+        np.testing.assert_array_equal(seen["observations"], observation)
+        np.testing.assert_array_equal(seen["action_mask"], info["action_mask"])
+        actions = random_actions(info["action_mask"], rng)
+        observation, *flags, info = ours.step(actions)
+        seen, *theirs, said = env.step(actions)
+        for ours_is, their_is in zip(flags, theirs, strict=True):
+            np.testing.assert_array_equal(ours_is, their_is)
+        ended = flags[1] | flags[2]
+        if ended.any():
+            np.testing.assert_array_equal(said["_reason"], ended)
+            np.testing.assert_array_equal(said["reason"][ended], info["reason"][ended])
+        ends += ended.sum()
+    assert ends > 20
+
+
+def test_spaces_hold_what_is_seen():
+    env = DictInfoToList(make(2, obs="planes"))
+    seen, infos = env.reset(seed=0)
+    assert seen in env.observation_space
+    one = {name: rows[0] for name, rows in seen.items()}
+    assert one in env.single_observation_space
+    assert infos == [{}, {}]
+
+
+def test_outputs_are_the_callers_to_keep():
+    env = make(2)
+    first, _ = env.reset()
+    kept = {name: rows.copy() for name, rows in first.items()}
+    env.step(np.argmax(first["action_mask"], axis=1))
+    for name, rows in kept.items():
+        np.testing.assert_array_equal(first[name], rows)
+
+
+def test_env_runners_play_different_games_unless_told():
+    how = {"opening_plies": (20, 20)}
+    seen = [make(2, **how).reset()[0]["observations"] for _ in range(2)]
+    assert not np.array_equal(*seen)
+    same = [make(2, seed=1, **how).reset()[0]["observations"] for _ in range(2)]
+    np.testing.assert_array_equal(*same)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"mask": "list"}, {"autoreset_mode": "NEXT_STEP"}, {"dtype": "bfloat16"}],
+)
+def test_what_rllib_does_not_know_is_refused(setting):
+    with pytest.raises(ConfigurationError, match=next(iter(setting))):
+        make(2, **setting)
+
+
+@pytest.mark.parametrize("config", [None, [], 3, "num_envs"])
+def test_settings_without_names_are_refused(config):
+    with pytest.raises(ConfigurationError, match="config"):
+        ChessVectorEnv(config)
+
+
+def test_an_illegal_action_raises():
+    env = make(2)
+    env.reset()
+    with pytest.raises(IllegalActionError, match="board 0"):
+        env.step(np.array([0, 0]))
+
+
+def configured(**settings):
+    how = {"max_plies": 20, "rung": "cpp"} | settings
+    return (
+        PPOConfig()
+        .environment(ChessVectorEnv, env_config=how)
+        .env_runners(
+            num_env_runners=0,
+            num_envs_per_env_runner=8,
+            gym_env_vectorize_mode="vector_entry_point",
+        )
+        .rl_module(
+            rl_module_spec=RLModuleSpec(
+                module_class=MaskedPPOModule, model_config={"fcnet_hiddens": [32]}
+            )
+        )
+        .training(train_batch_size=256, minibatch_size=128, num_epochs=1)
+        .debugging(seed=0)
+    )
+
+
+def test_an_env_runner_steps_the_batch_and_plays_legal_actions_only():
+    runner = SingleAgentEnvRunner(config=configured())
+    assert isinstance(runner.env.unwrapped, ChessVectorEnv)
+    episodes = runner.sample(num_timesteps=400)
+    assert sum(map(len, episodes)) >= 400
+    ended = [episode for episode in episodes if episode.is_done]
+    assert len(ended) > 8
+    for episode in episodes:
+        seen = episode.get_observations()
+        actions = episode.get_actions()
+        masks = np.asarray(seen["action_mask"])
+        assert masks[np.arange(len(actions)), actions].all()
+    runner.stop()
+
+
+@pytest.mark.parametrize("obs", ["board", "bitplanes"])
+def test_the_module_gives_illegal_actions_no_probability(obs):
+    env = make(4, obs=obs)
+    module = RLModuleSpec(
+        module_class=MaskedPPOModule,
+        observation_space=env.single_observation_space,
+        action_space=env.single_action_space,
+        model_config={"fcnet_hiddens": [16]},
+    ).build()
+    seen, _ = env.reset(seed=0)
+    batch = {Columns.OBS: {name: torch.from_numpy(rows) for name, rows in seen.items()}}
+    for forward in (module.forward_exploration, module.forward_inference, module.forward_train):
+        logits = forward(batch)[Columns.ACTION_DIST_INPUTS]
+        likely = logits.softmax(1)
+        assert (likely[seen["action_mask"] == 0] == 0).all()
+        assert (likely[seen["action_mask"] == 1] > 0).all()
+    assert module.compute_values(batch).shape == (4,)
+    assert {*batch[Columns.OBS]} == {"observations", "action_mask"}  # as it was
+
+
+@pytest.fixture(scope="module")
+def one_node():
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.usefixtures("one_node")
+def test_ppo_learns_saves_and_goes_on(tmp_path):
+    algorithm = configured().build_algo()
+    before = algorithm.get_module().state_dict()
+    before = {name: weights.clone() for name, weights in before.items()}
+    result = algorithm.train()
+    assert result["env_runners"]["num_episodes"] > 0
+    after = algorithm.get_module().state_dict()
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+    algorithm.save_to_path(tmp_path.as_posix())
+    again = configured().build_algo()
+    again.restore_from_path(tmp_path.as_posix())
+    for name, weights in again.get_module().state_dict().items():
+        assert torch.equal(weights, after[name])
+    for each in (algorithm, again):
+        each.stop()

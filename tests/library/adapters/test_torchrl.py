@@ -1,0 +1,196 @@
+"""Our boards behind TorchRL's interface."""
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.unpack import unpack_planes
+from rungs.errors import ConfigurationError, IllegalActionError
+
+pytest.importorskip("torchrl")
+import torch
+from tensordict.nn import TensorDictModule
+from torchrl.collectors import Collector
+from torchrl.envs import ActionMask, Compose, RewardSum, StepCounter, TransformedEnv
+from torchrl.envs.utils import check_env_specs
+from torchrl.modules import MaskedCategorical
+
+from rungs.adapters.torchrl import ChessEnv
+
+pytestmark = pytest.mark.system
+
+FORMATS = [
+    {},
+    {"obs": "planes"},
+    {"obs": "planes", "dtype": "uint8"},
+    {"obs": "planes", "dtype": "bfloat16"},
+    {"obs": "bitplanes"},
+]
+
+
+@pytest.mark.parametrize("kept", [None, 4])
+@pytest.mark.parametrize("formats", FORMATS)
+def test_torchrls_own_check_passes(formats, kept):
+    env = ChessEnv(3, "cpp", max_plies=2, steps_kept=kept, **formats)
+    check_env_specs(env, seed=0, break_when_any_done="both")
+    check_env_specs(TransformedEnv(env, ActionMask()), break_when_any_done="both")
+
+
+def played(env, steps):
+    """Random play: what was before and after each step, as a collector goes on."""
+    now = env.reset()
+    for _ in range(steps):
+        before = env.rand_action(now)
+        after, now = env.step_and_maybe_reset(before)
+        yield after, now
+
+
+@pytest.mark.parametrize("kept", [None, 1])
+@pytest.mark.parametrize("start", [None, "chess960"])
+def test_it_is_the_environment(start, kept):
+    how = {"seed": 3, "max_plies": 30, "start": start}
+    ours = rungs.make("chess", "cpp", 6, opponent="random", **how)
+    observation, info = ours.reset()
+    ends = 0
+    for after, now in played(ChessEnv(6, "cpp", steps_kept=kept, **how), 100):
+        np.testing.assert_array_equal(after["observation"], observation)
+        np.testing.assert_array_equal(after["action_mask"], info["action_mask"])
+        observation, reward, terminated, truncated, info = ours.step(after["action"].numpy())
+        ended = terminated | truncated
+        last = observation.copy()
+        if ended.any():
+            last[ended] = info["final_obs"][ended]
+        then = after["next"]
+        np.testing.assert_array_equal(then["observation"], last)
+        np.testing.assert_array_equal(then["action_mask"], info["action_mask"])
+        for name, ours_is in zip(
+            ("reward", "terminated", "truncated", "done"),
+            (reward, terminated, truncated, ended),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(then[name][:, 0], ours_is)
+        np.testing.assert_array_equal(now["observation"], observation)
+        assert not now["done"].any()
+        ends += ended.sum()
+    assert ends > 20
+
+
+def test_transforms_and_their_resets_play_the_same_games():
+    env = TransformedEnv(
+        ChessEnv(6, "cpp", seed=3, max_plies=30),
+        Compose(ActionMask(), StepCounter(), RewardSum()),
+    )
+    ours, ends = rungs.make("chess", "cpp", 6, opponent="random", seed=3, max_plies=30), 0
+    observation, info = ours.reset()
+    for after, now in played(env, 60):
+        np.testing.assert_array_equal(after["action_mask"], info["action_mask"])
+        observation, _, terminated, truncated, info = ours.step(after["action"].numpy())
+        np.testing.assert_array_equal(now["observation"], observation)
+        np.testing.assert_array_equal(now["step_count"][:, 0] == 0, terminated | truncated)
+        ends += (terminated | truncated).sum()
+    assert ends > 6
+
+
+def legal_policy():
+    """Chooses uniformly among legal actions, the same again with the same seed."""
+    generator = torch.Generator().manual_seed(0)
+
+    def choose(mask):
+        return torch.multinomial(mask.float(), 1, generator=generator)[:, 0]
+
+    return TensorDictModule(choose, in_keys=["action_mask"], out_keys=["action"])
+
+
+@pytest.mark.parametrize("kept", [None, 20])
+def test_a_collector_gathers_what_was_played(kept):
+    env = ChessEnv(5, "cpp", seed=1, max_plies=24, steps_kept=kept)
+    collector = Collector(env, legal_policy(), frames_per_batch=100, total_frames=300)
+    batches = [batch.clone() for batch in collector]
+    assert [batch.shape for batch in batches] == [(5, 20)] * 3
+    ours = rungs.make("chess", "cpp", 5, opponent="random", seed=1, max_plies=24)
+    observation, info = ours.reset()
+    ended = 0
+    for batch in batches:
+        for at in batch.unbind(1):
+            np.testing.assert_array_equal(at["observation"], observation)
+            np.testing.assert_array_equal(at["action_mask"], info["action_mask"])
+            observation, reward, terminated, truncated, info = ours.step(at["action"].numpy())
+            np.testing.assert_array_equal(at["next", "reward"][:, 0], reward)
+            ended += (terminated | truncated).sum()
+    assert ended > 10
+
+
+def test_what_is_kept_lasts_for_so_many_steps_and_no_longer():
+    env = ChessEnv(3, "cpp", steps_kept=2)
+    seen = [after for after, _ in played(env, 4)]
+    memory = [after["next", "action_mask"].data_ptr() for after in seen]
+    assert memory[3] == memory[0]
+    assert len({*memory}) == 3
+    own = [after["next", "action_mask"].data_ptr() for after, _ in played(ChessEnv(3, "cpp"), 4)]
+    assert len({*own}) > 1
+
+
+def test_boards_that_have_not_ended_can_be_reset_too():
+    env = ChessEnv(4, "cpp", opening_plies=(8, 8))
+    first = env.rand_step(env.reset())
+    before = env.step_mdp(first)
+    which = torch.tensor([[True], [False], [True], [False]])
+    after = env.reset(before.clone().set("_reset", which))
+    same = (after["observation"] == before["observation"]).all(1)
+    assert same.tolist() == [False, True, False, True]
+    env.step(env.rand_action(after))  # by the masks of the new episodes
+
+
+def test_a_seed_begins_the_same_games_again():
+    env = ChessEnv(4, opening_plies=(6, 6))
+    env.set_seed(5)
+    first = env.reset()["observation"]
+    assert not torch.equal(env.reset()["observation"], first)
+    env.set_seed(5)
+    assert torch.equal(env.reset()["observation"], first)
+
+
+def test_bitplanes_are_unpacked_as_they_are():
+    env = ChessEnv(2, "cpp", obs="bitplanes")
+    planes = rungs.make("chess", "cpp", 2, obs="planes", opponent="random")
+    np.testing.assert_array_equal(unpack_planes(env.reset()["observation"]), planes.reset()[0])
+
+
+def test_an_illegal_action_raises_and_changes_nothing():
+    env = ChessEnv(2)
+    before = env.reset()
+    with pytest.raises(IllegalActionError, match="board 0"):
+        env.step(before.clone().set("action", torch.zeros(2, dtype=torch.int64)))
+    env.rand_step(before)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"mask": "list"}, {"autoreset_mode": "NEXT_STEP"}, {"steps_kept": 0}]
+)
+def test_what_torchrl_does_not_know_is_refused(setting):
+    with pytest.raises(ConfigurationError, match=next(iter(setting))):
+        ChessEnv(2, **setting)
+
+
+def test_stepping_some_boards_alone_is_refused():
+    env = ChessEnv(3)
+    some = env.rand_action(env.reset()).set("_step", torch.tensor([[True], [False], [True]]))
+    with pytest.raises(ConfigurationError, match="break_when_all_done"):
+        env.step(some)
+
+
+def test_a_step_without_an_action_is_refused():
+    env = ChessEnv(2, "cpp")
+    first = env.reset()
+    with pytest.raises(ConfigurationError, match="action"):
+        env.step(first)
+
+
+def test_a_masked_policy_never_plays_an_illegal_action():
+    env = ChessEnv(8, max_plies=20)
+    now = env.reset()
+    network = torch.nn.Linear(72, 4672)
+    for _ in range(40):
+        logits = network(now["observation"].float())
+        policy = MaskedCategorical(logits=logits, mask=now["action_mask"])
+        _, now = env.step_and_maybe_reset(now.set("action", policy.sample()))

@@ -1,0 +1,379 @@
+"""CartPole's rungs: the same bits among ours, and within a few of Gymnasium's."""
+
+import itertools
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+from gymnasium.vector import AutoresetMode
+
+import rungs
+from rungs._src.cartpole.physics import MOST_THETA, SECONDS, physics
+from rungs._src.core.memory import on_host
+from rungs._src.core.philox import Purpose, philox
+from rungs._src.machine import gpu
+from rungs.errors import WorkerDiedError
+
+FLAGS = ("reward", "terminated", "truncated")
+
+
+def make(rung, num_envs, **settings):
+    return rungs.make("cartpole", rung, num_envs, **settings)
+
+
+def balancing(observation, rng):
+    """Keeps poles up for a while, some better than others: episodes of all lengths up to 500."""
+    lean = observation[:, 2] + 0.4 * observation[:, 3] + 0.05 * observation[:, 1]
+    random = rng.random(len(lean)) < np.linspace(0.1, 1, len(lean))
+    return np.where(random, rng.integers(2, size=len(lean)), lean > 0)
+
+
+def play(envs, steps, *, policy=balancing, seed=0):
+    """The first one's policy on all; yields what each returned, as arrays."""
+    rng = np.random.default_rng(seed)
+    observation, _ = [env.reset(seed=seed) for env in envs][0]  # noqa: RUF015
+    for _ in range(steps):
+        actions = policy(on_host(observation), rng).astype(np.int64)
+        outcomes = [env.step(actions) for env in envs]
+        yield outcomes
+        observation = outcomes[0][0]
+
+
+def assert_same(one, other):
+    for ours, theirs in zip(one[:4], other[:4], strict=True):
+        ours, theirs = on_host(ours), on_host(theirs)
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
+    assert one[4].keys() == other[4].keys()
+    if one[4]:
+        ended = on_host(one[4]["_final_obs"])
+        np.testing.assert_array_equal(ended, on_host(other[4]["_final_obs"]))
+        final = [on_host(each[4]["final_obs"])[ended] for each in (one, other)]
+        np.testing.assert_array_equal(*final)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("rung", ["torch", "openmp", "threads"])
+@pytest.mark.parametrize(
+    ("num_envs", "steps", "settings"),
+    [
+        (1, 1500, {}),
+        (7, 900, {"max_episode_steps": 150}),
+        (64, 700, {"autoreset_mode": "NEXT_STEP"}),
+        (2100, 150, {"max_episode_steps": 100, "first_env": 5}),
+        (2100, 150, {"max_episode_steps": 100, "autoreset_mode": "NEXT_STEP", "workload": 3}),
+    ],
+)
+def test_rungs_are_the_same_bit_for_bit(rung, dtype, num_envs, steps, settings):
+    how = settings | {"dtype": dtype}
+    extra = {"threads": 2} if rung in ("openmp", "threads") else {}
+    envs = [make("cpp", num_envs, **how), make(rung, num_envs, **how, **extra)]
+    ended = np.zeros(2)
+    for one, other in play(envs, steps, seed=num_envs):
+        assert_same(one, other)
+        ended += one[2].sum(), one[3].sum()
+    assert (ended > 0).all()
+    one, other = (env.carts.dump() for env in envs)
+    for name, array in one.items():
+        np.testing.assert_array_equal(array, other[name])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+@pytest.mark.parametrize(
+    ("rung", "extra"),
+    [
+        ("numba", {"threads_per_block": 3}),
+        pytest.param("torch", {"execution": "compile"}, marks=pytest.mark.system),
+        *(
+            pytest.param(
+                "torch",
+                {"device": "cuda", "execution": execution},
+                marks=pytest.mark.skipif(not gpu.usable(), reason="no GPU"),
+            )
+            for execution in ("eager", "graph", "compile")
+        ),
+    ],
+    ids=str,
+)
+def test_kernels_and_compiled_tensors_are_the_same_bit_for_bit(rung, extra, mode, dtype):
+    how = {"dtype": dtype, "autoreset_mode": mode, "max_episode_steps": 40, "workload": 2}
+    seed = 2**64 - 5  # all 64 bits count
+    envs = [make("cpp", 7, **how), make(rung, 7, **how, **extra)]
+    for one, other in play(envs, 130, seed=seed):
+        assert_same(one, other)
+    assert envs[0].get_state() == envs[1].get_state()
+
+
+def in_tier(rung, tier=pytest.mark.system):
+    """A rung as a parameter; one that starts a process for each environment is for a later tier."""
+    return pytest.param(rung, marks=tier) if rung == "subproc" else rung
+
+
+RUNGS = {
+    "gymnasium": {},
+    "subproc": {},
+    "torch": {},
+    "numba": {"threads_per_block": 2},
+    "openmp": {"threads": 2},
+    "threads": {"threads": 2},
+}
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["random", "given"])
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+@pytest.mark.parametrize("rung", [in_tier(rung) for rung in RUNGS])
+def test_many_steps_at_once_are_as_many_steps(rung, mode, given):
+    if rung == "subproc" and mode == "NEXT_STEP":
+        pytest.skip("resets by itself")
+    how = {"autoreset_mode": mode, "max_episode_steps": 60, "first_env": 3}
+    num_envs = 1500 if rung in ("torch", "openmp", "threads") else 5
+    exact = rung not in ("gymnasium", "subproc")
+    one, other = make("cpp", num_envs, **how), make(rung, num_envs, **how, **RUNGS[rung])
+    for env in (one, other):
+        env.reset(seed=11)
+    rng = np.random.default_rng(0)
+    for count in (1, 31, 97, 130):  # across words and blocks of random bits
+        actions = rng.integers(2, size=(count, num_envs)) if given else None
+        if given:
+            rewards, ended = np.zeros(num_envs, np.float32), np.zeros(num_envs, np.int32)
+            for row in actions:
+                observation, reward, terminated, truncated, _ = one.step(row)
+                rewards, ended = rewards + reward, ended + (terminated | truncated)
+        else:
+            observation, rewards, ended = one.step_many(count)
+        outcome = [on_host(each) for each in other.step_many(count, actions)]
+        assert [each.dtype for each in outcome] == [np.float32, np.float64, np.int32]
+        np.testing.assert_allclose(outcome[0], observation, atol=0 if exact else 1e-4)
+        np.testing.assert_array_equal(outcome[1], rewards)
+        np.testing.assert_array_equal(outcome[2], ended)
+        assert ended.sum() > 0 or count == 1
+    if exact:
+        assert one.get_state() == other.get_state()
+
+
+def test_random_actions_are_bits_of_philox():
+    env, plain = make("cpp", 40, first_env=2, seed=7), make("cpp", 40, first_env=2, seed=7)
+    for each in (env, plain):
+        each.reset()
+    drawn = [
+        [philox(7, 2 + i, 0, 0, Purpose.CARTPOLE_ACTION) >> step & 1 for i in range(40)]
+        for step in range(20)
+    ]
+    assert 0.4 < np.mean(drawn) < 0.6
+    np.testing.assert_array_equal(env.step_many(20)[0], plain.step_many(20, np.array(drawn))[0])
+    state = env.get_state()
+    later = env.step_many(50)[0].copy()
+    plain.set_state(state)  # which says how many were drawn
+    np.testing.assert_array_equal(plain.step_many(50)[0], later)
+    env.reset(seed=7)
+    assert env.get_state() != state
+    np.testing.assert_array_equal(env.step_many(70)[0], later)
+
+
+@pytest.mark.system
+def test_a_process_for_each_changes_nothing():
+    envs = [make(rung, 3, max_episode_steps=80) for rung in ("gymnasium", "subproc")]
+    for one, other in play(envs, 300):
+        assert_same(one, other)
+    envs[1].close()
+
+
+@pytest.mark.system
+def test_a_process_that_dies_is_named():
+    env = make("subproc", 3)
+    env.reset()
+    env.carts._envs.processes[1].kill()
+    env.carts._envs.processes[1].join()
+    with pytest.raises(WorkerDiedError, match="worker 1"):
+        env.step(np.zeros(3, int))
+    with pytest.raises(WorkerDiedError, match="worker 1"):
+        env.reset()
+    assert not any(process.is_alive() for process in env.carts._envs.processes)
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_every_step_is_gymnasiums_over_whole_episodes(mode):
+    envs = [make(rung, 12, autoreset_mode=mode) for rung in ("gymnasium", "cpp")]
+    theirs, ours = envs
+    rng = np.random.default_rng(0)
+    for env in envs:
+        env.reset(seed=3)
+    whole = fallen = 0
+    for _ in range(1500):
+        # A pole is unstable, and what differs in the last place would grow with every step.
+        theirs.set_state(ours.get_state())
+        before = ours.carts.dump()["state"].copy()
+        actions = balancing(ours._outputs.observation, rng).astype(np.int64)
+        outcomes = [env.step(actions) for env in envs]
+        for name, one, other in zip(FLAGS, outcomes[0][1:4], outcomes[1][1:4], strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=name)
+        after = [env.carts.dump()["state"] for env in envs]
+        assert_near(after[1], after[0], before)
+        ended = outcomes[0][2] | outcomes[0][3]
+        fallen, whole = fallen + outcomes[0][2].sum(), whole + outcomes[0][3].sum()
+        if mode == AutoresetMode.DISABLED and ended.any():
+            for env in envs:
+                env.reset(options={"reset_mask": ended})
+    assert whole > 1  # episodes of 500 steps
+    assert fallen > 100
+
+
+def assert_near(ours, theirs, before):
+    """A state after a step, within four units in the last place of what it is the sum of.
+
+    That is the state before and what the force adds, up to 0.2 to the cart's speed and 0.3 to the
+    pole's, whose rounding is there where they nearly cancel.
+    """
+    scale = np.maximum(np.maximum(np.abs(before), np.abs(theirs)), 0.3)
+    assert (np.abs(ours - theirs) <= 4 * np.spacing(scale)).all()
+
+
+def test_a_step_is_gymnasiums_within_a_few_units_in_the_last_place():
+    rng = np.random.default_rng(1)
+    n = 4000
+    states = rng.uniform(-1, 1, (4, n)) * np.array([[2.4], [3.0], [MOST_THETA], [3.5]])
+    actions = rng.integers(2, size=n)
+    ours = np.array(physics(8).advance(*states, np.where(actions, 10.0, -10.0), SECONDS))
+    single = np.array(
+        physics(4).advance(
+            *states.astype(np.float32), np.where(actions, 10, -10).astype("f4"), SECONDS
+        )
+    )
+    assert single.dtype == np.float32
+    theirs, env = np.empty_like(ours), CartPoleEnv()
+    for i in range(n):
+        env.reset()
+        env.state, env.steps_beyond_terminated = states[:, i], None
+        env.step(int(actions[i]))
+        theirs[:, i] = env.state
+    assert_near(ours, theirs, states)
+    scale = np.abs(states).max(axis=1, keepdims=True).astype(np.float32)
+    assert (np.abs(single - theirs) <= 2 * np.spacing(scale)).all()
+
+
+def test_more_work_is_as_much_closer_to_the_true_motion():
+    def angles(workload):
+        env = make("cpp", 8, workload=workload)
+        env.reset(seed=4)
+        for step in range(10):
+            env.step(np.full(8, step % 2))
+        return env.carts.dump()["state"][2]
+
+    truth = angles(10**5)
+    errors = [np.abs(angles(10**power) - truth) for power in range(4)]
+    for coarse, fine in itertools.pairwise(errors):  # Euler's method is of first order
+        np.testing.assert_allclose(coarse / fine, 10, rtol=0.25)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_sine_and_cosine_of_a_pole_that_stands_are_exact_to_a_unit(dtype):
+    angles = np.linspace(-MOST_THETA, MOST_THETA, 100_001).astype(dtype)
+    made = physics(angles.itemsize)
+    for ours, theirs in ((made.sine, np.sin), (made.cosine, np.cos)):
+        expected = theirs(angles.astype(np.longdouble))
+        off = np.abs(ours(angles) - expected) / np.spacing(np.abs(expected).astype(dtype))
+        assert off.max() <= 1
+
+
+CONTRACT = [in_tier(rung.name, pytest.mark.slow) for rung in rungs.rungs_of("cartpole")]
+
+
+@pytest.mark.parametrize("rung", CONTRACT)
+class TestContract:
+    def test_spaces_are_gymnasiums(self, rung):
+        env, theirs = make(rung, 3), gymnasium.make_vec("CartPole-v1", 3)
+        assert env.single_observation_space == theirs.single_observation_space
+        assert env.single_action_space == theirs.single_action_space
+        observation, info = env.reset(seed=1)
+        assert info == {}
+        assert env.observation_space.contains(on_host(observation))
+        assert (np.abs(on_host(observation)) <= 0.05).all()
+        observation, reward, terminated, truncated, _ = env.step(np.array([0, 1, 1]))
+        assert on_host(observation).shape == (3, 4)
+        for array, dtype in ((reward, np.float32), (terminated, np.bool_), (truncated, np.bool_)):
+            assert on_host(array).dtype == dtype
+        env.close()
+
+    def test_seeds_and_episodes_decide_where_they_start(self, rung):
+        env = make(rung, 5, seed=9)
+        first = on_host(env.reset()[0]).copy()
+        assert not np.array_equal(first, on_host(env.reset()[0]))
+        np.testing.assert_array_equal(on_host(env.reset(seed=9)[0]), first)
+        part = make(rung, 2, seed=9, first_env=3)
+        np.testing.assert_array_equal(on_host(part.reset()[0]), first[3:])
+
+    def test_some_can_be_reset(self, rung):
+        if rung == "subproc":
+            pytest.skip("resets by itself")
+        env = make(rung, 4, autoreset_mode="DISABLED")
+        before = on_host(env.reset()[0]).copy()
+        which = np.array([True, False, True, False])
+        after = on_host(env.reset(options={"reset_mask": which})[0]).copy()
+        np.testing.assert_array_equal((before != after).any(axis=1), which)
+
+    def test_it_waits_for_a_reset_where_that_is_disabled(self, rung):
+        if rung == "subproc":
+            pytest.skip("resets by itself")
+        env = make(rung, 2, autoreset_mode="DISABLED", max_episode_steps=3)
+        env.reset()
+        for _ in range(3):
+            env.step(np.array([0, 1]))
+        with pytest.raises(gymnasium.error.ResetNeeded, match="0, 1"):
+            env.step(np.array([0, 1]))
+
+    def test_a_state_goes_on_on_another_rung(self, rung):
+        env, other = make(rung, 6), make("cpp", 6)
+        list(play([env], 40, seed=4))
+        observation, _ = other.set_state(env.get_state())
+        np.testing.assert_array_equal(observation, on_host(env._outputs.observation))
+        actions = np.array([0, 1, 1, 0, 1, 0])
+        for _ in range(30):
+            ours, theirs = env.step(actions), other.step(actions)
+            np.testing.assert_allclose(on_host(ours[0]), theirs[0], atol=1e-6)
+
+    def test_an_invalid_action_changes_nothing(self, rung):
+        env = make(rung, 5, first_env=10)
+        before = on_host(env.reset()[0]).copy()
+        for action in (-1, 2, 2**40):
+            with pytest.raises(ValueError, match=f"environment 13: action {action} is not 0 or 1"):
+                env.step(np.array([0, 1, 1, action, 0]))
+            np.testing.assert_array_equal(before, on_host(env._outputs.observation))
+
+    def test_many_steps_refuse_what_one_does_and_change_nothing(self, rung):
+        env = make(rung, 3, first_env=10)
+        with pytest.raises(gymnasium.error.ResetNeeded, match="step_many"):
+            env.step_many(2)
+        before = on_host(env.reset()[0]).copy()
+        with pytest.raises(ValueError, match="environment 11: action 2 is not 0 or 1"):
+            env.step_many(3, np.array([[0, 1, 0], [1, 2, 0], [1, 1, 3]]))
+        for steps, actions in ((2, np.zeros((3, 3), int)), (0, None), (1.5, None)):
+            with pytest.raises(ValueError, match=r"shape|steps"):
+                env.step_many(steps, actions)
+        np.testing.assert_array_equal(before, on_host(env._outputs.observation))
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("num_envs", 0),
+        ("seed", -1),
+        ("dtype", "float16"),
+        ("workload", 0),
+        ("max_episode_steps", 0),
+        ("autoreset_mode", "LATER"),
+        ("colour", 1),
+    ],
+)
+def test_wrong_settings_are_named(argument, value):
+    with pytest.raises(ValueError, match=argument):
+        make("cpp", **({"num_envs": 2} | {argument: value}))
+
+
+@pytest.mark.parametrize("actions", [np.zeros(3, int), np.zeros(2), np.zeros((2, 1), int)])
+def test_actions_of_wrong_shape_or_dtype_are_refused(actions):
+    env = make("cpp", 2)
+    env.reset()
+    with pytest.raises(ValueError, match=r"shape|dtype"):
+        env.step(actions)

@@ -1,0 +1,80 @@
+"""Action ids, both ways."""
+
+import random
+
+import chess
+import pytest
+
+from rungs._src.chess.actions import NUM_ACTIONS, action_of, from_uci, move_of, to_uci
+from rungs.errors import ConfigurationError, InvalidFenError
+
+
+def test_every_move_of_random_games_has_its_own_action():
+    rng = random.Random(0)
+    for _ in range(20):
+        board = chess.Board()
+        while not board.is_game_over():
+            moves = list(board.legal_moves)
+            actions = [action_of(move, not board.turn) for move in moves]
+            assert len(set(actions)) == len(moves)
+            assert [move_of(action, board) for action in actions] == moves
+            board.push(rng.choice(moves))
+
+
+def test_the_drawing_in_the_header():
+    board = chess.Board()
+    assert action_of(chess.Move.from_uci("e2e4"), False) == 64 * 8 + 12
+    assert action_of(chess.Move.from_uci("e7e5"), True) == 64 * 8 + 12
+    assert action_of(chess.Move.from_uci("g1f3"), False) == 64 * 63 + 6
+    assert action_of(chess.Move.from_uci("e1g1"), False) == 64 * 10 + 4
+    assert action_of(chess.Move.from_uci("a7b8n"), False) == 64 * 66 + 48
+    assert action_of(chess.Move.from_uci("a7a8q"), False) == 48
+    assert move_of(64 * 6, board) is None
+    assert move_of(-1, board) is None
+    assert move_of(NUM_ACTIONS, board) is None
+
+
+def test_how_many_actions_stay_on_the_board():
+    def reach(piece):
+        """Moves of a piece from every square of an empty board, as python-chess has them."""
+        total = 0
+        for square in chess.SQUARES:
+            board = chess.Board(None)
+            board.set_piece_at(square, chess.Piece(piece, chess.WHITE))
+            total += len(board.attacks(square))
+        return total
+
+    # An underpromotion's plane is geometry alone: one step north, from anywhere it stays inside.
+    steps = sum(0 <= square % 8 + x < 8 for square in range(56) for x in (-1, 0, 1))
+    board = chess.Board(None)
+    inside = sum(move_of(action, board) is not None for action in range(NUM_ACTIONS))
+    assert inside == reach(chess.QUEEN) + reach(chess.KNIGHT) + 3 * steps
+
+
+def test_uci_there_and_back():
+    rng = random.Random(1)
+    board = chess.Board()
+    while not board.is_game_over():
+        for move in board.legal_moves:
+            action = from_uci(move.uci(), board.fen())
+            assert action == action_of(move, not board.turn)
+            assert to_uci(action, board.fen()) == move.uci()
+        board.push(rng.choice(list(board.legal_moves)))
+
+
+@pytest.mark.parametrize("uci", ["e2e5", "e7e5", "e2", "", "0000", "e2e4q", "what", None, 5])
+def test_what_is_no_legal_uci_move_is_named(uci):
+    with pytest.raises(ConfigurationError, match=repr(uci)):
+        from_uci(uci, chess.STARTING_FEN)
+
+
+@pytest.mark.parametrize("action", [0, -1, NUM_ACTIONS, 384])
+def test_an_illegal_action_has_no_uci(action):
+    with pytest.raises(ConfigurationError, match=str(action)):
+        to_uci(action, chess.STARTING_FEN)
+
+
+def test_a_wrong_fen_is_named():
+    for call in (lambda: to_uci(524, "nowhere"), lambda: from_uci("e2e4", None)):
+        with pytest.raises(InvalidFenError, match=r"nowhere|None"):
+            call()

@@ -1,0 +1,100 @@
+"""Two halves in flight: the same games, in a fixed order, whatever takes how long."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs.errors import ConfigurationError, IllegalActionError
+from rungs_course.measure.verify import assert_same
+
+SETTINGS = {"opponent": "random", "max_plies": 40, "threads": 2}
+
+
+@pytest.mark.parametrize("start", [None, "chess960"])
+def test_every_board_plays_as_in_a_synchronous_environment(start):
+    env = rungs.make_async("chess", 70, seed=3, start=start, **SETTINGS)
+    whole = rungs.make("chess", "cpp", 70, seed=3, start=start, opponent="random", max_plies=40)
+    env.reset()
+    seen, info = whole.reset()
+    expected = (seen, np.zeros(70), np.zeros(70, bool), np.zeros(70, bool), info)
+    rng = np.random.default_rng(0)
+    for _ in range(120):
+        actions = random_actions(info["action_mask"], rng)
+        for turn in range(2):
+            *outputs, half_info = env.recv()
+            boards = half_info["boards"]
+            assert boards == slice(35 * turn, 35 * turn + 35)
+            for ours, theirs in zip(outputs, expected, strict=False):
+                np.testing.assert_array_equal(ours, theirs[boards])
+            for name in ("action_mask", "player", "reason"):
+                assert_same(name, half_info[name], np.ascontiguousarray(info[name][boards]))
+            env.send(actions[boards])
+        expected = whole.step(actions)
+        info = expected[-1]
+    assert env.fens() == whole.fens()
+    env.close()
+
+
+def test_actions_may_be_overwritten_once_sent():
+    env = rungs.make_async("chess", 4, seed=1)
+    env.reset()
+    _, *_, info = env.recv()
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    env.send(actions)
+    actions[:] = -1
+    env.recv()
+    env.close()
+
+
+def test_an_illegal_action_is_raised_where_it_is_received():
+    env = rungs.make_async("chess", 6)
+    env.reset()
+    env.recv()
+    env.send([524, 524, 524])
+    env.recv()
+    env.send([524, 384, 524])
+    env.recv()
+    env.send([524, 524, 524])
+    with pytest.raises(IllegalActionError, match="board 4"):
+        env.recv()
+    # The half waits for actions as before, and the other's step is not lost.
+    env.send([524, 524, 524])
+    assert [fen.split()[1] for fen in env.fens()] == ["w"] * 3 + ["b"] * 3
+    env.close()
+
+
+def test_send_and_recv_alternate():
+    env = rungs.make_async("chess", 4)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.recv()
+    env.reset()
+    with pytest.raises(gymnasium.error.NoAsyncCallError):
+        env.send([524, 524])
+    env.recv()
+    with pytest.raises(gymnasium.error.NoAsyncCallError):
+        env.recv()
+    with pytest.raises(ConfigurationError, match="shape"):
+        env.send([524])
+    env.send([524, 524])
+    env.recv()
+    # A reset in the middle begins anew, with the first half.
+    env.reset()
+    assert env.recv()[-1]["boards"] == slice(0, 2)
+    env.close()
+    env.close()
+    for call in (env.reset, env.recv, env.fens):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+            call()
+
+
+@pytest.mark.parametrize("num_envs", [1, 3, 0, "2"])
+def test_boards_that_have_no_two_halves(num_envs):
+    with pytest.raises(ConfigurationError, match="num_envs"):
+        rungs.make_async("chess", num_envs)
+
+
+def test_an_unknown_environment_is_named():
+    with pytest.raises(ConfigurationError, match="checkers"):
+        rungs.make_async("checkers", 2)

@@ -1,0 +1,405 @@
+"""Chess960: where its games start, how kings castle, and the same on every rung."""
+
+from functools import partial
+from itertools import product
+
+import chess
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import rungs
+from rungs._src.chess.actions import action_of, from_uci, legal_actions, move_of, to_uci
+from rungs._src.chess.perft import perft_cpp, perft_python
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.unpack import unpack_mask
+from rungs._src.core.philox import Purpose, below, philox
+from rungs.errors import ConfigurationError, InvalidFenError
+from rungs_course.measure.verify import verify
+from tests.library.attacks.states import split
+from tests.library.chess import conftest
+from tests.library.chess.test_cuda import OnHost
+from tests.library.chess.test_observation import planes_of
+from tests.proof import lockstep
+
+RUNGS = ("python", "cpp")
+CHESS960 = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1"
+
+
+def cuda(num_envs, **settings):
+    return OnHost(rungs.make("chess", "cuda", num_envs, device="cpu", **settings))
+
+
+def castling(king_file, rook_file):
+    """The id of castling: two squares of a king on e1 with a corner's rook, else onto the rook."""
+    away = rook_file - king_file
+    if king_file == 4 and rook_file in (0, 7):
+        away = 2 if away > 0 else -2
+    return 64 * (8 * (abs(away) - 1) + (2 if away > 0 else 6)) + king_file
+
+
+# Where games start.
+
+
+def test_the_960_are_numbered_as_scharnagl_did():
+    starts = ChessSettings(start="chess960").starts
+    assert len(set(starts)) == 960
+    assert starts[518] == chess.STARTING_FEN
+    for number, back_rank in ((0, "BBQNNRKR"), (1, "BQNBNRKR"), (959, "RKRNNQBB")):
+        assert starts[number].split()[0].endswith(f"/{back_rank}")
+
+
+def test_one_is_drawn_by_the_seed(make):
+    env = make(40, start="chess960", first_board=3)
+    env.reset(seed=11)
+    for episode in range(3):
+        numbers = [below(philox(11, 3 + i, episode, 0, Purpose.START), 960) for i in range(40)]
+        assert env.fens() == [chess.Board.from_chess960_pos(number).fen() for number in numbers]
+        env.reset()
+
+
+def test_all_are_drawn_and_none_is_preferred():
+    env = rungs.make("chess", "cpp", 96_000, start="chess960", mask="bits")
+    env.reset(seed=2)
+    starts, counts = np.unique(env.fens(), return_counts=True)
+    assert len(starts) == 960
+    assert 50 < counts.min() < 100 < counts.max() < 155  # 100 expected, within five deviations
+
+
+def test_only_one_says_where_to_start():
+    fens = [chess.STARTING_FEN]
+    with pytest.raises(ConfigurationError, match="start='chess960' and start_fens"):
+        rungs.make("chess", "cpp", 1, start="chess960", start_fens=fens)
+    with pytest.raises(ConfigurationError, match="start='shuffled' is not one of None, 'chess960'"):
+        rungs.make("chess", "cpp", 1, start="shuffled")
+
+
+# X-FEN's, which is the form they come back in; Shredder-FEN's.
+SPELLED = {
+    "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w KQkq - 2 9": "HFhf",
+    "4k3/8/8/8/8/8/8/1KR4R w C - 0 1": "C",
+    "4k3/8/8/8/8/8/8/1KR4R w K - 0 1": "H",
+    "r1r1kr1r/8/8/8/8/8/8/R1R1KR1R b FCfc - 5 30": "FCfc",
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1": "HAha",
+}
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize("fen", SPELLED)
+def test_castling_rights_are_read_either_way_and_written_as_x_fen(rung, fen):
+    board, turn, rights, *rest = fen.split()
+    for spelled in (rights, SPELLED[fen]):
+        env = rungs.make("chess", rung, 1, start_fens=[" ".join([board, turn, spelled, *rest])])
+        env.reset()
+        assert env.fens() == [fen]
+        assert env.settings.start_fens == (fen,)
+        assert env.settings.chess960 == (fen != chess.STARTING_FEN)
+
+
+@pytest.mark.parametrize("rights", ["FH", "D", "KQ", "Q"])
+def test_rights_that_no_rook_has_are_refused(rights):
+    with pytest.raises(InvalidFenError, match="BAD_CASTLING_RIGHTS"):
+        rungs.make("chess", "cpp", 1, start_fens=[f"4k3/8/8/8/8/8/8/2K2R1R w {rights} - 0 1"])
+
+
+# Castling.
+
+# What castles (else: may not), and which rank it leaves.
+CASTLES = {
+    "k7/8/8/8/8/8/8/6KR w H - 0 1": ("g1h1", "5RK1"),  # the king stays
+    "k7/8/8/8/8/8/8/4KR2 w F - 0 1": ("e1f1", "5RK1"),  # the rook does
+    "k7/8/8/8/8/8/8/5KR1 w G - 0 1": ("f1g1", "5RK1"),  # they change places
+    "7k/8/8/8/8/8/8/2RK4 w C - 0 1": ("d1c1", "2KR4"),
+    "7k/8/8/8/8/8/8/1RK5 w B - 0 1": ("c1b1", "2KR4"),
+    "7k/8/8/8/8/8/8/RK6 w A - 0 1": ("b1a1", "2KR4"),  # the king goes towards the other side
+    "k7/8/8/8/8/8/8/1K2R2R w E - 0 1": ("b1e1", "5RKR"),  # with the inner of two
+    "k7/8/8/8/8/8/8/4K1R1 w G - 0 1": ("e1g1", "5RK1"),  # as far as in classical chess
+    "k7/8/8/8/8/8/8/4K1RR w G - 0 1": ("e1g1", "5RKR"),
+    "k7/8/8/8/8/8/8/4K2R w K - 0 1": ("e1g1", "5RK1"),
+    "7k/8/8/8/8/8/8/R3K3 w Q - 0 1": ("e1c1", "2KR4"),
+    "1r5k/8/8/8/8/8/8/R1K5 w A - 0 1": (
+        "c1a1",
+        "2KR4",
+    ),  # a square is attacked that the rook crosses
+    "7k/8/8/8/8/8/8/rRK5 w B - 0 1": ("c1b1", None),  # the rook was the king's shield
+    "7k/8/8/8/8/8/8/qR1K4 w B - 0 1": ("d1b1", None),
+    "k7/8/8/8/8/8/8/4K1RR w H - 0 1": ("e1h1", None),  # a rook is in the way
+    "k7/8/8/8/8/8/8/1KB4R w H - 0 1": ("b1h1", None),
+    "k7/8/8/8/8/8/8/5KRN w G - 0 1": ("f1g1", "5RKN"),
+    "k7/8/8/8/8/8/8/1R3KN1 w B - 0 1": ("f1b1", "2KR2N1"),
+    "k5r1/8/8/8/8/8/8/1K3R2 w F - 0 1": ("b1f1", None),  # the king would be in check,
+    "k3r3/8/8/8/8/8/8/1K3R2 w F - 0 1": ("b1f1", None),  # or pass it,
+    "kr6/8/8/8/8/8/8/1K3R2 w F - 0 1": ("b1f1", None),  # or is
+}
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize("black", [False, True])
+def test_castling_case_by_case(rung, black):
+    for fen, (uci, rank) in CASTLES.items():
+        board = chess.Board(fen, chess960=True)
+        board = board.mirror() if black else board
+        env = rungs.make("chess", rung, 1, start_fens=[board.fen()])
+        env.reset()
+        uci = "".join(
+            chess.square_name(chess.parse_square(at) ^ 56 * black) for at in (uci[:2], uci[2:])
+        )
+        moves = env.legal_moves(0)
+        assert (uci in moves) == (rank is not None), fen
+        if rank is None:
+            continue
+        env.step([moves[uci]])
+        after = chess.Board(env.fens()[0], chess960=True)
+        after = after.mirror() if black else after
+        assert after.board_fen().endswith(f"/{rank}"), fen
+        assert not after.castling_rights
+
+
+def back_ranks():
+    """Every king with rights on one side or both, and with one rook more that has none, or not."""
+    for king in range(8):
+        sides = [*range(king), None], [None, *range(king + 1, 8)]
+        for rooks in product(*sides):
+            rooks = {file for file in rooks if file is not None}
+            for other in {*range(8)} - {king} - rooks | ({None} if rooks else set()):
+                if rooks:
+                    yield king, rooks, other
+
+
+def every_back_rank():
+    for (king, rooks, other), side in product(back_ranks(), chess.COLORS):
+        board = chess.Board("4k3/8/8/8/8/8/PPPPPPPP/8 w - - 0 1", chess960=True)
+        board.set_piece_at(king, chess.Piece(chess.KING, chess.WHITE))
+        for file in rooks | ({other} - {None}):
+            board.set_piece_at(file, chess.Piece(chess.ROOK, chess.WHITE))
+        board.castling_rights = chess.SquareSet(rooks).mask
+        yield (board if side else board.mirror()).fen()
+
+
+def test_every_castling_has_an_action_of_its_own():
+    """Exhaustive over kings, rooks with the right and one without, and sides."""
+    starts = [*every_back_rank()]
+    assert len(starts) > 1400
+    env = rungs.make("chess", "cpp", 32_000, start_fens=starts, mask="bits")
+    _, info = env.reset(seed=1)
+    positions = dict(zip(env.fens(), range(env.num_envs), strict=True))
+    assert positions.keys() == set(starts)  # all are drawn
+    masks, actions = (
+        info["action_mask"].copy(),
+        random_actions(info["action_mask"], np.random.default_rng(0)),
+    )
+    expected, castlings = {}, 0
+    for fen, i in positions.items():
+        board = chess.Board(fen, chess960=True)
+        moves = {}
+        for move in board.legal_moves:
+            castles = board.is_castling(move)
+            files = chess.square_file(move.from_square), chess.square_file(move.to_square)
+            action = castling(*files) if castles else action_of(move, not board.turn)
+            assert action not in moves, fen
+            moves[action] = move
+            if castles:
+                actions[i], castlings = action, castlings + 1
+        assert moves == legal_actions(board)
+        assert [move_of(action, board) for action in moves] == [*moves.values()]
+        assert set(np.flatnonzero(unpack_mask(masks[i]))) == moves.keys()
+        board.push(moves[int(actions[i])])
+        expected[i] = board.fen()
+    assert castlings > 500
+    env.step(actions)
+    fens = env.fens()
+    assert {i: fens[i] for i in expected} == expected
+
+
+@st.composite
+def positions(draw):
+    """A king with rights to castle, among any other pieces."""
+    board = chess.Board.empty(chess960=True)
+    king = draw(st.integers(0, 7))
+    board.set_piece_at(king, chess.Piece(chess.KING, chess.WHITE))
+    rights = draw(
+        st.sets(st.integers(0, 7).filter(lambda file: file != king), min_size=1, max_size=2)
+    )
+    assume(len(rights) < 2 or min(rights) < king < max(rights))
+    for file in rights:
+        board.set_piece_at(file, chess.Piece(chess.ROOK, chess.WHITE))
+    free = [square for square in chess.SQUARES if not board.piece_type_at(square)]
+    others = draw(st.lists(st.sampled_from("qrbnpQRBNP"), max_size=8))
+    squares = draw(st.permutations(free))
+    for symbol, square in zip(["k", *others], squares, strict=False):
+        board.set_piece_at(square, chess.Piece.from_symbol(symbol))
+    board.castling_rights = chess.SquareSet(rights).mask
+    assume(board.is_valid())
+    return board if draw(st.booleans()) else board.mirror()
+
+
+@given(positions())
+def test_the_same_moves_as_python_chess_wherever_a_king_may_castle(board):
+    assert perft_cpp(board.fen(), 2) == perft_python(board.fen(), 2)
+    legal = legal_actions(board)
+    assert len(legal) == board.legal_moves.count()
+    assert [move_of(action, board) for action in legal] == [*legal.values()]
+    for action, move in legal.items():
+        for spelled in (move.uci(), board.uci(move, chess960=False)):
+            assert from_uci(spelled, board.fen()) == action
+        assert to_uci(action, board.fen(), chess960=True) == move.uci()
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_the_capture_of_a_rook_on_any_file_takes_its_right(rung):
+    for file in range(8):
+        king = file + 1 if file < 7 else 6
+        back_rank = chess.Board.empty(chess960=True)
+        back_rank.set_piece_at(king, chess.Piece(chess.KING, chess.WHITE))
+        for square, symbol in ((file, "R"), (file + 56, "r"), ((file + 4) % 8 + 40, "k")):
+            back_rank.set_piece_at(square, chess.Piece.from_symbol(symbol))
+        back_rank.castling_rights, back_rank.turn = chess.BB_SQUARES[file], chess.BLACK
+        env = rungs.make("chess", rung, 1, start_fens=[back_rank.fen()])
+        observation, _ = env.reset()
+        assert observation[0, 64:68].tolist() == [0, 0, file > king, file < king]
+        capture = f"{chess.square_name(file + 56)}{chess.square_name(file)}"
+        observation, *_ = env.step([env.legal_moves(0)[capture]])
+        assert not observation[0, 64:68].any()
+        assert env.fens()[0].split()[2] == "-"
+
+
+# How it is written.
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_moves_are_written_as_python_chess_does_in_chess960(rung):
+    starts = ["4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "4k3/8/8/8/8/8/8/R3KR2 w KQ - 0 1"]
+    for fens, castlings in (
+        (starts[:1], {"e1g1", "e1c1"}),
+        # One start of Chess960 makes it Chess960 throughout.
+        (starts, {"e1h1", "e1a1"}),
+        (starts[1:], {"e1f1", "e1a1"}),
+    ):
+        env = rungs.make("chess", rung, 8, start_fens=fens)
+        env.reset()
+        board = env.fens().index(fens[0])
+        position = chess.Board(fens[0], chess960=env.settings.chess960)
+        moves = env.legal_moves(board)
+        assert set(moves) == {move.uci() for move in position.legal_moves} >= castlings
+        assert list(moves.values()) == sorted(moves.values())
+    assert to_uci(64 * 10 + 4, starts[0]) == "e1g1"
+    assert to_uci(64 * 10 + 4, starts[0], chess960=True) == "e1h1"
+    assert to_uci(64 * 2 + 4, starts[1]) == "e1f1"
+
+
+@pytest.mark.parametrize("rung", [*RUNGS, "cuda"])
+def test_an_illegal_castling_is_named_as_one(rung):
+    fen = "4k3/8/8/8/8/8/8/R2BKN1R w KQ - 0 1"
+    how = {"device": "cpu"} if rung == "cuda" else {}
+    for start, told in (({"start_fens": [fen]}, "e1g1"), ({"start_fens": [fen, CHESS960]}, "e1h1")):
+        env = rungs.make("chess", rung, 8, **start, **how)
+        env.reset()
+        board = env.fens().index(fen)
+        actions = np.array([min(env.legal_moves(i).values()) for i in range(8)])
+        actions[board] = 64 * 10 + 4
+        with pytest.raises(ValueError, match=rf"board {board}: action 644 \({told}\) is illegal"):
+            env.step(actions)
+
+
+# The same on every rung.
+
+# Every mode, opponent and format of outputs; together they end in most ways.
+GAMES = [
+    {"mask": "bits", "max_plies": 90},
+    {"autoreset_mode": "NEXT_STEP", "opponent": "random", "obs": "bitplanes", "max_plies": 40},
+    {"autoreset_mode": "DISABLED", "obs": "planes", "opening_plies": (0, 30), "max_plies": 50},
+]
+
+
+@pytest.mark.parametrize("policy", ["uniform", "rare"])
+@pytest.mark.parametrize("number", range(len(GAMES)))
+@pytest.mark.parametrize("rung", [*conftest.IN_TIERS[1:], "cuda"])
+def test_every_rung_is_python(rung, number, policy):
+    how = {"start": "chess960", **GAMES[number]}
+    ours = cuda(6, **how) if rung == "cuda" else rungs.make("chess", rung, 6, **how)
+    theirs = rungs.make("chess", "python", 6, **how)
+    for seed in (number, 40 + number):
+        lockstep.play(ours, theirs, seed=seed, steps=60, policy=policy, rollout=3)
+    ours.close()
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("transport", ["queue", "shared"])
+def test_workers_are_python_by_either_transport(transport):
+    how = {"start": "chess960", "opponent": "random", "max_plies": 60}
+    ours = rungs.make("chess", "multiprocessing", 7, workers=2, transport=transport, **how)
+    lockstep.play(ours, rungs.make("chess", "python", 7, **how), seed=1, steps=100)
+    ours.close()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_long_games_are_pythons(opponent, seed):
+    how = {"start": "chess960", "opponent": opponent, "obs": "bitplanes", "mask": "bits"}
+    ours, theirs = (rungs.make("chess", rung, 4, **how) for rung in ("cpp", "python"))
+    lockstep.play(ours, theirs, seed=seed, steps=400, policy=("uniform", "rare")[seed % 2])
+
+
+def test_these_games_castle_and_end_in_every_way():
+    env = rungs.make("chess", "cpp", 256, start="chess960", mask="bits")
+    rng, reasons, castlings = np.random.default_rng(0), set(), 0
+    observation, info = env.reset(seed=0)
+    for step in range(1500):
+        policy = lockstep.POLICIES[("rare", "shuffling")[step % 300 > 60]]
+        rights = observation[:, 64:66].any(axis=1).copy()
+        actions = policy(info["action_mask"], observation, rng)
+        squares = observation[np.arange(256), actions % 64].copy()
+        observation, *_, info = env.step(actions)
+        castlings += int((rights & (squares == chess.KING)).sum())
+        reasons |= set(info["reason"].tolist())
+    assert castlings > 500
+    assert reasons == set(range(6))
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_planes_show_rights_by_side(rung):
+    env = rungs.make("chess", rung, 6, obs="planes", start="chess960", autoreset_mode="DISABLED")
+    observation, info = env.reset(seed=3)
+    boards = [chess.Board(fen, chess960=True) for fen in env.fens()]
+    rng, seen = np.random.default_rng(3), set()
+    for _ in range(60):
+        np.testing.assert_array_equal(observation, [planes_of(board) for board in boards])
+        seen |= {tuple(row) for row in observation[:, 114:118, 0, 0].tolist()}
+        actions = lockstep.rare(info["action_mask"], observation, rng)
+        for board, action in zip(boards, actions.tolist(), strict=True):
+            board.push(legal_actions(board)[action])
+        observation, _, terminated, _, info = env.step(actions)
+        if terminated.any():
+            break
+    assert len(seen) > 6
+
+
+@pytest.mark.parametrize("start", [{"start": "chess960"}, {"start_fens": [CHESS960]}])
+@pytest.mark.parametrize("make_one", [cuda, partial(rungs.make, "chess", "cpp")])
+def test_a_state_goes_on(make_one, start):
+    env, other = (make_one(5, mask="bits", max_plies=40, **start) for _ in range(2))
+    observation, info = env.reset(seed=4)
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        observation, *_, info = env.step(lockstep.rare(info["action_mask"], observation, rng))
+    other.set_state(env.get_state())
+    assert other.fens() == env.fens()
+    for _ in range(30):
+        actions = lockstep.rare(info["action_mask"], observation, rng)
+        outcome = env.step(actions)
+        verify("restored", other.step(actions), outcome, "in a step")
+        observation, *_, info = outcome
+
+
+def test_a_state_says_how_games_start_and_a_classical_one_as_before():
+    heads = []
+    for how in ({}, {"start": "chess960"}):
+        env = rungs.make("chess", "cpp", 2, **how)
+        env.reset()
+        heads.append(split(env.get_state())[0])
+    classical, chess960 = heads
+    assert classical.keys() ^ chess960.keys() == {"start", "start_fens"}
+    assert classical["start_fens"] == [chess.STARTING_FEN]
+    assert chess960["start"] == "chess960"

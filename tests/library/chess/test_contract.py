@@ -1,0 +1,222 @@
+"""What an environment takes and gives, on every rung."""
+
+from collections import Counter
+
+import chess
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.reason import Reason
+
+
+def actions_for(env, moves):
+    """One action per board, given as UCI."""
+    return np.array([env.legal_moves(board)[move] for board, move in enumerate(moves)])
+
+
+def test_spaces_shapes_and_dtypes(make):
+    env = make(3)
+    assert isinstance(env, VectorEnv)
+    assert env.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
+    assert env.action_space == gymnasium.spaces.MultiDiscrete([4672] * 3)
+    observation, info = env.reset(seed=0)
+    assert env.observation_space.contains(observation)
+    assert info["action_mask"].shape == (3, 4672)
+    assert info["action_mask"].dtype == np.bool_
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    observation, reward, terminated, truncated, info = env.step(actions)
+    assert env.observation_space.contains(observation)
+    for array, dtype in ((reward, "f4"), (terminated, "?"), (truncated, "?")):
+        assert array.shape == (3,)
+        assert array.dtype == dtype
+    assert info["reason"].dtype == info["player"].dtype == np.int8
+
+
+def test_the_start(make):
+    env = make(1)
+    observation, info = env.reset()
+    back = [4, 2, 3, 5, 6, 3, 2, 4]
+    board = back + [1] * 8 + [0] * 32 + [-1] * 8 + [-x for x in back]
+    assert observation[0].tolist() == [*board, 1, 1, 1, 1, -1, 0, 0, 0]
+    assert info["action_mask"].sum() == 20
+    assert env.fens() == ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]
+
+
+def test_black_sees_the_board_from_its_own_side(make):
+    env = make(1)
+    env.reset()
+    observation, *_, info = env.step(actions_for(env, ["e2e4"]))
+    assert info["player"][0] == observation[0, 71] == 1
+    assert observation[0, :16].tolist() == [4, 2, 3, 5, 6, 3, 2, 4] + [1] * 8
+    assert observation[0, 36] == -1  # e4, seen from Black: the fifth rank
+    assert observation[0, 52] == 0
+
+
+def test_fools_mate(make):
+    env = make(2)
+    env.reset()
+    for move in ("f2f3", "e7e5", "g2g4"):
+        _, _, terminated, _, info = env.step(actions_for(env, [move] * 2))
+        assert not terminated.any()
+        assert "final_obs" not in info
+    other = actions_for(env, ["d8h4", "a7a6"])
+    observation, reward, terminated, truncated, info = env.step(other)
+    assert terminated.tolist() == [True, False]
+    assert not truncated.any()
+    assert reward.tolist() == [1, 0]
+    assert info["reason"].tolist() == [Reason.CHECKMATE, Reason.ONGOING]
+    # The final observation is the mated side's; the board itself has begun its next episode.
+    assert info["_final_obs"].tolist() == [True, False]
+    assert info["final_obs"][0, 71] == 0
+    assert info["final_obs"][0, 28 + 3] == -5  # the queen on h4, seen from White
+    assert info["final_info"]["reason"][0] == Reason.CHECKMATE
+    assert env.fens()[0].startswith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w")
+    assert info["player"].tolist() == [0, 0]
+    assert observation[0, 69] == 0
+
+
+def test_an_episode_is_truncated_after_max_plies(make):
+    env = make(1, max_plies=3)
+    env.reset()
+    for move in ("e2e4", "e7e5"):
+        *_, truncated, _ = env.step(actions_for(env, [move]))
+        assert not truncated.any()
+    _, reward, terminated, truncated, info = env.step(actions_for(env, ["g1f3"]))
+    assert (reward[0], terminated[0], truncated[0]) == (0, False, True)
+    assert info["reason"][0] == Reason.MAX_PLIES
+    assert info["final_obs"][0, 71] == 1
+    assert env.fens()[0].endswith("w KQkq - 0 1")
+
+
+def test_a_mate_on_the_last_ply_is_not_truncated(make):
+    env = make(1, max_plies=4)
+    env.reset()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        _, reward, terminated, truncated, _ = env.step(actions_for(env, [move]))
+    assert (reward[0], terminated[0], truncated[0]) == (1, True, False)
+
+
+def test_episodes_start_from_any_of_the_given_positions(make):
+    starts = ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "r3k3/8/8/8/8/8/8/4K3 b q - 7 9"]
+    env = make(200, start_fens=starts)
+    env.reset(seed=4)
+    fens = env.fens()
+    # 100 expected; five standard deviations are 35.
+    assert 65 < fens.count(starts[0]) == 200 - fens.count(starts[1]) < 135
+    first = fens
+    env.reset()
+    assert env.fens() != first
+    env.reset(seed=4)
+    assert env.fens() == first
+
+
+def test_openings_are_as_long_as_asked_for(make):
+    env = make(300, opening_plies=(2, 4))
+    _, info = env.reset()
+    boards = [chess.Board(fen) for fen in env.fens()]
+    lengths = Counter(board.ply() for board in boards)
+    assert set(lengths) == {2, 3, 4}
+    # 100 expected of each; five standard deviations are 41.
+    assert all(abs(count - 100) < 41 for count in lengths.values())
+    assert len({board.board_fen() for board in boards}) > 200
+    assert info["player"].tolist() == [int(not board.turn) for board in boards]
+
+
+def test_an_opening_keeps_the_agents_colours(make):
+    env = make(20, opening_plies=(0, 5), opponent="random")
+    _, info = env.reset()
+    assert info["player"].tolist() == [0, 1] * 10
+
+
+@pytest.mark.parametrize("opening", [(0, 0), (3, 3)])
+def test_no_random_ply_ends_a_game_before_the_agents_first(make, opening):
+    # White's only move takes the queen, and bare kings are a draw.
+    fen = "8/8/8/4k3/8/8/1q6/K7 w - - 0 1"
+    env = make(2, start_fens=[fen], opening_plies=opening, opponent="random")
+    _, info = env.reset()
+    assert env.fens() == [fen, fen]
+    assert info["player"].tolist() == [0, 0]
+    *_, terminated, _, info = env.step(actions_for(env, ["a1b2", "a1b2"]))
+    assert terminated.all()
+    assert (info["reason"] == Reason.INSUFFICIENT_MATERIAL).all()
+    assert env.fens() == [fen, fen]
+
+
+@pytest.mark.parametrize("mask", ["bool", "bits", "list"])
+def test_legal_moves_are_python_chess_s_in_order_of_action(make, mask):
+    env = make(4, mask=mask)
+    _, info = env.reset()
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        for board, fen in enumerate(env.fens()):
+            moves = env.legal_moves(board)
+            assert set(moves) == {move.uci() for move in chess.Board(fen).legal_moves}
+            assert list(moves.values()) == sorted(moves.values())
+        *_, info = env.step(random_actions(info["action_mask"], rng))
+
+
+def test_arrays_are_the_environments_own_and_torch_shares_them(make):
+    torch = pytest.importorskip("torch")
+    env = make(2)
+    observation, info = env.reset()
+    tensor = torch.from_numpy(observation)
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    after, *_, later = env.step(actions)
+    assert after is observation
+    assert later["action_mask"] is info["action_mask"]
+    np.testing.assert_array_equal(tensor.numpy(), after)
+    assert tensor.data_ptr() == after.ctypes.data
+
+
+def test_bits_are_the_bools_packed(make):
+    env, bits = make(5, mask="bool"), make(5, mask="bits")
+    (_, info), (_, packed) = env.reset(seed=1), bits.reset(seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        unpacked = np.unpackbits(
+            packed["action_mask"].view(np.uint8), axis=1, bitorder="little"
+        ).astype(np.bool_)
+        np.testing.assert_array_equal(info["action_mask"], unpacked)
+        actions = random_actions(packed["action_mask"], rng)
+        (*_, info), (*_, packed) = env.step(actions), bits.step(actions)
+
+
+def test_reset_with_a_seed_repeats_and_without_one_goes_on(make):
+    env = make(8, opponent="random")
+    first = env.reset(seed=3)[0].copy()
+    second = env.reset()[0].copy()
+    np.testing.assert_array_equal(env.reset(seed=3)[0], first)
+    np.testing.assert_array_equal(env.reset()[0], second)
+    assert (first != second).any()
+
+
+def test_colours_alternate_by_episode_and_board(make):
+    env = make(4, opponent="random")
+    _, info = env.reset()
+    assert info["player"].tolist() == [0, 1, 0, 1]
+    _, info = env.reset()
+    assert info["player"].tolist() == [1, 0, 1, 0]
+
+
+def test_it_works_in_gymnasiums_wrappers(make):
+    env = gymnasium.wrappers.vector.RecordEpisodeStatistics(make(2))
+    _, info = env.reset()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        *_, info = env.step(actions_for(env.unwrapped, [move] * 2))
+    assert info["episode"]["l"].tolist() == [4, 4]
+    assert info["episode"]["r"].tolist() == [1, 1]
+
+
+def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):
+    env = make(2)
+    _, info = env.reset()
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    env.step(actions.astype(np.int32))
+    env.reset(seed=0)
+    env.step(actions.tolist())
+    env.reset(seed=0)
+    torch = pytest.importorskip("torch")
+    env.step(torch.from_numpy(actions))

@@ -1,0 +1,380 @@
+"""The CUDA rung: compiled for GPUs, and the same games, on the host where there is no GPU."""
+
+import ctypes
+import gc
+import sys
+import types
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+import rungs
+from rungs._src.chess.boards import cuda, device
+from rungs._src.chess.engine import UciEngine
+from rungs._src.chess.unpack import unpack_list
+from rungs._src.core.memory import on_host
+from rungs._src.core.philox import Purpose, below, philox
+from rungs._src.core.tensors import chosen_device
+from rungs._src.machine import gpu
+from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
+from rungs_course.measure.verify import assert_same
+from tests.proof import lockstep
+
+DEVICES = ["cpu", *(["cuda"] if gpu.usable() else [])]
+
+
+def make(num_envs, **settings):
+    return rungs.make("chess", "cuda", num_envs, **settings)
+
+
+class OnHost:
+    """An environment whose tensors are arrays to those who play it."""
+
+    def __init__(self, env):
+        self.env = env
+
+    def __getattr__(self, name):
+        return getattr(self.env, name)
+
+    def reset(self, **arguments):
+        observation, info = self.env.reset(**arguments)
+        return on_host(observation).copy(), arrays(info)
+
+    def step(self, actions, out=None):
+        *outputs, info = self.env.step(actions, out)
+        return *(on_host(each).copy() for each in outputs), arrays(info)
+
+
+def arrays(info):
+    return {
+        name: arrays(value) if isinstance(value, dict) else on_host(value).copy()
+        for name, value in info.items()
+    }
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_every_kernel_compiles(arch):
+    code = device.cubin(arch)
+    assert code.startswith(b"\x7fELF")
+    for kernel in device.KERNELS:
+        assert f"rungs_chess_{kernel}".encode() in code
+
+
+GAMES = [
+    ({"mask": "bits"}, "uniform"),
+    ({"opponent": "random", "opening_plies": (0, 40)}, "uniform"),
+    ({"obs": "bitplanes", "mask": "bits", "max_plies": 40, "first_board": 3}, "rare"),
+    ({"obs": "planes", "opponent": "random", "mask": "bits"}, "shuffling"),
+    ({"obs": "planes", "dtype": "uint8", "mask": "list", "max_plies": 40}, "rare"),
+    ({"obs": "planes", "dtype": "bfloat16", "mask": "list", "max_plies": 40}, "uniform"),
+]
+MODES = ["SAME_STEP", "NEXT_STEP", "DISABLED"]
+
+
+# Every setting and every mode in the default tier, and all pairs of them in the other.
+@pytest.mark.parametrize("where", DEVICES)
+@pytest.mark.parametrize(
+    ("settings", "policy", "autoreset_mode"),
+    [
+        pytest.param(*game, mode, marks=[pytest.mark.system] if (i - j) % 3 else [])
+        for i, game in enumerate(GAMES)
+        for j, mode in enumerate(MODES)
+    ],
+)
+def test_it_is_cpp_bit_for_bit(where, autoreset_mode, settings, policy):
+    how = settings | {"autoreset_mode": autoreset_mode}
+    ours, theirs = OnHost(make(9, device=where, **how)), rungs.make("chess", "cpp", 9, **how)
+    reasons = lockstep.play(ours, theirs, seed=4, steps=250, policy=policy, rollout=3)
+    assert len(reasons) > 1 or "max_plies" in how
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_games_from_rare_positions_are_cpps(where):
+    fens = [
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+        "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
+    ]
+    how = {"start_fens": fens, "mask": "bits", "opening_plies": (0, 3)}
+    ours, theirs = OnHost(make(12, device=where, **how)), rungs.make("chess", "cpp", 12, **how)
+    lockstep.play(ours, theirs, seed=1, steps=300, policy="rare")
+
+
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
+@pytest.mark.parametrize("settings", [{}, {"opponent": "random", "obs": "bitplanes"}])
+def test_a_million_plies_on_the_gpu_are_cpps(settings):
+    how = settings | {"mask": "bits"}
+    ours, theirs = OnHost(make(4096, **how)), rungs.make("chess", "cpp", 4096, **how)
+    lockstep.play(ours, theirs, seed=2, steps=250, fens=False)
+
+
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
+def test_a_step_can_be_recorded_as_a_cuda_graph():
+    env, plain = make(64, mask="bits", validate=False), make(64, mask="bits")
+    for each in (env, plain):
+        _, info = each.reset(seed=3)
+    actions = on_host(info["action_mask"]).view(np.uint8)
+    actions = np.array([np.unpackbits(row, bitorder="little").argmax() for row in actions])
+    given = torch.from_numpy(actions).cuda()
+    saved = env.get_state()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        env.step(given)
+    env.set_state(saved)
+    graph.replay()
+    plain.step(given)
+    assert env.fens() == plain.fens()
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_random_play_in_one_call_is_the_same_games(where):
+    env, plain = make(5, device=where, mask="bits"), rungs.make("chess", "cpp", 5, mask="bits")
+    env.reset(seed=6)
+    _, info = plain.reset(seed=6)
+    plies, episodes = np.zeros((2, 5), int)
+    for _ in range(300):
+        actions = []
+        for i, row in enumerate(info["action_mask"]):
+            legal = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
+            counter = (i, int(episodes[i]), int(plies[i]), Purpose.AGENT)
+            drawn = below(philox(6, *counter), len(legal))
+            actions.append(legal[drawn])
+        _, _, terminated, truncated, info = plain.step(np.array(actions))
+        ended = terminated | truncated
+        plies, episodes = np.where(ended, 0, plies + 1), episodes + ended
+    assert env.step_many(120) + env.step_many(180) == episodes.sum() > 0
+    assert env.fens() == plain.fens()
+    assert_same("mask", on_host(env.boards.buffers.mask), info["action_mask"])
+
+
+@pytest.mark.parametrize("where", DEVICES)
+class TestContract:
+    def test_outputs_are_tensors_that_stay(self, where):
+        env = make(3, device=where)
+        observation, info = env.reset()
+        observation, reward, *_, info = env.step(
+            torch.tensor(on_host(info["action_mask"]).argmax(axis=1))
+        )
+        for tensor, dtype in (
+            (observation, torch.int8),
+            (reward, torch.float32),
+            (info["action_mask"], torch.bool),
+        ):
+            assert tensor.device.type == where
+            assert tensor.dtype == dtype
+        assert "final_obs" not in info
+        trusting = make(3, device=where, validate=False)
+        _, info = trusting.reset()
+        *_, info = trusting.step(on_host(info["action_mask"]).argmax(axis=1))
+        assert not info["_final_obs"].any()
+
+    @pytest.mark.parametrize("dtype", ["float32", "uint8", "bfloat16"])
+    def test_planes_are_tensors_of_their_dtype(self, where, dtype):
+        env = make(2, device=where, obs="planes", dtype=dtype, mask="list")
+        observation, info = env.reset()
+        assert observation.dtype == getattr(torch, dtype)
+        assert observation.float().sum() == 2 * 64 * 5 + 2 * 32  # move 1, rights, and pieces
+        assert info["action_mask"].dtype == info["action_count"].dtype == torch.int16
+        mask = unpack_list(info["action_mask"])
+        assert mask.device.type == where
+        assert mask.sum(1).tolist() == info["action_count"].tolist() == [20, 20]
+
+    def test_an_illegal_action_changes_nothing(self, where):
+        env = make(4, device=where, first_board=10, mask="bits")
+        env.reset()
+        before = env.get_state()
+        actions = np.full(4, 64 * 8 + 12)  # e2e4
+        actions[2], actions[3] = 5, 64 * 80
+        with pytest.raises(IllegalActionError, match=r"board 12: action 5 \(f1f2\)"):
+            env.step(actions)
+        assert env.get_state() == before
+
+    def test_an_illegal_action_on_any_board_is_refused(self, where):
+        env = make(3, device=where)
+        env.reset()
+        for board in range(3):
+            actions = np.full(3, 524)  # e2e4
+            actions[board] = 5
+            with pytest.raises(IllegalActionError, match=f"board {board}: action 5"):
+                env.step(actions)
+
+    def test_another_seed_begins_other_games(self, where):
+        how = {"opponent": "random", "opening_plies": (4, 4)}
+        ours, theirs = OnHost(make(5, device=where, **how)), rungs.make("chess", "cpp", 5, **how)
+        for seed in (1, 2):
+            lockstep.play(ours, theirs, seed=seed, steps=5)
+
+    def test_a_state_shows_how_often_a_position_stood(self, where):
+        env = make(1, device=where)
+        env.reset()
+        for move in ("g1f3", "g8f6", "f3g1", "f6g8"):
+            observation, *_ = env.step([env.legal_moves(0)[move]])
+        before = on_host(observation).copy()
+        assert before[0, 70] == 1
+        observation, _ = env.set_state(env.get_state())
+        assert_same("observation", observation, before)
+
+    def test_a_state_goes_on(self, where):
+        env, other = (make(4, device=where, obs="bitplanes", mask="bits") for _ in range(2))
+        env.reset(seed=1)
+        env.step_many(30)
+        other.set_state(env.get_state())
+        for each in (env, other):
+            each.step_many(40)
+        assert env.fens() == other.fens()
+        assert torch.equal(
+            *(each.boards.buffers.observation.view(torch.int64) for each in (env, other))
+        )
+
+    def test_legal_moves_are_for_people(self, where):
+        env = make(2, device=where)
+        env.reset()
+        assert env.legal_moves(1)["e2e4"] == 64 * 8 + 12
+
+    def test_what_it_can_not_do_is_named(self, where):
+        with pytest.raises(ConfigurationError, match="engine"):
+            make(2, device=where, opponent=UciEngine("stockfish"))
+        with pytest.raises(ConfigurationError, match="validate"):
+            make(2, device=where, validate=False, autoreset_mode="DISABLED")
+        with pytest.raises(ConfigurationError, match="threads_per_block"):
+            make(2, device=where, threads_per_block=0)
+        env = make(2, device=where)
+        with pytest.raises(gymnasium.error.ResetNeeded, match="step_many"):
+            env.step_many(3)
+        env.reset()
+        with pytest.raises(ConfigurationError, match="out is not one"):
+            env.step(np.zeros(2, int), rungs.make("chess", "cpp", 2).rollout(1)[1][0])
+        with pytest.raises(ConfigurationError, match="shape"):
+            env.step(torch.zeros(3, dtype=torch.int64))
+        with pytest.raises(ConfigurationError, match="dtype"):
+            env.step(torch.zeros(2))
+
+
+def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
+    monkeypatch.setattr(gpu, "name", lambda: None)
+    with pytest.raises(UnavailableError, match="no NVIDIA GPU"):
+        make(4)
+    monkeypatch.setattr(gpu, "name", lambda: "NVIDIA H200")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UnavailableError, match="built for CUDA"):
+        make(4)
+
+
+def test_too_little_memory_is_named(monkeypatch):
+    def full(*arguments, **settings):
+        raise torch.OutOfMemoryError("tried to allocate 9 GiB")
+
+    monkeypatch.setattr(cuda.TensorBuffers, "on", full)
+    with pytest.raises(UnavailableError, match="too little memory for 4 boards"):
+        make(4, device="cpu")
+
+
+def test_where_nvrtc_is_missing_it_is_named(monkeypatch):
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+
+    def missing():
+        raise RuntimeError("no such library")  # as cuda-core's own error is one
+
+    monkeypatch.setattr(nvrtc, "nvrtcVersion", missing)
+    with pytest.raises(UnavailableError, match="NVRTC is not installed: pip install"):
+        device.cubin("sm_80")
+
+
+class FakeGpus:
+    """Two GPUs, one of which is current; and what was launched: device, its stream, kernel."""
+
+    def __init__(self, monkeypatch):
+        self.current, self.launched = 1, []
+        gpus = self
+
+        class Current:
+            def __init__(self, device):
+                self.index = torch.device(device).index
+
+            def __enter__(self):
+                self.before, gpus.current = gpus.current, self.index
+
+            def __exit__(self, *_):
+                gpus.current = self.before
+
+        class Device:
+            def __init__(self, index):
+                self.index = index
+
+            def set_current(self):
+                gpus.current = self.index
+
+        def stream_of(device=None):
+            index = gpus.current if device is None else torch.device(device).index
+            return types.SimpleNamespace(cuda_stream=100 + index)
+
+        def launch(stream, config, kernel, *arguments):
+            self.launched.append((self.current, stream.__cuda_stream__()[1], kernel))
+
+        core = types.ModuleType("cuda.core")
+        core.Device, core.launch, core.LaunchConfig = Device, launch, dict
+        code = types.SimpleNamespace(get_kernel=lambda name: name)
+        core.ObjectCode = types.SimpleNamespace(from_cubin=lambda cubin: code)
+        monkeypatch.setitem(sys.modules, "cuda.core", core)
+        monkeypatch.setattr(device, "cubin", lambda arch, threads: b"")
+        for name, fake in {
+            "device": Current,
+            "current_device": lambda: self.current,
+            "current_stream": stream_of,
+            "get_device_capability": lambda device=None: (9, 0),
+        }.items():
+            monkeypatch.setattr(torch.cuda, name, fake)
+
+
+def test_the_device_is_the_one_at_construction(monkeypatch):
+    gpus = FakeGpus(monkeypatch)
+    ours = chosen_device("cuda")
+    kernels = device.Gpu(128, ours)
+    assert (ours, gpus.current) == (torch.device("cuda", 1), 1)
+    for gpus.current in (0, 1):
+        before = gpus.current
+        kernels.run("step", 4, 0)
+        assert gpus.current == before
+    assert gpus.launched == [(1, 101, "rungs_chess_step")] * 2
+
+
+def test_what_is_kept_for_a_rollout_goes_with_it():
+    env = make(2, device="cpu", mask="bits")
+    env.reset()
+
+    def kept():
+        gc.collect()
+        size = ctypes.sizeof(env.boards._struct)
+        tensors = [each for each in gc.get_objects() if type(each) is torch.Tensor]
+        return sum(each.dtype == torch.uint8 and each.shape == (size,) for each in tensors)
+
+    for steps in range(5):
+        _, rows = env.rollout(2)
+        for out in rows:
+            env.step(env.sample_actions(steps), out)
+        if not steps:
+            first = kept()
+    assert kept() == first
+
+
+def test_memory_that_a_recorded_step_reads_is_told_another_seed():
+    env = make(2, device="cpu", mask="bits")
+    env.reset(seed=1)
+    told = env.boards.buffers.told[-1]
+    env.reset(seed=2)
+    assert env.boards.buffers.told[-1].data_ptr() == told.data_ptr()
+    struct = type(env.boards._struct)
+    assert struct.from_buffer_copy(told.numpy()).config.seed == 2
+
+
+@pytest.mark.parametrize("where", DEVICES)
+def test_how_many_ended_is_unknown_where_nobody_waits(where):
+    for validate in (True, False):
+        env = make(2, device=where, validate=validate, mask="bits")
+        env.reset()
+        ended = env.boards.step(env.sample_actions(0))
+        assert ended == (0 if validate else None)

@@ -1,0 +1,291 @@
+"""Masks as lists, and planes of other dtypes: the same on every rung, and what they stand for."""
+
+import re
+
+import chess
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rungs
+from rungs._src.chess.actions import action_of
+from rungs._src.chess.observation import mirrored
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.unpack import unpack_list, unpack_mask, unpack_planes
+from rungs.errors import ConfigurationError, InvalidFenError, InvalidStateError
+from rungs_course.measure.verify import assert_same
+from tests.library.chess.test_cuda import OnHost
+from tests.library.chess.test_sameness import ADVERSARIAL
+from tests.proof import lockstep
+
+MODES = ["SAME_STEP", "NEXT_STEP", "DISABLED"]
+
+# Every rung but mpi, whose ranks have a test of their own, and how.
+RUNGS = [
+    ("python", {}),
+    ("openmp", {"threads": 2}),
+    ("cuda", {"device": "cpu"}),
+    pytest.param("multiprocessing", {"workers": 2}, marks=pytest.mark.system),
+    pytest.param(
+        "multiprocessing", {"workers": 2, "transport": "shared"}, marks=pytest.mark.system
+    ),
+]
+
+# Petrovic 1964: no reachable position has more legal moves.
+MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
+# 230 moves, of 15 queens.
+TOO_MANY = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
+
+
+# Boards whose outputs are streamed past the caches (cpp/env/stream_store.hpp), each.
+STREAMED = [
+    (7200, {"mask": "bool"}),
+    (1200, {"obs": "planes", "mask": "bits"}),
+    (2300, {"obs": "planes", "mask": "bits", "dtype": "bfloat16"}),
+    (4500, {"obs": "planes", "mask": "bits", "dtype": "uint8"}),
+]
+
+
+def made(rung, how, num_envs, **settings):
+    env = rungs.make("chess", rung, num_envs, **how, **settings)
+    return OnHost(env) if rung == "cuda" else env
+
+
+@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads"])
+@pytest.mark.parametrize(("num_envs", "settings"), STREAMED)
+def test_outputs_beyond_the_caches_are_the_same(num_envs, settings, rung):
+    short = {"mask": "bits"} | ({"obs": "bitplanes"} if "obs" in settings else {})
+    how = {} if rung == "cpp" else {"threads": 2}
+    ours = rungs.make("chess", rung, num_envs, **how, **settings)
+    theirs = rungs.make("chess", "cpp", num_envs, **short)
+    ours.reset(seed=1)
+    mask, rng = theirs.reset(seed=1)[1]["action_mask"], np.random.default_rng(1)
+    for _ in range(4):
+        actions = random_actions(mask, rng)
+        planes, *_, info = ours.step(actions)
+        words, *_, expected = theirs.step(actions)
+        mask = expected["action_mask"]
+        if "obs" in settings:
+            assert_same("planes", unpack_planes(words, settings.get("dtype", "float32")), planes)
+        else:
+            assert_same("masks", unpack_mask(mask), info["action_mask"])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("rung", "how"), RUNGS)
+def test_lists_are_the_same_on_every_rung(rung, how, mode):
+    settings = {"mask": "list", "opponent": "random", "autoreset_mode": mode, "max_plies": 20}
+    ours, theirs = made(rung, how, 5, **settings), rungs.make("chess", "cpp", 5, **settings)
+    reasons = lockstep.play(ours, theirs, seed=3, steps=40, rollout=3)
+    assert sum(reasons.values()) > 5
+    ours.close()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bfloat16"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("rung", "how"), RUNGS)
+def test_planes_are_the_same_on_every_rung(rung, how, mode, dtype):
+    starts = ["4k3/8/8/8/8/8/4P3/R3K3 w Q - 97 259", "4k3/8/8/8/8/8/4P3/R3K3 b Q - 0 257"]
+    settings = {"obs": "planes", "dtype": dtype, "autoreset_mode": mode, "max_plies": 20}
+    settings |= {"mask": "bits", "start_fens": starts}
+    ours, theirs = made(rung, how, 5, **settings), rungs.make("chess", "cpp", 5, **settings)
+    reasons = lockstep.play(ours, theirs, seed=3, steps=40, policy="shuffling", rollout=3)
+    assert sum(reasons.values()) > 5
+    ours.close()
+
+
+def legal(fen):
+    """The ids of a position's legal moves, in order, as python-chess has them."""
+    board = chess.Board(fen)
+    return sorted(action_of(move, not board.turn) for move in board.legal_moves)
+
+
+LISTED = rungs.make(
+    "chess", "cpp", 32, mask="list", start_fens=(MOST, *ADVERSARIAL), opening_plies=(0, 12)
+)
+
+
+@given(seed=st.integers(0, 2**64 - 1))
+@settings(max_examples=30)
+def test_a_list_holds_what_python_chess_allows(seed):
+    _, info = LISTED.reset(seed=seed)
+    for step in range(2):
+        for fen, actions, count in zip(
+            LISTED.fens(), info["action_mask"], info["action_count"], strict=True
+        ):
+            expected = legal(fen)
+            assert actions.tolist() == expected + [-1] * (218 - len(expected))
+            assert count == len(expected)
+        if step == 0:
+            *_, info = LISTED.step(random_actions(info["action_mask"], np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("fen", [MOST, chess.Board(MOST).mirror().fen()])
+def test_the_most_moves_that_a_position_has_are_listed(make, fen):
+    _, info = make(2, mask="list", start_fens=[fen]).reset()
+    assert info["action_count"].tolist() == [218, 218]
+    assert info["action_mask"].tolist() == [legal(fen)] * 2
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        TOO_MANY,
+        chess.Board(TOO_MANY).mirror().fen(),
+        "4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNQ w - - 0 1",  # a second queen and all pawns
+        "4k3/8/8/8/8/8/PPPPPPP1/BNBQKBNN w - - 0 1",  # two promoted, and one too many
+    ],
+)
+def test_starts_with_more_pieces_than_promotions_make_are_refused(make, fen):
+    with pytest.raises(InvalidFenError, match=r"start_fens: .* more pieces than promotions make"):
+        make(1, mask="list", start_fens=[chess.STARTING_FEN, fen])
+    env = make(1, mask="bits", start_fens=[fen])
+    env.reset()
+    assert len(env.legal_moves(0)) == len(legal(fen))
+
+
+def test_starts_after_promotions_are_listed(make):
+    # Six promoted; three, and three pawns.
+    for fen in ("4k3/8/8/8/8/8/8/QQQQKQQQ w - - 0 1", "2b1k3/8/8/8/8/8/PPP5/RRRRKNNN w - - 0 1"):
+        _, info = make(1, mask="list", start_fens=[fen]).reset()
+        assert info["action_count"][0] == len(legal(fen))
+
+
+@pytest.mark.parametrize(("rung", "how"), [("cpp", {}), ("cuda", {"device": "cpu"})])
+def test_no_state_brings_more_than_is_listed(rung, how):
+    env = rungs.make("chess", rung, 1, mask="list", **how)
+    rich = rungs.make("chess", rung, 1, mask="bits", start_fens=[TOO_MANY], **how)
+    env.reset()
+    rich.reset()
+    with pytest.raises(InvalidStateError, match="more pieces than promotions make"):
+        env.boards.load(rich.boards.dump(), 0)
+    assert env.fens() == [chess.STARTING_FEN]
+
+
+def test_who_samples_from_lists_need_not_know_which_boards_have_ended(make):
+    env = make(4, mask="list", autoreset_mode="NEXT_STEP", max_plies=2)
+    _, info = env.reset(seed=1)
+    rng, ended = np.random.default_rng(1), 0
+    for _ in range(12):
+        chosen = info["action_mask"][np.arange(4), rng.integers(info["action_count"])]
+        *_, truncated, info = env.step(chosen)
+        ended += truncated.sum()
+    assert ended == 4 * 4  # of each board in every third step
+
+
+def test_lists_unpack_to_masks():
+    listed, plain = (rungs.make("chess", "cpp", 9, mask=mask) for mask in ("list", "bool"))
+    (_, info), (_, expected) = listed.reset(seed=1), plain.reset(seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        lists, mask = info["action_mask"], expected["action_mask"]
+        assert_same("an array", unpack_list(lists), mask)
+        unpacked = unpack_list(torch.from_numpy(lists))
+        assert unpacked.dtype == torch.bool
+        assert_same("a tensor", unpacked, mask)
+        longest = int(info["action_count"].max())
+        cut = lists[:, :longest].reshape(3, 3, longest)  # as many as any has, and more axes
+        assert_same("a cut list", unpack_list(cut), mask.reshape(3, 3, -1))
+        assert_same("of tensors", unpack_list(torch.from_numpy(cut)), mask.reshape(3, 3, -1))
+        actions = random_actions(lists, rng)
+        (*_, info), (*_, expected) = listed.step(actions), plain.step(actions)
+
+
+def test_wrong_lists_are_named():
+    for actions, named in (
+        (np.zeros((2, 218), np.int64), "dtype int64, not an array or a tensor of int16"),
+        (torch.zeros(2, 218), "dtype torch.float32"),
+        ([1, 2], "type list"),
+        (np.zeros((), np.int16), "shape ()"),
+        (np.full((1, 3), 4672, np.int16), "no action"),
+        (torch.full((1, 3), -2, dtype=torch.int16), "no action"),
+    ):
+        with pytest.raises(ConfigurationError, match=re.escape(named)):
+            unpack_list(actions)
+
+
+def as_dtype(planes, dtype):
+    """Planes of float32 as another dtype shows them, by PyTorch and NumPy."""
+    if dtype == "uint8":
+        return np.clip(planes, 0, 255).astype(np.uint8)
+    return torch.from_numpy(planes).to(torch.bfloat16).view(torch.uint16).numpy()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bfloat16"])
+def test_planes_of_a_dtype_are_those_of_float32(make, dtype):
+    # Numbers of moves about 255, between two of bfloat16's, and as high as they can be.
+    numbers = (1, 254, 255, 256, 257, 258, 259, 773, 59_000)
+    starts = [f"r3k2r/p6p/8/8/8/8/P6P/R3K2R w KQkq - {n % 99} {n}" for n in numbers]
+    how = {"start_fens": starts, "autoreset_mode": "NEXT_STEP", "max_plies": 3}
+    env, plain = (make(6, obs="planes", **how, **more) for more in ({"dtype": dtype}, {}))
+    packed = make(6, obs="bitplanes", **how)
+    seen = set()
+    for seed in range(6):
+        outcomes = [each.reset(seed=seed) for each in (env, plain, packed)]
+        for step in range(4):
+            observation, planes, words = (outcome[0] for outcome in outcomes)
+            assert env.observation_space.contains(observation)
+            assert_same("planes", observation, as_dtype(planes, dtype))
+            assert_same("unpacked", unpack_planes(words, dtype), observation)
+            tensor = unpack_planes(torch.from_numpy(words), dtype)
+            assert tensor.dtype == getattr(torch, dtype)
+            assert_same("an unpacked tensor", tensor, observation)
+            seen |= set(planes[:, 113, 0, 0].tolist())
+            if step < 3:
+                actions = [min(env.legal_moves(board).values(), default=0) for board in range(6)]
+                outcomes = [each.step(actions) for each in (env, plain, packed)]
+    assert seen >= {1, 255, 257, 259, 59_000}
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bfloat16"])
+def test_a_final_observation_has_its_dtype(make, dtype):
+    env, plain = (make(2, obs="planes", max_plies=1, **more) for more in ({"dtype": dtype}, {}))
+    infos = []
+    for each in (env, plain):
+        each.reset()
+        infos.append(each.step([524, 524])[-1])
+    assert_same("planes", infos[0]["final_obs"], as_dtype(infos[1]["final_obs"], dtype))
+
+
+def test_a_bfloat16_is_a_view_away():
+    env = rungs.make("chess", "cpp", 2, obs="planes", dtype="bfloat16")
+    observation, _ = env.reset()
+    tensor = torch.from_numpy(observation).view(torch.bfloat16)
+    plain, _ = rungs.make("chess", "cpp", 2, obs="planes").reset()
+    assert torch.equal(tensor.float(), torch.from_numpy(plain))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint8", "bfloat16"])
+def test_planes_of_any_dtype_are_turned_over(dtype):
+    env = rungs.make("chess", "cpp", 1, obs="planes", dtype=dtype)
+    env.reset()
+    observation, *_ = env.step([524])  # e2e4, which both sides then see
+    other = mirrored(observation, "planes")
+    assert other.dtype == observation.dtype
+    assert_same("own pawns", other[:, 0], observation[:, 6, ::-1])
+    assert_same("twice", mirrored(other, "planes"), observation)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"dtype": "uint8"}, "dtype='uint8' is not one of None, 'int8' with obs='board'"),
+        ({"dtype": "float32", "obs": "bitplanes"}, "'uint64' with obs='bitplanes'"),
+        ({"dtype": "float16", "obs": "planes"}, "dtype='float16' is not one of"),
+        ({"dtype": np.uint8, "obs": "planes"}, "dtype=<class 'numpy.uint8'>"),
+        ({"mask": "lists"}, "'bool', 'bits', 'list'"),
+    ],
+)
+def test_a_wrong_format_is_named(settings, named):
+    with pytest.raises(ConfigurationError, match=re.escape(named)):
+        rungs.make("chess", "cpp", 1, **settings)
+
+
+def test_what_reads_masks_of_bits_says_so():
+    from rungs._src.train.rollout import Rollout
+
+    env = rungs.make("chess", "cpp", 2, mask="list")
+    with pytest.raises(ConfigurationError, match="mask='bits', not 'list'"):
+        Rollout(env, 4, torch.device("cpu"))

@@ -1,0 +1,241 @@
+"""The MPI rung on one to four ranks, each a process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rungs._src import cli
+from rungs._src.processes.ranks import launch
+from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
+from tests.library.chess.test_parallel import gone
+from tests.quick_start import QUICK_START
+
+ROOT = Path(__file__).parents[3]
+
+# What ranks say at once may be mixed up on its way, so each has a file of its own.
+SAY = """
+import os
+import sys
+import rungs
+
+folder, *transports = sys.argv[1:]
+
+def say(*words):
+    with open(os.path.join(folder, os.environ["PMI_RANK"]), "a") as file:
+        print(*words, file=file)
+"""
+
+SAME = """
+from tests.proof import lockstep
+
+for transport in transports:
+    for num_envs, opponent, mode, threads, formats in (
+        (7, None, "SAME_STEP", 1, {"mask": "bits"}),
+        (70, "random", "DISABLED", 2, {"obs": "bitplanes", "mask": "bits", "start": "chess960"}),
+        (7, None, "NEXT_STEP", 2, {"mask": "list", "obs": "planes", "dtype": "bfloat16"}),
+    ):
+        settings = {"opponent": opponent, "autoreset_mode": mode, "max_plies": 40} | formats
+        env = rungs.make("chess", "mpi", num_envs, threads=threads, transport=transport, **settings)
+        if env.serve():
+            continue
+        other = rungs.make("chess", "cpp", num_envs, **settings)
+        reasons = lockstep.play(env, other, seed=5, steps=80)
+        lockstep.play(env, other, seed=6, steps=40, rollout=3)
+        state = env.get_state()
+        env.step([min(env.legal_moves(board).values(), default=0) for board in range(num_envs)])
+        env.set_state(state)
+        assert env.get_state() == state
+        assert env.fens() == other.fens()
+        env.close()
+        env.close()
+        assert sum(reasons.values()) > 5
+        say("same on", transport)
+"""
+
+ILLEGAL = """
+for gather in (True, False):
+    env = rungs.make("chess", "mpi", 7, gather=gather)
+    if env.serve():
+        continue
+    env.reset()
+    before = env.fens()
+    actions = [524] * env.num_envs
+    for board in range(7):
+        mine = board - env.first_board
+        bad = list(actions)
+        if 0 <= mine < env.num_envs:
+            bad[mine] = 384
+        try:
+            env.step(bad)
+        except rungs.errors.IllegalActionError as error:
+            assert error.board == board and error.action == 384, error
+            assert "RNBQKBNR w" in error.fen
+        else:
+            raise AssertionError("not refused")
+        assert env.fens() == before
+    env.step(actions)
+    env.close()
+    say("refused by all of", env.num_envs)
+"""
+
+APART = """
+import numpy as np
+
+env = rungs.make("chess", "mpi", 7, gather=False, opponent="random", threads=1)
+whole = rungs.make("chess", "cpp", 7, opponent="random")
+mine = slice(env.first_board, env.first_board + env.num_envs)
+seen, _ = env.reset(seed=3)
+all_seen, _ = whole.reset(seed=3)
+for _ in range(80):
+    np.testing.assert_array_equal(seen, all_seen[mine])
+    actions = np.array([min(whole.legal_moves(board).values()) for board in range(7)])
+    seen, *_ = env.step(actions[mine])
+    all_seen, *_ = whole.step(actions)
+assert env.fens() == whole.fens()[mine]
+say("boards", mine)
+"""
+
+TOO_FEW = """
+try:
+    rungs.make("chess", "mpi", env.boards.ranks.size - 1)
+except rungs.errors.ConfigurationError as error:
+    say(error)
+"""
+
+ENDLESS = """
+import os
+import pathlib
+import sys
+import rungs
+
+env = rungs.make("chess", "mpi", 8, threads=1)
+pathlib.Path(sys.argv[2], str(os.getpid())).touch()
+if env.serve():
+    sys.exit()
+env.reset()
+if sys.argv[1] == "raise":
+    raise RuntimeError("as asked")
+while True:
+    env.step([min(env.legal_moves(board).values()) for board in range(8)])
+"""
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """Writes a script whose ranks see the tests' modules."""
+    for name, value in QUICK_START.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'lib'}")
+
+    def write(text):
+        path = tmp_path / "script.py"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "ranks", [3, *(pytest.param(ranks, marks=pytest.mark.system) for ranks in (1, 4))]
+)
+def test_any_number_of_ranks_is_cpp(script, tmp_path, ranks):
+    """In one job, as its start is what takes long."""
+    folder = tmp_path / "said"
+    folder.mkdir()
+    everything = SAY + SAME + ILLEGAL + APART + TOO_FEW
+    launch(ranks, script(everything), [str(folder), "shared", "messages"])
+    said = "".join(path.read_text() for path in folder.iterdir())
+    assert said.count("same on shared") == said.count("same on messages") == 3
+    # Where boards are gathered one rank steps all; else each steps its own, which are its share.
+    assert said.count("refused by all of 7\n") == (2 if ranks == 1 else 1)
+    assert said.count("refused by all of") == 1 + ranks
+    assert said.count("boards slice(") == ranks
+    refused = f"num_envs={ranks - 1} is less than one board for each of {ranks} ranks"
+    assert said.count(refused) == (ranks if ranks > 1 else 0)
+
+
+@pytest.fixture
+def start(script, tmp_path):
+    """Starts a job of three ranks that ends in some way; returns it and their process ids."""
+    jobs = []
+
+    def begin(how):
+        folder = tmp_path / "pids"
+        folder.mkdir()
+        command = [sys.executable, "-m", "rungs", "mpi", "-n", "3", script(ENDLESS), how, folder]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        job = subprocess.Popen(list(map(str, command)), **pipes)
+        jobs.append(job)
+        while len(pids := os.listdir(folder)) < 3:
+            time.sleep(0.01)
+        return job, list(map(int, pids))
+
+    yield begin
+    for job in jobs:
+        job.terminate()
+        job.communicate(timeout=60)
+
+
+def rank_of(pid):
+    environment = Path(f"/proc/{pid}/environ").read_text().split("\0")
+    (rank,) = [entry for entry in environment if entry.startswith("PMI_RANK=")]
+    return int(rank.split("=")[1])
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("rank", "delay"), [(0, 0.0), (2, 0.7)])
+def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank, delay):
+    job, pids = start("")
+    (victim,) = [pid for pid in pids if rank_of(pid) == rank]
+    time.sleep(delay)
+    os.kill(victim, signal.SIGKILL)
+    _, said = job.communicate(timeout=60)
+    assert job.returncode == 1
+    assert f"rungs: worker {rank} (process {victim}) died: SIGKILL" in said
+    assert gone(pids)
+
+
+@pytest.mark.system
+def test_a_rank_that_raises_is_named(start):
+    job, pids = start("raise")
+    _, said = job.communicate(timeout=60)
+    assert job.returncode == 1
+    assert "RuntimeError: as asked" in said
+    assert "rungs: worker 0 raised" in said
+    assert gone(pids)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_no_rank_outlives_its_launcher(start, number):
+    job, pids = start("")
+    time.sleep(0.5)
+    job.send_signal(number)
+    job.communicate(timeout=60)
+    assert gone(pids)
+
+
+def test_an_error_is_raised_to_who_launches(script):
+    with pytest.raises(WorkerDiedError, match=r"worker [01] raised"):
+        launch(2, script("1 / 0"))
+
+
+def test_wrong_use_is_named(script, monkeypatch, tmp_path, capsys):
+    with pytest.raises(ConfigurationError, match="ranks=0"):
+        launch(0, script(SAME))
+    with pytest.raises(ConfigurationError, match=r"no script nowhere\.py"):
+        launch(1, "nowhere.py")
+    assert cli.main(["mpi", "-n", "2", "nowhere.py"]) == 2
+    assert "nowhere.py" in capsys.readouterr().err
+    for module in ("nowhere", "no.where", "rungs._src.cli.nowhere", ""):
+        assert cli.main(["mpi", "-n", "2", "-m", module]) == 2
+        assert f"rungs: no module {module}" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(UnavailableError, match="mpiexec"):
+        launch(1, script(SAME))

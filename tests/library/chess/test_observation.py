@@ -1,0 +1,156 @@
+"""Planes and packed bits, against constructions of their own."""
+
+import re
+from itertools import pairwise
+
+import chess
+import numpy as np
+import pytest
+import torch
+
+import rungs
+from rungs._src.chess.observation import BOARD_FIELDS, NUMBER_PLANES, PLANE_NAMES
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.unpack import unpack_mask, unpack_planes
+from rungs.errors import ConfigurationError
+from tests.proof import lockstep
+
+
+def planes_of(board):
+    """AlphaZero's planes square by square, from the board and what it can take back."""
+    planes = np.zeros((119, 8, 8), np.float32)
+    us = board.turn
+
+    def row_and_column(square):
+        square = square if us == chess.WHITE else chess.square_mirror(square)
+        return chess.square_rank(square), chess.square_file(square)
+
+    then = board.copy()
+    for plies in range(8):
+        for square, piece in then.piece_map().items():
+            plane = 14 * plies + (0 if piece.color == us else 6) + piece.piece_type - 1
+            planes[plane, *row_and_column(square)] = 1
+        planes[14 * plies + 12] = then.is_repetition(2)
+        planes[14 * plies + 13] = then.is_repetition(3)
+        if not then.move_stack:
+            break
+        then.pop()
+    planes[112] = us == chess.BLACK
+    planes[113] = board.fullmove_number
+    for plane, side in ((114, us), (116, not us)):
+        planes[plane] = board.has_kingside_castling_rights(side)
+        planes[plane + 1] = board.has_queenside_castling_rights(side)
+    planes[118] = board.halfmove_clock
+    return planes
+
+
+# The lockstep of the others with these is proven elsewhere.
+@pytest.mark.parametrize("rung", ["python", "cpp"])
+@pytest.mark.parametrize("policy", ["uniform", "shuffling"])
+def test_planes_are_alphazeros(rung, policy):
+    env = rungs.make("chess", rung, 4, obs="planes", autoreset_mode="DISABLED")
+    observation, info = env.reset(seed=5)
+    boards = [chess.Board() for _ in range(4)]
+    rng = np.random.default_rng(5)
+    repeated = 0
+    for _ in range(250):
+        actions = lockstep.POLICIES[policy](info["action_mask"], observation, rng)
+        for i, board in enumerate(boards):
+            uci = {action: move for move, action in env.legal_moves(i).items()}[actions[i]]
+            board.push_uci(uci)
+        observation, _, terminated, _, info = env.step(actions)
+        np.testing.assert_array_equal(observation, [planes_of(board) for board in boards])
+        repeated += int(observation[:, 12, 0, 0].sum())
+        if terminated.any():
+            observation, info = env.reset(options={"reset_mask": terminated})
+            for i in np.flatnonzero(terminated):
+                boards[i] = chess.Board()
+    assert repeated or policy == "uniform"
+
+
+def test_planes_show_the_opening_before_an_episode(rung):
+    env = rungs.make("chess", rung, 3, obs="planes", opening_plies=(5, 5), seed=2)
+    observation, _ = env.reset()
+    # Six positions are known, from the start on; each younger one differs from the one before.
+    for known, planes in ((range(6), True), (range(6, 8), False)):
+        assert all(observation[:, 14 * t : 14 * t + 12].any() == planes for t in known)
+    own_view = observation[:, 14 * 1 : 14 * 1 + 12]
+    assert (observation[:, :12] != own_view).any()
+
+
+def test_bitplanes_unpack_to_planes(rung):
+    env, packed = (rungs.make("chess", rung, 5, obs=obs) for obs in ("planes", "bitplanes"))
+    (planes, info), (words, _) = env.reset(seed=1), packed.reset(seed=1)
+    assert env.observation_space.contains(planes)
+    assert packed.observation_space.contains(words)
+    rng = np.random.default_rng(1)
+    for _ in range(120):
+        np.testing.assert_array_equal(unpack_planes(words), planes)
+        tensor = unpack_planes(torch.from_numpy(words))
+        assert tensor.dtype == torch.float32
+        np.testing.assert_array_equal(tensor.numpy(), planes)
+        actions = random_actions(info["action_mask"], rng)
+        (planes, *_, info), (words, *_) = env.step(actions), packed.step(actions)
+
+
+def test_the_final_observation_has_the_format_asked_for(rung):
+    env = rungs.make("chess", rung, 1, obs="planes")
+    env.reset()
+    board = chess.Board()
+    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
+        board.push_uci(move)
+        observation, *_, info = env.step([env.legal_moves(0)[move]])
+    np.testing.assert_array_equal(info["final_obs"][0], planes_of(board))
+    np.testing.assert_array_equal(observation[0], planes_of(chess.Board()))
+
+
+def test_a_number_beyond_a_byte_unpacks(rung):
+    fen = "4k3/8/8/8/8/8/8/R3K3 w Q - 99 1000"
+    env, packed = (
+        rungs.make("chess", rung, 1, obs=obs, start_fens=[fen]) for obs in ("planes", "bitplanes")
+    )
+    planes, words = env.reset()[0], packed.reset()[0]
+    assert [planes[0, plane, 3, 3] for plane in NUMBER_PLANES] == [1000, 99]
+    np.testing.assert_array_equal(unpack_planes(words), planes)
+    np.testing.assert_array_equal(unpack_planes(torch.from_numpy(words)).numpy(), planes)
+
+
+def test_every_plane_has_a_name_of_its_own():
+    assert len(set(PLANE_NAMES)) == len(PLANE_NAMES) == 119
+
+
+def test_masks_unpack():
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 2**64, (3, 2, 73), np.uint64)
+    mask = unpack_mask(words)
+    assert (mask.shape, mask.dtype) == ((3, 2, 4672), np.bool_)
+    for action in (0, 1, 63, 64, 1000, 4671):
+        expected = words[..., action // 64] >> np.uint64(action % 64) & np.uint64(1)
+        np.testing.assert_array_equal(mask[..., action], expected.astype(bool))
+    tensors = torch.from_numpy(words), torch.from_numpy(words.view(np.int64))
+    for tensor in tensors:
+        unpacked = unpack_mask(tensor)
+        assert unpacked.dtype == torch.bool
+        np.testing.assert_array_equal(unpacked.numpy(), mask)
+    # A slice is not contiguous.
+    np.testing.assert_array_equal(unpack_mask(words[:, 1]), mask[:, 1])
+    np.testing.assert_array_equal(unpack_mask(tensors[0][:, 1]).numpy(), mask[:, 1])
+
+
+@pytest.mark.parametrize(("unpack", "last"), [(unpack_mask, 73), (unpack_planes, 119)])
+def test_wrong_words_are_named(unpack, last):
+    for words, named in (
+        (np.zeros((2, 72), np.uint64), f"shape (2, 72), not (..., {last})"),
+        (np.zeros((), np.uint64), "shape ()"),
+        (np.zeros((2, last), np.int64), "dtype int64"),
+        (torch.zeros(2, last), "dtype torch.float32"),
+    ):
+        with pytest.raises(ConfigurationError, match=re.escape(named)):
+            unpack(words)
+
+
+def test_the_layout_is_in_order():
+    ranges = list(BOARD_FIELDS)
+    assert ranges[0][0] == 0
+    assert ranges[-1][1] == 71
+    assert all(before[1] + 1 == after[0] for before, after in pairwise(ranges))

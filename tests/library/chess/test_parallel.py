@@ -1,0 +1,368 @@
+"""The parallel rungs: the same games whoever steps which board, and clear words when one dies."""
+
+import multiprocessing
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs._src.processes.workers import Workers
+from rungs.errors import ConfigurationError, OversubscriptionWarning, WorkerDiedError
+from rungs_course.measure.verify import assert_same
+from tests.interrupt import interrupted
+from tests.proof import lockstep
+
+CORES = usable_cores()
+
+
+@pytest.fixture(autouse=True)
+def no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OversubscriptionWarning)
+        yield
+
+
+class Sleeper:
+    """Served by workers."""
+
+    def sleep(self, seconds):
+        time.sleep(seconds)
+
+
+def step_for_ever(env, info):
+    rng = np.random.default_rng(0)
+    while True:
+        *_, info = env.step(random_actions(info["action_mask"], rng))
+
+
+def boards_for(threads):
+    """1, threads ± 1, powers of two ± 1."""
+    near = {1, threads - 1, threads, threads + 1}
+    for power in (64, 256, 512):
+        near |= {power - 1, power, power + 1}
+    return sorted(near - {0})
+
+
+@pytest.mark.parametrize(
+    "threads",
+    [
+        threads if threads == CORES + 1 else pytest.param(threads, marks=pytest.mark.system)
+        for threads in range(1, 2 * CORES + 1)
+    ],
+)
+@pytest.mark.parametrize("rung", ["openmp", "threads"])
+def test_threads_are_cpp_for_any_number_of_threads_and_boards(rung, threads):
+    for num_envs in boards_for(threads):
+        ours = rungs.make("chess", rung, num_envs, threads=threads, opponent="random")
+        theirs = rungs.make("chess", "cpp", num_envs, opponent="random")
+        lockstep.play(ours, theirs, seed=num_envs, steps=30)
+
+
+@pytest.mark.parametrize("schedule", ["static", "dynamic", "guided"])
+@pytest.mark.parametrize("chunk", [None, 1, 7, 64, 1000])
+def test_openmp_is_cpp_for_any_schedule(schedule, chunk):
+    team = {"threads": 3, "schedule": schedule, "chunk": chunk}
+    settings = {"obs": "bitplanes", "mask": "bits", "autoreset_mode": "DISABLED", "max_plies": 50}
+    ours = rungs.make("chess", "openmp", 390, **team, **settings)
+    theirs = rungs.make("chess", "cpp", 390, **settings)
+    lockstep.play(ours, theirs, seed=2, steps=60, fens=False)
+    assert ours.fens() == theirs.fens()
+
+
+@pytest.mark.parametrize("rung", ["openmp", "threads"])
+def test_all_threads_find_the_first_illegal_action(rung):
+    env = rungs.make("chess", rung, 400, threads=3)
+    _, info = env.reset()
+    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    before = env.fens()
+    for first, second in ((0, 399), (140, 300), (398, 399)):
+        bad = actions.copy()
+        bad[[first, second]] = 384
+        with pytest.raises(rungs.errors.IllegalActionError, match=f"board {first}:"):
+            env.step(bad)
+        assert env.fens() == before
+
+
+@pytest.mark.parametrize("transport", ["queue", "shared"])
+@pytest.mark.parametrize(
+    "workers", [3, *(pytest.param(workers, marks=pytest.mark.system) for workers in (1, 2))]
+)
+def test_multiprocessing_is_cpp(workers, transport):
+    for num_envs, settings in (
+        (1, {}),
+        (4, {"opponent": "random", "mask": "bits", "obs": "bitplanes"}),
+        (7, {"autoreset_mode": "NEXT_STEP", "max_plies": 60, "opening_plies": (0, 9)}),
+    ):
+        team = {"workers": workers, "transport": transport}
+        ours = rungs.make("chess", "multiprocessing", num_envs, **team, **settings)
+        theirs = rungs.make("chess", "cpp", num_envs, **settings)
+        lockstep.play(ours, theirs, seed=num_envs, steps=200)
+        ours.close()
+
+
+def test_a_part_of_a_batch_plays_as_in_the_whole():
+    whole = rungs.make("chess", "python", 5, opponent="random", seed=4)
+    part = rungs.make("chess", "python", 2, opponent="random", seed=4, first_board=3)
+    whole.reset()
+    part.reset()
+    for _ in range(30):
+        legal = [min(whole.legal_moves(board).values()) for board in range(5)]
+        assert part.fens() == whole.fens()[3:]
+        whole.step(legal)
+        part.step(legal[3:])
+
+
+@pytest.mark.parametrize(
+    ("rung", "setting"),
+    [
+        ("openmp", {"threads": 0}),
+        ("openmp", {"threads": 1.5}),
+        ("openmp", {"threads": 10**6}),
+        ("threads", {"threads": 0}),
+        ("threads", {"schedule": "static"}),
+        ("openmp", {"schedule": "auto"}),
+        ("openmp", {"chunk": 0}),
+        ("openmp", {"first_board": -1}),
+        ("multiprocessing", {"workers": 0}),
+        ("multiprocessing", {"workers": "many"}),
+        ("multiprocessing", {"transport": "pigeon"}),
+        ("cpp", {"first_board": 2**31}),
+    ],
+)
+def test_a_wrong_setting_is_named(rung, setting):
+    with pytest.raises(ConfigurationError, match=next(iter(setting))):
+        rungs.make("chess", rung, 4, **setting)
+
+
+def test_oversubscription_warns_once():
+    warn_of_oversubscription.cache_clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            rungs.make("chess", "openmp", 4, threads=CORES + 1)
+            rungs.make("chess", "openmp", 4, threads=CORES)
+    (warning,) = caught
+    assert warning.category is OversubscriptionWarning
+    assert f"{CORES + 1} threads on {CORES} cores" in str(warning.message)
+    assert warning.filename == __file__
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids, seconds=60):
+    deadline = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not any(map(alive, pids))
+
+
+def shared_things(pid=""):
+    """What a process, or any, has in shared memory, as multiprocessing names it."""
+    return {path.name for path in Path("/dev/shm").glob(f"pym-{pid}*")}
+
+
+@pytest.fixture
+def workers():
+    env = rungs.make("chess", "multiprocessing", 6, workers=3, transport="shared")
+    env.reset()
+    yield env
+    env.close()
+
+
+@pytest.mark.parametrize("transport", ["queue", "shared"])
+def test_a_killed_worker_is_named(transport):
+    before = shared_things(os.getpid())
+    env = rungs.make("chess", "multiprocessing", 6, workers=3, transport=transport)
+    _, info = env.reset()
+    pids = env.boards.pids
+    os.kill(pids[1], signal.SIGKILL)
+    with pytest.raises(WorkerDiedError, match=rf"worker 1 \(process {pids[1]}\) died: SIGKILL"):
+        env.step(random_actions(info["action_mask"], np.random.default_rng(0)))
+    assert gone(pids)
+    with pytest.raises(WorkerDiedError, match="worker 1"):
+        env.reset()
+    env.close()
+    env.close()
+    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+        env.reset()
+    del env
+    assert shared_things(os.getpid()) <= before
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("transport", ["queue", "shared"])
+@pytest.mark.parametrize("delay", [0.0, 0.003, 0.01, 0.05, 0.2])
+def test_a_worker_killed_at_any_moment_is_named(transport, delay):
+    env = rungs.make("chess", "multiprocessing", 64, workers=2, transport=transport)
+    _, info = env.reset()
+    pids = env.boards.pids
+    threading.Timer(delay, os.kill, (pids[0], signal.SIGKILL)).start()
+    with pytest.raises(WorkerDiedError, match="worker 0"):
+        step_for_ever(env, info)
+    assert gone(pids)
+
+
+@pytest.mark.parametrize("files", [0, 1, 2, 3, 5])
+def test_a_worker_that_can_not_be_started_is_named(files):
+    Workers(list, [()]).close()  # whose server is there from now on
+    before = os.listdir("/proc/self/fd")
+    next_one = os.open(os.devnull, os.O_RDONLY)
+    os.close(next_one)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_one + files, limits[1]))
+    try:
+        with pytest.raises(WorkerDiedError, match=r"could not be started: .*Too many open files"):
+            Workers(list, [()] * 2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert os.listdir("/proc/self/fd") == before
+    assert not multiprocessing.active_children()
+
+
+def test_a_worker_that_raises_is_named_with_its_traceback(workers):
+    pids = workers.boards._pool.pids
+    with pytest.raises(WorkerDiedError, match=r"(?s)worker 2 raised.*IndexError"):
+        workers.boards._pool.call_one(2, "fen", 99)
+    assert gone(pids)
+
+
+def test_closing_and_forgetting_leave_nothing():
+    before = shared_things(os.getpid())
+    for forget in (False, True):
+        env = rungs.make("chess", "multiprocessing", 4, workers=2, transport="shared")
+        env.reset()
+        pids = env.boards.pids
+        assert all(map(alive, pids))
+        if not forget:
+            env.close()
+        del env
+        assert gone(pids)
+    assert shared_things(os.getpid()) <= before
+
+
+PARENT = """
+import os, signal, sys, time
+import rungs
+if __name__ == "__main__":
+    env = rungs.make("chess", "multiprocessing", 4, workers=2, transport="shared")
+    env.reset()
+    print(*env.boards.pids, flush=True)
+    if sys.argv[1] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if sys.argv[1] == "raises":
+        1 / 0
+"""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("how", ["exits", "raises", "killed"])
+def test_no_worker_outlives_its_parent(tmp_path, how):
+    before = shared_things()
+    script = tmp_path / "script.py"
+    script.write_text(PARENT)
+    command = [sys.executable, str(script), how]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    pids = done.stdout.split()
+    assert len(pids) == 2, done.stderr
+    assert gone(pids)
+    assert shared_things() <= before
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        0.02,
+        *(pytest.param(moment, marks=pytest.mark.system) for moment in (0.0005, 0.002, 0.005, 0.1)),
+    ],
+)
+def test_ctrl_c_leaves_a_usable_environment(moment):
+    env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
+    reference = rungs.make("chess", "cpp", 300, max_plies=9)
+    _, info = env.reset(seed=1)
+    interrupted(moment, call=lambda: step_for_ever(env, info))
+    lockstep.play(env, reference, seed=3, steps=3)
+    env.close()
+
+
+def test_ctrl_c_twice_gives_up_on_workers_that_hang():
+    pool = Workers(Sleeper, [(), ()])
+    pids = pool.pids
+    interrupted(0.2, 0.4, call=lambda: pool.call("sleep", [(60,), (0,)]))
+    assert gone(pids)
+    with pytest.raises(WorkerDiedError):
+        pool.call("sleep", [(0,), (0,)])
+
+
+_PRELOADED = """
+from rungs._src.processes.workers import Workers, preload
+
+preload("this_module_is_of_the_test")
+pool = Workers(eval, [("__import__('sys').modules",)] * 2)
+print(*pool.call("__contains__", [("this_module_is_of_the_test",)] * 2))
+print(*pool.call("__contains__", [("rungs",)] * 2))
+pool.close()
+"""
+
+
+def test_a_preloaded_module_is_imported_once_for_all_workers(tmp_path):
+    (tmp_path / "this_module_is_of_the_test.py").write_text("print('imported', flush=True)\n")
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", _PRELOADED],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["imported", *["True"] * 4], done.stderr
+
+
+def test_states_go_from_one_process_to_many_and_back():
+    one = rungs.make("chess", "python", 5, opponent="random")
+    many = rungs.make("chess", "multiprocessing", 5, workers=2, opponent="random")
+    _, info = one.reset(seed=2)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        *_, info = one.step(random_actions(info["action_mask"], rng))
+    observation, _ = many.set_state(one.get_state())
+    assert_same("observation", observation, one.boards.buffers.observation)
+    assert many.fens() == one.fens()
+    assert many.get_state() == one.get_state()
+    many.close()
+
+
+def test_an_interrupted_step_is_known_to_the_environment(monkeypatch):
+    env = rungs.make("chess", "multiprocessing", 2, max_plies=1, autoreset_mode="DISABLED")
+    env.reset()
+    call = env.boards._pool.call
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return call(*arguments)
+
+    monkeypatch.setattr(env.boards._pool, "call", interrupted)
+    _, (out,) = env.rollout(1)
+    with pytest.raises(KeyboardInterrupt):
+        env.step([524, 524], out)
+    monkeypatch.undo()
+    assert out.ended.all()
+    with pytest.raises(gymnasium.error.ResetNeeded, match="boards 0, 1"):
+        env.step([524, 524])
+    env.close()

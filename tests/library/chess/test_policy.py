@@ -1,0 +1,80 @@
+"""The random agent."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs._src.core.memory import on_host
+from rungs.errors import ConfigurationError
+
+
+def test_every_legal_action_is_as_likely_and_no_other_is_chosen():
+    env = rungs.make("chess", "cpp", 1000)
+    _, info = env.reset()
+    rng = np.random.default_rng(0)
+    chosen = np.concatenate([random_actions(info["action_mask"], rng) for _ in range(20)])
+    actions, counts = np.unique(chosen, return_counts=True)
+    assert actions.tolist() == np.flatnonzero(info["action_mask"][0]).tolist()
+    # 1000 expected of each of 20; five standard deviations are 154.
+    assert (abs(counts - 1000) < 154).all()
+
+
+def test_all_mask_formats_give_the_same_choice():
+    envs = [rungs.make("chess", "cpp", 50, mask=mask) for mask in ("bool", "bits", "list")]
+    infos = [env.reset()[1] for env in envs]
+    rngs = [np.random.default_rng(1) for _ in envs]
+    for _ in range(40):
+        chosen = [
+            random_actions(info["action_mask"], rng) for info, rng in zip(infos, rngs, strict=True)
+        ]
+        for actions in chosen[1:]:
+            np.testing.assert_array_equal(actions, chosen[0])
+        infos = [env.step(chosen[0])[-1] for env in envs]
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+@pytest.mark.parametrize("mask", ["bool", "bits", "list"])
+@pytest.mark.parametrize("rung", ["python", "cpp", "threads", "cuda"])
+def test_an_environment_samples_what_its_masks_allow(rung, mask, mode):
+    how = {"device": "cpu"} if rung == "cuda" else {}
+    settings = {"mask": mask, "autoreset_mode": mode, "max_plies": 5}
+    env = rungs.make("chess", rung, 20, opening_plies=(0, 9), **settings, **how)
+    _, info = env.reset(seed=2)
+    ours, theirs = np.random.default_rng(3), np.random.default_rng(3)
+    for _ in range(12):
+        actions = env.sample_actions(ours)
+        chosen = random_actions(on_host(info["action_mask"]), theirs)
+        np.testing.assert_array_equal(on_host(actions), chosen)
+        info = env.step(actions)[-1]
+    np.testing.assert_array_equal(on_host(env.sample_actions(7)), on_host(env.sample_actions(7)))
+
+
+def test_without_a_generator_samples_are_legal_and_differ():
+    env = rungs.make("chess", "cpp", 200)
+    env.reset(seed=0)
+    assert (env.sample_actions() != env.sample_actions()).any()
+    env.step(env.sample_actions())
+
+
+def test_what_can_not_be_sampled_is_named():
+    env = rungs.make("chess", "cpp", 3, autoreset_mode="DISABLED", max_plies=2)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.sample_actions(0)
+    env.reset(seed=0)
+    for wrong in (-1, 0.5, "0"):
+        with pytest.raises(ConfigurationError, match="rng"):
+            env.sample_actions(wrong)
+    for _ in range(2):
+        env.step(env.sample_actions(1))
+    with pytest.raises(ConfigurationError, match="board 0 has no legal action"):
+        env.sample_actions(1)
+
+
+def test_a_list_of_nothing_is_named():
+    lists = np.full((3, 218), -1, np.int16)
+    lists[:2, 0] = 7
+    with pytest.raises(ConfigurationError, match="board 2 has no legal action"):
+        random_actions(lists, np.random.default_rng(0))
+    assert random_actions(lists[:2], np.random.default_rng(0)).tolist() == [7, 7]

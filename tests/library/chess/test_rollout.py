@@ -1,0 +1,66 @@
+"""Outputs written where the caller wants them: one step after the other, never copied."""
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs.errors import ConfigurationError, IllegalActionError
+from tests.proof import lockstep
+
+RUNGS = [
+    ("python", {}),
+    ("multiprocessing", {"workers": 2}),
+    ("multiprocessing", {"workers": 2, "transport": "shared"}),
+    ("cpp", {}),
+    ("openmp", {"threads": 2}),
+]
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
+@pytest.mark.parametrize(("rung", "how"), RUNGS)
+def test_outputs_are_the_same_wherever_they_are_written(rung, how, mode):
+    settings = {"opponent": "random", "mask": "bits", "autoreset_mode": mode, "max_plies": 20}
+    ours = rungs.make("chess", rung, 5, **how, **settings)
+    theirs = rungs.make("chess", "cpp", 5, **settings)
+    reasons = lockstep.play(ours, theirs, seed=3, steps=40, rollout=3)
+    assert sum(reasons.values()) > 5
+    ours.close()
+
+
+@pytest.mark.parametrize(("rung", "how"), RUNGS)
+def test_a_rollout_keeps_every_step(rung, how):
+    env = rungs.make("chess", rung, 4, mask="bits", **how)
+    whole, steps = env.rollout(6)
+    rng = np.random.default_rng(0)
+    _, info = env.reset()
+    copies = []
+    for out in steps:
+        observation, *_, info = env.step(random_actions(info["action_mask"], rng), out)
+        assert np.shares_memory(observation, whole.observation)
+        copies.append((observation.copy(), info["action_mask"].copy()))
+    np.testing.assert_array_equal(whole.observation, [observation for observation, _ in copies])
+    np.testing.assert_array_equal(whole.mask, [mask for _, mask in copies])
+    env.close()
+
+
+def test_a_refused_step_writes_nowhere_new():
+    env = rungs.make("chess", "cpp", 2)
+    observation, _ = env.reset()
+    whole, (out,) = env.rollout(1)
+    with pytest.raises(IllegalActionError):
+        env.step([524, 0], out)
+    assert not whole.observation.any()
+    assert env.step([524, 524])[0] is observation
+
+
+def test_a_rollout_of_another_environment_is_refused():
+    env = rungs.make("chess", "cpp", 2, mask="bits")
+    env.reset()
+    before = env.fens()
+    for other in (rungs.make("chess", "cpp", 3, mask="bits"), rungs.make("chess", "cpp", 2)):
+        with pytest.raises(ConfigurationError, match="rollout"):
+            env.step([524, 524], other.rollout(1)[1][0])
+    with pytest.raises(ConfigurationError, match="length"):
+        env.rollout(0)
+    assert env.fens() == before

@@ -1,0 +1,152 @@
+"""The promise: every rung is the same environment, bit for bit."""
+
+from collections import Counter
+from pathlib import Path
+
+import chess
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.perft import read_epd
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.reason import Reason
+from tests.proof import lockstep
+
+# num_envs, steps, policy, settings
+GAMES = [
+    (1, 2000, "uniform", {}),
+    (1, 2000, "shuffling", {"mask": "bits", "obs": "planes"}),
+    (1, 1000, "rare", {"opponent": "random"}),
+    (7, 1000, "uniform", {"mask": "bits", "autoreset_mode": "NEXT_STEP"}),
+    (7, 1200, "shuffling", {"mask": "bits", "obs": "bitplanes"}),
+    (7, 800, "uniform", {"opponent": "random", "autoreset_mode": "DISABLED"}),
+    (7, 400, "uniform", {"opponent": "random", "max_plies": 37, "autoreset_mode": "NEXT_STEP"}),
+    (64, 300, "rare", {}),
+    (64, 200, "uniform", {"mask": "bits"}),
+    (64, 150, "uniform", {"mask": "bits", "opponent": "random", "obs": "bitplanes"}),
+]
+
+
+def pair(num_envs, **settings):
+    return [rungs.make("chess", rung, num_envs, **settings) for rung in ("cpp", "python")]
+
+
+@pytest.mark.parametrize(("num_envs", "steps", "policy", "settings"), GAMES)
+def test_cpp_is_python(num_envs, steps, policy, settings):
+    ours, theirs = pair(num_envs, **settings)
+    lockstep.play(ours, theirs, seed=num_envs, steps=steps, policy=policy)
+
+
+def test_these_games_end_in_every_way():
+    reasons = Counter()
+    for num_envs, steps, policy, settings in GAMES:
+        # The same games again, on the fast rung alone.
+        twice = [rungs.make("chess", "cpp", num_envs, **settings) for _ in range(2)]
+        reasons += lockstep.play(*twice, seed=num_envs, steps=steps, policy=policy, fens=False)
+    assert set(reasons) == {int(reason) for reason in Reason} - {Reason.ONGOING}
+
+
+# Positions in which something rare is near.
+ADVERSARIAL = (
+    "8/PPPPPPPP/8/2k5/5K2/8/pppppppp/8 w - - 0 1",  # promotion races
+    "1n1n1n1n/P1P1P1P1/8/8/8/2k5/4K3/8 w - - 0 1",  # captures that promote
+    "8/8/8/K2Pp2r/8/8/8/4k3 w - e6 0 1",  # an en-passant capture that would bare the king
+    "8/8/8/8/k2Pp2R/8/8/4K3 b - d3 0 1",
+    "4k3/8/8/2KPp3/8/8/8/8 w - e6 0 1",  # an en-passant capture that answers nothing
+    "8/8/8/1k6/3Pp3/8/8/4KQ2 b - d3 0 1",  # pinned along a diagonal
+    "r3k2r/8/8/8/4r3/8/8/R3K2R w KQkq - 0 1",  # in check: no castling
+    "r3k2r/8/5r2/8/8/8/8/R3K2R w KQkq - 0 1",  # the king would pass an attacked square
+    "r3k2r/8/1r6/8/8/8/8/R3K2R w KQkq - 0 1",  # only the rook passes one
+    "r3k2r/p6p/8/8/8/8/P6P/R3K2R b KQkq - 20 40",  # rights lost by captures and moves
+    "8/8/4k3/8/8/4K3/4P3/8 w - - 90 120",  # near 50 moves, with a pawn to spare
+    "7k/8/8/8/8/8/8/KQ6 w - - 96 120",  # a mate on the last ply comes before the draw
+    "8/2k5/8/8/8/5K2/5B2/5b2 w - - 0 1",  # bishops, one capture from a draw
+    "4k3/8/8/8/8/8/8/NN2K3 w - - 0 1",
+    "R6k/8/8/8/8/8/8/4K2R b - - 10 30",
+)
+
+
+@pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.parametrize("policy", lockstep.POLICIES)
+def test_cpp_is_python_from_adversarial_starts(policy, opponent):
+    settings = {"start_fens": ADVERSARIAL, "opening_plies": (0, 3), "max_plies": 120}
+    ours, theirs = pair(32, mask="bits", opponent=opponent, **settings)
+    reasons = lockstep.play(ours, theirs, seed=8, steps=150, policy=policy)
+    assert len(reasons) >= 4
+
+
+def test_a_first_ply_that_is_left_out_does_not_count():
+    # White mates by many a move; where the environment plays it, such a one is left out.
+    starts = ["7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"]
+    ours, theirs = pair(64, opponent="random", start_fens=starts, max_plies=5)
+    lockstep.play(ours, theirs, seed=1, steps=12)
+
+
+def published_starts():
+    cases = read_epd(Path(__file__).parents[2] / "proof" / "data" / "random.epd")
+    fens = [f"{case.fen} 0 1" for case in cases]
+    starts = [fen for fen in fens if not chess.Board(fen).is_game_over()]
+    assert len(starts) > 1400
+    return starts
+
+
+# Ten million plies (a few steps only begin an episode), from where, how, and with which outputs.
+TEN_MILLION = {
+    "from the start": {"obs": "bitplanes"},
+    "against random": {"opponent": "random", "autoreset_mode": "NEXT_STEP"},
+    "from published positions": {"start_fens": published_starts, "opening_plies": (0, 40)},
+    "from adversarial starts": {
+        "start_fens": lambda: ADVERSARIAL,
+        "opening_plies": (0, 6),
+        "max_plies": 300,
+        "obs": "bitplanes",
+        "autoreset_mode": "DISABLED",
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", lockstep.POLICIES)
+@pytest.mark.parametrize("games", TEN_MILLION)
+def test_cpp_is_python_for_ten_million_plies(games, policy):
+    settings = dict(TEN_MILLION[games], mask="bits")
+    if "start_fens" in settings:
+        settings["start_fens"] = settings["start_fens"]()
+    ours, theirs = pair(64, **settings)
+    plies_per_step = 64 * (2 if "opponent" in settings else 1)
+    steps = -(-10_500_000 // (len(TEN_MILLION) * len(lockstep.POLICIES) * plies_per_step))
+    lockstep.play(ours, theirs, seed=2024, steps=steps, policy=policy)
+
+
+def games(num_envs, seed, steps=60):
+    """The observations of boards whose actions depend on the board alone, not on the batch."""
+    env = rungs.make("chess", "cpp", num_envs, seed=seed, opponent="random")
+    observation, info = env.reset()
+    rngs = [np.random.default_rng(board) for board in range(num_envs)]
+    seen = [observation.copy()]
+    for _ in range(steps):
+        rows = zip(info["action_mask"], rngs, strict=True)
+        actions = np.concatenate([random_actions(row[None], rng) for row, rng in rows])
+        observation, *_, info = env.step(actions)
+        seen.append(observation.copy())
+    return np.array(seen)
+
+
+def test_the_same_seed_gives_the_same_games_and_another_seed_others():
+    first, again, other = games(4, seed=5), games(4, seed=5), games(4, seed=6)
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_all_bits_of_a_seed_count_on_both_rungs():
+    games = [
+        [env.reset(seed=seed)[0].tobytes() for seed in (5, 2**32 + 5, 2**63 + 5)]
+        for env in pair(8, opening_plies=(6, 6))
+    ]
+    assert games[0] == games[1]
+    assert len(set(games[0])) == 3
+
+
+def test_a_board_does_not_depend_on_how_many_there_are():
+    np.testing.assert_array_equal(games(7, seed=1), games(64, seed=1)[:, :7])

@@ -1,0 +1,148 @@
+"""Structures are what C++ says; what Python has otherwise is refused, by structure and field."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess import buffers
+from rungs._src.chess.boards import native
+from rungs._src.chess.reason import Reason
+from rungs._src.compile import abi, loader
+from rungs._src.core.philox import Purpose
+from rungs.errors import CompilerError
+
+TEAM = """structure Team 16
+field threads 0 i4
+field schedule 4 i4 STATIC=0 DYNAMIC=1
+field chunk 8 i8
+"""
+GAMES = """structure Point 8
+field x 0 f4
+field y 4 f4
+structure Games 40
+field point 0 Point
+field flags 8 *b1
+field bytes 16 *u1
+field rest 24 *V16
+field own 32 V8
+"""
+
+
+def structures(text):
+    return abi.parse(text.encode()).structures
+
+
+def games(**values):
+    held = structures(GAMES)
+    point = held["Point"](x=1, y=2)
+    usual = {"point": point, "flags": None, "bytes": None, "rest": None, "own": (1,) * 8}
+    return held["Games"](**(usual | values))
+
+
+def test_a_structure_is_made_of_what_is_said():
+    team = structures(TEAM)["Team"](threads=3, schedule="DYNAMIC", chunk=5)
+    assert bytes(team) == np.array([3, 1], np.int32).tobytes() + np.int64(5).tobytes()
+    assert games().point.y == 2
+
+
+def test_it_is_made_once():
+    assert structures(TEAM) is structures(TEAM)
+
+
+def test_a_pointer_takes_an_array_of_its_numbers_and_bytes_take_any():
+    flags, numbers = np.zeros(2, np.bool_), np.zeros(2, np.float64)
+    made = games(flags=flags, bytes=numbers, rest=numbers)
+    assert made.flags == flags.ctypes.data
+    assert made.bytes == made.rest == numbers.ctypes.data
+    with pytest.raises(CompilerError, match=r"Games: flags is bool in C\+\+, float64 in Python"):
+        games(flags=numbers)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"threads": 1, "schedule": "STATIC"}, r"Team: chunk is in C\+\+, and not in Python"),
+        (
+            {"threads": 1, "schedule": "STATIC", "chunk": 1, "more": 1},
+            r"Team: more is in Python, and not in C\+\+",
+        ),
+        ({"threads": 1, "schedule": "SLOW", "chunk": 1}, r"no value of Team\.schedule called SLOW"),
+    ],
+)
+def test_fields_are_all_there_is_and_all_are_given(values, why):
+    with pytest.raises(CompilerError, match=why):
+        structures(TEAM)["Team"](**values)
+
+
+def test_what_is_no_field_cannot_be_set():
+    team = structures(TEAM)["Team"](threads=3, schedule="STATIC", chunk=5)
+    with pytest.raises(AttributeError):
+        team.more = 1
+
+
+@pytest.mark.parametrize(
+    ("said", "otherwise", "why"),
+    [
+        ("field chunk 8", "field chunk 12", r"Team: chunk is 8 in Python, 12 in C\+\+"),
+        ("Team 16", "Team 24", r"Team: size is 16 in Python, 24 in C\+\+"),
+        ("field schedule 4 i4 STATIC=0 DYNAMIC=1\n", "", r"^$"),
+        ("chunk 8 i8", "chunk 8 i16", "Team: chunk is of a type that Python doesn't know, i16"),
+        ("field threads 0 i4\n", "", r"Team: schedule is 0 in Python, 4 in C\+\+"),
+    ],
+)
+def test_a_field_elsewhere_is_named(said, otherwise, why):
+    assert said in TEAM
+    text = TEAM.replace(said, otherwise)
+    if why == "^$":  # a hole that alignment explains: nothing that is said is elsewhere
+        assert structures(text)["Team"](threads=1, chunk=2).chunk == 2
+        return
+    with pytest.raises(CompilerError, match=why):
+        structures(text)
+
+
+def test_what_is_not_there_is_named():
+    found = abi.described(loader.load())
+    with pytest.raises(CompilerError, match="no structure Boards"):
+        found.structures["Boards"]
+    with pytest.raises(CompilerError, match="no enumeration Colour"):
+        found.enumerations["Colour"]
+    with pytest.raises(CompilerError, match="no constant squares"):
+        found.constants["squares"]
+
+
+@pytest.mark.parametrize("compiler", ["cling", "g++"])
+def test_every_compiler_says_the_same(compiler):
+    found = abi.described(loader.load(compiler))
+    sizes = {name: ctypes.sizeof(each) for name, each in found.structures.items()}
+    assert sizes["ChessBatch"] == 8 * (2 + len(buffers.OUTPUTS) + 4) + sizes["ChessConfig"]
+    assert found.structures["ChessConfig"].number("mask", "LIST") == 2
+    assert found.enumerations["Reason"] == {
+        each.name: each for each in Reason if each != Reason.MAX_PLIES
+    }
+    assert found.enumerations["Purpose"] == {each.name: each for each in Purpose}
+    assert "rungs_chess_perft" in found.functions
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "why"),
+    [
+        ("loud", lambda settings: ((), np.int8), r"ChessBatch: loud is in Python, and not in C"),
+        ("reward", lambda settings: ((), np.float64), "ChessBatch: reward is float32 in C"),
+    ],
+)
+def test_an_output_that_differs_is_named_where_boards_are_made(name, made, why, monkeypatch):
+    monkeypatch.setitem(buffers.OUTPUTS, name, made)
+    with pytest.raises(CompilerError, match=why):
+        rungs.make("chess", "cpp", 1)
+
+
+def test_a_setting_that_differs_is_named_where_boards_are_made(monkeypatch):
+    told = abi.parse(
+        b"structure ChessConfig 16\nfield seed 0 u8\nfield loud 8 u4\n"
+        b"structure ChessBatch 16\nfield config 0 ChessConfig\n"
+    )
+    monkeypatch.setattr(native, "described", lambda api: told)
+    with pytest.raises(CompilerError, match=r"ChessConfig: loud is in C\+\+, and not in Python"):
+        rungs.make("chess", "cpp", 1)

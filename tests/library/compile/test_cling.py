@@ -1,0 +1,78 @@
+"""Compiling: once, whole, and with errors that say what to do."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import rungs
+from rungs._src import paths
+from rungs._src.compile import cling
+from rungs.errors import CompilerError
+
+STEP = "import rungs; rungs.make('chess', 'cpp', 1).reset()"
+
+
+def start(code, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={k: v for k, v in os.environ.items() if "CLING" not in k} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+@pytest.mark.system
+def test_two_processes_at_once_on_a_fresh_machine(tmp_path):
+    both = [start(STEP, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2)]
+    for process in both:
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, output
+    assert len(list((tmp_path / "rungs").glob("cling-*-*"))) == 1
+
+
+def test_cppyy_imported_too_early():
+    process = start(f"import cppyy\n{STEP}")
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "CompilerError: cppyy was imported before Rungs" in output
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A copy of the headers to spoil, and the line that makes Rungs use it."""
+    shutil.copytree(paths.CPP, tmp_path / "cpp")
+    folder = tmp_path / "cpp"
+    return (
+        folder,
+        f"import pathlib, rungs._src.paths as p; p.CPP = pathlib.Path({str(folder)!r})",
+    )
+
+
+def test_headers_that_do_not_compile(copied):
+    folder, use = copied
+    (folder / "chess" / "movegen.hpp").write_text("#pragma once\nthis is no C++;\n")
+    process = start(f"{use}\n{STEP}")
+    output, _ = process.communicate(timeout=300)
+    assert "CompilerError: Cling could not compile bindings/chess.cpp" in output
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        cling.load,
+        cling.load_learn,
+        lambda: rungs.make("chess", "cpp", 1),
+    ],
+    ids=["load", "load_learn", "make"],
+)
+def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
+    load()
+    shutil.copytree(paths.CPP, tmp_path / "cpp")
+    (tmp_path / "cpp" / "chess" / "movegen.hpp").write_text("// changed")
+    monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
+    with pytest.raises(CompilerError, match="restart the kernel"):
+        load()

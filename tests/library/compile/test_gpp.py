@@ -1,0 +1,42 @@
+"""The same files by another compiler, ahead of time."""
+
+import shutil
+
+import pytest
+
+import rungs
+from rungs._src import paths
+from rungs._src.compile import gpp
+from rungs_course.measure.verify import verify_games
+from tests.proof import lockstep
+
+
+def test_g_plus_plus_gives_the_same_games_as_cling():
+    by_gpp = rungs.make("chess", "cpp", 64, opponent="random", api=gpp.load())
+    by_cling = rungs.make("chess", "cpp", 64, opponent="random")
+    reasons = lockstep.play(by_gpp, by_cling, seed=3, steps=500)
+    assert sum(reasons.values()) > 10
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_it_rounds_as_cling_does(dtype):
+    envs = {
+        name: rungs.make("cartpole", "cpp", 300, dtype=dtype, compiler=name)
+        for name in ("cling", "g++")
+    }
+    verify_games(envs, seed=1, steps=40)
+
+
+@pytest.mark.system
+def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch):
+    before = gpp.load()
+    assert gpp.load() is before
+    shutil.copytree(paths.CPP, tmp_path / "cpp")
+    monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
+    header = tmp_path / "cpp" / "bindings" / "chess.cpp"
+    text = header.read_text()
+    changed = text.replace("{ return sizeof(rungs::env::ChessEnv); }", "{ return 7; }")
+    assert changed != text
+    header.write_text(changed)
+    assert gpp.load().rungs_chess_env_bytes() == 7
+    assert before.rungs_chess_env_bytes() > 7

@@ -1,0 +1,181 @@
+"""Who compiles the C++ that a rung runs, and which of a wheel's code a processor gets."""
+
+import hashlib
+import re
+import resource
+import subprocess
+
+import pytest
+
+import rungs
+from rungs._src import paths
+from rungs._src.compile import cling, library, loader
+from rungs._src.compile.variants import VARIANTS, file_name, of_machine
+from rungs.errors import CompilerError, ConfigurationError, UnavailableError, install_hint
+
+BEST_FIRST = of_machine("x86_64")
+
+
+@pytest.fixture
+def wheel(tmp_path, monkeypatch):
+    """An installation that holds code for every processor of a family, and what processors have."""
+    monkeypatch.setattr(library, "FOLDER", tmp_path)
+    for variant in BEST_FIRST:
+        (tmp_path / file_name(variant)).touch()
+    return lambda features: monkeypatch.setattr(library, "cpu_features", lambda: features)
+
+
+@pytest.mark.parametrize("variant", BEST_FIRST, ids=lambda variant: variant.name)
+def test_a_processor_gets_the_best_that_it_can_run(wheel, variant):
+    wheel(" ".join((*variant.features, "and", "others")))
+    assert library.chosen() is variant
+    # Whatever one of its instruction sets is missing, it is not run.
+    for missing in variant.features:
+        wheel(" ".join(each for each in variant.features if each != missing))
+        worse = BEST_FIRST[BEST_FIRST.index(variant) + 1 :]
+        able = [each for each in worse if missing not in each.features]
+        if able:
+            assert library.chosen() is able[0]
+        else:
+            with pytest.raises(UnavailableError, match="does not run on this processor"):
+                library.chosen()
+
+
+def test_of_an_unknown_processor_the_least_is_assumed_but_where_one_is_asked_for(
+    wheel, monkeypatch
+):
+    wheel("")
+    assert library.chosen() is BEST_FIRST[-1]
+    monkeypatch.setenv("RUNGS_ISA", "x86-64-v3")
+    assert library.chosen().name == "x86-64-v3"
+
+
+def test_one_can_be_forced(wheel, monkeypatch):
+    wheel(" ".join(BEST_FIRST[1].features))
+    monkeypatch.setenv("RUNGS_ISA", "x86-64-v2")
+    assert library.chosen().name == "x86-64-v2"
+    monkeypatch.setenv("RUNGS_ISA", "x86-64-v4-bits")
+    with pytest.raises(UnavailableError, match="this processor lacks avx512_bitalg"):
+        library.chosen()
+    monkeypatch.setenv("RUNGS_ISA", "z80")
+    with pytest.raises(UnavailableError, match="'z80' is none of what is compiled here: x86-64-v4"):
+        library.chosen()
+
+
+def test_a_wheel_s_code_comes_first(wheel, monkeypatch):
+    monkeypatch.delenv("RUNGS_COMPILER", raising=False)
+    assert loader.chosen() == "wheel"
+    monkeypatch.setattr(library, "is_here", lambda: False)
+    assert loader.chosen() == "cling"
+    monkeypatch.setattr(cling, "is_here", lambda: False)
+    assert loader.chosen() == "g++"
+
+
+def test_who_compiles_can_be_said(monkeypatch):
+    monkeypatch.setenv("RUNGS_COMPILER", "g++")
+    assert loader.chosen() == "g++"
+    assert loader.chosen("cling") == "cling"
+    monkeypatch.setenv("RUNGS_COMPILER", "tcc")
+    with pytest.raises(ConfigurationError, match="RUNGS_COMPILER='tcc'"):
+        loader.chosen()
+    for name in ("chess", "cartpole"):
+        with pytest.raises(ConfigurationError, match="compiler='tcc'"):
+            rungs.make(name, "cpp", 1, compiler="tcc")
+
+
+def test_a_source_tree_holds_no_compiled_code():
+    assert not library.is_here()
+    with pytest.raises(UnavailableError):
+        library.load()
+    assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
+
+
+def test_what_is_missing_is_said(monkeypatch):
+    monkeypatch.setattr(cling, "is_here", lambda: False)
+    monkeypatch.setattr(cling, "_loaded", None)
+    with pytest.raises(UnavailableError, match=re.escape(install_hint("cling"))):
+        cling.load()
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A wheel's library and its list of sums, as `setup.py` makes them."""
+    compiled = tmp_path / "compiled"
+    compiled.mkdir()
+    (variant,) = [each for each in VARIANTS if each.name == "x86-64-v2"]
+    made = compiled / file_name(variant)
+
+    def compile_code(code):
+        command = ["g++", "-std=c++20", "-shared", "-fPIC", f"-I{paths.CPP}", "-x", "c++", "-"]
+        subprocess.run([*command, "-o", str(made)], input=code, text=True, check=True)
+
+    compile_code(
+        '#include "bindings/abi.hpp"\n'
+        "RUNGS_FUNCTION(std::int64_t, rungs_answer, std::int64_t question) { return question; }"
+    )
+    monkeypatch.setattr(library, "FOLDER", compiled)
+    monkeypatch.delenv("RUNGS_ISA", raising=False)
+    monkeypatch.setattr(library, "cpu_features", lambda: " ".join(variant.features))
+
+    def list_sums():
+        line = f"{hashlib.sha256(made.read_bytes()).hexdigest()}  {made.relative_to(tmp_path)}\n"
+        (compiled / "sha256sums").write_text(line)
+
+    list_sums()
+    return made, compile_code, list_sums
+
+
+def test_a_whole_library_is_loaded(installed):
+    assert library.load().rungs_answer(2**40) == 2**40
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-1],
+        lambda data: data[:40] + bytes(len(data) - 40),
+        lambda data: bytes([data[0] ^ 1]) + data[1:],
+    ],
+)
+def test_a_damaged_file_of_a_wheel_is_refused(damage, installed):
+    file, *_ = installed
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(CompilerError, match=f"{file.name} is damaged"):
+        library.load()
+
+
+def test_a_wheel_without_sums_is_refused(installed):
+    (library.FOLDER / "sha256sums").unlink()
+    with pytest.raises(CompilerError, match="sha256sums"):
+        library.load()
+
+
+def test_a_library_that_does_not_say_what_it_holds_is_refused(installed):
+    _, compile_code, list_sums = installed
+    compile_code('extern "C" int rungs_answer() { return 42; }')
+    list_sums()
+    with pytest.raises(CompilerError, match="lacks rungs_abi"):
+        library.load()
+
+
+def test_a_library_that_the_system_refuses_is_named(installed):
+    made, _, list_sums = installed
+    made.write_bytes(b"no library")
+    list_sums()
+    with pytest.raises(CompilerError, match="can't be loaded"):
+        library.load()
+
+
+@pytest.mark.parametrize("compiler", ["cling", "g++"])
+def test_a_system_that_opens_no_more_files_is_named(compiler):
+    loader.load(compiler)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with pytest.raises(CompilerError, match="Too many open files"):
+            loader.load(compiler)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    loader.load(compiler)

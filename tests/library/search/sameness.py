@@ -1,0 +1,65 @@
+"""Two searches side by side: the same results and the same trees, visit for visit."""
+
+import numpy as np
+
+from rungs._src.chess.actions import from_uci
+from rungs._src.search.search import Search
+
+
+def assert_same(ours, theirs):
+    """Every array of two results, or two trees, is equal to the last bit."""
+    for name, array in vars(theirs).items():
+        assert getattr(ours, name).dtype == array.dtype, name
+        np.testing.assert_array_equal(getattr(ours, name), array, name)
+
+
+def lead(search, moves):
+    """Plays moves, as UCI writes them, in the first game."""
+    for uci in moves:
+        actions = np.full(search.num_games, -1)
+        actions[0] = from_uci(uci, search.fens()[0])
+        search.advance(actions)
+
+
+def search_both(games, evaluate, rng, *, plies, simulations, how, moves=(), **settings):
+    """Searches and plays games on both rungs.
+
+    Args:
+        games: FENs.
+        evaluate: what both evaluate leaves with.
+        rng: chooses what is played instead of what the search would, now and then, and which games
+            are searched.
+        plies: of each game at most.
+        simulations: of a search.
+        how: settings of C++'s rung alone.
+        moves: are played in the first game before it is searched.
+        settings: of both.
+
+    Returns:
+        How many nodes of all trees ended for each reason.
+    """
+    settings |= {"simulations": simulations}
+    ours = Search(len(games), **settings, **how)
+    theirs = Search(len(games), rung="python", batches=1, **settings)
+    reasons = np.zeros(8, np.int64)
+    with ours, theirs:
+        for search in (ours, theirs):
+            search.begin(games)
+            lead(search, moves)
+        for _ in range(plies):
+            which = rng.random(len(games)) < 0.9
+            number = int(rng.integers(1, simulations + 1))
+            results = [search.run(evaluate, which, number) for search in (ours, theirs)]
+            assert_same(*results)
+            for game in range(len(games)):
+                tree = theirs.tree(game)
+                assert_same(ours.tree(game), tree)
+                reasons += np.bincount(tree.reason, minlength=8)
+            actions = results[0].chosen.copy()
+            for game in np.flatnonzero((actions >= 0) & (rng.random(len(games)) < 0.3)):
+                actions[game] = rng.choice(results[0].actions[game, : results[0].counts[game]])
+            for search in (ours, theirs):
+                search.advance(actions)
+            assert ours.fens() == theirs.fens()
+            np.testing.assert_array_equal(ours.reasons, theirs.reasons)
+    return reasons

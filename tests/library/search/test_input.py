@@ -1,0 +1,346 @@
+"""What a search refuses, by a typed error and without any change: games, evaluators, callers."""
+
+import copy
+import fractions
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import chess
+import gymnasium
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.engine import UciEngine
+from rungs._src.search.evaluators import uniform
+from rungs._src.search.search import Search
+from rungs._src.search.settings import Gumbel, Puct
+from rungs.errors import (
+    BusyError,
+    ConfigurationError,
+    InvalidFenError,
+    InvalidStateError,
+    UnavailableError,
+)
+from tests.library.search.made_up import evaluate
+from tests.library.search.sameness import assert_same
+from tests.library.search.test_search import MATE
+
+UCI = Path(__file__).parents[1] / "chess" / "uci.py"
+ENVIRONMENT = {"threads": "cpp", "python": "python"}  # by the search's rung
+
+
+@pytest.fixture(params=ENVIRONMENT)
+def rung(request):
+    return request.param
+
+
+@pytest.fixture
+def env(rung):
+    env = rungs.make("chess", ENVIRONMENT[rung], 2)
+    yield env
+    env.close()
+
+
+def assert_refuses(search, error, games):
+    """`begin` raises, and positions and trees are as they were."""
+    fens, trees = search.fens(), [search.tree(game) for game in range(search.num_games)]
+    with pytest.raises(error):
+        search.begin(games)
+    assert search.fens() == fens
+    for game, tree in enumerate(trees):
+        assert_same(search.tree(game), tree)
+
+
+def test_an_environment_must_have_begun_and_be_open(rung, env):
+    with Search(2, simulations=4, rung=rung) as search:
+        search.advance(search.run(evaluate).chosen)
+        assert_refuses(search, gymnasium.error.ResetNeeded, env)
+        env.reset()
+        search.begin(env)
+        assert search.fens() == [chess.STARTING_FEN] * 2
+        search.advance(search.run(evaluate).chosen)
+        env.close()
+        assert_refuses(search, gymnasium.error.ClosedEnvironmentError, env)
+
+
+def test_an_environment_in_which_another_thread_is_is_busy(rung, env, monkeypatch):
+    env.reset()
+    inside, go_on = threading.Event(), threading.Event()
+
+    def step(actions):
+        inside.set()
+        go_on.wait()
+        return 0
+
+    monkeypatch.setattr(env.boards, "step", step)
+    stepping = threading.Thread(target=env.step, args=(env.sample_actions(0),))
+    with Search(2, simulations=4, rung=rung) as search:
+        search.advance(search.run(evaluate).chosen)
+        stepping.start()
+        inside.wait()
+        try:
+            assert_refuses(search, BusyError, env)
+        finally:
+            go_on.set()
+            stepping.join()
+        search.begin(env)
+
+
+def test_games_against_an_engine_are_searched(rung, tmp_path):
+    program = tmp_path / "engine"
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} {UCI}\n")
+    program.chmod(0o755)
+    env = rungs.make("chess", ENVIRONMENT[rung], 2, opponent=UciEngine(program))
+    try:
+        env.reset()
+        with Search(2, simulations=4, rung=rung) as search:
+            search.begin(env)
+            assert search.fens() == env.fens()
+            env.step(search.run(evaluate).chosen)
+    finally:
+        env.close()
+
+
+@pytest.mark.parametrize("games", ["", [MATE, ""], [MATE, 7], [["a"], ["b"]], [MATE, None], b"ab"])
+def test_invalid_fens_are_refused(rung, games):
+    with Search(2, simulations=4, rung=rung) as search:
+        search.advance(search.run(evaluate).chosen)
+        assert_refuses(search, InvalidFenError, games)
+
+
+class OfOurOwn(Gumbel):
+    """Has settings beside a Gumbel's."""
+
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        object.__setattr__(self, "more", 1)
+
+
+@pytest.mark.parametrize(
+    ("policy", "same"),
+    [
+        (OfOurOwn(considered=3), Gumbel(considered=3)),
+        (type("P", (Puct,), {})(alpha=2.0), Puct(alpha=2.0)),
+        (Gumbel(value_scale=np.float32(0.7)), Gumbel(value_scale=float(np.float32(0.7)))),
+        (Gumbel(scale=fractions.Fraction(1, 3)), Gumbel(scale=1 / 3)),
+        (Puct(fraction=np.float16(0.1)), Puct(fraction=float(np.float16(0.1)))),
+    ],
+)
+def test_policies_become_their_settings(rung, policy, same):
+    results = []
+    for given in (policy, same):
+        with Search(2, simulations=np.int8(100), policy=given, rung=rung) as search:
+            assert search.settings.policy == same
+            results.append(search.run(evaluate, simulations=12))
+            search.advance(results[-1].chosen)
+    assert_same(*results)
+
+
+def answering(answer):
+    """Makes an evaluator that answers with what a function makes of right logits and values."""
+
+    def wrong_one(*leaves):
+        return answer(*evaluate(*leaves))
+
+    return wrong_one
+
+
+WRONG = {
+    "nothing": lambda logits, values: None,
+    "one array": lambda logits, values: values,
+    "three": lambda logits, values: (logits, values, values),
+    "a dict": lambda logits, values: {"logits": logits, "values": values},
+    "a text": lambda logits, values: "01",
+    "texts": lambda logits, values: (logits.astype(str), values),
+    "objects": lambda logits, values: (logits, values.astype(object)),
+    "none in a list": lambda logits, values: (logits, [None] * len(values)),
+    "ragged": lambda logits, values: ([[0.0], [0.0, 1.0]], values),
+    "complex": lambda logits, values: (logits + 1j, values),
+    "bool": lambda logits, values: (logits > 0, values),
+    "masked": lambda logits, values: (np.ma.masked_less(logits, 0), values),
+    "dates": lambda logits, values: (logits, values.astype("M8[s]")),
+    "too narrow": lambda logits, values: (logits[:, :1], values),
+    "too few": lambda logits, values: (logits[1:], values[1:]),
+    "a column": lambda logits, values: (logits, values[:, None]),
+    "value above 1": lambda logits, values: (logits, values * 0 + 1.001),
+    "value below -1": lambda logits, values: (logits, values * 0 - 5),
+    "huge": lambda logits, values: (logits, values.astype(np.float64) * 0 + 1e300),
+    "NaN": lambda logits, values: (logits, values * np.nan),
+    "infinite logits": lambda logits, values: (logits + np.inf, values),
+    "infinite in float32": lambda logits, values: (logits.astype(np.float64) + 1e300, values),
+    "no action": lambda logits, values: (logits - np.inf, values),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("batches", [1, 2])
+def test_wrong_answers_are_refused(rung, batches, wrong, recwarn):
+    with Search(4, simulations=8, batches=batches, rung=rung) as search:
+        search.run(evaluate, simulations=3)
+        before = [search.tree(game) for game in range(4)]
+        with pytest.raises(ConfigurationError, match="evaluator"):
+            search.run(answering(WRONG[wrong]))
+        for game, tree in enumerate(before):
+            assert_same(search.tree(game), tree)
+        search.run(evaluate)
+        assert search.tree(0).visits[0] == 12
+    assert not [warning for warning in recwarn if warning.category is RuntimeWarning]
+
+
+def test_a_structural_error_names_the_evaluator():
+    with Search(1) as search, pytest.raises(ConfigurationError, match="wrong_one"):
+        search.run(answering(WRONG["nothing"]))
+    with Search(1) as search, pytest.raises(ConfigurationError, match="evaluate"):
+        search.run(None)
+
+
+def test_a_tensor_with_a_gradient_is_refused():
+    torch = pytest.importorskip("torch")
+
+    def attached(*leaves):
+        logits, values = map(torch.from_numpy, evaluate(*leaves))
+        return logits.requires_grad_(), values
+
+    with Search(1) as search, pytest.raises(ConfigurationError, match=r"attached.*grad"):
+        search.run(attached)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float64, np.longdouble, list])
+def test_answers_of_other_kinds_are_taken(rung, kind):
+    def answer(*leaves):
+        logits, values = evaluate(*leaves)
+        if kind is list:
+            return [logits.tolist(), values.tolist()]
+        return logits.astype(kind), values.astype(kind)  # sixteenths: exact in all of them
+
+    with Search(2, simulations=6, rung=rung) as search:
+        found = search.run(answer)
+    with Search(2, simulations=6, rung=rung) as search:
+        assert_same(search.run(evaluate), found)
+
+
+def test_an_evaluator_may_answer_in_the_same_memory_again(rung):
+    memory = np.empty((4, 218), np.float32), np.empty(4, np.float32)
+
+    def reusing(observation, actions, counts):
+        for array in memory:
+            array.fill(np.nan)
+        logits, values = evaluate(observation, actions, counts)
+        memory[0][: len(counts), : logits.shape[1]] = logits
+        memory[1][: len(counts)] = values
+        return memory[0][: len(counts)], memory[1][: len(counts)]
+
+    with Search(8, simulations=12, batches=2, rung=rung) as search:
+        found = search.run(reusing)
+    with Search(8, simulations=12, rung=rung) as search:
+        assert_same(search.run(evaluate), found)
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_a_closed_search_can_be_looked_at_and_nothing_else(rung, batches):
+    search = Search(2, simulations=4, batches=batches, rung=rung)
+    search.run(evaluate)
+    before = search.tree(1)
+    search.close()
+    search.close()
+    for call in (search.begin, lambda: search.run(evaluate), lambda: search.advance([-1, -1])):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+            call()
+    assert_same(search.tree(1), before)
+    assert search.fens() == [chess.STARTING_FEN] * 2
+
+
+def test_an_evaluator_may_look_at_its_search_alone(rung):
+    tried = []
+
+    def curious(*leaves):
+        search.tree(0)
+        search.fens()
+        for call in (
+            search.begin,
+            search.close,
+            lambda: search.run(evaluate),
+            lambda: search.advance([-1]),
+        ):
+            with pytest.raises(BusyError):
+                call()
+            tried.append(call)
+        return evaluate(*leaves)
+
+    with Search(1, simulations=2, rung=rung) as search:
+        search.run(curious)
+        assert len(tried) == 12
+        search.begin()
+
+
+def test_another_thread_cannot_look_at_trees_that_grow(rung):
+    refused = []
+
+    def look():
+        for call in (search.fens, lambda: search.tree(0), lambda: search.reasons, search.close):
+            with pytest.raises(BusyError):
+                call()
+            refused.append(call)
+
+    def watched(*leaves):
+        looking = threading.Thread(target=look)
+        looking.start()
+        looking.join()
+        return evaluate(*leaves)
+
+    with Search(1, simulations=1, rung=rung) as search:
+        search.run(watched)
+        assert len(refused) == 8
+        search.fens()
+
+
+def test_a_search_cannot_be_copied(rung):
+    with Search(1, simulations=2, rung=rung) as search:
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(InvalidStateError):
+                copied(search)
+        search.run(evaluate)
+
+
+def test_too_little_memory_is_reported():
+    with pytest.raises(UnavailableError, match="1048576 trees of 200001 nodes"):
+        Search(2**20, simulations=100_000)
+
+
+@pytest.mark.parametrize("which", [[[True], [True, False]], np.ma.array([True, False], mask=True)])
+def test_an_invalid_mask_is_named(which):
+    with Search(2) as search, pytest.raises(ConfigurationError, match="which"):
+        search.run(uniform, which)
+
+
+FORKED = """
+import os, sys
+from rungs._src.search.search import Search
+from tests.library.search.made_up import evaluate
+from tests.library.search.sameness import assert_same
+search = Search(16, simulations=8, batches=2, threads=2)
+search.run(evaluate)
+search.begin()
+child = os.fork()
+found = search.run(evaluate)
+with Search(16, simulations=8) as other:
+    other.begin()
+    assert_same(found, other.run(evaluate))
+search.advance(found.chosen)
+search.run(evaluate)
+search.close()
+if not child:
+    sys.exit()
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.system
+def test_after_a_fork_both_go_on():
+    command = [sys.executable, "-W", "ignore", "-c", FORKED]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,163 @@
+"""The search in C++ makes the trees of the slow reference, visit for visit."""
+
+import chess
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src import paths
+from rungs._src.chess.perft import read_epd
+from rungs._src.chess.reason import Reason
+from rungs._src.search.evaluators import uniform
+from rungs._src.search.search import Search
+from rungs._src.search.settings import Gumbel, Puct
+from tests.library.search.made_up import ENDINGS, assert_evaluated, evaluate, random_fens
+from tests.library.search.sameness import assert_same, search_both
+
+DATA = paths.CPP.parent / "tests" / "proof" / "data"
+
+SETTINGS = {
+    "gumbel": {},
+    "gumbel-few": {"policy": Gumbel(considered=3, scale=0.5), "seed": 2**64 - 1},
+    "gumbel-silent": {"policy": Gumbel(scale=0.0, value_scale=1.0, maxvisit_init=0.0)},
+    "gumbel-narrow": {"nodes": 26, "keep": True},
+    "puct": {"policy": "puct"},
+    "puct-silent": {"policy": Puct(fraction=0.0, temperature=0.0)},
+    "puct-loud": {"policy": Puct(alpha=2.5, fraction=1.0, temperature=0.3, c_base=50.0)},
+    "puct-anew": {"policy": Puct(alpha=0.03), "keep": False},
+}
+
+# Two plies before a position stands for the third time.
+SHUFFLE = "7k/8/8/8/8/8/8/r5RK b - - 10 40"
+TO_AND_FRO = ("a1b1", "g1f1", "b1a1", "f1g1", "a1b1", "g1f1")
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_same_trees(name):
+    rng = np.random.default_rng(list(SETTINGS).index(name))
+    games = [*ENDINGS[:3], *random_fens(rng, 3)]
+    how = {"threads": 1, "batches": 1}
+    search_both(games, assert_evaluated, rng, plies=3, simulations=24, how=how, **SETTINGS[name])
+
+
+@pytest.mark.parametrize(("obs", "dtype"), [("planes", "uint8"), ("bitplanes", None)])
+def test_the_same_with_history(obs, dtype):
+    rng = np.random.default_rng(5)
+    how = {"threads": 2, "batches": 2}
+    given = {"obs": obs, "dtype": dtype}
+    search_both([*ENDINGS[:2]], evaluate, rng, plies=3, simulations=12, how=how, **given)
+
+
+def test_ties_are_broken_alike():
+    rng = np.random.default_rng(6)
+    for policy in ("gumbel", "puct"):
+        how = {"threads": 1}
+        search_both(ENDINGS[:3], uniform, rng, plies=2, simulations=30, how=how, policy=policy)
+
+
+def test_repetitions_fifty_moves_and_mates_on_the_path():
+    rng = np.random.default_rng(7)
+    settings = {"policy": Puct(c_init=30.0), "how": {"threads": 1}}
+    reasons = search_both(ENDINGS, evaluate, rng, plies=4, simulations=40, **settings)
+    there = {Reason.CHECKMATE, Reason.FIFTY_MOVES, Reason.INSUFFICIENT_MATERIAL}
+    assert all(reasons[reason] for reason in there)
+
+
+def test_repetitions_are_seen_in_the_tree():
+    rng = np.random.default_rng(11)
+    settings = {"policy": Puct(c_init=100.0, fraction=0.0), "how": {"threads": 1}}
+    reasons = search_both(
+        [SHUFFLE], evaluate, rng, plies=2, simulations=90, moves=TO_AND_FRO, **settings
+    )
+    assert reasons[Reason.THREEFOLD_REPETITION]
+
+
+def test_a_pawn_moves_after_many_plies_without_one():
+    rng, start = np.random.default_rng(12), "4k3/8/8/8/8/8/P6P/4K3 w - - 0 1"
+    board = chess.Board(start)
+    while board.halfmove_clock < 97:
+        moves = [m for m in board.legal_moves if not board.is_zeroing(m)]
+        board.push(moves[rng.integers(len(moves))])
+        if board.is_repetition(3):
+            board.pop()
+    settings = {"policy": Puct(c_init=0.1, fraction=0.0), "how": {"threads": 1}}
+    moves = [move.uci() for move in board.move_stack]
+    search_both([start], evaluate, rng, plies=2, simulations=80, moves=moves, **settings)
+
+
+@pytest.mark.parametrize("policy", ["gumbel", "puct"])
+def test_threads_and_batches_change_nothing(policy):
+    rng = np.random.default_rng(8)
+    games = random_fens(rng, 37, plies=40)
+    plays = []
+    for how in ({"threads": 1, "batches": 1}, {"threads": 3, "batches": 2}):
+        results = []
+        with Search(len(games), simulations=16, policy=policy, **how) as search:
+            search.begin(games)
+            for _ in range(3):
+                results.append(search.run(evaluate))
+                search.advance(results[-1].chosen)
+        plays.append(results)
+    for ours, theirs in zip(*plays, strict=True):
+        assert_same(ours, theirs)
+
+
+def test_boards_of_an_environment_are_searched_with_their_past():
+    num_envs, rng = 12, np.random.default_rng(9)
+    env = rungs.make("chess", "cpp", num_envs, obs="planes", mask="bits")
+    env.reset()
+    stepped, played = (Search(num_envs, simulations=8, obs="planes") for _ in range(2))
+    with stepped, played:
+        for ply in range(9):
+            stepped.begin(env)
+            assert stepped.fens() == played.fens()
+            found, expected = stepped.run(evaluate), played.run(evaluate)
+            if not ply:
+                assert_same(found, expected)
+            played.begin(env, np.arange(num_envs) % 2 == 0)
+            actions = env.sample_actions(rng)
+            env.step(actions)
+            played.advance(actions)
+        for search in (stepped, played):
+            search.begin(env)
+        assert_same(stepped.run(evaluate), played.run(evaluate))
+
+
+@pytest.mark.system
+def test_the_same_trees_over_many_positions_and_settings():
+    rng = np.random.default_rng(10)
+    tricky = [case.fen for name in ("tricky", "random") for case in read_epd(DATA / f"{name}.epd")]
+    positions, reasons = 0, np.zeros(8, np.int64)
+    while positions < 1000:
+        settings = {
+            "seed": int(rng.integers(2**63)),
+            "keep": bool(rng.random() < 0.8),
+            "policy": _any_policy(rng),
+        }
+        simulations = int(rng.integers(1, 50))
+        if rng.random() < 0.3:
+            settings["nodes"] = simulations + int(rng.integers(1, 20))
+        games = [*random_fens(rng, 4), *rng.choice(tricky, 2), *rng.choice(ENDINGS, 2)]
+        how = {"threads": int(rng.integers(1, 4)), "batches": int(rng.integers(1, 3))}
+        obs = str(rng.choice(["board", "board", "bitplanes"]))
+        settings |= {"plies": 3, "simulations": simulations, "how": how, "obs": obs}
+        reasons += search_both([SHUFFLE, *games], evaluate, rng, moves=TO_AND_FRO, **settings)
+        positions += 3 * len(games)
+    assert reasons[: Reason.MAX_PLIES].all(), reasons
+
+
+def _any_policy(rng):
+    if rng.random() < 0.5:
+        return Gumbel(
+            considered=int(rng.integers(1, 40)),
+            scale=float(rng.choice([0.0, 1.0, 3.0])),
+            value_scale=float(rng.choice([0.1, 1.0])),
+            maxvisit_init=float(rng.integers(0, 60)),
+        )
+    return Puct(
+        c_init=float(rng.choice([0.5, 1.25, 5.0, 30.0])),
+        c_base=float(rng.choice([100.0, 19652.0])),
+        alpha=float(rng.choice([0.03, 0.3, 1.0, 4.0])),
+        fraction=float(rng.choice([0.0, 0.25, 1.0])),
+        temperature=float(rng.choice([0.0, 0.5, 1.0])),
+    )

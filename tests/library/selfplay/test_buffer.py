@@ -1,0 +1,234 @@
+"""The replay buffer: what is added is found again, and what is broken is named."""
+
+import hashlib
+import io
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rungs._src.chess.actions import NUM_ACTIONS, target_of
+from rungs._src.selfplay.buffer import ReplayBuffer
+from rungs._src.selfplay.positions import DTYPES, Positions, joined
+from rungs.errors import ConfigurationError, InvalidStateError, StorageError
+
+ON_BOARD = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None], np.int16)
+
+
+def some(count, seed=0):
+    """Positions that can be told apart: each first action and policy says whose it is."""
+    rng = np.random.default_rng(seed)
+    legal = rng.integers(1, 6, count).astype(np.int16)
+    first = legal.cumsum() - legal
+    mark = 5 * (np.arange(count) + 20 * seed) - first
+    action = ON_BOARD[mark.repeat(legal) + np.arange(legal.sum())]
+    policy = np.concatenate([rng.dirichlet(np.ones(each)) for each in legal] or [[]])
+    outcome = rng.integers(-1, 2, count).astype(np.int8)
+    observation = rng.integers(-6, 7, (count, 72)).astype(np.int8)
+    observation[:, 64:] = observation[:, 64:] > 0
+    return Positions(observation, legal, action, policy.astype(np.float16), outcome)
+
+
+def whole(buffer):
+    return joined(buffer.shards.values())
+
+
+def assert_same(ours, theirs):
+    for name, array in theirs.arrays().items():
+        assert getattr(ours, name).dtype == DTYPES[name]
+        np.testing.assert_array_equal(getattr(ours, name), array, name)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 19), max_size=40))
+def test_rows_are_those_that_were_asked_for(index):
+    index = np.array(index, np.int64)
+    every = some(20)
+    runs = np.split(np.arange(len(every.action)), every.count.cumsum()[:-1])
+    entries = np.concatenate([runs[i] for i in index] or [[]]).astype(np.int64)
+    rows = every.rows(index)
+    np.testing.assert_array_equal(rows.action, every.action[entries])
+    np.testing.assert_array_equal(rows.policy, every.policy[entries])
+    np.testing.assert_array_equal(rows.observation, every.observation[index])
+
+
+def test_the_last_updates_are_kept(tmp_path):
+    buffer = ReplayBuffer(tmp_path, window=2)
+    for seed in (1, 2, 3):
+        buffer.add(some(10, seed))
+    assert_same(whole(buffer), joined([some(10, 2), some(10, 3)]))
+    assert buffer.updates == 3
+
+
+def test_a_new_process_finds_what_was_added(tmp_path):
+    buffer = ReplayBuffer(tmp_path, window=3)
+    for seed in (1, 2):
+        buffer.add(some(10, seed))
+    again = ReplayBuffer(tmp_path, window=3, updates=2)
+    assert_same(whole(again), whole(buffer))
+    rng = np.random.default_rng
+    assert_same(again.sample(7, rng(0)), buffer.sample(7, rng(0)))
+
+
+def test_updates_that_were_lost_are_forgotten(tmp_path):
+    buffer = ReplayBuffer(tmp_path, window=3)
+    for seed in (1, 2, 3):
+        buffer.add(some(10, seed))
+    again = ReplayBuffer(tmp_path, window=3, updates=2, ours=set(tmp_path.iterdir()))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["000001.npz", "000002.npz"]
+    again.add(some(10, 4))
+    assert_same(whole(again), joined([some(10, 1), some(10, 2), some(10, 4)]))
+
+
+def test_what_a_checkpoint_may_need_stays(tmp_path):
+    buffer = ReplayBuffer(tmp_path, window=2)
+    for seed in (1, 2, 3, 4):
+        buffer.add(some(3, seed))
+    buffer.remove_leftovers(3)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"00000{n}.npz" for n in (2, 3, 4)]
+    again = ReplayBuffer(tmp_path, 2, 3, set(tmp_path.iterdir()))
+    assert_same(whole(again), joined([some(3, 2), some(3, 3)]))
+
+
+def test_every_position_is_drawn(tmp_path):
+    buffer = ReplayBuffer(tmp_path, window=2)
+    buffer.add(some(10, 0))
+    drawn = buffer.sample(10_000, np.random.default_rng(0))
+    first = drawn.action[drawn.count.cumsum() - drawn.count]
+    _, counts = np.unique(first, return_counts=True)
+    assert len(counts) == 10
+    assert counts.min() > 850
+
+
+@pytest.mark.parametrize("mishap", ["missing", "cut", "changed", "of another kind", "a pipe"])
+def test_a_broken_shard_is_named_and_nothing_is_removed(tmp_path, mishap):
+    buffer = ReplayBuffer(tmp_path, window=2)
+    for seed in (1, 2, 3):
+        buffer.add(some(5, seed))
+    path = tmp_path / "000002.npz"
+    whole = path.read_bytes()
+    if mishap == "missing":
+        path.unlink()
+    elif mishap == "a pipe":
+        path.unlink()
+        os.mkfifo(path)
+    elif mishap == "cut":
+        path.write_bytes(whole[:-1])
+    elif mishap == "changed":
+        path.write_bytes(whole[:300] + bytes([whole[300] ^ 1]) + whole[301:])
+    else:
+        path.write_bytes(b"")
+    names = sorted(tmp_path.iterdir())
+    with pytest.raises(InvalidStateError, match=r"000002\.npz"):
+        ReplayBuffer(tmp_path, window=2, updates=2)
+    assert sorted(tmp_path.iterdir()) == names
+
+
+def test_what_cannot_be_written_changes_nothing(tmp_path):
+    buffer = ReplayBuffer(tmp_path / "there", window=2)
+    (tmp_path / "there").write_text("a file")
+    with pytest.raises(StorageError, match="000001"):
+        buffer.add(some(5))
+    assert (buffer.updates, len(buffer)) == (0, 0)
+
+
+def test_what_is_not_ours_is_not_removed_and_refused_where_it_is_in_the_way(tmp_path):
+    buffer = ReplayBuffer(tmp_path, window=2)
+    for seed in (1, 2, 3):
+        buffer.add(some(3, seed))
+    ours = set(tmp_path.iterdir())
+    for name in ("mine.npz", "7.npz", "000000.npz", "0000001.npz"):
+        (tmp_path / name).write_text("precious")
+    there = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    (tmp_path / "999999.npz").write_text("precious")
+    with pytest.raises(ConfigurationError, match=r"999999\.npz is not of this run"):
+        ReplayBuffer(tmp_path, window=2, updates=2, ours=ours)
+    assert (tmp_path / "999999.npz").read_text() == "precious"
+    (tmp_path / "999999.npz").unlink()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == there
+    again = ReplayBuffer(tmp_path, window=2, updates=2, ours=ours)
+    (tmp_path / "000003.npz").write_text("precious")
+    with pytest.raises(ConfigurationError, match=r"000003\.npz is not of this run"):
+        again.add(some(3))
+    assert (again.updates, (tmp_path / "000003.npz").read_text()) == (2, "precious")
+    again.remove_leftovers(9)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        {*there} - {"000001.npz", "000002.npz"}
+    )
+
+
+def shard(**changed):
+    """The bytes of a shard of two positions, of which some arrays are others."""
+    arrays = {
+        "observation": np.zeros((2, 72), np.int8),
+        "count": np.array([2, 3], np.int16),
+        "action": np.array([4, 68, 4, 68, 132], np.int16),
+        "policy": np.array([0.5, 0.5, 1.0, 0.0, 0.0], np.float16),
+        "outcome": np.array([1, -1], np.int8),
+    } | changed
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def archive(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("observation", np.full((2, 72), 7, np.int8)),
+        ("observation", np.zeros((2, 71), np.int8)),
+        ("count", np.array([-2, 3], np.int16)),
+        ("count", np.int16(5)),
+        ("count", np.array([219, 219], np.int16)),
+        ("action", np.array([4, 68, 4, 68, 4672], np.int16)),
+        ("action", np.array([-1, 68, 4, 68, 132], np.int16)),
+        ("action", np.array([4, 68, 4, 68, 4671], np.int16)),  # off the board
+        ("action", np.array([4, 4, 4, 68, 132], np.int16)),
+        ("action", np.array([4, 68, 4, 68, 132], np.int32)),
+        ("policy", np.array([0.5, 0.5, np.nan, 0, 0], np.float16)),
+        ("policy", np.array([0.5, 0.5, 0, 0, 0], np.float16)),
+        ("policy", np.array([1.5, -0.5, 1, 0, 0], np.float16)),
+        ("policy", np.array([np.inf, 0.5, 1, 0, 0], np.float16)),
+        ("outcome", np.array([1, -2], np.int8)),
+        ("outcome", np.array([1, -128], np.int8)),
+        ("outcome", np.array([1], np.int8)),
+    ],
+)
+def test_a_shard_of_what_no_position_has_is_refused_by_its_array(tmp_path, name, array):
+    write(tmp_path, shard(**{name: array}))
+    with pytest.raises(InvalidStateError, match=rf"000001\.npz holds no positions: {name}: "):
+        ReplayBuffer(tmp_path, window=1, updates=1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"hello" * 9,
+        archive(np.zeros(3)),
+        shard()[:-9],
+        shard(count=np.array([None, None])),
+        shard(more=np.zeros(1)),
+    ],
+)
+def test_a_shard_of_other_contents_is_named(tmp_path, data):
+    write(tmp_path, data)
+    with pytest.raises(InvalidStateError, match=r"000001\.npz holds no"):
+        ReplayBuffer(tmp_path, window=1, updates=1)
+
+
+def test_the_shard_that_others_are_made_from_is_read(tmp_path):
+    write(tmp_path, shard())
+    assert len(ReplayBuffer(tmp_path, window=1, updates=1)) == 2
+
+
+def write(folder, data):
+    """Writes a shard whose checksum is right, whatever is in it."""
+    (folder / "000001.npz").write_bytes(data + hashlib.sha256(data).digest())

@@ -1,0 +1,129 @@
+"""Ratings: published ones found again, what bounds them, and that intervals hold what they say."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rungs._src.selfplay import elo
+from rungs.errors import ConfigurationError
+
+# Wins of the home team and of the guest, American League, 1987 (Agresti, Categorical Data
+# Analysis), as R's package BradleyTerry2 has them.
+BASEBALL = {
+    "Milwaukee": {"Detroit": (4, 3), "Toronto": (4, 2), "New York": (4, 3), "Boston": (6, 1),
+                  "Cleveland": (4, 2), "Baltimore": (6, 0)},
+    "Detroit": {"Milwaukee": (3, 3), "Toronto": (4, 2), "New York": (4, 3), "Boston": (6, 0),
+                "Cleveland": (6, 1), "Baltimore": (4, 3)},
+    "Toronto": {"Milwaukee": (2, 5), "Detroit": (4, 3), "New York": (2, 4), "Boston": (4, 3),
+                "Cleveland": (4, 2), "Baltimore": (6, 0)},
+    "New York": {"Milwaukee": (3, 3), "Detroit": (5, 1), "Toronto": (2, 5), "Boston": (4, 3),
+                 "Cleveland": (4, 2), "Baltimore": (6, 1)},
+    "Boston": {"Milwaukee": (5, 1), "Detroit": (2, 5), "Toronto": (3, 3), "New York": (4, 2),
+               "Cleveland": (5, 2), "Baltimore": (6, 0)},
+    "Cleveland": {"Milwaukee": (2, 5), "Detroit": (3, 3), "Toronto": (3, 4), "New York": (4, 3),
+                  "Boston": (4, 2), "Baltimore": (2, 4)},
+    "Baltimore": {"Milwaukee": (2, 5), "Detroit": (1, 5), "Toronto": (1, 6), "New York": (2, 4),
+                  "Boston": (1, 6), "Cleveland": (3, 4)},
+}  # fmt: skip
+# What BradleyTerry2's documentation prints for them: log odds beside Baltimore's, standard errors.
+ABILITIES = {
+    "Boston": (1.1077, 0.3339),
+    "Cleveland": (0.6839, 0.3319),
+    "Detroit": (1.4364, 0.3396),
+    "Milwaukee": (1.5814, 0.3433),
+    "New York": (1.2476, 0.3359),
+    "Toronto": (1.2945, 0.3367),
+    "Baltimore": (0, 0),
+}
+# A cycle of one win each: nobody is better.
+CYCLE = {("a", "b"): (2, 1), ("b", "c"): (2, 1), ("c", "a"): (2, 1)}
+
+
+def rated(results, anchor, **how):
+    return elo.rate(results, anchor=anchor, **how).set_index("player")
+
+
+def test_two_players_are_as_far_apart_as_elos_formula_says():
+    for points in (0.5, 0.75, 0.9, 0.99):
+        table = rated({("a", "b"): (100 * points, 100 - 100 * points)}, "b", prior_draws=0)
+        assert table.loc["a", "elo"] == pytest.approx(400 * math.log10(points / (1 - points)))
+        assert elo.expected(table.loc["a", "elo"]) == pytest.approx(points)
+
+
+def test_published_ratings_and_errors_are_found_again():
+    results = {(home, guest): won for home, row in BASEBALL.items() for guest, won in row.items()}
+    table = rated(results, "Baltimore", prior_draws=0)
+    for team, (ability, error) in ABILITIES.items():
+        assert table.loc[team, "elo"] * elo.SCALE == pytest.approx(ability, abs=6e-5), team
+        width = (table.loc[team, "high"] - table.loc[team, "elo"]) * elo.SCALE
+        assert width / 1.959964 == pytest.approx(error, abs=6e-5), team
+
+
+def test_a_textbooks_tournament():
+    """Four teams of Wikipedia's article on the Bradley-Terry model."""
+    results = {("A", "B"): (2, 3), ("A", "D"): (1, 4), ("B", "C"): (5, 3), ("C", "D"): (1, 3)}
+    strength = np.exp(rated(results, "A", prior_draws=0)["elo"] * elo.SCALE)
+    for team, share in {"A": 0.139, "B": 0.226, "C": 0.143, "D": 0.492}.items():
+        assert strength[team] / strength.sum() == pytest.approx(share, abs=6e-4)
+
+
+def test_a_cycle_rates_all_the_same():
+    assert rated(CYCLE, "a")["elo"].to_numpy() == pytest.approx(0, abs=1e-6)
+
+
+def test_draws_are_half_a_point_and_games_may_come_one_by_one():
+    games = [("a", "b", 1), ("a", "b", 0.5), ("b", "a", 0.5)]
+    one_by_one = rated(games, "b")
+    assert one_by_one.equals(rated({("a", "b"): (2, 1)}, "b"))
+    assert one_by_one.loc["a", ["games", "score"]].to_list() == [3, pytest.approx(2 / 3)]
+
+
+def test_who_wins_everything_is_bounded_by_the_prior_alone():
+    with pytest.raises(ConfigurationError, match="nothing bounds how far 'a' is above 'b'"):
+        elo.rate({("a", "b"): (10, 0)}, anchor="b", prior_draws=0)
+    # Ten wins and two draws.
+    assert rated({("a", "b"): (10, 0)}, "b").loc["a", "elo"] == pytest.approx(
+        400 * math.log10(11 / 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "anchor", "named"),
+    [
+        ({("a", "b"): (1, 1), ("c", "d"): (1, 1)}, "a", "'[abcd]'"),
+        ({("a", "b"): (1, 1)}, "c", "anchor='c'"),
+        ({("a", "a"): (1, 1)}, "a", "'a' against 'a'"),
+        ({("a", "b"): (-1, 1)}, "a", "-1 to 1"),
+        ([("a", "b", 2)], "a", "2 to -1"),
+        ({("a", "b"): (math.nan, 1)}, "a", "nan"),
+    ],
+)
+def test_what_is_no_result_is_named(results, anchor, named):
+    with pytest.raises(ConfigurationError, match=named):
+        elo.rate(results, anchor=anchor)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(-800, 800), min_size=2, max_size=6))
+def test_expected_scores_give_the_ratings_that_they_stem_from(ratings):
+    results = {
+        (f"p{i}", f"p{j}"): (100 * (won := elo.expected(a - b)), 100 * (1 - won))
+        for i, a in enumerate(ratings)
+        for j, b in enumerate(ratings)
+        if i < j
+    }
+    table = rated(results, "p0", prior_draws=0)
+    for i, rating in enumerate(ratings):
+        assert table.loc[f"p{i}", "elo"] == pytest.approx(rating - ratings[0], abs=1e-3)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(300):
+        won = rng.binomial(60, elo.expected(120))
+        row = rated({("a", "b"): (won, 60 - won)}, "b", prior_draws=0).loc["a"]
+        held += row["low"] <= 120 <= row["high"]
+    assert 0.91 < held / 300 < 0.99

@@ -1,0 +1,143 @@
+"""Positions of self-play: each has the outcome of its own game, from the mover's side."""
+
+import zlib
+from types import SimpleNamespace
+
+import chess
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.chess.actions import move_of
+from rungs._src.chess.policy import random_actions
+from rungs._src.selfplay.games import SelfPlay
+from rungs._src.selfplay.matches import MASK
+from rungs._src.selfplay.positions import flaw, joined
+from rungs.errors import InvalidStateError
+
+MATE_IN_ONE = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"
+
+
+class RandomSearch:
+    """Chooses at random what the environment allows; `policy` says which it was."""
+
+    def __init__(self, env, seed):
+        self.env, self.seed = env, seed
+
+    def begin(self, env):
+        assert env is self.env
+
+    def run(self, evaluate):
+        rng = np.random.default_rng(zlib.crc32(f"{self.seed} {self.env.fens()}".encode()))
+        info = self.env._info()
+        actions = info["action_mask"].copy()
+        chosen = random_actions(actions, rng)
+        policy = (actions == chosen[:, None]).astype(np.float32)
+        return SimpleNamespace(
+            actions=actions, counts=info["action_count"].copy(), policy=policy, chosen=chosen
+        )
+
+
+def made(num_envs=6, seed=0, **how):
+    how = {"max_plies": 30, "opening_plies": (0, 4)} | how
+    env = rungs.make("chess", "cpp", num_envs, mask=MASK, seed=seed, **how)
+    return SelfPlay(env, RandomSearch(env, seed))
+
+
+def test_a_mate_is_the_movers_win_and_the_others_loss():
+    games = made(3, start_fens=[chess.STARTING_FEN, MATE_IN_ONE], max_plies=12)
+    positions, ended = games.play(None, 60)
+    assert sum(ended.values()) >= 12
+    mates = positions.outcome == 1
+    assert mates.any() == (ended["decided"] > 0)
+    assert flaw(positions.arrays()) == ""
+
+
+def test_every_position_has_the_outcome_of_its_game():
+    """Played again by python-chess, from each game's first position to its end."""
+    how = {
+        "start_fens": [MATE_IN_ONE, "8/8/8/8/8/6k1/5q2/7K b - - 0 1"],
+        "max_plies": 20,
+        "opening_plies": (0, 0),
+    }
+    env = rungs.make("chess", "cpp", 4, mask=MASK, seed=3, **how)
+    games = SelfPlay(env, RandomSearch(env, 3))
+    told, _ = games.play(None, 100)
+    expected = {}
+    again = rungs.make("chess", "cpp", 4, mask=MASK, seed=3, **how)
+    search = RandomSearch(again, 3)
+    observation, _ = again.reset()
+    open_games = [[] for _ in range(4)]
+    for _ in range(100):
+        result, boards = search.run(None), [chess.Board(fen) for fen in again.fens()]
+        for game, seen in zip(open_games, observation.copy(), strict=True):
+            game.append(seen)
+        observation, reward, terminated, truncated, _ = again.step(result.chosen)
+        for b in np.flatnonzero(terminated | truncated):
+            boards[b].push(move_of(int(result.chosen[b]), boards[b]))
+            assert boards[b].is_checkmate() == (reward[b] == 1)
+            for back, seen in enumerate(reversed(open_games[b])):
+                won = 1 - 2 * (back % 2) if boards[b].is_checkmate() else 0
+                expected.setdefault(seen.tobytes(), []).append(won)
+            open_games[b] = []
+    found = {}
+    for seen, outcome in zip(told.observation, told.outcome, strict=True):
+        found.setdefault(seen.tobytes(), []).append(int(outcome))
+    assert {key: sorted(each) for key, each in found.items()} == {
+        key: sorted(each) for key, each in expected.items()
+    }
+    assert {-1, 0, 1} == set(told.outcome.tolist())
+
+
+def test_positions_wait_for_the_end_of_their_game():
+    games = made()
+    early, ended = games.play(None, 10)
+    assert (len(early), sum(ended.values())) == (0, 0)
+    later, ended = games.play(None, 40)
+    assert sum(ended.values()) >= 6
+    assert len(later) >= 6 * 26  # some plies were an opening's
+    assert len(later) + len(games._waiting.board) == 6 * 50
+
+
+@pytest.mark.parametrize("stop", [0, 1, 17, 30])
+def test_going_on_elsewhere_changes_nothing(stop):
+    whole = made(seed=5)
+    parts = (
+        [whole.play(None, plies)[0] for plies in (stop, 40)] if stop else [whole.play(None, 40)[0]]
+    )
+    first = made(seed=5)
+    ours = [first.play(None, stop)[0]] if stop else []
+    second = made(seed=5)
+    if stop:
+        second.load(first.save())
+    ours.append(second.play(None, 40)[0])
+    for name, array in joined(parts).arrays().items():
+        np.testing.assert_array_equal(getattr(joined(ours), name), array, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("plies", lambda plies: 10**19),
+        ("plies", lambda plies: -1),
+        ("board", lambda board: board + 6),
+        ("board", lambda board: board.astype(np.int32)),
+        ("board", lambda board: board[:-1]),
+        ("ply", lambda ply: ply - 20),
+        ("ply", lambda ply: ply + 2**62),
+        ("action", lambda action: action + np.int16(20_000)),
+        ("observation", lambda seen: seen * np.int8(20)),
+        ("policy", lambda policy: policy * np.float16("nan")),
+        ("env", lambda env: env[:-1]),
+    ],
+)
+def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, wrong):
+    games, same = made(seed=5), made(seed=5)
+    games.play(None, 10)
+    same.play(None, 10)
+    saved = games.save()
+    with pytest.raises(InvalidStateError, match=None if name == "env" else f"{name}: "):
+        games.load(saved | {name: wrong(saved[name])})
+    theirs, _ = same.play(None, 30)
+    for name, array in games.play(None, 30)[0].arrays().items():
+        np.testing.assert_array_equal(array, getattr(theirs, name), name)

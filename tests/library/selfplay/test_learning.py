@@ -1,0 +1,263 @@
+"""What is learnt: the loss by hand, and that a policy and outcomes are taken over."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs._src.selfplay import learning
+from rungs._src.selfplay.learning import LossWeights, losses
+from rungs._src.selfplay.positions import Positions, joined
+from rungs._src.selfplay.settings import LEARNERS
+from rungs._src.train.network import PolicyValueNetwork
+from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
+
+WEIGHTS = LossWeights(learning_rate=1e-3, vf_coef=0.5, max_grad_norm=1.0)
+
+
+def positions():
+    observation = np.zeros((2, 72), np.int8)
+    observation[:, 4], observation[0, 60], observation[1, 61] = 6, -6, -6
+    policy = np.array([0.5, 0.5, 1.0, 0.0, 0.0], np.float16)
+    action = np.array([4, 68, 4, 68, 132], np.int16)
+    outcome = np.array([1, -1], np.int8)
+    return Positions(observation, np.array([2, 3], np.int16), action, policy, outcome)
+
+
+class Fixed:
+    """A network of given scores and values."""
+
+    def scores(self, observation, legal):
+        assert legal.board.tolist() == [0, 0, 1, 1, 1]
+        assert legal.action.tolist() == [4, 68, 4, 68, 132]
+        return torch.tensor([0.0, math.log(3), 0.0, 0.0, 0.0]), torch.tensor([0.5, 0.0])
+
+
+def test_the_loss_by_hand():
+    policy_loss, value_loss = losses(Fixed(), positions())
+    first = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)
+    assert float(policy_loss) == pytest.approx((first + math.log(3)) / 2)
+    assert float(value_loss) == pytest.approx((0.25 + 1) / 2)
+
+
+def played(count, seed):
+    """Positions after some random plies, whose policies and outcomes are drawn."""
+    env = rungs.make("chess", "cpp", count, mask="list", seed=seed, opening_plies=(0, 60))
+    observation, info = env.reset()
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        observation, *_, info = env.step(random_actions(info["action_mask"], rng))
+    counts, lists = info["action_count"], info["action_mask"]
+    listed = np.arange(lists.shape[1]) < counts[:, None]
+    policy = rng.random(lists.shape) * (rng.random(lists.shape) < 0.5) + 1e-3 * listed
+    policy = policy / (policy * listed).sum(1, keepdims=True)
+    return Positions(
+        observation.copy(),
+        counts.copy(),
+        lists[listed],
+        policy[listed].astype(np.float16),
+        rng.integers(-1, 2, count).astype(np.int8),
+    )
+
+
+def test_losses_and_gradients_of_cpp_are_those_of_pytorch_in_double_precision():
+    torch.manual_seed(1)
+    network = PolicyValueNetwork().double()
+    ours = learning.CppLearner(network, LossWeights(1e-3, 0.7, 1e9))
+    found = played(150, 5)
+    ours_policy, ours_value = losses(network, found)
+    (ours_policy + 0.7 * ours_value).backward()
+    expected = {name: each.grad.clone() for name, each in network.named_parameters()}
+    parts = ours.learn(found)
+    assert parts["policy_loss"] == pytest.approx(ours_policy.item(), rel=1e-9)
+    assert parts["value_loss"] == pytest.approx(ours_value.item(), rel=1e-9)
+    for name, gradient in ours.compiled.memory.gradients.items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_an_evaluator_is_the_network(name):
+    torch.manual_seed(2)
+    network = PolicyValueNetwork()
+    with torch.no_grad():
+        network.value.weight *= 20  # beyond -1 and 1
+    found = played(70, 6)
+    given = (found.observation, found.actions(), found.count)
+    logits, values = learning.evaluator(name, network)(*given)
+    with torch.no_grad():
+        observation, actions, count = map(torch.from_numpy, given)
+        scores, worth = network.scores(observation, learning.from_lists(actions, count))
+    own = logits[np.arange(logits.shape[1]) < found.count[:, None]]
+    np.testing.assert_allclose(own, scores, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(values, worth.clamp(-1, 1), rtol=1e-4, atol=1e-5)
+    assert (worth.abs() > 1).any()
+
+
+@pytest.mark.parametrize(
+    ("what", "wrong", "says"),
+    [
+        ("observation", lambda array: np.zeros((70, 119, 8, 8), np.int8), "observation: shape"),
+        ("actions", lambda array: array.astype(np.int64), "actions: .*int64"),
+        ("actions", lambda array: array[:, :100], "actions: shape"),
+        ("counts", lambda array: array[:-1], "counts: shape"),
+        ("counts", lambda array: array + np.int16(218), "counts: 2"),
+    ],
+)
+def test_leaves_that_would_be_read_past_are_named(what, wrong, says):
+    found = played(70, 6)
+    given = {"observation": found.observation, "actions": found.actions(), "counts": found.count}
+    evaluate = learning.evaluator("cpp", PolicyValueNetwork())
+    with pytest.raises(ConfigurationError, match=says):
+        evaluate(**given | {what: wrong(given[what])})
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_positions_are_learnt(name):
+    learner = learning.make(name, 0, WEIGHTS)
+    first = learner.learn(positions())
+    for _ in range(25):
+        last = learner.learn(positions())
+    assert last["policy_loss"] < 0.3 * first["policy_loss"]
+    assert last["value_loss"] < 0.3 * first["value_loss"]
+
+
+def test_learners_learn_the_same():
+    ours, theirs = (learning.make(name, 3, WEIGHTS) for name in LEARNERS)
+    for seed in range(5):
+        found = played(60, seed)
+        assert ours.learn(found) == pytest.approx(theirs.learn(found), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_same_seed_learns_the_same(name):
+    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
+    for learner in (ours, theirs):
+        for _ in range(3):
+            learner.learn(positions())
+    for name, weights in ours.network.state_dict().items():
+        assert torch.equal(weights, theirs.network.state_dict()[name])
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "vf_coef", "max_grad_norm"])
+@pytest.mark.parametrize("value", [math.nan, -1.0, "1"])
+def test_weights_of_the_loss_that_are_no_numbers_are_named(name, value):
+    with pytest.raises(ConfigurationError, match=name):
+        dataclasses.replace(WEIGHTS, **{name: value})
+
+
+def test_a_rate_that_is_infinite_is_refused():
+    with pytest.raises(ConfigurationError, match="learning_rate"):
+        dataclasses.replace(WEIGHTS, learning_rate=math.inf)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("nothing", [None, [1, 2]])
+def test_what_is_no_positions_is_refused(name, nothing):
+    with pytest.raises(ConfigurationError, match="positions"):
+        learning.make(name, 3, WEIGHTS).learn(nothing)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
+    learner = learning.make(name, 3, WEIGHTS)
+    learner.network.query.weight.requires_grad_(False)
+    before = {key: each.clone() for key, each in learner.network.state_dict().items()}
+    with pytest.raises(ConfigurationError, match=r"query\.weight"):
+        learner.learn(positions())
+    assert all(torch.equal(each, before[key]) for key, each in learner.network.state_dict().items())
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_it_learns_the_same_where_gradients_are_off(name):
+    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
+    with torch.no_grad():
+        ours.learn(positions())
+    theirs.learn(positions())
+    assert torch.equal(ours.network.value.bias, theirs.network.value.bias)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_goes_on_where_another_stopped(name):
+    ours, theirs = (learning.make(name, seed, WEIGHTS) for seed in (3, 4))
+    ours.learn(positions())
+    learning.load(theirs, ours.state_dict())
+    assert ours.learn(positions()) == theirs.learn(positions())
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("what", ["network", "settings", "moments"])
+def test_what_is_of_another_learner_is_refused(name, what):
+    ours, theirs = (learning.make(name, seed, WEIGHTS) for seed in (0, 1))
+    theirs.learn(positions())
+    saved = theirs.state_dict()
+    network, optimizer = saved["network"], saved["optimizer"]
+    if what == "network":
+        network = {"squares.weight": torch.zeros(1)}
+    elif what == "settings":
+        optimizer = optimizer | {"param_groups": []}
+    else:
+        optimizer = optimizer | {"state": {0: {"exp_avg": torch.zeros(1)}}}
+    before = {name: weights.clone() for name, weights in ours.network.state_dict().items()}
+    with pytest.raises(InvalidStateError):
+        learning.load(ours, {"network": network, "optimizer": optimizer})
+    for name, weights in ours.network.state_dict().items():
+        assert torch.equal(weights, before[name])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    ("what", "array"),
+    [
+        (None, None),  # of none at all
+        ("observation", np.full((2, 72), -7, np.int8)),
+        ("action", np.array([4, 68, 4, 68, 32_767], np.int16)),
+        ("action", np.array([-9, 68, 4, 68, 132], np.int16)),
+        ("count", np.array([5, 0], np.int16)),
+        ("policy", np.array([0, 0, 1, 0, 0], np.float16)),
+        ("outcome", np.array([1, 3], np.int8)),
+    ],
+)
+def test_what_no_position_has_is_not_learnt(name, what, array):
+    learner = learning.make(name, 0, WEIGHTS)
+    before = {name: weights.clone() for name, weights in learner.network.state_dict().items()}
+    wrong = joined([]) if what is None else dataclasses.replace(positions(), **{what: array})
+    with pytest.raises(ConfigurationError, match=what or "there are none"):
+        learner.learn(wrong)
+    for name, weights in learner.network.state_dict().items():
+        assert torch.equal(weights, before[name])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    ("bias", "weight", "vf_coef"),
+    [
+        (1e30, 0.0, 0.5),  # the loss is infinite, and all gradients finite
+        (1e18, 1e15, 1e9),  # the other way round
+    ],
+)
+def test_a_loss_that_is_not_finite_stops_before_the_weights_change(name, bias, weight, vf_coef):
+    learner = learning.make(name, 0, LossWeights(1e-3, vf_coef, max_grad_norm=1.0))
+    with torch.no_grad():
+        learner.network.value.bias.fill_(bias)
+        learner.network.value.weight.fill_(weight)
+    before = {name: weights.clone() for name, weights in learner.network.state_dict().items()}
+    moments = learner.state_dict()["optimizer"]["state"]
+    with pytest.raises(DivergedError):
+        learner.learn(positions())
+    for name, weights in learner.network.state_dict().items():
+        assert torch.equal(weights, before[name])
+    assert not moments
+    assert not learner.state_dict()["optimizer"]["state"]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_order_of_arrays_in_memory_means_nothing(name):
+    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
+    columns = dataclasses.replace(
+        positions(), observation=np.asfortranarray(positions().observation)
+    )
+    assert ours.learn(columns) == theirs.learn(positions())

@@ -1,0 +1,120 @@
+"""Matches: both colours, the same openings, results that python-chess agrees with, and PGN."""
+
+import io
+
+import chess
+import chess.pgn
+import numpy as np
+import pytest
+
+from rungs._src.chess.actions import action_on
+from rungs._src.chess.reason import Reason
+from rungs._src.selfplay.matches import play, points_of
+from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer
+from rungs._src.train.network import PolicyValueNetwork
+from rungs.errors import ConfigurationError
+
+
+class Greedy:
+    """Mates where it can, else takes the first legal move."""
+
+    name = "greedy"
+
+    def close(self):
+        pass
+
+    def choose(self, table):
+        actions = table.info["action_mask"][:, 0].astype(np.int64)
+        for game in np.flatnonzero(table.which):
+            board = table.boards[game]
+            for move in board.legal_moves:
+                board.push(move)
+                mate = board.is_checkmate()
+                board.pop()
+                if mate:
+                    actions[game] = action_on(move, board)
+        return actions
+
+
+class Foolish:
+    """Plays the shortest of all games, with either colour."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def close(self):
+        pass
+
+    def choose(self, table):
+        sans = ("f3", "e5", "g4", "Qh4#")
+        moves = [board.parse_san(sans[len(board.move_stack)]) for board in table.boards]
+        return np.array([action_on(*pair) for pair in zip(moves, table.boards, strict=True)])
+
+
+def test_who_mates_as_black_has_won():
+    matches = play(Foolish("a"), Foolish("b"), 2, seed=0, opening_plies=0)
+    assert [(match.white, match.points) for match in matches] == [("a", 0), ("b", 0)]
+    assert {match.reason for match in matches} == {Reason.CHECKMATE}
+    assert points_of(matches) == {("a", "b"): (1, 1)}
+
+
+@pytest.fixture(scope="module")
+def matches():
+    return play(Greedy(), RandomPlayer(0), 20, seed=1, max_plies=60)
+
+
+def test_each_plays_half_of_the_games_with_white_from_the_same_openings(matches):
+    assert [match.white for match in matches] == ["greedy"] * 10 + ["random"] * 10
+    starts = [match.board.root().fen() for match in matches]
+    assert starts[:10] == starts[10:]
+    assert len(set(starts)) > 5
+
+
+def test_results_are_those_of_python_chess(matches):
+    for match in matches:
+        end = match.board.outcome()
+        if end:
+            points = {True: 1, False: 0, None: 0.5}[end.winner]
+            assert (match.reason.name, match.points) == (end.termination.name, points)
+        elif match.reason == Reason.THREEFOLD_REPETITION:
+            assert match.board.is_repetition(3)
+        else:
+            assert (match.reason, match.points) == (Reason.MAX_PLIES, 0.5)
+            assert len(match.board.move_stack) == 60
+    assert len({match.reason for match in matches}) > 1
+
+
+def test_points_add_up(matches):
+    ((pair, points),) = points_of(matches).items()
+    assert pair == ("greedy", "random")
+    assert sum(points) == 20
+    assert points[0] == sum(m.points if m.white == "greedy" else 1 - m.points for m in matches)
+
+
+def test_pgn_is_read_back(matches):
+    for match in matches:
+        game = chess.pgn.read_game(io.StringIO(match.pgn("a test")))
+        assert not game.errors
+        assert list(game.mainline_moves()) == match.board.move_stack
+        assert game.board().fen() == match.board.root().fen()
+        assert game.headers["White"] == match.white
+        assert game.headers["Result"] == {1: "1-0", 0.5: "1/2-1/2", 0: "0-1"}[match.points]
+
+
+def test_the_same_seed_plays_the_same_games(matches):
+    again = play(Greedy(), RandomPlayer(0), 20, seed=1, max_plies=60)
+    assert [m.board.move_stack for m in again] == [m.board.move_stack for m in matches]
+
+
+def test_a_network_without_search_plays_its_likeliest_move():
+    network = PolicyValueNetwork(width=16, blocks=0, keys=8)
+    (first, second) = play(
+        NetworkPlayer("a", network, 0), NetworkPlayer("b", network, 0), 2, seed=0
+    )
+    assert first.board.move_stack == second.board.move_stack  # by the same network
+    assert first.points == second.points
+
+
+def test_a_match_has_games():
+    with pytest.raises(ConfigurationError, match="games=1"):
+        play(Greedy(), RandomPlayer(0), 1, seed=0)

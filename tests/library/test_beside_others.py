@@ -1,0 +1,85 @@
+"""Beside libraries with threads of their own, imported before and after, and in other processes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.system
+
+ROOT = Path(__file__).parents[2]
+
+# What is imported of each, and what it computes between two steps, on threads of its own.
+OTHERS = {
+    "torch": ("torch", "torch.ones(300, 300) @ torch.ones(300, 300)"),
+    "jax": ("jax", "jax.numpy.ones((300, 300)) @ jax.numpy.ones((300, 300))"),
+    "sklearn": ("sklearn.metrics", "sklearn.metrics.pairwise_distances_argmin(rows, rows)"),
+    "envpool": ("envpool.classic_control.registration", "carts.step(np.zeros(64, int))"),
+}
+
+BESIDE = f"""
+import importlib, sys, types, warnings
+import numpy as np
+
+sys.modules["envpool.entry"] = types.ModuleType("envpool.entry")  # which wants data of games
+modules = {{name: module for name, (module, _) in {OTHERS}.items()}}
+for name in sys.argv[2:]:
+    importlib.import_module(modules.get(name, name))
+import envpool, jax, sklearn, torch
+from tests.proof.anywhere import games
+
+rows = np.random.default_rng(0).random((300, 30))
+carts = envpool.make_gymnasium("CartPole-v1", num_envs=64, num_threads=2)
+carts.reset()
+warnings.simplefilter("error")
+games.play(sys.argv[1], lambda: ({", ".join(work for _, work in OTHERS.values())}))
+"""
+
+
+def run(command):
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, cwd=ROOT, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "OversubscriptionWarning" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["rungs", *OTHERS],
+        [*OTHERS, "rungs"],
+        ["torch", "jax", "rungs", "sklearn", "envpool"],
+        ["envpool", "sklearn", "rungs", "jax", "torch"],
+    ],
+    ids=lambda order: "-".join(order),
+)
+def test_no_order_of_imports_changes_a_game(order):
+    run(["-c", BESIDE, "threads", *order])
+
+
+PROCESSES = """
+import multiprocessing, sys
+sys.path.insert(0, ".")
+from tests.proof.anywhere import games
+
+def play():
+    for rung in ("threads", "openmp", "cpp"):
+        games.play(rung)
+
+if __name__ == "__main__":
+    play()
+    for method in ("fork", "spawn", "forkserver"):
+        process = multiprocessing.get_context(method).Process(target=play)
+        process.start()
+        process.join(60)
+        assert process.exitcode == 0, (method, process.exitcode)
+    play()
+"""
+
+
+def test_other_processes_play_the_same_however_they_start(tmp_path):
+    file = tmp_path / "processes.py"
+    file.write_text(PROCESSES)
+    run([file])

@@ -1,0 +1,198 @@
+"""What gymnasium asks of a vector environment, and its wrappers around ours."""
+
+import subprocess
+import sys
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from gymnasium.wrappers import vector as wrap
+
+import rungs
+from rungs._src.cartpole.carts.threads import ThreadsCarts
+from rungs._src.chess.boards.threads import ThreadsBoards
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.reason import Reason
+from rungs.errors import ConfigurationError
+
+RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name not in ("mpi", "cuda")]
+
+
+def make(num_envs=8, **settings):
+    return gymnasium.make_vec("rungs/Chess-v0", num_envs, **settings)
+
+
+def play(env, steps, seed=0):
+    """Random play; yields what `reset` and every `step` returned."""
+    rng = np.random.default_rng(seed)
+    _, info = env.reset(seed=seed)
+    mask = info["action_mask"]
+    for _ in range(steps):
+        outcome = env.step(random_actions(np.asarray(mask), rng))
+        mask = outcome[-1]["action_mask"]
+        yield outcome
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_make_vec_finds_every_rung_without_a_warning(rung):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = make(3, rung=rung, opponent="random", seed=5)
+    assert (env.num_envs, env.spec.id) == (3, "rungs/Chess-v0")
+    ours = rungs.make("chess", rung, 3, opponent="random", seed=5)
+    np.testing.assert_array_equal(env.reset()[0], ours.reset()[0])
+    for each in (env, ours):
+        each.close()
+
+
+def test_make_has_the_defaults_of_make_vec():
+    for env, ours in (("rungs/Chess-v0", "chess"), ("rungs/CartPole-v1", "cartpole")):
+        theirs = gymnasium.make_vec(env)
+        for made in (rungs.make(ours), rungs.make(ours, num_envs=3), theirs):
+            assert type(made.unwrapped) is type(theirs.unwrapped)
+        assert rungs.make(ours).num_envs == theirs.num_envs == 1
+        assert rungs.make(ours, num_envs=3).num_envs == 3
+    assert isinstance(rungs.make("chess", num_envs=3).boards, ThreadsBoards)
+    assert isinstance(theirs.unwrapped.carts, ThreadsCarts)
+
+
+def test_cartpole_is_registered_too():
+    env = gymnasium.make_vec("rungs/CartPole-v1", 3, rung="cpp", seed=5)
+    ours = rungs.make("cartpole", "cpp", 3, seed=5)
+    np.testing.assert_array_equal(env.reset()[0], ours.reset()[0])
+
+
+def test_one_cartpole_alone_is_gymnasiums_own():
+    for make in (
+        lambda: gymnasium.make("rungs/CartPole-v1"),
+        lambda: gymnasium.make_vec("rungs/CartPole-v1", 2, vectorization_mode="sync"),
+    ):
+        with pytest.raises(
+            ConfigurationError, match=r"make_vec\(\"rungs/CartPole-v1\", num_envs\)"
+        ):
+            make()
+
+
+@pytest.mark.system
+def test_single_games_in_processes_of_their_own_are_the_same():
+    how = {"rung": "cpp", "opponent": "random", "max_plies": 20}
+    pair = [make(3, vectorization_mode=mode, **how) for mode in ("async", "sync")]
+    ends = 0
+    masks = [np.stack(env.reset(seed=7)[1]["action_mask"]) for env in pair]
+    for _ in range(60):
+        np.testing.assert_array_equal(*masks)
+        outcomes = [env.step(random_actions(masks[0], np.random.default_rng(1))) for env in pair]
+        assert data_equivalence(*(outcome[:4] for outcome in outcomes), exact=True)
+        ended = outcomes[0][2] | outcomes[0][3]
+        ends += int(ended.sum())
+        # The next step begins a game there, and ignores its action.
+        masks = [np.stack(outcome[-1]["action_mask"]) | ended[:, None] for outcome in outcomes]
+    assert ends > 3
+    for env in pair:
+        env.close()
+
+
+def test_its_name_can_say_where_it_is_from():
+    code = 'import gymnasium; print(gymnasium.make_vec("rungs:rungs/Chess-v0", 3).num_envs)'
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "3\n", done.stderr
+
+
+def test_its_specification_makes_it_again():
+    env = make(3, rung="cpp", obs="planes")
+    again = gymnasium.make_vec(gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+    assert (type(again), again.observation_space) == (type(env), env.observation_space)
+
+
+def test_make_vec_refuses_what_make_refuses():
+    with pytest.raises(ConfigurationError, match="rung 'fortran'"):
+        make(rung="fortran")
+    with pytest.raises(ConfigurationError, match="num_envs"):
+        make(0)
+
+
+@pytest.mark.parametrize("obs", ["board", "planes", "bitplanes"])
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_outputs_are_in_its_spaces(obs, mode):
+    env = make(4, rung="cpp", obs=obs, max_plies=6, autoreset_mode=mode)
+    assert env.metadata["autoreset_mode"] == mode
+    assert env.observation_space == batch_space(env.single_observation_space, 4)
+    assert env.action_space == batch_space(env.single_action_space, 4)
+    steps = 5 if mode == AutoresetMode.DISABLED else 20
+    for observation, reward, terminated, truncated, info in play(env, steps):
+        assert env.observation_space.contains(observation)
+        assert (reward.dtype, reward.shape) == (np.float32, (4,))
+        for flags in (terminated, truncated):
+            assert (flags.dtype, flags.shape) == (np.bool_, (4,))
+        assert isinstance(info, dict)
+        if "final_obs" in info:
+            assert env.observation_space.contains(info["final_obs"])
+            np.testing.assert_array_equal(info["_final_obs"], terminated | truncated)
+
+
+def test_a_seed_decides_everything():
+    one, other = (
+        [(o.copy(), r.copy(), e.copy()) for o, r, e, *_ in play(make(opponent="random"), 60, 3)]
+        for _ in range(2)
+    )
+    assert data_equivalence(one, other, exact=True)
+
+
+def test_it_closes_twice_and_is_then_closed():
+    env = make()
+    env.reset()
+    env.close()
+    env.close()
+    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+        env.reset()
+
+
+class TestWrappers:
+    @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+    def test_episode_statistics_are_of_our_episodes(self, mode):
+        env = wrap.RecordEpisodeStatistics(
+            make(16, rung="cpp", opponent="random", max_plies=40, autoreset_mode=mode)
+        )
+        ends = 0
+        for _, reward, terminated, truncated, info in play(env, 200):
+            ended = terminated | truncated
+            if ended.any():
+                np.testing.assert_array_equal(info["_episode"], ended)
+                # All but the last reward are 0.
+                np.testing.assert_array_equal(info["episode"]["r"][ended], reward[ended])
+                cut = truncated & (info["reason"] == Reason.MAX_PLIES)
+                assert np.isin(info["episode"]["l"][cut], (20, 21)).all()
+                ends += int(ended.sum())
+        assert ends == env.episode_count > 16
+
+    @pytest.mark.parametrize(
+        "wrapper",
+        [
+            wrap.NormalizeReward,
+            lambda env: wrap.ClipReward(env, -0.5, 0.5),
+            lambda env: wrap.DtypeObservation(env, np.float32),
+            lambda env: wrap.NormalizeObservation(wrap.DtypeObservation(env, np.float32)),
+            lambda env: wrap.ReshapeObservation(env, (8, 9)),
+            lambda env: wrap.TransformObservation(env, lambda o: o // 2),
+            wrap.FlattenObservation,
+        ],
+    )
+    def test_they_play(self, wrapper):
+        # Those that change observations know no final ones, and ask for NEXT_STEP.
+        how = {"max_plies": 30, "autoreset_mode": AutoresetMode.NEXT_STEP}
+        env = wrapper(make(8, rung="cpp", opponent="random", **how))
+        for observation, reward, *_ in play(env, 40):
+            assert len(observation) == len(reward) == 8
+
+    def test_observations_become_torch_tensors(self):
+        torch = pytest.importorskip("torch")
+        env = wrap.NumpyToTorch(make(4, rung="cpp"))
+        observation, info = env.reset(seed=1)
+        assert isinstance(observation, torch.Tensor)
+        actions = torch.argmax(info["action_mask"].int(), dim=1)
+        observation, reward, *_ = env.step(actions)
+        assert (observation.dtype, reward.dtype) == (torch.int8, torch.float32)

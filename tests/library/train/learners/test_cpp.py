@@ -1,0 +1,473 @@
+"""The learner in C++: exact in double precision, and the same bits whoever computes it."""
+
+import copy
+import math
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+import rungs
+from rungs._src.chess.actions import target_of
+from rungs._src.train import learners
+from rungs._src.train.learners.agent import Played
+from rungs._src.train.learners.cpp import CppAgent
+from rungs._src.train.learners.cpp_network import CppNetwork
+from rungs._src.train.legal_actions import Positions
+from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.ppo import Learner
+from rungs._src.train.ranks import Ranks
+from rungs._src.train.settings import PpoSettings
+from rungs.errors import ConfigurationError, DivergedError, UnavailableError
+from tests.library.train.learners import batches
+
+SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_norm=0.2)
+HOW = {"device": torch.device("cpu"), "ranks": Ranks()}
+
+
+def network(seed, spread=1.0):
+    """A network whose every weight is drawn, also those that begin as ones and zeros."""
+    torch.manual_seed(seed)
+    made = PolicyValueNetwork().double()
+    with torch.no_grad():
+        for weights in made.parameters():
+            weights += spread * 0.1 * torch.randn_like(weights)
+    return made
+
+
+def agent(made, **how):
+    return CppAgent(copy.deepcopy(made), SETTINGS, **HOW, **how)
+
+
+def half(made):
+    try:
+        return agent(copy.deepcopy(made).float(), bfloat16=True)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+
+
+def reference(made):
+    return learners.make("torch", copy.deepcopy(made), SETTINGS, **HOW)
+
+
+def flat(learner):
+    return torch.cat([weights.detach().flatten() for weights in learner.network.parameters()])
+
+
+@pytest.fixture
+def threads():
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", ["games", *batches.STARTS])
+@pytest.mark.parametrize("seed", range(3))
+def test_gradients_are_exact_in_double_precision(name, seed):
+    """Networks of all sizes of weights; the last one is sure of almost everything."""
+    made = network(seed, spread=(0.3, 1.0, 3.0)[seed])
+    played = batches.played("list", name, 64, torch.float64)
+    exact = batches.played("bits", name, 64, torch.float64)
+    rows = torch.randperm(64, generator=torch.Generator().manual_seed(seed))[:50]
+    found, parts = agent(made).gradients(played, rows)
+    wanted, wanted_parts = reference(made).gradients(exact, rows)
+    for weights, gradient in wanted.items():
+        error = (found[weights] - gradient).norm()
+        assert error < 1e-9 * gradient.norm() + 1e-15, f"{weights}: {error:.1e}"
+    for part, value in wanted_parts.items():
+        assert parts[part].item() == pytest.approx(value.item(), rel=1e-9, abs=1e-12), part
+
+
+def test_games_that_have_all_ended_are_learnt_from():
+    """With NEXT_STEP an ended board shows its last position, and lists action 0 alone."""
+    mate = {"start_fens": ["6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1"], "autoreset_mode": "NEXT_STEP"}
+    env = rungs.make("chess", "cpp", 8, mask="list", **mate)
+    env.reset()
+    observation, _, terminated, _, info = env.step([env.legal_moves(0)["e1e8"]] * 8)
+    assert terminated.all()
+    arrays = (observation, info["action_mask"], info["action_count"])
+    positions = Positions(*(torch.from_numpy(array).clone() for array in arrays))
+    env.close()
+    numbers = torch.randn(3, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    played = Played(positions, torch.zeros(8, dtype=torch.int64), *numbers)
+    made, rows = network(5), torch.arange(8)
+    found, _ = agent(made).gradients(played, rows)
+    wanted, _ = learners.make("lists", copy.deepcopy(made), SETTINGS, **HOW).gradients(played, rows)
+    for weights, gradient in wanted.items():
+        torch.testing.assert_close(found[weights], gradient, rtol=1e-9, atol=1e-12)
+
+
+def test_updates_are_exact_in_double_precision():
+    made = network(3)
+    ours, theirs = agent(made), reference(made)
+    for update in range(3):
+        rows = torch.randperm(96, generator=torch.Generator().manual_seed(update)).view(4, 24)
+        parts = ours.improve(batches.played("list", "games", 96, torch.float64), rows)
+        exact = theirs.improve(batches.played("bits", "games", 96, torch.float64), rows)
+        assert parts == pytest.approx(exact, rel=1e-7)
+    moved = flat(theirs) - flat(reference(made))
+    assert (flat(ours) - flat(theirs)).norm() < 1e-7 * moved.norm()
+
+
+def test_single_precision_follows_double():
+    made = network(4)
+    single, double = agent(copy.deepcopy(made).float()), agent(made)
+    rows = torch.randperm(96, generator=torch.Generator().manual_seed(0)).view(4, 24)
+    for learner, dtype in ((single, torch.float32), (double, torch.float64)):
+        learner.improve(batches.played("list", "games", 96, dtype), rows)
+    moved = flat(double) - flat(agent(made))
+    assert (flat(single) - flat(double)).norm() < 1e-3 * moved.norm()
+
+
+# A bfloat16 has 8 bits: a factor is off by 2^-9 at most, and six layers of products, forward and
+# backward, add up.
+HALF = 2**-9 * 6
+
+
+@pytest.mark.parametrize("name", ["games", *batches.STARTS])
+def test_bfloat16_products_are_off_by_their_rounding(name):
+    """The network is far from all outcomes, so that positions' gradients add up.
+
+    Where they cancel out, what is left may be as small as what was rounded away.
+    """
+    made = network(0)
+    played, rows = batches.played("list", name, 61), torch.arange(61)
+    found, parts = half(made).gradients(played, rows)
+    exact = batches.played("bits", name, 61, torch.float64)
+    wanted, wanted_parts = reference(made).gradients(exact, rows)
+    ours = torch.cat([found[weights].flatten() for weights in wanted]).double()
+    theirs = torch.cat([gradient.flatten() for gradient in wanted.values()])
+    assert 1e-5 < (ours - theirs).norm() / theirs.norm() < HALF
+    near = {"rel": HALF, "abs": 1e-3}
+    assert parts["entropy"].item() == pytest.approx(wanted_parts["entropy"].item(), **near)
+
+
+@pytest.mark.parametrize("make", [lambda made: agent(made.float()), half], ids=["float32", "half"])
+def test_any_number_of_threads_gives_the_same_bits(threads, make):
+    played = batches.played("list", "games", 700)
+    found = []
+    for number in (1, 2, 3):
+        threads(number)
+        learner = make(network(6))
+        chosen = learner.sample(played.positions, torch.Generator().manual_seed(1))
+        parts = learner.improve(played, torch.arange(700).view(2, 350))
+        found.append((*chosen, flat(learner), torch.tensor(list(parts.values()))))
+    for other in found[1:]:
+        assert all(map(torch.equal, found[0], other))
+
+
+def test_weights_are_the_networks_and_go_both_ways():
+    learner = agent(network(7).float())
+    played = batches.played("list", "games")
+    before = learner.values(played.positions.observation)
+    others = network(8).float()
+    learner.network.load_state_dict(others.state_dict())
+    after = learner.values(played.positions.observation)
+    assert not torch.equal(before, after)
+    with torch.no_grad():
+        wanted = others.values(played.positions.observation)
+    torch.testing.assert_close(after, wanted, rtol=1e-4, atol=1e-5)
+    rows = torch.arange(48).view(2, 24)
+    learner.improve(played, rows)
+    saved = copy.deepcopy(learner.state_dict())
+    torch_agent = learners.make("torch", PolicyValueNetwork(), SETTINGS, **HOW)
+    torch_agent.load_state_dict(saved)
+    for name, weights in torch_agent.network.state_dict().items():
+        assert torch.equal(weights, learner.network.state_dict()[name]), name
+    again = agent(network(9).float())
+    again.load_state_dict(torch_agent.state_dict())
+    assert again.improve(played, rows) == learner.improve(played, rows)
+    assert torch.equal(flat(again), flat(learner))
+
+
+def test_what_is_loaded_without_moments_has_none():
+    fresh = agent(network(7).float())
+    saved = copy.deepcopy(fresh.state_dict())
+    used = agent(network(8).float())
+    played, rows = batches.played("list", "games"), torch.arange(48).view(2, 24)
+    used.improve(played, rows)
+    used.load_state_dict(saved)
+    used.improve(played, rows)
+    fresh.improve(played, rows)
+    assert torch.equal(flat(used), flat(fresh))
+
+
+def test_it_learns_behind_an_environment_and_goes_on_where_it_was():
+    settings = PpoSettings(num_steps=8, num_minibatches=4)
+
+    def make():
+        env = rungs.make("chess", "cpp", 16, opponent="random", mask="list", max_plies=30)
+        return Learner(env, seed=7, settings=settings, learner="cpp")
+
+    whole, half, rest = make(), make(), make()
+    entropies = [whole.learn()["entropy"] for _ in range(4)]
+    half.learn()
+    half.learn()
+    rest.load(copy.deepcopy(half.save()))
+    assert [rest.learn()["entropy"] for _ in range(2)] == entropies[2:]
+    assert torch.equal(flat(rest), flat(whole))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"device": torch.device("cuda")}, "cuda"),
+        ({"network": PolicyValueNetwork(width=64)}, "PolicyValueNetwork"),
+        ({"network": PolicyValueNetwork().half()}, "float16"),
+    ],
+)
+def test_what_it_has_no_code_for_is_named(wrong, named):
+    made = wrong.pop("network", None)
+    with pytest.raises(ConfigurationError, match=named):
+        CppAgent(made, SETTINGS, **HOW | wrong)
+
+
+def test_positions_that_cannot_be_learnt_are_refused():
+    learner = agent(network(0).float())
+    played = batches.played("list", "games")
+    bits = batches.played("bits", "games")
+    generator = torch.Generator()
+    none = played.positions._replace(action_count=played.positions.action_count * 0)
+    before = flat(learner).clone()
+    for positions, named in ((bits.positions, "list"), (none, "no legal action")):
+        with pytest.raises(ConfigurationError, match=named):
+            learner.sample(positions, generator)
+    with pytest.raises(ConfigurationError, match="choice"):
+        learner.gradients(played._replace(choice=played.choice + 218), torch.arange(4))
+    for rows in (torch.tensor([48]), torch.tensor([-1]), torch.arange(0)):
+        with pytest.raises(ConfigurationError, match="rows"):
+            learner.gradients(played, rows)
+    assert torch.equal(flat(learner), before)
+
+
+LEAVES = 100  # more than a chunk
+
+
+def leaves():
+    """Positions as a search gives them, read by C++: each test may spoil its own."""
+    env = rungs.make("chess", "cpp", LEAVES, mask="list")
+    observation, info = env.reset(seed=1)
+    env.close()
+    return [np.array(each) for each in (observation, info["action_mask"], info["action_count"])]
+
+
+def as_data(parameter, values):
+    parameter.data.copy_(values)
+
+
+def as_array(parameter, values):
+    parameter.detach().numpy()[...] = values
+
+
+@pytest.mark.parametrize("change", [as_data, as_array])
+@pytest.mark.parametrize("part", ["squares", "blocks", "norm", "query", "key", "value"])
+def test_weights_are_evaluated_as_they_are_however_they_were_changed(change, part):
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    before = compiled.evaluate(*given)
+    for name, parameter in made.named_parameters():
+        if part in name:
+            change(parameter, parameter.detach() * 1.5 + 0.01)
+    found, wanted = (each.evaluate(*given) for each in (compiled, CppNetwork(copy.deepcopy(made))))
+    assert all((ours == theirs).all() for ours, theirs in zip(found, wanted, strict=True))
+    assert not all((ours == theirs).all() for ours, theirs in zip(found, before, strict=True))
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_weights_that_are_transposed_in_their_memory_are_evaluated_as_they_are(learns):
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    if learns:
+        compiled.hold()
+    square = made.blocks[0].change[1].weight
+    square.data = square.data.T
+    found, wanted = (each.evaluate(*given) for each in (compiled, CppNetwork(copy.deepcopy(made))))
+    assert all((ours == theirs).all() for ours, theirs in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_weights_that_were_exchanged_in_their_memory_keep_their_values(learns):
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    compiled.hold()
+    first, second = (made.blocks[0].change[k].weight for k in (1, 3))
+    first.data, second.data = second.data, first.data
+    other = copy.deepcopy(made)
+    if learns:
+        compiled.hold()
+    found, wanted = (each.evaluate(*given) for each in (compiled, CppNetwork(other)))
+    assert all((ours == theirs).all() for ours, theirs in zip(found, wanted, strict=True))
+    for ours, theirs in zip(made.parameters(), other.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_a_parameter_that_becomes_a_part_of_itself_is_refused():
+    made, given = network(3).float(), leaves()
+    compiled = CppNetwork(made)
+    compiled.hold()
+    made.query.bias.data = made.query.bias.data[:32]
+    with pytest.raises(ConfigurationError, match="128 units"):
+        compiled.evaluate(*given)
+
+
+def test_weights_that_were_changed_and_changed_back_are_evaluated_in_between_learning():
+    """What products are made of is known also where a minibatch has made it."""
+    made, played = agent(network(3).float()), batches.played("list", "games")
+    observation = played.positions.observation
+    first = made.values(observation)
+    saved = flat(made).clone()
+    made.network.value.bias.data += 1
+    made.gradients(played, torch.arange(48))
+    made.network.value.bias.data.copy_(saved[-1:])
+    assert torch.equal(flat(made), saved)
+    assert torch.equal(made.values(observation), first)
+
+
+def test_memory_that_others_have_is_left_where_it_is():
+    made = network(3).float().share_memory()
+    at = [each.data_ptr() for each in made.parameters()]
+    compiled, given = CppNetwork(made), leaves()
+    made.value.bias.data.fill_(0.25)
+    wanted = CppNetwork(copy.deepcopy(made)).evaluate(*given)
+    assert all((a == b).all() for a, b in zip(compiled.evaluate(*given), wanted, strict=True))
+    assert [each.data_ptr() for each in made.parameters()] == at
+
+
+OFF_THE_BOARD = next(action for action in range(4672) if target_of(action) is None)
+
+
+@pytest.mark.parametrize("row", [0, LEAVES - 1])
+@pytest.mark.parametrize(
+    ("array", "place", "value"),
+    [
+        *((1, (19,), action) for action in (-1, -32768, 4672, 32767, OFF_THE_BOARD)),
+        *((0, (8,), piece) for piece in (7, -7, 127, -128)),
+        *((2, (), count) for count in (219, 32767, -1)),
+    ],
+)
+def test_positions_that_there_are_not_are_refused_everywhere(array, place, value, row):
+    given = leaves()
+    given[array][(row, *place)] = value
+    made = agent(network(0).float())
+    before = flat(made).clone()
+    with pytest.raises(ConfigurationError):
+        CppNetwork(copy.deepcopy(made.network)).evaluate(*given)
+    positions = Positions(*map(torch.from_numpy, given))
+    with pytest.raises(ConfigurationError):
+        made.sample(positions, torch.Generator())
+    played = Played(positions, torch.zeros(LEAVES, dtype=torch.int64), *torch.randn(3, LEAVES))
+    with pytest.raises(ConfigurationError):
+        made.improve(played, [torch.arange(LEAVES)])
+    if array == 0:
+        with pytest.raises(ConfigurationError):
+            made.values(positions.observation)
+    assert torch.equal(flat(made), before)
+
+
+def test_what_is_behind_a_list_is_not_read():
+    given, compiled = leaves(), CppNetwork(network(0).float())
+    wanted = compiled.evaluate(*given)
+    given[1][:, 20:] = 32767
+    assert all((a == b).all() for a, b in zip(compiled.evaluate(*given), wanted, strict=True))
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, "leaves", np.int16(3), np.zeros((2, 72)), np.zeros((2, 71), np.int8)]
+)
+@pytest.mark.parametrize("which", range(3))
+def test_arrays_of_something_else_are_named(which, wrong):
+    given = leaves()
+    given[which] = wrong
+    with pytest.raises(ConfigurationError):
+        CppNetwork(network(0).float()).evaluate(*given)
+
+
+def test_no_positions_are_evaluated_and_none_are_learnt():
+    given = [each[:0] for each in leaves()]
+    logits, values = CppNetwork(network(0).float()).evaluate(*given)
+    assert len(logits) == len(values) == 0
+    made = agent(network(0).float())
+    nothing = Positions(*map(torch.from_numpy, given))
+    assert len(made.sample(nothing, torch.Generator()).action) == 0
+    assert len(made.values(nothing.observation)) == 0
+    played = Played(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0))
+    minibatch, _ = made._read(played)
+    with pytest.raises(ConfigurationError, match="no positions"):
+        made._compiled.differentiate(made._compiled.api.rungs_learn_gradients, minibatch)
+
+
+def test_a_loss_that_is_not_finite_moves_nothing_though_its_gradient_is():
+    how = {"num_steps": 1, "vf_coef": 1e-3}
+    made = CppAgent(network(0).float(), PpoSettings(**how), **HOW)
+    before, played = flat(made).clone(), batches.played("list", "games")
+    played.outcome.fill_(3e19)  # its square is beyond float32
+    with pytest.raises(DivergedError):
+        made.improve(played, [torch.arange(48)])
+    assert torch.equal(flat(made), before)
+
+
+def test_a_gradient_that_is_not_finite_moves_nothing():
+    compiled = CppNetwork(network(0).float())
+    before = copy.deepcopy(compiled.network.state_dict())
+    compiled.memory.gradients["norm.bias"][3] = math.inf
+    with pytest.raises(DivergedError):
+        compiled.step(1e-3, 0.5)
+    assert compiled.steps == 0
+    torch.testing.assert_close(dict(compiled.network.state_dict()), dict(before), rtol=0, atol=0)
+    assert not any(each.any() for each in compiled.memory.first_moments.values())
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, "network", torch.nn.Linear(2, 2), network(0).to("meta"), network(0).half()]
+)
+def test_networks_that_it_has_no_code_for_are_named(wrong):
+    with pytest.raises(ConfigurationError):
+        CppNetwork(wrong)
+
+
+@pytest.mark.system
+def test_a_precision_that_there_is_no_code_for_ends_the_process():
+    script = """if True:
+        from rungs._src.train.learners.cpp_network import CppNetwork
+        from rungs._src.train.network import PolicyValueNetwork
+        compiled = CppNetwork(PolicyValueNetwork())
+        compiled.memory._model.precision = 3
+        compiled._call(compiled.api.rungs_learn_refresh)
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    by_abort = {-signal.SIGABRT, 128 + signal.SIGTRAP}  # the latter where Cling handles signals
+    assert done.returncode in by_abort, done.stderr
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("compiler", ["cling", "g++"])
+def test_every_compiler_makes_the_same_learner(compiler):
+    made = network(2)
+    played = batches.played("list", "games", 64, torch.float64)
+    found, _ = agent(made, compiler=compiler).gradients(played, torch.arange(64))
+    wanted, _ = agent(made).gradients(played, torch.arange(64))
+    for weights, gradient in wanted.items():
+        np.testing.assert_allclose(found[weights], gradient, rtol=1e-9, atol=1e-12)
+
+
+def _other_activation(network):
+    network.blocks[0].change[2] = torch.nn.GELU()
+
+
+def _other_epsilon(network):
+    network.norm.eps = 1.0
+
+
+def _hook(network):
+    network.value.register_forward_hook(lambda *_: None)
+
+
+@pytest.mark.parametrize("change", [_other_activation, _other_epsilon, _hook])
+def test_a_network_of_other_layers_is_refused(change):
+    network = PolicyValueNetwork()
+    change(network)
+    with pytest.raises(ConfigurationError, match="layers"):
+        CppNetwork(network)

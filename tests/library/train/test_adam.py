@@ -1,0 +1,101 @@
+"""The optimizer is PyTorch's."""
+
+import copy
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from rungs._src.train.adam import Adam, FlatAdam
+
+
+def gradients(network, step):
+    torch.manual_seed(step)
+    for weights in network.parameters():
+        weights.grad = torch.randn_like(weights)
+
+
+def test_it_is_adam_of_pytorch_bit_for_bit_also_after_it_was_saved():
+    ours = torch.nn.Linear(5, 3)
+    theirs = copy.deepcopy(ours)
+    adam = Adam(ours.parameters(), 3e-3, eps=1e-5)
+    reference = torch.optim.Adam(theirs.parameters(), 3e-3, eps=1e-5)
+    for step in range(30):
+        gradients(ours, step)
+        gradients(theirs, step)
+        adam.step()
+        reference.step()
+        if step == 10:
+            saved = copy.deepcopy(adam.state_dict())
+            assert saved["state"].keys() == reference.state_dict()["state"].keys()
+            adam = Adam(ours.parameters(), 3e-3, eps=1e-5)
+            adam.load_state_dict(saved)
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert torch.equal(a, b)
+    assert all(moments["step"] == 11 for moments in saved["state"].values())  # its own by now
+    adam.zero_grad()
+    assert all(weights.grad is None for weights in ours.parameters())
+
+
+def test_over_one_vector_it_is_adam_also_after_it_was_saved():
+    """Weights that lie otherwise in memory, too; and gradients that autograd adds up there."""
+    ours = torch.nn.Linear(5, 3).double()
+    ours.weight = torch.nn.Parameter(ours.weight.detach().t().contiguous().t())
+    theirs = copy.deepcopy(ours)
+    adam = FlatAdam(ours.parameters(), 3e-3, eps=1e-5)
+    reference = torch.optim.Adam(theirs.parameters(), 3e-3, eps=1e-5)
+    assert adam.state_dict()["state"] == {}
+    for step in range(30):
+        torch.manual_seed(step)
+        inputs = torch.randn(7, 5, dtype=torch.float64)
+        for network, optimizer in ((ours, adam), (theirs, reference)):
+            optimizer.zero_grad()
+            network(inputs).square().sum().backward()
+        adam.clip(1.5)
+        norm = torch.nn.utils.clip_grad_norm_(theirs.parameters(), 1.5)
+        adam.step()
+        reference.step()
+        if step == 10:
+            saved = copy.deepcopy(adam.state_dict())
+            adam.step()  # so that it has to go back
+            ours.load_state_dict(theirs.state_dict())
+            adam.load_state_dict(saved)
+    assert norm > 1.5
+    assert ours.weight.t().is_contiguous()
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
+    for i, moments in reference.state_dict()["state"].items():
+        for name, moment in moments.items():
+            torch.testing.assert_close(
+                adam.state_dict()["state"][i][name].double(), moment.double(), rtol=1e-9, atol=1e-12
+            )
+
+
+@pytest.mark.system
+def test_learning_does_not_wait_for_pytorchs_compiler(tmp_path):
+    train = "train --rung cpp --num-envs 4 --num-steps 4 --num-minibatches 1 --updates 1 --games 2"
+    code = (
+        "import sys\nfrom rungs import cli\n"
+        f"assert cli.main({train.split()!r} + ['--max-plies', '8', '--out', sys.argv[1]]) == 0\n"
+        "assert 'torch._dynamo' not in sys.modules\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_weights_that_were_exchanged_or_transposed_in_their_memory_are_moved_by_their_gradients():
+    def changed(kind):
+        weights = [torch.nn.Parameter(torch.arange(4.0).reshape(2, 2) + k) for k in (0, 10, 20)]
+        made = kind(weights, 0.1, 1e-5)
+        weights[0].data, weights[1].data = weights[1].data, weights[0].data
+        weights[2].data = weights[2].data.T
+        made.zero_grad()
+        sum((each * torch.tensor([[1.0, -2.0], [0.0, 3.0]])).sum() for each in weights).backward()
+        made.step()
+        return weights
+
+    for ours, theirs in zip(changed(FlatAdam), changed(Adam), strict=True):
+        torch.testing.assert_close(ours, theirs)

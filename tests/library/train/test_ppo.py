@@ -1,0 +1,292 @@
+"""PPO: its equations, and that rungs change nothing but time."""
+
+import copy
+
+import pytest
+import torch
+
+import rungs
+from rungs._src.train.learners.agent import Played
+from rungs._src.train.loss import ppo_loss
+from rungs._src.train.network import LegalActionNetwork
+from rungs._src.train.ppo import Learner, advantages
+from rungs._src.train.ranks import Ranks
+from rungs._src.train.settings import PpoSettings
+from rungs.errors import ConfigurationError, UnavailableError
+
+SMALL = PpoSettings(num_steps=8, num_minibatches=4)
+
+
+def make(rung="cpp", **how):
+    return rungs.make("chess", rung, 16, opponent="random", mask="bits", max_plies=30, **how)
+
+
+def weights(learner):
+    return flat(learner.network)
+
+
+def flat(network):
+    return torch.cat([parameter.flatten() for parameter in network.parameters()])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    learner = Learner(make(), seed=7, settings=SMALL)
+    metrics = [learner.learn() for _ in range(4)]
+    return weights(learner).detach(), metrics
+
+
+@pytest.mark.parametrize(
+    ("rung", "how"),
+    [
+        ("cuda", {"device": "cpu"}),
+        ("python", {}),
+        ("multiprocessing", {"workers": 2}),
+        ("multiprocessing", {"workers": 2, "transport": "shared"}),
+        ("openmp", {"threads": 2}),
+    ],
+)
+def test_every_rung_learns_the_same_weights(rung, how, expected):
+    env = make(rung, **how)
+    learner = Learner(env, seed=7, settings=SMALL)
+    metrics = [learner.learn() for _ in range(4)]
+    env.close()
+    assert torch.equal(weights(learner), expected[0])
+    times = {"generate", "transfer", "infer", "backward"}
+    for ours, theirs in zip(metrics, expected[1], strict=True):
+        assert {k: v for k, v in ours.items() if k not in times} == {
+            k: v for k, v in theirs.items() if k not in times
+        }
+    assert sum(m["wins"] + m["draws"] + m["losses"] for m in metrics) >= 16
+
+
+def test_another_seed_learns_other_weights(expected):
+    learner = Learner(make(), seed=8, settings=SMALL)
+    for _ in range(4):
+        learner.learn()
+    assert not torch.equal(weights(learner), expected[0])
+
+
+def test_a_loaded_learner_goes_on_as_the_saved_one(expected):
+    first, second = (Learner(make(), seed=7, settings=SMALL) for _ in range(2))
+    first.learn()
+    first.learn()
+    second.load(first.save())
+    assert [second.learn()["entropy"] for _ in range(2)] == [
+        metrics["entropy"] for metrics in expected[1][2:]
+    ]
+    assert torch.equal(weights(second), expected[0])
+
+
+def test_what_was_played_is_what_the_environment_said():
+    """Each action, played again on a fresh board, leads to the next position of the rollout."""
+    learner = Learner(make(), seed=3, settings=SMALL)
+    learner.learn()
+    rollout, again = learner.rollout, make()
+    observation, info = again.reset(seed=3)
+    for step in range(8):
+        assert torch.equal(rollout.observation[step], torch.from_numpy(observation))
+        actions, *_ = learner.network(rollout.observation[step], rollout.mask[step])
+        chosen = actions.gather(1, rollout.choice[step, :, None]).squeeze(1)
+        observation, *_, info = again.step(chosen.numpy())
+    assert torch.equal(rollout.mask[8], torch.from_numpy(info["action_mask"].view("int64")))
+
+
+def test_a_rollout_is_the_memory_that_the_environment_writes_to():
+    env = make()
+    learner = Learner(env, settings=SMALL)
+    learner.learn()
+    rollout = learner.rollout
+    observation, *_ = env.step([min(env.legal_moves(board).values()) for board in range(16)])
+    assert observation.ctypes.data == rollout.observation[-1].data_ptr()
+
+
+@pytest.mark.parametrize("against_itself", [False, True])
+def test_advantages_are_the_sums_of_their_definition(against_itself):
+    generator = torch.Generator().manual_seed(0)
+    steps, boards, gamma, gae_lambda = 12, 5, 0.9, 0.8
+    reward, value = (
+        torch.randn(steps, boards, generator=generator),
+        torch.randn(steps + 1, boards, generator=generator),
+    )
+    ended = torch.rand(steps, boards, generator=generator) < 0.3
+    result = advantages(reward, ended, value, gamma, gae_lambda, against_itself=against_itself)
+    sign = -1 if against_itself else 1
+    for board in range(boards):
+        for start in range(steps):
+            total, weight = 0.0, 1.0
+            for step in range(start, steps):
+                on = 0.0 if ended[step, board] else gamma * sign
+                surprise = reward[step, board] + on * value[step + 1, board] - value[step, board]
+                total += weight * surprise
+                weight *= gae_lambda * on
+            assert result[start, board].item() == pytest.approx(float(total), abs=1e-5)
+
+
+@pytest.mark.parametrize(("opponent", "sign"), [("random", 1), (None, -1)])
+def test_a_truncated_episode_goes_on_in_its_value(opponent, sign):
+    env = rungs.make("chess", "cpp", 4, opponent=opponent, mask="bits", max_plies=2)
+    learner = Learner(env, settings=PpoSettings(num_steps=3, num_minibatches=1, gamma=0.5))
+    learner.begin(*env.reset(seed=0))
+    learner.play()
+    # No game is won within a move or two: what is in the rewards are the values.
+    assert learner.rollout.ended.any()
+    assert torch.equal(learner.rollout.reward != 0, learner.rollout.ended)
+    # In self-play the position after our action is the opponent's, whose gain is our loss.
+    last = torch.from_numpy(learner.rollout._slots[2].final_observation)
+    values = learner.network.values(last).detach()
+    assert torch.allclose(learner.rollout.reward[1], sign * 0.5 * values)
+
+
+def test_the_loss_is_clipped_where_the_policy_has_moved():
+    """One action in hand: its probability has grown by more than the clip, so it gains no more."""
+    learner = Learner(make(), seed=0, settings=SMALL)
+    learner.learn()
+    rollout = learner.rollout
+    positions, choice = rollout.positions(0), rollout.choice[0]
+    _, log_probabilities, value = learner.network(positions.observation, positions.mask)
+    now = log_probabilities.gather(1, choice[:, None]).squeeze(1).detach()
+    entropy = torch.distributions.Categorical(logits=log_probabilities).entropy()
+    advantage = torch.linspace(-1, 1, 16)
+    normal = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    for moved in (0.0, 0.5, -0.5):
+        played = Played(positions, choice, now - moved, advantage, value.detach())
+        _, parts = ppo_loss(now, entropy, value, played, SMALL)
+        ratio = torch.tensor(moved).exp()
+        expected = -torch.minimum(ratio * normal, ratio.clamp(0.8, 1.2) * normal).mean()
+        torch.testing.assert_close(parts["policy_loss"], expected, atol=1e-5, rtol=1e-4)
+        assert parts["value_loss"] < 1e-10
+    assert 0 < parts["entropy"] < 6
+
+
+def test_an_update_is_the_one_of_the_paper():
+    """Written out once more: every minibatch, every formula, every step of Adam."""
+    settings = PpoSettings(
+        num_steps=8,
+        num_minibatches=4,
+        learning_rate=3e-3,
+        clip_coef=0.1,
+        vf_coef=0.7,
+        ent_coef=0.05,
+        max_grad_norm=0.1,
+    )
+    learner = Learner(make(), seed=5, settings=settings)
+    learner.begin(*learner.env.reset(seed=5))
+    learner.play()
+    played = learner.rollout
+    advantage = torch.randn(8, 16, generator=torch.Generator().manual_seed(1))
+    network, before = copy.deepcopy(learner.network), weights(learner).detach().clone()
+    orders = torch.Generator().set_state(learner.generator.get_state())
+    learner.agent.improve(learner._played(advantage), learner._minibatches())
+
+    adam = torch.optim.Adam(network.parameters(), lr=3e-3, eps=1e-5)
+    observation, mask = (each[:8].flatten(0, 1) for each in (played.observation, played.mask))
+    choice, old = played.choice.flatten(), played.log_probability.flatten()
+    outcome = (advantage + played.value[:8]).flatten()
+    norms = []
+    for _ in range(2):
+        for rows in torch.randperm(128, generator=orders).view(4, 32):
+            _, log_probabilities, value = network(observation[rows], mask[rows])
+            ratio = log_probabilities[range(32), choice[rows]].exp() / old[rows].exp()
+            normal = advantage.flatten()[rows]
+            normal = (normal - normal.mean()) / normal.std()
+            gain = torch.where(normal > 0, ratio.clamp(max=1.1), ratio.clamp(min=0.9)) * normal
+            entropy = torch.distributions.Categorical(logits=log_probabilities).entropy()
+            error = value - outcome[rows]
+            loss = -gain.mean() + 0.7 * (error * error).mean() - 0.05 * entropy.mean()
+            adam.zero_grad()
+            loss.backward()
+            gradients = [parameter.grad for parameter in network.parameters()]
+            norms.append(torch.stack([(each * each).sum() for each in gradients]).sum().sqrt())
+            for each in gradients:
+                each *= min(1, 0.1 / norms[-1])
+            adam.step()
+    ours, theirs = weights(learner).detach(), flat(network).detach()
+    assert max(norms) > 0.1
+    assert (ours - before).abs().max() > 1e-3
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+
+
+def test_games_that_ended_while_playing_are_counted():
+    start = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"  # a queen and three mates
+    env = rungs.make(
+        "chess", "cpp", 16, opponent="random", mask="bits", max_plies=6, start_fens=[start]
+    )
+    learner = Learner(env, settings=PpoSettings(num_steps=20, num_minibatches=1))
+    counts = learner.learn()
+    reward, ended = learner.rollout.reward, learner.rollout.ended
+    wins, losses = int((reward == 1).sum()), int((reward == -1).sum())
+    assert wins != losses
+    assert min(wins, losses) > 0
+    found = counts["wins"], counts["losses"], counts["draws"]
+    assert found == (wins, losses, int(ended.sum()) - wins - losses)
+
+
+def test_ranks_choose_actions_of_their_own(monkeypatch):
+    learners = [Learner(make(), seed=7, settings=SMALL)]
+    monkeypatch.setenv("RANK", "1")
+    learners.append(Learner(make(), seed=7, settings=SMALL, ranks=Ranks()))
+    assert torch.equal(*map(weights, learners))
+    for learner in learners:
+        learner.learn()
+    assert not torch.equal(*(learner.rollout.choice for learner in learners))
+
+
+def test_a_rollout_goes_on_where_the_last_one_ended():
+    learner = Learner(make(), seed=3, settings=SMALL)
+    learner.learn()
+    last = learner.rollout.observation[-1].clone()
+    learner.learn()
+    assert torch.equal(learner.rollout.observation[0], last)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("num_steps", 0),
+        ("update_epochs", 1.5),
+        ("gamma", 1.1),
+        ("gae_lambda", -0.1),
+        ("clip_coef", float("nan")),
+    ],
+)
+def test_wrong_settings_are_named(setting, value):
+    with pytest.raises(ConfigurationError, match=setting):
+        PpoSettings(**{setting: value})
+
+
+def test_environments_that_cannot_be_learnt_from_are_refused():
+    for wrong in ({"mask": "bool"}, {"obs": "planes"}, {"autoreset_mode": "NEXT_STEP"}):
+        env = rungs.make("chess", "cpp", 4, **({"mask": "bits"} | wrong))
+        with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+            Learner(env, settings=SMALL)
+    with pytest.raises(ConfigurationError, match="minibatches"):
+        Learner(make(), settings=PpoSettings(num_steps=8, num_minibatches=7))
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong"),
+    [
+        *(("seed", seed) for seed in ("7", 2**64, -1, 1.5, None, True)),
+        *(("device", device) for device in ("mars", "cpu:", "mps", 0, None, b"cpu")),
+        *(("settings", settings) for settings in ({}, "fast", PpoSettings)),
+        *(("network", other) for other in ("net", torch.nn.Linear(72, 1), LegalActionNetwork)),
+        ("ranks", 2),
+        ("learner", None),
+    ],
+)
+def test_arguments_of_something_else_are_named(argument, wrong):
+    with pytest.raises(ConfigurationError, match=argument):
+        Learner(make(), **{"settings": SMALL} | {argument: wrong})
+
+
+@pytest.mark.parametrize("env", [None, "chess", rungs.make("cartpole", "cpp", 4)])
+def test_other_environments_are_refused(env):
+    with pytest.raises(ConfigurationError, match="env"):
+        Learner(env, settings=SMALL)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
+def test_a_device_that_is_not_here_is_missing():
+    with pytest.raises(UnavailableError, match="CUDA"):
+        Learner(make(), settings=SMALL, device="cuda")

@@ -1,0 +1,197 @@
+"""Training runs: what they write, and that a crash changes nothing but time."""
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from rungs._src import cli
+from rungs._src.train import checkpoint, ppo, training
+from rungs.errors import ConfigurationError
+from tests.quick_start import QUICK_START
+
+SMALL = (
+    "--num-envs 32 --num-steps 8 --num-minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
+)
+LONG = f"{SMALL} --updates 9 --checkpoint-every 2 --evaluate-every 3".split()
+TIMES = {"seconds", "generate", "transfer", "infer", "backward"}
+
+
+def train(out, *arguments):
+    return cli.main(["train", "--out", str(out), *map(str, arguments)])
+
+
+def table(path):
+    """A run's table without what the clock said."""
+    with path.open(newline="") as file:
+        return [
+            {name: value for name, value in row.items() if name not in TIMES}
+            for row in csv.DictReader(file)
+        ]
+
+
+def weights(out):
+    return checkpoint.load(out)["learner"]["network"]
+
+
+def assert_same_run(ours, theirs):
+    for name in ("metrics.csv", "evaluations.csv"):
+        assert table(ours / name) == table(theirs / name)
+    for name, tensor in weights(theirs).items():
+        assert torch.equal(weights(ours)[name], tensor), name
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    out = tmp_path_factory.mktemp("unbroken")
+    assert train(out, *LONG) == 0
+    return out
+
+
+def killed_after(updates, command, out):
+    """Starts a run and kills all of it once it has made so many updates."""
+    job = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, start_new_session=True, env=os.environ | QUICK_START
+    )
+    deadline = time.monotonic() + 120
+    metrics = out / "metrics.csv"
+    while not metrics.exists() or len(metrics.read_text().splitlines()) <= updates:
+        assert job.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+
+
+def test_a_run_writes_a_row_per_update(unbroken):
+    metrics, evaluations = table(unbroken / "metrics.csv"), table(unbroken / "evaluations.csv")
+    assert [int(row["update"]) for row in metrics] == list(range(1, 10))
+    assert [int(row["steps"]) for row in metrics] == list(range(256, 2305, 256))
+    assert [int(row["update"]) for row in evaluations] == [0, 3, 6, 9]
+    assert {row["games"] for row in evaluations} == {"10"}
+    assert any((unbroken / "tensorboard").iterdir())
+
+
+@pytest.mark.system
+def test_a_killed_run_goes_on_as_if_it_had_not_been(unbroken, tmp_path):
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "rungs", "train", "--out", str(out), *LONG]
+    killed_after(5, command, out)
+    assert checkpoint.load(out)["learner"]["updates"] >= 4
+    assert train(out, "--resume") == 0
+    assert_same_run(out, unbroken)
+
+
+def test_progress_is_told(tmp_path, capsys):
+    assert train(tmp_path / "run", *SMALL.split(), "--updates", "1") == 0
+    told = re.search(r"update 1, ([\d,]+) steps, .* ([\d,]+) steps/s, ", capsys.readouterr().out)
+    assert int(told[2].replace(",", "")) > 0
+
+
+def test_a_run_that_is_over_stays_as_it_is(unbroken):
+    before = (unbroken / "metrics.csv").read_text()
+    assert train(unbroken, "--resume") == 0
+    assert (unbroken / "metrics.csv").read_text() == before
+
+
+def test_the_python_rung_trains_the_same_network(unbroken, tmp_path):
+    assert train(tmp_path, *LONG, "--rung", "python") == 0
+    assert_same_run(tmp_path, unbroken)
+
+
+def test_tensorboard_is_told_the_same_numbers(unbroken):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(unbroken / "tensorboard")).Reload()
+    told = [event.value for event in events.Scalars("metrics/entropy")]
+    written = [float(row["entropy"]) for row in table(unbroken / "metrics.csv")]
+    assert told == pytest.approx(written)
+
+
+def test_only_learning_counts_as_time(tmp_path, monkeypatch):
+    """Not what rank 0 does on its own, nor that others wait for it."""
+    now = 0.0
+
+    def lasts(owner, name, seconds):
+        whole = getattr(owner, name)
+
+        def slower(*arguments, **how):
+            nonlocal now
+            now += seconds
+            return whole(*arguments, **how)
+
+        monkeypatch.setattr(owner, name, slower)
+
+    monkeypatch.setattr(training, "time", SimpleNamespace(perf_counter=lambda: now))
+    lasts(training, "evaluate", 1000)
+    lasts(training.Ranks, "wait", 100)
+    lasts(training.Learner, "learn", 1)
+    assert train(tmp_path, *SMALL.split(), "--updates", "3", "--evaluate-every", "1") == 0
+    with (tmp_path / "metrics.csv").open(newline="") as file:
+        assert [float(row["seconds"]) for row in csv.DictReader(file)] == [1, 2, 3]
+    assert now == 4 * 1000 + 3 * 100 + 3
+
+
+def test_a_run_may_be_as_long_as_some_seconds(tmp_path):
+    assert train(tmp_path, *SMALL.split(), "--seconds", "0.3", "--updates", "100000") == 0
+    last = checkpoint.load(tmp_path)
+    assert last["clock"] >= 0.3
+    assert len(table(tmp_path / "metrics.csv")) == last["learner"]["updates"]
+
+
+def test_a_run_that_diverges_keeps_its_last_checkpoint(tmp_path, monkeypatch, capsys):
+    how = [*SMALL.split(), "--checkpoint-every", "1", "--evaluate-every", "100", "--updates"]
+    whole, calls = ppo.advantages, []
+
+    def diverging(*of, **more):
+        calls.append(True)
+        return whole(*of, **more) * (1 if len(calls) < 3 else float("inf"))
+
+    monkeypatch.setattr(ppo, "advantages", diverging)
+    assert train(tmp_path, *how, "4") != 0
+    assert "update 3: " in capsys.readouterr().err
+    last = checkpoint.load(tmp_path)["learner"]
+    assert last["updates"] == 2
+    assert all(each.isfinite().all() for each in last["network"].values())
+    assert len(table(tmp_path / "metrics.csv")) == 2
+
+
+def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
+    settings = {"rung": "cpp", "opponent": "random", "how": {}, "ppo": {"discount": 0.9}}
+    learner = {"network": {}, "optimizer": {}, "updates": 1, "steps": 1}
+    saved = {"tool": "rungs", "kind": "training", "schema": 2, "training": settings}
+    saved |= {"job": None, "clock": 1.0, "learner": learner, "own": []}
+    torch.save(saved, tmp_path / "checkpoint.pt")
+    with pytest.raises(ConfigurationError, match=r"another version.*discount"):
+        checkpoint.load(tmp_path)
+
+
+def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):
+    before = (unbroken / "metrics.csv").read_text()
+    mistakes = [
+        ((unbroken, *LONG), "holds a run already"),
+        ((unbroken, "--resume", "--seed", "3"), "--resume"),
+        ((tmp_path, "--resume"), "there is no"),
+        ((tmp_path, "--rung", "abacus"), "abacus"),
+        ((tmp_path, "--num-envs", "0"), "num_envs"),
+        ((tmp_path, "--num-minibatches", "7"), "minibatches"),
+        ((tmp_path, "--num-envs", "8", "--num-steps", "1"), "minibatches"),
+        ((tmp_path, "--seconds", "-1"), "seconds"),
+        ((tmp_path, "--device", "tpu"), "device"),
+        ((tmp_path, "--opponent", "nobody"), "nobody"),
+        ((tmp_path, "-p", "threads=0"), "threads"),
+    ]
+    if not torch.cuda.is_available():
+        mistakes.append(((tmp_path, "--device", "cuda"), "CUDA"))
+    for arguments, name in mistakes:
+        assert train(*arguments) == 2
+        assert name in capsys.readouterr().err
+    assert (unbroken / "metrics.csv").read_text() == before
+    assert not list(tmp_path.iterdir())

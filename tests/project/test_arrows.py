@@ -1,0 +1,138 @@
+"""Who may import and include whom: every arrow points from a later layer to an earlier one."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from rungs._src import paths
+from rungs_course.paths import ROOT
+
+# Packages and modules of the library, below `_src` or public; those of one layer know nothing of
+# each other.
+PYTHON = (
+    ("errors", "paths", "version"),
+    ("core", "machine"),
+    ("compile", "processes", "memory"),
+    ("chess", "cartpole", "provenance"),
+    ("registry",),
+    ("__init__",),
+    ("adapters", "search", "conformance"),
+    ("train",),
+    ("selfplay",),
+    ("cli",),
+    ("__main__",),
+)
+# And of the course, all of whose modules may import the library.
+COURSE = (
+    ("paths", "machine"),
+    ("measure", "peers", "agents"),
+    ("studies",),
+    ("labs",),
+    ("show", "doctor"),
+    ("runner",),
+    ("cli", "__init__"),
+    ("__main__",),
+)
+CPP = (
+    ("chess",),
+    ("env",),
+    ("cartpole",),
+    ("rungs",),
+    ("learn", "search"),
+    ("bindings",),
+    ("course",),
+)
+LIBRARY = ROOT / "lib" / "rungs"
+TEACHING = ROOT / "lib" / "rungs_course"
+
+
+def layers(order: tuple[tuple[str, ...], ...]) -> dict[str, int]:
+    return {name: number for number, names in enumerate(order) for name in names}
+
+
+def imported(file: Path, package: str = "rungs") -> set[str]:
+    """What of a package a module imports, anywhere in it, by the first name below it or `_src`."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text().replace(f"{package}._src", package))):
+        if isinstance(node, ast.ImportFrom) and node.module == package:
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module.startswith(f"{package}."):
+            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            ours = [alias.name for alias in node.names if alias.name.split(".")[0] == package]
+            found |= {name.split(".")[1] if "." in name else "__init__" for name in ours}
+    # `rungs` itself passes on what the registry makes.
+    return {"__init__" if name in ("make", "make_async", "rungs_of") else name for name in found}
+
+
+def included(file: Path, root: Path) -> set[str]:
+    """The folders below cpp/ that a header includes files of."""
+    names = re.findall(r'^#include "(.+)"', file.read_text(), re.MULTILINE)
+    return {(file.parent / name).resolve().relative_to(root).parts[0] for name in names}
+
+
+def against(arrows: dict[str, set[str]], order) -> list[str]:
+    """The arrows that the order refuses, and the places it doesn't know."""
+    layer = layers(order)
+    unknown = [
+        f"{name} is in no layer" for name in sorted({*arrows}.union(*arrows.values()) - {*layer})
+    ]
+    return unknown or [
+        f"{name} -> {other}"
+        for name, others in sorted(arrows.items())
+        for other in sorted(others - {name})
+        if layer[other] >= layer[name]
+    ]
+
+
+def gathered(root: Path, pattern: str, read) -> dict[str, set[str]]:
+    arrows = {}
+    for file in sorted(root.glob(pattern)):
+        name = next(part for part in file.relative_to(root).parts if part != "_src")
+        name = name.removesuffix(".py")
+        arrows.setdefault(name, set()).update(read(file))
+    return arrows
+
+
+def test_modules_import_only_what_lies_below_them():
+    arrows = gathered(LIBRARY, "**/*.py", imported)
+    assert len(arrows) > 12
+    assert not against(arrows, PYTHON)
+    arrows = gathered(TEACHING, "**/*.py", lambda file: imported(file, "rungs_course"))
+    assert len(arrows) > 8
+    assert not against(arrows, COURSE)
+
+
+def test_what_is_private_does_not_import_the_public_modules_made_of_it():
+    public = {path.stem for path in LIBRARY.glob("[!_]*.py")} - {"errors", "version"}
+    assert len(public) > 6
+    names = re.compile(r"^\s*(?:from|import) rungs(?:\.(\w+)| import (\w+))", re.MULTILINE)
+    files = [*(LIBRARY / "_src").rglob("*.py")]
+    assert not public & {a or b for file in files for a, b in names.findall(file.read_text())}
+
+
+def test_the_library_does_not_know_the_course():
+    files = [*LIBRARY.rglob("*.py")]
+    assert len(files) > 100
+    assert not [file for file in files if imported(file, "rungs_course")]
+
+
+def test_headers_include_only_what_lies_below_them():
+    arrows = gathered(paths.CPP, "**/*.[ch]pp", lambda file: included(file, paths.CPP))
+    assert len(arrows) > 4
+    assert not against(arrows, CPP)
+
+
+@pytest.mark.parametrize(
+    ("arrows", "refused"),
+    [
+        ({"train": {"chess"}}, []),
+        ({"chess": {"train"}}, ["chess -> train"]),
+        ({"chess": {"cartpole"}}, ["chess -> cartpole"]),
+        ({"chess": {"stray"}}, ["stray is in no layer"]),
+    ],
+)
+def test_an_arrow_against_the_order_is_named(arrows, refused):
+    assert against(arrows, PYTHON) == refused

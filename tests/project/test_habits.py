@@ -1,0 +1,200 @@
+"""The house rules that a machine can check."""
+
+import ast
+import itertools
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from rungs._src.registry import rungs_of
+from rungs_course.labs import catalogue, pages
+
+ROOT = Path(__file__).parents[2]
+COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+SOLUTIONS = sorted((ROOT / "notebooks" / "solutions").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def tracked(*patterns):
+    command = ["git", "-C", str(ROOT), "ls-files", "--", *patterns]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in done.stdout.splitlines()]
+
+
+def dependencies():
+    """What others bring, of the project and all its extras; CUDA's libraries are PyTorch's."""
+    extras = PROJECT["optional-dependencies"]
+    every = map(Requirement, {*PROJECT["dependencies"], *itertools.chain(*extras.values())})
+    return [each for each in every if each.name not in ("rungs-rl", "cuda-toolkit")]
+
+
+def test_there_are_notebooks_and_solutions_of_each():
+    assert len(NOTEBOOKS) == len(tracked("notebooks/*.ipynb"))
+    assert len(COURSE) == 17
+    assert [path.name for path in SOLUTIONS] == [path.name for path in COURSE]
+
+
+def test_no_outputs_are_committed():
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, 4).cells:
+            assert not cell.get("outputs"), path
+            assert not cell.get("execution_count"), path
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+class TestNotebook:
+    def cells(self, path):
+        return [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+
+    def parameters(self, path):
+        return [cell for cell in self.cells(path) if "parameters" in cell.metadata.get("tags", [])]
+
+    def test_every_figure_is_described_in_words(self, path):
+        shows = re.compile(r"(figure\w*$|(explore|predict)_\w+\()")
+        for cell in self.cells(path):
+            if shows.match(cell.source.splitlines()[-1]):
+                words = cell.metadata["mystnb"]
+                assert len(words["image"]["alt"]) > 30, cell.id
+                assert words["figure"]["caption"], cell.id
+
+    def test_plumbing_is_folded(self, path):
+        # Imports, what is saved, and sentences around numbers: a page is about what is between.
+        # (cppyy's import is a page's subject.)
+        plumbing = re.compile(
+            r"^(import (?!cppyy)|from )|\b(results\.save|save_figure|say)\(", re.MULTILINE
+        )
+        for cell in self.cells(path):
+            folded = "hide-input" in cell.metadata.get("tags", [])
+            assert folded == cell.metadata.get("jupyter", {}).get("source_hidden", False), cell.id
+            assert folded or not plumbing.search(cell.source), cell.id
+
+    def test_one_parameters_cell_of_plain_literals(self, path):
+        (cell,) = self.parameters(path)
+        for statement in ast.parse(cell.source).body:
+            assert isinstance(statement, ast.Assign), cell.source
+            ast.literal_eval(statement.value)
+
+    def test_every_parameter_is_read(self, path):
+        (cell,) = self.parameters(path)
+        names = {statement.targets[0].id for statement in ast.parse(cell.source).body}
+        assert {"size", "seed", "out", "figures"} <= names
+        read = {
+            node.id
+            for other in self.cells(path)
+            for node in ast.walk(ast.parse(other.source))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+        assert names <= read
+
+    def test_it_links_its_labs(self, path):
+        labs = [lab for lab in catalogue.labs().values() if lab.notebook == path.stem]
+        assert labs
+        last = nbformat.read(path, 4).cells[-1].source
+        for lab in labs:
+            assert f"[{lab.name}, {lab.title}](labs/{pages.file_of(lab).name})" in last
+
+    def test_its_questions_explain_every_choice(self, path):
+        (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("## Questions")]
+        questions = re.split(r"^\*\*.+\*\*$", cell.source, flags=re.MULTILINE)[1:]
+        assert 2 <= len(questions) <= 4
+        for question in questions:
+            choices = re.findall(r"<details><summary>(.+)</summary>(.+)</details>", question)
+            assert len(choices) == question.count("<summary>") >= 3
+            assert sum(why.startswith("Right. ") for _, why in choices) == 1
+            assert all(why.startswith(("Right. ", "No. ")) for _, why in choices)
+
+    def test_it_has_the_headings_of_the_course(self, path):
+        text = "\n".join(
+            c.source for c in nbformat.read(path, 4).cells if c.cell_type == "markdown"
+        )
+        headings = ("What you'll do", "What you'll learn", "What you'll need")
+        for heading in (*headings, "## Summary", "## Exercises"):
+            assert heading in text
+
+    def test_its_exercises_lead_to_their_answers(self, path):
+        last = nbformat.read(path, 4).cells[-1].source
+        assert f"](solutions/{path.name})" in last.split("## Exercises")[1]
+
+
+def test_dependencies_are_ranges():
+    for each in dependencies():
+        assert {limit.operator for limit in each.specifier} == {">=", "<"}, each
+
+
+def test_the_lock_is_within_the_ranges():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    locked = {canonicalize_name(line.split("==")[0]): line.split("==")[1] for line in lines}
+    for each in dependencies():
+        assert each.specifier.contains(locked[canonicalize_name(each.name)]), each
+
+
+def test_conda_users_get_every_extra():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    # One is in others, one needs a GPU, one asks for another pandas.
+    extras = sorted({*PROJECT["optional-dependencies"]} - {"cling", "gpu", "tianshou"})
+    assert pip == ["--constraint constraints.txt", f"--editable .[{','.join(extras)}]"]
+
+
+def test_nothing_names_this_machine_or_a_registry():
+    # Spelt apart, so that this file doesn't name them either.
+    words = [str(Path.home()), str(ROOT), "pypi" + ".org", "pythonhosted" + ".org"]
+    for path in tracked("*.py", "*.md", "*.toml", "*.yml", "*.txt", "*.ipynb", "*.csv", "Makefile"):
+        text = path.read_text()
+        assert not [word for word in words if word in text], path
+
+
+def test_every_extra_that_is_advised_exists():
+    extras, found = PROJECT["optional-dependencies"], set()
+    for path in tracked("lib/*.py", "*.md", "*.ipynb"):
+        text = path.read_text()
+        advised = re.findall(r"'(?:\.|\S+\.whl)\[([\w,]+)\]'", text)
+        advised += re.findall(r"""(?:install_hint\(|extra=)["'](\w+)["']""", text)
+        assert {name for names in advised for name in names.split(",")} <= set(extras), path
+        found |= {*advised}
+    assert {"train", "cling", "mpi", "course"} <= found
+    assert {rung.extra for env in ("chess", "cartpole") for rung in rungs_of(env)} <= {"", *extras}
+
+
+def test_no_page_or_message_installs_another_project():
+    # What a package index calls `rungs` is not ours. (The changelog says what was.)
+    for path in tracked("*.py", "*.md", "*.ipynb", "*.toml", "*.yml", "Makefile"):
+        text = path.read_text()
+        assert not re.search(r"pip install[^\n]*['\" ]rungs(?![\w./-])", text), path
+        assert not re.search(r"['\"]rungs\[\w", text), path
+
+
+def test_every_extra_has_a_line_on_the_page_that_says_how_to_install():
+    table = (ROOT / "docs" / "install.md").read_text().split("## Extras")[1]
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    named = {name for line in lines for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    assert {*PROJECT["optional-dependencies"]} <= named
+
+
+def test_the_workflow_runs_what_is_there():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "course.yml").read_text())["jobs"]
+    commands = [
+        step["run"].split()[0] for job in jobs.values() for step in job["steps"] if "run" in step
+    ]
+    scripts = {ROOT / command for command in commands if "/" in command}
+    assert scripts == {ROOT / ".ci" / "course", ROOT / ".ci" / "run"}
+    assert all(os.access(script, os.X_OK) for script in scripts)
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_solutions_answer_the_questions_that_are_asked(path):
+    asked = nbformat.read(ROOT / "notebooks" / path.name, 4).cells[-1].source
+    exercises = re.findall(r"^\d\. (.*)$", asked.split("## Exercises")[1], re.MULTILINE)
+    text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells)
+    quoted = re.findall(r"^> (.*)$", text.replace("](../", "]("), re.MULTILINE)
+    assert quoted == exercises
+    assert "## In class" in text

@@ -1,0 +1,37 @@
+"""Mutants that still apply. Whether tests kill them, `python -m tests.proof.mutants` tells."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.proof.mutants import AREAS, TIERS
+
+ROOT = Path(__file__).parents[2]
+MUTANTS = [mutant for some in AREAS.values() for mutant in some]
+
+
+def test_every_mutant_changes_what_is_there():
+    for mutant in MUTANTS:
+        assert mutant.changed(ROOT) != (ROOT / mutant.file).read_text(), mutant.fault
+
+
+def test_there_are_many_each_of_another_text():
+    assert len({(each.file, each.old, each.new) for each in MUTANTS}) == len(MUTANTS) >= 60
+
+
+def test_the_tests_that_cover_them_are_there():
+    for mutant in MUTANTS:
+        assert mutant.tests, mutant.fault
+        assert mutant.tier in TIERS, mutant.fault
+        for test in mutant.tests:
+            file, *names = test.split("::")
+            text = (ROOT / file).read_text()
+            assert all(f" {name}(" in text or f" {name}:" in text for name in names), test
+
+
+def test_one_that_applies_no_longer_is_named(tmp_path):
+    mutant = MUTANTS[0]
+    (tmp_path / mutant.file).parent.mkdir(parents=True)
+    (tmp_path / mutant.file).write_text("// rewritten")
+    with pytest.raises(AssertionError, match=f"{mutant.fault}: {mutant.file} holds .* 0 times"):
+        mutant.changed(tmp_path)

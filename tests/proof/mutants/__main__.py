@@ -1,0 +1,195 @@
+"""Tries all mutants, or some, by words of areas or faults: `python -m tests.proof.mutants pawn`.
+
+Each is put into a copy of the source tree, one at a time, and the tests that cover it are run there
+until one fails. Then it is killed; else it survived, and a test is missing.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from rungs._src.machine.cpu import usable_cores
+from tests.proof.mutants import AREAS, TIERS, Mutant
+
+ROOT = Path(__file__).parents[3]
+SECONDS = 600  # after which a run of tests is said to hang; ten times as long for all tests
+KILLED, SURVIVED, BROKEN = "killed", "survived", "broken"
+
+
+class Copy:
+    """A copy of the source tree, in which one run of tests goes on at a time.
+
+    Args:
+        folder: where it will be.
+        cache: where compiled things are kept, for all copies.
+        threads: that PyTorch may use, as copies share the cores.
+    """
+
+    def __init__(self, folder: Path, cache: Path, threads: int):
+        self.folder = folder
+        listed = ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        for name in subprocess.check_output(listed, text=True).split("\0"):
+            if (ROOT / name).is_file() or (ROOT / name).is_symlink():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+        # No bytecode: a file may change and be changed back within its resolution of time.
+        ours = {"PYTHONPATH": str(folder / "lib"), "PYTHONDONTWRITEBYTECODE": "1"}
+        ours |= {"XDG_CACHE_HOME": str(cache), "OMP_NUM_THREADS": str(threads)}
+        self.environment = os.environ | ours
+        command = [sys.executable, "-c", "import rungs; print(rungs.__file__)"]
+        used = subprocess.check_output(command, cwd=folder, env=self.environment, text=True)
+        assert Path(used.strip()) == folder / "lib" / "rungs" / "__init__.py", used
+
+    async def run(self, tests, tier: str, seconds: float, *options: str) -> tuple[int | None, str]:
+        """Runs tests; pytest's exit status, None where they took too long, and what it said."""
+        command = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider"]
+        command += ["-m", TIERS[tier], "--tb=line", "-rfE", *options, *tests]
+        with tempfile.TemporaryFile("w+") as said:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=self.folder,
+                env=self.environment,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+            try:
+                status = await asyncio.wait_for(process.wait(), seconds)
+            except TimeoutError:
+                status = None
+            finally:  # also where we are interrupted, and of all that it started
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+            said.seek(0)
+            return status, said.read()
+
+    async def judge(self, mutant: Mutant) -> tuple[str, str]:
+        """What became of a mutant, and by which test."""
+        file = self.folder / mutant.file
+        intact = file.read_text()
+        file.write_text(mutant.changed(self.folder))
+        try:
+            status, said = await self.run(mutant.tests, mutant.tier, SECONDS, "-x")
+        finally:
+            file.write_text(intact)
+        if status is None:
+            return KILLED, "timed out"
+        if status < 0:
+            return KILLED, f"crashed ({signal.Signals(-status).name})"
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+        if status in (1, 2, 3) and failed:
+            return KILLED, failed[1]
+        return (SURVIVED, "") if status == 0 else (BROKEN, said)
+
+
+async def main(mutants: dict[str, list[Mutant]], jobs: int) -> int:
+    """Judges mutants, by area; returns 1 if any is not killed, else 0."""
+    for mutant in (one for some in mutants.values() for one in some):
+        mutant.changed(ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        shared = Path(folder) / "cache", max(1, usable_cores() // jobs)
+        copies = asyncio.Queue()
+        for number in range(jobs):
+            copies.put_nowait(Copy(Path(folder) / f"copy-{number}", *shared))
+        if not await _all_pass(mutants, copies):
+            return 1
+        outcomes = await _judge_all(mutants, copies)
+    print(f"\n{table(mutants, outcomes)}")
+    return 0 if set(outcomes.values()) == {KILLED} else 1
+
+
+async def _all_pass(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) -> bool:
+    """Whether all tests pass where nothing is wrong; else a failure would tell nothing."""
+    some = [mutant for area in mutants.values() for mutant in area]
+    tiers = {test: mutant.tier for mutant in some for test in mutant.tests}
+    tiers |= {test: "system" for one in some if one.tier == "system" for test in one.tests}
+    jobs = copies.qsize()
+    shares = [
+        (tier, tests)
+        for tier in TIERS
+        for number in range(jobs)
+        if (tests := [test for test, its in tiers.items() if its == tier][number::jobs])
+    ]
+    print(f"{len(some)} mutants; without any, {len(tiers)} files or tests that cover them:")
+
+    async def run(tier, tests):
+        copy = await copies.get()
+        start = time.perf_counter()
+        status, said = await copy.run(tests, tier, 10 * SECONDS)
+        copies.put_nowait(copy)
+        last = said.strip().rpartition("\n")[2] if status == 0 else said
+        print(f"{last} ({tier}, {time.perf_counter() - start:.0f} s)", flush=True)
+        return status == 0
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(run(*share)) for share in shares]
+    return all(task.result() for task in tasks)
+
+
+async def _judge_all(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) -> dict[Mutant, str]:
+    """What became of each; says it as soon as it is known."""
+    outcomes = {}
+
+    async def judge(area, mutant):
+        copy = await copies.get()
+        start = time.perf_counter()
+        outcome, by = await copy.judge(mutant)
+        copies.put_nowait(copy)
+        outcomes[mutant] = outcome
+        seconds = time.perf_counter() - start
+        print(f"\n{outcome.upper():8}  {seconds:3.0f} s  {area}: {mutant.fault} ({mutant.file})")
+        print(f"          {by}", flush=True)
+
+    async with asyncio.TaskGroup() as group:
+        for area, some in mutants.items():
+            for mutant in some:
+                group.create_task(judge(area, mutant))
+    return outcomes
+
+
+def table(mutants: dict[str, list[Mutant]], outcomes: dict[Mutant, str]) -> str:
+    """How many there are of each area and what became of them, in Markdown."""
+    rows = {}
+    for area, some in mutants.items():
+        found = Counter((outcomes[mutant], mutant.tier) for mutant in some)
+        killed = [found[KILLED, tier] for tier in TIERS]
+        rows[area] = [len(some), *killed, len(some) - sum(killed)]
+    rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
+    lines = [" | ".join(map(str, (area, *row))) for area, row in rows.items()]
+    heads = "area | mutants | killed by `make test` | only by `make test-all` | survived"
+    return "\n".join(f"| {line} |" for line in (heads, "--- | ---: | ---: | ---: | ---:", *lines))
+
+
+def _chosen(words: list[str]) -> dict[str, list[Mutant]]:
+    """The mutants whose area or fault holds any of some words, by area; all without words."""
+    chosen = {
+        area: [
+            one
+            for one in some
+            if not words or any(word in f"{area}: {one.fault}" for word in words)
+        ]
+        for area, some in AREAS.items()
+    }
+    return {area: some for area, some in chosen.items() if some}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tests.proof.mutants", description=__doc__)
+    parser.add_argument("word", nargs="*", help="of an area or a fault; by default all are tried")
+    parser.add_argument("--jobs", type=int, default=usable_cores(), help="copies at work at once")
+    options = parser.parse_args()
+    mutants = _chosen(options.word)
+    if not mutants:
+        parser.error(f"no mutant is about {' or '.join(options.word)}")
+    sys.exit(asyncio.run(main(mutants, options.jobs)))
