@@ -45,7 +45,7 @@ class Build(build_py):
         found = compilers(platform)
         if not found:
             sys.exit("Rungs: no C++ compiler is here. Install a wheel of Rungs, or clang++ or g++.")
-        variants = runpy.run_path(str(HERE / "lib/rungs/_src/compile/variants.py"))
+        variants = runpy.run_path(str(HERE / "lib/rungs/_src/native/variants.py"))
         made = variants["of_machine"](platform.rpartition("-")[2])
         if platform.startswith("win"):
             made = made[-1:]  # MinGW's g++ doesn't align its stack as wider vectors need it
@@ -67,7 +67,7 @@ class Build(build_py):
         ]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(lambda command: subprocess.run(command, check=True), commands))
-        # `compile.library` compares what it loads with these, as `sha256sum --check` does.
+        # `native.wheel` compares what it loads with these, as `sha256sum --check` does.
         package = folder.parent
         files = sorted(folder.glob("*.so"))
         hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]

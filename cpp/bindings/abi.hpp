@@ -1,5 +1,5 @@
 // How Python sees the compiled code: a text that names every function, structure, enumeration and
-// constant that it uses, as the compiler has them. lib/rungs/_src/compile/abi.py reads it; a binding is
+// constant that it uses, as the compiler has them. lib/rungs/_src/native/abi.py reads it; a binding is
 // a `.cpp` file of this folder that defines functions by RUNGS_FUNCTION and describes the rest.
 #pragma once
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rungs._src.compile import loader
+from rungs._src.native import loader
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,10 +13,10 @@ import numpy as np
 
 from rungs._src import registry
 from rungs._src.chess.engine import find_program
-from rungs._src.compile import cling, gpp, library, loader
 from rungs._src.machine import gpu
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, in_words
+from rungs._src.native import cling, gpp, loader, wheel
 from rungs._src.processes import ranks
 from rungs.errors import CompilerError, RungsError, UnavailableError, install_hint
 from rungs.version import __version__
@@ -129,7 +129,7 @@ def _compiled() -> str:
     compiler = loader.chosen()
     loader.load()
     if compiler == loader.WHEEL:
-        return f"of this wheel, for {library.chosen().name}"
+        return f"of this wheel, for {wheel.chosen().name}"
     return f"compiled from the headers by {compiler}"
 
 

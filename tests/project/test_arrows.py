@@ -14,7 +14,8 @@ from rungs_course.paths import ROOT
 PYTHON = (
     ("errors", "paths", "version"),
     ("core", "machine"),
-    ("compile", "processes", "memory"),
+    ("threads",),
+    ("native", "processes", "memory"),
     ("chess", "cartpole", "provenance"),
     ("registry",),
     ("__init__",),

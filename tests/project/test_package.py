@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rungs import __version__
-from rungs._src.compile.variants import file_name, of_machine
+from rungs._src.native.variants import file_name, of_machine
 from tests.project.test_docs import blocks
 
 ROOT = Path(__file__).parents[2]

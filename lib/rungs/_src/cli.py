@@ -284,7 +284,7 @@ def _mpi(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    from rungs._src.compile import loader
+    from rungs._src.native import loader
 
     loader.prepare()  # before PyTorch is imported, which takes the OpenMP runtime that is there
     from rungs._src.train import checkpoint

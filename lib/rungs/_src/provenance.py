@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from rungs._src.compile import gpp
 from rungs._src.machine.describe import describe
+from rungs._src.native import gpp
 from rungs.errors import CompilerError, ConfigurationError
 from rungs.version import __version__
 

@@ -47,7 +47,7 @@ def _lacks(name: str) -> SubmissionError:
 
 def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
     # One text for all: Cling compiles OpenMP's pragmas right in the first that has any.
-    from rungs._src.compile import cling
+    from rungs._src.native import cling
 
     cppyy = cling.interpreter()
     spaces = {name: f"lab_{lab.name}_{name}_{unit}" for name in codes}

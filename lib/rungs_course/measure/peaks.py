@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from rungs._src.compile import gpp, loader, openmp
-from rungs._src.compile.abi import described
-from rungs._src.compile.functions import Api
+from rungs._src.native import gpp, loader
+from rungs._src.native.abi import Api, described
+from rungs._src.threads import openmp
 from rungs.errors import CompilerError
 from rungs_course.machine.topology import caches
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from rungs._src import paths
 from rungs._src.chess.engine import find_program
-from rungs._src.compile import gpp
 from rungs._src.machine.cpu import usable_cores
+from rungs._src.native import gpp
 from rungs_course.machine.topology import Cache
 
 MACHINE = "x86-64-v3"

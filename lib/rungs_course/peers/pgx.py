@@ -5,8 +5,8 @@ from typing import ClassVar
 import chess
 import numpy as np
 
-from rungs._src.compile import cache
 from rungs._src.conformance.environment import Outcome, check_not_asked
+from rungs._src.native import cache
 from rungs_course.peers import imported
 from rungs_course.peers.actions import inverse, our_mask, to_ours
 from rungs_course.peers.peer import ChessPeer, Step

@@ -7,7 +7,7 @@ import time
 import pandas as pd
 
 from rungs import make
-from rungs._src.compile import gpp
+from rungs._src.native import gpp
 from rungs.errors import UnavailableError
 from rungs_course import doctor
 from rungs_course.measure.race import segments

@@ -6,9 +6,9 @@ from pathlib import Path
 import ipywidgets
 import pandas as pd
 
-from rungs._src.compile import gpp
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, differing
+from rungs._src.native import gpp
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.measure import peaks, valgrind

@@ -11,8 +11,8 @@ import pandas as pd
 
 import rungs
 from rungs._src.chess.boards.device import Host
-from rungs._src.compile import loader
-from rungs._src.compile.abi import described
+from rungs._src.native import loader
+from rungs._src.native.abi import described
 from rungs.errors import MismatchError
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds

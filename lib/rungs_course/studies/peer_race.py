@@ -213,7 +213,7 @@ def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
 
 def _seated(seats: Iterable[tuple], daemon: bool = True) -> Workers:
     """Starts a process for each `_Seat`, by its arguments."""
-    preload("rungs._src.compile.ready")  # where most seats are ours, C++ is compiled once for all
+    preload("rungs._src.native.ready")  # where most seats are ours, C++ is compiled once for all
     return Workers(_Seat, list(seats), daemon=daemon)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from rungs._src.compile import gpp, loader
-from rungs._src.compile.abi import described
-from rungs._src.compile.team import workers_of
+from rungs._src.native import gpp, loader
+from rungs._src.native.abi import described
+from rungs._src.threads.team import workers_of
 from rungs.errors import MismatchError
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds

@@ -13,7 +13,7 @@ import pandas as pd
 
 import rungs
 from rungs._src import paths
-from rungs._src.compile import cling, gpp
+from rungs._src.native import cling, gpp
 from rungs._src.processes.ranks import launch
 from rungs.errors import WorkerDiedError
 from rungs_course.measure.rank_race import race_games

@@ -27,9 +27,9 @@ from rungs._src.chess.actions import NUM_ACTIONS, legal_actions, move_of
 from rungs._src.chess.boards.native import parse_fen
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
-from rungs._src.compile import gpp, loader
-from rungs._src.compile.functions import Api
 from rungs._src.core.memory import zeroed_lines
+from rungs._src.native import gpp, loader
+from rungs._src.native.abi import Api
 from rungs.errors import MismatchError
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
@@ -161,7 +161,7 @@ class VersionBoards:
     """Boards of a version.
 
     Args:
-        api: the functions of `cpp/course/steps_bindings.cpp`, of `rungs._src.compile`.
+        api: the functions of `cpp/course/steps_bindings.cpp`, of `rungs._src.native`.
         name: of the version.
         games: what they play.
     """

@@ -15,9 +15,10 @@ from rungs._src.chess.boards.native import fen_at
 from rungs._src.chess.buffers import POSITION, Buffers
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.compile import gpp, loader, openmp
-from rungs._src.compile.abi import described
 from rungs._src.core.memory import CACHE_LINE, whole_lines, zeroed_lines
+from rungs._src.native import gpp, loader
+from rungs._src.native.abi import described
+from rungs._src.threads import openmp
 from rungs.errors import MismatchError
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.race import race, steps_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rungs._src.compile import gpp
+from rungs._src.native import gpp
 from rungs.errors import CompilerError
 from rungs_course.measure.peaks import (
     COMPUTE,

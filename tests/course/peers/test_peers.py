@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rungs._src.chess.actions import NUM_ACTIONS, target_of
-from rungs._src.compile import cache
+from rungs._src.native import cache
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import peers
 from rungs_course.paths import ROOT

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs._src.compile import gpp
+from rungs._src.native import gpp
 from rungs.errors import MismatchError
 from rungs_course.measure.valgrind import have_valgrind
 from rungs_course.show import steps as figures

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rungs._src.compile import cache, gpp
+from rungs._src.native import cache, gpp
 from rungs.errors import CompilerError
 
 MADE = b"compiled" * 1000

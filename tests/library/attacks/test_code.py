@@ -50,7 +50,7 @@ def test_cling_compiles_the_headers_of_the_package(planted, tmp_path):
     script = """
 import os
 import rungs
-from rungs._src.compile import cling
+from rungs._src.native import cling
 before = os.getcwd()
 print(rungs.make("chess", "openmp", 1).reset()[0].shape)
 cling.load_learn()

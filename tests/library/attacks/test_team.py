@@ -13,8 +13,8 @@ import pytest
 
 import rungs
 from rungs._src.chess.policy import random_actions
-from rungs._src.compile import team
 from rungs._src.machine.cpu import usable_cores
+from rungs._src.threads import team
 from rungs.errors import UnavailableError
 from rungs_course.measure.load import busy_process
 from rungs_course.measure.race import race

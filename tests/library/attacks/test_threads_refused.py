@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import rungs
-from rungs._src.compile import openmp
+from rungs._src.threads import openmp
 from rungs.errors import UnavailableError
 
 # Room for some threads, but not for many; what is compiled is compiled before.

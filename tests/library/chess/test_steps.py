@@ -9,7 +9,7 @@ import pytest
 
 from rungs._src import paths
 from rungs._src.chess.perft import read_epd
-from rungs._src.compile import cling, gpp
+from rungs._src.native import cling, gpp
 from rungs_course.studies import steps
 
 DATA = Path(__file__).parents[2] / "proof" / "data"

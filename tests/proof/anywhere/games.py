@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import rungs
-from rungs._src.compile import library, loader
+from rungs._src.native import loader, wheel
 
 RECORDED = Path(__file__).with_name("games.sha256")
 SETTINGS = (
@@ -40,4 +40,4 @@ def play(rung: str = "threads", between: Callable[[], object] = lambda: None) ->
 
 if __name__ == "__main__":
     play()
-    print(library.chosen().name if loader.chosen() == loader.WHEEL else loader.chosen())
+    print(wheel.chosen().name if loader.chosen() == loader.WHEEL else loader.chosen())

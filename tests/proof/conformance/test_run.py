@@ -7,7 +7,6 @@ import pytest
 
 from rungs import __version__
 from rungs._src import cli
-from rungs._src.compile import openmp
 from rungs._src.conformance import environments, report
 from rungs._src.conformance.environment import Outcome
 from rungs._src.conformance.environments.python_chess import PythonChess
@@ -15,6 +14,7 @@ from rungs._src.conformance.environments.rung import RungEnvironment
 from rungs._src.conformance.run import FAILS, NOT_OFFERED, PASSES, check, run, run_aside
 from rungs._src.conformance.suite import load
 from rungs._src.registry import rungs_of
+from rungs._src.threads import openmp
 from rungs.errors import ConfigurationError, UnavailableError, UnsupportedError
 from rungs_course import peers
 from rungs_course.peers.ours import OurChess

@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode
 import rungs
 from rungs._src import paths
 from rungs._src.chess.perft import read_epd
-from rungs._src.compile import gpp, loader
-from rungs._src.compile.abi import described
+from rungs._src.native import gpp, loader
+from rungs._src.native.abi import described
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data"

@@ -9,8 +9,8 @@ import chess
 
 from rungs._src.chess.boards.native import parse_fen
 from rungs._src.chess.settings import PLAYABLE
-from rungs._src.compile import loader
 from rungs._src.core.arguments import integer, shortened, shown
+from rungs._src.native import loader
 from rungs.errors import ConfigurationError, InvalidFenError
 
 # Deeper than anyone counts, shallower than the stack.

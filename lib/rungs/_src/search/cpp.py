@@ -15,14 +15,13 @@ from rungs._src.chess.boards.native import fen_at, parse_fen
 from rungs._src.chess.buffers import MOST_LISTED
 from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.compile import loader
-from rungs._src.compile.abi import Structure, described
-from rungs._src.compile.functions import Api
-from rungs._src.compile.team import team_of, thread_count
 from rungs._src.core.memory import zeroed_lines
+from rungs._src.native import loader
+from rungs._src.native.abi import Api, Structure, described
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
 from rungs._src.search.trees import Evaluation, Leaves, Trees, without_engine
+from rungs._src.threads.team import team_of, thread_count
 from rungs.errors import ConfigurationError, UnavailableError
 
 
@@ -34,7 +33,7 @@ class CppTrees(Trees):
         settings: see `Trees`.
         batches: see `Trees`.
         threads: by default as many as there are cores to use. More are allowed, with a warning.
-        compiler: what compiles the headers: see `rungs._src.compile.loader.load`.
+        compiler: what compiles the headers: see `rungs._src.native.loader.load`.
 
     Raises:
         ConfigurationError: `threads` or `compiler` is wrong.

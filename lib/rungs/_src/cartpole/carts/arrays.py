@@ -7,9 +7,8 @@ from numpy.typing import DTypeLike
 
 from rungs._src.cartpole.carts.carts import Outputs
 from rungs._src.cartpole.settings import CartPoleSettings
-from rungs._src.compile.abi import described
-from rungs._src.compile.functions import Api
 from rungs._src.core.memory import zeroed_lines
+from rungs._src.native.abi import Api, described
 
 # Arrays end with a whole register, however many environments there are.
 _LANES = 64

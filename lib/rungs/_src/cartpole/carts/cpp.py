@@ -7,7 +7,7 @@ import numpy as np
 from rungs._src.cartpole.carts.arrays import Arrays
 from rungs._src.cartpole.carts.carts import Carts
 from rungs._src.cartpole.settings import CartPoleSettings
-from rungs._src.compile import loader
+from rungs._src.native import loader
 
 # Steps of carts between two looks at Ctrl-C: some hundredths of a second on one core.
 _AT_ONCE = 2**24
@@ -20,7 +20,7 @@ class CppCarts(Carts):
         num_envs: see `Carts`.
         first_env: see `Carts`.
         settings: see `Carts`.
-        compiler: who compiles the C++, see `rungs._src.compile.loader.load`.
+        compiler: who compiles the C++, see `rungs._src.native.loader.load`.
     """
 
     threads = 1

@@ -4,8 +4,9 @@ import numpy as np
 
 from rungs._src.cartpole.carts.cpp import CppCarts
 from rungs._src.cartpole.settings import CartPoleSettings
-from rungs._src.compile import loader, openmp
-from rungs._src.compile.team import thread_count
+from rungs._src.native import loader
+from rungs._src.threads import openmp
+from rungs._src.threads.team import thread_count
 
 
 class OpenmpCarts(CppCarts):

@@ -4,7 +4,7 @@ import numpy as np
 
 from rungs._src.cartpole.carts.cpp import CppCarts
 from rungs._src.cartpole.settings import CartPoleSettings
-from rungs._src.compile.team import team_of, thread_count
+from rungs._src.threads.team import team_of, thread_count
 
 
 class ThreadsCarts(CppCarts):

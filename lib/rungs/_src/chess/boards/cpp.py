@@ -7,9 +7,9 @@ from rungs._src.chess.boards.native import Memory, fen_at
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import draw_ranks
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.compile import loader
-from rungs._src.compile.functions import Api
 from rungs._src.core.arguments import shown
+from rungs._src.native import loader
+from rungs._src.native.abi import Api
 from rungs.errors import ConfigurationError
 
 
@@ -20,7 +20,7 @@ class CppBoards(Boards):
         num_envs: see `Boards`.
         first_board: see `Boards`.
         settings: see `Boards`.
-        compiler: who compiles the C++, see `rungs._src.compile.loader.load`; time may change, and
+        compiler: who compiles the C++, see `rungs._src.native.loader.load`; time may change, and
             nothing else.
         api: what that loads, instead of a compiler's name.
 
@@ -42,7 +42,7 @@ class CppBoards(Boards):
     ):
         self.api = self._load(compiler) if api is None else api
         if not hasattr(self.api, "rungs_chess_serial_step"):
-            raise ConfigurationError(f"api={shown(api)} is none that rungs._src.compile loads")
+            raise ConfigurationError(f"api={shown(api)} is none that rungs._src.native loads")
         super().__init__(num_envs, first_board, settings)
         self.memory = Memory(self.api, self.buffers, settings, first_board)
         if self.replies is not None:

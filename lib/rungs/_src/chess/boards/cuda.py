@@ -14,12 +14,12 @@ from rungs._src.chess.buffers import OUTPUTS, Buffers
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.compile import loader
-from rungs._src.compile.abi import described
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.memory import on_host
 from rungs._src.core.tensors import checked_validate, chosen_device, moved
 from rungs._src.machine import gpu
+from rungs._src.native import loader
+from rungs._src.native.abi import described
 from rungs.errors import ConfigurationError, UnavailableError
 
 # Steps of a board between two looks at Ctrl-C: some hundredths of a second of a GPU.

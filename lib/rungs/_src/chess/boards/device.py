@@ -4,8 +4,8 @@ import ctypes
 
 import torch
 
-from rungs._src.compile import gpp, loader, nvrtc
-from rungs._src.compile.abi import described
+from rungs._src.native import gpp, loader, nvrtc
+from rungs._src.native.abi import described
 
 _SOURCE = "rungs/cuda.hpp"
 KERNELS = ("reset", "check", "step", "step_many", "write")

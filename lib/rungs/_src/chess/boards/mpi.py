@@ -14,10 +14,10 @@ from rungs._src.chess.boards.openmp import OpenmpBoards
 from rungs._src.chess.boards.wrapped import WrappedBoards
 from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs._src.chess.settings import ChessSettings, share_ends
-from rungs._src.compile import cling
-from rungs._src.compile.abi import described
 from rungs._src.core.arguments import boolean, choice
 from rungs._src.machine.cpu import usable_cores
+from rungs._src.native import cling
+from rungs._src.native.abi import described
 from rungs._src.processes.agreement import check_agreement
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 

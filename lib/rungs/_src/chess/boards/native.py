@@ -12,10 +12,9 @@ from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.observation import format_name
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.compile.abi import Structure, described
-from rungs._src.compile.functions import Api
 from rungs._src.core.arguments import shown
 from rungs._src.core.memory import zeroed_lines
+from rungs._src.native.abi import Api, Structure, described
 from rungs.errors import InvalidFenError, InvalidStateError
 
 
@@ -75,7 +74,7 @@ class Memory:
     """The state of `num_envs` boards and the struct that C++ reads.
 
     Args:
-        api: the compiled functions of `cpp/bindings`, of `rungs._src.compile`.
+        api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
         buffers: where the outputs go.
         settings: the environment's.
         first_board: the number of the first board among all.

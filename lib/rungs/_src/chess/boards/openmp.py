@@ -6,11 +6,11 @@ import numpy as np
 
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.compile import loader, openmp
-from rungs._src.compile.abi import described
-from rungs._src.compile.functions import Api
-from rungs._src.compile.team import thread_count
 from rungs._src.core.arguments import choice, integer
+from rungs._src.native import loader
+from rungs._src.native.abi import Api, described
+from rungs._src.threads import openmp
+from rungs._src.threads.team import thread_count
 from rungs.errors import CompilerError
 
 SCHEDULES = ("static", "dynamic", "guided")

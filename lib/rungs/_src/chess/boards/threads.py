@@ -4,8 +4,8 @@ import numpy as np
 
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.compile.functions import Api
-from rungs._src.compile.team import team_of, thread_count
+from rungs._src.native.abi import Api
+from rungs._src.threads.team import team_of, thread_count
 
 
 class ThreadsBoards(CppBoards):

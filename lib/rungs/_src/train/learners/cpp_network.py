@@ -12,10 +12,10 @@ from torch import nn
 
 from rungs._src.chess.buffers import MOST_LISTED
 from rungs._src.chess.observation import OBSERVATIONS
-from rungs._src.compile import loader
-from rungs._src.compile.abi import described
-from rungs._src.compile.team import thread_count, workers_of
 from rungs._src.core.arguments import shown
+from rungs._src.native import loader
+from rungs._src.native.abi import described
+from rungs._src.threads.team import thread_count, workers_of
 from rungs._src.train.learners.native import Memory
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
 from rungs._src.train.squares import DenseSquares, SparseSquares
@@ -40,7 +40,7 @@ class CppNetwork:
         network: a `PolicyValueNetwork` of the usual sizes on the CPU, in float32, or in float64,
             and then everything is computed in that.
         bfloat16: whether what products multiply is rounded to it. Sums, and all else, stay float32.
-        compiler: who compiles the C++, see `rungs._src.compile.loader.load_learn`.
+        compiler: who compiles the C++, see `rungs._src.native.loader.load_learn`.
         threads: that compute it; by default as many as PyTorch has (`torch.get_num_threads()`).
 
     Raises:

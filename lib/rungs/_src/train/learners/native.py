@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from rungs._src.compile.abi import described
-from rungs._src.compile.functions import Api
 from rungs._src.core.memory import zeroed_lines
+from rungs._src.native.abi import Api, described
 
 # What C++ keeps transposed: its rows are what a piece on a square adds.
 _TRANSPOSED = "squares.weight"
@@ -24,7 +23,7 @@ class Memory:
     """A network's weights, gradients and moments, and the struct that C++ reads.
 
     Args:
-        api: the functions of `cpp/bindings/learn.cpp`, of `rungs._src.compile`.
+        api: the functions of `cpp/bindings/learn.cpp`, of `rungs._src.native`.
         network: a `PolicyValueNetwork` of the sizes that C++ has, whose weights there is room for.
         bfloat16: whether products take numbers rounded to it, of a network of float32.
 

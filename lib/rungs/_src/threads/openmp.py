@@ -14,9 +14,9 @@ import sys
 import threading
 import warnings
 from pathlib import Path
+from typing import Any
 
-from rungs._src.compile.functions import Api
-from rungs._src.compile.team import refused
+from rungs._src.threads.team import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError, install_hint
 
 # What the library is called on Linux, macOS and Windows.
@@ -75,19 +75,19 @@ def warn_of_two() -> None:
     if load():
         text = (
             "PyTorch's OpenMP runtime was loaded before ours: their threads are in each other's "
-            "way. Call rungs._src.compile.openmp.load() before `import torch`"
+            "way. Call rungs._src.threads.openmp.load() before `import torch`"
         )
         warnings.warn(text, OversubscriptionWarning, stacklevel=4)
 
 
-def require_threads(api: Api, number: int) -> None:
+def require_threads(api: Any, number: int) -> None:
     """Makes sure that the system gives the calling thread a team of so many, itself among them.
 
     Where a thread is refused to OpenMP in the middle of a step, it ends the whole process. So as
     many are started here first, all at once, unless this thread has had as many before.
 
     Args:
-        api: the compiled functions of `cpp/bindings`, of `rungs._src.compile`.
+        api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
         number: how many.
 
     Raises:

@@ -98,7 +98,7 @@ def run(first, second):
 
 @pytest.mark.system
 def test_steps_run_on_the_threads_of_pytorch():
-    done = run("from rungs._src.compile import openmp; openmp.load()", "import rungs, torch")
+    done = run("from rungs._src.threads import openmp; openmp.load()", "import rungs, torch")
     assert done.stdout == "0\n"
     assert "OversubscriptionWarning: PyTorch" not in done.stderr
 
@@ -112,7 +112,7 @@ def test_two_runtimes_are_warned_of():
 
 @pytest.mark.parametrize("variable", ["KMP_BLOCKTIME", "KMP_USE_YIELD", "KMP_INIT_AT_FORK"])
 def test_what_the_user_says_of_threads_stands(variable):
-    load = "import os; from rungs._src.compile import openmp; openmp.load()"
+    load = "import os; from rungs._src.threads import openmp; openmp.load()"
     script = f"{load}; print(os.environ[{variable!r}])"
     command = ["env", f"{variable}=0", sys.executable, "-c", script]
     assert subprocess.run(command, capture_output=True, text=True).stdout == "0\n"

@@ -6,11 +6,15 @@ made of that, once for each library: no field, type or number stands in Python a
 
 import ctypes
 import functools
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from rungs.errors import CompilerError
+
+# The functions of `cpp/bindings`: ctypes's or cppyy's, which learn their names from C++.
+Api = Any
 
 # As NumPy writes types of numbers.
 NUMBERS: dict[str, type] = {
@@ -95,7 +99,7 @@ def described(api: Any) -> Description:
     """Returns what a library says of itself.
 
     Args:
-        api: its functions, as `rungs._src.compile` loads them.
+        api: its functions, as `rungs._src.native` loads them.
 
     Raises:
         CompilerError: a structure is not what ctypes makes of its fields; the message names it and
@@ -173,3 +177,33 @@ def _type(name: str, field: str, kind: str, others: dict[str, type[Structure]]) 
     if kind.startswith("V") and kind[1:].isdigit():  # of that size, of which no more is said
         return ctypes.c_uint8 * int(kind[1:])
     raise CompilerError(f"{name}: {field} is of a type that Python doesn't know, {kind}")
+
+
+class _Array:
+    """An argument that is an array, given by its address: as ctypes gives arrays of its own."""
+
+    from_param = (ctypes.c_char * 0).from_buffer  # no Python in between
+
+
+@functools.cache
+def bound(path: Path) -> ctypes.CDLL:
+    """Loads a library that was compiled from `cpp/bindings` or the like, once per path.
+
+    Args:
+        path: the library's.
+
+    Raises:
+        CompilerError: the system can't load it, or it doesn't say what it holds.
+    """
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise CompilerError(f"{path} can't be loaded: {error}") from None
+    if not hasattr(library, "rungs_abi"):
+        raise CompilerError(f"{path} was compiled from something else: it lacks rungs_abi")
+    library.rungs_abi.restype = ctypes.c_size_t
+    for name, (result, *taken) in described(library).functions.items():
+        function = getattr(library, name)
+        function.restype = None if result == "void" else NUMBERS[result]
+        function.argtypes = [_Array if "*" in each else NUMBERS[each] for each in taken]
+    return library

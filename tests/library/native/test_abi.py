@@ -9,8 +9,8 @@ import rungs
 from rungs._src.chess import buffers
 from rungs._src.chess.boards import native
 from rungs._src.chess.reason import Reason
-from rungs._src.compile import abi, loader
 from rungs._src.core.philox import Purpose
+from rungs._src.native import abi, loader
 from rungs.errors import CompilerError
 
 TEAM = """structure Team 16

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rungs._src import paths
-from rungs._src.compile import cache, headers
+from rungs._src.native import cache, headers
 from rungs.errors import CompilerError, UnavailableError, install_hint
 
 

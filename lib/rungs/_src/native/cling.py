@@ -3,7 +3,7 @@
 Cling, the C++ interpreter beneath cppyy, is Clang: given `-O3 -march=native` it makes the same kind
 of code as a compiler run ahead of time. It takes flags only before its first import and only with a
 precompiled header made with the same flags, so this module must be the first to import cppyy. The
-OpenMP runtime that its code calls is `rungs._src.compile.openmp`'s.
+OpenMP runtime that its code calls is `rungs._src.threads.openmp`'s.
 """
 
 import contextlib
@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from rungs._src import paths
-from rungs._src.compile import cache, headers, openmp
-from rungs._src.compile.functions import Api
 from rungs._src.machine.cpu import cpu_features
+from rungs._src.native import cache, headers
+from rungs._src.native.abi import Api
+from rungs._src.threads import openmp
 from rungs.errors import CompilerError, UnavailableError, install_hint
 
 FLAGS = "-O3 -march=native -std=c++20 -fopenmp"

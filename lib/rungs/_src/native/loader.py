@@ -4,9 +4,10 @@ import contextlib
 import os
 from collections.abc import Callable
 
-from rungs._src.compile import cling, gpp, library, openmp
-from rungs._src.compile.functions import Api
 from rungs._src.core.arguments import choice
+from rungs._src.native import cling, gpp, wheel
+from rungs._src.native.abi import Api
+from rungs._src.threads import openmp
 from rungs.errors import CompilerError, UnavailableError
 
 WHEEL, GPP, CLING = COMPILERS = ("wheel", "g++", "cling")
@@ -36,7 +37,7 @@ def chosen(compiler: str | None = None) -> str:
         return choice("compiler", compiler, COMPILERS)
     if asked := os.environ.get("RUNGS_COMPILER"):
         return choice("RUNGS_COMPILER", asked, COMPILERS)
-    if library.is_here():
+    if wheel.is_here():
         return WHEEL
     return CLING if cling.is_here() else GPP
 
@@ -79,5 +80,5 @@ def _loaded(load: Callable[[], Api]) -> Api:
         raise CompilerError(f"the C++ can't be compiled or loaded: {error}") from None
 
 
-_LOADERS = {WHEEL: library.load, GPP: gpp.load, CLING: cling.load}
-_LEARNERS = {WHEEL: library.load, GPP: gpp.load_learn, CLING: cling.load_learn}
+_LOADERS = {WHEEL: wheel.load, GPP: gpp.load, CLING: cling.load}
+_LEARNERS = {WHEEL: wheel.load, GPP: gpp.load_learn, CLING: cling.load_learn}

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rungs._src import paths
-from rungs._src.compile import cache, functions, headers, openmp
 from rungs._src.machine.cpu import cpu_features
+from rungs._src.native import cache, headers
+from rungs._src.native.abi import Api, bound
+from rungs._src.threads import openmp
 from rungs.errors import CompilerError
 
 COMPILER = "g++"
@@ -15,7 +17,7 @@ _LIBRARY = "-O3 -std=c++20 -ffp-contract=off -shared -fPIC"
 FLAGS = f"{_LIBRARY} -fopenmp"
 
 
-def load(march: str = "native") -> functions.Api:
+def load(march: str = "native") -> Api:
     """Loads the functions of `cpp/bindings` from a shared library, built if it isn't there.
 
     After a file has changed they are those of another library, as the header is now.
@@ -29,7 +31,7 @@ def load(march: str = "native") -> functions.Api:
     return _loaded("gpp", headers.API, [*FLAGS.split(), f"-march={march}"])
 
 
-def load_steps(*flags: str) -> functions.Api:
+def load_steps(*flags: str) -> Api:
     """Loads the functions of `cpp/course/steps_bindings.cpp`, compiled with flags of one's choice.
 
     Raises:
@@ -39,7 +41,7 @@ def load_steps(*flags: str) -> functions.Api:
     return _loaded("steps-versions", [headers.STEPS], every)
 
 
-def load_learn() -> functions.Api:
+def load_learn() -> Api:
     """Loads the functions of `cpp/bindings/learn.cpp`.
 
     Raises:
@@ -48,7 +50,7 @@ def load_learn() -> functions.Api:
     return _loaded("learn", [headers.LEARN], [*_LIBRARY.split(), "-pthread", "-march=native"])
 
 
-def load_device(vectors: bool) -> functions.Api:
+def load_device(vectors: bool) -> Api:
     """Loads the functions of `cpp/bindings/device.cpp`, with a processor's vectors or without.
 
     Raises:
@@ -58,7 +60,7 @@ def load_device(vectors: bool) -> functions.Api:
     return _loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
 
 
-def load_course() -> functions.Api:
+def load_course() -> Api:
     """Loads the functions of `cpp/course/bindings.cpp`, which OpenMP's threads help.
 
     Raises:
@@ -69,7 +71,7 @@ def load_course() -> functions.Api:
     return _loaded("course", [headers.COURSE], [*FLAGS.split(), "-march=native"])
 
 
-def load_machine() -> functions.Api:
+def load_machine() -> Api:
     """Loads the functions of `cpp/course/machine_bindings.cpp`, a multiply-add one instruction.
 
     Raises:
@@ -79,9 +81,9 @@ def load_machine() -> functions.Api:
     return _loaded("machine", [headers.MACHINE], flags)
 
 
-def _loaded(name: str, sources: Sequence[str], flags: list[str]) -> functions.Api:
+def _loaded(name: str, sources: Sequence[str], flags: list[str]) -> Api:
     first, *others = (paths.CPP / source for source in sources)
-    return functions.bound(build(name, first, [*flags, *map(str, others)]))
+    return bound(build(name, first, [*flags, *map(str, others)]))
 
 
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:

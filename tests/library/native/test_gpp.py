@@ -6,7 +6,7 @@ import pytest
 
 import rungs
 from rungs._src import paths
-from rungs._src.compile import gpp
+from rungs._src.native import gpp
 from rungs_course.measure.verify import verify_games
 from tests.proof import lockstep
 

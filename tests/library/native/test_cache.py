@@ -2,7 +2,7 @@
 
 import os
 
-from rungs._src.compile import cache
+from rungs._src.native import cache
 
 
 def test_a_pipe_in_the_cache_is_not_waited_for(tmp_path, monkeypatch, capsys):

@@ -5,9 +5,9 @@ import hashlib
 import os
 from pathlib import Path
 
-from rungs._src.compile import functions
-from rungs._src.compile.variants import VARIANTS, Variant, file_name
 from rungs._src.machine.cpu import cpu_features
+from rungs._src.native.abi import Api, bound
+from rungs._src.native.variants import VARIANTS, Variant, file_name
 from rungs.errors import CompilerError, UnavailableError
 
 FOLDER = Path(__file__).parents[2] / "compiled"
@@ -18,7 +18,7 @@ def is_here() -> bool:
     return any(path(variant).exists() for variant in VARIANTS)
 
 
-def load() -> functions.Api:
+def load() -> Api:
     """Loads the functions of `cpp/bindings`, compiled for the best that this processor has.
 
     `RUNGS_ISA` forces a variant, by its name.
@@ -32,7 +32,7 @@ def load() -> functions.Api:
 
 
 @functools.cache
-def _whole(library: Path) -> functions.Api:
+def _whole(library: Path) -> Api:
     """Loads a library whose file is as `setup.py` listed it.
 
     Code that was cut short would end the process as it is loaded, or later.
@@ -44,7 +44,7 @@ def _whole(library: Path) -> functions.Api:
             raise CompilerError(f"{library} is damaged: install the wheel again")
     except OSError as error:
         raise CompilerError(f"the wheel is damaged, install it again: {error}") from None
-    return functions.bound(library)
+    return bound(library)
 
 
 def chosen() -> Variant:

@@ -9,63 +9,63 @@ import pytest
 
 import rungs
 from rungs._src import paths
-from rungs._src.compile import cling, library, loader
-from rungs._src.compile.variants import VARIANTS, file_name, of_machine
+from rungs._src.native import cling, loader, wheel
+from rungs._src.native.variants import VARIANTS, file_name, of_machine
 from rungs.errors import CompilerError, ConfigurationError, UnavailableError, install_hint
 
 BEST_FIRST = of_machine("x86_64")
 
 
 @pytest.fixture
-def wheel(tmp_path, monkeypatch):
+def processor(tmp_path, monkeypatch):
     """An installation that holds code for every processor of a family, and what processors have."""
-    monkeypatch.setattr(library, "FOLDER", tmp_path)
+    monkeypatch.setattr(wheel, "FOLDER", tmp_path)
     for variant in BEST_FIRST:
         (tmp_path / file_name(variant)).touch()
-    return lambda features: monkeypatch.setattr(library, "cpu_features", lambda: features)
+    return lambda features: monkeypatch.setattr(wheel, "cpu_features", lambda: features)
 
 
 @pytest.mark.parametrize("variant", BEST_FIRST, ids=lambda variant: variant.name)
-def test_a_processor_gets_the_best_that_it_can_run(wheel, variant):
-    wheel(" ".join((*variant.features, "and", "others")))
-    assert library.chosen() is variant
+def test_a_processor_gets_the_best_that_it_can_run(processor, variant):
+    processor(" ".join((*variant.features, "and", "others")))
+    assert wheel.chosen() is variant
     # Whatever one of its instruction sets is missing, it is not run.
     for missing in variant.features:
-        wheel(" ".join(each for each in variant.features if each != missing))
+        processor(" ".join(each for each in variant.features if each != missing))
         worse = BEST_FIRST[BEST_FIRST.index(variant) + 1 :]
         able = [each for each in worse if missing not in each.features]
         if able:
-            assert library.chosen() is able[0]
+            assert wheel.chosen() is able[0]
         else:
             with pytest.raises(UnavailableError, match="does not run on this processor"):
-                library.chosen()
+                wheel.chosen()
 
 
 def test_of_an_unknown_processor_the_least_is_assumed_but_where_one_is_asked_for(
-    wheel, monkeypatch
+    processor, monkeypatch
 ):
-    wheel("")
-    assert library.chosen() is BEST_FIRST[-1]
+    processor("")
+    assert wheel.chosen() is BEST_FIRST[-1]
     monkeypatch.setenv("RUNGS_ISA", "x86-64-v3")
-    assert library.chosen().name == "x86-64-v3"
+    assert wheel.chosen().name == "x86-64-v3"
 
 
-def test_one_can_be_forced(wheel, monkeypatch):
-    wheel(" ".join(BEST_FIRST[1].features))
+def test_one_can_be_forced(processor, monkeypatch):
+    processor(" ".join(BEST_FIRST[1].features))
     monkeypatch.setenv("RUNGS_ISA", "x86-64-v2")
-    assert library.chosen().name == "x86-64-v2"
+    assert wheel.chosen().name == "x86-64-v2"
     monkeypatch.setenv("RUNGS_ISA", "x86-64-v4-bits")
     with pytest.raises(UnavailableError, match="this processor lacks avx512_bitalg"):
-        library.chosen()
+        wheel.chosen()
     monkeypatch.setenv("RUNGS_ISA", "z80")
     with pytest.raises(UnavailableError, match="'z80' is none of what is compiled here: x86-64-v4"):
-        library.chosen()
+        wheel.chosen()
 
 
-def test_a_wheel_s_code_comes_first(wheel, monkeypatch):
+def test_a_wheel_s_code_comes_first(processor, monkeypatch):
     monkeypatch.delenv("RUNGS_COMPILER", raising=False)
     assert loader.chosen() == "wheel"
-    monkeypatch.setattr(library, "is_here", lambda: False)
+    monkeypatch.setattr(wheel, "is_here", lambda: False)
     assert loader.chosen() == "cling"
     monkeypatch.setattr(cling, "is_here", lambda: False)
     assert loader.chosen() == "g++"
@@ -84,9 +84,9 @@ def test_who_compiles_can_be_said(monkeypatch):
 
 
 def test_a_source_tree_holds_no_compiled_code():
-    assert not library.is_here()
+    assert not wheel.is_here()
     with pytest.raises(UnavailableError):
-        library.load()
+        wheel.load()
     assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
 
 
@@ -113,9 +113,9 @@ def installed(tmp_path, monkeypatch):
         '#include "bindings/abi.hpp"\n'
         "RUNGS_FUNCTION(std::int64_t, rungs_answer, std::int64_t question) { return question; }"
     )
-    monkeypatch.setattr(library, "FOLDER", compiled)
+    monkeypatch.setattr(wheel, "FOLDER", compiled)
     monkeypatch.delenv("RUNGS_ISA", raising=False)
-    monkeypatch.setattr(library, "cpu_features", lambda: " ".join(variant.features))
+    monkeypatch.setattr(wheel, "cpu_features", lambda: " ".join(variant.features))
 
     def list_sums():
         line = f"{hashlib.sha256(made.read_bytes()).hexdigest()}  {made.relative_to(tmp_path)}\n"
@@ -126,7 +126,7 @@ def installed(tmp_path, monkeypatch):
 
 
 def test_a_whole_library_is_loaded(installed):
-    assert library.load().rungs_answer(2**40) == 2**40
+    assert wheel.load().rungs_answer(2**40) == 2**40
 
 
 @pytest.mark.parametrize(
@@ -143,13 +143,13 @@ def test_a_damaged_file_of_a_wheel_is_refused(damage, installed):
     file, *_ = installed
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(CompilerError, match=f"{file.name} is damaged"):
-        library.load()
+        wheel.load()
 
 
 def test_a_wheel_without_sums_is_refused(installed):
-    (library.FOLDER / "sha256sums").unlink()
+    (wheel.FOLDER / "sha256sums").unlink()
     with pytest.raises(CompilerError, match="sha256sums"):
-        library.load()
+        wheel.load()
 
 
 def test_a_library_that_does_not_say_what_it_holds_is_refused(installed):
@@ -157,7 +157,7 @@ def test_a_library_that_does_not_say_what_it_holds_is_refused(installed):
     compile_code('extern "C" int rungs_answer() { return 42; }')
     list_sums()
     with pytest.raises(CompilerError, match="lacks rungs_abi"):
-        library.load()
+        wheel.load()
 
 
 def test_a_library_that_the_system_refuses_is_named(installed):
@@ -165,7 +165,7 @@ def test_a_library_that_the_system_refuses_is_named(installed):
     made.write_bytes(b"no library")
     list_sums()
     with pytest.raises(CompilerError, match="can't be loaded"):
-        library.load()
+        wheel.load()
 
 
 @pytest.mark.parametrize("compiler", ["cling", "g++"])

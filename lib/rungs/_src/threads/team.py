@@ -8,8 +8,8 @@ belong to. A process that is forked starts its own where it needs any.
 import os
 import threading
 import weakref
+from typing import Any
 
-from rungs._src.compile.functions import Api
 from rungs._src.core.arguments import integer
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs.errors import UnavailableError
@@ -36,7 +36,7 @@ class Team:
     """Threads that a caller has to help it.
 
     Args:
-        api: the compiled functions of `cpp/bindings`, of `rungs._src.compile`.
+        api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
         threads: how many, the caller's among them.
 
     Attributes:
@@ -47,7 +47,7 @@ class Team:
         UnavailableError: the system refuses; the message says how many it gives.
     """
 
-    def __init__(self, api: Api, threads: int):
+    def __init__(self, api: Any, threads: int):
         self.threads = threads
         self.address = api.rungs_team_start(threads)
         if self.address < 0:
@@ -56,7 +56,7 @@ class Team:
         end.atexit = False  # a thread may be in a step still; the system ends them all
 
 
-def team_of(api: Api, threads: int) -> int:
+def team_of(api: Any, threads: int) -> int:
     """Returns the address of the calling thread's team, of so many threads or more.
 
     Raises:
@@ -69,7 +69,7 @@ def team_of(api: Api, threads: int) -> int:
     return team.address
 
 
-def workers_of(api: Api, threads: int) -> tuple[int, int, int]:
+def workers_of(api: Any, threads: int) -> tuple[int, int, int]:
     """Returns with what C++ of another library computes on the calling thread's team.
 
     Args:
@@ -96,7 +96,7 @@ def refused(given: int, number: int) -> UnavailableError:
     )
 
 
-def _end(api: Api, address: int, process: int) -> None:
+def _end(api: Any, address: int, process: int) -> None:
     if process == os.getpid():  # a forked process has none of the threads
         api.rungs_team_end(address)
 

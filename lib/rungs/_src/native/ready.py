@@ -1,5 +1,5 @@
 """The C++, compiled as this is imported: once, for all processes that `preload`'s server forks."""
 
-from rungs._src.compile import loader
+from rungs._src.native import loader
 
 loader.load()

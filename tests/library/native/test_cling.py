@@ -9,7 +9,7 @@ import pytest
 
 import rungs
 from rungs._src import paths
-from rungs._src.compile import cling
+from rungs._src.native import cling
 from rungs.errors import CompilerError
 
 STEP = "import rungs; rungs.make('chess', 'cpp', 1).reset()"

@@ -1,0 +1,1 @@
+"""Threads for C++: a team of our own, or OpenMP's."""
