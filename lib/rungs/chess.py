@@ -14,10 +14,10 @@ from rungs._src.chess.actions import (
 )
 from rungs._src.chess.async_env import AsyncChessEnv
 from rungs._src.chess.buffers import Buffers
-from rungs._src.chess.engine import EngineProcess, UciEngine, find_program
-from rungs._src.chess.observation import BOARD_FIELDS, PLANE_NAMES, dtypes_of, format_name, mirrored
+from rungs._src.chess.engine import UciEngine, find_program
+from rungs._src.chess.observation import BOARD_FIELDS, PLANE_NAMES, mirrored
 from rungs._src.chess.perft import PerftCase, perft_cpp, perft_python, read_epd
-from rungs._src.chess.policy import draw_ranks, random_actions
+from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.snapshot import Snapshot
@@ -33,7 +33,6 @@ __all__ = [
     "Buffers",
     "ChessSettings",
     "ChessVectorEnv",
-    "EngineProcess",
     "PerftCase",
     "Reason",
     "Snapshot",
@@ -41,10 +40,7 @@ __all__ = [
     "action_of",
     "action_on",
     "board_of",
-    "draw_ranks",
-    "dtypes_of",
     "find_program",
-    "format_name",
     "from_uci",
     "legal_actions",
     "mirrored",

@@ -4,6 +4,29 @@ from typing import Self
 
 import gymnasium.error
 
+__all__ = [
+    "BookError",
+    "BusyError",
+    "CompilerError",
+    "ConfigurationError",
+    "DivergedError",
+    "EngineError",
+    "IllegalActionError",
+    "InvalidActionError",
+    "InvalidFenError",
+    "InvalidStateError",
+    "MainGuardError",
+    "MismatchError",
+    "NotebookError",
+    "OversubscriptionWarning",
+    "RungsError",
+    "StorageError",
+    "UnavailableError",
+    "UnsupportedError",
+    "WorkerDiedError",
+    "install_hint",
+]
+
 
 def install_hint(*extras: str) -> str:
     """Returns how to install extras of `pyproject.toml`: `install_hint("train")`.

@@ -1,6 +1,6 @@
 """The pages tell the truth: their Python runs, links lead somewhere, no name lacks an example."""
 
-import ast
+import importlib
 import os
 import re
 import subprocess
@@ -19,8 +19,8 @@ BLOCK = re.compile(r"^```python( continued)?\n(.*?)^```", re.DOTALL | re.MULTILI
 
 # What these bring takes long to import or to compile.
 HEAVY = re.compile(
-    r"import (jax|torch)\b|stable_baselines3|sb3|torchrl|\bray\b|rllib|tianshou|rungs\.train"
-    r"|\"cuda\""
+    r"import (jax|torch)|stable_baselines3|sb3|torchrl|ray|rllib|tianshou|\"cuda\""
+    r"|rungs\.(train|selfplay)"
 )
 
 
@@ -70,47 +70,47 @@ def test_its_links_lead_somewhere(page):
             assert (page.parent / link).exists(), link
 
 
-PUBLIC = llms.public()
+PUBLIC, EXAMPLES = llms.public(), llms.examples()
 
 
-def public_names(module: str) -> list[str]:
-    """The functions and classes of a module, and the methods that its classes write themselves.
-
-    One example stands for all errors.
-    """
-    names = []
-    for node in ast.parse(llms.source_of(module).read_text()).body:
-        error = node.name.endswith(("Error", "Warning")) if hasattr(node, "name") else True
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not (error or node.name[0] == "_"):
-            names.append(node.name)
-            inner = node.body if isinstance(node, ast.ClassDef) else []
-            methods = [each.name for each in inner if isinstance(each, ast.FunctionDef)]
-            names += [name for name in methods if not name.startswith("_")]
-    return names
-
-
-def test_what_users_call_is_public():
-    library = (DOCS / "api" / "environments.md").read_text() + (
-        DOCS / "api" / "index.md"
-    ).read_text()
-    assert {*re.findall(r"automodule:: (\S+)", library)} <= {*PUBLIC}
-    adapters = (ROOT / "lib" / "rungs" / "adapters").glob("[!_]*.py")
-    assert {f"rungs.adapters.{path.stem}" for path in adapters} <= {*PUBLIC}
-    assert {"rungs._src.registry", "rungs._src.train.training", "rungs_course.measure.race"} <= {
-        *PUBLIC
-    }
+def test_every_public_module_has_its_place_in_the_reference():
+    modules = {path.stem for path in (ROOT / "lib" / "rungs").glob("[!_]*.py")} - {"version"}
+    assert {f"rungs.{name}" for name in modules} | {"rungs", "rungs.adapters.sb3"} <= {*PUBLIC}
+    assert {*EXAMPLES} == {*PUBLIC}
+    assert "_src" not in "".join(page.read_text() for page in (DOCS / "api").glob("[!i]*.md"))
 
 
 @pytest.mark.parametrize("module", PUBLIC)
 def test_every_public_name_has_an_example(module):
-    for name in public_names(module):
-        assert re.search(rf"\b{name}\b", PUBLIC[module]), f"{module}.{name} has no example"
+    """One stands for all errors."""
+    names = [name for name in PUBLIC[module] if not name.endswith(("Error", "Warning"))]
+    assert names
+    for name in names:
+        assert re.search(rf"\b{name}\b", EXAMPLES[module]), f"{module}.{name} has no example"
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        pytest.param(name, marks=[pytest.mark.system] if HEAVY.search(name) else [])
+        for name in PUBLIC
+    ],
+)
+def test_every_public_name_can_be_imported(module):
+    try:
+        imported = importlib.import_module(module)
+    except (ModuleNotFoundError, UnavailableError) as error:
+        if not module.startswith("rungs.adapters."):
+            raise
+        pytest.skip(str(error))
+    assert imported.__all__ == PUBLIC[module]
+    assert all(hasattr(imported, name) for name in imported.__all__)
 
 
 def test_one_page_has_all_public_names():
     page = llms.page()
-    for module in PUBLIC:
-        for name in public_names(module):
+    for module, names in PUBLIC.items():
+        for name in names:
             assert re.search(rf"^### .*\b{name}\b", page, re.MULTILINE), (module, name)
 
 

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from rungs._src import paths
 from rungs._src.core.arguments import shortened, shown
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.options import add_options, given, training_of
@@ -81,7 +82,7 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
         return 2 if isinstance(error, _NOT_BEGUN) else 1, str(error)
     if isinstance(error, KeyboardInterrupt):
         return 130, "interrupted"
-    if isinstance(error, ModuleNotFoundError) and not _is_ours(error.name):
+    if isinstance(error, ModuleNotFoundError) and not paths.is_ours(error.name):
         return 2, f"{error.name} is not installed" + (f": {install_hint(extra)}" if extra else "")
     if isinstance(error, BrokenPipeError):
         # Else Python would say so again as it ends, and once more try to write.
@@ -94,10 +95,6 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
         return 1, f"there is too little memory: {error}".removesuffix(": ")
     what = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
     return 1, f"{what} (a fault of Rungs; --debug shows its traceback)"
-
-
-def _is_ours(module: str | None) -> bool:
-    return module is None or module.partition(".")[0] in ("rungs", "rungs_course")
 
 
 class _Parser(argparse.ArgumentParser):

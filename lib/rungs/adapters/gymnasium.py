@@ -12,6 +12,8 @@ from rungs._src.core.arguments import choice
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError
 
+__all__ = ["ChessEnv", "LegalActions"]
+
 
 class LegalActions(gymnasium.spaces.Discrete):
     """All actions of chess, of which `sample()` chooses uniformly among those that are legal now.

@@ -13,6 +13,8 @@ from rungs._src.core.arguments import choice
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
+__all__ = ["env", "raw_env"]
+
 try:
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers

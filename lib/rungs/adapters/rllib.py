@@ -23,6 +23,8 @@ from rungs._src.core.arguments import shown
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
+__all__ = ["ChessVectorEnv", "MaskedPPOModule"]
+
 try:
     import torch
     from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule

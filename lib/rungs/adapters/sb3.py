@@ -13,6 +13,8 @@ from rungs._src.core.batch_env import BatchEnv
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
+__all__ = ["BatchVecEnv", "CartPoleVecEnv", "ChessVecEnv"]
+
 try:
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn

@@ -12,6 +12,8 @@ from rungs._src.core.arguments import checked_actions, checked_indices, integer
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
+__all__ = ["ChessVectorEnv"]
+
 try:
     from tianshou.data import Batch
     from tianshou.env import BaseVectorEnv

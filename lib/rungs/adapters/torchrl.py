@@ -12,6 +12,8 @@ from rungs._src.core.arguments import integer
 from rungs._src.core.batch_env import Array
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
+__all__ = ["ChessEnv"]
+
 try:
     from tensordict import TensorDict, TensorDictBase
     from torchrl.data import Binary, Categorical, Composite, Unbounded

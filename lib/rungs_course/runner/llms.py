@@ -7,44 +7,74 @@ from pathlib import Path
 from rungs_course import paths
 
 API = paths.ROOT / "docs" / "api"
+_LIB = paths.ROOT / "lib"
 _HEAD = """# Rungs
 
 > Fast, exact reinforcement-learning environments (chess, CartPole), the same, bit for bit, from
 > Python to CUDA.
 
 `rungs.make("chess", rung="threads", num_envs=512, opponent="random")` is a vector environment of
-Gymnasium's. What follows are all public names: for each module an example that the tests run, then
-what it says of itself.
+Gymnasium's. What follows are all public names: for each module the examples that the tests run,
+then what each name says of itself.
 """
 
-# A module of docs/api with an example above its members: its name, and the page's text before them.
-_PUBLIC = re.compile(r"^## (\S+)\n\n(```python\n.*?)```\{eval-rst\}", re.DOTALL | re.MULTILINE)
+# A section of docs/api: its module, and what comes before the module's members.
+_SECTION = re.compile(r"^## (rungs\S*)\n\n(.*?)```\{eval-rst\}", re.DOTALL | re.MULTILINE)
 
 
-def public() -> dict[str, str]:
-    """Returns the examples of all public modules by their names, as Markdown, page by page."""
-    index = (API / "index.md").read_text()
-    pages = re.findall(r"^(\w+)$", index.split("{toctree}")[1], re.MULTILINE)
-    found: dict[str, str] = {}
-    for page in pages:
-        for section in re.split(r"^(?=## )", (API / f"{page}.md").read_text(), flags=re.MULTILINE):
-            if match := _PUBLIC.match(section):
-                found[match[1]] = match[2].strip()
-    return found
+def public() -> dict[str, list[str]]:
+    """Returns the names in `__all__` of each public module."""
+    library = _LIB / "rungs"
+    files = [library / "__init__.py", *library.glob("[!_]*.py"), *library.glob("adapters/[!_]*.py")]
+    modules = {_module_of(file): _names_in(file) for file in files if file.name != "version.py"}
+    return dict(sorted(modules.items()))
+
+
+def examples() -> dict[str, str]:
+    """Returns what stands above the members of each module in the reference, as Markdown."""
+    pages = re.findall(r"^(\w+)$", (API / "index.md").read_text(), re.MULTILINE)
+    texts = [(API / f"{page}.md").read_text() for page in pages]
+    return {module: above.strip() for text in texts for module, above in _SECTION.findall(text)}
 
 
 def page() -> str:
     """Returns the page, made of the examples and the docstrings as they stand in the source."""
-    return "\n".join([_HEAD, *(_module(name, example) for name, example in public().items())])
+    names, parts = public(), [_HEAD]
+    for module, above in examples().items():
+        docstring = ast.get_docstring(_tree(_file_of(module))) or ""
+        parts += [f"## {module}", docstring, above]
+        parts += [_described(module, name) for name in names[module]]
+    return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
 
 
-def _module(name: str, example: str) -> str:
-    tree = ast.parse(source_of(name).read_text())
-    parts = [f"## {name}", ast.get_docstring(tree) or "", example]
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            parts.append(_member(node, ""))
-    return "\n\n".join(part for part in parts if part) + "\n"
+def _module_of(file: Path) -> str:
+    return ".".join(file.relative_to(_LIB).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _file_of(module: str) -> Path:
+    path = _LIB / module.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+def _names_in(file: Path) -> list[str]:
+    for node in _tree(file).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    return []
+
+
+def _described(module: str, name: str) -> str:
+    """Returns what a name says of itself, in the module that defines it."""
+    for node in _tree(_file_of(module)).body:
+        if isinstance(node, ast.ImportFrom) and any(each.name == name for each in node.names):
+            return _described(str(node.module), name)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+            return _member(node, "")
+    return f"### {name}"
 
 
 def _member(node: ast.FunctionDef | ast.ClassDef, owner: str) -> str:
@@ -57,9 +87,3 @@ def _member(node: ast.FunctionDef | ast.ClassDef, owner: str) -> str:
         if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")
     ]
     return "\n\n".join([f"### class {node.name}", ast.get_docstring(node) or "", *methods])
-
-
-def source_of(module: str) -> Path:
-    """Returns the file of a module of ours: `source_of("rungs._src.chess.actions")`."""
-    path = paths.ROOT / "lib" / module.replace(".", "/")
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

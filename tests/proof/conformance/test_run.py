@@ -9,8 +9,7 @@ from rungs import __version__
 from rungs._src import cli
 from rungs._src.conformance import environments, report
 from rungs._src.conformance.environment import Outcome
-from rungs._src.conformance.environments.python_chess import PythonChess
-from rungs._src.conformance.environments.rung import RungEnvironment
+from rungs._src.conformance.environments import PythonChess, RungEnvironment
 from rungs._src.conformance.run import FAILS, NOT_OFFERED, PASSES, check, run, run_aside
 from rungs._src.conformance.suite import load
 from rungs._src.registry import rungs_of
@@ -182,7 +181,7 @@ class TestReport:
 
 YOURS = """
 import os
-from rungs._src.conformance.environments.python_chess import PythonChess
+from rungs._src.conformance.environments import PythonChess
 
 class Mine(PythonChess):
     pass

@@ -4,7 +4,7 @@ import chess
 import pytest
 
 from rungs import conformance
-from rungs._src.conformance.environments.python_chess import PythonChess
+from rungs._src.conformance.environments import PythonChess
 from rungs._src.conformance.run import PASSES, check
 from rungs._src.conformance.suite import ENDINGS, load
 from rungs.errors import ConfigurationError

@@ -122,6 +122,8 @@ def _served(name: str) -> Workers:
             if raised:
                 raise kind(says.strip()) from None
         says = str(error).strip().splitlines()[-1]
+        if says.startswith("ModuleNotFoundError: No module named 'rungs"):
+            raise  # a fault of ours
         raise UnavailableError(f"{name} can't be made: {says}") from None
 
 

@@ -75,7 +75,7 @@ def warn_of_two() -> None:
     if load():
         text = (
             "PyTorch's OpenMP runtime was loaded before ours: their threads are in each other's "
-            "way. Call rungs._src.threads.openmp.load() before `import torch`"
+            "way. Call rungs.machine.load_openmp() before `import torch`"
         )
         warnings.warn(text, OversubscriptionWarning, stacklevel=4)
 
