@@ -4,8 +4,19 @@ import argparse
 import sys
 from pathlib import Path
 
-from rungs._src.cli import add_conformance, parameters, play_suite, run_command, to_path
+from rungs._src.cli import (
+    add_conformance,
+    add_parameters,
+    add_run_options,
+    parameters,
+    play_suite,
+    run_command,
+    to_path,
+)
 from rungs.errors import ConfigurationError
+from rungs_course import paths
+
+RUN = paths.ROOT / "data" / "run"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,23 +28,20 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     run = commands.add_parser("run", help="run the notebooks, each in a process of its own")
     run.add_argument("--size", help="smoke, quick (the default) or full")
     run.add_argument("--only", metavar="01,03", help="numbers of the notebooks to run")
-    run.add_argument("--out", type=to_path, help="the run's folder (default: data/run)")
-    run.add_argument("--resume", action="store_true", help="go on with the run in --out")
-    run.add_argument(
-        "-p",
-        dest="parameters",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a value for the notebooks' parameters cells; may be given several times",
-    )
+    add_run_options(run, RUN)
+    add_parameters(run, "a value for the notebooks' parameters cells")
     run.set_defaults(command=_run, extra="course")
 
     race = commands.add_parser("race", help="what works here, and a race of some seconds")
     race.set_defaults(command=_race, extra="course")
 
     book = commands.add_parser("book", help="make a book of the notebooks that were run")
-    book.add_argument("--out", type=to_path, help="the run's folder (default: data/run)")
+    folder = {
+        "type": to_path,
+        "default": Path("data/run"),
+        "help": "of the run (default: data/run)",
+    }
+    book.add_argument("--out", **folder)
     book.set_defaults(command=_book, extra="book")
 
     doctor = commands.add_parser("doctor", help="what works here, and how to get what doesn't")
@@ -96,17 +104,16 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
 def _run(options: argparse.Namespace) -> int:
     from rungs_course.runner import chain, first
 
-    out = options.out or chain.OUT
     if options.resume:
         if options.size or options.only is not None or options.parameters:
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")
-        chain.resume(out=out)
+        chain.resume(out=options.out)
     else:
         chain.run(
             size="quick" if options.size is None else options.size,
             only=options.only.split(",") if options.only is not None else None,
             parameters=parameters(options.parameters, reserved=("size", "out", "figures")),
-            out=out,
+            out=options.out,
             before=first.look_aside if options.only is None else None,
         )
     return 0
@@ -120,9 +127,9 @@ def _race(options: argparse.Namespace) -> int:
 
 
 def _book(options: argparse.Namespace) -> int:
-    from rungs_course.runner import book, chain
+    from rungs_course.runner import book
 
-    print(f"Read {book.build(options.out or chain.OUT)}")
+    print(f"Read {book.build(options.out)}")
     return 0
 
 
@@ -161,7 +168,6 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _record(options: argparse.Namespace) -> int:
     from rungs_course.runner import recorded
-    from rungs_course.runner.chain import OUT
     from rungs_course.runner.record import record
 
     if options.agents:
@@ -178,7 +184,7 @@ def _record(options: argparse.Namespace) -> int:
             return 1
         print(f"{folder} is complete, unchanged, and of one idle machine")
         return 0
-    path = record(options.folder or OUT)
+    path = record(options.folder or RUN)
     print(f"Recorded in {path}")
     if path.is_file():
         print("How long its notebooks took: results are recorded of runs of size 'full' only")

@@ -12,7 +12,7 @@ from rungs import __version__
 from rungs._src import cli
 from rungs_course import cli as course
 from rungs_course.measure import results
-from tests.course import notebooks as tiny
+from tests.course.runner import notebooks as tiny
 
 
 def rungs(*arguments):
@@ -62,24 +62,6 @@ def test_a_wrong_count_names_the_fen(epd, capsys):
     assert "RNBQKBNR w KQkq -: depth 2 has 401 leaves, not 400" in error
 
 
-@pytest.mark.parametrize(
-    ("line", "named"),
-    [
-        ("nonsense", "x.epd:1"),
-        ("4k3/8/8/8/8/8/8/4K3 w - - ;1 5", "x.epd:1"),
-        ("4k3/8/8/8/8/8/8/4K3 w - - ;D-1 5", "x.epd:1"),
-        ("4k3/8/8/8/8/8/8/4K3 w - - ;D1 5 ;D1 6", "x.epd:1"),
-        ("# nothing but a comment", "x.epd holds no position"),
-        ("4k3/8/8/8/8/8/8/4K3 w - - ;D9 1", "x.epd:1"),
-        ("4k3/8/8/8/8/8/8/4K3 w - - ;D1 x", "x.epd:1"),
-    ],
-)
-def test_a_bad_line_is_named(epd, line, named, capsys):
-    epd.write_text(line)
-    assert cli.main(["perft", "--epd", str(epd), "--depth", "1"]) == 2
-    assert named in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("rung", "why"), [("cpp", "one king"), ("python", "KING")])
 def test_an_impossible_position_is_named_on_either_rung(epd, rung, why, capsys):
     epd.write_text("# no kings\n8/8/8/8/8/8/8/8 w - - ;D1 0")
@@ -95,33 +77,6 @@ def test_a_depth_beyond_the_stack_is_refused_not_crashed_on(epd, rung):
     done = rungs("perft", "--epd", epd, "--depth", 999999, "--rung", rung)
     assert done.returncode == 2
     assert "999999" in done.stderr
-
-
-def test_a_file_that_is_not_text_is_named(epd, capsys):
-    epd.write_bytes(b"\xff\xfe")
-    assert cli.main(["perft", "--epd", str(epd), "--depth", "1"]) == 2
-    assert "x.epd:1" in capsys.readouterr().err
-
-
-def test_wrong_use_is_one_clear_line(tmp_path, capsys):
-    for arguments, named in (
-        (["perft", "--epd", str(tmp_path / "none"), "--depth", "1"], "none"),
-        (["perft", "--epd", str(tmp_path), "--depth", "0"], "--depth 0"),
-        (["run", "--size", "huge", "--out", str(tmp_path)], "huge"),
-        (["run", "--only", "42", "--out", str(tmp_path)], "42"),
-        (["run", "--only", "", "--out", str(tmp_path)], "no notebook"),
-        (["run", "-p", "boards={[]: 1}", "--out", str(tmp_path)], "boards"),
-        (["run", "-p", "boards", "--out", str(tmp_path)], "NAME=VALUE"),
-        (["run", "-p", "boards=3", "--out", str(tmp_path)], "boards"),
-        (["run", "--resume", "--out", str(tmp_path)], "no run"),
-        (["run", "--resume", "--size", "quick", "--out", str(tmp_path)], "--resume"),
-    ):
-        main = course.main if arguments[0] == "run" else cli.main
-        assert main(arguments) == 2
-        error = capsys.readouterr().err
-        assert error.startswith("rungs: ")
-        assert error.count("\n") == 1
-        assert named in error
 
 
 def test_a_failed_notebook_exits_1(tmp_path, monkeypatch, capsys):
@@ -173,13 +128,6 @@ def test_compare_reports_what_is_larger_than_the_floor(two_runs, tmp_path, capsy
     printed = capsys.readouterr().out
     assert "Nothing changed beyond the noise." in printed
     assert str(tmp_path / "out" / "compare.csv") in printed
-
-
-def test_compare_names_a_folder_without_results(two_runs, tmp_path, capsys):
-    first, _ = two_runs(1.0)
-    assert course.main(["compare", first, str(tmp_path / "nowhere"), "--out", str(tmp_path)]) == 2
-    assert "nowhere holds no results" in capsys.readouterr().err
-    assert not (tmp_path / "compare.csv").exists()
 
 
 def test_a_path_that_is_no_text_can_be_said(tmp_path):

@@ -167,7 +167,7 @@ def test_the_lowest_versions_that_are_allowed_will_do(wheel, tmp_path):
     (site,) = tmp_path.glob("lib/python*/site-packages")
     (site / "rungs_course").symlink_to(ROOT / "lib" / "rungs_course")  # the tests compare by it
     tests = ["chess/test_contract.py", "chess/test_state.py", "chess/test_errors.py"]
-    tests = [ROOT / "tests" / each for each in (*tests, "cartpole/test_sameness.py")]
+    tests = [ROOT / "tests" / "library" / each for each in (*tests, "cartpole/test_sameness.py")]
     without = "not (openmp or mpi or cuda or torch or numba)"  # which are extras
     succeed([python, "-P", "-m", "pytest", "-p", "no:cacheprovider", *tests, "-k", without])
 
@@ -233,7 +233,7 @@ PROGRAMS = {
     "sb3": [
         steps("cartpole", "subproc"),
         *on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]sb3"),
-        *on_pages("docs/training.md", "rungs[.]train[.]sb3"),
+        *on_pages("docs/training.md", "train[.]sb3"),
     ],
     "pettingzoo": on_pages("docs/*.md", "rungs[.]adapters[.]pettingzoo"),
     "gpu": GPU,

@@ -40,8 +40,8 @@ def run_command(
 ) -> int:
     """Parses a command line of `prog` and runs its command; returns the exit status.
 
-    That is 0, 1 (it failed), 2 (it could not begin: wrong use, or something is missing here), or
-    130 (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
+    That is 0, 1 (it failed), 2 (it could not begin: wrong use, or a missing package), or 130
+    (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
     """
     debug, extra = False, ""
     if isinstance(sys.stdout, io.TextIOWrapper):  # a path or a move may hold what is no UTF-8
@@ -61,31 +61,20 @@ def run_command(
         return status
 
 
-# Wrong use, or something is missing here.
-_NOT_BEGUN = (
-    CompilerError,
-    ConfigurationError,
-    InvalidFenError,
-    InvalidStateError,
-    UnavailableError,
-)
+_WRONG_USE = (ConfigurationError, InvalidFenError, InvalidStateError)
+_MISSING = (CompilerError, UnavailableError)
 
 
 def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
-    """Returns the exit status that an error ends in, and what is said of it.
-
-    Args:
-        error: what was raised.
-        extra: of pyproject.toml's, that brings what the command imports; "" where none does.
-    """
+    """Returns an error's exit status and message; `extra` brings what the command imports."""
     if isinstance(error, RungsError):
-        return 2 if isinstance(error, _NOT_BEGUN) else 1, str(error)
+        return 2 if isinstance(error, (*_WRONG_USE, *_MISSING)) else 1, str(error)
     if isinstance(error, KeyboardInterrupt):
         return 130, "interrupted"
     if isinstance(error, ModuleNotFoundError) and not paths.is_ours(error.name):
         return 2, f"{error.name} is not installed" + (f": {install_hint(extra)}" if extra else "")
     if isinstance(error, BrokenPipeError):
-        # Else Python would say so again as it ends, and once more try to write.
+        # Otherwise Python flushes stdout as it ends, and reports the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1, "nobody reads what is written"
     if isinstance(error, OSError):
@@ -98,7 +87,7 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are errors of ours, one line each."""
+    """A parser that raises ConfigurationError, with one line, instead of exiting."""
 
     def error(self, message: str):
         raise ConfigurationError(f"{shortened(message)} ({self.prog} --help says more)")
@@ -107,7 +96,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser(prog: str, add_commands: Callable) -> _Parser:
     parser = _Parser(prog=prog)
     parser.add_argument("--version", action="version", version=f"Rungs {__version__}")
-    parser.set_defaults(extra="")  # of pyproject.toml's, that brings what the command imports
+    parser.set_defaults(extra="")  # the one of pyproject.toml that brings what a command imports
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_commands(commands)
     for each in (parser, *commands.choices.values()):
@@ -125,6 +114,25 @@ def to_path(text: str) -> Path:
     if "\0" in text:
         raise argparse.ArgumentTypeError(f"{shown(text)} is no path")
     return Path(text)
+
+
+def add_run_options(parser: argparse.ArgumentParser, default: Path) -> None:
+    """Adds `--out`, a run's folder, and `--resume`."""
+    text = f"the run's folder (default: {default})"
+    parser.add_argument("--out", type=to_path, default=default, help=text)
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
+
+
+def add_parameters(parser: argparse.ArgumentParser, what: str) -> None:
+    """Adds `-p NAME=VALUE`; see `parameters`."""
+    parser.add_argument(
+        "-p",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"{what}; may be given several times",
+    )
 
 
 def add_conformance(commands: argparse._SubParsersAction, names: str) -> argparse.ArgumentParser:
@@ -165,35 +173,16 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     mpi.set_defaults(command=_mpi)
 
     train = commands.add_parser("train", help="train a policy by PPO on any rung")
-    train.add_argument(
-        "--out",
-        type=to_path,
-        default=Path("data/run/train"),
-        help="the run's folder (default: data/run/train)",
-    )
-    train.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    add_run_options(train, Path("data/run/train"))
     train.add_argument(
         "--trust", action="store_true", help="let a run that goes on start the engine it names"
     )
-    train.add_argument(
-        "-p",
-        dest="how",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting of the rung, such as threads=4; may be given several times",
-    )
+    add_parameters(train, "a setting of the rung, such as threads=4")
     add_options(train)
     train.set_defaults(command=_train, extra="train")
 
     selfplay = commands.add_parser("selfplay", help="train a policy by search and self-play")
-    selfplay.add_argument(
-        "--out",
-        type=to_path,
-        default=Path("data/run/selfplay"),
-        help="the run's folder (default: data/run/selfplay)",
-    )
-    selfplay.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    add_run_options(selfplay, Path("data/run/selfplay"))
     add_options(selfplay, (SelfPlayTraining,))
     selfplay.set_defaults(command=_selfplay, extra="train")
 
@@ -203,11 +192,11 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
 
 
 def parameters(texts: list[str], reserved: tuple[str, ...] = ()) -> dict[str, object]:
-    """Reads what was given by `-p`.
+    """Returns the values that were given by `-p`.
 
     Raises:
         ConfigurationError: one is not NAME=VALUE, is given twice, has a reserved name, or a value
-            that no notebook or rung takes.
+            that JSON can't represent.
     """
     values = {}
     for text in texts:
@@ -287,7 +276,7 @@ def _train(options: argparse.Namespace) -> int:
     from rungs._src.train import checkpoint
     from rungs._src.train.training import train
 
-    training = training_of(options, parameters(options.how))
+    training = training_of(options, parameters(options.parameters))
     if options.resume:
         if training != Training():
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")
@@ -330,8 +319,8 @@ def play_suite(
 
     Args:
         options: of the command `conformance`.
-        chosen: the environments, as of `rungs._src.conformance.environments.named`.
-        version: says which version of a name's project is installed.
+        chosen: as `rungs._src.conformance.environments.named` returns them.
+        version: returns the installed version of a name's project.
     """
     from rungs._src.conformance import report
     from rungs._src.conformance.run import FAILS, run_aside, unavailable

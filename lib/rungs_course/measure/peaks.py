@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from rungs._src.native import gpp, loader
+from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
 from rungs._src.threads import openmp
 from rungs.errors import CompilerError
+from rungs_course import compiled
 from rungs_course.machine.topology import caches
 
 # What `rungs::machine::Peak` calls each.
@@ -43,7 +44,7 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
     Raises:
         UnavailableError: the system gives fewer threads.
     """
-    api = gpp.load_machine()
+    api = compiled.load_machine()
     measurements = {}
     for count in threads:
         openmp.require_threads(loader.load(), count)
@@ -65,7 +66,7 @@ def float32_peak(threads: int) -> float:
         CompilerError: there is no g++ to compile the measurement with.
         UnavailableError: the system gives fewer threads.
     """
-    api = gpp.load_machine()
+    api = compiled.load_machine()
     openmp.require_threads(loader.load(), threads)
     number = _peak(api, "float32")
     run = functools.partial(api.rungs_peak_seconds, number)
@@ -85,7 +86,7 @@ def core_speed() -> dict[str, float | None]:
         of each, in turns. Both are None where there is no g++ to compile the measurement with.
     """
     try:
-        api = gpp.load_machine()
+        api = compiled.load_machine()
     except (CompilerError, OSError):  # there is no g++, or no sources beside a wheel's library
         return {"clock_mhz": None, "flops_per_cycle": None}
     best = {"float32": 0.0, "clock": 0.0}
@@ -120,7 +121,7 @@ def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -
     Raises:
         UnavailableError: the system gives fewer threads.
     """
-    api = gpp.load_machine()
+    api = compiled.load_machine()
     measurements = {}
     for count in threads:
         openmp.require_threads(loader.load(), count)
@@ -151,7 +152,7 @@ def measure_writing(
     Raises:
         UnavailableError: the system gives fewer threads.
     """
-    api = gpp.load_machine()
+    api = compiled.load_machine()
     measurements = {}
     for size, count in itertools.product(sizes, threads):
         openmp.require_threads(loader.load(), count)

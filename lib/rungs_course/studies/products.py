@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from rungs._src.native import gpp, loader
+from rungs._src.native import loader
 from rungs._src.native.abi import described
 from rungs._src.threads.team import workers_of
 from rungs.errors import MismatchError
+from rungs_course import compiled
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 
@@ -127,7 +128,7 @@ def _times(
 
 
 def _by_ours(version: str) -> Callable[..., float]:
-    api = gpp.load_course()
+    api = compiled.load_course()
     number = described(api).enumerations["Product"][version]
 
     def multiplies(a, b, result, threads: int, count: int) -> float:

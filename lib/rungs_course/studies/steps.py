@@ -31,6 +31,7 @@ from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import gpp, loader
 from rungs._src.native.abi import Api
 from rungs.errors import MismatchError
+from rungs_course import compiled
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
 from rungs_course.measure.peaks import measure_writing
@@ -311,7 +312,7 @@ def race_flags(games: Games, names: Iterable[str], *, repeats: int, seconds: flo
         A row per version, flags and repeat: `racer`, `flags`, `repeat`, `plies`, `seconds`.
     """
     every = {
-        (name, " ".join(flags)): VersionBoards(gpp.load_steps(*flags), name, games)
+        (name, " ".join(flags)): VersionBoards(compiled.load_steps(*flags), name, games)
         for name in names
         for flags in FLAGS
     }
@@ -332,7 +333,7 @@ def race_sizes(
     Raises:
         MismatchError: as `race`.
     """
-    api, frames = gpp.load_steps(*NATIVE), []
+    api, frames = compiled.load_steps(*NATIVE), []
     for number in copies:
         many = repeated(games, number, min(games.steps, 4))
         boards = {name: VersionBoards(api, name, many) for name in names}
@@ -344,7 +345,7 @@ def race_sizes(
 
 def compile_all() -> None:
     """Compiles the versions with each of `FLAGS`, on all cores, where that is still to be done."""
-    valgrind.together(gpp.load_steps, FLAGS)
+    valgrind.together(compiled.load_steps, FLAGS)
 
 
 def fill_seconds(num_envs: int, repeats: int = 9) -> float:

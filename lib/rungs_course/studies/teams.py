@@ -16,10 +16,11 @@ from rungs._src.chess.buffers import POSITION, Buffers
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import CACHE_LINE, whole_lines, zeroed_lines
-from rungs._src.native import gpp, loader
+from rungs._src.native import loader
 from rungs._src.native.abi import described
 from rungs._src.threads import openmp
 from rungs.errors import MismatchError
+from rungs_course import compiled
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.race import race, steps_of
 from rungs_course.measure.turns import timed_rounds
@@ -56,7 +57,7 @@ class SharedBoards(CppBoards):
         threads: int,
     ):
         super().__init__(num_envs, first_board, settings)
-        self.course = gpp.load_course()
+        self.course = compiled.load_course()
         ways = described(self.course).enumerations["Way"]
         self._way, self._threads = ways[way.replace(" ", "_")], threads
         openmp.require_threads(self.api, threads)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rungs._src.native import gpp
 from rungs.errors import CompilerError
+from rungs_course import compiled
 from rungs_course.measure.peaks import (
     COMPUTE,
     STREAMS,
@@ -27,7 +27,7 @@ def test_without_a_compiler_a_cores_speed_is_not_known(monkeypatch):
     def none():
         raise CompilerError("g++ is not installed")
 
-    monkeypatch.setattr(gpp, "load_machine", none)
+    monkeypatch.setattr(compiled, "load_machine", none)
     assert core_speed.__wrapped__() == {"clock_mhz": None, "flops_per_cycle": None}
 
 

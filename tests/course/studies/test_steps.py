@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs._src.native import gpp
 from rungs.errors import MismatchError
+from rungs_course import compiled
 from rungs_course.measure.valgrind import have_valgrind
 from rungs_course.show import steps as figures
 from rungs_course.studies import steps
@@ -61,7 +61,7 @@ def test_nothing_is_timed_that_finds_other_actions(games):
 
 
 def test_all_rows_race_and_the_slow_play_fewer_steps(games):
-    racers = steps.racers(games, gpp.load_steps(*steps.NATIVE))
+    racers = steps.racers(games, compiled.load_steps(*steps.NATIVE))
     assert list(racers) == [version.name for version in steps.ALL]
     frame = steps.race(games, racers, repeats=2, warmup=0, seconds=2e-4)
     plies = frame.groupby("racer")["plies"].first()

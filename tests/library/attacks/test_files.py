@@ -15,8 +15,7 @@ import pytest
 
 from rungs._src import cli as library
 from rungs._src.core.atomic import UNFINISHED, atomic_write, remove_leftovers
-from rungs._src.core.folder import locked_output_dir
-from rungs._src.core.lock import locked
+from rungs._src.core.folder import locked, locked_output_dir
 from rungs._src.train import checkpoint
 from rungs._src.train.settings import PpoSettings, Training
 from rungs._src.train.training import train
@@ -320,7 +319,7 @@ def test_a_second_run_or_training_in_a_folder_is_refused_at_once(runs, out):
 def test_a_lock_dies_with_its_process(tmp_path):
     code = (
         "import os, signal, sys\nfrom pathlib import Path\n"
-        "from rungs._src.core.lock import locked\n"
+        "from rungs._src.core.folder import locked\n"
         "with locked(Path(sys.argv[1])):\n"
         "    print('locked', flush=True)\n"
         "    signal.pause()\n"

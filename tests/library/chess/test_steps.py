@@ -10,6 +10,7 @@ import pytest
 from rungs._src import paths
 from rungs._src.chess.perft import read_epd
 from rungs._src.native import cling, gpp
+from rungs_course import compiled
 from rungs_course.studies import steps
 
 DATA = Path(__file__).parents[2] / "proof" / "data"
@@ -31,7 +32,7 @@ TRICKY, RANDOM = (
 
 @pytest.fixture(scope="module")
 def api():
-    return gpp.load_steps(*steps.NATIVE)
+    return compiled.load_steps(*steps.NATIVE)
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +84,10 @@ def test_repeated_games_are_the_same_beside_each_other(games, api):
 
 @pytest.mark.system
 def test_clings_are_the_same(games):
+    api = cling.load()
+    cling.include("course/steps_bindings.cpp")
     for name in ("first", "memory"):
-        boards = steps.VersionBoards(cling.load_steps(), name, games)
+        boards = steps.VersionBoards(api, name, games)
         boards.play(games.steps)
         np.testing.assert_array_equal(boards.bits(), games.masks[-1])
 

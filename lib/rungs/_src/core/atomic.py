@@ -48,7 +48,7 @@ def reraise_as_storage_error(path: Path) -> Iterator[None]:
 def remove_leftovers(folder: Path) -> None:
     """Removes what processes that were killed have left unfinished in `folder`.
 
-    Its caller sees to it that no process is at work there: `rungs._src.core.lock`.
+    Its caller sees to it that no process is at work there: `rungs._src.core.folder`.
     """
     for unfinished in folder.glob(f"{UNFINISHED}*"):
         if not unfinished.is_symlink():

@@ -1,17 +1,20 @@
-"""Folders that say they are ours: what is in them may be replaced, as far as we wrote it."""
+"""Output folders: marked as ours, locked while in use, cleared only of files that we wrote."""
 
 import contextlib
+import fcntl
 import json
+import os
+import socket
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rungs._src.core.arguments import shown
 from rungs._src.core.atomic import atomic_write, remove_leftovers, reraise_as_storage_error
-from rungs._src.core.lock import locked
 from rungs._src.core.schema import schema_error
 from rungs.errors import ConfigurationError
 from rungs.version import __version__
 
+_LOCK = ".rungs-lock"
 _MARK = "rungs.json"
 _TOOL = "rungs, a ladder of environments"  # no other program's
 _SCHEMA = 1
@@ -137,3 +140,50 @@ def _mark(path: Path) -> dict | None:
         return None
     ours = not schema_error(mark, _FORM) and (mark["tool"], mark["schema"]) == (_TOOL, _SCHEMA)
     return mark if ours else None
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keeps others out of a folder, which is made if missing, while the block runs.
+
+    The system gives the lock back when the process ends, however it does.
+
+    Raises:
+        ConfigurationError: another is at work there, which the message names.
+        StorageError: the folder can't be made or written to.
+    """
+    path = folder / _LOCK
+    with contextlib.ExitStack() as held:
+        with reraise_as_storage_error(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = _acquired(path)
+            held.callback(_given_back, lock, path)
+            os.truncate(lock, 0)
+            os.write(lock, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        yield
+
+
+def _acquired(path: Path) -> int:
+    """Returns a descriptor of the file, locked, that is at `path` now: an owner removes its own."""
+    while True:
+        # Never through a link: the file is written to.
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock), path.lstat()):
+                    return lock
+        except BlockingIOError:
+            holder = os.read(lock, 200).decode(errors="replace") or "another process"
+            os.close(lock)
+            raise ConfigurationError(f"{path.parent} is in use by {holder}") from None
+        except OSError:
+            os.close(lock)
+            raise
+        os.close(lock)
+
+
+def _given_back(lock: int, path: Path) -> None:
+    with contextlib.suppress(OSError):  # as where the folder was removed meanwhile
+        path.unlink()  # first: unlocked, it would be another's
+    os.close(lock)

@@ -89,17 +89,6 @@ def load_mpi() -> Api:
     return functions
 
 
-def load_steps() -> Api:
-    """Compiles the functions of `cpp/course/steps_bindings.cpp`.
-
-    Raises:
-        CompilerError: as `load`.
-    """
-    functions = load()
-    _include(headers.STEPS)
-    return functions
-
-
 def load_learn() -> Api:
     """Compiles the functions of `cpp/bindings/learn.cpp`, beside those of `load`.
 
@@ -107,7 +96,7 @@ def load_learn() -> Api:
         CompilerError: as `load`.
     """
     functions = load()
-    _include(headers.LEARN)
+    include(headers.LEARN)
     return functions
 
 
@@ -119,7 +108,7 @@ def _include_mpi() -> None:
     # mpi4py keeps the library's names to itself; Cling needs them too.
     ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
     cppyy.add_include_path(str(mpi_headers(library)))
-    _include(headers.MPI)
+    include(headers.MPI)
 
 
 def mpi_library() -> Path:
@@ -152,14 +141,15 @@ def mpi_headers(library: Path) -> Path:
 
 def _compile() -> None:
     interpreter()
-    _include(*headers.API)
+    include(*headers.API)
     # Cling ignores -fopenmp in silence where its precompiled header was made without.
     if not _functions().rungs_openmp_version():
         raise CompilerError("Cling compiled without OpenMP")
 
 
 @functools.cache
-def _include(*sources: str) -> None:
+def include(*sources: str) -> None:
+    """Compiles sources below `cpp/`; CompilerError where Cling refuses them."""
     import cppyy
 
     try:

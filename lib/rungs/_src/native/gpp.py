@@ -9,12 +9,11 @@ from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native import cache, headers
 from rungs._src.native.abi import Api, bound
-from rungs._src.threads import openmp
 from rungs.errors import CompilerError
 
 COMPILER = "g++"
-_LIBRARY = "-O3 -std=c++20 -ffp-contract=off -shared -fPIC"
-FLAGS = f"{_LIBRARY} -fopenmp"
+LIBRARY = "-O3 -std=c++20 -ffp-contract=off -shared -fPIC"
+FLAGS = f"{LIBRARY} -fopenmp"
 
 
 def load(march: str = "native") -> Api:
@@ -28,17 +27,7 @@ def load(march: str = "native") -> Api:
     Raises:
         CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
     """
-    return _loaded("gpp", headers.API, [*FLAGS.split(), f"-march={march}"])
-
-
-def load_steps(*flags: str) -> Api:
-    """Loads the functions of `cpp/course/steps_bindings.cpp`, compiled with flags of one's choice.
-
-    Raises:
-        CompilerError: as `load`.
-    """
-    every = [*flags, "-std=c++20", "-shared", "-fPIC", "-w"]
-    return _loaded("steps-versions", [headers.STEPS], every)
+    return loaded("gpp", headers.API, [*FLAGS.split(), f"-march={march}"])
 
 
 def load_learn() -> Api:
@@ -47,7 +36,7 @@ def load_learn() -> Api:
     Raises:
         CompilerError: as `load`.
     """
-    return _loaded("learn", [headers.LEARN], [*_LIBRARY.split(), "-pthread", "-march=native"])
+    return loaded("learn", [headers.LEARN], [*LIBRARY.split(), "-pthread", "-march=native"])
 
 
 def load_device(vectors: bool) -> Api:
@@ -57,31 +46,11 @@ def load_device(vectors: bool) -> Api:
         CompilerError: as `load`.
     """
     scalar = [] if vectors else ["-DRUNGS_SCALAR_LANES"]
-    return _loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
+    return loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
 
 
-def load_course() -> Api:
-    """Loads the functions of `cpp/course/bindings.cpp`, which OpenMP's threads help.
-
-    Raises:
-        CompilerError: as `load`.
-        UnavailableError: OpenMP's runtime is not here.
-    """
-    openmp.load()
-    return _loaded("course", [headers.COURSE], [*FLAGS.split(), "-march=native"])
-
-
-def load_machine() -> Api:
-    """Loads the functions of `cpp/course/machine_bindings.cpp`, a multiply-add one instruction.
-
-    Raises:
-        CompilerError: as `load`.
-    """
-    flags = [*_LIBRARY.split(), "-ffp-contract=fast", "-pthread", "-march=native"]
-    return _loaded("machine", [headers.MACHINE], flags)
-
-
-def _loaded(name: str, sources: Sequence[str], flags: list[str]) -> Api:
+def loaded(name: str, sources: Sequence[str], flags: list[str]) -> Api:
+    """Loads the functions of sources below `cpp/`, built into one library if it isn't there."""
     first, *others = (paths.CPP / source for source in sources)
     return bound(build(name, first, [*flags, *map(str, others)]))
 

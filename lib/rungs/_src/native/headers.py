@@ -13,9 +13,6 @@ API = ("bindings/chess.cpp", "bindings/cartpole.cpp", "bindings/search.cpp", "bi
 LEARN = "bindings/learn.cpp"
 MPI = "bindings/mpi.cpp"
 DEVICE = "bindings/device.cpp"
-COURSE = "course/bindings.cpp"
-MACHINE = "course/machine_bindings.cpp"
-STEPS = "course/steps_bindings.cpp"
 
 
 def fingerprint() -> str:

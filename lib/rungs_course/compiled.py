@@ -1,0 +1,36 @@
+"""The C++ of `cpp/course`, compiled by g++ and loaded."""
+
+from rungs._src.native import gpp
+from rungs._src.native.abi import Api
+from rungs._src.threads import openmp
+
+
+def load_course() -> Api:
+    """Loads the functions of `cpp/course/bindings.cpp`, which OpenMP's threads help.
+
+    Raises:
+        CompilerError: there is no g++, or it refuses the source.
+        UnavailableError: OpenMP's runtime is not here.
+    """
+    openmp.load()
+    return gpp.loaded("course", ["course/bindings.cpp"], [*gpp.FLAGS.split(), "-march=native"])
+
+
+def load_machine() -> Api:
+    """Loads the functions of `cpp/course/machine_bindings.cpp`, with fused multiply-adds.
+
+    Raises:
+        CompilerError: there is no g++, or it refuses the source.
+    """
+    flags = [*gpp.LIBRARY.split(), "-ffp-contract=fast", "-pthread", "-march=native"]
+    return gpp.loaded("machine", ["course/machine_bindings.cpp"], flags)
+
+
+def load_steps(*flags: str) -> Api:
+    """Loads the functions of `cpp/course/steps_bindings.cpp`, compiled with these flags.
+
+    Raises:
+        CompilerError: there is no g++, or it refuses the source.
+    """
+    every = [*flags, "-std=c++20", "-shared", "-fPIC", "-w"]
+    return gpp.loaded("steps-versions", ["course/steps_bindings.cpp"], every)
