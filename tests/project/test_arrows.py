@@ -26,7 +26,7 @@ PYTHON = (
 )
 # And of the course, all of whose modules may import the library.
 COURSE = (
-    ("paths", "machine"),
+    ("paths", "machine", "learners"),
     ("measure", "peers", "agents"),
     ("studies",),
     ("labs",),

@@ -51,7 +51,7 @@ def test_what_is_no_agent_is_named(tmp_path):
     torch.save({"tool": "rungs"}, path)
     with pytest.raises(ConfigurationError, match="no agent of this version"):
         files.load(path)
-    files._FILE.save(path, {"name": "it", "weights": {"a": torch.ones(1)}, "provenance": {}})
+    files._FILE.write(path, {"name": "it", "weights": {"a": torch.ones(1)}, "provenance": {}})
     with pytest.raises(InvalidStateError, match="of another network"):
         files.load(path)
 
@@ -187,7 +187,7 @@ def test_what_is_no_agent_is_left_out_and_the_others_are_known(recorded):
 def test_weights_that_no_network_has_are_refused(tmp_path, wrong):
     path = tmp_path / "it.pt"
     weights = {name: each.half() for name, each in made().network.state_dict().items()}
-    files._FILE.save(path, {"name": "it", "weights": weights | wrong, "provenance": {}})
+    files._FILE.write(path, {"name": "it", "weights": weights | wrong, "provenance": {}})
     with pytest.raises(InvalidStateError, match=r"it\.pt"):
         files.load(path)
 

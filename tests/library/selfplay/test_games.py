@@ -109,7 +109,7 @@ def test_going_on_elsewhere_changes_nothing(stop):
     ours = [first.play(None, stop)[0]] if stop else []
     second = made(seed=5)
     if stop:
-        second.load(first.save())
+        second.load_state_dict(first.state_dict())
     ours.append(second.play(None, 40)[0])
     for name, array in joined(parts).arrays().items():
         np.testing.assert_array_equal(getattr(joined(ours), name), array, name)
@@ -121,13 +121,13 @@ def test_going_on_elsewhere_changes_nothing(stop):
         ("plies", lambda plies: 10**19),
         ("plies", lambda plies: -1),
         ("board", lambda board: board + 6),
-        ("board", lambda board: board.astype(np.int32)),
+        ("board", lambda board: board.int()),
         ("board", lambda board: board[:-1]),
         ("ply", lambda ply: ply - 20),
         ("ply", lambda ply: ply + 2**62),
-        ("action", lambda action: action + np.int16(20_000)),
-        ("observation", lambda seen: seen * np.int8(20)),
-        ("policy", lambda policy: policy * np.float16("nan")),
+        ("action", lambda action: action + 20_000),
+        ("observation", lambda seen: seen * 20),
+        ("policy", lambda policy: policy * float("nan")),
         ("env", lambda env: env[:-1]),
     ],
 )
@@ -135,9 +135,9 @@ def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, wr
     games, same = made(seed=5), made(seed=5)
     games.play(None, 10)
     same.play(None, 10)
-    saved = games.save()
+    saved = games.state_dict()
     with pytest.raises(InvalidStateError, match=None if name == "env" else f"{name}: "):
-        games.load(saved | {name: wrong(saved[name])})
+        games.load_state_dict(saved | {name: wrong(saved[name])})
     theirs, _ = same.play(None, 30)
     for name, array in games.play(None, 30)[0].arrays().items():
         np.testing.assert_array_equal(array, getattr(theirs, name), name)

@@ -5,8 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rungs._src.train.distributions import Packed, Padded
-from rungs._src.train.legal_actions import Legal
+from rungs._src.train.legal_actions import Legal, Packed, Padded
 
 KINDS = pytest.mark.parametrize("kind", [Padded, Packed])
 

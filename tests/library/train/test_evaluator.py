@@ -5,7 +5,7 @@ import torch
 
 import rungs
 from rungs._src.search.search import Search
-from rungs._src.train.evaluator import NetworkEvaluator
+from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.network import PolicyValueNetwork
 
 

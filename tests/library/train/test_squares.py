@@ -2,7 +2,7 @@
 
 import torch
 
-from rungs._src.train.squares import DenseSquares, SparseSquares
+from rungs._src.train.layers import DenseSquares, SparseSquares
 from tests.library.train.learners import batches
 
 

@@ -13,7 +13,8 @@ import pytest
 import torch
 
 from rungs._src import cli
-from rungs._src.train import checkpoint, ppo, training
+from rungs._src.train import ppo, training
+from rungs._src.train.training import checkpoint
 from rungs.errors import ConfigurationError
 from tests.quick_start import QUICK_START
 

@@ -12,12 +12,11 @@ from rungs._src.core.arguments import real, shown
 from rungs._src.search.search import Evaluator
 from rungs._src.selfplay.positions import Positions, flaw
 from rungs._src.train.adam import Adam
-from rungs._src.train.distributions import Padded
-from rungs._src.train.evaluator import NetworkEvaluator
-from rungs._src.train.learners import state
-from rungs._src.train.learners.cpp_network import EPS, CppNetwork
-from rungs._src.train.legal_actions import from_lists
+from rungs._src.train.cpp_network import EPS, CppNetwork
+from rungs._src.train.evaluate import NetworkEvaluator
+from rungs._src.train.legal_actions import Padded, from_lists
 from rungs._src.train.network import PolicyValueNetwork, check_learns
+from rungs._src.train.torch_file import check_resumable
 from rungs.errors import ConfigurationError, DivergedError
 
 
@@ -201,7 +200,7 @@ def load(learner: Learner, saved: dict) -> None:
     Raises:
         InvalidStateError: it is of another network or optimizer; nothing has changed.
     """
-    state.check(learner, saved)
+    check_resumable(learner, saved)
     learner.load_state_dict(saved)
 
 

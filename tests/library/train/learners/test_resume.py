@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from rungs._src.train import learners
+from rungs._src.train.learners import LEARNERS
 from tests.library.train.test_training import LONG, assert_same_run, killed_after, train
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("name", learners.names()[1:])
+@pytest.mark.parametrize("name", tuple(LEARNERS)[1:])
 def test_a_killed_run_goes_on_as_if_it_had_not_been(name, tmp_path):
     how = [*LONG, "--learner", name]
     assert train(tmp_path / "unbroken", *how) == 0
