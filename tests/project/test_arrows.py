@@ -27,7 +27,7 @@ PYTHON = (
 # And of the course, all of whose modules may import the library.
 COURSE = (
     ("paths", "machine", "learners"),
-    ("measure", "peers", "agents"),
+    ("measure", "peers", "agents", "analysis"),
     ("studies",),
     ("labs",),
     ("show", "doctor"),

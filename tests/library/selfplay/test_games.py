@@ -10,9 +10,9 @@ import pytest
 import rungs
 from rungs._src.chess.actions import move_of
 from rungs._src.chess.policy import random_actions
+from rungs._src.selfplay.examples import flaw, joined
 from rungs._src.selfplay.games import SelfPlay
 from rungs._src.selfplay.matches import MASK
-from rungs._src.selfplay.positions import flaw, joined
 from rungs.errors import InvalidStateError
 
 MATE_IN_ONE = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"

@@ -19,7 +19,7 @@ from rungs._src import cli
 from rungs._src.core.atomic import UNFINISHED
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import learning, training
-from rungs._src.selfplay.positions import DTYPES, Positions
+from rungs._src.selfplay.examples import DTYPES, Examples
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.selfplay.training import checkpoint, train
 from rungs._src.train.runs import CHECKPOINT
@@ -323,7 +323,7 @@ def torchrun(out, *words):
 
 def rows(shard):
     """The positions of a shard, each as bytes, in an order of their own."""
-    found = Positions(**{name: shard[name] for name in DTYPES})
+    found = Examples(**{name: shard[name] for name in DTYPES})
     parts = (found.observation, found.count, found.actions(), found.policies(), found.outcome)
     return sorted(zip(*([row.tobytes() for row in part] for part in parts), strict=True))
 

@@ -14,6 +14,7 @@ import torch
 
 from rungs._src import cli
 from rungs._src.train import ppo, training
+from rungs._src.train.learners import DEFAULT, LEARNERS
 from rungs._src.train.training import checkpoint
 from rungs.errors import ConfigurationError
 from tests.quick_start import QUICK_START
@@ -81,13 +82,16 @@ def test_a_run_writes_a_row_per_update(unbroken):
 
 
 @pytest.mark.system
-def test_a_killed_run_goes_on_as_if_it_had_not_been(unbroken, tmp_path):
-    out = tmp_path / "run"
-    command = [sys.executable, "-m", "rungs", "train", "--out", str(out), *LONG]
-    killed_after(5, command, out)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_killed_run_goes_on_as_if_it_had_not_been(name, unbroken, tmp_path):
+    how = [*LONG, "--learner", name]
+    whole, out = unbroken if name == DEFAULT else tmp_path / "whole", tmp_path / "run"
+    if whole != unbroken:
+        assert train(whole, *how) == 0
+    killed_after(5, [sys.executable, "-m", "rungs", "train", "--out", str(out), *how], out)
     assert checkpoint.load(out)["learner"]["updates"] >= 4
     assert train(out, "--resume") == 0
-    assert_same_run(out, unbroken)
+    assert_same_run(out, whole)
 
 
 def test_progress_is_told(tmp_path, capsys):
@@ -171,6 +175,10 @@ def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
     saved |= {"job": None, "clock": 1.0, "learner": learner, "own": []}
     torch.save(saved, tmp_path / "checkpoint.pt")
     with pytest.raises(ConfigurationError, match=r"another version.*discount"):
+        checkpoint.load(tmp_path)
+    saved["training"] = settings | {"ppo": {}, "learner": "abacus"}
+    torch.save(saved, tmp_path / "checkpoint.pt")
+    with pytest.raises(ConfigurationError, match=r"checkpoint\.pt: learner='abacus' is not one"):
         checkpoint.load(tmp_path)
 
 

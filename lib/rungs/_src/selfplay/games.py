@@ -8,8 +8,8 @@ import torch
 
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.search.search import Search
-from rungs._src.selfplay.learning import Learner
-from rungs._src.selfplay.positions import DTYPES, Positions, flaw, joined
+from rungs._src.selfplay.examples import DTYPES, Examples, flaw, joined
+from rungs._src.selfplay.learning import SearchLearner
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.torch_file import tensor_flaw
 from rungs.errors import InvalidStateError
@@ -27,7 +27,7 @@ class _Waiting:
         board, ply: (N,) int64, where each was met, and after how many of this run's steps.
     """
 
-    positions: Positions
+    positions: Examples
     board: np.ndarray
     ply: np.ndarray
 
@@ -49,7 +49,7 @@ class SelfPlay:
         self._waiting = _nothing()
         self._observation: np.ndarray | None = None
 
-    def play(self, evaluate, plies: int) -> tuple[Positions, dict[str, int]]:
+    def play(self, evaluate, plies: int) -> tuple[Examples, dict[str, int]]:
         """Plays `plies` plies on every board.
 
         Args:
@@ -117,7 +117,7 @@ class SelfPlay:
             raise InvalidStateError(f"the positions of games that go on: {wrong}")
         self._observation, _ = self.env.set_state(state["env"])
         self._plies = state["plies"]
-        self._waiting = _Waiting(Positions(**arrays), board, ply)
+        self._waiting = _Waiting(Examples(**arrays), board, ply)
 
 
 class RankGames:
@@ -130,11 +130,11 @@ class RankGames:
         plies: of each `play`, on every board.
     """
 
-    def __init__(self, ranks: Ranks, learner: Learner, own: SelfPlay, plies: int):
+    def __init__(self, ranks: Ranks, learner: SearchLearner, own: SelfPlay, plies: int):
         self.ranks, self._learner, self._own, self._plies = ranks, learner, own, plies
         self.positions = own.env.num_envs * plies * ranks.size
 
-    def play(self) -> tuple[Positions, dict[str, int]]:
+    def play(self) -> tuple[Examples, dict[str, int]]:
         """Has all ranks play; returns what `SelfPlay.play` does, of all, rank by rank."""
         return self._do(_PLAY)
 
@@ -168,7 +168,7 @@ class RankGames:
     def _tasks(self) -> dict:
         return {_PLAY: self._play, _STATE: lambda: self.ranks.gather(self._own.state_dict())}
 
-    def _play(self) -> tuple[Positions, dict[str, int]]:
+    def _play(self) -> tuple[Examples, dict[str, int]]:
         network = self._learner.network
         if self.ranks.size > 1:
             network.load_state_dict(self.ranks.agree(network.state_dict))
@@ -198,10 +198,10 @@ def _misplaced(
     return ""
 
 
-def _positions(observation: np.ndarray, result) -> Positions:
+def _positions(observation: np.ndarray, result) -> Examples:
     """Returns what was seen and what search made of it, in memory of its own."""
     listed = np.arange(result.actions.shape[1]) < result.counts[:, None]
-    return Positions(
+    return Examples(
         observation.copy(),
         result.counts.copy(),
         result.actions[listed],

@@ -19,7 +19,7 @@ from rungs._src.selfplay.agent import MATCHES, POOL
 from rungs._src.selfplay.buffer import ReplayBuffer
 from rungs._src.selfplay.evaluation import RATINGS, RESULTS, Evaluator, stockfish
 from rungs._src.selfplay.games import RankGames, SelfPlay
-from rungs._src.selfplay.learning import Learner, LossWeights
+from rungs._src.selfplay.learning import LossWeights, SearchLearner
 from rungs._src.selfplay.matches import MASK
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.ranks import all_ranks
@@ -60,7 +60,7 @@ checkpoint = Checkpoint(
 
 def train(
     training: SelfPlayTraining, out: Path, *, resume: bool = False, say: Callable = say_now
-) -> Learner:
+) -> SearchLearner:
     """Trains by self-play, or goes on training, and keeps everything in `out`.
 
     There will be `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events;
@@ -133,7 +133,7 @@ class _SelfPlayRun(Run):
         self,
         training: SelfPlayTraining,
         folder: Folder,
-        learner: Learner,
+        learner: SearchLearner,
         games: RankGames,
         evaluator: Evaluator,
         saved: dict | None,

@@ -75,16 +75,10 @@ class Adam:
 
 
 class FlatAdam:
-    """Adam over weights that lie one after the other, as do gradients and moments.
+    """Adam over weights that lie in one vector, as do gradients and moments: one fused operation.
 
-    What takes `Adam` some operations a tensor takes this some in all, and PyTorch's own fused one.
     Weights are moved there when this is made, and by `zero_grad` where something else has moved
-    them since.
-
-    Args:
-        weights: what learns.
-        learning_rate: the paper's alpha.
-        eps: what is added to the root of the second moment.
+    them since. Arguments are `Adam`'s.
     """
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):

@@ -51,37 +51,22 @@ _STATE = {
 
 
 class Sample(NamedTuple):
-    """What was chosen in N positions.
+    """What was chosen in N positions."""
 
-    Attributes:
-        action: (N,) int64, action ids.
-        choice: (N,) int64, the action's index among its position's legal ones.
-        log_probability: (N,) float32, of the action.
-        value: (N,) float32, of the position.
-    """
-
-    action: torch.Tensor
-    choice: torch.Tensor
-    log_probability: torch.Tensor
-    value: torch.Tensor
+    action: torch.Tensor  # (N,) int64, action ids
+    choice: torch.Tensor  # (N,) int64, the action's index among its position's legal ones
+    log_probability: torch.Tensor  # (N,) float32, of the action
+    value: torch.Tensor  # (N,) float32, of the position
 
 
 class Batch(NamedTuple):
-    """What an update or a minibatch learns from: P positions, and what was played there.
-
-    Attributes:
-        positions: P of them.
-        choice: (P,) int64, the action's index among its position's legal ones.
-        old: (P,) float32, the action's log-probability when it was played.
-        advantage: (P,) float32, how much better than expected it was.
-        outcome: (P,) float32, the target of the position's value.
-    """
+    """What an update or a minibatch learns from: P positions, and what was played there."""
 
     positions: Positions
-    choice: torch.Tensor
-    old: torch.Tensor
-    advantage: torch.Tensor
-    outcome: torch.Tensor
+    choice: torch.Tensor  # (P,) int64, the action's index among its position's legal ones
+    old: torch.Tensor  # (P,) float32, the action's log-probability when it was played
+    advantage: torch.Tensor  # (P,) float32, how much better than expected it was
+    outcome: torch.Tensor  # (P,) float32, the target of the position's value
 
     def at(self, rows: torch.Tensor) -> "Batch":
         """Returns (B,) int64 rows, a minibatch."""
@@ -129,13 +114,11 @@ class Learner:
     ):
         settings = PpoSettings() if settings is None else settings
         ranks = Ranks() if ranks is None else ranks
-        for name, argument, kind in (
-            *(("env", env, ChessVectorEnv), ("settings", settings, PpoSettings)),
-            *(("ranks", ranks, Ranks), ("network", network, LegalActionNetwork | None)),
-        ):
-            if not isinstance(argument, kind):
-                wanted = getattr(kind, "__name__", LegalActionNetwork.__name__)
-                raise ConfigurationError(f"{name}={shown(argument)} is no {wanted}")
+        arguments = {"env": env, "settings": settings, "ranks": ranks, "network": network}
+        kinds = (ChessVectorEnv, PpoSettings, Ranks, LegalActionNetwork)
+        for (name, argument), kind in zip(arguments.items(), kinds, strict=True):
+            if not isinstance(argument, kind) and not (name == "network" and argument is None):
+                raise ConfigurationError(f"{name}={shown(argument)} is no {kind.__name__}")
         self.env, self.settings = env, settings
         self.seed, self.device = integer("seed", seed, 0, 2**64 - 1), checked_device(device)
         minibatches, positions = settings.num_minibatches, env.num_envs * settings.num_steps
@@ -291,16 +274,11 @@ def advantages(
     Schulman et al., 2016, arXiv:1506.02438, equation 16, from the last step to the first.
 
     Args:
-        reward: (T, N) float32, of each action.
-        ended: (T, N) bool, whether its episode ended with it.
-        value: (T + 1, N) float32, of the positions before and after.
-        gamma: the discount.
-        gae_lambda: how much of a later surprise counts.
+        reward, ended: (T, N), of each action, and whether its episode ended with it.
+        value: (T + 1, N), of the positions before and after.
+        gamma, gae_lambda: the discount, and how much of a later surprise counts.
         against_itself: whether the position after an action is the opponent's, whose gain is our
             loss.
-
-    Returns:
-        (T, N) float32.
     """
     result = torch.zeros_like(reward)
     later = torch.zeros_like(reward[0])
@@ -319,12 +297,11 @@ def ppo_loss(
     batch: Batch,
     settings: PpoSettings,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """Returns the clipped objective (equation 7), the value's error and the entropy (equation 9).
+    """Returns the clipped objective (equation 7) with the value's error and entropy (equation 9).
 
     Args:
-        new: (B,), the log-probability that the network now gives what was played.
-        entropy: (B,), of its choice in each position, in nats.
-        value: (B,), its value of each position.
+        new, entropy, value: (B,), the log-probabilities that the network now gives what was played,
+            its entropies in nats, and its values.
         batch: the B rows.
         settings: weights and the clip.
 
@@ -349,18 +326,15 @@ def ppo_loss(
 
 
 class TorchBackend:
-    """Network, gradients and optimizer in PyTorch; gradients are autograd's.
+    """Network, gradients and optimizer in PyTorch.
 
     All backends have these methods, begin with the same weights, and have the same loss and
     optimizer; only how it is computed differs.
 
     Args:
-        network: what learns; by default a `PolicyValueNetwork` whose products with zeros are left
-            out.
-        settings: how to learn.
-        device: where.
-        ranks: the learners that this one learns together with.
-        distribution: makes probabilities of scores, `Packed` or `Padded`.
+        network: what learns; by default a `PolicyValueNetwork` that multiplies no zeros.
+        settings, device, ranks: as of `Learner`.
+        distribution: makes probabilities of scores.
         optimizer: moves the weights.
     """
 
@@ -506,16 +480,11 @@ class Rollout:
         masks: the formats that its masks may have.
 
     Attributes:
-        observation: (T + 1, N, 72) int8.
-        mask: (T + 1, N, 73) int64, or (T + 1, N, 218) int16 with lists.
-        action_count: (T + 1, N) int16; (T + 1, N, 0) with bits.
-        reward: (T, N) float32.
-        ended: (T, N) bool, where an episode did.
-        choice: (T, N) int64, each action's index among its position's legal ones.
-        log_probability: (T, N) float32, of the actions.
+        observation, mask, action_count: (T + 1, N, ...), of `Positions`.
         value: (T + 1, N) float32, of the positions.
-        against_itself: whether a position is the opponent's after each action, whose gain is our
-            loss.
+        reward, ended: (T, N) float32 and bool, of the actions.
+        choice, log_probability: (T, N) int64 and float32, see `Batch`.
+        against_itself: whether a position is the opponent's after each action.
 
     Raises:
         ConfigurationError: the environment has other formats.

@@ -11,7 +11,7 @@ from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course.learners import LADDER, mask
-from tests.library.train.learners import batches
+from tests.library.train import batches
 
 BATCHES = ("games", *batches.STARTS)
 SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_norm=0.2)

@@ -10,8 +10,8 @@ from rungs._src.chess.buffers import MOST_LISTED
 
 
 @dataclasses.dataclass(frozen=True)
-class Positions:
-    """N positions, each with a policy over its K legal actions, all of them in one run.
+class Examples:
+    """N positions to learn from, each with a policy over its legal actions, all in one run.
 
     Attributes:
         observation: (N, 72) int8, of the side to move.
@@ -48,7 +48,7 @@ class Positions:
         lists[np.arange(MOST_LISTED) < self.count[:, None]] = entries
         return lists
 
-    def rows(self, index: np.ndarray) -> "Positions":
+    def rows(self, index: np.ndarray) -> "Examples":
         """Returns the positions of some indices, in their order."""
         ends = self.count.cumsum(dtype=np.int64)
         count = self.count[index].astype(np.int64)
@@ -56,7 +56,7 @@ class Positions:
         new = count.cumsum()
         shift = (ends[index] - count) - (new - count)
         entries = np.arange(new[-1] if len(new) else 0) + shift.repeat(count)
-        return Positions(
+        return Examples(
             self.observation[index],
             self.count[index],
             self.action[entries],
@@ -74,11 +74,11 @@ DTYPES = {
 }
 
 
-def joined(parts: Iterable[Positions]) -> Positions:
+def joined(parts: Iterable[Examples]) -> Examples:
     """Returns all positions of some, one after the other."""
     rows = [each.arrays() for each in parts]
     empty = {name: np.empty(_shape(name), dtype) for name, dtype in DTYPES.items()}
-    return Positions(
+    return Examples(
         **{name: np.concatenate([each[name] for each in (empty, *rows)]) for name in empty}
     )
 

@@ -21,7 +21,7 @@ from rungs._src.train.ppo import Batch, Learner
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
-from tests.library.train.learners import batches
+from tests.library.train import batches
 
 SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_norm=0.2)
 HOW = {"device": torch.device("cpu"), "ranks": Ranks()}
