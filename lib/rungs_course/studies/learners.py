@@ -121,7 +121,7 @@ def train_all(
         say: where progress goes.
 
     Returns:
-        All runs' `metrics.csv` and `evaluations.csv`, with `learner` and `seed` beside.
+        All runs' `metrics.csv` and `evaluations.csv`, with columns `learner` and `seed`.
     """
     tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
     for seed in seeds:

@@ -62,7 +62,7 @@ def test_every_position_has_the_outcome_of_its_game():
     }
     env = rungs.make("chess", "cpp", 4, mask=MASK, seed=3, **how)
     games = SelfPlay(env, RandomSearch(env, 3))
-    told, _ = games.play(None, 100)
+    finished, _ = games.play(None, 100)
     expected = {}
     again = rungs.make("chess", "cpp", 4, mask=MASK, seed=3, **how)
     search = RandomSearch(again, 3)
@@ -81,12 +81,12 @@ def test_every_position_has_the_outcome_of_its_game():
                 expected.setdefault(seen.tobytes(), []).append(won)
             open_games[b] = []
     found = {}
-    for seen, outcome in zip(told.observation, told.outcome, strict=True):
+    for seen, outcome in zip(finished.observation, finished.outcome, strict=True):
         found.setdefault(seen.tobytes(), []).append(int(outcome))
     assert {key: sorted(each) for key, each in found.items()} == {
         key: sorted(each) for key, each in expected.items()
     }
-    assert {-1, 0, 1} == set(told.outcome.tolist())
+    assert {-1, 0, 1} == set(finished.outcome.tolist())
 
 
 def test_positions_wait_for_the_end_of_their_game():

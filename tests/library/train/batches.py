@@ -19,7 +19,7 @@ STARTS = {"most": [MOST], "one": [ONE], "both": [MOST, ONE]}
 
 
 def positions(mask, fens, count, plies=0):
-    """Positions of an environment that begins with some, or is so many random plies further."""
+    """Positions of an environment that begins with some, or is some random plies further."""
     env = rungs.make("chess", "cpp", count, mask=mask, start_fens=fens)
     observation, info = env.reset(seed=1)
     rng = np.random.default_rng(2)

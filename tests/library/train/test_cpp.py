@@ -1,4 +1,4 @@
-"""The learner in C++: exact in double precision, and the same bits whoever computes it."""
+"""The learner in C++: exact in double precision, the same bits with any threads."""
 
 import copy
 import math

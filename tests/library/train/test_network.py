@@ -119,7 +119,7 @@ KINDS = pytest.mark.parametrize("kind", [Padded, Packed])
 
 
 def lists(counts):
-    """Lists of so many actions, with ids that tell position and place."""
+    """Lists of some numbers of actions, with ids that say position and place."""
     count = torch.tensor(counts)
     board = torch.repeat_interleave(torch.arange(len(counts)), count)
     place = torch.cat([torch.arange(each) for each in counts])

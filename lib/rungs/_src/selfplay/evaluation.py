@@ -26,7 +26,7 @@ STOCKFISH = "Stockfish, weakest"
 
 
 def named(update: int) -> str:
-    """Returns the name of a run's self after so many updates."""
+    """Returns the name of a run's self after n updates."""
     return f"update {update}"
 
 
@@ -58,7 +58,7 @@ class Evaluator:
             provenance: how it was trained.
 
         Returns:
-            What it came to: "elo", "low", "high" beside random play, "random" and, where it is
+            What it came to: "elo", "low", "high" above random play, "random" and, where it is
             played, "stockfish" (points per game), "search_gain" (Elo above the same network without
             search), "games", how many were played, and "cut", how many of them were cut short and
             count as draws; and the files that were written.
@@ -111,7 +111,7 @@ class Evaluator:
             raise InvalidStateError(f"results: {error}") from None
 
     def ratings(self) -> pd.DataFrame:
-        """Returns everybody's ratings beside random play (`rungs._src.selfplay.elo.rate`)."""
+        """Returns all players' ratings above random play (`rungs._src.selfplay.elo.rate`)."""
         return elo.rate(self.results, anchor=RandomPlayer.name)
 
     def _rivals(self, agent: Agent, update: int, seed: int) -> list[Player]:

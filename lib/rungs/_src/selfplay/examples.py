@@ -88,8 +88,8 @@ def _shape(name: str) -> tuple[int, ...]:
 
 
 # The least and the most of each of the 72 numbers that are seen: `rungs._src.chess.observation`.
-_LEAST = np.array([-6] * 64 + [0, 0, 0, 0, -1, 0, 0, 0], np.int8)
-_MOST = np.array([6] * 64 + [1, 1, 1, 1, 7, 127, 2, 1], np.int8)
+_MIN = np.array([-6] * 64 + [0, 0, 0, 0, -1, 0, 0, 0], np.int8)
+_MAX = np.array([6] * 64 + [1, 1, 1, 1, 7, 127, 2, 1], np.int8)
 _ON_BOARD = np.array([target_of(action) is not None for action in range(NUM_ACTIONS)])
 _ROUNDED = 0.01  # half precision, of 218 numbers: 0.0005 of their sum, and 218 * 2**-25
 
@@ -120,7 +120,7 @@ def flaw(arrays: dict[str, np.ndarray]) -> str:
     if not len(count):
         return ""
     seen = arrays["observation"]
-    if ((seen < _LEAST) | (seen > _MOST)).any():
+    if ((seen < _MIN) | (seen > _MAX)).any():
         return "observation: numbers that no board has"
     if action.min() < 0 or action.max() >= NUM_ACTIONS or not _ON_BOARD[action].all():
         return "action: ids that no legal action has"

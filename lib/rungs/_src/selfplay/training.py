@@ -61,7 +61,7 @@ checkpoint = Checkpoint(
 def train(
     training: SelfPlayTraining, out: Path, *, resume: bool = False, say: Callable = say_now
 ) -> SearchLearner:
-    """Trains by self-play, or goes on training, and keeps everything in `out`.
+    """Trains by self-play, or resumes training, and keeps everything in `out`.
 
     There will be `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events;
     `pool/`, the network as it was at each evaluation; `matches/`, the PGN of all games of each;
@@ -73,17 +73,17 @@ def train(
     learns, evaluates and writes.
 
     Args:
-        training: what to do; to go on with a run, its checkpoint's.
+        training: what to do; to resume a run, its checkpoint's.
         out: a folder. A new run's must hold no run.
-        resume: whether to go on from the checkpoint there.
+        resume: whether to resume from the checkpoint there.
         say: where progress goes, a line at a time.
 
     Returns:
         The learner at the end.
 
     Raises:
-        ConfigurationError: there is a checkpoint, or none to go on from; or the folder is somebody
-            else's, or another process trains there.
+        ConfigurationError: there is a checkpoint, or none to resume from; or the folder is not
+            ours, or another process trains there.
         InvalidStateError: the checkpoint or the replay buffer is corrupt, incomplete or of another
             network, environment or number of ranks.
         DivergedError: a loss is not finite; the last checkpoint stays.
@@ -191,12 +191,12 @@ class _SelfPlayRun(Run):
         row, files = self.evaluator.evaluate(self.learner.network, self.updates, provenance(facts))
         self._note(files)
         self.write(EVALUATIONS, self._where() | row)
-        told = "".join(
+        scores = "".join(
             f", {name} {row[name]:.3f}" for name in ("random", "stockfish") if name in row
         )
         self.say(
             f"evaluation after {self.updates} updates: Elo {row['elo']:.0f} ({row['low']:.0f} to "
-            f"{row['high']:.0f}) over random play{told}; search adds {row['search_gain']:.0f}; "
+            f"{row['high']:.0f}) over random play{scores}; search adds {row['search_gain']:.0f}; "
             f"{row['cut']} of {row['games']} games were cut after {self.training.max_plies} plies "
             "and count as draws"
         )
