@@ -93,11 +93,7 @@ def untrained(seed: int = 0) -> Agent:
 
 
 def _made(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:
-    """Makes the network that weights are of; its sizes are theirs.
-
-    Raises:
-        KeyError, TypeError, RuntimeError: they are of none.
-    """
+    """Makes the network that weights are of; its sizes are theirs."""
     blocks = {key.split(".")[1] for key in weights if key.startswith("blocks.")}
     width, keys = len(weights["squares.weight"]), len(weights["query.weight"])
     with torch.device("meta"):  # without memory, which other weights may ask far too much of

@@ -213,11 +213,7 @@ def losses(network, positions: Examples) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _check_learnable(positions: Examples) -> None:
-    """Refuses what C++ would read past, and what teaches nothing.
-
-    Raises:
-        ConfigurationError: it names the array.
-    """
+    """Refuses what C++ would read past, and what teaches nothing."""
     if not isinstance(positions, Examples):
         raise ConfigurationError(f"positions={shown(positions)} are not Examples")
     wrong = flaw(positions.arrays())
@@ -228,11 +224,7 @@ def _check_learnable(positions: Examples) -> None:
 
 
 def _check_finite(parts: dict[str, float], gradients: Iterable[torch.Tensor]) -> None:
-    """Refuses a step that would leave weights that are no numbers.
-
-    Raises:
-        DivergedError: a part of the loss or a gradient is not finite.
-    """
+    """Refuses a step that would leave weights that are no numbers."""
     if not all(map(math.isfinite, parts.values())):
         raise DivergedError(f"the loss is not finite: {parts}; learn more slowly")
     if not all(np.isfinite(each.numpy()).all() for each in gradients):

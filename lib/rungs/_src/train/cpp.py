@@ -153,11 +153,7 @@ def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **how) -
 
 
 def _lists(positions: Positions) -> Positions:
-    """Returns positions as C++ reads them.
-
-    Raises:
-        ConfigurationError: their legal actions are not listed.
-    """
+    """Returns positions as C++ reads them."""
     if positions.mask.shape[1:] != (MOST_LISTED,):
         raise ConfigurationError("learner='cpp' needs an environment with mask='list'")
     return Positions(*(array.contiguous() for array in positions))

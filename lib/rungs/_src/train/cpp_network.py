@@ -209,11 +209,7 @@ class CppNetwork:
             }
 
     def _find(self) -> list["_Copied"]:
-        """Returns the parameters that don't lie in the memory.
-
-        Raises:
-            ConfigurationError: the network is no longer one that C++ has code for.
-        """
+        """Returns the parameters that don't lie in the memory."""
         now = _places(self.network, [])
         if now == self._own:
             return []
@@ -312,12 +308,7 @@ class Memory:
 
 
 class _Copied:
-    """A parameter that lies elsewhere than its place in C++'s memory.
-
-    Args:
-        place: for its values.
-        parameter: the parameter.
-    """
+    """A parameter that lies elsewhere than its place in C++'s memory."""
 
     def __init__(self, place: torch.Tensor, parameter: nn.Parameter):
         self.place, self.parameter = place, parameter
@@ -358,11 +349,7 @@ def _places(module: nn.Module, found: list) -> list:
 
 
 def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
-    """Refuses what C++ has no code for.
-
-    Raises:
-        ConfigurationError: it names the offender.
-    """
+    """Refuses what C++ has no code for."""
     if type(network) is not PolicyValueNetwork or (
         {name: weights.shape for name, weights in network.named_parameters()} != _shapes()
     ):
@@ -386,11 +373,7 @@ def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
 
 
 def _check_leaves(**arrays: np.ndarray) -> None:
-    """Refuses arrays of other shapes or dtypes than C++ reads.
-
-    Raises:
-        ConfigurationError: it names the offender.
-    """
+    """Refuses arrays of other shapes or dtypes than C++ reads."""
     for name, found in arrays.items():
         if not isinstance(found, np.ndarray) or not found.ndim:
             raise ConfigurationError(f"{name}={shown(found)} is not an array of a row per position")

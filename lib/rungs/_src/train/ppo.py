@@ -442,11 +442,7 @@ class TorchBackend:
         self._optimizer.load_state_dict(state["optimizer"])
 
     def _check_parameters(self) -> None:
-        """Makes sure that what the optimizer moves is what the network computes with, and learns.
-
-        Raises:
-            ConfigurationError: it isn't, or a parameter is frozen.
-        """
+        """Makes sure that the optimizer moves what the network computes with, and all of it."""
         check_learns(self.network)
         if _described(self.network) != self._parameters:
             raise ConfigurationError(
@@ -582,11 +578,7 @@ def _described(network: nn.Module) -> list[tuple]:
 
 
 def _check_finite(parts: dict[str, torch.Tensor], norm: torch.Tensor) -> None:
-    """Makes sure that a loss and its gradient are numbers, before weights are moved.
-
-    Raises:
-        DivergedError: they aren't.
-    """
+    """Makes sure that a loss and its gradient are numbers, before weights are moved."""
     loss = parts["policy_loss"] + parts["value_loss"] + parts["entropy"]
     if not math.isfinite(loss + norm):  # one wait for a GPU
         named = {name: float(part) for name, part in parts.items()}

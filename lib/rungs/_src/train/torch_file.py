@@ -65,11 +65,7 @@ class TorchFile:
 
 
 def _read_whole(path: Path):
-    """Returns what `torch.save` wrote. Its checksums are looked at here, as `torch.load` doesn't.
-
-    Raises:
-        InvalidStateError: the file is cut short, changed or nothing of PyTorch's.
-    """
+    """Returns what `torch.save` wrote; checks its checksums, as `torch.load` does not."""
     try:
         with zipfile.ZipFile(path) as archive:
             corrupt = archive.testzip()
