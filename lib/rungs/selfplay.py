@@ -1,13 +1,16 @@
-"""Self-play with search: settings, training runs, players and agents. Imports PyTorch."""
+"""Self-play with search: settings, training runs, players, agents and ratings. Imports PyTorch."""
 
+from rungs._src.selfplay import elo
 from rungs._src.selfplay.agent import untrained
 from rungs._src.selfplay.players import NetworkPlayer
 from rungs._src.selfplay.settings import SelfPlayTraining
-from rungs._src.selfplay.training import train
+from rungs._src.selfplay.training import checkpoint, train
 
 __all__ = [
     "NetworkPlayer",
     "SelfPlayTraining",
+    "checkpoint",
+    "elo",
     "train",
     "untrained",
 ]

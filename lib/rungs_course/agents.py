@@ -14,9 +14,10 @@ from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
 from rungs._src.provenance import provenance
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, untrained
-from rungs._src.selfplay.tensors import flaw
-from rungs._src.train import checkpoint
 from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.runs import CHECKPOINT
+from rungs._src.train.torch_file import tensor_flaw
+from rungs._src.train.training import checkpoint
 from rungs.errors import ConfigurationError, InvalidStateError, RungsError
 from rungs_course import paths
 
@@ -49,7 +50,7 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
     for pool in sorted(runs.glob(f"*/{POOL}"), reverse=True):
         for update, path in sorted(frozen_in(pool).items(), reverse=True):
             found[f"{pool.parent.name}, update {update}"] = functools.partial(files.load, path)
-    for path in sorted(runs.glob(f"*/{checkpoint.NAME}")):
+    for path in sorted(runs.glob(f"*/{CHECKPOINT}")):
         if not (path.parent / POOL).exists():
             found[f"{path.parent.name}, by PPO"] = functools.partial(_by_ppo, path.parent)
     found["untrained"] = untrained
@@ -136,14 +137,14 @@ def _by_ppo(run: Path) -> Agent:
     saved = checkpoint.load(run)
     network = PolicyValueNetwork()
     weights = saved["learner"]["network"]
-    wrong = flaw(weights, "network")
+    wrong = tensor_flaw(weights, "network")
     try:
         if not wrong:
             network.load_state_dict(weights)
     except RuntimeError as error:
         wrong = str(error).partition("\n")[0]
     if wrong:
-        raise InvalidStateError(f"{run / checkpoint.NAME}: {wrong}")
+        raise InvalidStateError(f"{run / CHECKPOINT}: {wrong}")
     facts = {"kind": "PPO", "seconds": f"{saved['clock']:.0f}"}
     facts |= {"updates": saved["learner"]["updates"], "steps": saved["learner"]["steps"]}
     return files.freeze(network, f"{run.name}, by PPO", provenance(facts))

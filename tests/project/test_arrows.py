@@ -27,8 +27,8 @@ PYTHON = (
 )
 # And of the course, all of whose modules may import the library.
 COURSE = (
-    ("paths", "machine", "compiled"),
-    ("measure", "peers", "agents"),
+    ("paths", "machine", "learners", "compiled"),
+    ("measure", "peers", "agents", "analysis"),
     ("studies",),
     ("labs",),
     ("show", "doctor"),

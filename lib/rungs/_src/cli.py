@@ -14,8 +14,7 @@ from pathlib import Path
 from rungs._src import paths
 from rungs._src.core.arguments import shortened, shown
 from rungs._src.selfplay.settings import SelfPlayTraining
-from rungs._src.train.options import add_options, given, training_of
-from rungs._src.train.settings import Training
+from rungs._src.train.settings import PpoSettings, Training, add_options, given, training_of
 from rungs.errors import (
     CompilerError,
     ConfigurationError,
@@ -178,12 +177,12 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         "--trust", action="store_true", help="let a run that goes on start the engine it names"
     )
     add_parameters(train, "a setting of the rung, such as threads=4")
-    add_options(train)
+    add_options(train, Training, PpoSettings)
     train.set_defaults(command=_train, extra="train")
 
     selfplay = commands.add_parser("selfplay", help="train a policy by search and self-play")
     add_run_options(selfplay, Path("data/run/selfplay"))
-    add_options(selfplay, (SelfPlayTraining,))
+    add_options(selfplay, SelfPlayTraining)
     selfplay.set_defaults(command=_selfplay, extra="train")
 
     add_conformance(commands, "a rung; rungs (the default): all that are here").set_defaults(
@@ -273,8 +272,8 @@ def _train(options: argparse.Namespace) -> int:
     from rungs._src.native import loader
 
     loader.prepare()  # before PyTorch is imported, which takes the OpenMP runtime that is there
-    from rungs._src.train import checkpoint
-    from rungs._src.train.training import train
+    from rungs._src.train.runs import CHECKPOINT
+    from rungs._src.train.training import checkpoint, train
 
     training = training_of(options, parameters(options.parameters))
     if options.resume:
@@ -282,7 +281,7 @@ def _train(options: argparse.Namespace) -> int:
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")
         training = checkpoint.load(options.out)["training"]
         if training.opponent != "random" and not options.trust:
-            path = options.out / checkpoint.NAME
+            path = options.out / CHECKPOINT
             raise ConfigurationError(
                 f"{path} would run the program {training.opponent!r}: --trust lets it"
             )
@@ -291,8 +290,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _selfplay(options: argparse.Namespace) -> int:
-    from rungs._src.selfplay import checkpoint
-    from rungs._src.selfplay.training import train
+    from rungs._src.selfplay.training import checkpoint, train
 
     settings = given(options, SelfPlayTraining)
     if options.resume and settings:

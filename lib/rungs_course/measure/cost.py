@@ -10,6 +10,7 @@ from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.train.network import LegalActionNetwork
 from rungs._src.train.ppo import PARTS, Learner
 from rungs._src.train.settings import PpoSettings
+from rungs_course.learners import LADDER
 
 ONE_STEP = PpoSettings(num_steps=1, update_epochs=1, num_minibatches=1)
 
@@ -22,7 +23,7 @@ def time_updates(
     warmup: int = 2,
     settings: PpoSettings = ONE_STEP,
     device: str = "cpu",
-    learner: str = "torch",
+    learner: str = LADDER[0],
     network: LegalActionNetwork | None = None,
 ) -> pd.DataFrame:
     """Plays and learns, timing each part.
@@ -34,7 +35,7 @@ def time_updates(
         warmup: updates made first, untimed.
         settings: how to learn; by default from one step of all boards, gone through once.
         device: where the network is.
-        learner: how is learnt, of `rungs._src.train.learners`.
+        learner: how is learnt, of `rungs_course.learners.LADDER`.
         network: what learns; by default the learner's own.
 
     Returns:

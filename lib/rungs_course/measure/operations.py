@@ -9,9 +9,9 @@ lowers it.
 
 import dataclasses
 
+from rungs._src.train.layers import NUM_PIECES
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings
-from rungs._src.train.squares import NUM_PIECES
 
 # Legal actions of a position, about as many as games have on average.
 LEGAL = 30

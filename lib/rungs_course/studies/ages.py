@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import chess
 import pandas as pd
 
-from rungs._src.selfplay.analysis import think
 from rungs._src.selfplay.players import NetworkPlayer
+from rungs_course.analysis import think
 
 
 def same_opening(players: Iterable[NetworkPlayer], opening: str, plies: int) -> pd.DataFrame:

@@ -22,7 +22,7 @@ import scipy.optimize
 import torch
 
 import rungs
-from rungs._src.train.rollout import Rollout
+from rungs._src.train.ppo import Rollout
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.studies.rank_costs import PARTS

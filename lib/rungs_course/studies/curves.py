@@ -80,8 +80,8 @@ def check_same(table: pd.DataFrame) -> None:
 def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) -> pd.DataFrame:
     """Returns how long each rung takes to a share of games won.
 
-    All rungs need the same updates. One that did not come that far is given the time that so many
-    updates take it, from the median of its own.
+    All rungs need the same updates. One that did not come that far is given the time that this
+    many updates take it, from the median of its own.
 
     Args:
         evaluations: of `train_on`.
@@ -106,7 +106,7 @@ def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) ->
 
 
 def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Puts what rungs gain in training beside what is told from their speed alone.
+    """Compares what rungs gain in training with the estimate from their speed alone.
 
     The estimate is 07's: all but generating takes as long as behind the first rung.
 

@@ -11,10 +11,10 @@ from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.buffers import POSITION, Buffers
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.train.learners import rung as learner_rung
 from rungs._src.train.ppo import PARTS, Learner
 from rungs._src.train.settings import PpoSettings
 from rungs_course import peers
+from rungs_course.learners import mask as learner_mask
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 
@@ -140,7 +140,7 @@ def race_updates(
         repeats: updates timed.
         warmup: updates made first.
         device: where the network is.
-        learner: how is learnt, of `rungs._src.train.learners`.
+        learner: how is learnt, of `rungs_course.learners`.
 
     Returns:
         As `race_learners`, with `num_envs` and `length` beside.
@@ -199,10 +199,10 @@ def make_learner(
         num_envs: number of boards.
         seed: of games, weights and actions.
         rung: settings of the rung's own.
-        learner: how it learns, of `rungs._src.train.learners`.
+        learner: how it learns, of `rungs_course.learners`.
         **how: of `Learner`.
     """
-    env = make(name, num_envs, **(rung or {}), mask=learner_rung(learner).mask)
+    env = make(name, num_envs, **(rung or {}), mask=learner_mask(learner))
     made = Learner(env, seed=seed, learner=learner, **how)
     made.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
     return made

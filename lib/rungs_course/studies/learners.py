@@ -10,12 +10,13 @@ import pandas as pd
 import scipy.special
 import torch
 
-from rungs._src.train import learners
+from rungs._src.train.learners import kind
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings, Training
 from rungs._src.train.training import EVALUATIONS, METRICS, train
 from rungs.errors import CompilerError, UnavailableError
+from rungs_course.learners import LADDER
 from rungs_course.measure.operations import operations
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.studies import full_system
@@ -24,9 +25,9 @@ from rungs_course.studies import full_system
 def here() -> tuple[list[str], dict[str, str]]:
     """Returns the learners that this machine can run, and why it can't run the others."""
     able, missing = [], {}
-    for name in learners.names():
+    for name in LADDER:
         try:
-            learners.make(name, None, PpoSettings(), device=torch.device("cpu"), ranks=Ranks())
+            kind(name).make(None, PpoSettings(), device=torch.device("cpu"), ranks=Ranks())
             able.append(name)
         except (CompilerError, UnavailableError) as error:
             missing[name] = str(error)
@@ -120,7 +121,7 @@ def train_all(
         say: where progress goes.
 
     Returns:
-        All runs' `metrics.csv` and `evaluations.csv`, with `learner` and `seed` beside.
+        All runs' `metrics.csv` and `evaluations.csv`, with columns `learner` and `seed`.
     """
     tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
     for seed in seeds:

@@ -14,14 +14,11 @@ from torch import nn
 import rungs
 from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.train.distributions import Packed
-from rungs._src.train.learners.agent import Played
-from rungs._src.train.legal_actions import Positions, from_lists
-from rungs._src.train.loss import ppo_loss
+from rungs._src.train.layers import SparseSquares
+from rungs._src.train.legal_actions import Packed, Positions, from_lists
 from rungs._src.train.network import PolicyValueNetwork
-from rungs._src.train.ppo import advantages
+from rungs._src.train.ppo import Batch, advantages, ppo_loss
 from rungs._src.train.settings import PpoSettings
-from rungs._src.train.squares import SparseSquares
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.studies import full_system
@@ -113,7 +110,7 @@ def cleanrl(
         # flatten the batch
         flat = Positions(*(each.flatten(0, 1) for each in stored))
         rest = (actions, logprobs, gains, gains + values[:-1])
-        batch = Played(flat, *(each.flatten() for each in rest))
+        batch = Batch(flat, *(each.flatten() for each in rest))
 
         for _ in range(settings.update_epochs):
             for rows in torch.randperm(num_steps * num_envs).chunk(settings.num_minibatches):

@@ -11,8 +11,8 @@ import torch
 
 import rungs
 from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.train.evaluate import NetworkPolicy
 from rungs._src.train.network import PolicyValueNetwork
-from rungs._src.train.policy import NetworkPolicy
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.studies.full_system import GAMES
 

@@ -10,7 +10,7 @@ import rungs
 from rungs._src.chess.actions import move_of
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
-from rungs._src.train.policy import NetworkPolicy
+from rungs._src.train.evaluate import NetworkPolicy
 
 
 def games(

@@ -5,10 +5,10 @@ import math
 import pandas as pd
 import pytest
 
-from rungs._src.train.learners import names
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import PARTS
 from rungs._src.train.settings import PpoSettings, Training
+from rungs_course.learners import LADDER
 from rungs_course.measure.operations import operations
 from rungs_course.studies import learners
 
@@ -114,7 +114,7 @@ def test_generating_and_all_else_are_told_apart():
 def test_learners_that_are_here_are_known():
     able, missing = learners.here()
     assert able[0] == "torch"
-    assert {*able, *missing} == {*names()}
+    assert {*able, *missing} == {*LADDER}
 
 
 def test_the_faster_a_learner_the_more_is_generating():

@@ -16,9 +16,9 @@ import pytest
 from rungs._src import cli as library
 from rungs._src.core.atomic import UNFINISHED, atomic_write, remove_leftovers
 from rungs._src.core.folder import locked, locked_output_dir
-from rungs._src.train import checkpoint
+from rungs._src.train.runs import CHECKPOINT
 from rungs._src.train.settings import PpoSettings, Training
-from rungs._src.train.training import train
+from rungs._src.train.training import checkpoint, train
 from rungs.errors import ConfigurationError, RungsError, StorageError
 from rungs_course import cli
 from rungs_course.runner import book, chain, manifest
@@ -393,14 +393,14 @@ def test_a_training_on_a_full_disk_ends_with_a_line_and_keeps_its_checkpoint(
     out, limited, capfd, size
 ):
     train(TINY, out, say=quiet)
-    before = (out / checkpoint.NAME).read_bytes()
+    before = (out / CHECKPOINT).read_bytes()
     more = checkpoint.load(out)["training"]
     more = Training(**vars(more) | {"updates": 40})
     capfd.readouterr()
     with limited(size), pytest.raises(StorageError, match=f"{out}.* can't be written"):
         train(more, out, resume=True, say=quiet)
     assert not capfd.readouterr().err
-    assert (out / checkpoint.NAME).read_bytes() == before
+    assert (out / CHECKPOINT).read_bytes() == before
     # And goes on where there is room again.
     assert train(Training(**vars(more) | {"updates": 2}), out, resume=True, say=quiet).updates == 2
 

@@ -12,9 +12,9 @@ import torch
 
 from rungs._src import cli
 from rungs._src.chess.engine import UciEngine
-from rungs._src.train import checkpoint
+from rungs._src.train.runs import CHECKPOINT
 from rungs._src.train.settings import PpoSettings, Training
-from rungs._src.train.training import train
+from rungs._src.train.training import checkpoint, train
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs_course import cli as course
 from rungs_course.runner import chain, manifest
@@ -49,7 +49,7 @@ def out(whole, tmp_path):
 
 def changed(out, change):
     """Changes what a checkpoint holds, and lets it go on for one update more."""
-    path = out / checkpoint.NAME
+    path = out / CHECKPOINT
     saved = torch.load(path, weights_only=True)
     saved["training"]["updates"] = 3
     change(saved)
@@ -68,7 +68,7 @@ def assert_refused(out, capsys, named=""):
     status, error = resumed(out, capsys)
     assert status == 2
     assert error.count("\n") == 1
-    assert str(out / checkpoint.NAME) in error
+    assert str(out / CHECKPOINT) in error
     assert named in error
     assert contents(out) == before
 
@@ -101,7 +101,7 @@ BYTES = {
 @pytest.mark.parametrize("name", BYTES)
 def test_a_corrupt_checkpoint_is_named(out, capsys, name, monkeypatch):
     monkeypatch.chdir(out)
-    path = out / checkpoint.NAME
+    path = out / CHECKPOINT
     path.write_bytes(BYTES[name](path.read_bytes()))
     assert_refused(out, capsys)
     with pytest.raises(InvalidStateError):
@@ -113,7 +113,7 @@ def test_what_would_run_code_when_it_is_read_does_not(out, capsys):
         def __reduce__(self):
             return os.mkdir, (str(out / "pwned"),)
 
-    torch.save({"training": Evil()}, out / checkpoint.NAME)
+    torch.save({"training": Evil()}, out / CHECKPOINT)
     assert_refused(out, capsys)
 
 
@@ -197,10 +197,10 @@ def test_a_learner_that_refuses_a_state_stays_as_it_was(whole):
     weights = {name: tensor.clone() for name, tensor in learner.network.state_dict().items()}
     state = saved["learner"] | {"own": saved["own"][0] | {"env": b"no boards"}}
     with pytest.raises(InvalidStateError, match="no state"):
-        learner.load(state)
+        learner.load_state_dict(state)
     for name, tensor in learner.network.state_dict().items():
         assert torch.equal(tensor, weights[name])
-    assert not learner.agent.state_dict()["optimizer"]["state"]
+    assert not learner.backend.state_dict()["optimizer"]["state"]
     assert learner.updates == 0
     env.close()
 
@@ -236,7 +236,7 @@ def test_a_checkpoint_whose_folder_is_not_ours_takes_nothing_over(out, tmp_path,
     assert contents(out) == before
     alone = tmp_path / "alone"
     alone.mkdir()
-    shutil.copy(out / checkpoint.NAME, alone)
+    shutil.copy(out / CHECKPOINT, alone)
     assert resumed(alone, capsys)[0] == 0
 
 

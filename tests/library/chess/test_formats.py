@@ -284,7 +284,7 @@ def test_a_wrong_format_is_named(settings, named):
 
 
 def test_what_reads_masks_of_bits_says_so():
-    from rungs._src.train.rollout import Rollout
+    from rungs._src.train.ppo import Rollout
 
     env = rungs.make("chess", "cpp", 2, mask="list")
     with pytest.raises(ConfigurationError, match="mask='bits', not 'list'"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rungs._src.chess.actions import NUM_ACTIONS, target_of
 from rungs._src.selfplay.buffer import ReplayBuffer
-from rungs._src.selfplay.positions import DTYPES, Positions, joined
+from rungs._src.selfplay.examples import DTYPES, Examples, joined
 from rungs.errors import ConfigurationError, InvalidStateError, StorageError
 
 ON_BOARD = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None], np.int16)
@@ -28,7 +28,7 @@ def some(count, seed=0):
     outcome = rng.integers(-1, 2, count).astype(np.int8)
     observation = rng.integers(-6, 7, (count, 72)).astype(np.int8)
     observation[:, 64:] = observation[:, 64:] > 0
-    return Positions(observation, legal, action, policy.astype(np.float16), outcome)
+    return Examples(observation, legal, action, policy.astype(np.float16), outcome)
 
 
 def whole(buffer):

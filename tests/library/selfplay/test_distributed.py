@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from rungs._src.selfplay import learning
-from rungs._src.selfplay.distributed import Games
+from rungs._src.selfplay.games import RankGames
 from rungs._src.selfplay.learning import LossWeights
 
 WEIGHTS = LossWeights(learning_rate=1e-3, vf_coef=0.5, max_grad_norm=1.0)
@@ -40,7 +40,7 @@ def test_a_rank_plays_with_the_weights_that_have_learnt():
 
     own = SimpleNamespace(env=SimpleNamespace(num_envs=4), play=play)
     said = ["play", learnt.network.state_dict(), "over"]
-    Games(OtherRank(said), ours, own, plies=3).serve()
+    RankGames(OtherRank(said), ours, own, plies=3).serve()
     ((logits, values),) = seen
     wanted = learnt.evaluate(*leaf)
     assert np.array_equal(logits, wanted[0])

@@ -28,7 +28,7 @@ BASEBALL = {
     "Baltimore": {"Milwaukee": (2, 5), "Detroit": (1, 5), "Toronto": (1, 6), "New York": (2, 4),
                   "Boston": (1, 6), "Cleveland": (3, 4)},
 }  # fmt: skip
-# What BradleyTerry2's documentation prints for them: log odds beside Baltimore's, standard errors.
+# What BradleyTerry2's documentation prints: log odds relative to Baltimore's, standard errors.
 ABILITIES = {
     "Boston": (1.1077, 0.3339),
     "Cleveland": (0.6839, 0.3319),
@@ -38,7 +38,7 @@ ABILITIES = {
     "Toronto": (1.2945, 0.3367),
     "Baltimore": (0, 0),
 }
-# A cycle of one win each: nobody is better.
+# A cycle of one win each: no player is better.
 CYCLE = {("a", "b"): (2, 1), ("b", "c"): (2, 1), ("c", "a"): (2, 1)}
 
 

@@ -10,9 +10,9 @@ import pytest
 import rungs
 from rungs._src.chess.actions import move_of
 from rungs._src.chess.policy import random_actions
+from rungs._src.selfplay.examples import flaw, joined
 from rungs._src.selfplay.games import SelfPlay
 from rungs._src.selfplay.matches import MASK
-from rungs._src.selfplay.positions import flaw, joined
 from rungs.errors import InvalidStateError
 
 MATE_IN_ONE = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"
@@ -62,7 +62,7 @@ def test_every_position_has_the_outcome_of_its_game():
     }
     env = rungs.make("chess", "cpp", 4, mask=MASK, seed=3, **how)
     games = SelfPlay(env, RandomSearch(env, 3))
-    told, _ = games.play(None, 100)
+    finished, _ = games.play(None, 100)
     expected = {}
     again = rungs.make("chess", "cpp", 4, mask=MASK, seed=3, **how)
     search = RandomSearch(again, 3)
@@ -81,12 +81,12 @@ def test_every_position_has_the_outcome_of_its_game():
                 expected.setdefault(seen.tobytes(), []).append(won)
             open_games[b] = []
     found = {}
-    for seen, outcome in zip(told.observation, told.outcome, strict=True):
+    for seen, outcome in zip(finished.observation, finished.outcome, strict=True):
         found.setdefault(seen.tobytes(), []).append(int(outcome))
     assert {key: sorted(each) for key, each in found.items()} == {
         key: sorted(each) for key, each in expected.items()
     }
-    assert {-1, 0, 1} == set(told.outcome.tolist())
+    assert {-1, 0, 1} == set(finished.outcome.tolist())
 
 
 def test_positions_wait_for_the_end_of_their_game():
@@ -109,7 +109,7 @@ def test_going_on_elsewhere_changes_nothing(stop):
     ours = [first.play(None, stop)[0]] if stop else []
     second = made(seed=5)
     if stop:
-        second.load(first.save())
+        second.load_state_dict(first.state_dict())
     ours.append(second.play(None, 40)[0])
     for name, array in joined(parts).arrays().items():
         np.testing.assert_array_equal(getattr(joined(ours), name), array, name)
@@ -121,13 +121,13 @@ def test_going_on_elsewhere_changes_nothing(stop):
         ("plies", lambda plies: 10**19),
         ("plies", lambda plies: -1),
         ("board", lambda board: board + 6),
-        ("board", lambda board: board.astype(np.int32)),
+        ("board", lambda board: board.int()),
         ("board", lambda board: board[:-1]),
         ("ply", lambda ply: ply - 20),
         ("ply", lambda ply: ply + 2**62),
-        ("action", lambda action: action + np.int16(20_000)),
-        ("observation", lambda seen: seen * np.int8(20)),
-        ("policy", lambda policy: policy * np.float16("nan")),
+        ("action", lambda action: action + 20_000),
+        ("observation", lambda seen: seen * 20),
+        ("policy", lambda policy: policy * float("nan")),
         ("env", lambda env: env[:-1]),
     ],
 )
@@ -135,9 +135,9 @@ def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, wr
     games, same = made(seed=5), made(seed=5)
     games.play(None, 10)
     same.play(None, 10)
-    saved = games.save()
+    saved = games.state_dict()
     with pytest.raises(InvalidStateError, match=None if name == "env" else f"{name}: "):
-        games.load(saved | {name: wrong(saved[name])})
+        games.load_state_dict(saved | {name: wrong(saved[name])})
     theirs, _ = same.play(None, 30)
     for name, array in games.play(None, 30)[0].arrays().items():
         np.testing.assert_array_equal(array, getattr(theirs, name), name)

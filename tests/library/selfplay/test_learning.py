@@ -10,8 +10,8 @@ import torch
 import rungs
 from rungs._src.chess.policy import random_actions
 from rungs._src.selfplay import learning
+from rungs._src.selfplay.examples import Examples, joined
 from rungs._src.selfplay.learning import LossWeights, losses
-from rungs._src.selfplay.positions import Positions, joined
 from rungs._src.selfplay.settings import LEARNERS
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
@@ -25,7 +25,7 @@ def positions():
     policy = np.array([0.5, 0.5, 1.0, 0.0, 0.0], np.float16)
     action = np.array([4, 68, 4, 68, 132], np.int16)
     outcome = np.array([1, -1], np.int8)
-    return Positions(observation, np.array([2, 3], np.int16), action, policy, outcome)
+    return Examples(observation, np.array([2, 3], np.int16), action, policy, outcome)
 
 
 class Fixed:
@@ -55,7 +55,7 @@ def played(count, seed):
     listed = np.arange(lists.shape[1]) < counts[:, None]
     policy = rng.random(lists.shape) * (rng.random(lists.shape) < 0.5) + 1e-3 * listed
     policy = policy / (policy * listed).sum(1, keepdims=True)
-    return Positions(
+    return Examples(
         observation.copy(),
         counts.copy(),
         lists[listed],

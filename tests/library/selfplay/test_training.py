@@ -18,11 +18,12 @@ import torch
 from rungs._src import cli
 from rungs._src.core.atomic import UNFINISHED
 from rungs._src.selfplay import agent as files
-from rungs._src.selfplay import checkpoint, learning, training
-from rungs._src.selfplay.positions import DTYPES, Positions
+from rungs._src.selfplay import learning, training
+from rungs._src.selfplay.examples import DTYPES, Examples
 from rungs._src.selfplay.settings import SelfPlayTraining
-from rungs._src.selfplay.training import train
-from rungs._src.train.options import add_options
+from rungs._src.selfplay.training import checkpoint, train
+from rungs._src.train.runs import CHECKPOINT
+from rungs._src.train.settings import add_options
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 from tests.quick_start import QUICK_START
 
@@ -123,7 +124,7 @@ def test_ratings_are_of_everybody_that_played(unbroken):
 
 
 def test_a_run_that_broke_goes_on_as_if_it_had_not(unbroken, tmp_path, monkeypatch):
-    whole, calls = training._Session._learn, []
+    whole, calls = training._SelfPlayRun._learn, []
 
     def breaks(session):
         calls.append(True)
@@ -132,7 +133,7 @@ def test_a_run_that_broke_goes_on_as_if_it_had_not(unbroken, tmp_path, monkeypat
         return whole(session)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training._Session, "_learn", breaks)
+        patch.setattr(training._SelfPlayRun, "_learn", breaks)
         with pytest.raises(KeyboardInterrupt):
             train(SelfPlayTraining(**SMALL, updates=5), tmp_path)
     assert checkpoint.load(tmp_path)["updates"] == 4
@@ -180,10 +181,10 @@ def contents(folder):
     ],
 )
 def test_a_checkpoint_of_what_no_run_has_is_refused_and_nothing_changes(copied, change):
-    path = copied / checkpoint.NAME
-    saved = checkpoint._FILE.load(path)
+    path = copied / CHECKPOINT
+    saved = checkpoint.read(path)
     change(saved)
-    checkpoint._FILE.save(path, saved)
+    checkpoint.write(path, saved)
     before = contents(copied)
     with pytest.raises(InvalidStateError, match=r"checkpoint\.pt"):
         train(checkpoint.load(copied)["training"], copied, resume=True)
@@ -252,7 +253,7 @@ def test_a_folder_with_a_run_is_refused_unless_it_goes_on(unbroken):
 
 def test_a_flag_needs_no_value():
     parser = argparse.ArgumentParser()
-    add_options(parser, (SelfPlayTraining,))
+    add_options(parser, SelfPlayTraining)
     for words, expected in ((["--stockfish"], True), (["--no-stockfish"], False), ([], None)):
         assert vars(parser.parse_args(words)).get("stockfish") is expected
 
@@ -322,7 +323,7 @@ def torchrun(out, *words):
 
 def rows(shard):
     """The positions of a shard, each as bytes, in an order of their own."""
-    found = Positions(**{name: shard[name] for name in DTYPES})
+    found = Examples(**{name: shard[name] for name in DTYPES})
     parts = (found.observation, found.count, found.actions(), found.policies(), found.outcome)
     return sorted(zip(*([row.tobytes() for row in part] for part in parts), strict=True))
 

@@ -8,7 +8,7 @@ In torchrun's attempt ATTEMPT, from 0, this happens to rank RANK as it comes the
 - "torn": killed, with half a checkpoint written;
 - "deserts": killed, handing its boards over to MPI's rank 0.
 
-Each rank that reaches the end writes its weights beside the run's folder, by its number.
+Each rank that reaches the end writes its weights next to the run's folder, by its number.
 """
 
 import contextlib
@@ -38,16 +38,16 @@ def main() -> int:
     for attempt, rank, mishap, count in json.loads(plan):
         if (attempt, rank) == (_ATTEMPT, _RANK):
             _prepare(mishap, count)
-    training.train = _told(training.train)
+    training.train = _saving_weights(training.train)
     return cli.main(arguments)
 
 
-def _told(train):
-    def told(settings, out, **how):
+def _saving_weights(train):
+    def saving(settings, out, **how):
         if learner := train(settings, out, **how):
             training.torch.save(learner.network.state_dict(), out.with_name(f"{_RANK}.pt"))
 
-    return told
+    return saving
 
 
 def _prepare(mishap: str, count: int) -> None:

@@ -5,20 +5,13 @@ import os
 
 import pytest
 
-from rungs._src.train.log import Log
+from rungs._src.train.runs import Table
 from rungs.errors import InvalidStateError
 
 
-class Board:
-    """TensorBoard's writer, as far as it is used."""
-
-    def add(self, values, update):
-        pass
-
-
 def begun(path, last):
-    log = Log(path, last)
-    log.begin(Board())
+    log = Table(path, last)
+    log.begin()
     return log
 
 
@@ -67,7 +60,7 @@ def test_columns_keep_the_order_that_they_have_in_the_file(tmp_path):
 def test_a_table_that_is_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "metrics.csv")
     with pytest.raises(InvalidStateError, match=r"metrics\.csv"):
-        Log(tmp_path / "metrics.csv", 1)
+        Table(tmp_path / "metrics.csv", 1)
 
 
 def test_a_table_without_rows_is_begun(tmp_path):

@@ -1,13 +1,20 @@
-"""The masked policy and value network."""
+"""The network: legal actions, their probabilities, its first layer, and what a search asks."""
 
 import numpy as np
+import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rungs
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.unpack import unpack_mask
-from rungs._src.train.legal_actions import from_bits
+from rungs._src.search.search import Search
+from rungs._src.train.evaluate import NetworkEvaluator
+from rungs._src.train.layers import DenseSquares, SparseSquares
+from rungs._src.train.legal_actions import Legal, Packed, Padded, from_bits, from_lists
 from rungs._src.train.network import PolicyValueNetwork
+from tests.library.train import batches
 
 
 def positions(count=64, plies=40):
@@ -61,3 +68,138 @@ def test_it_sees_every_square_and_all_the_rest():
         changed[0, place] = 3 - changed[0, place]
         values.append(network.values(changed))
     assert len(torch.stack(values).unique()) == 73
+
+
+def test_sums_of_columns_are_the_product():
+    torch.manual_seed(0)
+    dense = DenseSquares(24).double()
+    torch.manual_seed(0)
+    sparse = SparseSquares(24).double()
+    observation = batches.positions("list", None, 32, 40).observation
+    upstream = torch.randn(32, 24, dtype=torch.float64)
+    for name, weights in dense.state_dict().items():
+        assert torch.equal(sparse.state_dict()[name], weights)
+    found, wanted = sparse(observation), dense(observation)
+    torch.testing.assert_close(found, wanted)
+    for result in (found, wanted):
+        result.backward(upstream)
+    torch.testing.assert_close(sparse.weight.grad, dense.weight.grad)
+    torch.testing.assert_close(sparse.bias.grad, dense.bias.grad)
+
+
+def test_weights_go_from_one_to_the_other():
+    dense, sparse = DenseSquares(8), SparseSquares(8)
+    sparse.load_state_dict(dense.state_dict())
+    observation = batches.positions("list", None, 4, 9).observation
+    torch.testing.assert_close(sparse(observation), dense(observation))
+    assert sparse.weight.t().is_contiguous()  # still by columns
+
+
+@pytest.mark.parametrize(
+    ("fens", "plies"), [(None, 40), ([batches.MOST, batches.ONE], 0), ([batches.CASTLING], 3)]
+)
+def test_lists_say_what_bits_say(fens, plies):
+    bits = from_bits(batches.positions("bits", fens, 32, plies).mask)
+    lists = from_lists(*batches.positions("list", fens, 32, plies)[1:])
+    for ours, theirs in zip(lists, bits, strict=True):
+        assert torch.equal(ours, theirs)
+    assert torch.equal(lists.board, torch.repeat_interleave(torch.arange(32), lists.count))
+    assert torch.equal(lists.first()[1:], lists.count.cumsum(0)[:-1])
+
+
+def test_ended_boards_have_nothing():
+    positions = batches.positions("list", None, 3)
+    positions.action_count[1] = 0
+    legal = from_lists(*positions[1:])
+    assert legal.count.tolist() == [20, 0, 20]
+    assert legal.board.tolist() == [0] * 20 + [2] * 20
+
+
+KINDS = pytest.mark.parametrize("kind", [Padded, Packed])
+
+
+def lists(counts):
+    """Lists of some numbers of actions, with ids that say position and place."""
+    count = torch.tensor(counts)
+    board = torch.repeat_interleave(torch.arange(len(counts)), count)
+    place = torch.cat([torch.arange(each) for each in counts])
+    return Legal(board, 1000 * board + place, count)
+
+
+@KINDS
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.integers(1, 218), min_size=1, max_size=12), st.floats(0.1, 30), st.data())
+def test_they_are_those_of_each_position_alone(kind, counts, scale, data):
+    legal = lists(counts)
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    generator = torch.Generator().manual_seed(seed)
+    scores = scale * torch.randn(len(legal.board), generator=generator, dtype=torch.float64)
+    scores.requires_grad_()
+    choice = (torch.rand(len(counts), generator=generator) * legal.count).long()
+    weights = torch.randn(2, len(counts), generator=generator, dtype=torch.float64)
+    found = kind(legal, scores)
+    assert torch.equal(found.action(choice), 1000 * torch.arange(len(counts)) + choice)
+    ours = found.log_probability(choice), found.entropy()
+    alone = [torch.distributions.Categorical(logits=part) for part in scores.split(counts)]
+    theirs = (
+        torch.stack([each.log_prob(c) for each, c in zip(alone, choice, strict=True)]),
+        torch.stack([each.entropy() for each in alone]),
+    )
+    gradients = []
+    for pair in (ours, theirs):
+        total = (torch.stack(pair) * weights).sum()
+        gradients.append(torch.autograd.grad(total, scores, retain_graph=True)[0])
+    for mine, exact in zip((*ours, gradients[0]), (*theirs, gradients[1]), strict=True):
+        torch.testing.assert_close(mine, exact, rtol=1e-9, atol=1e-9)
+
+
+@KINDS
+def test_a_choice_is_always_legal(kind):
+    """Also where one action has all the probability, or scores are as far apart as can be."""
+    legal = lists([1, 218, 1, 3] * 64)
+    for scale in (0.0, 1.0, 1e4):
+        scores = scale * torch.randn(len(legal.board), generator=torch.Generator().manual_seed(0))
+        chosen = kind(legal, scores).sample(torch.Generator().manual_seed(1))
+        assert chosen.dtype == torch.int64
+        assert ((chosen >= 0) & (chosen < legal.count)).all()
+        assert kind(legal, scores).log_probability(chosen).isfinite().all()
+
+
+@KINDS
+def test_the_generator_decides(kind):
+    legal = lists([30] * 200)
+    scores = torch.randn(len(legal.board))
+    first, again, other = (
+        kind(legal, scores).sample(torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)
+    )
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_a_network_is_asked_for_the_legal_actions_in_their_order():
+    torch.manual_seed(0)
+    network = PolicyValueNetwork(width=16, blocks=1, keys=8)
+    with torch.no_grad():
+        network.value.weight *= 20  # beyond -1 and 1
+    given = {"seed": 3, "opening_plies": (0, 60)}
+    lists, bits = (rungs.make("chess", "cpp", 40, mask=mask, **given) for mask in ("list", "bits"))
+    (observation, listed), (_, masked) = lists.reset(), bits.reset()
+    counts = listed["action_count"]
+    logits, values = NetworkEvaluator(network)(observation, listed["action_mask"], counts)
+    with torch.no_grad():
+        mask = torch.from_numpy(masked["action_mask"].view(np.int64))
+        actions, expected, worth = network(torch.from_numpy(observation), mask)
+    for row, count in enumerate(counts):
+        assert listed["action_mask"][row, :count].tolist() == actions[row, :count].tolist()
+        own = torch.from_numpy(logits[row, :count])
+        torch.testing.assert_close(own.log_softmax(0), expected[row, :count])
+    np.testing.assert_array_equal(values, worth.clamp(-1, 1))
+    assert (worth.abs() > 1).any()
+
+
+def test_a_network_is_searched_with():
+    torch.manual_seed(0)
+    with Search(4, simulations=6) as search:
+        result = search.run(NetworkEvaluator(PolicyValueNetwork(width=16, blocks=1, keys=8)))
+    assert (result.visits.sum(1) == 6).all()
+    assert (result.priors[:, :20] > 0).all()

@@ -6,10 +6,8 @@ import pytest
 import torch
 
 import rungs
-from rungs._src.train.learners.agent import Played
-from rungs._src.train.loss import ppo_loss
 from rungs._src.train.network import LegalActionNetwork
-from rungs._src.train.ppo import Learner, advantages
+from rungs._src.train.ppo import Batch, Learner, advantages, ppo_loss
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, UnavailableError
@@ -71,7 +69,7 @@ def test_a_loaded_learner_goes_on_as_the_saved_one(expected):
     first, second = (Learner(make(), seed=7, settings=SMALL) for _ in range(2))
     first.learn()
     first.learn()
-    second.load(first.save())
+    second.load_state_dict(first.state_dict())
     assert [second.learn()["entropy"] for _ in range(2)] == [
         metrics["entropy"] for metrics in expected[1][2:]
     ]
@@ -150,7 +148,7 @@ def test_the_loss_is_clipped_where_the_policy_has_moved():
     advantage = torch.linspace(-1, 1, 16)
     normal = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
     for moved in (0.0, 0.5, -0.5):
-        played = Played(positions, choice, now - moved, advantage, value.detach())
+        played = Batch(positions, choice, now - moved, advantage, value.detach())
         _, parts = ppo_loss(now, entropy, value, played, SMALL)
         ratio = torch.tensor(moved).exp()
         expected = -torch.minimum(ratio * normal, ratio.clamp(0.8, 1.2) * normal).mean()
@@ -177,7 +175,7 @@ def test_an_update_is_the_one_of_the_paper():
     advantage = torch.randn(8, 16, generator=torch.Generator().manual_seed(1))
     network, before = copy.deepcopy(learner.network), weights(learner).detach().clone()
     orders = torch.Generator().set_state(learner.generator.get_state())
-    learner.agent.improve(learner._played(advantage), learner._minibatches())
+    learner.backend.improve(learner.rollout.batch(advantage), learner.minibatches())
 
     adam = torch.optim.Adam(network.parameters(), lr=3e-3, eps=1e-5)
     observation, mask = (each[:8].flatten(0, 1) for each in (played.observation, played.mask))

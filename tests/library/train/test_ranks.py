@@ -14,9 +14,8 @@ import torch
 
 from rungs._src import cli
 from rungs._src.core import state
-from rungs._src.train import checkpoint
 from rungs._src.train.settings import Training, share_of_cores
-from rungs._src.train.training import make_env
+from rungs._src.train.training import checkpoint, make_env
 from tests.hosts import ADDRESSES, CABLES, two_hosts
 from tests.library.chess.test_parallel import CORES, gone
 from tests.library.train.test_training import assert_same_run, table, weights

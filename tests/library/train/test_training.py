@@ -13,7 +13,9 @@ import pytest
 import torch
 
 from rungs._src import cli
-from rungs._src.train import checkpoint, ppo, training
+from rungs._src.train import ppo, training
+from rungs._src.train.learners import DEFAULT, LEARNERS
+from rungs._src.train.training import checkpoint
 from rungs.errors import ConfigurationError
 from tests.quick_start import QUICK_START
 
@@ -56,7 +58,7 @@ def unbroken(tmp_path_factory):
 
 
 def killed_after(updates, command, out):
-    """Starts a run and kills all of it once it has made so many updates."""
+    """Starts a run and kills all of it once it has made some updates."""
     job = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, start_new_session=True, env=os.environ | QUICK_START
     )
@@ -80,19 +82,22 @@ def test_a_run_writes_a_row_per_update(unbroken):
 
 
 @pytest.mark.system
-def test_a_killed_run_goes_on_as_if_it_had_not_been(unbroken, tmp_path):
-    out = tmp_path / "run"
-    command = [sys.executable, "-m", "rungs", "train", "--out", str(out), *LONG]
-    killed_after(5, command, out)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_killed_run_goes_on_as_if_it_had_not_been(name, unbroken, tmp_path):
+    how = [*LONG, "--learner", name]
+    whole, out = unbroken if name == DEFAULT else tmp_path / "whole", tmp_path / "run"
+    if whole != unbroken:
+        assert train(whole, *how) == 0
+    killed_after(5, [sys.executable, "-m", "rungs", "train", "--out", str(out), *how], out)
     assert checkpoint.load(out)["learner"]["updates"] >= 4
     assert train(out, "--resume") == 0
-    assert_same_run(out, unbroken)
+    assert_same_run(out, whole)
 
 
-def test_progress_is_told(tmp_path, capsys):
+def test_progress_is_printed(tmp_path, capsys):
     assert train(tmp_path / "run", *SMALL.split(), "--updates", "1") == 0
-    told = re.search(r"update 1, ([\d,]+) steps, .* ([\d,]+) steps/s, ", capsys.readouterr().out)
-    assert int(told[2].replace(",", "")) > 0
+    found = re.search(r"update 1, ([\d,]+) steps, .* ([\d,]+) steps/s, ", capsys.readouterr().out)
+    assert int(found[2].replace(",", "")) > 0
 
 
 def test_a_run_that_is_over_stays_as_it_is(unbroken):
@@ -106,13 +111,13 @@ def test_the_python_rung_trains_the_same_network(unbroken, tmp_path):
     assert_same_run(tmp_path, unbroken)
 
 
-def test_tensorboard_is_told_the_same_numbers(unbroken):
+def test_tensorboards_events_have_the_same_numbers(unbroken):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     events = EventAccumulator(str(unbroken / "tensorboard")).Reload()
-    told = [event.value for event in events.Scalars("metrics/entropy")]
+    found = [event.value for event in events.Scalars("metrics/entropy")]
     written = [float(row["entropy"]) for row in table(unbroken / "metrics.csv")]
-    assert told == pytest.approx(written)
+    assert found == pytest.approx(written)
 
 
 def test_only_learning_counts_as_time(tmp_path, monkeypatch):
@@ -170,6 +175,10 @@ def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
     saved |= {"job": None, "clock": 1.0, "learner": learner, "own": []}
     torch.save(saved, tmp_path / "checkpoint.pt")
     with pytest.raises(ConfigurationError, match=r"another version.*discount"):
+        checkpoint.load(tmp_path)
+    saved["training"] = settings | {"ppo": {}, "learner": "abacus"}
+    torch.save(saved, tmp_path / "checkpoint.pt")
+    with pytest.raises(ConfigurationError, match=r"checkpoint\.pt: learner='abacus' is not one"):
         checkpoint.load(tmp_path)
 
 

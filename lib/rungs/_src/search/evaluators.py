@@ -1,4 +1,4 @@
-"""The null evaluator, for which all leaves are alike. A network's: `rungs._src.train.evaluator`."""
+"""The null evaluator, for which all leaves are alike. A network's: `rungs._src.train.evaluate`."""
 
 import functools
 

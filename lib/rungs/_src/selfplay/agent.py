@@ -6,16 +6,15 @@ from pathlib import Path
 
 import torch
 
-from rungs._src.selfplay.tensors import flaw
 from rungs._src.train.network import PolicyValueNetwork
-from rungs._src.train.torch_file import Saved
+from rungs._src.train.torch_file import TorchFile, tensor_flaw
 from rungs.errors import ConfigurationError, InvalidStateError
 
 POOL = "pool"  # the folder of a run's frozen agents
 MATCHES = "matches"  # and the one of what each played when it was frozen, as PGN
 
 _FORM = {"name": str, "weights": {...: torch.Tensor}, "provenance": {...: str}}
-_FILE = Saved("agent", schema=1, form=_FORM)
+_FILE = TorchFile("agent", schema=1, form=_FORM)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -53,7 +52,9 @@ def save(agent: Agent, path: str | os.PathLike) -> None:
         StorageError: it can't be written.
     """
     weights = {key: each.half() for key, each in agent.network.state_dict().items()}
-    _FILE.save(Path(path), {"name": agent.name, "weights": weights, "provenance": agent.provenance})
+    _FILE.write(
+        Path(path), {"name": agent.name, "weights": weights, "provenance": agent.provenance}
+    )
 
 
 def load(path: str | os.PathLike) -> Agent:
@@ -63,8 +64,8 @@ def load(path: str | os.PathLike) -> Agent:
         ConfigurationError: there is no such file, or it holds something else.
         InvalidStateError: it is corrupt or incomplete, or a weight is not finite.
     """
-    saved = _FILE.load(Path(path))
-    if wrong := flaw(saved["weights"], "weights"):
+    saved = _FILE.read(Path(path))
+    if wrong := tensor_flaw(saved["weights"], "weights"):
         raise InvalidStateError(f"{path}: {wrong}")
     try:
         network = _made(saved["weights"])
@@ -92,11 +93,7 @@ def untrained(seed: int = 0) -> Agent:
 
 
 def _made(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:
-    """Makes the network that weights are of; its sizes are theirs.
-
-    Raises:
-        KeyError, TypeError, RuntimeError: they are of none.
-    """
+    """Makes the network that weights are of; its sizes are theirs."""
     blocks = {key.split(".")[1] for key in weights if key.startswith("blocks.")}
     width, keys = len(weights["squares.weight"]), len(weights["query.weight"])
     with torch.device("meta"):  # without memory, which other weights may ask far too much of

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
-from rungs._src.selfplay.positions import Positions, flaw, joined
+from rungs._src.selfplay.examples import Examples, flaw, joined
 from rungs.errors import ConfigurationError, InvalidStateError
 
 _SUM = hashlib.sha256().digest_size
@@ -67,7 +67,7 @@ class ReplayBuffer:
             raise _not_ours(path)
         return path
 
-    def add(self, positions: Positions) -> None:
+    def add(self, positions: Examples) -> None:
         """Keeps an update's positions; they are on disk when this returns.
 
         Raises:
@@ -84,7 +84,7 @@ class ReplayBuffer:
         """Removes shards that no checkpoint after `updates` updates or more needs."""
         self._forget(lambda number: number <= updates - self.window)
 
-    def sample(self, count: int, rng: np.random.Generator) -> Positions:
+    def sample(self, count: int, rng: np.random.Generator) -> Examples:
         """Returns `count` positions, all that are kept equally likely, in order of updates."""
         drawn, parts = rng.integers(len(self), size=count), []
         for shard in self.shards.values():
@@ -111,7 +111,7 @@ def _not_ours(path: Path) -> ConfigurationError:
     return ConfigurationError(f"{path} is not of this run, whose positions go there: move it away")
 
 
-def _write(path: Path, positions: Positions) -> None:
+def _write(path: Path, positions: Examples) -> None:
     file = io.BytesIO()
     np.savez(file, **positions.arrays())  # type: ignore[arg-type]  # of which none is a flag
     whole = file.getvalue()
@@ -119,7 +119,7 @@ def _write(path: Path, positions: Positions) -> None:
         unfinished.write_bytes(whole + hashlib.sha256(whole).digest())
 
 
-def _read(path: Path) -> Positions:
+def _read(path: Path) -> Examples:
     if path.exists() and not path.is_file():  # a pipe would be waited for
         raise InvalidStateError(f"{path} is no file")
     try:
@@ -137,4 +137,4 @@ def _read(path: Path) -> Positions:
         raise InvalidStateError(f"{path} holds no arrays: {why}") from None
     if wrong := flaw(named):
         raise InvalidStateError(f"{path} holds no positions: {wrong}")
-    return Positions(**named)
+    return Examples(**named)

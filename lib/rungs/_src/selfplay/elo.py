@@ -32,9 +32,9 @@ def rate(
 ) -> pd.DataFrame:
     """Rates players by what they scored against each other.
 
-    Who has won everything would be rated infinitely high. So every player is given `prior_draws`
-    draws beside what was played, spread over the opponents met as the games were, in the way of
-    BayesElo's prior (Coulom, 2008). With 0 the ratings are the likeliest alone.
+    A player that has won everything would be rated infinitely high. So every player is given
+    `prior_draws` draws more, spread over its opponents as its games were, as BayesElo's prior is
+    (Coulom, 2008). With 0 the ratings are the likeliest alone.
 
     Intervals are those of a normal distribution whose covariance is the inverse of the
     log-likelihood's curvature. Draws make a score vary less than the model assumes, never more.

@@ -18,7 +18,7 @@ from rungs._src.selfplay.matches import Match, Player, play, points_of
 from rungs._src.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.training import weakest
-from rungs.errors import UnavailableError
+from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
 RESULTS = "results.csv"
 RATINGS = "ratings.csv"
@@ -26,7 +26,7 @@ STOCKFISH = "Stockfish, weakest"
 
 
 def named(update: int) -> str:
-    """Returns the name of a run's self after so many updates."""
+    """Returns the name of a run's self after n updates."""
     return f"update {update}"
 
 
@@ -58,7 +58,7 @@ class Evaluator:
             provenance: how it was trained.
 
         Returns:
-            What it came to: "elo", "low", "high" beside random play, "random" and, where it is
+            What it came to: "elo", "low", "high" above random play, "random" and, where it is
             played, "stockfish" (points per game), "search_gain" (Elo above the same network without
             search), "games", how many were played, and "cut", how many of them were cut short and
             count as draws; and the files that were written.
@@ -89,8 +89,29 @@ class Evaluator:
         cut = sum(match.reason == Reason.MAX_PLIES for match in played)
         return row | {"games": len(played), "cut": cut}, written_files
 
+    def state(self) -> list[list]:
+        """Returns all results, for `load_state`: rows of player, opponent and their points."""
+        return [[*pair, *points] for pair, points in self.results.items()]
+
+    def load_state(self, results: list[list]) -> None:
+        """Continues from what `state` returned.
+
+        Raises:
+            InvalidStateError: a row is not the result of a match of this run; it is named.
+        """
+        for row in results:
+            if list(map(type, row)) != [str, str, float, float]:
+                raise InvalidStateError(f"results: {row} is not two players and their points")
+            if min(row[2:]) < 0 or sum(row[2:]) != self.training.games or row[2] * 2 % 1:
+                raise InvalidStateError(f"results: {row} is not of {self.training.games} games")
+        self.results = {(a, b): (x, y) for a, b, x, y in results}
+        try:
+            self.ratings()
+        except ConfigurationError as error:
+            raise InvalidStateError(f"results: {error}") from None
+
     def ratings(self) -> pd.DataFrame:
-        """Returns everybody's ratings beside random play (`rungs._src.selfplay.elo.rate`)."""
+        """Returns all players' ratings above random play (`rungs._src.selfplay.elo.rate`)."""
         return elo.rate(self.results, anchor=RandomPlayer.name)
 
     def _rivals(self, agent: Agent, update: int, seed: int) -> list[Player]:

@@ -1,16 +1,21 @@
-"""Games of a network against itself, by search, and the positions that they leave to learn from."""
+"""Games of a network against itself, on all ranks, and the positions they leave to learn from."""
 
 import dataclasses
 from collections import Counter
 
 import numpy as np
+import torch
 
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.search.search import Search
-from rungs._src.selfplay.positions import DTYPES, Positions, flaw, joined
+from rungs._src.selfplay.examples import DTYPES, Examples, flaw, joined
+from rungs._src.selfplay.learning import SearchLearner
+from rungs._src.train.ranks import Ranks
+from rungs._src.train.torch_file import tensor_flaw
 from rungs.errors import InvalidStateError
 
-_MOST_PLIES = 2**42  # times 2**20 boards, they can be counted in int64
+_PLAY, _STATE, _OVER = "play", "state", "over"
+_MAX_PLIES = 2**42  # times 2**20 boards, they can be counted in int64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +27,7 @@ class _Waiting:
         board, ply: (N,) int64, where each was met, and after how many of this run's steps.
     """
 
-    positions: Positions
+    positions: Examples
     board: np.ndarray
     ply: np.ndarray
 
@@ -36,7 +41,7 @@ class SelfPlay:
             environment's state and the network alone.
     """
 
-    ARRAYS = ("board", "ply", *DTYPES)  # of what `save` returns
+    ARRAYS = ("board", "ply", *DTYPES)  # of what `state_dict` returns
 
     def __init__(self, env: ChessVectorEnv, search: Search):
         self.env, self.search = env, search
@@ -44,7 +49,7 @@ class SelfPlay:
         self._waiting = _nothing()
         self._observation: np.ndarray | None = None
 
-    def play(self, evaluate, plies: int) -> tuple[Positions, dict[str, int]]:
+    def play(self, evaluate, plies: int) -> tuple[Examples, dict[str, int]]:
         """Plays `plies` plies on every board.
 
         Args:
@@ -83,32 +88,95 @@ class SelfPlay:
         finished = every.positions.rows(done)
         return dataclasses.replace(finished, outcome=outcome[done].astype(np.int8)), dict(counts)
 
-    def save(self) -> dict:
-        """Returns what decides what comes next, for `load`: NumPy arrays, and bytes."""
+    def state_dict(self) -> dict:
+        """Returns all that decides what comes next: tensors, "env" and "plies"."""
         waiting = self._waiting
-        return {
-            "env": self.env.get_state(),
-            "plies": self._plies,
-            "board": waiting.board,
-            "ply": waiting.ply,
-            **waiting.positions.arrays(),
-        }
+        arrays = {"board": waiting.board, "ply": waiting.ply} | waiting.positions.arrays()
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return {"env": self.env.get_state(), "plies": self._plies, **tensors}
 
-    def load(self, saved: dict) -> None:
-        """Goes on from what `save` returned, on an environment made like that one.
+    def load_state_dict(self, state: dict) -> None:
+        """Continues from another's `state_dict`, on an environment made like that one.
 
         Raises:
             InvalidStateError: it is of another environment, or has positions that can't be; the
                 message names the array. Nothing has changed.
         """
-        arrays = {name: saved[name] for name in DTYPES}
-        wrong = flaw(arrays) or _misplaced(saved, self.env.num_envs)
+        tensors = {name: state[name] for name in self.ARRAYS}
+        wrong = tensor_flaw(tensors, "games")
+        if not wrong:
+            try:
+                arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+            except (TypeError, RuntimeError) as error:  # a dtype NumPy has not, or gradients
+                raise InvalidStateError(f"the positions of games that go on: {error}") from None
+            board, ply = arrays.pop("board"), arrays.pop("ply")
+            wrong = flaw(arrays) or _misplaced(
+                board, ply, arrays["count"], state["plies"], self.env.num_envs
+            )
         if wrong:
             raise InvalidStateError(f"the positions of games that go on: {wrong}")
-        self._observation, _ = self.env.set_state(saved["env"])
-        self._plies = saved["plies"]
-        positions = Positions(**arrays)
-        self._waiting = _Waiting(positions, saved["board"], saved["ply"])
+        self._observation, _ = self.env.set_state(state["env"])
+        self._plies = state["plies"]
+        self._waiting = _Waiting(Examples(**arrays), board, ply)
+
+
+class RankGames:
+    """The games of all ranks. Rank 0 asks for plies; the others `serve` it, and do not learn.
+
+    Args:
+        ranks: all processes; alone, this process plays.
+        learner: whose network plays: rank 0's, which the others are given before they play.
+        own: this rank's games.
+        plies: of each `play`, on every board.
+    """
+
+    def __init__(self, ranks: Ranks, learner: SearchLearner, own: SelfPlay, plies: int):
+        self.ranks, self._learner, self._own, self._plies = ranks, learner, own, plies
+        self.positions = own.env.num_envs * plies * ranks.size
+
+    def play(self) -> tuple[Examples, dict[str, int]]:
+        """Has all ranks play; returns what `SelfPlay.play` does, of all, rank by rank."""
+        return self._do(_PLAY)
+
+    def state_dicts(self) -> list[dict]:
+        """Returns `SelfPlay.state_dict` of each rank."""
+        return self._do(_STATE)
+
+    def load_state_dicts(self, states: list[dict]) -> None:
+        """Continues from what `state_dicts` returned, on every rank.
+
+        Raises:
+            InvalidStateError: it is of another number of ranks, or of other environments.
+        """
+        if len(states) != self.ranks.size:
+            raise InvalidStateError(f"the run had {len(states)} ranks, not {self.ranks.size}")
+        self._own.load_state_dict(states[self.ranks.rank])
+
+    def serve(self) -> None:
+        """Does what rank 0 asks for, until it ends."""
+        while (task := self.ranks.agree(lambda: None)) != _OVER:
+            self._tasks()[task]()
+
+    def end(self) -> None:
+        """Lets the other ranks go."""
+        self.ranks.agree(lambda: _OVER)
+
+    def _do(self, task: str):
+        self.ranks.agree(lambda: task)
+        return self._tasks()[task]()
+
+    def _tasks(self) -> dict:
+        return {_PLAY: self._play, _STATE: lambda: self.ranks.gather(self._own.state_dict())}
+
+    def _play(self) -> tuple[Examples, dict[str, int]]:
+        network = self._learner.network
+        if self.ranks.size > 1:
+            network.load_state_dict(self.ranks.agree(network.state_dict))
+        played = self.ranks.gather(self._own.play(self._learner.evaluate, self._plies))
+        ended: Counter[str] = Counter()
+        for _, counts in played:
+            ended.update(counts)
+        return joined(positions for positions, _ in played), dict(ended)
 
 
 def _nothing() -> _Waiting:
@@ -116,23 +184,24 @@ def _nothing() -> _Waiting:
     return _Waiting(joined([]), none, none)
 
 
-def _misplaced(saved: dict, boards: int) -> str:
+def _misplaced(
+    board: np.ndarray, ply: np.ndarray, count: np.ndarray, plies: int, boards: int
+) -> str:
     """Says what keeps positions from being of games that go on, or returns ""."""
-    if not 0 <= saved["plies"] <= _MOST_PLIES:
-        return f"plies: {saved['plies']}, not 0 to {_MOST_PLIES}"
-    for name, most in (("board", boards), ("ply", saved["plies"])):
-        array = saved[name]
-        if array.dtype != np.int64 or array.shape != saved["count"].shape:
+    if not 0 <= plies <= _MAX_PLIES:
+        return f"plies: {plies}, not 0 to {_MAX_PLIES}"
+    for name, array, most in (("board", board, boards), ("ply", ply, plies)):
+        if array.dtype != np.int64 or array.shape != count.shape:
             return f"{name}: {array.dtype} of shape {array.shape}"
         if ((array < 0) | (array >= most)).any():
             return f"{name}: not 0 to {most - 1}"
     return ""
 
 
-def _positions(observation: np.ndarray, result) -> Positions:
+def _positions(observation: np.ndarray, result) -> Examples:
     """Returns what was seen and what search made of it, in memory of its own."""
     listed = np.arange(result.actions.shape[1]) < result.counts[:, None]
-    return Positions(
+    return Examples(
         observation.copy(),
         result.counts.copy(),
         result.actions[listed],

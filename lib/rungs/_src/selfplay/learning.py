@@ -8,42 +8,36 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from rungs._src.core.arguments import real, shown
+from rungs._src.core.arguments import shown
 from rungs._src.search.search import Evaluator
-from rungs._src.selfplay.positions import Positions, flaw
+from rungs._src.selfplay.examples import Examples, flaw
 from rungs._src.train.adam import Adam
-from rungs._src.train.distributions import Padded
-from rungs._src.train.evaluator import NetworkEvaluator
-from rungs._src.train.learners import state
-from rungs._src.train.learners.cpp_network import EPS, CppNetwork
-from rungs._src.train.legal_actions import from_lists
+from rungs._src.train.cpp_network import EPS, CppNetwork
+from rungs._src.train.evaluate import NetworkEvaluator
+from rungs._src.train.legal_actions import Padded, from_lists
 from rungs._src.train.network import PolicyValueNetwork, check_learns
+from rungs._src.train.settings import check_fields, setting
+from rungs._src.train.torch_file import check_resumable
 from rungs.errors import ConfigurationError, DivergedError
 
 
 @dataclasses.dataclass(frozen=True)
 class LossWeights:
-    """What is learnt, and how fast.
-
-    Attributes:
-        learning_rate: of Adam.
-        vf_coef: the weight of the value's squared error.
-        max_grad_norm: gradients are scaled down to it.
+    """What is learnt, and how fast; as of `SelfPlayTraining`.
 
     Raises:
         ConfigurationError: one is out of range; it is named.
     """
 
-    learning_rate: float
-    vf_coef: float
-    max_grad_norm: float
+    learning_rate: float = setting(1e-3, "of Adam")
+    vf_coef: float = setting(0.5, "the weight of the value's squared error")
+    max_grad_norm: float = setting(1.0, "gradients are scaled down to it", 0, math.inf)
 
     def __post_init__(self) -> None:
-        for name, most in (("learning_rate", 1e9), ("vf_coef", 1e9), ("max_grad_norm", math.inf)):
-            object.__setattr__(self, name, real(name, getattr(self, name), 0, most))
+        check_fields(self)
 
 
-class Learner(Protocol):
+class SearchLearner(Protocol):
     """A network that learns from positions, and evaluates others meanwhile.
 
     Attributes:
@@ -54,7 +48,7 @@ class Learner(Protocol):
     network: PolicyValueNetwork
     evaluate: Evaluator
 
-    def learn(self, positions: Positions) -> dict[str, float]:
+    def learn(self, positions: Examples) -> dict[str, float]:
         """Moves the weights once, by the gradient of one minibatch.
 
         Args:
@@ -77,7 +71,7 @@ class Learner(Protocol):
 
 
 class TorchLearner:
-    """A learner in PyTorch, which others are compared with; see `Learner`.
+    """A learner in PyTorch, which others are compared with; see `SearchLearner`.
 
     Args:
         network: what learns.
@@ -90,8 +84,7 @@ class TorchLearner:
         self.evaluate: Evaluator = evaluator("torch", network)
 
     @torch.enable_grad()
-    def learn(self, positions: Positions) -> dict[str, float]:
-        """See `Learner.learn`."""
+    def learn(self, positions: Examples) -> dict[str, float]:
         _check_learnable(positions)
         check_learns(self.network)
         policy_loss, value_loss = losses(self.network, positions)
@@ -108,17 +101,15 @@ class TorchLearner:
         return parts
 
     def state_dict(self) -> dict:
-        """See `Learner.state_dict`."""
         return {"network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
 
     def load_state_dict(self, saved: dict) -> None:
-        """See `Learner.load_state_dict`."""
         self.network.load_state_dict(saved["network"])
         self._optimizer.load_state_dict(saved["optimizer"])
 
 
 class CppLearner:
-    """A learner in C++ (`cpp/learn`), the same at any number of threads; see `Learner`.
+    """A learner in C++ (`cpp/learn`), the same at any number of threads; see `SearchLearner`.
 
     Args:
         network: what learns.
@@ -136,8 +127,7 @@ class CppLearner:
         self.compiled = CppNetwork(network)
         self.evaluate: Evaluator = self.compiled.evaluate
 
-    def learn(self, positions: Positions) -> dict[str, float]:
-        """See `Learner.learn`."""
+    def learn(self, positions: Examples) -> dict[str, float]:
         _check_learnable(positions)
         dtype = self.compiled.dtype
         # The arrays live until C++ has read them.
@@ -163,16 +153,14 @@ class CppLearner:
         return parts
 
     def state_dict(self) -> dict:
-        """See `Learner.state_dict`."""
         optimizer = self.compiled.optimizer_state(self._weights.learning_rate)
         return {"network": self.network.state_dict(), "optimizer": optimizer}
 
     def load_state_dict(self, saved: dict) -> None:
-        """See `Learner.load_state_dict`."""
         self.compiled.load(saved["network"], saved["optimizer"])
 
 
-def make(name: str, seed: int, weights: LossWeights) -> Learner:
+def make(name: str, seed: int, weights: LossWeights) -> SearchLearner:
     """Makes a learner of a new network.
 
     Args:
@@ -195,17 +183,17 @@ def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
     return CppNetwork(network).evaluate if name == "cpp" else NetworkEvaluator(network)
 
 
-def load(learner: Learner, saved: dict) -> None:
+def load(learner: SearchLearner, saved: dict) -> None:
     """Has a learner go on from what another's `state_dict` returned.
 
     Raises:
         InvalidStateError: it is of another network or optimizer; nothing has changed.
     """
-    state.check(learner, saved)
+    check_resumable(learner, saved)
     learner.load_state_dict(saved)
 
 
-def losses(network, positions: Positions) -> tuple[torch.Tensor, torch.Tensor]:
+def losses(network, positions: Examples) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns how far a network is from what search and games say, means over positions.
 
     The first is the divergence of search's policy from the network's, in nats (its cross-entropy
@@ -224,14 +212,10 @@ def losses(network, positions: Positions) -> tuple[torch.Tensor, torch.Tensor]:
     return divergence.mean(), (values - outcome).square().mean()
 
 
-def _check_learnable(positions: Positions) -> None:
-    """Refuses what C++ would read past, and what teaches nothing.
-
-    Raises:
-        ConfigurationError: it names the array.
-    """
-    if not isinstance(positions, Positions):
-        raise ConfigurationError(f"positions={shown(positions)} are not Positions")
+def _check_learnable(positions: Examples) -> None:
+    """Refuses what C++ would read past, and what teaches nothing."""
+    if not isinstance(positions, Examples):
+        raise ConfigurationError(f"positions={shown(positions)} are not Examples")
     wrong = flaw(positions.arrays())
     if not wrong and not len(positions):
         wrong = "count: there are none"
@@ -240,11 +224,7 @@ def _check_learnable(positions: Positions) -> None:
 
 
 def _check_finite(parts: dict[str, float], gradients: Iterable[torch.Tensor]) -> None:
-    """Refuses a step that would leave weights that are no numbers.
-
-    Raises:
-        DivergedError: a part of the loss or a gradient is not finite.
-    """
+    """Refuses a step that would leave weights that are no numbers."""
     if not all(map(math.isfinite, parts.values())):
         raise DivergedError(f"the loss is not finite: {parts}; learn more slowly")
     if not all(np.isfinite(each.numpy()).all() for each in gradients):

@@ -21,7 +21,7 @@ MASK = "list"  # of an environment that players choose on
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Table:
-    """Games at which somebody is to choose a move each.
+    """Games in which a player is to choose a move each.
 
     Attributes:
         env: N boards of self-play (`opponent=None`) with `mask="list"`; it is left as it is.
@@ -143,7 +143,7 @@ def _play(white: Player, black: Player, count: int, how: dict) -> list[Match]:
                 move = move_of(int(actions[game]), boards[game])
                 assert move  # it was legal
                 boards[game].push(move)
-            # Where a game is over its board plays on, and nobody looks.
+            # Where a game is over its board plays on, unread.
             actions[~playing] = info["action_mask"][~playing, 0]
             observation, reward, terminated, truncated, info = env.step(actions)
             for game in np.flatnonzero(playing & (terminated | truncated)):

@@ -9,7 +9,7 @@ from rungs._src.search.result import Result
 from rungs._src.search.search import Evaluator, Search
 from rungs._src.search.settings import Gumbel
 from rungs._src.selfplay.matches import Table
-from rungs._src.train.evaluator import NetworkEvaluator
+from rungs._src.train.evaluate import NetworkEvaluator
 
 
 class RandomPlayer:

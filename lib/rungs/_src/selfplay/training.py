@@ -1,7 +1,6 @@
 """A self-play run in a folder: games, checkpoints, matches, and going on after a crash."""
 
 import contextlib
-import functools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,30 +14,54 @@ from rungs._src.core.folder import Folder, locked_output_dir
 from rungs._src.provenance import provenance
 from rungs._src.search.search import Search
 from rungs._src.search.settings import Gumbel
-from rungs._src.selfplay import checkpoint, learning
+from rungs._src.selfplay import learning
 from rungs._src.selfplay.agent import MATCHES, POOL
 from rungs._src.selfplay.buffer import ReplayBuffer
-from rungs._src.selfplay.distributed import Games
 from rungs._src.selfplay.evaluation import RATINGS, RESULTS, Evaluator, stockfish
-from rungs._src.selfplay.games import SelfPlay
-from rungs._src.selfplay.learning import Learner, LossWeights
+from rungs._src.selfplay.games import RankGames, SelfPlay
+from rungs._src.selfplay.learning import LossWeights, SearchLearner
 from rungs._src.selfplay.matches import MASK
 from rungs._src.selfplay.settings import SelfPlayTraining
-from rungs._src.train.log import EVALUATIONS, METRICS, TENSORBOARD, begin_logs
 from rungs._src.train.ranks import all_ranks
-from rungs.errors import ConfigurationError, InvalidStateError
+from rungs._src.train.runs import (
+    CHECKPOINT,
+    EVALUATIONS,
+    METRICS,
+    NAMES,
+    Checkpoint,
+    Run,
+    names_checkpoint,
+    say_now,
+)
+from rungs.errors import ConfigurationError
 
 BUFFER = "positions"
-_NAMES = (
-    *(checkpoint.NAME, METRICS, EVALUATIONS, TENSORBOARD, BUFFER, POOL, MATCHES, RATINGS, RESULTS),
+_NAMES = (*NAMES, BUFFER, POOL, MATCHES, RATINGS, RESULTS)
+
+# "network" and "optimizer" are the learner's; "results", of `Evaluator.state`; "games", each
+# rank's, of `SelfPlay.state_dict`. The positions are in the replay buffer's files.
+checkpoint = Checkpoint(
+    "self-play",
+    schema=3,
+    form={
+        "training": {},
+        "clock": float,
+        "updates": int,
+        "positions": int,
+        "network": {...: torch.Tensor},
+        "optimizer": {"state": {...: {...: torch.Tensor}}, "param_groups": [{...: (float, tuple)}]},
+        "results": [[(str, float)]],
+        "games": [{"env": bytes, "plies": int, **dict.fromkeys(SelfPlay.ARRAYS, torch.Tensor)}],
+    },
+    settings=lambda saved: SelfPlayTraining(**saved),
+    counts=("clock", "updates", "positions"),
 )
-_say = functools.partial(print, flush=True)  # seen as it happens, also in a file
 
 
 def train(
-    training: SelfPlayTraining, out: Path, *, resume: bool = False, say: Callable = _say
-) -> Learner:
-    """Trains by self-play, or goes on training, and keeps everything in `out`.
+    training: SelfPlayTraining, out: Path, *, resume: bool = False, say: Callable = say_now
+) -> SearchLearner:
+    """Trains by self-play, or resumes training, and keeps everything in `out`.
 
     There will be `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events;
     `pool/`, the network as it was at each evaluation; `matches/`, the PGN of all games of each;
@@ -50,17 +73,17 @@ def train(
     learns, evaluates and writes.
 
     Args:
-        training: what to do; to go on with a run, its checkpoint's.
+        training: what to do; to resume a run, its checkpoint's.
         out: a folder. A new run's must hold no run.
-        resume: whether to go on from the checkpoint there.
+        resume: whether to resume from the checkpoint there.
         say: where progress goes, a line at a time.
 
     Returns:
         The learner at the end.
 
     Raises:
-        ConfigurationError: there is a checkpoint, or none to go on from; or the folder is somebody
-            else's, or another process trains there.
+        ConfigurationError: there is a checkpoint, or none to resume from; or the folder is not
+            ours, or another process trains there.
         InvalidStateError: the checkpoint or the replay buffer is corrupt, incomplete or of another
             network, environment or number of ranks.
         DivergedError: a loss is not finite; the last checkpoint stays.
@@ -80,7 +103,7 @@ def train(
             folders.append(held.enter_context(locked_output_dir(out, "self-play", _NAMES)))
             for name in (BUFFER, POOL, MATCHES):
                 remove_leftovers(out / name)
-            if (out / checkpoint.NAME).exists() and not resume:
+            if (out / CHECKPOINT).exists() and not resume:
                 raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
             return checkpoint.load(out) if resume else None
 
@@ -88,70 +111,49 @@ def train(
         weights = LossWeights(training.learning_rate, training.vf_coef, training.max_grad_norm)
         learner = learning.make(training.learner, training.seed, weights)
         own = held.enter_context(_own_games(training, ranks.rank))
-        games = Games(ranks, learner, own, training.plies)
+        games = RankGames(ranks, learner, own, training.plies)
+        evaluator = Evaluator(training, out)
         if saved:
-            try:
+            with names_checkpoint(out, resumed=True):
                 learning.load(learner, saved)
-                games.load(saved["games"])
-            except (ConfigurationError, InvalidStateError) as error:
-                raise type(error)(f"{out / checkpoint.NAME}: {error}") from error
+                games.load_state_dicts(saved["games"])
+                evaluator.load_state(saved["results"])
         if ranks.rank:
             games.serve()
         else:
-            session = _Session(training, folders[0], learner, games, saved, say)
-            with contextlib.closing(session.board):
-                session.run()
+            _SelfPlayRun(training, folders[0], learner, games, evaluator, saved, say).run()
             games.end()
         return learner
 
 
-class _Session:
-    """What a run consists of, and its loop."""
+class _SelfPlayRun(Run):
+    """Rank 0's: it learns, evaluates and writes."""
 
     def __init__(
         self,
         training: SelfPlayTraining,
         folder: Folder,
-        learner: Learner,
-        games: Games,
+        learner: SearchLearner,
+        games: RankGames,
+        evaluator: Evaluator,
         saved: dict | None,
         say: Callable,
     ):
-        self.training, self.out, self.say = training, folder.path, say
-        self.clock = saved["clock"] if saved else 0.0
-        self.positions = saved["positions"] if saved else 0
         last = saved["updates"] if saved else 0
-        self.updates = last
-        self.learner, self.games = learner, games
-        self.evaluator = Evaluator(training, self.out)
-        if saved:
-            self.evaluator.results = {(a, b): (x, y) for a, b, x, y in saved["results"]}
-        ours = {self.out / name for name in folder.files}
-        self.buffer = ReplayBuffer(self.out / BUFFER, training.window, last, ours)
-        self.folder = folder
-        self.metrics, self.evaluations, self.board = begin_logs(folder, last, say)
+        self.positions = saved["positions"] if saved else 0
+        self.learner, self.games, self.evaluator = learner, games, evaluator
+        ours = {folder.path / name for name in folder.files}
+        self.buffer = ReplayBuffer(folder.path / BUFFER, training.window, last, ours)
+        clock = saved["clock"] if saved else 0.0
+        super().__init__(training, folder, checkpoint, last, clock, say)
+        self._note = folder.note
 
-    def run(self) -> None:
-        """Plays, learns and evaluates, until it is over."""
-        training = self.training
-        if not self.updates:
-            self._evaluate()
-        while self.updates < training.updates and self.clock < training.seconds:
-            self._update()
-            over = self.updates == training.updates or self.clock >= training.seconds
-            if over or self.updates % training.evaluate_every == 0:
-                self._evaluate()
-            every = training.checkpoint_every
-            if every and (over or self.updates % every == 0):
-                self._save()
-
-    def _update(self) -> None:
-        """Plays some plies on all boards, then learns from what is kept."""
+    def update(self) -> None:
         start = time.perf_counter()
         positions, ended = self.games.play()
         played = time.perf_counter()
         # Known to be ours before it is there, whenever the process is killed.
-        self.folder.note([self.buffer.next_path()])
+        self._note([self.buffer.next_path()])
         self.buffer.add(positions)
         self.updates += 1
         losses = self._learn()
@@ -159,7 +161,7 @@ class _Session:
         learnt = time.perf_counter()
         self.clock += learnt - start
         row = self._where() | ended | losses | {"play": played - start, "learn": learnt - played}
-        self.metrics.add(row)
+        self.write(METRICS, row)
         rate = self.games.positions * self.training.simulations
         self.say(
             f"update {self.updates}, {self.positions:,} positions, {self.clock:.0f} s, "
@@ -183,33 +185,32 @@ class _Session:
     def _where(self) -> dict:
         return {"update": self.updates, "positions": self.positions, "seconds": self.clock}
 
-    def _evaluate(self) -> None:
+    def evaluate(self) -> None:
         facts = {"kind": "self-play", "seconds": f"{self.clock:.0f}", "positions": self.positions}
         facts |= {f"setting {name}": value for name, value in vars(self.training).items()}
         row, files = self.evaluator.evaluate(self.learner.network, self.updates, provenance(facts))
-        self.folder.note(files)
-        self.evaluations.add(self._where() | row)
-        told = "".join(
+        self._note(files)
+        self.write(EVALUATIONS, self._where() | row)
+        scores = "".join(
             f", {name} {row[name]:.3f}" for name in ("random", "stockfish") if name in row
         )
         self.say(
             f"evaluation after {self.updates} updates: Elo {row['elo']:.0f} ({row['low']:.0f} to "
-            f"{row['high']:.0f}) over random play{told}; search adds {row['search_gain']:.0f}; "
+            f"{row['high']:.0f}) over random play{scores}; search adds {row['search_gain']:.0f}; "
             f"{row['cut']} of {row['games']} games were cut after {self.training.max_plies} plies "
             "and count as draws"
         )
 
-    def _save(self) -> None:
-        saved = {
-            "training": self.training,
-            "clock": self.clock,
+    def state(self) -> dict:
+        return {
             "updates": self.updates,
             "positions": self.positions,
             **self.learner.state_dict(),
-            "results": [[*pair, *points] for pair, points in self.evaluator.results.items()],
-            "games": self.games.save(),
+            "results": self.evaluator.state(),
+            "games": self.games.state_dicts(),
         }
-        checkpoint.save(self.out, saved)
+
+    def saved(self) -> None:
         self.buffer.remove_leftovers(self.updates)
 
 

@@ -1,4 +1,8 @@
-"""The optimizer: Adam, without PyTorch's compiler."""
+"""Adam, as PyTorch's function computes it, without PyTorch's compiler.
+
+`torch.optim.Adam` is the same, bit for bit, but making one imports `torch._dynamo`: 830 modules and
+3.6 s of a core in every process that learns (torch 2.13).
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,10 +12,7 @@ from torch.optim.adam import adam
 
 
 class Adam:
-    """Adam (Kingma and Ba, 2015, arXiv:1412.6980), as PyTorch's function computes it.
-
-    `torch.optim.Adam` is the same, bit for bit, but imports PyTorch's compiler first: five seconds
-    of a core, in every process that learns.
+    """Adam (Kingma and Ba, 2015, arXiv:1412.6980).
 
     Args:
         weights: what learns; after `backward` each has a gradient.
@@ -61,11 +62,11 @@ class Adam:
         """Returns settings and moments, as PyTorch's optimizers name them."""
         return {"state": self._state, "param_groups": [self._settings]}
 
-    def load_state_dict(self, saved: dict) -> None:
-        """Goes on from what `state_dict` returned, with its own settings."""
+    def load_state_dict(self, state: dict) -> None:
+        """Continues from another's `state_dict`, with its own settings."""
         self._state = {
             i: {name: each.to(self._device(i, name), copy=True) for name, each in moments.items()}
-            for i, moments in saved["state"].items()
+            for i, moments in state["state"].items()
         }
 
     def _device(self, i: int, name: str) -> torch.device:
@@ -74,16 +75,10 @@ class Adam:
 
 
 class FlatAdam:
-    """Adam over weights that lie one after the other, as do gradients and moments.
+    """Adam over weights that lie in one vector, as do gradients and moments: one fused operation.
 
-    What takes `Adam` some operations a tensor takes this some in all, and PyTorch's own fused one.
     Weights are moved there when this is made, and by `zero_grad` where something else has moved
-    them since.
-
-    Args:
-        weights: what learns.
-        learning_rate: the paper's alpha.
-        eps: what is added to the root of the second moment.
+    them since. Arguments are `Adam`'s.
     """
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):
@@ -107,20 +102,17 @@ class FlatAdam:
             each.grad = gradient
 
     def clip(self, max_norm: float) -> torch.Tensor:
-        """See `Adam.clip`."""
         norm = torch.linalg.vector_norm(self._gradient)
         self._gradient *= (max_norm / (norm + 1e-6)).clamp(max=1.0)
         return norm
 
     @torch.no_grad()
     def step(self) -> None:
-        """See `Adam.step`."""
         one = (self._flat, self._gradient, *self._moments, self._step)
         _move(self._settings, *([each] for each in one), fused=True)
 
     def state_dict(self) -> dict:
-        """See `Adam.state_dict`; before the first step there are no moments."""
-        state = {}
+        state = {}  # before the first step there are no moments
         if self._step:
             moments = zip(*map(self._views, self._moments), strict=True)
             state = {
@@ -129,15 +121,14 @@ class FlatAdam:
             }
         return {"state": state, "param_groups": [self._settings]}
 
-    def load_state_dict(self, saved: dict) -> None:
-        """See `Adam.load_state_dict`."""
+    def load_state_dict(self, state: dict) -> None:
         self._step.zero_()
         for name, flat in zip(("exp_avg", "exp_avg_sq"), self._moments, strict=True):
             flat.zero_()
             for i, ours in enumerate(self._views(flat)):
-                if i in saved["state"]:
-                    ours.copy_(saved["state"][i][name])
-                    self._step.copy_(saved["state"][i]["step"])
+                if i in state["state"]:
+                    ours.copy_(state["state"][i][name])
+                    self._step.copy_(state["state"][i]["step"])
 
     def _hold(self) -> None:
         """Moves weights that lie elsewhere into the vector, with the values that they have."""

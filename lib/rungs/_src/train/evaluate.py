@@ -1,15 +1,18 @@
-"""How well a network plays: its score over many games, with an interval."""
+"""A network that plays, is searched with, and is scored over many games."""
 
 import contextlib
 import dataclasses
 import math
 
 import numpy as np
+import torch
 
 import rungs
 from rungs._src.chess.engine import UciEngine
 from rungs._src.core.arguments import integer
-from rungs._src.train.policy import NetworkPolicy
+from rungs._src.train.device import checked_device
+from rungs._src.train.legal_actions import from_lists, sampled
+from rungs._src.train.network import LegalActionNetwork
 
 _Z = 1.959964  # of a normal distribution: 95 % lies within
 
@@ -95,3 +98,66 @@ def evaluate(
             first = (terminated | truncated) & np.isnan(result)
             result[first] = reward[first]
     return Evaluation(*(int((result == points).sum()) for points in (1, 0, -1)))
+
+
+class NetworkPolicy:
+    """A network that plays: from an environment's outputs to actions, as NumPy arrays.
+
+    Args:
+        network: as `rungs.train.LegalActionNetwork`, on `device`.
+        seed: of the actions, 0 to 2^64 - 1.
+        device: "cpu" or "cuda".
+
+    Raises:
+        ConfigurationError: a wrong seed or device.
+        UnavailableError: there is no such device.
+    """
+
+    def __init__(self, network, *, seed: int, device: str = "cpu"):
+        self._network, self._device = network, checked_device(device)
+        seed = integer("seed", seed, 0, 2**64 - 1)
+        self._generator = torch.Generator(self._device).manual_seed(seed)
+
+    @torch.no_grad()
+    def __call__(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Returns (N,) int64 actions for (N, 72) int8 observations and (N, 73) uint64 masks.
+
+        Raises:
+            DivergedError: a probability is not finite.
+        """
+        position, legal = (
+            torch.from_numpy(array).to(self._device) for array in (observation, mask.view(np.int64))
+        )
+        actions, log_probabilities, _ = self._network(position, legal)
+        choice = sampled(log_probabilities, self._generator)
+        return actions.gather(1, choice[:, None]).squeeze(1).cpu().numpy()
+
+
+class NetworkEvaluator:
+    """A network of PyTorch's as an evaluator.
+
+    Args:
+        network: a `rungs.train.LegalActionNetwork`: its `scores` are asked.
+        device: where it is.
+
+    Raises:
+        ConfigurationError: there is no such kind of device.
+        UnavailableError: there is no such device.
+    """
+
+    def __init__(self, network: LegalActionNetwork, device: str = "cpu"):
+        self._network, self._device = network, checked_device(device)
+
+    def __call__(
+        self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluates leaves; see `rungs.search.Search.run`. Values are cut at -1 and 1."""
+        with torch.inference_mode():
+            position, lists, count = (
+                torch.from_numpy(array).to(self._device) for array in (observation, actions, counts)
+            )
+            legal = from_lists(lists, count)
+            scores, values = self._network.scores(position, legal)
+            places = (legal.board, legal.place())
+            logits = scores.new_zeros(lists.shape).index_put(places, scores)
+            return logits.cpu().numpy(), values.clamp(-1, 1).cpu().numpy()

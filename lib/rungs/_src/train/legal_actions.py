@@ -1,8 +1,10 @@
-"""The legal actions of many positions as one list, read from either format of the environment."""
+"""The legal actions of many positions as one list, and how likely each is."""
 
 from typing import NamedTuple
 
 import torch
+
+from rungs.errors import DivergedError
 
 
 class Positions(NamedTuple):
@@ -21,6 +23,12 @@ class Positions(NamedTuple):
     def at(self, rows: torch.Tensor) -> "Positions":
         """Returns the positions of (B,) int64 rows."""
         return Positions(*(array[rows] for array in self))
+
+    def legal(self) -> "Legal":
+        """Returns the legal actions, read from either format."""
+        if self.mask.dtype == torch.int64:
+            return from_bits(self.mask)
+        return from_lists(self.mask, self.action_count)
 
 
 class Legal(NamedTuple):
@@ -74,3 +82,127 @@ def from_lists(lists: torch.Tensor, action_count: torch.Tensor) -> Legal:
     ahead = boards * lists.shape[1] - (count.cumsum(0) - count)
     place = torch.arange(len(board), device=lists.device) + ahead[board]
     return Legal(board, lists.reshape(-1)[place].long(), count)
+
+
+class Packed:
+    """The probabilities of N positions' legal actions, all in one row, without padding.
+
+    Args:
+        legal: the legal actions, M in all.
+        scores: (M,), a logit for each.
+
+    Attributes:
+        log_probabilities: (M,), in the order of the legal actions.
+    """
+
+    def __init__(self, legal: Legal, scores: torch.Tensor):
+        self._legal, self._first = legal, legal.first()
+        self.log_probabilities = _LogSoftmax.apply(scores, legal.board, legal.count)
+
+    def sample(self, generator: torch.Generator | None) -> torch.Tensor:
+        """Chooses an action in each position; returns its index there, (N,) int64.
+
+        By the inverse of the cumulative distribution; `None` is PyTorch's own generator.
+        """
+        count = self._legal.count
+        # In double precision: the sums of all positions follow one another.
+        upto = self.log_probabilities.double().exp_().cumsum(0)
+        last = upto[self._first + count - 1]
+        begin = torch.cat([last.new_zeros(1), last[:-1]])
+        drawn = torch.rand(
+            len(count), generator=generator, dtype=torch.float64, device=count.device
+        )
+        chosen = torch.searchsorted(upto, begin + drawn * (last - begin), right=True)
+        return (chosen - self._first).clamp_(min=0).minimum(count - 1)
+
+    def likeliest(self) -> torch.Tensor:
+        """Returns the place of the likeliest action in each position, (N,) int64: the first."""
+        board, _, count = self._legal
+        most = self.log_probabilities.new_full((len(count),), -torch.inf)
+        most.scatter_reduce_(0, board, self.log_probabilities, "amax")
+        place = self._legal.place().where(self.log_probabilities == most[board], count[board])
+        return count.scatter_reduce(0, board, place, "amin").minimum(count - 1)
+
+    def action(self, choice: torch.Tensor) -> torch.Tensor:
+        """Returns the ids, (N,) int64, of actions by their indices."""
+        return self._legal.action[self._first + choice]
+
+    def log_probability(self, choice: torch.Tensor) -> torch.Tensor:
+        """Returns those of actions by their indices, (N,)."""
+        return self.log_probabilities.gather(0, self._first + choice)
+
+    def entropy(self) -> torch.Tensor:
+        """Returns each position's, (N,), in nats."""
+        likely = self.log_probabilities.exp()
+        return -_sums(likely * self.log_probabilities, self._legal.board, len(self._first))
+
+
+class Padded:
+    """As `Packed`, but with a row per position, padded to the longest list.
+
+    Attributes:
+        actions: (N, K) int64; K is the most actions that one position has.
+        log_probabilities: (N, K), -inf beyond a position's last action.
+    """
+
+    def __init__(self, legal: Legal, scores: torch.Tensor):
+        board, action, count = legal
+        place = legal.place()
+        shape = (len(count), int(count.max()))
+        self.actions = action.new_zeros(shape).index_put((board, place), action)
+        rows = scores.new_full(shape, -torch.inf).index_put((board, place), scores)
+        self.log_probabilities = rows.log_softmax(1)
+
+    def sample(self, generator: torch.Generator | None) -> torch.Tensor:
+        return sampled(self.log_probabilities, generator)
+
+    def action(self, choice: torch.Tensor) -> torch.Tensor:
+        return self.actions.gather(1, choice[:, None]).squeeze(1)
+
+    def log_probability(self, choice: torch.Tensor) -> torch.Tensor:
+        return self.log_probabilities.gather(1, choice[:, None]).squeeze(1)
+
+    def entropy(self) -> torch.Tensor:
+        # 0 instead of -inf beyond the legal actions: they add nothing, nor do their gradients.
+        finite = self.log_probabilities.masked_fill(self.log_probabilities.isinf(), 0.0)
+        return -(finite.exp() * finite).sum(1)
+
+
+def sampled(
+    log_probabilities: torch.Tensor, generator: torch.Generator | None = None
+) -> torch.Tensor:
+    """Chooses one of each row, (N,) int64, as likely as (N, K) log-probabilities say.
+
+    Raises:
+        DivergedError: a probability is not finite.
+    """
+    likely = log_probabilities.exp()
+    try:
+        return torch.multinomial(likely, 1, generator=generator).squeeze(1)
+    except RuntimeError:
+        if likely.isfinite().all():
+            raise
+        raise DivergedError("the network gives probabilities that are not finite") from None
+
+
+def _sums(numbers: torch.Tensor, board: torch.Tensor, boards: int) -> torch.Tensor:
+    """Returns the sums of each position's numbers, in their order."""
+    return numbers.new_zeros(boards).index_add(0, board, numbers)
+
+
+class _LogSoftmax(torch.autograd.Function):
+    """The logarithm of softmax over each position's scores."""
+
+    @staticmethod
+    def forward(ctx, scores, board, count):
+        most = scores.new_full((len(count),), -torch.inf).scatter_reduce(0, board, scores, "amax")
+        shifted = scores - most[board]
+        result = shifted - _sums(shifted.exp(), board, len(count)).log_()[board]
+        ctx.save_for_backward(result, board, count)
+        return result
+
+    @staticmethod
+    def backward(ctx, gradient):  # type: ignore[override]  # one output
+        result, board, count = ctx.saved_tensors
+        total = _sums(gradient, board, len(count))
+        return gradient - result.exp() * total[board], None, None

@@ -11,10 +11,8 @@ import torch
 from torch import nn
 
 from rungs._src.chess.actions import NUM_ACTIONS, target_of
-from rungs._src.train.bags import products
-from rungs._src.train.distributions import Padded
-from rungs._src.train.legal_actions import Legal, from_bits
-from rungs._src.train.squares import NUM_PIECES, DenseSquares
+from rungs._src.train.layers import NUM_PIECES, DenseSquares, products
+from rungs._src.train.legal_actions import Legal, Padded, from_bits
 from rungs.errors import ConfigurationError
 
 
@@ -111,7 +109,7 @@ class PolicyValueNetwork(LegalActionNetwork):
         width: units of the residual stream.
         blocks: residual blocks.
         keys: units of queries and keys.
-        squares: makes the first layer, of a width: a class of `rungs._src.train.squares`.
+        squares: makes the first layer, of a width: `DenseSquares` or `SparseSquares`.
         score: multiplies queries by keys: `gathered_scores` or `scores_in_place`.
     """
 

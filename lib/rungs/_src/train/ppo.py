@@ -1,29 +1,38 @@
 """Proximal policy optimization (Schulman et al., 2017, arXiv:1707.06347) on any rung.
 
-Read top to bottom: a learner that plays and improves in turns, and how good each action turned out
-to be. `train.loss` is what is improved; `train.learners` are ways to compute that.
+One update, top to bottom: `Learner.learn` plays (`Learner.play` fills a `Rollout`), computes
+`advantages`, and goes through minibatches, for each of which `TorchBackend.improve` computes
+`ppo_loss`, its gradients, and a step of Adam. `train.cpp` does the work of `TorchBackend` in C++.
 """
 
 import copy
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
 
+from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import integer, shown
 from rungs._src.core.schema import schema_error
 from rungs._src.train import learners
-from rungs._src.train.device import checked_device
-from rungs._src.train.learners.agent import Played
-from rungs._src.train.learners.state import check
-from rungs._src.train.legal_actions import Positions
-from rungs._src.train.network import LegalActionNetwork
+from rungs._src.train.adam import Adam, FlatAdam
+from rungs._src.train.device import Stopwatch, checked_device
+from rungs._src.train.layers import SparseSquares
+from rungs._src.train.legal_actions import Legal, Packed, Padded, Positions
+from rungs._src.train.network import (
+    LegalActionNetwork,
+    PolicyValueNetwork,
+    check_learns,
+    scores_in_place,
+)
 from rungs._src.train.ranks import Ranks
-from rungs._src.train.rollout import Rollout, tensor_of
 from rungs._src.train.settings import PpoSettings
-from rungs._src.train.stopwatch import Stopwatch
+from rungs._src.train.torch_file import check_resumable
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 
 # What the time of an update is spent on. A rung changes the first part alone.
@@ -31,8 +40,8 @@ PARTS = ("generate", "transfer", "infer", "backward")
 
 _NEXT_RANK = 1_000_003  # between seeds
 
-# What `Learner.save` returns, beside what `check` looks at.
-_SAVED = {
+# What `Learner.state_dict` returns, except what `check_resumable` looks at.
+_STATE = {
     "network": {},
     "optimizer": {},
     "updates": int,
@@ -41,19 +50,43 @@ _SAVED = {
 }
 
 
+class Sample(NamedTuple):
+    """What was chosen in N positions."""
+
+    action: torch.Tensor  # (N,) int64, action ids
+    choice: torch.Tensor  # (N,) int64, the action's index among its position's legal ones
+    log_probability: torch.Tensor  # (N,) float32, of the action
+    value: torch.Tensor  # (N,) float32, of the position
+
+
+class Batch(NamedTuple):
+    """What an update or a minibatch learns from: P positions, and what was played there."""
+
+    positions: Positions
+    choice: torch.Tensor  # (P,) int64, the action's index among its position's legal ones
+    old: torch.Tensor  # (P,) float32, the action's log-probability when it was played
+    advantage: torch.Tensor  # (P,) float32, how much better than expected it was
+    outcome: torch.Tensor  # (P,) float32, the target of the position's value
+
+    def at(self, rows: torch.Tensor) -> "Batch":
+        """Returns (B,) int64 rows, a minibatch."""
+        positions, *rest = self
+        return Batch(positions.at(rows), *(array[rows] for array in rest))
+
+
 class Learner:
-    """An agent that learns from what it plays.
+    """Plays, and learns from what it played.
 
     With the same seed on the CPU every rung of the environment gives the same weights, bit for bit:
     whatever is random is drawn here, in one order, or is a function of the environment's seed.
 
     Args:
-        env: of chess, with `obs="board"`, and the learner's `mask`.
+        env: of chess, with `obs="board"`, and a `mask` that the learner takes.
         seed: of the weights, the games, the actions and the minibatches; 0 to 2^64 - 1.
         settings: how to learn. Minibatches must be of 2 positions or more, as the advantages of one
             have no standard deviation.
         device: where, "cpu" or "cuda".
-        learner: how it is computed, one of `train.learners`.
+        learner: what computes it, one of `train.learners`.
         network: what learns; by default a `PolicyValueNetwork` with weights of `seed`.
         ranks: the learners that this one learns together with, each on boards of its own.
 
@@ -62,10 +95,10 @@ class Learner:
         UnavailableError: this machine lacks the device, or what the learner needs.
 
     Attributes:
-        agent: the learner's.
+        backend: computes network, gradients and optimizer: a `TorchBackend`, or one in C++.
         network: its weights as they are now.
-        updates: how many there were.
-        steps: how many actions were played for them.
+        updates: the number of updates so far.
+        steps: the number of actions played for them.
     """
 
     def __init__(
@@ -75,19 +108,17 @@ class Learner:
         seed: int = 0,
         settings: PpoSettings | None = None,
         device: str = "cpu",
-        learner: str = "torch",
+        learner: str = learners.DEFAULT,
         network: LegalActionNetwork | None = None,
         ranks: Ranks | None = None,
     ):
         settings = PpoSettings() if settings is None else settings
         ranks = Ranks() if ranks is None else ranks
-        for name, argument, kind in (
-            *(("env", env, ChessVectorEnv), ("settings", settings, PpoSettings)),
-            *(("ranks", ranks, Ranks), ("network", network, LegalActionNetwork | None)),
-        ):
-            if not isinstance(argument, kind):
-                wanted = getattr(kind, "__name__", LegalActionNetwork.__name__)
-                raise ConfigurationError(f"{name}={shown(argument)} is no {wanted}")
+        arguments = {"env": env, "settings": settings, "ranks": ranks, "network": network}
+        kinds = (ChessVectorEnv, PpoSettings, Ranks, LegalActionNetwork)
+        for (name, argument), kind in zip(arguments.items(), kinds, strict=True):
+            if not isinstance(argument, kind) and not (name == "network" and argument is None):
+                raise ConfigurationError(f"{name}={shown(argument)} is no {kind.__name__}")
         self.env, self.settings = env, settings
         self.seed, self.device = integer("seed", seed, 0, 2**64 - 1), checked_device(device)
         minibatches, positions = settings.num_minibatches, env.num_envs * settings.num_steps
@@ -100,11 +131,11 @@ class Learner:
                 f"num_minibatches={minibatches} of {positions} positions are of 1 position each, "
                 "not of 2 or more"
             )
-        mask = learners.rung(learner).mask
-        self.rollout = Rollout(env, self.settings.num_steps, self.device, mask)
+        computes = learners.kind(learner)
+        self.rollout = Rollout(env, self.settings.num_steps, self.device, computes.masks)
         torch.manual_seed(self.seed)
-        self.agent = learners.make(learner, network, self.settings, device=self.device, ranks=ranks)
-        self.network = self.agent.network
+        self.backend = computes.make(network, self.settings, device=self.device, ranks=ranks)
+        self.network: LegalActionNetwork = self.backend.network
         # Ranks have boards of their own, and actions of their own.
         own = (self.seed + _NEXT_RANK * ranks.rank) % 2**64
         self.generator = torch.Generator(self.device).manual_seed(own)
@@ -112,7 +143,7 @@ class Learner:
         self._begun = False
 
     def begin(self, observation: np.ndarray, info: dict) -> None:
-        """Learns from the environment as it stands, which is what it returned last."""
+        """Starts from what the environment returned last."""
         self.rollout.begin(observation, info)
         self._begun = True
 
@@ -129,16 +160,8 @@ class Learner:
             DivergedError: a loss or a gradient is not finite; the message names the update. The
                 weights are those before the minibatch that it was of.
         """
-        try:
-            return self._learn()
-        except DivergedError as error:
-            raise DivergedError(f"update {self.updates + 1}: {error}") from None
-
-    def _learn(self) -> dict[str, float]:
-        """See `learn`; the update is not named."""
-        rollout, settings = self.rollout, self.settings
         metrics = self.play()
-        watch = Stopwatch(self.device)
+        rollout, settings, watch = self.rollout, self.settings, Stopwatch(self.device)
         advantage = advantages(
             rollout.reward,
             rollout.ended,
@@ -147,7 +170,10 @@ class Learner:
             settings.gae_lambda,
             against_itself=rollout.against_itself,
         )
-        losses = self.agent.improve(self._played(advantage), self._minibatches())
+        try:
+            losses = self.backend.improve(rollout.batch(advantage), self.minibatches())
+        except DivergedError as error:
+            raise DivergedError(f"update {self.updates + 1}: {error}") from None
         watch.lap("backward")
         self.updates += 1
         self.steps += advantage.numel()
@@ -166,12 +192,12 @@ class Learner:
         """
         if not self._begun:
             self.begin(*self.env.reset(seed=self.seed))
-        rollout, gamma, agent = self.rollout, self.settings.gamma, self.agent
+        rollout, gamma, backend = self.rollout, self.settings.gamma, self.backend
         watch, episodes = Stopwatch(self.device), Counter(wins=0, draws=0, losses=0)
         rollout.begin_again()
         watch.lap("transfer")
         for step in range(rollout.num_steps):
-            played = agent.sample(rollout.positions(step), self.generator)
+            played = backend.sample(rollout.positions(step), self.generator)
             rollout.choice[step], rollout.value[step] = played.choice, played.value
             rollout.log_probability[step] = played.log_probability
             watch.lap("infer")
@@ -189,57 +215,49 @@ class Learner:
                 last = tensor_of(out.final_observation[out.truncated]).to(self.device)
                 cut = tensor_of(out.truncated).to(self.device)
                 onward = -gamma if rollout.against_itself else gamma
-                rollout.reward[step, cut] += onward * agent.values(last)
-        rollout.value[-1] = agent.values(rollout.observation[-1])
+                rollout.reward[step, cut] += onward * backend.values(last)
+        rollout.value[-1] = backend.values(rollout.observation[-1])
         watch.lap("infer")
         return {**episodes, **watch.seconds}
 
-    def save(self) -> dict:
-        """Returns what decides what comes next, for `load`: "own" of this rank, the rest of any.
+    def minibatches(self) -> Iterator[torch.Tensor]:
+        """Yields the rows of each minibatch of an update, in random order."""
+        played = self.rollout.choice.numel()
+        for _ in range(self.settings.update_epochs):
+            order = torch.randperm(played, generator=self.generator, device=self.device)
+            yield from order.chunk(self.settings.num_minibatches)
 
-        Nothing of it changes when the learner goes on.
+    def state_dict(self) -> dict:
+        """Returns a copy of all that decides what comes next: "own" of this rank, the rest of any.
+
+        A learner of the same arguments continues from it: `load_state_dict`.
         """
         own = {"generator": self.generator.get_state(), "env": self.env.get_state()}
         counts = {"updates": self.updates, "steps": self.steps}
-        return copy.deepcopy(self.agent.state_dict()) | counts | {"own": own}
+        return copy.deepcopy(self.backend.state_dict()) | counts | {"own": own}
 
-    def load(self, saved: dict) -> None:
-        """Goes on from what `save` returned, in a learner made like that one.
+    def load_state_dict(self, state: dict) -> None:
+        """Continues from what `state_dict` returned.
 
         Raises:
             InvalidStateError: it is of another network, optimizer or environment; nothing has
                 changed.
         """
-        if wrong := schema_error(saved, _SAVED, "what was saved"):
+        if wrong := schema_error(state, _STATE, "the learner's state"):
             raise InvalidStateError(wrong)
-        if min(saved["updates"], saved["steps"]) < 0:
+        if min(state["updates"], state["steps"]) < 0:
             raise InvalidStateError(
-                f"there were {saved['updates']} updates of {saved['steps']} steps"
+                f"there were {state['updates']} updates of {state['steps']} steps"
             )
-        check(self.agent, saved)
+        check_resumable(self.backend, state)
         try:
-            torch.Generator(self.device).set_state(saved["own"]["generator"])
+            torch.Generator(self.device).set_state(state["own"]["generator"])
         except (RuntimeError, TypeError) as error:
             raise InvalidStateError(f"the generator of actions: {error}") from None
-        self.begin(*self.env.set_state(saved["own"]["env"]))
-        self.generator.set_state(saved["own"]["generator"])
-        self.agent.load_state_dict(saved)
-        self.updates, self.steps = saved["updates"], saved["steps"]
-
-    def _played(self, advantage: torch.Tensor) -> Played:
-        """Returns what was played as one row per position."""
-        rollout = self.rollout
-        positions = (array.flatten(0, 1) for array in rollout.positions(slice(-1)))
-        outcome = advantage + rollout.value[:-1]
-        rest = (rollout.choice, rollout.log_probability, advantage, outcome)
-        return Played(Positions(*positions), *(array.flatten(0, 1) for array in rest))
-
-    def _minibatches(self) -> Iterator[torch.Tensor]:
-        """Goes through what was played, in random order."""
-        played = self.rollout.choice.numel()
-        for _ in range(self.settings.update_epochs):
-            order = torch.randperm(played, generator=self.generator, device=self.device)
-            yield from order.chunk(self.settings.num_minibatches)
+        self.begin(*self.env.set_state(state["own"]["env"]))
+        self.generator.set_state(state["own"]["generator"])
+        self.backend.load_state_dict(state)
+        self.updates, self.steps = state["updates"], state["steps"]
 
 
 def advantages(
@@ -256,16 +274,11 @@ def advantages(
     Schulman et al., 2016, arXiv:1506.02438, equation 16, from the last step to the first.
 
     Args:
-        reward: (T, N) float32, of each action.
-        ended: (T, N) bool, whether its episode ended with it.
-        value: (T + 1, N) float32, of the positions before and after.
-        gamma: the discount.
-        gae_lambda: how much of a later surprise counts.
+        reward, ended: (T, N), of each action, and whether its episode ended with it.
+        value: (T + 1, N), of the positions before and after.
+        gamma, gae_lambda: the discount, and how much of a later surprise counts.
         against_itself: whether the position after an action is the opponent's, whose gain is our
             loss.
-
-    Returns:
-        (T, N) float32.
     """
     result = torch.zeros_like(reward)
     later = torch.zeros_like(reward[0])
@@ -275,3 +288,298 @@ def advantages(
         later = surprise + gae_lambda * onward[step] * later
         result[step] = later
     return result
+
+
+def ppo_loss(
+    new: torch.Tensor,
+    entropy: torch.Tensor,
+    value: torch.Tensor,
+    batch: Batch,
+    settings: PpoSettings,
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """Returns the clipped objective (equation 7) with the value's error and entropy (equation 9).
+
+    Args:
+        new, entropy, value: (B,), the log-probabilities that the network now gives what was played,
+            its entropies in nats, and its values.
+        batch: the B rows.
+        settings: weights and the clip.
+
+    Returns:
+        The loss, and its parts by name, detached.
+    """
+    ratio = (new - batch.old).exp()
+    advantage = batch.advantage
+    advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    clipped = ratio.clamp(1 - settings.clip_coef, 1 + settings.clip_coef)
+    policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
+    value_loss = (value - batch.outcome).square().mean()
+    mean_entropy = entropy.mean()
+    loss = policy_loss + settings.vf_coef * value_loss - settings.ent_coef * mean_entropy
+    parts = {
+        "policy_loss": policy_loss,
+        "value_loss": value_loss,
+        "entropy": mean_entropy,
+        "divergence": (ratio - 1 - (new - batch.old)).mean(),
+    }
+    return loss, {name: part.detach() for name, part in parts.items()}
+
+
+class TorchBackend:
+    """Network, gradients and optimizer in PyTorch.
+
+    All backends have these methods, begin with the same weights, and have the same loss and
+    optimizer; only how it is computed differs.
+
+    Args:
+        network: what learns; by default a `PolicyValueNetwork` that multiplies no zeros.
+        settings, device, ranks: as of `Learner`.
+        distribution: makes probabilities of scores.
+        optimizer: moves the weights.
+    """
+
+    def __init__(
+        self,
+        network: LegalActionNetwork | None,
+        settings: PpoSettings,
+        *,
+        device: torch.device,
+        ranks: Ranks,
+        distribution: Callable[[Legal, torch.Tensor], Packed | Padded] = Packed,
+        optimizer: type[Adam] | type[FlatAdam] = FlatAdam,
+    ):
+        made = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
+        self.network, self._settings = made.to(device), settings
+        self._distribution = distribution
+        self._parameters = _described(self.network)
+        # First, as it may move the weights to where it wants them.
+        self._optimizer = optimizer(self.network.parameters(), settings.learning_rate, eps=1e-5)
+        self._playing = _Scores(self.network)
+        self._learning = ranks.wrap(self._playing)
+
+    @torch.no_grad()
+    def sample(self, positions: Positions, generator: torch.Generator) -> Sample:
+        """Chooses an action in each of N positions, as likely as the network says."""
+        distribution, value = self._forward(self._playing, positions)
+        choice = distribution.sample(generator)
+        action, new = distribution.action(choice), distribution.log_probability(choice)
+        return Sample(action, choice, new, value)
+
+    @torch.no_grad()
+    def values(self, observation: torch.Tensor) -> torch.Tensor:
+        """Returns the values, (N,) float32, of observations, (N, 72) int8."""
+        return self.network.values(observation)
+
+    def improve(self, batch: Batch, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
+        """Moves the weights once for each minibatch, and returns the means of the loss's parts.
+
+        Args:
+            batch: what was played.
+            minibatches: rows of it, (B,) int64; drawn one after the other.
+
+        Raises:
+            ConfigurationError: as of `gradients`.
+            DivergedError: a minibatch's loss or gradient is not finite; the weights are those
+                before it.
+        """
+        self._check_parameters()
+        every = []
+        for rows in minibatches:
+            every.append(self._differentiate(batch, rows)[1])
+            norm = self._optimizer.clip(self._settings.max_grad_norm)
+            _check_finite(every[-1], norm)
+            self._optimizer.step()
+        return {name: float(sum(each[name] for each in every)) / len(every) for name in every[0]}
+
+    def gradients(
+        self, batch: Batch, rows: torch.Tensor
+    ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+        """Differentiates the loss of a minibatch of 2 rows or more, and changes no weight.
+
+        Returns:
+            The gradients by the names of the network's parameters, not yet scaled down; and the
+            loss's parts: "policy_loss", "value_loss", "entropy" and "divergence".
+
+        Raises:
+            ConfigurationError: there are fewer rows; or the network's parameters are of another
+                shape, dtype or device than when this was made, or one of them is frozen.
+        """
+        self._check_parameters()
+        return self._differentiate(batch, rows)
+
+    @torch.enable_grad()
+    def _differentiate(
+        self, batch: Batch, rows: torch.Tensor
+    ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+        check_minibatch(rows)
+        self._optimizer.zero_grad()
+        minibatch = batch.at(rows)
+        distribution, value = self._forward(self._learning, minibatch.positions)
+        new, entropy = distribution.log_probability(minibatch.choice), distribution.entropy()
+        loss, parts = ppo_loss(new, entropy, value, minibatch, self._settings)
+        loss.backward()
+        named = self.network.named_parameters()
+        return {name: each.grad for name, each in named}, parts  # type: ignore[misc]  # all have one
+
+    def _forward(
+        self, scores: nn.Module, positions: Positions
+    ) -> tuple[Packed | Padded, torch.Tensor]:
+        """Returns the probabilities of all legal actions, and the positions' values."""
+        legal = positions.legal()
+        logits, value = scores(positions.observation, legal)
+        return self._distribution(legal, logits), value
+
+    def state_dict(self) -> dict:
+        """Returns "network", the weights, and "optimizer", as `torch.optim.Adam` names it."""
+        return {
+            "network": self.network.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict) -> None:
+        """Continues from another's `state_dict`, which `check_resumable` has accepted."""
+        self.network.load_state_dict(state["network"])
+        self._optimizer.load_state_dict(state["optimizer"])
+
+    def _check_parameters(self) -> None:
+        """Makes sure that the optimizer moves what the network computes with, and all of it."""
+        check_learns(self.network)
+        if _described(self.network) != self._parameters:
+            raise ConfigurationError(
+                "network: its parameters are others than when the learner was made, or of another "
+                "shape, dtype or device"
+            )
+
+
+class _Scores(nn.Module):
+    """Calls `scores` where a module is called, which is all that DDP sees of one."""
+
+    def __init__(self, network: LegalActionNetwork):
+        super().__init__()
+        self.network = network
+
+    def forward(self, observation: torch.Tensor, legal: Legal):
+        return self.network.scores(observation, legal)
+
+
+class Rollout:
+    """`num_steps` steps of all boards, and the positions after the last.
+
+    The environment writes each step's outputs to their place here, and the network reads them
+    there or, on another device, from one transfer a step. With the rung cuda and a network on the
+    same GPU nothing is transferred.
+
+    Args:
+        env: of chess, with `obs="board"` and `autoreset_mode="SAME_STEP"`.
+        num_steps: how many steps, T.
+        device: where the network is, and all that is listed here.
+        masks: the formats that its masks may have.
+
+    Attributes:
+        observation, mask, action_count: (T + 1, N, ...), of `Positions`.
+        value: (T + 1, N) float32, of the positions.
+        reward, ended: (T, N) float32 and bool, of the actions.
+        choice, log_probability: (T, N) int64 and float32, see `Batch`.
+        against_itself: whether a position is the opponent's after each action.
+
+    Raises:
+        ConfigurationError: the environment has other formats.
+    """
+
+    def __init__(
+        self,
+        env: ChessVectorEnv,
+        num_steps: int,
+        device: torch.device,
+        masks: tuple[str, ...] = ("bits",),
+    ):
+        wanted = {"obs": ("board",), "autoreset_mode": ("SAME_STEP",), "mask": masks}
+        for name, formats in wanted.items():
+            has = getattr(env.settings, name)
+            if getattr(has, "name", has) not in formats:
+                raise ConfigurationError(f"learning needs {name}={formats[0]!r}, not {has!r}")
+        self.env, self.num_steps, self.device = env, num_steps, device
+        self.against_itself = env.settings.opponent is None
+        whole, self._slots = env.rollout(num_steps + 1)
+        outputs = [getattr(whole, name) for name in (*Positions._fields, "reward", "ended")]
+        self._here = [tensor_of(output) for output in outputs]
+        # On the environment's device these are the very memory that it writes to.
+        self._there = [output.to(device) for output in self._here]
+        self._is_tensors = isinstance(whole.reward, torch.Tensor)
+        self._transfers = self._here[0].device != self._there[0].device
+        self.observation, self.mask, self.action_count = self._there[:3]
+        self.reward, self.ended = (array[1:] for array in self._there[3:])
+        steps = (num_steps, env.num_envs)
+        self.choice = torch.zeros(steps, dtype=torch.int64, device=device)
+        self.log_probability = torch.zeros(steps, device=device)
+        self.value = torch.zeros((num_steps + 1, env.num_envs), device=device)
+
+    def begin(self, observation: np.ndarray, info: dict) -> None:
+        """Takes what the environment's `reset` or `set_state` returned for the first positions."""
+        last = self._slots[-1]
+        last.observation[:], last.mask[:] = observation, info["action_mask"]
+        if "action_count" in info:
+            last.action_count[:] = info["action_count"]
+
+    def begin_again(self) -> None:
+        """Continues from the positions after the last step."""
+        for name in Positions._fields:
+            getattr(self._slots[0], name)[:] = getattr(self._slots[-1], name)
+        self.transfer(0)
+
+    def positions(self, steps: int | slice) -> Positions:
+        """Returns the positions before a step, or before several, as they lie in memory."""
+        return Positions(self.observation[steps], self.mask[steps], self.action_count[steps])
+
+    def batch(self, advantage: torch.Tensor) -> Batch:
+        """Returns what was played, with the (T, N) advantages of its actions, in T * N rows."""
+        positions = (array.flatten(0, 1) for array in self.positions(slice(-1)))
+        outcome = advantage + self.value[:-1]
+        rest = (self.choice, self.log_probability, advantage, outcome)
+        return Batch(Positions(*positions), *(array.flatten(0, 1) for array in rest))
+
+    def to_env(self, actions: torch.Tensor) -> torch.Tensor:
+        """Returns actions where the environment takes them."""
+        return actions.to(self._here[0].device)
+
+    def step(self, number: int, actions: torch.Tensor) -> Buffers:
+        """Plays (N,) actions as step `number`; returns its outputs where the environment is."""
+        out = self._slots[number + 1]
+        self.env.step(actions if self._is_tensors else actions.numpy(), out)
+        return out
+
+    def transfer(self, slot: int) -> None:
+        """Brings the first positions (slot 0), or a step's outputs, to where the network is."""
+        if self._transfers:
+            for here, there in zip(self._here, self._there, strict=True):
+                there[slot].copy_(here[slot], non_blocking=True)
+
+
+def tensor_of(output) -> torch.Tensor:
+    """Returns an array's memory as a tensor; words as int64, which PyTorch computes with."""
+    tensor = output if isinstance(output, torch.Tensor) else torch.from_numpy(output)
+    return tensor.view(torch.int64) if tensor.dtype == torch.uint64 else tensor
+
+
+def check_minibatch(rows: torch.Tensor) -> None:
+    """Refuses minibatches of fewer than 2 rows, whose advantages have no standard deviation.
+
+    Raises:
+        ConfigurationError: there are fewer.
+    """
+    if len(rows) < 2:
+        raise ConfigurationError(f"rows: a minibatch of {len(rows)} positions, not of 2 or more")
+
+
+def _described(network: nn.Module) -> list[tuple]:
+    """Lists a network's parameters, each an object of its own, and what they are."""
+    every = network.parameters()
+    return [(id(each), each.shape, each.dtype, each.device) for each in every]
+
+
+def _check_finite(parts: dict[str, torch.Tensor], norm: torch.Tensor) -> None:
+    """Makes sure that a loss and its gradient are numbers, before weights are moved."""
+    loss = parts["policy_loss"] + parts["value_loss"] + parts["entropy"]
+    if not math.isfinite(loss + norm):  # one wait for a GPU
+        named = {name: float(part) for name, part in parts.items()}
+        raise DivergedError(f"a loss of parts {named}, a gradient of norm {float(norm)}")

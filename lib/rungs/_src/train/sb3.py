@@ -17,10 +17,9 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 import rungs
 from rungs._src.chess.buffers import MOST_LISTED
 from rungs._src.core.arguments import checked_indices
-from rungs._src.train.distributions import Packed
-from rungs._src.train.legal_actions import from_lists
+from rungs._src.train.layers import SparseSquares
+from rungs._src.train.legal_actions import Packed, from_lists
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
-from rungs._src.train.squares import SparseSquares
 from rungs.adapters.sb3 import BatchVecEnv
 from rungs.errors import ConfigurationError
 

@@ -1,29 +1,63 @@
-"""What to train and how: everything that a training run depends on."""
+"""What to train and how: all that a training run depends on, and its command-line options."""
 
+import argparse
 import dataclasses
 import math
 import os
+from collections.abc import Callable
 from typing import Any
 
-from rungs._src.core.arguments import choice, integer, real, shown
+from rungs._src.core.arguments import boolean, choice, integer, real, shown
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.train import learners
 from rungs.errors import ConfigurationError
 
-
-def setting(default, told: str):
-    """Makes a field of settings that the command line tells of."""
-    return dataclasses.field(default=default, metadata={"help": told})
-
-
-# The largest value of a setting, where not every number will do; infinite, it sets no limit.
-_MOST = {"gamma": 1, "gae_lambda": 1, "clip_coef": math.inf, "max_grad_norm": math.inf}
+MAX_INT = 2**31 - 1
 
 # What `rungs.make` takes and a rung has no say in: a run has a field for it, or needs it one way.
 _FIXED = (
     *("env_id", "name", "rung", "num_envs", "seed", "opponent", "max_plies"),
     *("first_board", "obs", "dtype", "mask", "autoreset_mode"),
 )
+
+
+def setting(default, help: str, low: float = 0, high: float = 1e9, choices: Callable | None = None):
+    """Makes a field of settings.
+
+    Args:
+        default: of the field; of its type.
+        help: shown by the command line.
+        low, high: the range of a number.
+        choices: returns the values that a text may have; None for any.
+    """
+    metadata = {"help": help, "range": (low, high), "choices": choices}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def check_fields(settings) -> None:
+    """Replaces every `setting` of a frozen dataclass by its value as its type has it.
+
+    Raises:
+        ConfigurationError: one is out of its range; it is named.
+    """
+    for field in dataclasses.fields(settings):
+        if not field.metadata:
+            continue
+        name, value = field.name, getattr(settings, field.name)
+        choices = field.metadata["choices"]
+        if choices:
+            checked = choice(name, value, choices())
+        elif field.type is bool:
+            checked = boolean(name, value)
+        elif field.type is int:
+            checked = integer(name, value, *field.metadata["range"])
+        elif field.type is float:
+            checked = real(name, value, *field.metadata["range"])
+        elif isinstance(value, str):
+            checked = str(value)
+        else:
+            raise ConfigurationError(f"{name}={shown(value)} is not a text")
+        object.__setattr__(settings, name, checked)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,26 +68,19 @@ class PpoSettings:
         ConfigurationError: a value is out of its range; the message names it.
     """
 
-    num_steps: int = setting(32, "steps of all boards per update")
-    update_epochs: int = setting(2, "how often an update goes through what was played")
-    num_minibatches: int = setting(8, "in how many parts it goes through it")
+    num_steps: int = setting(32, "steps of all boards per update", 1, 2**20)
+    update_epochs: int = setting(2, "passes of an update over what was played", 1, 2**20)
+    num_minibatches: int = setting(8, "minibatches in each pass", 1, 2**20)
     learning_rate: float = setting(1e-3, "of Adam")
-    gamma: float = setting(0.99, "the discount of what comes a step later")
-    gae_lambda: float = setting(0.95, "how far advantages look ahead")
-    clip_coef: float = setting(0.2, "how far a probability may move in an update to its benefit")
+    gamma: float = setting(0.99, "the discount of what comes a step later", 0, 1)
+    gae_lambda: float = setting(0.95, "how far advantages look ahead", 0, 1)
+    clip_coef: float = setting(0.2, "the clip range of a probability's ratio", 0, math.inf)
     vf_coef: float = setting(0.5, "the weight of the value's squared error in the loss")
     ent_coef: float = setting(0.01, "the weight of the policy's entropy")
-    max_grad_norm: float = setting(0.5, "gradients are scaled down to it")
+    max_grad_norm: float = setting(0.5, "gradients are scaled down to it", 0, math.inf)
 
     def __post_init__(self):
-        for field in dataclasses.fields(self):
-            name, value = field.name, getattr(self, field.name)
-            checked = (
-                integer(name, value, 1, 2**20)
-                if field.type is int
-                else real(name, value, 0, _MOST.get(name, 1e9))
-            )
-            object.__setattr__(self, name, checked)
+        check_fields(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,80 +92,97 @@ class Training:
     """
 
     rung: str = setting("threads", "which one plays; the curve over steps is the same on all")
-    num_envs: int = setting(512, "number of boards, of each rank")
-    updates: int = setting(100, "how many")
+    num_envs: int = setting(512, "number of boards, of each rank", 1, MAX_INT)
+    updates: int = setting(100, "number of updates", 1, MAX_INT)
     seconds: float = setting(
-        float("inf"), "or how long, whichever is over first; evaluations don't count"
+        math.inf,
+        "or how long, whichever is over first; evaluations don't count",
+        1e-9,
+        math.inf,
     )
-    seed: int = setting(0, "of everything")
+    seed: int = setting(0, "of everything", 0, 2**64 - 1)
     opponent: str = setting(
         "random", '"random", or the path of a UCI engine, which then plays at its weakest'
     )
-    max_plies: int = setting(200, "games are truncated there")
+    max_plies: int = setting(200, "games are truncated there", 1, MAX_INT)
     evaluate_every: int = setting(
-        20, "updates between two evaluations; one more comes first, and one last"
+        20, "updates between two evaluations; one more comes first, and one last", 1, MAX_INT
     )
-    games: int = setting(200, "per evaluation, against the random opponent")
+    games: int = setting(200, "per evaluation, against the random opponent", 2, 2**20)
     checkpoint_every: int = setting(
         10,
         "updates between two checkpoints; one more comes last. 0 for none, as for an environment "
         "that has no state to save",
+        0,
+        MAX_INT,
     )
-    device: str = setting("cpu", '"cpu" or "cuda"')
+    device: str = setting("cpu", '"cpu" or "cuda"', choices=lambda: ("cpu", "cuda"))
     torch_threads: int = setting(
         0,
         "threads of PyTorch on the CPU, which its rounding depends on; 0 for all usable cores, "
         "shared among the ranks that torchrun starts on a machine",
+        0,
+        2**15,
     )
-    learner: str = setting("torch", f"how learning is computed: {', '.join(learners.names())}")
+    learner: str = setting(
+        learners.DEFAULT,
+        f"how learning is computed: {', '.join(learners.LEARNERS)}",
+        choices=lambda: tuple(learners.LEARNERS),
+    )
     # The rung's own settings, such as {"threads": 4}.
     how: dict = dataclasses.field(default_factory=dict)
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
 
     def __post_init__(self):
-        limit = 2**31 - 1
-        checked: dict[str, Any] = {
-            name: integer(name, getattr(self, name), *span)
-            for name, span in {
-                "num_envs": (1, limit),
-                "updates": (1, limit),
-                "seed": (0, 2**64 - 1),
-                "max_plies": (1, limit),
-                "evaluate_every": (1, limit),
-                "games": (2, 2**20),
-                "checkpoint_every": (0, limit),
-                "torch_threads": (0, 2**15),
-            }.items()
-        }
-        checked |= {
-            "rung": _text("rung", self.rung),
-            "opponent": _text("opponent", self.opponent),
-            "seconds": real("seconds", self.seconds, 1e-9, math.inf),
-            "device": choice("device", self.device, ("cpu", "cuda")),
-            "learner": choice("learner", self.learner, learners.names()),
-        }
-        checked["torch_threads"] = checked["torch_threads"] or share_of_cores()
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-        _check_how(self.how)
+        check_fields(self)
+        object.__setattr__(self, "torch_threads", self.torch_threads or share_of_cores())
+        if not isinstance(self.how, dict):
+            raise ConfigurationError(f"how={shown(self.how)} is not a dict")
+        for name in self.how:
+            if not isinstance(name, str) or name in _FIXED:
+                raise ConfigurationError(f"{shown(name)} is no setting of a rung: training sets it")
         if not isinstance(self.ppo, PpoSettings):
             raise ConfigurationError(f"ppo={shown(self.ppo)} are not PpoSettings")
-
-
-def _text(name: str, value) -> str:
-    if not isinstance(value, str):
-        raise ConfigurationError(f"{name}={shown(value)} is not a text")
-    return str(value)
-
-
-def _check_how(how) -> None:
-    if not isinstance(how, dict):
-        raise ConfigurationError(f"how={shown(how)} is not a dict")
-    for name in how:
-        if not isinstance(name, str) or name in _FIXED:
-            raise ConfigurationError(f"{shown(name)} is no setting of a rung: training sets it")
 
 
 def share_of_cores() -> int:
     """Returns this machine's usable cores, shared among the ranks that torchrun starts on it."""
     return max(1, usable_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", 1)))
+
+
+def add_options(parser: argparse.ArgumentParser, *kinds: type) -> None:
+    """Adds an option for every field of some settings, without a default: see `given`."""
+    for settings in kinds:
+        for field in dataclasses.fields(settings):
+            if not field.metadata:
+                continue
+            takes: dict[str, Any] = {"type": field.type}
+            if field.type is bool:
+                takes = {"action": argparse.BooleanOptionalAction}
+            parser.add_argument(
+                f"--{field.name.replace('_', '-')}",
+                **takes,
+                default=argparse.SUPPRESS,
+                help=f"{field.metadata['help']} (default: {field.default})",
+            )
+
+
+def given(options: argparse.Namespace, settings: type) -> dict:
+    """Returns the fields of some settings that the command line gave a value."""
+    names = {field.name for field in dataclasses.fields(settings)}
+    return {name: value for name, value in vars(options).items() if name in names - {"how"}}
+
+
+def training_of(options: argparse.Namespace, how: dict) -> Training:
+    """Returns the settings that the command line gave.
+
+    Args:
+        options: of a parser with `add_options`.
+        how: the rung's own settings.
+
+    Raises:
+        ConfigurationError: a value is out of its range.
+    """
+    return Training(
+        **given(options, Training), how=how, ppo=PpoSettings(**given(options, PpoSettings))
+    )

@@ -1,12 +1,15 @@
-"""Files that PyTorch writes: there whole or not at all, and believed only where they are whole."""
+"""Files that PyTorch writes, whole or not at all, and whether what they hold is valid."""
 
 import dataclasses
 import io
 import pickle
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 import torch
+from torch import nn
 
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.schema import schema_error
@@ -14,7 +17,7 @@ from rungs.errors import ConfigurationError, InvalidStateError
 
 
 @dataclasses.dataclass(frozen=True)
-class Saved:
+class TorchFile:
     """A kind of file, a dict.
 
     Attributes:
@@ -27,18 +30,18 @@ class Saved:
     schema: int
     form: dict
 
-    def save(self, path: Path, saved: dict) -> None:
+    def write(self, path: Path, content: dict) -> None:
         """Writes a file, whole or not at all.
 
         Raises:
             StorageError: it can't be written; an earlier one stays.
         """
         file = io.BytesIO()  # on a full disk `torch.save` fails as if it were at fault itself
-        torch.save(self._heading() | saved, file)
+        torch.save(self._heading() | content, file)
         with atomic_write(path) as unfinished:
             unfinished.write_bytes(file.getbuffer())
 
-    def load(self, path: Path) -> dict:
+    def read(self, path: Path) -> dict:
         """Reads a file; returns what its form names.
 
         Raises:
@@ -62,11 +65,7 @@ class Saved:
 
 
 def _read_whole(path: Path):
-    """Returns what `torch.save` wrote. Its checksums are looked at here, as `torch.load` doesn't.
-
-    Raises:
-        InvalidStateError: the file is cut short, changed or nothing of PyTorch's.
-    """
+    """Returns what `torch.save` wrote; checks its checksums, as `torch.load` does not."""
     try:
         with zipfile.ZipFile(path) as archive:
             corrupt = archive.testzip()
@@ -80,3 +79,97 @@ def _read_whole(path: Path):
     except Exception as error:  # a file may be wrong in any way, and each raises something else
         why = str(error).partition("\n")[0] or type(error).__name__
         raise InvalidStateError(f"{path} is corrupt, or something else: {why}") from None
+
+
+def tensor_flaw(tensors: Mapping, name: str) -> str:
+    """Says what keeps tensors from being computed with.
+
+    Args:
+        tensors: by their names.
+        name: what all of them are called.
+
+    Returns:
+        A few words that name the tensor, or "" where nothing does.
+    """
+    for key, each in tensors.items():
+        what = f"{name}[{key!r}]"
+        if not isinstance(key, str):
+            return f"{what} is not named by a text"
+        if each.layout != torch.strided or each.is_quantized or each.is_complex() or each.is_meta:
+            return f"{what} is not an array of real numbers"
+        if each.numel() * each.element_size() > each.untyped_storage().nbytes():
+            return f"{what} claims more numbers than there are"
+        if not bool(each.isfinite().all()):
+            return f"{what} is not finite"
+    return ""
+
+
+class Backend(Protocol):
+    """What has weights and an optimizer."""
+
+    @property
+    def network(self) -> nn.Module:
+        """Returns the weights as they are now."""
+
+    def state_dict(self) -> dict:
+        """Returns "network" and "optimizer"."""
+
+
+def check_resumable(backend: Backend, state: dict) -> None:
+    """Refuses what PyTorch would refuse half-way, or only when it learns.
+
+    Args:
+        backend: that is to continue.
+        state: what a backend's `state_dict` returned.
+
+    Raises:
+        InvalidStateError: it is of another network or optimizer, or holds a number that is not
+            finite.
+    """
+    form = {"network": {}, "optimizer": {"state": {}, "param_groups": list}}
+    if wrong := schema_error(state, form, "the learner's state") or _state_flaw(backend, state):
+        raise InvalidStateError(wrong)
+
+
+def _state_flaw(backend: Backend, state: dict) -> str:
+    ours, optimizer = backend.state_dict(), state["optimizer"]
+    if wrong := _difference(state["network"], ours["network"], "network"):
+        return wrong
+    if not _equal(optimizer["param_groups"], ours["optimizer"]["param_groups"]):
+        return "the optimizer has other settings"
+    parameters = list(backend.network.parameters())
+    moments, steps = optimizer["state"], set()
+    if moments and moments.keys() != set(range(len(parameters))):  # before the first update: none
+        return "the optimizer is of another network"
+    for key, each in moments.items():
+        name, weights = f"optimizer's state {key!r}", parameters[key]
+        wanted = {"step": torch.zeros(()), "exp_avg": weights, "exp_avg_sq": weights}
+        if wrong := _difference(each, wanted, name):
+            return wrong
+        if (each["exp_avg_sq"] < 0).any():
+            return f"{name}['exp_avg_sq'] is negative"
+        steps.add(float(each["step"]))
+    if not all(step >= 1 and step == int(step) for step in steps) or len(steps) > 1:
+        return f"the optimizer made {sorted(steps)} steps"
+    return ""
+
+
+def _difference(found, ours: Mapping[str, torch.Tensor], name: str) -> str:
+    """Says where tensors by name have not the shapes and dtypes of ours, or can't be used."""
+    if not isinstance(found, dict) or found.keys() != ours.keys():
+        return f"{name} is of another network"
+    for key, each in ours.items():
+        tensor = found[key]
+        if not isinstance(tensor, torch.Tensor) or (tensor.shape, tensor.dtype) != (
+            each.shape,
+            each.dtype,
+        ):
+            return f"{name}[{key!r}] is of another network"
+    return tensor_flaw(found, name)
+
+
+def _equal(found: list, ours: list) -> bool:
+    try:
+        return bool(found == ours)
+    except (RuntimeError, ValueError):  # what tensors and arrays say of being compared
+        return False

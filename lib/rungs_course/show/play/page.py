@@ -8,10 +8,10 @@ from collections.abc import Callable
 import ipywidgets
 
 from rungs._src.selfplay.agent import Agent
-from rungs._src.selfplay.analysis import Thoughts, think
 from rungs._src.selfplay.players import NetworkPlayer
 from rungs.errors import ConfigurationError, RungsError
 from rungs_course import agents
+from rungs_course.analysis import Thoughts, think
 from rungs_course.show.play.board import Board
 from rungs_course.show.play.game import Game
 

@@ -1,4 +1,7 @@
-"""A network that C++ computes, in memory of our own (`cpp/learn`), whatever it learns from."""
+"""A network that C++ computes (`cpp/learn`), whatever it learns from, and its memory.
+
+NumPy owns the memory, which PyTorch's tensors share; C++ gets addresses and never allocates.
+"""
 
 import ctypes
 import functools
@@ -13,16 +16,18 @@ from torch import nn
 from rungs._src.chess.buffers import MOST_LISTED
 from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.core.arguments import shown
+from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
-from rungs._src.native.abi import described
+from rungs._src.native.abi import Api, described
 from rungs._src.threads.team import thread_count, workers_of
-from rungs._src.train.learners.native import Memory
+from rungs._src.train.layers import DenseSquares, SparseSquares
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
-from rungs._src.train.squares import DenseSquares, SparseSquares
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
 
 EPS = 1e-5
 _BETAS = (0.9, 0.999)
+# What C++ keeps transposed: its rows are what a piece on a square adds.
+_TRANSPOSED = "squares.weight"
 _TERMS, _LOSS_TERMS = 4, 3  # `LossTerms`: the last is only reported
 
 
@@ -203,11 +208,7 @@ class CppNetwork:
             }
 
     def _find(self) -> list["_Copied"]:
-        """Returns the parameters that don't lie in the memory.
-
-        Raises:
-            ConfigurationError: the network is no longer one that C++ has code for.
-        """
+        """Returns the parameters that don't lie in the memory."""
         now = _places(self.network, [])
         if now == self._own:
             return []
@@ -244,13 +245,69 @@ class CppNetwork:
         return function(self.memory.address, *arguments, *workers_of(self._with_team, threads))
 
 
-class _Copied:
-    """A parameter that lies elsewhere than its place in C++'s memory.
+class Memory:
+    """A network's weights, gradients and moments, and the struct that C++ reads.
 
     Args:
-        place: for its values.
-        parameter: the parameter.
+        api: the functions of `cpp/bindings/learn.cpp`, of `rungs._src.native`.
+        network: a `PolicyValueNetwork` of the sizes that C++ has, whose weights there is room for.
+        bfloat16: whether products take numbers rounded to it, of a network of float32.
+
+    Attributes:
+        weights: by parameters' names, tensors of their shapes in this memory.
+        gradients, first_moments, second_moments: likewise.
+        address: of the struct.
     """
+
+    def __init__(self, api: Api, network: nn.Module, bfloat16: bool):
+        self._api, self._shapes = api, {n: w.shape for n, w in network.named_parameters()}
+        self.dtype = next(network.parameters()).dtype
+        precision = 2 if bfloat16 else self.dtype.itemsize
+        units = -(-api.rungs_learn_weights() // api.rungs_learn_unit())
+        self._flat = [self._numbers(units * api.rungs_learn_unit()) for _ in range(4)]
+        self.weights, self.gradients, self.first_moments, self.second_moments = (
+            dict(self._views(flat)) for flat in self._flat
+        )
+        self._touched = np.zeros(units, np.uint8)
+        self._prepared = zeroed_lines(api.rungs_learn_prepared_bytes(precision))
+        self._workspace, self._rows = zeroed_lines(0), 0
+        structures = described(api).structures
+        weights, gradient, first, second = (flat.data_ptr() for flat in self._flat)
+        parameters = structures["Parameters"](
+            weights=weights,
+            gradient=gradient,
+            first_moment=first,
+            second_moment=second,
+            touched=self._touched,
+        )
+        self._model: Any = structures["Model"](
+            precision=precision, parameters=parameters, prepared=self._prepared, workspace=None
+        )
+        self.address = ctypes.addressof(self._model)
+
+    def make_room(self, rows: int) -> None:
+        """Enlarges the workspace to a minibatch of `rows` rows, if it is smaller."""
+        if rows > self._rows:
+            size = self._api.rungs_learn_workspace_bytes(self.dtype.itemsize, rows)
+            self._workspace, self._rows = zeroed_lines(size), rows
+            self._model.workspace = self._workspace.ctypes.data
+
+    def _numbers(self, count: int) -> torch.Tensor:
+        """Returns zeros that begin on a cache line."""
+        lines = zeroed_lines(count * self.dtype.itemsize)
+        return torch.from_numpy(lines).view(self.dtype)
+
+    def _views(self, flat: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+        """Names the parts of a row of numbers, a tensor after the other as PyTorch lists them."""
+        at = 0
+        for name, shape in self._shapes.items():
+            part = flat[at : at + shape.numel()]
+            yield name, part.view(shape[::-1]).T if name == _TRANSPOSED else part.view(shape)
+            at += shape.numel()
+
+
+class _Copied:
+    """A parameter that lies elsewhere than its place in C++'s memory."""
 
     def __init__(self, place: torch.Tensor, parameter: nn.Parameter):
         self.place, self.parameter = place, parameter
@@ -291,11 +348,7 @@ def _places(module: nn.Module, found: list) -> list:
 
 
 def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
-    """Refuses what C++ has no code for.
-
-    Raises:
-        ConfigurationError: it names the offender.
-    """
+    """Refuses what C++ has no code for."""
     if type(network) is not PolicyValueNetwork or (
         {name: weights.shape for name, weights in network.named_parameters()} != _shapes()
     ):
@@ -319,11 +372,7 @@ def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
 
 
 def _check_leaves(**arrays: np.ndarray) -> None:
-    """Refuses arrays of other shapes or dtypes than C++ reads.
-
-    Raises:
-        ConfigurationError: it names the offender.
-    """
+    """Refuses arrays of other shapes or dtypes than C++ reads."""
     for name, found in arrays.items():
         if not isinstance(found, np.ndarray) or not found.ndim:
             raise ConfigurationError(f"{name}={shown(found)} is not an array of a row per position")

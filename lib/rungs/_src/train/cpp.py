@@ -7,10 +7,10 @@ from typing import Any
 import torch
 
 from rungs._src.chess.buffers import MOST_LISTED
-from rungs._src.train.learners.agent import Played, Sample, check_minibatch
-from rungs._src.train.learners.cpp_network import CppNetwork
+from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.legal_actions import Positions
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
+from rungs._src.train.ppo import Batch, Sample, check_minibatch
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError
@@ -18,8 +18,8 @@ from rungs.errors import ConfigurationError
 _PARTS = ("policy_loss", "value_loss", "entropy", "divergence")
 
 
-class CppAgent:
-    """An agent whose every number C++ computes; see `rungs._src.train.learners.agent.Agent`.
+class CppBackend:
+    """As `rungs._src.train.ppo.TorchBackend`, but every number is computed in C++.
 
     Results are the same, bit for bit, with any number of threads: those of PyTorch
     (`torch.get_num_threads()`).
@@ -62,7 +62,6 @@ class CppAgent:
         self._dtype = self._compiled.memory.dtype
 
     def sample(self, positions: Positions, generator: torch.Generator) -> Sample:
-        """See `Agent.sample`."""
         lists, rows = _lists(positions), len(positions.observation)
         uniform = torch.rand(rows, generator=generator, dtype=torch.float64)
         chosen, choice = torch.empty((2, rows), dtype=torch.int64)
@@ -81,7 +80,6 @@ class CppAgent:
         return found
 
     def values(self, observation: torch.Tensor) -> torch.Tensor:
-        """See `Agent.values`."""
         observation = observation.contiguous()
         value = torch.empty(len(observation), dtype=self._dtype)
         self._compiled.play(
@@ -91,16 +89,14 @@ class CppAgent:
         return value
 
     def gradients(
-        self, played: Played, rows: torch.Tensor
+        self, batch: Batch, rows: torch.Tensor
     ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-        """See `Agent.gradients`."""
-        parts = self._differentiate(self._read(played), rows)
+        parts = self._differentiate(self._read(batch), rows)
         exact = (torch.tensor(part, dtype=torch.float64) for part in parts)
         return self._compiled.memory.gradients, dict(zip(_PARTS, exact, strict=True))
 
-    def improve(self, played: Played, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
-        """See `Agent.improve`."""
-        settings, read = self._settings, self._read(played)
+    def improve(self, batch: Batch, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
+        settings, read = self._settings, self._read(batch)
         parts: list[tuple[float, ...]] = []
         for rows in minibatches:
             parts.append(self._differentiate(read, rows))
@@ -108,25 +104,23 @@ class CppAgent:
         return {name: sum(each) / len(parts) for name, *each in zip(_PARTS, *parts, strict=True)}
 
     def state_dict(self) -> dict:
-        """See `Agent.state_dict`."""
         return {
             "network": self.network.state_dict(),
             "optimizer": self._compiled.optimizer_state(self._settings.learning_rate),
         }
 
-    def load_state_dict(self, saved: dict) -> None:
-        """See `Agent.load_state_dict`."""
-        self._compiled.load(saved["network"], saved["optimizer"])
+    def load_state_dict(self, state: dict) -> None:
+        self._compiled.load(state["network"], state["optimizer"])
 
-    def _read(self, played: Played) -> tuple[Any, list[torch.Tensor]]:
+    def _read(self, batch: Batch) -> tuple[Any, list[torch.Tensor]]:
         """Says where what was played is, in a struct, and returns the tensors that are read."""
-        lists, choice = _lists(played.positions), played.choice.contiguous()
+        lists, choice = _lists(batch.positions), batch.choice.contiguous()
         if not bool(((choice >= 0) & (choice < lists.action_count)).all()):
             raise ConfigurationError("choice names an action beyond its position's last")
         numbers = {
-            "old_log_probability": played.old,
-            "advantage": played.advantage,
-            "returns": played.outcome,
+            "old_log_probability": batch.old,
+            "advantage": batch.advantage,
+            "returns": batch.outcome,
         }
         arrays = {name: each.to(self._dtype).contiguous() for name, each in numbers.items()}
         arrays["choice"] = choice
@@ -153,17 +147,13 @@ class CppAgent:
         return self._compiled.differentiate(self._compiled.api.rungs_learn_gradients, minibatch)
 
 
-def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> CppAgent:
-    """Makes an agent whose products take bfloat16; arguments and errors are `CppAgent`'s."""
-    return CppAgent(network, settings, bfloat16=True, **how)
+def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> CppBackend:
+    """Makes a backend whose products take bfloat16; arguments and errors are `CppBackend`'s."""
+    return CppBackend(network, settings, bfloat16=True, **how)
 
 
 def _lists(positions: Positions) -> Positions:
-    """Returns positions as C++ reads them.
-
-    Raises:
-        ConfigurationError: their legal actions are not listed.
-    """
+    """Returns positions as C++ reads them."""
     if positions.mask.shape[1:] != (MOST_LISTED,):
         raise ConfigurationError("learner='cpp' needs an environment with mask='list'")
     return Positions(*(array.contiguous() for array in positions))

@@ -10,8 +10,8 @@ from rungs._src.chess.buffers import MOST_LISTED
 
 
 @dataclasses.dataclass(frozen=True)
-class Positions:
-    """N positions, each with a policy over its K legal actions, all of them in one run.
+class Examples:
+    """N positions to learn from, each with a policy over its legal actions, all in one run.
 
     Attributes:
         observation: (N, 72) int8, of the side to move.
@@ -48,7 +48,7 @@ class Positions:
         lists[np.arange(MOST_LISTED) < self.count[:, None]] = entries
         return lists
 
-    def rows(self, index: np.ndarray) -> "Positions":
+    def rows(self, index: np.ndarray) -> "Examples":
         """Returns the positions of some indices, in their order."""
         ends = self.count.cumsum(dtype=np.int64)
         count = self.count[index].astype(np.int64)
@@ -56,7 +56,7 @@ class Positions:
         new = count.cumsum()
         shift = (ends[index] - count) - (new - count)
         entries = np.arange(new[-1] if len(new) else 0) + shift.repeat(count)
-        return Positions(
+        return Examples(
             self.observation[index],
             self.count[index],
             self.action[entries],
@@ -74,11 +74,11 @@ DTYPES = {
 }
 
 
-def joined(parts: Iterable[Positions]) -> Positions:
+def joined(parts: Iterable[Examples]) -> Examples:
     """Returns all positions of some, one after the other."""
     rows = [each.arrays() for each in parts]
     empty = {name: np.empty(_shape(name), dtype) for name, dtype in DTYPES.items()}
-    return Positions(
+    return Examples(
         **{name: np.concatenate([each[name] for each in (empty, *rows)]) for name in empty}
     )
 
@@ -88,8 +88,8 @@ def _shape(name: str) -> tuple[int, ...]:
 
 
 # The least and the most of each of the 72 numbers that are seen: `rungs._src.chess.observation`.
-_LEAST = np.array([-6] * 64 + [0, 0, 0, 0, -1, 0, 0, 0], np.int8)
-_MOST = np.array([6] * 64 + [1, 1, 1, 1, 7, 127, 2, 1], np.int8)
+_MIN = np.array([-6] * 64 + [0, 0, 0, 0, -1, 0, 0, 0], np.int8)
+_MAX = np.array([6] * 64 + [1, 1, 1, 1, 7, 127, 2, 1], np.int8)
 _ON_BOARD = np.array([target_of(action) is not None for action in range(NUM_ACTIONS)])
 _ROUNDED = 0.01  # half precision, of 218 numbers: 0.0005 of their sum, and 218 * 2**-25
 
@@ -120,7 +120,7 @@ def flaw(arrays: dict[str, np.ndarray]) -> str:
     if not len(count):
         return ""
     seen = arrays["observation"]
-    if ((seen < _LEAST) | (seen > _MOST)).any():
+    if ((seen < _MIN) | (seen > _MAX)).any():
         return "observation: numbers that no board has"
     if action.min() < 0 or action.max() >= NUM_ACTIONS or not _ON_BOARD[action].all():
         return "action: ids that no legal action has"

@@ -9,7 +9,7 @@ import torch
 
 import rungs
 from rungs._src.train import learners
-from rungs._src.train.learners.cpp_network import CppNetwork
+from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.network import LegalActionNetwork
 from rungs._src.train.ppo import Learner
 from rungs._src.train.settings import PpoSettings
@@ -21,14 +21,14 @@ from rungs.errors import (
     UnavailableError,
 )
 from rungs_course import paths
+from rungs_course.learners import LADDER, mask
 
 SMALL = PpoSettings(num_steps=4, num_minibatches=2)
-NAMES = pytest.mark.parametrize("name", learners.names())
+NAMES = pytest.mark.parametrize("name", LADDER)
 
 
 def learner(name, *, max_plies=30, **how):
-    mask = learners.rung(name).mask
-    env = rungs.make("chess", "cpp", 8, opponent="random", mask=mask, max_plies=max_plies)
+    env = rungs.make("chess", "cpp", 8, opponent="random", mask=mask(name), max_plies=max_plies)
     try:
         return Learner(env, seed=7, settings=SMALL, learner=name, **how)
     except (CompilerError, UnavailableError) as error:
@@ -45,7 +45,7 @@ def test_it_goes_on_as_the_saved_one(name):
     metrics = [first.learn() for _ in range(3)]
     for _ in range(2):
         third.learn()
-    second.load(third.save())
+    second.load_state_dict(third.state_dict())
     assert second.learn()["entropy"] == metrics[-1]["entropy"]
     assert torch.equal(weights(second), weights(first))
 
@@ -54,9 +54,9 @@ def test_it_goes_on_as_the_saved_one(name):
 def test_a_learner_goes_back_to_what_it_saved(name):
     made = learner(name)
     made.learn()
-    saved = made.save()
+    saved = made.state_dict()
     entropy, after = made.learn()["entropy"], weights(made).clone()
-    made.load(saved)
+    made.load_state_dict(saved)
     assert made.learn()["entropy"] == entropy
     assert torch.equal(weights(made), after)
 
@@ -67,7 +67,7 @@ def test_what_was_played_is_legal_and_as_likely_as_it_says(name):
     made.learn()
     made.play()
     positions = made.rollout.positions(3)
-    found = learners.rung(name).mask == "list"
+    found = mask(name) == "list"
     count = positions.action_count if found else None
     choice = made.rollout.choice
     assert (choice >= 0).all()
@@ -97,16 +97,16 @@ def test_its_curve_begins_like_the_references(name):
 
 
 def test_an_unknown_learner_is_named():
-    with pytest.raises(ConfigurationError, match="learner='abacus' is not one of 'torch'"):
-        learners.rung("abacus")
-    env = rungs.make("chess", "cpp", 8, mask="list")
-    with pytest.raises(ConfigurationError, match="mask='bits', not 'list'"):
-        Learner(env, settings=SMALL)
+    with pytest.raises(ConfigurationError, match="learner='abacus' is not one of 'flat'"):
+        learners.kind("abacus")
+    env = rungs.make("chess", "cpp", 8, mask="bits")
+    with pytest.raises(ConfigurationError, match="mask='list', not 'bits'"):
+        Learner(env, settings=SMALL, learner="cpp")
 
 
 @NAMES
 def test_it_is_explained(name):
-    row = rf"^\| `{name}` \|.*\| `mask=\"{learners.rung(name).mask}\"` \|$"
+    row = rf"^\| `{name}` \|.*\| `mask=\"{mask(name)}\"` \|$"
     assert re.search(row, (paths.ROOT / "docs" / "training.md").read_text(), re.MULTILINE)
 
 
@@ -146,7 +146,7 @@ def test_a_network_that_is_also_evaluated_in_cpp_is_still_learnt(name):
     for _ in range(2):
         alone.learn()
     assert torch.equal(weights(made), weights(alone))
-    saved = torch.cat([each.flatten() for each in made.save()["network"].values()])
+    saved = torch.cat([each.flatten() for each in made.state_dict()["network"].values()])
     assert torch.equal(saved, weights(alone))
     fresh = CppNetwork(copy.deepcopy(made.network))
     for found, wanted in zip(evaluator.evaluate(*leaves), fresh.evaluate(*leaves), strict=True):
@@ -163,7 +163,7 @@ def test_a_network_whose_memory_is_replaced_is_still_learnt(name):
     made.learn()
     assert not torch.equal(weights(made), rounded)
     assert torch.equal(
-        weights(made), torch.cat([each.flatten() for each in made.save()["network"].values()])
+        weights(made), torch.cat([each.flatten() for each in made.state_dict()["network"].values()])
     )
 
 
@@ -185,7 +185,7 @@ def test_a_network_that_is_another_now_is_not_learnt(name):
     made.network.double()
     before = weights(made).clone()
     with pytest.raises(ConfigurationError, match="network"):
-        made.agent.improve(made._played(made.rollout.reward), made._minibatches())
+        made.backend.improve(made.rollout.batch(made.rollout.reward), made.minibatches())
     assert torch.equal(weights(made), before)
 
 
@@ -229,7 +229,7 @@ def test_minibatches_of_one_position_are_refused(name):
     made = learner(name)
     made.play()  # begins, too
     with pytest.raises(ConfigurationError, match="rows"):
-        made.agent.gradients(made._played(made.rollout.reward), torch.arange(1))
+        made.backend.gradients(made.rollout.batch(made.rollout.reward), torch.arange(1))
     with pytest.raises(ConfigurationError, match="num_minibatches=32"):
         Learner(made.env, settings=PpoSettings(num_steps=4, num_minibatches=32), learner=name)
 
@@ -269,7 +269,7 @@ def gone_on(request):
     """A learner, and what it saved before its last update."""
     made = learner(request.param)
     made.learn()
-    saved = copy.deepcopy(made.save())
+    saved = copy.deepcopy(made.state_dict())
     made.learn()
     return made, saved
 
@@ -301,14 +301,14 @@ def gone_on(request):
 )
 def test_what_cannot_be_gone_on_from_is_refused_and_nothing_changes(gone_on, spoil):
     made, saved = gone_on[0], copy.deepcopy(gone_on[1])
-    before = copy.deepcopy(made.save())
+    before = copy.deepcopy(made.state_dict())
     spoil(saved)
     with pytest.raises(InvalidStateError):
-        made.load(saved)
-    torch.testing.assert_close(made.save(), before, rtol=0, atol=0)
+        made.load_state_dict(saved)
+    torch.testing.assert_close(made.state_dict(), before, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("saved", [None, [], "saved", {1: 2}])
 def test_what_is_no_save_is_refused(saved):
     with pytest.raises(InvalidStateError):
-        learner("torch").load(saved)
+        learner("flat").load_state_dict(saved)

@@ -10,7 +10,8 @@ from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import CompilerError, UnavailableError
-from tests.library.train.learners import batches
+from rungs_course.learners import LADDER, mask
+from tests.library.train import batches
 
 BATCHES = ("games", *batches.STARTS)
 SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_norm=0.2)
@@ -20,13 +21,15 @@ SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_
 BOUND = 1e-5
 
 # Of bfloat16 products the bound is another: test_cpp.py.
-NAMES = [name for name in learners.names() if "bfloat16" not in name]
+NAMES = [name for name in LADDER if "bfloat16" not in name]
 
 
 def agent(name, seed=0, **how):
     torch.manual_seed(seed)
     try:
-        return learners.make(name, None, SETTINGS, device=torch.device("cpu"), ranks=Ranks(), **how)
+        return learners.kind(name).make(
+            None, SETTINGS, device=torch.device("cpu"), ranks=Ranks(), **how
+        )
     except (CompilerError, UnavailableError) as error:
         pytest.skip(str(error))
 
@@ -35,7 +38,7 @@ def reference(seed=0):
     """The reference, in double precision."""
     torch.manual_seed(seed)
     network = PolicyValueNetwork().double()
-    return learners.make("torch", network, SETTINGS, device=torch.device("cpu"), ranks=Ranks())
+    return learners.kind("torch").make(network, SETTINGS, device=torch.device("cpu"), ranks=Ranks())
 
 
 @functools.cache
@@ -59,7 +62,7 @@ def test_hard_batches_are_hard():
 @pytest.mark.parametrize("batch", BATCHES)
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_are_the_references_in_double_precision(name, batch):
-    played = batches.played(learners.rung(name).mask, batch)
+    played = batches.played(mask(name), batch)
     found, parts = agent(name).gradients(played, torch.arange(len(played.choice)))
     wanted, wanted_parts = expected(batch, 0)
     assert found.keys() == wanted.keys()
@@ -75,7 +78,7 @@ def test_updates_are_the_references_in_double_precision(name):
     rows = torch.randperm(96, generator=torch.Generator().manual_seed(4)).view(4, 24)[:3]
     learner, exact = agent(name, 5), reference(5)
     before = {weights: each.clone() for weights, each in exact.network.named_parameters()}
-    played = batches.played(learners.rung(name).mask, "games", 96)
+    played = batches.played(mask(name), "games", 96)
     wanted_parts = exact.improve(batches.played("bits", "games", 96, torch.float64), iter(rows))
     parts = learner.improve(played, iter(rows))
     assert parts == pytest.approx(wanted_parts, rel=1e-4, abs=1e-6)
@@ -98,7 +101,7 @@ def test_networks_begin_with_the_same_weights(name):
 @pytest.mark.parametrize("batch", ["games", "both"])
 @pytest.mark.parametrize("name", NAMES)
 def test_actions_are_sampled_as_the_reference_weighs_them(name, batch):
-    positions = batches.played(learners.rung(name).mask, batch).positions
+    positions = batches.played(mask(name), batch).positions
     exact = batches.played("bits", batch, dtype=torch.float64).positions
     actions, log_probabilities, value = reference().network(exact.observation, exact.mask)
     found = agent(name).sample(positions, torch.Generator().manual_seed(6))
@@ -117,7 +120,7 @@ def test_actions_are_as_frequent_as_they_are_likely(name):
     learner = agent(name)
     with torch.no_grad():  # so that they are not all about equally likely
         learner.network.action_key.weight.mul_(20)
-    positions = batches.positions(learners.rung(name).mask, None, 4096)
+    positions = batches.positions(mask(name), None, 4096)
     found = learner.sample(positions, torch.Generator().manual_seed(7))
     seen = torch.bincount(found.choice, minlength=20)
     exact = batches.positions("bits", None, 1)

@@ -1,4 +1,4 @@
-"""The learner in C++: exact in double precision, and the same bits whoever computes it."""
+"""The learner in C++: exact in double precision, the same bits with any threads."""
 
 import copy
 import math
@@ -13,16 +13,15 @@ import torch
 import rungs
 from rungs._src.chess.actions import target_of
 from rungs._src.train import learners
-from rungs._src.train.learners.agent import Played
-from rungs._src.train.learners.cpp import CppAgent
-from rungs._src.train.learners.cpp_network import CppNetwork
+from rungs._src.train.cpp import CppBackend
+from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.legal_actions import Positions
 from rungs._src.train.network import PolicyValueNetwork
-from rungs._src.train.ppo import Learner
+from rungs._src.train.ppo import Batch, Learner
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
-from tests.library.train.learners import batches
+from tests.library.train import batches
 
 SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_norm=0.2)
 HOW = {"device": torch.device("cpu"), "ranks": Ranks()}
@@ -39,7 +38,7 @@ def network(seed, spread=1.0):
 
 
 def agent(made, **how):
-    return CppAgent(copy.deepcopy(made), SETTINGS, **HOW, **how)
+    return CppBackend(copy.deepcopy(made), SETTINGS, **HOW, **how)
 
 
 def half(made):
@@ -50,7 +49,7 @@ def half(made):
 
 
 def reference(made):
-    return learners.make("torch", copy.deepcopy(made), SETTINGS, **HOW)
+    return learners.kind("torch").make(copy.deepcopy(made), SETTINGS, **HOW)
 
 
 def flat(learner):
@@ -92,10 +91,12 @@ def test_games_that_have_all_ended_are_learnt_from():
     positions = Positions(*(torch.from_numpy(array).clone() for array in arrays))
     env.close()
     numbers = torch.randn(3, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    played = Played(positions, torch.zeros(8, dtype=torch.int64), *numbers)
+    played = Batch(positions, torch.zeros(8, dtype=torch.int64), *numbers)
     made, rows = network(5), torch.arange(8)
     found, _ = agent(made).gradients(played, rows)
-    wanted, _ = learners.make("lists", copy.deepcopy(made), SETTINGS, **HOW).gradients(played, rows)
+    wanted, _ = (
+        learners.kind("lists").make(copy.deepcopy(made), SETTINGS, **HOW).gradients(played, rows)
+    )
     for weights, gradient in wanted.items():
         torch.testing.assert_close(found[weights], gradient, rtol=1e-9, atol=1e-12)
 
@@ -173,7 +174,7 @@ def test_weights_are_the_networks_and_go_both_ways():
     rows = torch.arange(48).view(2, 24)
     learner.improve(played, rows)
     saved = copy.deepcopy(learner.state_dict())
-    torch_agent = learners.make("torch", PolicyValueNetwork(), SETTINGS, **HOW)
+    torch_agent = learners.kind("torch").make(PolicyValueNetwork(), SETTINGS, **HOW)
     torch_agent.load_state_dict(saved)
     for name, weights in torch_agent.network.state_dict().items():
         assert torch.equal(weights, learner.network.state_dict()[name]), name
@@ -206,7 +207,7 @@ def test_it_learns_behind_an_environment_and_goes_on_where_it_was():
     entropies = [whole.learn()["entropy"] for _ in range(4)]
     half.learn()
     half.learn()
-    rest.load(copy.deepcopy(half.save()))
+    rest.load_state_dict(copy.deepcopy(half.state_dict()))
     assert [rest.learn()["entropy"] for _ in range(2)] == entropies[2:]
     assert torch.equal(flat(rest), flat(whole))
 
@@ -222,7 +223,7 @@ def test_it_learns_behind_an_environment_and_goes_on_where_it_was():
 def test_what_it_has_no_code_for_is_named(wrong, named):
     made = wrong.pop("network", None)
     with pytest.raises(ConfigurationError, match=named):
-        CppAgent(made, SETTINGS, **HOW | wrong)
+        CppBackend(made, SETTINGS, **HOW | wrong)
 
 
 def test_positions_that_cannot_be_learnt_are_refused():
@@ -358,7 +359,7 @@ def test_positions_that_there_are_not_are_refused_everywhere(array, place, value
     positions = Positions(*map(torch.from_numpy, given))
     with pytest.raises(ConfigurationError):
         made.sample(positions, torch.Generator())
-    played = Played(positions, torch.zeros(LEAVES, dtype=torch.int64), *torch.randn(3, LEAVES))
+    played = Batch(positions, torch.zeros(LEAVES, dtype=torch.int64), *torch.randn(3, LEAVES))
     with pytest.raises(ConfigurationError):
         made.improve(played, [torch.arange(LEAVES)])
     if array == 0:
@@ -393,7 +394,7 @@ def test_no_positions_are_evaluated_and_none_are_learnt():
     nothing = Positions(*map(torch.from_numpy, given))
     assert len(made.sample(nothing, torch.Generator()).action) == 0
     assert len(made.values(nothing.observation)) == 0
-    played = Played(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0))
+    played = Batch(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0))
     minibatch, _ = made._read(played)
     with pytest.raises(ConfigurationError, match="no positions"):
         made._compiled.differentiate(made._compiled.api.rungs_learn_gradients, minibatch)
@@ -401,7 +402,7 @@ def test_no_positions_are_evaluated_and_none_are_learnt():
 
 def test_a_loss_that_is_not_finite_moves_nothing_though_its_gradient_is():
     how = {"num_steps": 1, "vf_coef": 1e-3}
-    made = CppAgent(network(0).float(), PpoSettings(**how), **HOW)
+    made = CppBackend(network(0).float(), PpoSettings(**how), **HOW)
     before, played = flat(made).clone(), batches.played("list", "games")
     played.outcome.fill_(3e19)  # its square is beyond float32
     with pytest.raises(DivergedError):
@@ -431,7 +432,7 @@ def test_networks_that_it_has_no_code_for_are_named(wrong):
 @pytest.mark.system
 def test_a_precision_that_there_is_no_code_for_ends_the_process():
     script = """if True:
-        from rungs._src.train.learners.cpp_network import CppNetwork
+        from rungs._src.train.cpp_network import CppNetwork
         from rungs._src.train.network import PolicyValueNetwork
         compiled = CppNetwork(PolicyValueNetwork())
         compiled.memory._model.precision = 3

@@ -8,7 +8,7 @@ from rungs._src.train.legal_actions import Legal
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings
 from rungs_course.measure.operations import operations
-from tests.library.train.learners import batches
+from tests.library.train import batches
 
 
 @pytest.mark.parametrize("how", [{}, {"width": 32, "blocks": 3, "keys": 8}])

@@ -7,9 +7,8 @@ import torch
 import rungs
 from rungs._src.chess.actions import legal_actions
 from rungs._src.chess.policy import random_actions
-from rungs._src.train.learners.agent import Played
 from rungs._src.train.legal_actions import Positions
-from rungs._src.train.rollout import tensor_of
+from rungs._src.train.ppo import Batch, tensor_of
 
 # 218 legal moves, the most there can be; one; and a middle game with all kinds of moves.
 MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
@@ -20,7 +19,7 @@ STARTS = {"most": [MOST], "one": [ONE], "both": [MOST, ONE]}
 
 
 def positions(mask, fens, count, plies=0):
-    """Positions of an environment that begins with some, or is so many random plies further."""
+    """Positions of an environment that begins with some, or is some random plies further."""
     env = rungs.make("chess", "cpp", count, mask=mask, start_fens=fens)
     observation, info = env.reset(seed=1)
     rng = np.random.default_rng(2)
@@ -44,7 +43,7 @@ def played(mask, name, count=48, dtype=torch.float32):
     noise = torch.randn(3, count, generator=generator, dtype=torch.float64)
     # Some were likelier when they were played than the clip allows, some less.
     old = -lists.action_count.double().log() + 0.3 * noise[0]
-    return Played(found, choice, *(array.to(dtype) for array in (old, noise[1], noise[2])))
+    return Batch(found, choice, *(array.to(dtype) for array in (old, noise[1], noise[2])))
 
 
 def number_legal(fen):

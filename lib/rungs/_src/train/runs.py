@@ -1,0 +1,276 @@
+"""A run in a folder, of PPO or of self-play: its loop, its checkpoint and what it writes down."""
+
+import contextlib
+import csv
+import dataclasses
+import functools
+import math
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
+from rungs._src.core.folder import Folder
+from rungs._src.train.torch_file import TorchFile
+from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError, install_hint
+
+CHECKPOINT = "checkpoint.pt"
+METRICS = "metrics.csv"
+EVALUATIONS = "evaluations.csv"
+TENSORBOARD = "tensorboard"
+NAMES = (CHECKPOINT, METRICS, EVALUATIONS, TENSORBOARD)  # of what every run writes
+
+say_now = functools.partial(print, flush=True)  # seen as it happens, also in a file
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint(TorchFile):
+    """The checkpoint of one kind of run, in its folder; its form has "training" and "clock".
+
+    Attributes:
+        settings: makes the run's settings of those that were saved.
+        counts: names of numbers in it that are not negative.
+    """
+
+    settings: Callable[[dict], Any]
+    counts: tuple[str, ...] = ("clock",)
+
+    def save(self, out: Path, saved: dict) -> None:
+        """Writes the checkpoint of a run's folder, whole or not at all; `saved` as of `load`.
+
+        Raises:
+            StorageError: it can't be written; an earlier one stays.
+        """
+        self.write(out / CHECKPOINT, saved | {"training": dataclasses.asdict(saved["training"])})
+
+    def load(self, out: Path) -> dict:
+        """Reads the checkpoint of a run's folder: what its form names; "training" as settings.
+
+        Raises:
+            ConfigurationError: there is none, or it is of another version.
+            InvalidStateError: it is corrupt, incomplete or something else; the message says in
+                what.
+        """
+        path = out / CHECKPOINT
+        saved = self.read(path)
+        for name in self.counts:
+            if not 0 <= saved[name] < math.inf:
+                raise InvalidStateError(f"{path} can't be right: {name} is {saved[name]}")
+        try:
+            return saved | {"training": self.settings(saved["training"])}
+        except TypeError as error:  # settings had other names then, or are of another type
+            raise ConfigurationError(f"{path} is of another version of Rungs: {error}") from None
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{path}: {error}") from None
+
+
+@contextlib.contextmanager
+def names_checkpoint(out: Path, resumed: bool) -> Iterator[None]:
+    """Names the checkpoint where what it holds is refused, in a run that is resumed."""
+    try:
+        yield
+    except (ConfigurationError, InvalidStateError) as error:
+        if not resumed:
+            raise
+        raise type(error)(f"{out / CHECKPOINT}: {error}") from error
+
+
+class Run:
+    """The loop of a run; a subclass says what an update, an evaluation and a state are.
+
+    Args:
+        training: settings with `updates`, `seconds`, `evaluate_every` and `checkpoint_every`.
+        folder: where all is written; None on a rank that writes nothing.
+        checkpoint: of this kind of run.
+        last: the update that the run resumes from; 0 for a new one.
+        clock: the seconds of training until then.
+        say: is given a line at a time.
+
+    Raises:
+        InvalidStateError: a table of the folder is none.
+        StorageError: a file can't be written.
+        UnavailableError: TensorBoard is not installed.
+    """
+
+    def __init__(
+        self,
+        training: Any,
+        folder: Folder | None,
+        checkpoint: Checkpoint,
+        last: int,
+        clock: float,
+        say: Callable,
+    ):
+        self.training, self.folder, self.say = training, folder, say
+        self.checkpoint, self.updates, self.clock = checkpoint, last, clock
+        if not folder:
+            return
+        self.tables = {name: Table(folder.path / name, last) for name in (METRICS, EVALUATIONS)}
+        if last:
+            say(f"going on after update {last}")
+        else:
+            folder.clear()
+        self._events = Events(folder.path / TENSORBOARD, last)
+        ours = [table.path for table in self.tables.values()]
+        folder.note([folder.path / CHECKPOINT, *ours, self._events.path])
+        for table in self.tables.values():
+            table.begin()
+
+    def update(self) -> None:
+        """Plays and learns once; adds to `updates` and `clock`, and writes a row of metrics."""
+        raise NotImplementedError
+
+    def evaluate(self) -> None:
+        """Writes a row of evaluations."""
+        raise NotImplementedError
+
+    def state(self) -> dict:
+        """Returns what the checkpoint holds besides "training" and "clock"."""
+        raise NotImplementedError
+
+    def saved(self) -> None:
+        """Removes what no checkpoint needs any longer."""
+
+    def run(self) -> None:
+        """Learns, evaluates and saves, until the run is over."""
+        training = self.training
+        with contextlib.closing(self._events) if self.folder else contextlib.nullcontext():
+            if not self.updates:
+                self.evaluate()
+            while self.updates < training.updates and self.clock < training.seconds:
+                self.update()
+                over = self.updates == training.updates or self.clock >= training.seconds
+                if over or self.updates % training.evaluate_every == 0:
+                    self.evaluate()
+                every = training.checkpoint_every
+                if every and (over or self.updates % every == 0):
+                    self._save()
+
+    def write(self, name: str, row: dict) -> None:
+        """Adds a row to METRICS or EVALUATIONS, and the same numbers to TensorBoard's events."""
+        table = self.tables[name]
+        table.add(row)
+        values = {f"{table.path.stem}/{column}": value for column, value in row.items()}
+        self._events.add(values, row["update"])
+
+    def _save(self) -> None:
+        state = self.state()  # of all ranks
+        if self.folder:
+            head = {"training": self.training, "clock": self.clock}
+            self.checkpoint.save(self.folder.path, head | state)
+            self.saved()
+
+
+class Table:
+    """A CSV file that grows by a row at a time, and that a run may resume.
+
+    Args:
+        path: the file. What it holds beyond `last` is from updates that were lost, and goes.
+        last: the update that the run resumes from; 0 for a new one.
+
+    Raises:
+        InvalidStateError: the file is no such table; nothing has changed.
+    """
+
+    def __init__(self, path: Path, last: int):
+        self.path = path
+        self.rows: list[dict] = []
+        if not last or not path.exists():
+            return
+        if not path.is_file():  # a pipe would be waited for
+            raise InvalidStateError(f"{path} is no file")
+        try:
+            with path.open(newline="") as file:
+                reader = csv.DictReader(file)
+                # A process that was killed may have left half a row.
+                whole = [row for row in reader if None not in row.values()]
+                columns = reader.fieldnames or []
+            if len(set(columns)) < len(columns) or any(None in row for row in whole):
+                raise ValueError("its rows and columns are not alike")
+            self.rows = [row for row in whole if int(row["update"]) <= last]
+        except (OSError, ValueError, KeyError, csv.Error) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise InvalidStateError(f"{path} is no table of updates: {why}") from None
+
+    def begin(self) -> None:
+        """Writes the rows that stay.
+
+        Raises:
+            StorageError: the file can't be written.
+        """
+        with atomic_write(self.path) as unfinished, unfinished.open("w", newline="") as file:
+            if self.rows:
+                writer = csv.DictWriter(file, self.rows[0])
+                writer.writeheader()
+                writer.writerows(self.rows)
+
+    def add(self, row: dict) -> None:
+        """Writes a row, which has an "update"; it is in the file when this returns.
+
+        Raises:
+            InvalidStateError: the rows before have other columns.
+            StorageError: the file can't be written.
+        """
+        columns = list(self.rows[0] if self.rows else row)
+        if row.keys() != set(columns):
+            raise InvalidStateError(f"{self.path} has the columns {columns}, not {list(row)}")
+        with reraise_as_storage_error(self.path), self.path.open("a", newline="") as file:
+            writer = csv.DictWriter(file, columns)
+            if not self.rows:
+                writer.writeheader()
+            writer.writerow(row)
+        self.rows.append(row)
+
+
+class Events:
+    """A file of TensorBoard's events, which are in it when `add` returns.
+
+    `SummaryWriter` has a thread: a full disk ends that with a traceback on stderr, where a run
+    must end with one StorageError.
+
+    Args:
+        folder: where the file goes; made if missing.
+        last: the update after which events of the folder's other files are dropped; 0 for none.
+
+    Raises:
+        UnavailableError: TensorBoard is not installed.
+        StorageError: the file can't be written.
+    """
+
+    def __init__(self, folder: Path, last: int):
+        try:
+            from tensorboard.compat.proto import event_pb2, summary_pb2
+            from tensorboard.summary.writer.record_writer import RecordWriter
+        except ImportError:
+            raise UnavailableError(f"there is no tensorboard: {install_hint('train')}") from None
+        self._event, self._summary = event_pb2.Event, summary_pb2.Summary
+        name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
+        self.path = folder / name
+        with reraise_as_storage_error(self.path):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("xb")
+        self._records = RecordWriter(self._file)
+        self._write(file_version="brain.Event:2")
+        if last:
+            start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
+            self._write(session_log=start, step=last + 1)
+
+    def add(self, values: dict[str, float], update: int) -> None:
+        """Writes numbers by their names, as they were after an update."""
+        for name, value in values.items():
+            value = self._summary.Value(tag=name, simple_value=float(value))
+            self._write(summary=self._summary(value=[value]), step=update)
+        with reraise_as_storage_error(self.path):
+            self._file.flush()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def _write(self, **event) -> None:
+        with reraise_as_storage_error(self.path):
+            whole = self._event(wall_time=time.time(), **event)
+            self._records.write(whole.SerializeToString())

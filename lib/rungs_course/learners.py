@@ -1,0 +1,71 @@
+"""The ladder of learners: from PyTorch as one writes it to the library's, each one idea faster.
+
+Importing this makes the course's learners known to the library by name.
+"""
+
+from collections.abc import Callable
+
+import torch
+
+from rungs._src.train.adam import Adam
+from rungs._src.train.layers import SparseSquares
+from rungs._src.train.learners import LEARNERS, LearnerKind
+from rungs._src.train.legal_actions import Legal, Packed, Padded
+from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, scores_in_place
+from rungs._src.train.ppo import TorchBackend
+from rungs._src.train.settings import PpoSettings
+
+
+def reference(
+    network: LegalActionNetwork | None,
+    settings: PpoSettings,
+    distribution: Callable[[Legal, torch.Tensor], Packed | Padded] = Padded,
+    **how,
+) -> TorchBackend:
+    """Makes the backend that all others are compared with: PyTorch as one writes it.
+
+    Args:
+        network: what learns; by default a `PolicyValueNetwork`.
+        settings: how to learn.
+        distribution: see `TorchBackend`.
+        **how: device and ranks, see `TorchBackend`.
+    """
+    made = network or PolicyValueNetwork()
+    return TorchBackend(made, settings, distribution=distribution, optimizer=Adam, **how)
+
+
+def sparse(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
+    """Also adds up columns of the first layer."""
+    return reference(network or PolicyValueNetwork(squares=SparseSquares), settings, **how)
+
+
+def packed(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
+    """Also leaves out what pads rows of legal actions."""
+    return sparse(network, settings, distribution=Packed, **how)
+
+
+def in_place(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
+    """Also multiplies queries and keys where they are."""
+    made = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
+    return reference(made, settings, distribution=Packed, **how)
+
+
+def _kind(implementation: str, mask: str, maker: Callable) -> LearnerKind:
+    return LearnerKind(implementation, (mask,), f"{__name__}:{maker.__name__}")
+
+
+OURS = {
+    "torch": _kind("PyTorch, as one writes it", "bits", reference),
+    "lists": _kind("legal actions listed by the environment", "list", reference),
+    "sparse": _kind("columns added up, no zeros multiplied", "list", sparse),
+    "packed": _kind("legal actions without padding", "list", packed),
+    "in-place": _kind("keys multiplied where they are", "list", in_place),
+}
+LEARNERS.update(OURS)
+# Their names, in the order of the ladder.
+LADDER = (*OURS, *(name for name in LEARNERS if name not in OURS))
+
+
+def mask(name: str) -> str:
+    """Returns the format of legal actions that a learner takes from the environment."""
+    return LEARNERS[name].masks[0]
