@@ -123,6 +123,6 @@ def table(kept: dict[str, dict]):
         state = "right" if entry.get("right") else "tried" if entry else "to do"
         state = "target reached" if state == "right" and entry.get("reached") else state
         tries, gain, share = entry.get("tries", 0), entry.get("gain"), entry.get("share")
-        rows.append((name, lab.title, lab.notebook, lab.minutes, state, tries, gain, share))
+        rows.append((name, *lab.head(), state, tries, gain, share))
     columns = ["lab", "title", "notebook", "minutes", "state", "tries", "gain", "of the best"]
     return pd.DataFrame(rows, columns=columns)

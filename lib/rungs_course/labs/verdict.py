@@ -70,7 +70,7 @@ class Verdict:
     def _parts(self) -> list[tuple[str, str]]:
         """Returns what there is to say, each with HTML's name for how it is shown."""
         state = "right." if self.right else "not right yet."
-        said = [("h4", f"Lab {self.lab.name}, {self.lab.title}: {state}")]
+        said = [("h4", f"Lab {self.lab.name}: {state}")]
         if self.problem:
             said.append(("pre", self.problem))
         else:
@@ -78,7 +78,7 @@ class Verdict:
         if self.printed:
             said += [("p", "It printed:"), ("pre", self.printed)]
         if not self.reached:
-            said.append(("p", f'A hint: rungs_course.labs.hint("{self.lab.name}")'))
+            said.append(("p", "Two hints are at the end of the lab's notebook."))
         return said
 
     def _differs(self) -> str:

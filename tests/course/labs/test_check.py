@@ -14,12 +14,13 @@ from IPython.core.interactiveshell import InteractiveShell
 import rungs_course
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import cli
-from rungs_course.labs import catalogue, check, handing_in, hint, pages, record, submit
-from rungs_course.labs.building import SubmissionError
+from rungs_course.labs import catalogue, check, handing_in, record, submit
+from rungs_course.labs.building import SubmissionError, build
 from rungs_course.labs.plain import plain
 from rungs_course.labs.verdict import Verdict
 
 PYTHON = "def third_times(keys):\n    {}\n"
+NEVER = PYTHON.format("return [False] * len(keys)")
 CPP = "#include <cstdio>\ninline std::uint64_t knight_attacks(std::uint64_t k) {{\n  {}\n}}"
 FAR = (
     "inline void update_mask(const std::uint64_t*, const std::uint64_t*, std::uint8_t* mask) {\n"
@@ -128,7 +129,7 @@ def test_from_a_wrong_cell_to_a_right_one(capsys):
     assert 'File "cell", line 1' in capsys.readouterr().out
     with pytest.raises(ConfigurationError, match="lab 01"):
         rungs_course.check("01")
-    shell.run_cell_magic("rung", "01", lab.code("stub"))
+    shell.run_cell_magic("rung", "01", NEVER)
     assert shell.user_ns["yours"].third_times([7]) == [False]
     wrong = rungs_course.check("lab-01")
     assert "<svg" in wrong._repr_html_()
@@ -144,47 +145,23 @@ def test_from_a_wrong_cell_to_a_right_one(capsys):
 
 def test_cpp_is_submitted_again_and_again():
     lab = catalogue.find("03a")
-    assert submit("03a", lab.code("stub")).knight_attacks(1) == 1 << 17
+    assert submit("03a", CPP.format("return k;")).knight_attacks(1) == 1
     assert submit("03a", lab.code("solution")).knight_attacks(1) == 1 << 17 | 1 << 10
     with pytest.raises(SubmissionError, match=r"cell:3:10: error"):
         submit("03a", CPP.format("return kk;"))
 
 
-def test_hints_end_in_the_solution():
-    lab = catalogue.find("01")
-    first, second, third, again = (hint("01").data for _ in range(4))
-    assert lab.hints[0] in first
-    assert lab.hints[1] in second
-    assert third == again
-    assert lab.code("solution") in third
+def test_a_package_that_is_not_there_is_named():
+    solution = {"yours": "def step(): pass", "solution": "import no_such_package"}
+    with pytest.raises(UnavailableError, match=r"^lab 13 needs no_such_package: pip install"):
+        build(catalogue.find("13"), solution)
+    with pytest.raises(SubmissionError, match="line 2"):
+        build(catalogue.find("13"), {"yours": "\nimport no_such_package"})
 
 
 def test_an_unknown_lab_is_named():
     with pytest.raises(ConfigurationError, match=r"no lab '99'; there are: .*01"):
         check("99", "")
-
-
-def test_the_notebooks_are_what_the_labs_say():
-    import nbformat
-
-    files = {pages.file_of(lab): pages.page(lab) for lab in catalogue.labs().values()}
-    assert set(pages.FOLDER.glob("*.ipynb")) == set(files)
-    for file, page in files.items():
-        assert nbformat.read(file, 4) == page, "make labs writes them"
-
-
-def test_only_labs_that_are_raced_say_so():
-    for lab in catalogue.labs().values():
-        words = "".join(cell.source for cell in pages.page(lab).cells)
-        assert ("it is raced" in words) == (lab.unit == "s"), lab.name
-        assert (f"counted, in {lab.unit}," in words) == (lab.unit != "s"), lab.name
-
-
-def test_the_table_of_labs_is_what_the_labs_say():
-    text = pages.DOC.read_text()
-    assert pages.filled(text) == text, "make labs writes it"
-    for lab in catalogue.labs().values():
-        assert f"| [{lab.name}, {lab.title}](../notebooks/labs/" in text
 
 
 def told(name, yours, others=(2.0, 1.0)):
@@ -259,8 +236,7 @@ def test_what_the_judge_lacks_is_not_the_submission_s_fault(monkeypatch, tmp_pat
 
 
 def test_a_verdict_is_shown_though_the_record_can_not_keep_it(monkeypatch):
-    lab = catalogue.find("01")
-    submit("01", lab.code("stub"))
+    submit("01", NEVER)
     judging = sys.modules["rungs_course.labs.check"]
     monkeypatch.setattr(judging, "_supervised", lambda *_: told("01", 1.0))
     record.path().parent.mkdir()

@@ -91,25 +91,7 @@ def _work(functions):
 
 LAB = Lab(
     name="15a",
-    title="advantages by hand",
-    notebook="15_training",
-    minutes=25,
-    goal=r"""Before PPO learns it asks of every action: how much better was it than expected? `N`
-environments were played for `T` steps. Given, as NumPy arrays: `reward` `(T, N)`; `ended` `(T, N)`,
-whether the episode ended with that step, so that the next step is of another one; `value`
-`(T + 1, N)`, what was expected before each step and after the last. A step's surprise is
-`reward[t] + gamma * value[t + 1] - value[t]`, without the middle term where the episode ended. Its
-advantage is its surprise, plus `gamma * gae_lambda` times the next step's, plus `(gamma *
-gae_lambda)**2` times the one after that, and so on, up to the end of the episode or of the rollout.
-Return all advantages, `(T, N)`. The stub looks one step ahead, and over the ends. To add up anew
-for every step takes time that grows with the square of `T`.""",
     defines=("advantages",),
-    hints=(
-        "Go from the last step to the first: a step's advantage is its surprise plus something "
-        "times the advantage of the step after it, which you have already.",
-        "That something is `gamma * gae_lambda`, and 0 where the episode ended: multiply by "
-        "`~ended[t]`. A row of all environments is one array, so only the steps need a loop.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,

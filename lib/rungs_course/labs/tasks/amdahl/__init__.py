@@ -78,25 +78,7 @@ def _off(functions, runs: Runs) -> float:
 
 LAB = Lab(
     name="10",
-    title="Amdahl's law, fitted",
-    notebook="10_scaling",
-    minutes=25,
-    goal="""Work takes `serial + parallel / p` seconds on `p` threads: some of it they can't share.
-Given are NumPy arrays `threads` and `seconds`, an entry for each run, in any order, some numbers of
-threads more than once and others not at all. Return `(serial, parallel)`, in seconds. The stub
-thinks that nothing is serial. First be exact where times are. Then come near where they are noisy:
-what counts is how far your serial seconds are off, in percent of the time of one thread, on average
-over 150 machines. Each run is some percent off, and every fifth was disturbed by something else and
-took longer, some much longer.""",
     defines=("fit",),
-    hints=(
-        "The law is a line: over `1 / threads`, its height at 0 is `serial`, its slope `parallel`. "
-        "`np.linalg.lstsq` fits it to all runs at once. Divide both sides by `seconds`: a percent "
-        "should count the same in a short run as in a long one.",
-        "Least squares listen most to those who are furthest off. Fit to the median of each number "
-        "of threads; or fit, give a run the less weight the further it is from the line, and fit "
-        "again, some times over.",
-    ),
     judge=_judge,
     work=_work,
     target=0.4,

@@ -78,31 +78,7 @@ def _work(functions):
 
 LAB = Lab(
     name="11",
-    title="the bottleneck of a broken system",
-    notebook="11_full_system",
-    minutes=30,
-    goal="""A system generates, infers, learns and logs, again and again. We broke eight of them,
-each in another way. Write a function that is given a system and returns the name of the stage that
-limits it: `"generate"`, `"infer"`, `"learn"` or `"log"`, the one without which updates would take
-least. You can ask it for
-
-- `system.update()`: one update. It returns what a stopwatch shows for each stage, by name.
-- `system.update("learn")`: one without that stage, as if it cost nothing.
-- `system.clock()`: the seconds since it began. The clock is simulated, so nothing takes long.
-
-Stopwatches can mislead. An accelerator is told what to do and does it later; who waits for it at
-the end seems slow. A process beside may be always ahead, and cost nothing, or be waited for. Some
-things are done only in the first update, others in every eighth. And times are some percent off.
-The stub believes the stopwatch of one update. What counts, once you name all eight, is how few
-updates you need for it.""",
     defines=("bottleneck",),
-    hints=(
-        "A stage is the bottleneck if the whole gets faster without it. That is an experiment: "
-        "leave out each of the four in turn, and read the clock, not the stopwatches.",
-        "Do one update as it is first, so that whatever is done once is over. Then, for each "
-        "stage, one update without it that doesn't count, as the process beside still does what it "
-        "began before, and eight that do, so that what is done in every eighth is among them.",
-    ),
     judge=_judge,
     work=_work,
     target=0.7,

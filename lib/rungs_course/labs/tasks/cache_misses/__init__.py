@@ -80,26 +80,7 @@ def _work(functions):
 
 LAB = Lab(
     name="09",
-    title="misses, predicted",
-    notebook="09_counters",
-    minutes=30,
-    goal="""An array has `rows` rows of `columns` items of `item` bytes, one row after the other,
-from the beginning of a line on; a row is a whole number of lines, a line one of items. A program
-reads all items once, row by row, and another one column by column. The cache is empty at first. It
-has `sets` sets of `ways` lines of `line` bytes: the line with number `n` (its address over `line`)
-can only be in set `n % sets`, and where that is full the line goes that was used longest ago.
-Return how often each of the two programs misses, as a tuple. All are integers, and `sets` is a
-power of two. The stub thinks that what fits in the cache stays there. A simulation of every access
-tells the truth, slowly; predict it.""",
     defines=("misses",),
-    hints=(
-        "Row by row, each line is missed once. Column by column, the lines of one column are "
-        "needed again for the next column. Which sets are they in, and how many in each?",
-        "Neighbours of a column are `columns * item // line` lines apart, so that they use "
-        "`sets // gcd(that, sets)` sets, in turns. A set that got more lines than it has ways has "
-        "lost each one when it is needed again: there every access misses. In the others every "
-        "line is missed once.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,

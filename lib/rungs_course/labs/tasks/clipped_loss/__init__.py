@@ -86,27 +86,7 @@ def _work(functions):
 
 LAB = Lab(
     name="15b",
-    title="PPO's clip",
-    notebook="15_training",
-    minutes=30,
-    goal=r"""PPO makes good actions likelier, but not by much at once. Given are log-probabilities
-of `n` actions, `new` by the network as it is and `old` when they were played, their advantages `A`
-and `clip`. With `ratio = exp(new - old)` the loss is
-
-$$L = -\frac1n \sum_i \min\bigl(\text{ratio}_i\, A_i,\ \text{clipped}_i\, A_i\bigr)$$
-
-where `clipped` is `ratio`, held between `1 - clip` and `1 + clip`. Return the loss and its gradient
-by `new`, `(n,)`, in NumPy; PyTorch's autograd says whether it is right. The stub knows no clip.
-Think first: for a *bad* action that has become much likelier, should there be a gradient? Then make
-it fast, without a loop in Python.""",
     defines=("clipped_loss",),
-    hints=(
-        "The derivative of `exp(new - old) * A` by `new` is itself. Where the minimum is the "
-        "clipped term, and that is held, the gradient is 0. Don't forget the sign and the mean.",
-        "The clip holds only where `A > 0` and `ratio > 1 + clip`, or `A < 0` and `ratio < 1 - "
-        "clip`. So the minimum is that of `ratio * A` and `A + clip * abs(A)`: with `np.exp`, "
-        "`np.minimum` and one comparison there is no loop, and arrays can be used again (`out=`).",
-    ),
     judge=_judge,
     work=_work,
     target=0.6,

@@ -48,25 +48,7 @@ def _work(functions):
 
 LAB = Lab(
     name="04b",
-    title="false sharing, mended",
-    notebook="04_openmp",
-    minutes=20,
-    goal="""How often is each of the 73 planes played? Write a function that is given `count`
-actions (action `a` is on plane `a / 64`) and writes the 73 `totals`, counted by `threads` threads,
-at most 64. In the baseline every thread has counters of its own, and yet it is slow: the counters
-of a plane, thread 0's and thread 1's, lie side by side in one cache line of 64 bytes, and two cores
-that write to a line take it from each other at every count. Give each thread lines that are its
-alone.""",
     defines=("count_planes",),
-    hints=(
-        "What a thread writes to often should be declared within its part of the loop: then it "
-        "lies on that thread's own stack. Only what it has found at the end goes where others "
-        "write.",
-        "`std::int64_t own[73] = {};` within the loop over threads, and behind the counting an "
-        "`#pragma omp critical` in which a thread adds its 73 numbers to `totals`. A count must "
-        "wait for the one before where both are of the same plane: two tables that take turns "
-        "halve that wait.",
-    ),
     judge=_judge,
     work=_work,
     target=0.7,

@@ -70,27 +70,7 @@ def _work(functions):
 
 LAB = Lab(
     name="13b",
-    title="many steps in one launch",
-    notebook="13_cartpole",
-    minutes=25,
-    goal=r"""Write a CUDA kernel with Numba, one thread for each cart, that plays `T` steps of `N`
-carts in one launch. `state`, `(4, N)` float64, holds `x`, `x_dot`, `theta` and `theta_dot`;
-`action`, `(T, N)`, is 0 to push left, 1 right. After a step that makes a cart fall it plays no
-more. At the end `state` holds where each cart came to, and `lasted`, `(N,)`, how many steps it
-played, `T` where it still stands. It is launched as `play[blocks, 32](state, action, lasted)` with
-as many blocks as `N` carts need: the last has threads without a cart. The step itself is given.
-
-Numba simulates the kernel here, in Python, with or without a GPU: its seconds say nothing. What
-counts is what makes such a kernel slow on a GPU: how often it reads or writes a number in the GPU's
-memory, per step of a cart. On a GPU a store outside an array changes what belongs to others, and
-nobody is told; here it is refused.""",
     defines=("play",),
-    hints=(
-        "`cuda.grid(1)` is the number of a thread among those of all blocks. Return at once if it "
-        "is no cart's. Then a loop over steps, as you would write it for one cart.",
-        "A thread's variables are registers, which cost nothing. What is in `state[0, i]` before "
-        "the first step concerns this thread only: read it once, and write it back once.",
-    ),
     judge=_judge,
     work=_work,
     target=0.9,

@@ -66,25 +66,7 @@ def _work(functions):
 
 LAB = Lab(
     name="06",
-    title="what neighbours read lies side by side",
-    notebook="06_cuda",
-    minutes=15,
-    goal="""A kernel steps a board a thread, and 32 threads, a warp, go together: thread 0 to 31 of
-warp `w` have boards `32 w` to `32 w + 31`. When they read, all read the same word of their boards
-at once, and memory answers in lines of 128 bytes, 16 words: as many lines are fetched as these 32
-words lie in. Write `place(board, word, boards)`, the place in memory (0, 1, ...) of a board's word,
-of 184, where there are `boards` boards, and `memory_words(boards)`, how many words of memory that
-takes. Line 0 begins at place 0. The number of boards need not be a multiple of 32, so you may pad:
-up to 31 boards' words of memory may stay unused. The cost is counted: lines per read of a warp,
-with 1001 boards.""",
     defines=("place", "memory_words"),
-    hints=(
-        "In the baseline a board's words lie together: that is right for a processor. Here the "
-        "same word of neighbouring boards should lie together.",
-        "`word * boards + board` is nearly it. But with 1001 boards a row of words begins in the "
-        "middle of a line, and a warp's 32 words lie in three lines, not two. Let each row be as "
-        "long as the next multiple of 32.",
-    ),
     judge=_judge,
     work=_work,
     target=0.95,

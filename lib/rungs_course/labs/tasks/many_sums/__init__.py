@@ -37,23 +37,7 @@ def _work(functions):
 
 LAB = Lab(
     name="08",
-    title="enough sums for a peak",
-    notebook="08_roofline",
-    minutes=30,
-    goal="""A core can begin two multiply-adds on whole vectors in a cycle, but the result of one is
-there only some four cycles later. A sum to which everything is added waits those four cycles for
-every number: the compiler may not change the order of additions, as that would change how they are
-rounded. Write the dot product of two arrays of `count` float32 (any number of them) with so many
-independent sums that no unit waits. All is in the first cache. What is left then is loading: two
-vectors for each multiply-add.""",
     defines=("dot",),
-    hints=(
-        "`typedef float Floats __attribute__((vector_size(64)));` has 16 lanes, with + and * for "
-        "all of them: sixteen sums. `__builtin_memcpy(&x, a + i, sizeof x)` loads 16 numbers from "
-        "anywhere.",
-        "One vector of sums still waits for itself. Have eight of them, for the 128 numbers of a "
-        "round, and add them up at the end; what does not fill a round goes through a plain loop.",
-    ),
     judge=_judge,
     work=_work,
     target=0.8,

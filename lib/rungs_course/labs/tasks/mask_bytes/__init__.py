@@ -75,24 +75,7 @@ def _work(functions):
 
 LAB = Lab(
     name="03d",
-    title="a mask's bytes, where planes change",
-    notebook="03_cpp",
-    minutes=25,
-    goal="""A `bool` mask is 4672 bytes of 0 or 1: byte `64 * plane + square` is bit `square` of
-bitboard `plane`, of 73. To write them all at every ply costs more than to find the legal moves. Yet
-most planes are the same as a ply before, and most of those are empty. Write a function that is
-given the 73 bitboards `before` and `now`, and `mask`, which holds the bytes of `before`: make them
-those of `now`. Leave alone what stays, and be fast at the 64 bytes of a plane that does not.""",
     defines=("update_mask",),
-    hints=(
-        "Compare two words and skip 64 bytes where they are equal. For a plane that has changed, "
-        "take its bits off one by one: `std::countr_zero(changed)` is the lowest, `changed &= "
-        "changed - 1` removes it.",
-        "A branch that goes now one way, now the other costs more than the bytes. Find out which "
-        "planes differ without any: `changed |= std::uint64_t{before[i] != now[i]} << i`, and then "
-        "go through those bits. And write the 64 bytes of a plane at once, with a vector: "
-        "`expand_bits_to_bytes` in `cpp/env/mask.hpp` sends each byte the eight bits it is among.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,

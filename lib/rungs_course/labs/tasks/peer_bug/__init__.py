@@ -77,31 +77,7 @@ def _work(functions):
 
 LAB = Lab(
     name="12",
-    title="a peer's bug",
-    notebook="12_peers",
-    minutes=30,
-    goal="""Eight peers claim to play chess, and each gets one rule wrong, another one each. Write a
-function that is given our game, which python-chess judges, and a peer's, from the same first
-position, and plays both in lockstep until they differ. Return the list of moves from the first
-position to where they differ for the first time: before the last of them nothing differs, after it
-something does. A game has
-
-- `game.board`, a FEN; `game.legal`, a sorted tuple of moves such as `"e2e4"` or `"e7e8q"`, empty
-  when the game is over; `game.result`, `"1-0"`, `"0-1"`, `"1/2-1/2"`, or `""` while it goes on;
-- `game.step(move)` and `game.reset()`, which begins again at the first position.
-
-`rng` is Python's `random.Random`, so that you find the same each time. The stub compares only who
-won. Once you find all bugs, what counts is how many plies you play for it, over some seeds: rules
-that are seldom wanted are seldom met by chance.""",
     defines=("find",),
-    hints=(
-        "Compare all three after every step: the board, the legal moves and the result. One game "
-        "may end without a difference: begin again until there is one.",
-        "Make what is rare likelier: `rng.choices(game.legal, weights)`, with more weight for "
-        "pawns (`chess.Board(game.board)` knows the pieces), as promotion and en passant are "
-        "theirs, more for captures, less for kings that may still castle. And begin anew after "
-        "some 60 plies.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,

@@ -84,31 +84,7 @@ def _work(functions):
 
 LAB = Lab(
     name="01b",
-    title="a key that is updated",
-    notebook="01_python",
-    minutes=40,
-    goal="""Whether a position was there before is asked of its key, 64 bits. Polyglot's key is the
-exclusive or (`^`) of numbers from a table, `chess.polyglot.POLYGLOT_RANDOM_ARRAY`:
-
-- `64 * kind + square` for each piece, where `kind` is `2 * (piece_type - 1) + color`, from 0, black
-  pawns, to 11, the white king;
-- 768 to 771 for the rights to castle that are left: K, Q, k, q;
-- 772 + file, if a pawn has just gone two squares and an enemy pawn stands right beside it;
-- 780, if white is to move.
-
-Given a game's moves (`chess.Move`, from the usual first position), return the keys of all its
-positions, the first one's too. `chess.polyglot.zobrist_hash` goes through all pieces each time. But
-a move changes little, and what is xored twice is gone: update the key. The stub does it for quiet
-moves.""",
     defines=("keys",),
-    hints=(
-        "Go through what a move can do besides: take a piece (for en passant, on another square), "
-        "promote, move a rook in castling, end rights to castle (also by taking a rook), allow en "
-        "passant for one ply.",
-        "`chess.Board.push` now takes most of the time. All you need is a list of 64 that says "
-        "which kind is on a square, the rights as 4 bits with a table of which stay when a square "
-        "is left or reached, and the number for en passant that must be taken out again.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,

@@ -87,28 +87,7 @@ def _work(functions):
 
 LAB = Lab(
     name="16",
-    title="which move to try",
-    notebook="16_search",
-    minutes=20,
-    goal=r"""A simulation goes down the tree, and at every node takes the move with the highest
-score. Given are, for `N` nodes with `K` moves each, as NumPy arrays `(N, K)`: `prior`, how likely
-the network plays the move; `visits`, how many simulations took it; `value_sum`, the sum of what
-those found, from the side of who is to move; and the number `c`. AlphaZero's score (PUCT) is
-
-$$\text{score} = Q + c \cdot \text{prior} \cdot \frac{\sqrt{N}}{1 + \text{visits}}$$
-
-where $Q$ is the mean of what the move's simulations found, 0 where there were none, and $N$ the sum
-of the visits of all moves of the node. Return all
-scores, `(N, K)`. The stub divides by zero, and knows only how often a move itself was tried. A loop
-in Python is slow: all nodes can be scored at once.""",
     defines=("scores",),
-    hints=(
-        "The sum of a node's visits is `visits.sum(axis=1, keepdims=True)`, which NumPy spreads "
-        "over its moves. Where there are no visits the sum of values is 0, too: what could you "
-        "divide by instead?",
-        "`value_sum / np.maximum(visits, 1)` is Q without a branch. Of what is left, "
-        "`c * np.sqrt(...)` is one number a node: multiply it with the priors once, in place.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,

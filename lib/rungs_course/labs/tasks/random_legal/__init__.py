@@ -100,24 +100,7 @@ def _work(functions):
 
 LAB = Lab(
     name="00",
-    title="any legal action, for all boards",
-    notebook="00_start_here",
-    minutes=20,
-    goal="""An agent that knows nothing picks any legal action, all of them equally likely. Write a
-function that is given `mask`, (N, 4672) bool with at least one legal action in each row, and
-`rng`, a `numpy.random.Generator`, and returns the actions of all boards, (N,) integers. To call
-NumPy for every board costs more than a C++ environment takes to step it: let it see all boards in
-a few calls.""",
     defines=("random_actions",),
-    hints=(
-        "The k-th legal action of a board, k even in 0 to its number of legal actions: "
-        "`rng.integers(counts)` draws one k for each board.",
-        "`np.flatnonzero(mask)` lists the legal actions of all boards, one board after the other, "
-        "as `4672 * board + action`; `np.searchsorted` finds where each board's begin, and "
-        "`rng.integers(begins, ends)` draws a place for each board. Faster still: "
-        "`mask.view(np.uint64)` has 584 words a board, of which few are not zero, and "
-        "`np.bitwise_count` says how many actions are in each.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,

@@ -76,18 +76,7 @@ def _work(functions):
 
 LAB = Lab(
     name="01",
-    title="the third time",
-    notebook="01_python",
-    minutes=10,
-    goal="""A game is drawn when a position comes for the third time. Write a function that is
-given the keys of a game's positions (an integer each; equal where positions are equal), from the
-first on, and returns for each whether it is there for the third time or more. To look back through
-the whole game at every ply takes time that grows with the square of its length.""",
     defines=("third_times",),
-    hints=(
-        "What you need of the past is not where a key was, but how often.",
-        "A dictionary from key to count, kept while you go through the game once.",
-    ),
     judge=_judge,
     work=_work,
     target=0.7,

@@ -79,22 +79,7 @@ def _work(functions):
 
 LAB = Lab(
     name="04a",
-    title="a loop with a pragma",
-    notebook="04_openmp",
-    minutes=15,
-    goal="""`play` plays a board's game (here some arithmetic) for so many plies. Write `play_all`:
-it plays board `i` for `plies[i]` plies, writes where it ended to `ends[i]`, and returns how many
-games are won, all by a team of `threads` threads. One pragma above the loop does it, if it says
-three things: how many threads, what becomes of the sum to which all of them add, and who plays
-which board. The last quarter of the boards plays long games here, the others are soon over: dealt
-out in equal runs, one thread has nearly all of the work.""",
     defines=("play_all",),
-    hints=(
-        "`#pragma omp parallel for num_threads(threads)` shares the loop out. That all threads add "
-        "to one variable loses what two of them add at the same time: look for *reduction*.",
-        "`reduction(+ : won)` gives each thread a sum of its own and adds these up at the end. "
-        "`schedule(dynamic, 4)` has whoever is done take the next four boards.",
-    ),
     judge=_judge,
     work=_work,
     target=0.8,
