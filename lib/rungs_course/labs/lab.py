@@ -1,6 +1,7 @@
 """What a lab is: a notebook with the task, and how an answer is judged and raced."""
 
 import dataclasses
+import inspect
 import re
 import time
 from collections.abc import Callable
@@ -55,7 +56,6 @@ class Lab:
         work: given a submission's functions, returns a function that does some work with them and
             returns what that costs.
         target: the share of the best known solution's rate that counts as reached.
-        folder: holds `baseline` and `solution`, as code; named as the notebook is.
         language: "cpp", "python", or "cuda" for Python whose kernels Numba simulates.
         harness: C++ that calls a submission, compiled after it in its namespace.
         alone: whether nothing else of its kind may run in its process: Cling compiles OpenMP's
@@ -69,11 +69,15 @@ class Lab:
     judge: Callable[[Any], Difference | None]
     work: Callable[[Any], Callable[[], float]]
     target: float
-    folder: Path
     language: str = "cpp"
     harness: str = ""
     alone: bool = False
     unit: str = "s"
+
+    @property
+    def folder(self) -> Path:
+        """Holds the judge, and as code `baseline` and `solution`; named as the notebook is."""
+        return Path(inspect.getfile(self.judge)).parent
 
     @property
     def notebook(self) -> Path:

@@ -118,7 +118,7 @@ def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
         names: as there, or a project with chess; "peers" is all of these and python-chess, as far
             as they are here.
     """
-    projects = {name: project.chess for name, project in PROJECTS.items() if project.chess}
+    projects = {name: made for name, made in CHESS.items() if name in PROJECTS}
     chosen: dict[str, tuple[str, bool]] = {}
     for name in names:
         several = name == "peers"

@@ -78,7 +78,6 @@ def test_what_was_chosen_ran_in_order_with_parameters_by_this_interpreter(last):
     assert statuses(out) == {"01_first": "done", "02_second": "done"}
     assert said[0] == "[1/2] 01_first …"
     assert any(line.startswith("[2/2] 02_second: ") and " s so far" in line for line in said)
-    assert f": 2 notebooks in {out / 'notebooks'}; " in said[-2]
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["versions"]["numpy"]
     assert manifest["machine"]["cores"] >= 1
@@ -132,8 +131,7 @@ def test_a_new_run_replaces_the_last_and_knows_how_long_it_took(last, tmp_path):
     chain.run(size="smoke", only=["02"], out=out, notebooks=folder, say=said.append)
     assert (out / "results/01_log.txt").read_text() == "second smoke 0\n"
     assert list(statuses(out)) == ["02_second"]
-    assert re.fullmatch(r"About \d+ s, estimated from the last run here", said[0])
-    assert re.fullmatch(r"\[1/1\] 02_second … about \d+ s; about \d+ s left", said[1])
+    assert re.fullmatch(r"\[1/1\] 02_second … about \d+ s; about \d+ s left", said[0])
 
 
 def test_the_chain_goes_on_past_what_is_unavailable_stops_at_a_failure_and_resumes_there(

@@ -1,7 +1,6 @@
 """Lab 14: what an all-reduce takes."""
 
 import functools
-from pathlib import Path
 
 from rungs_course.labs.lab import Difference, Lab, timed
 from rungs_course.labs.numeric import first_difference
@@ -55,6 +54,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

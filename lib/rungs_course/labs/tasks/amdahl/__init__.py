@@ -1,7 +1,6 @@
 """Lab 10: Amdahl's law, fitted to noisy times."""
 
 import functools
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +81,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.4,
-    folder=Path(__file__).parent,
     language="python",
     unit="% off",
 )

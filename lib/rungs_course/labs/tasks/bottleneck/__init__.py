@@ -1,7 +1,5 @@
 """Lab 11: the bottleneck of a system that we broke."""
 
-from pathlib import Path
-
 from rungs_course.labs.lab import Difference, Lab
 from rungs_course.labs.tasks.bottleneck import system as broken
 from rungs_course.labs.tasks.bottleneck.system import Stage, System
@@ -82,7 +80,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     language="python",
     unit="updates",
 )

@@ -1,7 +1,6 @@
 """Lab 09: cache misses, predicted."""
 
 import functools
-from pathlib import Path
 from typing import NamedTuple
 
 from rungs_course.labs.lab import Difference, Lab, timed
@@ -84,6 +83,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

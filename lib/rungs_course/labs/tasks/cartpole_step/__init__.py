@@ -1,7 +1,6 @@
 """Lab 13: a step of many carts and poles in one pass."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
@@ -78,6 +77,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.3,
-    folder=Path(__file__).parent,
     language="python",
 )

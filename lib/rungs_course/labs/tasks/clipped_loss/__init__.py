@@ -1,7 +1,6 @@
 """Lab 15b: PPO's clipped loss, and its gradient."""
 
 import functools
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -90,6 +89,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.6,
-    folder=Path(__file__).parent,
     language="python",
 )

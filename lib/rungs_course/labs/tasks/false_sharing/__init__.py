@@ -1,7 +1,6 @@
 """Lab 04b: threads that count, each in its own cache lines."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
@@ -52,7 +51,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     harness="""
 void run(const std::int16_t* actions, std::int64_t count, std::int32_t threads,
          std::int64_t* totals) {

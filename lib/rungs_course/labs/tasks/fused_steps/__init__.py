@@ -1,7 +1,6 @@
 """Lab 13b: many steps in one launch of a kernel."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
@@ -74,7 +73,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.9,
-    folder=Path(__file__).parent,
     language="cuda",
     alone=True,
     unit="accesses a step",

@@ -1,7 +1,5 @@
 """Lab 05: what all ranks have comes together at rank 0, in few messages."""
 
-from pathlib import Path
-
 import numpy as np
 
 from rungs.chess import NUM_ACTIONS
@@ -71,7 +69,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.8,
-    folder=Path(__file__).parent,
     language="python",
     unit="simulated µs",
 )

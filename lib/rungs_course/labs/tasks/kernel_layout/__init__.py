@@ -1,7 +1,5 @@
 """Lab 06: how boards lie in a GPU's memory, by the lines that a warp fetches."""
 
-from pathlib import Path
-
 import numpy as np
 
 from rungs_course.labs import guarded
@@ -70,7 +68,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.95,
-    folder=Path(__file__).parent,
     harness=f"""
 void run(std::int64_t boards, std::int64_t* out) {{
   for (std::int64_t board = 0; board < boards; ++board)

@@ -1,7 +1,5 @@
 """Lab 03a: where knights attack, all of them at once."""
 
-from pathlib import Path
-
 import chess
 import numpy as np
 
@@ -45,7 +43,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.8,
-    folder=Path(__file__).parent,
     harness="""
 void run(const std::uint64_t* knights, std::uint64_t* out, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = knight_attacks(knights[i]);

@@ -1,7 +1,6 @@
 """Lab 08: a dot product with as many sums as the processor can work on at once."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
@@ -41,7 +40,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.8,
-    folder=Path(__file__).parent,
     harness="""
 float run(const float* a, const float* b, std::int64_t count) { return dot(a, b, count); }
 float run_often(const float* a, const float* b, std::int64_t count, int times) {

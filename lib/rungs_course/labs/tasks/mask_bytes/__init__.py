@@ -1,7 +1,6 @@
 """Lab 03d: the mask's bytes, where planes have changed."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
@@ -79,7 +78,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     harness=f"""
 void run(const std::uint64_t* before, const std::uint64_t* now, std::uint8_t* mask,
          std::int64_t count) {{

@@ -1,7 +1,6 @@
 """Lab 12: a peer's bug, found by lockstep."""
 
 import random
-from pathlib import Path
 
 from rungs_course.labs.lab import Difference, Lab
 from rungs_course.labs.tasks.peer_bug.games import PEERS, Game, TooLongError
@@ -81,7 +80,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
     unit="plies",
 )

@@ -1,7 +1,6 @@
 """Lab 03c: which pieces are pinned to their king."""
 
 import functools
-from pathlib import Path
 
 import chess
 import numpy as np
@@ -81,7 +80,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.6,
-    folder=Path(__file__).parent,
     harness="""
 void run(const std::uint64_t* king, const std::uint64_t* own, const std::uint64_t* theirs,
          const std::uint64_t* straight, const std::uint64_t* diagonal, std::uint64_t* out,

@@ -1,7 +1,6 @@
 """Lab 01b: a position's key, updated instead of computed anew."""
 
 import functools
-from pathlib import Path
 
 import chess
 import numpy as np
@@ -88,6 +87,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

@@ -2,7 +2,6 @@
 
 import functools
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -91,6 +90,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

@@ -1,7 +1,6 @@
 """Lab 00: any legal action for every board, without a loop over boards."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
@@ -104,6 +103,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

@@ -1,7 +1,6 @@
 """Lab 01: a position that comes for the third time."""
 
 import functools
-from pathlib import Path
 
 import chess
 import numpy as np
@@ -80,6 +79,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     language="python",
 )

@@ -1,7 +1,5 @@
 """Lab 03b: where rooks see, by doubling."""
 
-from pathlib import Path
-
 import chess
 import numpy as np
 
@@ -58,7 +56,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     harness="""
 void run(const std::uint64_t* rooks, const std::uint64_t* pieces, std::uint64_t* out,
          std::int64_t count) {

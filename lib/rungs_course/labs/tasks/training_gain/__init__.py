@@ -1,7 +1,6 @@
 """Lab 07: what a faster step is worth in training, in a formula that a simulation agrees with."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 
@@ -94,6 +93,5 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

@@ -1,7 +1,5 @@
 """Lab 04a: a loop over boards whose games differ in length, on all threads."""
 
-from pathlib import Path
-
 import numpy as np
 
 from rungs.machine import usable_cores
@@ -83,7 +81,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.8,
-    folder=Path(__file__).parent,
     harness="""
 std::int64_t run(const std::uint64_t* boards, const std::int32_t* plies, std::uint64_t* ends,
                  std::int64_t count, std::int32_t threads) {

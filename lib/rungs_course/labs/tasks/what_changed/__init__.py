@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-from pathlib import Path
 
 import numpy as np
 
@@ -71,7 +70,6 @@ LAB = Lab(
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     language="python",
     unit="bytes per board and step",
 )
