@@ -15,8 +15,7 @@ from rungs._src.core.schema import schema_error
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import judge, record, submissions
 from rungs_course.labs.catalogue import find
-from rungs_course.labs.lab import Difference, Lab
-from rungs_course.labs.plain import plain
+from rungs_course.labs.lab import Difference, Lab, plain
 from rungs_course.labs.verdict import Verdict
 
 _SECONDS = 60.0

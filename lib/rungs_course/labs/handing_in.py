@@ -12,7 +12,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.catalogue import labs
 from rungs_course.labs.check import check
-from rungs_course.labs.plain import plain
+from rungs_course.labs.lab import plain
 
 _CELL = 30_000  # characters: spreadsheets take some more
 

@@ -15,6 +15,9 @@ NOTEBOOKS = paths.ROOT / "notebooks" / "labs"
 _SUFFIX = {"cpp": ".hpp", "python": ".py", "cuda": ".py"}  # of code, by language
 _HEAD = re.compile(r"# Lab \w+ · (.+)\n\nSome (\d+) minutes, after \[.+\]\(\.\./(\w+)\.ipynb\)")
 
+_LONG = 4000  # characters
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
 
 class Head(NamedTuple):
     """What a lab's notebook begins with: its title, whose lab it is ("03_cpp"), and its minutes."""
@@ -119,3 +122,15 @@ def _seconds(call: Callable[[], object], calls: int) -> float:
     for _ in range(calls):
         call()
     return time.perf_counter() - start
+
+
+def plain(text: str, limit: int = _LONG) -> str:
+    """Escapes control characters but tab and newline, and lone surrogates, which no encoding has.
+
+    Args:
+        text: any.
+        limit: characters, of which the first and the last are kept.
+    """
+    if len(text) > limit:
+        text = f"{text[: limit // 2]} […] {text[-(limit // 2) :]}"
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -16,7 +16,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import cli
 from rungs_course.labs import catalogue, check, handing_in, record, submit
 from rungs_course.labs.building import SubmissionError, build
-from rungs_course.labs.plain import plain
+from rungs_course.labs.lab import plain
 from rungs_course.labs.verdict import Verdict
 
 PYTHON = "def third_times(keys):\n    {}\n"
@@ -110,9 +110,9 @@ def test_a_long_text_keeps_its_beginning_and_its_end():
 
 
 def test_a_write_past_a_guarded_array_is_outside_of_memory():
-    from rungs_course.labs import guarded
+    from rungs_course.labs.arrays import guarded
 
-    array = guarded.copy([1, 2, 3])
+    array = guarded([1, 2, 3])
     assert array.tolist() == [1, 2, 3]
     end = array.ctypes.data + array.nbytes
     with open("/proc/self/maps") as maps:

@@ -2,8 +2,8 @@
 
 import functools
 
+from rungs_course.labs.arrays import first_difference
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.numeric import first_difference
 from rungs_course.labs.tasks.all_reduce import network
 
 # Processes, bytes, seconds of latency, bytes per second.

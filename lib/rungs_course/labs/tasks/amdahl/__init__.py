@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab
-from rungs_course.labs.numeric import first_difference, fixed
 
 
 class Runs(NamedTuple):

@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.numeric import first_difference, fixed
 
 _NAMES = ("x", "x_dot", "theta", "theta_dot")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rungs.chess import NUM_PLANES
 from rungs.machine import usable_cores
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded, guarded_empty
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _ACTIONS = 2_000_003
@@ -28,8 +28,8 @@ def _judge(functions):
         for count in (1, 1000, _ACTIONS):
             chosen = actions[:count]
             expected = np.bincount(chosen >> 6, minlength=NUM_PLANES)
-            totals = guarded.empty(NUM_PLANES, np.int64)
-            functions.run(guarded.copy(chosen), count, threads, totals)
+            totals = guarded_empty(NUM_PLANES, np.int64)
+            functions.run(guarded(chosen), count, threads, totals)
             wrong = np.flatnonzero(totals != expected)
             if wrong.size:
                 plane = int(wrong[0])

@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab
-from rungs_course.labs.numeric import first_difference, fixed
 from rungs_course.labs.tasks.fused_steps.memory import Memory
 
 _CARTS, _STEPS, _THREADS = 70, 40, 32  # a block of threads has no cart for some of its own

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded_empty
 from rungs_course.labs.lab import Difference, Lab
 
 _WORDS = 184  # of a board: the 1472 bytes that the CUDA rung keeps
@@ -13,7 +13,7 @@ _COUNTED = 1001
 
 
 def _places(functions, boards: int) -> np.ndarray:
-    places = guarded.empty((boards, _WORDS), np.int64)
+    places = guarded_empty((boards, _WORDS), np.int64)
     functions.run(boards, places)
     return places
 

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _COUNTS = (1, 7, 16, 63, 64, 65, 129, 1000, 4096)
@@ -21,7 +21,7 @@ def _case(count: int) -> tuple[np.ndarray, np.ndarray, float]:
 def _judge(functions):
     for count in _COUNTS:
         first, second, expected = _case(count)
-        found = functions.run(guarded.copy(first), guarded.copy(second), count)
+        found = functions.run(guarded(first), guarded(second), count)
         # A sum of n positive numbers is off by n rounding errors at most, in whatever order.
         if not abs(found - expected) <= 2 * (count + 1) * np.finfo(np.float32).eps * expected:
             return Difference(f"dot product of {count} numbers", f"{expected:.6g}", f"{found:.6g}")
@@ -30,7 +30,7 @@ def _judge(functions):
 
 def _work(functions):
     first, second, _ = _case(_RACED)
-    first, second = guarded.copy(first), guarded.copy(second)
+    first, second = guarded(first), guarded(second)
     return timed(lambda: functions.run_often(first, second, _RACED, 100))
 
 

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from rungs.chess import NUM_PLANES
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _BOARDS, _STEPS, _SKIPPED = 24, 24, 4
@@ -38,8 +38,8 @@ def _bytes(planes: np.ndarray) -> np.ndarray:
 def _judge(functions):
     before, now, fens = _masks()
     expected = _bytes(now)
-    out = guarded.copy(_bytes(before))
-    functions.run(guarded.copy(before), guarded.copy(now), out, len(now))
+    out = guarded(_bytes(before))
+    functions.run(guarded(before), guarded(now), out, len(now))
     if np.array_equal(out, expected):
         return None
     case, action = (int(i) for i in np.argwhere(out != expected)[0])
@@ -59,7 +59,7 @@ def _raced() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the planes of some positions before and now, and bytes: the same for all racers."""
     before, now, _ = _masks()
     chosen = slice(-_RACED, None)
-    return before[chosen], now[chosen], guarded.copy(_bytes(before[chosen]))
+    return before[chosen], now[chosen], guarded(_bytes(before[chosen]))
 
 
 def _work(functions):

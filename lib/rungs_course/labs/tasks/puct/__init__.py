@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.numeric import first_difference, fixed
 
 
 class Nodes(NamedTuple):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rungs.machine import usable_cores
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded, guarded_empty
 from rungs_course.labs.lab import Difference, Lab, timed
 
 # The last quarter of the boards plays games that are a hundred times as long as the others'. In a
@@ -54,8 +54,8 @@ def _judge(functions):
 
 
 def _differs(functions, boards, plies, expected, threads: int) -> Difference | None:
-    ends = guarded.empty(expected.shape, np.uint64)
-    counted = functions.run(guarded.copy(boards), guarded.copy(plies), ends, len(boards), threads)
+    ends = guarded_empty(expected.shape, np.uint64)
+    counted = functions.run(guarded(boards), guarded(plies), ends, len(boards), threads)
     wrong = np.flatnonzero(ends != expected)
     team = f"{threads} thread{'s' * (threads > 1)}"
     if wrong.size:
