@@ -1,7 +1,7 @@
 """What an update costs, part by part.
 
 The time of training is updates * (generate + transfer + infer + backward): a rung changes the first
-part alone, so that its effect on training can be told from its speed.
+part alone, so that its effect on training can be derived from its speed.
 """
 
 import pandas as pd

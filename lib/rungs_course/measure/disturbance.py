@@ -19,7 +19,7 @@ MAX_PREEMPTED = 50.0
 _COMPUTING = 0.25
 # From which share of the time on a core is busy: threads that take turns leave some of it idle.
 _BUSY = 0.9
-_SHORTEST = 0.2  # seconds: of less, hundredths of a second tell nothing
+_SHORTEST = 0.2  # seconds: below it, hundredths of a second are too coarse
 
 _TICKS = os.sysconf("SC_CLK_TCK")  # of the system's clock, a second
 

@@ -57,7 +57,7 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
 
 @functools.cache
 def float32_peak(threads: int) -> float:
-    """Measures how many operations in float32 so many threads do a second, the best of three.
+    """Measures how many operations in float32 `threads` do a second, the best of three.
 
     It is measured once in a process.
 
@@ -81,12 +81,12 @@ def core_speed() -> dict[str, float | None]:
 
     Returns:
         `clock_mhz`, by a chain of operations that take a cycle each, and `flops_per_cycle`, of
-        multiply-adds in float32, which tells apart processors that go by one name: the best of nine
-        of each, in turns. Both are None where there is no g++ to compile the measurement with.
+        multiply-adds in float32, which distinguishes processors that go by one name: the best
+        of nine of each, in turns. Both are None where there is no g++ to compile it with.
     """
     try:
         api = gpp.load_machine()
-    except (CompilerError, OSError):  # there is no g++, or no sources beside a wheel's library
+    except (CompilerError, OSError):  # there is no g++, or no sources next to a wheel's library
         return {"clock_mhz": None, "flops_per_cycle": None}
     best = {"float32": 0.0, "clock": 0.0}
     numbers = {peak: _peak(api, peak) for peak in best}
@@ -189,9 +189,9 @@ def _rate(work: int, run: Callable[[int], float], seconds: float) -> Callable[[]
 
 
 def _iterations(run: Callable[[int], float], seconds: float) -> int:
-    """Returns how many iterations take about so long."""
+    """Returns how many iterations take about `seconds`."""
     iterations = 1
-    # The shortest of three, as a thread that is interrupted tells nothing of its work.
+    # The shortest of three, as an interrupted thread's time is not that of its work.
     while (took := min(run(iterations) for _ in range(3))) < seconds / 8:
         if took < 0:
             raise MemoryError("there is no memory left to measure its bandwidth with")

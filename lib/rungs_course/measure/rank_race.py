@@ -26,7 +26,7 @@ def race_on_ranks(
         **race_settings: of `rungs_course.measure.race.race`, the same for all.
 
     Returns:
-        As `race`, racers "cpp" and "mpi", with `num_envs` and `mask` beside.
+        As `race`, racers "cpp" and "mpi", with columns `num_envs` and `mask`.
     """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "race.csv"
@@ -59,7 +59,7 @@ def race_games(
         beside: further racers of rank 0, by name, from `num_envs` and `mask`.
 
     Returns:
-        Of each game the rows of `race`, with `num_envs` and `mask` beside; nothing where the rank
+        Of each game the rows of `race`, with columns `num_envs` and `mask`; nothing where the rank
         serves another.
     """
     frames = []

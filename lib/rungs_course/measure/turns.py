@@ -45,7 +45,7 @@ def _stay_awake(seconds: float) -> None:
 def timed_rounds(
     racers: Racers[Name], *, repeats: int, warmup: int
 ) -> Iterator[tuple[Name, int, Any]]:
-    """Calls each racer so often, after some rounds that don't count.
+    """Calls each racer in turns, after some rounds that don't count.
 
     Args:
         racers: as of `rounds`.

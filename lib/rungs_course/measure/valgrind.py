@@ -54,7 +54,7 @@ def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
         *options: further ones for callgrind.
 
     Raises:
-        CompilerError: g++ or valgrind failed; the message holds what it said.
+        CompilerError: g++ or valgrind failed; the message holds what it printed.
     """
     return callgrind_of("rungs_chess_serial_step", _program(boards, steps, mask, 1), *options)
 
@@ -113,8 +113,8 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
 
 def totals(report: str) -> dict[str, int]:
     """Returns what a report of callgrind counts in all, by our names of it."""
-    names = _told(r"^events: (.*)$", report).split()
-    numbers = _told(r"^(?:totals|summary): (.*)$", report).split()
+    names = _found(r"^events: (.*)$", report).split()
+    numbers = _found(r"^(?:totals|summary): (.*)$", report).split()
     # Zeros at the end of a line are left out.
     counted = dict.fromkeys(names, 0) | dict(zip(names, map(int, numbers), strict=False))
     return {
@@ -168,8 +168,8 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
 def _lackey(report: str) -> dict:
     """Operations, instructions and bytes of a whole process."""
     report = report.replace(",", "")
-    instructions, moved = int(_told(r"guest instrs:\s+(\d+)", report)), 0
-    elsewhere = int(_told(r"Jccs:[^:]*total:\s+(\d+)", report))
+    instructions, moved = int(_found(r"guest instrs:\s+(\d+)", report)), 0
+    elsewhere = int(_found(r"Jccs:[^:]*total:\s+(\d+)", report))
     for kind, *numbers in re.findall(r"\b([IFV])(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", report):
         bits, loads, stores, computed = map(int, numbers)
         moved += bits // 8 * (loads + stores)
@@ -179,8 +179,8 @@ def _lackey(report: str) -> dict:
     return {"operations": instructions - elsewhere, "instructions": instructions, "bytes": moved}
 
 
-def _told(pattern: str, report: str) -> str:
-    """Returns what a report of valgrind says where the pattern first fits."""
+def _found(pattern: str, report: str) -> str:
+    """Returns what a report of valgrind holds where the pattern first fits."""
     return next(re.finditer(pattern, report, re.MULTILINE))[1]
 
 

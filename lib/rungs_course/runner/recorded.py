@@ -197,7 +197,7 @@ def _of_runs(record: dict) -> Iterator[str]:
         if not _is_whole(run["commit"]):
             yield (
                 f"{', '.join(run['notebooks'])}: commit {run['commit']}: its sources are in no "
-                f"commit, so nobody can run it again"
+                f"commit, so it can't be run again"
             )
     count = collections.Counter(name for run in record["runs"] for name in run["notebooks"])
     yield from (f"{name}: of {number} runs" for name, number in count.items() if number > 1)

@@ -82,8 +82,8 @@ def test_a_cache_of_one_set_misses_what_lies_too_far_back():
 def test_messages_take_what_the_model_says(processes, way):
     link = cost_model.Link(latency=3e-6, bandwidth=2e9)
     simulated = getattr(network, way)(processes, 64_000, link.latency, link.bandwidth)
-    said = cost_model.all_reduce_seconds(processes, 64_000, link, algorithm=way)
-    assert simulated == pytest.approx(said)
+    predicted = cost_model.all_reduce_seconds(processes, 64_000, link, algorithm=way)
+    assert simulated == pytest.approx(predicted)
 
 
 def test_an_all_reduce_that_forgets_a_message_is_noticed():

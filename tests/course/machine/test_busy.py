@@ -7,7 +7,7 @@ from rungs_course.machine import busy
 
 @pytest.fixture
 def stat(tmp_path, monkeypatch):
-    """A system that says what it is told to."""
+    """A system whose counts are ours."""
     path = tmp_path / "stat"
     monkeypatch.setattr(busy, "STAT", path)
 

@@ -1,4 +1,4 @@
-"""Runs side by side: what is a change, what is noise, and what can't be told."""
+"""Runs side by side: what is a change, what is noise, and what can't be judged."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rungs.errors import ConfigurationError
 from rungs_course.measure import results
-from rungs_course.measure.compare import FEWEST, Run, compare, read
+from rungs_course.measure.compare import MIN_REPEATS, Run, compare, read
 
 # Of a quiet machine: the quartiles are 2 % apart.
 REPEATS = np.linspace(0.98, 1.02, 9)
@@ -128,7 +128,9 @@ def test_one_wild_repeat_is_no_spread(run):
     assert of(run, "07_race.csv", *tables) == {"cpp": "worse"}
 
 
-@pytest.mark.parametrize(("repeats", "verdict"), [(FEWEST - 1, "unjudged"), (FEWEST, "worse")])
+@pytest.mark.parametrize(
+    ("repeats", "verdict"), [(MIN_REPEATS - 1, "unjudged"), (MIN_REPEATS, "worse")]
+)
 def test_too_few_repeats_are_not_judged(run, repeats, verdict):
     tables = race({"cpp": 1.0}, REPEATS[:repeats]), race({"cpp": 9.0}, REPEATS[:repeats])
     assert of(run, "07_race.csv", *tables) == {"cpp": verdict}
@@ -254,7 +256,7 @@ def test_values_of_other_boards_are_not_compared(run):
     assert comparison.only == {"A": {}, "B": {}}
 
 
-def test_what_differs_is_told_but_not_what_always_does(run):
+def test_settings_that_differ_are_listed_but_not_what_always_does(run):
     tables = {"07_race.csv": race({"cpp": 1.0})}
     a = run("a", tables, flags="-O3", joblib_seconds=0.1)
     b = run("b", tables, flags="-O2", joblib_seconds=0.2)

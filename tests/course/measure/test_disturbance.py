@@ -1,4 +1,4 @@
-"""What disturbs a measurement, told apart from the measurement itself."""
+"""What disturbs a measurement, as distinct from the measurement itself."""
 
 import dataclasses
 import os
@@ -15,7 +15,7 @@ START = Usage(0.0, CpuTimes(0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)})
 
 
 def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, preempted=0, cores=(0, 1)):
-    """Two threads have computed for half of the time each, on two cores, beside others."""
+    """Two threads have computed for half of the time each, on two cores, next to others."""
     ticks = [round(amount * TICKS) for amount in (own + others, stolen, 2 * seconds)]
     threads = {1: (seconds / 2, cores[0]), 2: (seconds / 2, cores[1])}
     return Usage(seconds, CpuTimes(*ticks), own, preempted, threads)

@@ -199,7 +199,7 @@ def test_a_folder_of_another_name_is_refused(folder, course):
         recorded.check(other, course)
 
 
-def test_what_is_missing_or_not_verified_is_said_and_not_refused(folder, course):
+def test_what_is_missing_or_not_verified_is_listed_and_not_refused(folder, course):
     record = recorded.read(folder)
     del record["runs"][0]["notebooks"]["02_b"]
     results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
@@ -298,13 +298,13 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
     assert "| `python`, plies/s |  | 5 k/s |" in alone
     assert "| times as fast as Slow | 10× |  |" in alone
     ladder(tmp_path / "run" / "results", {"cpp": 1e7}, machine="Mine", cores=4, gpu=None)
-    beside = machines.side_by_side(tmp_path, tmp_path / "run")
-    assert "yours over `small`, of those recorded the nearest number of cores" in beside
-    assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in beside
+    compared = machines.side_by_side(tmp_path, tmp_path / "run")
+    assert "yours over `small`, of those recorded the nearest number of cores" in compared
+    assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in compared
     own = slug_of(describe() | {"cores": 4})
     ladder(at / own, {"cpp": 2e7}, machine="Mine", cores=4, gpu=None)
-    beside = machines.side_by_side(tmp_path, tmp_path / "run")
-    assert f"yours over `{own}`, of those recorded the same machine" in beside
+    compared = machines.side_by_side(tmp_path, tmp_path / "run")
+    assert f"yours over `{own}`, of those recorded the same machine" in compared
     page = machines.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
     assert page.startswith("a\n<!-- machines -->\n| ")
     assert page.endswith("|\n<!-- /machines -->\nb\n")

@@ -149,9 +149,9 @@ def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_pat
     with pytest.raises(ConfigurationError, match=r"01_x\.csv is of another machine.*Zen 9"):
         records.record(out, tmp_path)
     (out / "results" / "01_x.csv").write_text(text)
-    said = json.loads((folder / "record.json").read_text())
-    said["machine"]["microarchitecture"] = "Zen 9"
-    (folder / "record.json").write_text(json.dumps(said))
+    changed = json.loads((folder / "record.json").read_text())
+    changed["machine"]["microarchitecture"] = "Zen 9"
+    (folder / "record.json").write_text(json.dumps(changed))
     with pytest.raises(ConfigurationError, match=r"the record in .* another machine.*Zen 9"):
         records.record(out, tmp_path)
     (folder / "record.json").write_bytes(before["record.json"])

@@ -36,7 +36,7 @@ def test_an_agent_is_read_as_it_was_frozen(tmp_path, sizes):
 
 def test_two_of_them_are_below_3_mb(tmp_path):
     files.save(made(), tmp_path / "it.pt")
-    assert agents.MOST_RECORDED * (tmp_path / "it.pt").stat().st_size < 3_000_000
+    assert agents.MAX_RECORDED * (tmp_path / "it.pt").stat().st_size < 3_000_000
 
 
 def test_what_is_no_agent_is_named(tmp_path):

@@ -20,7 +20,7 @@ class Rollout(NamedTuple):
 
 
 def _random(seed: int, steps: int, envs: int, ends: list[int] | float, *settings) -> Rollout:
-    """Returns a rollout whose episodes end at these steps, or at so many at random."""
+    """Returns a rollout whose episodes end at these steps, or at `ends` at random."""
     rng = np.random.default_rng(seed)
     ended = np.zeros((steps, envs), bool)
     if isinstance(ends, float):

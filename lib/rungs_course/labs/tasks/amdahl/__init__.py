@@ -10,7 +10,7 @@ from rungs_course.labs.lab import Difference, Lab
 
 
 class Runs(NamedTuple):
-    """Seconds, (n,), that work took on so many threads, (n,), and what is true of it."""
+    """Seconds, (n,), that work took on `threads`, (n,), and what is true of it."""
 
     threads: np.ndarray
     seconds: np.ndarray
@@ -34,7 +34,7 @@ _CASES = {
 
 @functools.cache
 def _noisy(count: int = 150) -> list[Runs]:
-    """Returns the runs of so many machines: five each, off by 2 %; a fifth were disturbed."""
+    """Returns the runs of `count` machines: five each, off by 2 %; a fifth were disturbed."""
     rng, machines = np.random.default_rng(10), []
     for _ in range(count):
         serial, parallel = rng.uniform(0.02, 0.3), rng.uniform(0.7, 2.0)
@@ -47,15 +47,15 @@ def _noisy(count: int = 150) -> list[Runs]:
 
 
 def _judge(functions) -> Difference | None:
-    for told, (threads, seconds, serial, parallel) in _CASES.items():
+    for case, (threads, seconds, serial, parallel) in _CASES.items():
         found = functions.fit(threads, seconds)
         difference = first_difference(
             found,
             [serial, parallel],
-            lambda i, told=told: (
-                f"the {('serial', 'parallel')[i]} seconds of exact times of {told}"
+            lambda i, case=case: (
+                f"the {('serial', 'parallel')[i]} seconds of exact times of {case}"
             ),
-            whole=f"what fit returns of {told}",
+            whole=f"what fit returns of {case}",
         )
         if difference:
             return difference

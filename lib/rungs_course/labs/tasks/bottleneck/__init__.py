@@ -4,13 +4,13 @@ from rungs_course.labs.lab import Difference, Lab
 from rungs_course.labs.tasks.bottleneck import system as broken
 from rungs_course.labs.tasks.bottleneck.system import Stage, System
 
-_NOISE, _MOST = 0.05, 20_000  # updates
+_NOISE, _MAX_UPDATES = 0.05, 20_000
 
 
 def _stages(generate=2.0, infer=2.0, learn=2.0, log=0.1) -> dict[str, Stage]:
-    told = {"generate": generate, "infer": infer, "learn": learn, "log": log}
+    stages = {"generate": generate, "infer": infer, "learn": learn, "log": log}
     return {
-        name: stage if isinstance(stage, Stage) else Stage(stage) for name, stage in told.items()
+        name: stage if isinstance(stage, Stage) else Stage(stage) for name, stage in stages.items()
     }
 
 
@@ -19,14 +19,14 @@ CASES = {
     "all is done in turns": _stages(generate=6.0),
     "all is done in turns, with another stage slow": _stages(learn=5.0),
     "the first update is unlike the others": _stages(generate=5.0, infer=Stage(1.0, first=90.0)),
-    "a device is told, and works later": _stages(
+    "a device is given work, and does it later": _stages(
         infer=Stage(6.0, where="device"), learn=Stage(2.0, where="device")
     ),
     "something is done in few updates only": _stages(log=Stage(40.0, every=8)),
-    "a process beside is always ahead": _stages(
+    "another process is always ahead": _stages(
         generate=Stage(5.0, where="beside"), infer=2.0, learn=6.0
     ),
-    "a process beside is waited for": _stages(
+    "another process is waited for": _stages(
         generate=Stage(9.0, where="beside"), infer=1.5, learn=4.0
     ),
     "a device works later, and something is done in few updates": _stages(
@@ -39,7 +39,7 @@ CASES = {
 
 
 def _judge(functions) -> Difference | None:
-    for seed, (told, stages) in enumerate(CASES.items()):
+    for seed, (case, stages) in enumerate(CASES.items()):
         system = System(stages, _NOISE, seed)
         name = functions.bottleneck(system)
         limits = broken.bottleneck(stages)
@@ -50,13 +50,15 @@ def _judge(functions) -> Difference | None:
             else:
                 got = f"'{name}', without which it takes {_gained(stages, name)}"
             return Difference(
-                f"the bottleneck of the system where {told}",
+                f"the bottleneck of the system where {case}",
                 f"'{limits}', without which an update takes {gained} of the time",
                 got,
             )
-        if system.updates > _MOST:
+        if system.updates > _MAX_UPDATES:
             many = f"{system.updates:,}"
-            return Difference(f"updates of the system where {told}", f"at most {_MOST:,}", many)
+            return Difference(
+                f"updates of the system where {case}", f"at most {_MAX_UPDATES:,}", many
+            )
     return None
 
 

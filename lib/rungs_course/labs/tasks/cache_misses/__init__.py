@@ -28,7 +28,7 @@ class Traversal(NamedTuple):
 
 
 # All of it fits; a column does; it doesn't; a power of two fits, but not in its sets; a row a line
-# longer mends that; sets are used unevenly.
+# longer fixes that; sets are used unevenly.
 _CASES = [
     Traversal(8, 16, 4, 64, 16, 4),
     Traversal(32, 72, 8, 64, 16, 4),

@@ -2,7 +2,7 @@
 
 
 class Cache:
-    """Lines in sets of so many ways, of which the least recently used leaves.
+    """Lines in sets of `ways`, of which the least recently used leaves.
 
     Args:
         line: bytes of a line.

@@ -11,10 +11,12 @@ _NAMES = ("x", "x_dot", "theta", "theta_dot")
 
 
 def _random(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns states of so many carts that have not fallen, (4, N), and actions, (N,)."""
+    """Returns states of `count` carts that have not fallen, (4, N), and actions, (N,)."""
     rng = np.random.default_rng(seed)
-    most = np.array([2.4, 3.0, np.radians(12), 3.0])[:, None]
-    return fixed(rng.uniform(-most, most, (4, count))), fixed(rng.integers(0, 2, count), np.int64)
+    limits = np.array([2.4, 3.0, np.radians(12), 3.0])[:, None]
+    return fixed(rng.uniform(-limits, limits, (4, count))), fixed(
+        rng.integers(0, 2, count), np.int64
+    )
 
 
 @functools.cache
@@ -40,7 +42,7 @@ def _expected() -> tuple[np.ndarray, np.ndarray]:
     return after, fallen
 
 
-def _told(i: int) -> str:
+def _described(i: int) -> str:
     state, action = _case()
     numbers = zip(_NAMES, state[:, i], strict=True)
     before = ", ".join(f"{name} {value:.4g}" for name, value in numbers)
@@ -55,12 +57,12 @@ def _judge(functions) -> Difference | None:
     return first_difference(
         got[0],
         after,
-        lambda row, i: f"{_NAMES[row]} after a step of {_told(i)}",
+        lambda row, i: f"{_NAMES[row]} after a step of {_described(i)}",
         whole="all states",
     ) or first_difference(
         got[1],
         fallen,
-        lambda i: f"has it fallen (1) or not (0), after a step of {_told(i)}",
+        lambda i: f"has it fallen (1) or not (0), after a step of {_described(i)}",
         whole="who has fallen",
     )
 

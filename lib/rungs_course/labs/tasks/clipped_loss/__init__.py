@@ -42,7 +42,7 @@ def _by_autograd(batch: Batch) -> tuple[float, np.ndarray]:
     try:
         import torch
     except ModuleNotFoundError:
-        message = f"lab 15b needs torch to tell what is right: {install_hint('train')}"
+        message = f"lab 15b needs torch to compute what is right: {install_hint('train')}"
         raise UnavailableError(message) from None
     old, advantage = torch.tensor(batch.old), torch.tensor(batch.advantage)
     new = torch.tensor(batch.new, requires_grad=True)
@@ -60,16 +60,16 @@ def _judge(functions) -> Difference | None:
         if not isinstance(found, tuple | list) or len(found) != 2:
             return Difference("what it returns", "the loss and the gradient", f"{found!r:.200}")
         ratio = np.exp(batch.new - batch.old)
-        told = [
+        names = [
             f"an action with ratio {r:.2f}, advantage {a:.2f}, clip {batch.clip}"
             for r, a in zip(ratio, batch.advantage, strict=True)
         ]
-        of = f"the loss of {told[0] if count == 1 else f'{count} actions'}"
+        of = f"the loss of {names[0] if count == 1 else f'{count} actions'}"
         difference = first_difference(found[0], loss, lambda of=of: of, whole=of)
         difference = difference or first_difference(
             found[1],
             gradient,
-            lambda i, told=told, count=count: f"the gradient for {told[i]}, of {count}",
+            lambda i, names=names, count=count: f"the gradient for {names[i]}, of {count}",
             whole=f"the gradient for {count} actions",
         )
         if difference:

@@ -5,18 +5,18 @@ import random
 from rungs_course.labs.lab import Difference, Lab
 from rungs_course.labs.tasks.peer_bug.games import PEERS, Game, TooLongError
 
-_MOST = 5000  # plies of a search
+_MAX_PLIES = 5000  # plies of a search
 _SEEDS = range(1, 5)
 
 
 def _judge(functions) -> Difference | None:
     for number, (peer, start) in enumerate(PEERS):
         try:
-            played = Game(start, _MOST), peer(start, _MOST)
+            played = Game(start, _MAX_PLIES), peer(start, _MAX_PLIES)
             moves = functions.find(*played, random.Random(0))
         except TooLongError:
             what = f"plies until a bug of peer {number} was found"
-            return Difference(what, f"at most {_MOST:,}", "more", start)
+            return Difference(what, f"at most {_MAX_PLIES:,}", "more", start)
         found = _replayed(number, Game(start), peer(start), moves)
         if found:
             return found
@@ -27,7 +27,7 @@ def _replayed(number: int, ours: Game, peer: Game, moves) -> Difference | None:
     """Returns what is wrong with moves that are to lead to the first difference of two games."""
     if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
         return Difference(f"what find returns of peer {number}", "moves", f"{moves!r:.200}")
-    told = f"peer {number}, {' '.join(moves[-4:])} at the end of {len(moves)} moves"
+    where = f"peer {number}, {' '.join(moves[-4:])} at the end of {len(moves)} moves"
     for ply, move in enumerate(moves):
         if differing := _differ(ours, peer):
             return Difference(
@@ -43,7 +43,7 @@ def _replayed(number: int, ours: Game, peer: Game, moves) -> Difference | None:
         peer.step(move)
     if not _differ(ours, peer):
         return Difference(
-            f"what differs after the moves returned ({told})",
+            f"what differs after the moves returned ({where})",
             "the board, the legal moves or the result",
             "nothing: all three are the same",
             ours.board,
@@ -66,7 +66,7 @@ def _work(functions):
         count = 0
         for peer, start in PEERS:
             for seed in _SEEDS:
-                played = Game(start, _MOST), peer(start, _MOST)
+                played = Game(start, _MAX_PLIES), peer(start, _MAX_PLIES)
                 functions.find(*played, random.Random(seed))
                 count += played[1].plies
         return float(count)

@@ -36,16 +36,16 @@ def _games() -> list[list[chess.Move]]:
 @functools.cache
 def _names() -> dict[int, str]:
     """Returns what each of the numbers stands for."""
-    told = [
+    names = [
         f"a {chess.COLOR_NAMES[color]} {chess.PIECE_NAMES[piece]} on {square}"
         for piece in chess.PIECE_TYPES
         for color in (chess.BLACK, chess.WHITE)
         for square in chess.SQUARE_NAMES
     ]
-    told += [f"the right to castle {side}" for side in ("K", "Q", "k", "q")]
-    told += [f"en passant on file {file}" for file in chess.FILE_NAMES]
-    told += ["white to move"]
-    return dict(zip(POLYGLOT_RANDOM_ARRAY, told, strict=True))
+    names += [f"the right to castle {side}" for side in ("K", "Q", "k", "q")]
+    names += [f"en passant on file {file}" for file in chess.FILE_NAMES]
+    names += ["white to move"]
+    return dict(zip(POLYGLOT_RANDOM_ARRAY, names, strict=True))
 
 
 def _off_by(number: int) -> str:

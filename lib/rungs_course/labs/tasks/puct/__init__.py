@@ -20,7 +20,7 @@ class Nodes(NamedTuple):
 
 
 def _random(seed: int, nodes: int, moves: int, most: int, c: float) -> Nodes:
-    """Returns nodes whose moves have at most so many visits."""
+    """Returns nodes whose moves have at most `most` visits."""
     rng = np.random.default_rng(seed)
     prior = rng.random((nodes, moves))
     visits = rng.integers(0, most + 1, (nodes, moves))

@@ -8,7 +8,7 @@ from rungs.chess import NUM_ACTIONS
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _BOARDS, _STEPS = 32, 12
-# The frequencies' test: so many copies of each of some positions, so often.
+# The frequencies' test: copies of each of some positions, and calls.
 _POSITIONS, _COPIES, _CALLS = 8, 32, 60
 # Chance alone fails a right answer less often than once in this many checks.
 _RARE = 1e12
