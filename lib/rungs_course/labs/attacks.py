@@ -19,8 +19,7 @@ def first_difference(
     """Compares a function's bitboards with what they should be.
 
     Args:
-        run: `run(*inputs, out, count)` writes `count` uint64.
-        inputs: arrays of uint64.
+        run: `run(*inputs, out, count)` writes `count` uint64 from arrays of uint64.
         expected: (count,) uint64.
         fen: a position that shows case `i`.
         what: what case `i` is about, in words.

@@ -21,8 +21,7 @@ def build(lab: Lab, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
     """Compiles several answers to a lab, each in a namespace of its own.
 
     Args:
-        lab: whose.
-        codes: by name; messages speak of the first one's lines.
+        codes: by name; messages name the first one's lines.
         unit: a name of its own for every call in a process, as C++ can't be defined twice.
 
     Returns:

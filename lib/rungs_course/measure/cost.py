@@ -30,12 +30,9 @@ def time_updates(
     Args:
         env: a chess environment with the learner's `mask`.
         seed: of the games, the network's weights and the actions sampled.
-        repeats: updates timed.
-        warmup: updates made first, untimed.
+        repeats: updates timed, after `warmup` that are not.
         settings: how to learn; by default from one step of all boards, gone through once.
-        device: where the network is.
-        learner: how is learnt, of `rungs._src.train.learners`.
-        network: what learns; by default the learner's own.
+        device, learner, network: as of `rungs._src.train.ppo.Learner`.
 
     Returns:
         A row per update and part: `update`, `part` (of `PARTS`), `seconds`.

@@ -28,10 +28,9 @@ _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
 
 
 def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Measures the peaks of computing, interleaved.
+    """Measures the peaks of computing, interleaved, by each of some numbers of threads.
 
     Args:
-        threads: numbers of threads.
         repeats: measurements of each.
         seconds: about how long each takes.
 
@@ -105,12 +104,7 @@ def core_speed() -> dict[str, float | None]:
 
 
 def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Measures the bandwidth of each cache and of memory, interleaved.
-
-    Args:
-        threads: numbers of threads.
-        repeats: measurements of each.
-        seconds: about how long each takes.
+    """Measures the bandwidth of each cache and of memory; arguments as of `measure_compute`.
 
     Returns:
         A row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
@@ -140,9 +134,7 @@ def measure_writing(
 
     Args:
         sizes: bytes, of all threads together.
-        threads: numbers of threads.
-        repeats: measurements of each.
-        seconds: about how long each takes.
+        threads, repeats, seconds: as of `measure_compute`.
 
     Returns:
         A row per size, number of threads and repeat: `bytes`, `threads`, `repeat`, `per_second`:

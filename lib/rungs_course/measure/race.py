@@ -132,11 +132,6 @@ def _check_same(
 def output_floor(env: VectorEnv, threads: int = 1, repeats: int = 9) -> tuple[int, float]:
     """Times nothing but overwriting as many bytes as one `step` writes: no rung can beat it.
 
-    Args:
-        env: whose outputs.
-        threads: that write, each its share, as `rungs_course.measure.peaks.measure_writing`.
-        repeats: measurements.
-
     Returns:
         The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write
         them, the fewest of all repeats.

@@ -53,9 +53,7 @@ def race_games(
     """Races on one rank, as all others do at the same time.
 
     Args:
-        games: see `race_on_ranks`.
-        threads: see `race_on_ranks`.
-        race_settings: see `race_on_ranks`.
+        games, threads, race_settings: as of `race_on_ranks`.
         beside: further racers of rank 0, by name, from `num_envs` and `mask`.
 
     Returns:

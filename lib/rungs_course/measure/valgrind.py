@@ -45,13 +45,7 @@ def together(count: Callable, runs: Iterable[tuple]) -> list:
 
 
 def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
-    """Callgrind's report on `step` alone.
-
-    Args:
-        boards: number of boards.
-        steps: steps of all boards.
-        mask: as of `rungs.make`.
-        *options: further ones for callgrind.
+    """Returns callgrind's report on `step` alone, in `steps` steps of all boards.
 
     Raises:
         CompilerError: g++ or valgrind failed; the message holds what it printed.
@@ -60,12 +54,7 @@ def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
 
 
 def callgrind_of(function: str, command: list[str], *options: str) -> str:
-    """Callgrind's report on one function of a program.
-
-    Args:
-        function: a C function's name; what it calls is counted too.
-        command: the program and its arguments.
-        *options: further ones for callgrind.
+    """Returns callgrind's report on one C function of a program, with what it calls.
 
     Raises:
         CompilerError: as `callgrind`.
@@ -90,9 +79,7 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
     """Instructions, memory accesses, branches, and what two simulated caches miss.
 
     Args:
-        boards: number of boards.
-        steps: steps of all boards.
-        mask: as of `rungs.make`.
+        boards, steps, mask: as of `callgrind`.
         first: the first level's geometry.
         last: that of the level taken for the last.
 
@@ -131,11 +118,6 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
     many as they have 64-bit lanes. That is a lower estimate: an instruction that adds what it loads
     is not counted. All instructions are an upper one. Bytes are those that instructions load and
     store, whichever cache serves them.
-
-    Args:
-        boards: number of boards.
-        steps: steps of all boards, from the start of a game.
-        mask: as of `rungs.make`.
 
     Returns:
         "operations", "instructions" (lanes counted, too) and "bytes" per ply.

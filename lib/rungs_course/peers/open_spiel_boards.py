@@ -62,11 +62,6 @@ class OpenSpielBoards(Boards):
     `opponent` is None or "random", `obs` "board", `autoreset_mode` SAME_STEP, and episodes begin
     with the initial position. `get_state` and `set_state` raise `UnavailableError`.
 
-    Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`.
-
     Raises:
         ConfigurationError: a setting is not supported here; the message names it.
         UnavailableError: OpenSpiel is not installed.

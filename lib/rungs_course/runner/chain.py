@@ -9,7 +9,7 @@ from rungs._src.core.atomic import remove_leftovers
 from rungs._src.core.folder import Folder, locked_output_dir
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 from rungs_course import paths
-from rungs_course.machine import busy
+from rungs_course.measure import disturbance
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner import pace
 from rungs_course.runner.notebook import declared_parameters, execute
@@ -168,8 +168,8 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
             continue
         alone, rest = (pace.about(manifest["expected"], each) for each in ([name], names[i:]))
         say(f"{label} … {alone}{rest and f'; {rest} left'}".rstrip())
-        entry["busy"] = busy.busy_for(_LOOK)
-        times, start = busy.cpu_times(), time.perf_counter()
+        entry["busy"] = disturbance.busy_for(_LOOK)
+        times, start = disturbance.cpu_times(), time.perf_counter()
         lacks = ""
         try:
             with _noting(folders, name):
@@ -182,7 +182,7 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
             raise
         finally:
             entry["seconds"] = time.perf_counter() - start
-            entry["stolen"] = busy.stolen_since(times)
+            entry["stolen"] = disturbance.stolen_since(times)
             manifests.write(manifest, out)
         elapsed = pace.in_words(time.monotonic() - begin)
         say(f"{label}: {lacks}{entry['seconds']:.1f} s; {elapsed} so far")

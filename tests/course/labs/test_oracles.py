@@ -11,7 +11,7 @@ from rungs_course.labs import arrays
 from rungs_course.labs.tasks import advantages, bottleneck
 from rungs_course.labs.tasks.all_reduce import network
 from rungs_course.labs.tasks.bottleneck.system import Stage, System
-from rungs_course.labs.tasks.cache_misses.cache import Cache
+from rungs_course.labs.tasks.cache_misses import Cache
 from rungs_course.labs.tasks.peer_bug.games import PEERS, Game
 from rungs_course.studies import cost_model
 

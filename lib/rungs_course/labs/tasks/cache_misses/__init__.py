@@ -4,7 +4,6 @@ import functools
 from typing import NamedTuple
 
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.tasks.cache_misses.cache import Cache
 
 _WAYS = ("row by row", "column by column")
 
@@ -43,6 +42,36 @@ _CASES = [
     Traversal(17, 64, 1, 64, 1, 16),
     Traversal(16, 64, 1, 64, 1, 16),
 ]
+
+
+class Cache:
+    """Lines in sets of `ways`, of which the least recently used leaves.
+
+    Args:
+        line: bytes of a line.
+        sets: where a line may be is its number modulo `sets`.
+        ways: lines that a set holds.
+
+    Attributes:
+        misses: accesses whose line was not there.
+    """
+
+    def __init__(self, line: int, sets: int, ways: int):
+        self._line, self._ways = line, ways
+        self._sets: list[list[int]] = [[] for _ in range(sets)]  # from least to most recently used
+        self.misses = 0
+
+    def touch(self, address: int) -> None:
+        """Accesses a byte, and whatever else is in its line."""
+        number = address // self._line
+        held = self._sets[number % len(self._sets)]
+        if number in held:
+            held.remove(number)
+        else:
+            self.misses += 1
+            if len(held) == self._ways:
+                del held[0]
+        held.append(number)
 
 
 def simulated(case: Traversal) -> tuple[int, int]:
