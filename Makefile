@@ -40,10 +40,6 @@ mutants: $(ALL_TESTED)
 lab: $(INSTALLED)
 	JUPYTER_CONFIG_PATH=lib/rungs_course/show/jupyterlab $(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
 
-# The notebooks of the labs, from what the labs say.
-labs: $(INSTALLED)
-	$(BIN)/python -m rungs_course.labs.pages
-
 # Every page has a kernel of its own: voila.json says who gets one, and for how long.
 explore: $(INSTALLED)
 	JUPYTER_PATH=lib/rungs_course/show JUPYTER_CONFIG_PATH=lib/rungs_course/show/voila $(BIN)/voila notebooks/explore.ipynb
@@ -143,4 +139,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book labs test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands tools lock clean
+.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands tools lock clean

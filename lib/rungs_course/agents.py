@@ -21,7 +21,7 @@ from rungs._src.train.training import checkpoint
 from rungs.errors import ConfigurationError, InvalidStateError, RungsError
 from rungs_course import paths
 
-MOST_RECORDED = 2  # of 1 MB each: they are in the repository
+MAX_RECORDED = 2  # of 1 MB each: they are in the repository
 
 
 def recorded_in(root: Path = paths.ROOT) -> Path:
@@ -74,8 +74,8 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
         InvalidStateError: one is corrupt; likewise.
         StorageError: one can't be written; likewise.
     """
-    if len(sources) > MOST_RECORDED:
-        raise ConfigurationError(f"{len(sources)} agents are more than {MOST_RECORDED}")
+    if len(sources) > MAX_RECORDED:
+        raise ConfigurationError(f"{len(sources)} agents are more than {MAX_RECORDED}")
     found = [_to_record(path) for path in sources]
     games = [_games_of(path) for path in sources]
     folder = recorded_in(root)
@@ -112,7 +112,7 @@ def _to_record(source: Path) -> Agent:
 
 
 def _games_of(source: Path) -> bytes | None:
-    """Returns the PGN of what an agent played: beside its pool, or beside it where it is kept."""
+    """Returns the PGN of what an agent played: next to its pool, or next to itself."""
     name = f"{source.stem}.pgn"
     for path in (source.parent.parent / MATCHES / name, source.with_suffix(".pgn")):
         if path.is_file():

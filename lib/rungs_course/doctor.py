@@ -159,7 +159,7 @@ def _openmp() -> str:
 
 
 def _play(rung: str) -> str:
-    """Plays random chess, beside python-chess."""
+    """Plays random chess, and the same by python-chess."""
     if rung == "cuda":
         gpu.require()  # before PyTorch is imported, which takes seconds
     ours = registry.make("chess", rung, 2)
@@ -182,9 +182,9 @@ def _balance(rung: str) -> str:
 
 def _ranks() -> str:
     _package("mpi4py", install_hint("mpi"))
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
         ranks.launch(2, "mpi4py.bench", ["helloworld"], module=True)
-    return said.getvalue().splitlines()[-1]
+    return printed.getvalue().splitlines()[-1]
 
 
 def _counters() -> str:

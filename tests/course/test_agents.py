@@ -13,7 +13,7 @@ from tests.library.selfplay.test_agents import FACTS, made, same
 
 def test_two_of_them_are_below_3_mb(tmp_path):
     files.save(made(), tmp_path / "it.pt")
-    assert agents.MOST_RECORDED * (tmp_path / "it.pt").stat().st_size < 3_000_000
+    assert agents.MAX_RECORDED * (tmp_path / "it.pt").stat().st_size < 3_000_000
 
 
 def test_recorded_ones_come_first_and_the_untrained_last(tmp_path):

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rungs._src.registry import rungs_of
-from rungs_course.labs import catalogue, pages
+from rungs_course.labs import catalogue
 
 ROOT = Path(__file__).parents[2]
 COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
@@ -96,11 +96,11 @@ class TestNotebook:
         assert names <= read
 
     def test_it_links_its_labs(self, path):
-        labs = [lab for lab in catalogue.labs().values() if lab.notebook == path.stem]
+        labs = [lab for lab in catalogue.labs().values() if lab.head().notebook == path.stem]
         assert labs
         last = nbformat.read(path, 4).cells[-1].source
         for lab in labs:
-            assert f"[{lab.name}, {lab.title}](labs/{pages.file_of(lab).name})" in last
+            assert f"[{lab.name}, {lab.head().title}](labs/{lab.notebook.name})" in last
 
     def test_its_questions_explain_every_choice(self, path):
         (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("## Questions")]

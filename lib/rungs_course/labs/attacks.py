@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import chess
 import numpy as np
 
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded, guarded_empty
 from rungs_course.labs.lab import Difference
 
 
@@ -19,14 +19,13 @@ def first_difference(
     """Compares a function's bitboards with what they should be.
 
     Args:
-        run: `run(*inputs, out, count)` writes `count` uint64.
-        inputs: arrays of uint64.
+        run: `run(*inputs, out, count)` writes `count` uint64 from arrays of uint64.
         expected: (count,) uint64.
         fen: a position that shows case `i`.
         what: what case `i` is about, in words.
     """
-    out = guarded.empty(expected.shape, np.uint64)
-    run(*map(guarded.copy, inputs), out, len(expected))
+    out = guarded_empty(expected.shape, np.uint64)
+    run(*map(guarded, inputs), out, len(expected))
     wrong = np.flatnonzero(out != expected)
     if not wrong.size:
         return None

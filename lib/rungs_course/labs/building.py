@@ -18,11 +18,10 @@ class SubmissionError(RungsError):
 
 
 def build(lab: Lab, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
-    """Compiles several answers to a lab beside each other.
+    """Compiles several answers to a lab, each in a namespace of its own.
 
     Args:
-        lab: whose.
-        codes: by name; messages speak of the first one's lines.
+        codes: by name; messages name the first one's lines.
         unit: a name of its own for every call in a process, as C++ can't be defined twice.
 
     Returns:
@@ -71,9 +70,9 @@ def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
     return {name: getattr(cppyy.gbl, space) for name, space in spaces.items()}
 
 
-def _compiler_words(said: str) -> str:
-    """Returns what a compiler said of the cell, without the words around it."""
-    lines = said.splitlines()
+def _compiler_words(printed: str) -> str:
+    """Returns what a compiler printed of the cell, without the words around it."""
+    lines = printed.splitlines()
     first = next((i for i, line in enumerate(lines) if line.startswith(f"{CELL}:")), 0)
     return "\n".join(line for line in lines[first:] if not line.startswith("Failed to parse"))
 
@@ -103,6 +102,6 @@ def _python(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
 
 def in_cell(error: BaseException) -> str:
     """Returns an error of Python's as a reader of the cell needs it: without frames of ours."""
-    told = traceback.TracebackException.from_exception(error)
-    told.stack = traceback.StackSummary.from_list([f for f in told.stack if f.filename == CELL])
-    return "".join(told.format()).strip()
+    shown = traceback.TracebackException.from_exception(error)
+    shown.stack = traceback.StackSummary.from_list([f for f in shown.stack if f.filename == CELL])
+    return "".join(shown.format()).strip()

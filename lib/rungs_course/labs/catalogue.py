@@ -1,8 +1,10 @@
-"""Which labs there are."""
+"""Which labs there are, and the best known solutions."""
 
 import functools
 import importlib
 import pkgutil
+
+from IPython.display import Code
 
 from rungs.errors import ConfigurationError
 from rungs_course.labs import tasks
@@ -27,3 +29,13 @@ def find(name: str) -> Lab:
     if lab is None:
         raise ConfigurationError(f"no lab {name!r}; there are: {', '.join(labs())}")
     return lab
+
+
+def solution(name: str) -> Code:
+    """Shows a lab's best known solution.
+
+    Raises:
+        ConfigurationError: no such lab.
+    """
+    lab = find(name)
+    return Code(lab.code("solution"), language="cpp" if lab.language == "cpp" else "python")

@@ -15,8 +15,7 @@ from rungs._src.core.schema import schema_error
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import judge, record, submissions
 from rungs_course.labs.catalogue import find
-from rungs_course.labs.lab import Difference, Lab
-from rungs_course.labs.plain import plain
+from rungs_course.labs.lab import Difference, Lab, plain
 from rungs_course.labs.verdict import Verdict
 
 _SECONDS = 60.0
@@ -32,7 +31,7 @@ _WHY: dict[int, str] = {
     signal.SIGKILL: "it was killed (SIGKILL), perhaps as memory ran out",
 }
 
-# What the judge says: stages, and then at most one of the others.
+# The judge's messages: stages, and then at most one of the others.
 _FORMS = {
     "stage": str,
     "problem": str,
@@ -80,7 +79,7 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
 
 
 def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
-    """Has a process of its own judge, and says what became of it."""
+    """Has a process of its own judge, and returns what became of it."""
     key = secrets.token_hex(8)
     # Files, as they take what is written at once and never keep their reader waiting.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
@@ -108,17 +107,17 @@ def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         messages.seek(0)
-        told = messages.read(judge.PRINTED_BYTES)
+        written = messages.read(judge.PRINTED_BYTES)
         output.seek(0)
         printed = output.read(judge.PRINTED_BYTES + 1).decode(errors="replace")
     shown = plain(printed[:_SHOWN]) + (" …" if len(printed) > _SHOWN else "")
-    return _verdict(lab, _read(told, key), ending, shown)
+    return _verdict(lab, _read(written, key), ending, shown)
 
 
-def _read(told: bytes, key: str) -> list[tuple[str, Any]] | None:
-    """Returns what the judge said, each with its kind; None if anything else was written there."""
-    said: list[tuple[str, Any]] = []
-    for line in told.splitlines():
+def _read(written: bytes, key: str) -> list[tuple[str, Any]] | None:
+    """Returns the judge's messages, each with its kind; None if anything else was written there."""
+    messages: list[tuple[str, Any]] = []
+    for line in written.splitlines():
         begins, _, text = line.partition(b" ")
         try:
             ((kind, what),) = json.loads(text).items()
@@ -126,17 +125,19 @@ def _read(told: bytes, key: str) -> list[tuple[str, Any]] | None:
             return None
         if begins != key.encode() or kind not in _FORMS or schema_error(what, _FORMS[kind]):
             return None
-        said.append((kind, what))
-    if any(kind != "stage" for kind, _ in said[:-1]):
+        messages.append((kind, what))
+    if any(kind != "stage" for kind, _ in messages[:-1]):
         return None
-    return said
+    return messages
 
 
-def _verdict(lab: Lab, said: list[tuple[str, Any]] | None, ending: str, printed: str) -> Verdict:
-    if said is None:
+def _verdict(
+    lab: Lab, messages: list[tuple[str, Any]] | None, ending: str, printed: str
+) -> Verdict:
+    if messages is None:
         problem = "It disturbed its own judging: it wrote to a file that it had not opened."
         return Verdict(lab, problem=problem, printed=printed)
-    kind, what = [("stage", "being started"), *said][-1]
+    kind, what = [("stage", "being started"), *messages][-1]
     if kind == "unavailable":
         raise UnavailableError(what)
     if kind == "costs":

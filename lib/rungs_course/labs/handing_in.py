@@ -12,7 +12,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.catalogue import labs
 from rungs_course.labs.check import check
-from rungs_course.labs.plain import plain
+from rungs_course.labs.lab import plain
 
 _CELL = 30_000  # characters: spreadsheets take some more
 
@@ -72,14 +72,14 @@ def grade(folder: Path, out: Path, say: Callable[[str], None] = print) -> int:
     Args:
         folder: of one JSON file a student. Other files are named and left out.
         out: a CSV file, a `Row` a line. Until all is judged, it is as it was: rows go, as soon as
-            they are there, to one beside it, with ".unfinished" after its name.
+            they are there, to one next to it, with ".unfinished" after its name.
         say: where progress goes, line by line.
 
     Returns:
         How many rows are of `NOT_JUDGED`.
 
     Raises:
-        ConfigurationError: no file is there, `out` is one of them or no file, or what is beside
+        ConfigurationError: no file is there, `out` is one of them or no file, or what is next to
             it with ".unfinished" after its name is no such table; none was judged.
         StorageError: `out` can't be written.
     """

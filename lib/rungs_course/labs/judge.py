@@ -13,8 +13,7 @@ import sys
 from rungs.errors import UnavailableError
 from rungs_course.labs.building import SubmissionError, build, in_cell
 from rungs_course.labs.catalogue import find
-from rungs_course.labs.lab import Difference, Lab
-from rungs_course.labs.plain import plain
+from rungs_course.labs.lab import Difference, Lab, plain
 from rungs_course.measure.turns import timed_rounds
 
 PRINTED_BYTES = 1 << 20

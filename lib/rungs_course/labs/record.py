@@ -17,7 +17,7 @@ from rungs.errors import ConfigurationError
 from rungs_course.labs.catalogue import labs
 from rungs_course.labs.verdict import Verdict
 
-_MOST_BYTES = 16 << 20
+_MAX_BYTES = 16 << 20
 _FORM: dict[str, type] = {
     "right": bool,
     "reached": bool,
@@ -48,14 +48,14 @@ def read(file: Path | None = None) -> dict[str, dict]:
         return {}
     kept = load(file)
     for name, entry in kept.items():
-        wrong = _misfit(entry, f"it[{shown(name)}]")
+        wrong = _entry_error(entry, f"it[{shown(name)}]")
         if wrong:
             raise ConfigurationError(f"{file} is no record of labs: {wrong}")
     return kept
 
 
-def _misfit(entry: Any, name: str) -> str:
-    """Says in a few words what is wrong with an entry of a record; "" where nothing is."""
+def _entry_error(entry: Any, name: str) -> str:
+    """Returns in a few words what is wrong with an entry of a record; "" where nothing is."""
     if not isinstance(entry, dict):
         return f"{name} is of type {type(entry).__name__}"
     wrong = schema_error(entry, {key: form for key, form in _FORM.items() if key in entry}, name)
@@ -76,8 +76,8 @@ def load(file: Path) -> dict[str, Any]:
         if not file.is_file():  # to open a pipe would wait for its writer
             raise ConfigurationError(f"{file} is no file")
         size = file.stat().st_size  # 0 also of the system's own, which may have no end
-        if not 0 < size <= _MOST_BYTES:
-            raise ConfigurationError(f"{file} is empty or larger than {_MOST_BYTES >> 20} MB")
+        if not 0 < size <= _MAX_BYTES:
+            raise ConfigurationError(f"{file} is empty or larger than {_MAX_BYTES >> 20} MB")
         kept = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, ConfigurationError):
@@ -123,6 +123,6 @@ def table(kept: dict[str, dict]):
         state = "right" if entry.get("right") else "tried" if entry else "to do"
         state = "target reached" if state == "right" and entry.get("reached") else state
         tries, gain, share = entry.get("tries", 0), entry.get("gain"), entry.get("share")
-        rows.append((name, lab.title, lab.notebook, lab.minutes, state, tries, gain, share))
+        rows.append((name, *lab.head(), state, tries, gain, share))
     columns = ["lab", "title", "notebook", "minutes", "state", "tries", "gain", "of the best"]
     return pd.DataFrame(rows, columns=columns)

@@ -16,10 +16,6 @@ _numbers = itertools.count(1)
 def submit(name: str, code: str):
     """Compiles an answer to a lab and keeps it for `check`.
 
-    Args:
-        name: of the lab.
-        code: its text.
-
     Returns:
         An object with the functions that it defines, to be tried.
 

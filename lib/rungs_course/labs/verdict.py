@@ -51,7 +51,7 @@ class Verdict:
 
     @property
     def reached(self) -> bool:
-        """Whether it is right, and its share, in whole percent as it is said, is the target's."""
+        """Whether it is right, and its share, in whole percent as it is shown, is the target's."""
         return self.right and _percent(self.share.middle) >= _percent(self.lab.target)
 
     def _over(self, other: str) -> Factor:
@@ -62,24 +62,24 @@ class Verdict:
         return "\n\n".join(text for _, text in self._parts())
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<{tag}>{html.escape(text)}</{tag}>" for tag, text in self._parts())
+        shown = "".join(f"<{tag}>{html.escape(text)}</{tag}>" for tag, text in self._parts())
         if self.difference and self.difference.fen:
-            said += self._board()
-        return said
+            shown += self._board()
+        return shown
 
     def _parts(self) -> list[tuple[str, str]]:
-        """Returns what there is to say, each with HTML's name for how it is shown."""
+        """Returns the verdict's parts, each with HTML's name for how it is shown."""
         state = "right." if self.right else "not right yet."
-        said = [("h4", f"Lab {self.lab.name}, {self.lab.title}: {state}")]
+        parts = [("h4", f"Lab {self.lab.name}: {state}")]
         if self.problem:
-            said.append(("pre", self.problem))
+            parts.append(("pre", self.problem))
         else:
-            said.append(("p", self._differs() if self.difference else self._speed()))
+            parts.append(("p", self._differs() if self.difference else self._speed()))
         if self.printed:
-            said += [("p", "It printed:"), ("pre", self.printed)]
+            parts += [("p", "It printed:"), ("pre", self.printed)]
         if not self.reached:
-            said.append(("p", f'A hint: rungs_course.labs.hint("{self.lab.name}")'))
-        return said
+            parts.append(("p", "Two hints are at the end of the lab's notebook."))
+        return parts
 
     def _differs(self) -> str:
         difference = self.difference
@@ -98,7 +98,7 @@ class Verdict:
     def _speed(self) -> str:
         gain, share, target = self.gain, self.share, self.lab.target
         if self.lab.unit == "s":
-            said = (
+            words = (
                 f"{gain.middle:.2f} times the baseline ({gain.low:.2f} to {gain.high:.2f}), "
                 f"{_percent(share.middle)}% of the best known solution "
                 f"({_percent(share.low)}% to {_percent(share.high)}%)."
@@ -107,15 +107,15 @@ class Verdict:
             yours, baseline, best = (
                 self.costs[name][0] for name in ("yours", "baseline", "solution")
             )
-            said = (
+            words = (
                 f"{yours:,.6g} {self.lab.unit}; the baseline {baseline:,.6g}, the best known "
                 f"solution {best:,.6g}, {_percent(share.middle)}% of yours."
             )
         goal = "reached" if self.reached else "not reached yet"
-        said += f" The target, {_percent(target)}% of the best, is {goal}."
+        words += f" The target, {_percent(target)}% of the best, is {goal}."
         if share.low < target <= share.high:
-            said += " But it lies within the noise of this run: another check may find otherwise."
-        return said
+            words += " But it lies within the noise of this run: another check may find otherwise."
+        return words
 
     def _board(self) -> str:
         assert self.difference

@@ -1,1 +1,1 @@
-"""The machine that is measured: what is busy, its counters, caches and tools."""
+"""The machine that is measured: its counters, caches, tools, and the roofline."""

@@ -51,7 +51,7 @@ def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[s
         except _NotCountedError as error:
             reasons.append(f"{event}: {error}")
             continue
-        # A counter that nobody drives reads 0, and nothing that we count never happens.
+        # A counter without hardware reads 0, and nothing that we count never happens.
         if number:
             counts[name] = number
         else:
@@ -85,11 +85,11 @@ def _papi() -> ctypes.CDLL:
         raise UnavailableError("no PAPI: apt-get install papi-tools")
     papi = ctypes.CDLL(name)
     papi.PAPI_strerror.restype = ctypes.c_char_p
-    # PAPI wants to hear the version that its caller was compiled for; its file's name tells it.
-    told = re.search(r"\.so\.(\d+)\.(\d+)", name)
-    if not told:
-        raise UnavailableError(f"{name} does not tell its version")
-    version = int(told[1]) << 24 | int(told[2]) << 16
+    # PAPI asks for the version that its caller was compiled for; its file's name has it.
+    found = re.search(r"\.so\.(\d+)\.(\d+)", name)
+    if not found:
+        raise UnavailableError(f"{name} has no version in its name")
+    version = int(found[1]) << 24 | int(found[2]) << 16
     if (started := papi.PAPI_library_init(version)) != version:
         raise UnavailableError(f"{name} does not start: {_reason(papi, started)}")
     return papi

@@ -46,13 +46,7 @@ class Processor:
 
 
 def attainable(intensity, peak: float, bandwidth: float):
-    """Operations per second that both bounds allow.
-
-    Args:
-        intensity: operations per byte, a number or an array.
-        peak: operations per second.
-        bandwidth: bytes per second.
-    """
+    """Returns the operations per second that both bounds allow; `intensity` may be an array."""
     return np.minimum(peak, np.asarray(intensity) * bandwidth)
 
 

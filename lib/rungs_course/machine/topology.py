@@ -1,4 +1,4 @@
-"""Cores, caches, vectors and clocks, as the system tells them."""
+"""Cores, caches, vectors and clocks, as the system reports them."""
 
 import dataclasses
 import os
@@ -43,10 +43,10 @@ def caches(cpu: Path = _CPU0) -> list[Cache]:
     for folder in sorted((cpu / "cache").glob("index*")):
         if _text(folder / "type") == "Instruction":
             continue
-        told = [text for name in _OF_CACHE if (text := _text(folder / name))]
-        if len(told) < len(_OF_CACHE):  # as where firmware doesn't tell the system
+        texts = [text for name in _OF_CACHE if (text := _text(folder / name))]
+        if len(texts) < len(_OF_CACHE):  # as where firmware doesn't report them
             continue
-        level, size, ways, line, shared = told
+        level, size, ways, line, shared = texts
         found.append(
             Cache(
                 level=int(level),
@@ -60,7 +60,7 @@ def caches(cpu: Path = _CPU0) -> list[Cache]:
 
 
 def simd_bits() -> int | None:
-    """Returns the width of the widest vectors; None where the system does not tell."""
+    """Returns the width of the widest vectors; None where the system does not report it."""
     features = cpu_features().split()
     return next((bits for name, bits in _SIMD_BITS if name in features), None)
 
@@ -69,7 +69,7 @@ def topology(cpu: Path = _CPU0) -> pd.DataFrame:
     """Returns what there is, and who says so.
 
     Returns:
-        A row per fact: `fact`, `value` (as text; "unknown" where nobody tells), `source`.
+        A row per fact: `fact`, `value` (as text; "unknown" where it is not reported), `source`.
     """
     machine = describe()
     virtual = {True: "yes", False: "no", None: "unknown"}[machine["virtual"]]
@@ -87,8 +87,8 @@ def topology(cpu: Path = _CPU0) -> pd.DataFrame:
     for cache in caches(cpu):
         size = f"{cache.bytes // 1024} KiB, {cache.ways} ways, for {cache.cores} core(s)"
         rows.append((f"L{cache.level} cache for data", size, str(cpu / "cache")))
-    told = [(fact, "unknown" if value is None else str(value), by) for fact, value, by in rows]
-    return pd.DataFrame(told, columns=["fact", "value", "source"])
+    texts = [(fact, "unknown" if value is None else str(value), by) for fact, value, by in rows]
+    return pd.DataFrame(texts, columns=["fact", "value", "source"])
 
 
 def _threads_per_core(cpu: Path) -> int | None:

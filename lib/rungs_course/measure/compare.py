@@ -16,9 +16,9 @@ from rungs.errors import ConfigurationError
 from rungs_course.measure import results
 
 FLOOR = 0.1  # the smallest relative change of a timing that counts: less is a machine's mood
-FEWEST = 5  # repeats that give a spread
+MIN_REPEATS = 5  # repeats that give a spread
 
-_SPREADS = 3  # a change is larger than so many spreads of both runs together
+_SPREADS = 3  # a change is larger than this many spreads of both runs together
 _QUARTILES = 1.349  # from the first to the third, in a normal distribution's standard deviations
 _INTERVAL = 2 * 1.96  # of 95 %, in the same
 
@@ -225,7 +225,7 @@ def _repeated(table: pd.DataFrame, repeat: str, measure: str) -> pd.DataFrame:
     grouped = value.groupby(_what(table[key]), sort=False)
     median, repeats = grouped.median(), grouped.size()
     spread = (grouped.quantile(0.75) - grouped.quantile(0.25)) / _QUARTILES / median
-    groups = pd.DataFrame({"value": median, "spread": spread.where(repeats >= FEWEST)})
+    groups = pd.DataFrame({"value": median, "spread": spread.where(repeats >= MIN_REPEATS)})
     return groups.assign(repeats=repeats, measure=measure, better=_BETTER[measure], tolerance=0.0)
 
 
@@ -238,7 +238,7 @@ def _what(key: pd.DataFrame) -> list[str]:
 def _word(name: str, value) -> str:
     if isinstance(value, str):
         return value
-    # A whole number may be read as a float, beside gaps in its column.
+    # A whole number may be read as a float, where its column has gaps.
     return f"{name} {value:.12g}" if isinstance(value, float) else f"{name} {value}"
 
 

@@ -1,7 +1,7 @@
 """What an update costs, part by part.
 
 The time of training is updates * (generate + transfer + infer + backward): a rung changes the first
-part alone, so that its effect on training can be told from its speed.
+part alone, so that its effect on training can be derived from its speed.
 """
 
 import pandas as pd
@@ -31,12 +31,9 @@ def time_updates(
     Args:
         env: a chess environment with the learner's `mask`.
         seed: of the games, the network's weights and the actions sampled.
-        repeats: updates timed.
-        warmup: updates made first, untimed.
+        repeats: updates timed, after `warmup` that are not.
         settings: how to learn; by default from one step of all boards, gone through once.
-        device: where the network is.
-        learner: how is learnt, of `rungs_course.learners.LADDER`.
-        network: what learns; by default the learner's own.
+        device, learner, network: as of `rungs.train.Learner`.
 
     Returns:
         A row per update and part: `update`, `part` (of `PARTS`), `seconds`.

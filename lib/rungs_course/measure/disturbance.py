@@ -8,8 +8,6 @@ from pathlib import Path
 
 import psutil
 
-from rungs_course.machine.busy import CpuTimes, cpu_times
-
 # Shares of all cores' time: what other programs may use (the system counts in hundredths of a
 # second), and what a hypervisor may give to other machines.
 MAX_BUSY, MAX_STOLEN = 0.15, 0.03
@@ -19,9 +17,56 @@ MAX_PREEMPTED = 50.0
 _COMPUTING = 0.25
 # From which share of the time on a core is busy: threads that take turns leave some of it idle.
 _BUSY = 0.9
-_SHORTEST = 0.2  # seconds: of less, hundredths of a second tell nothing
+_SHORTEST = 0.2  # seconds: below it, hundredths of a second are too coarse
 
+STAT = Path("/proc/stat")
 _TICKS = os.sysconf("SC_CLK_TCK")  # of the system's clock, a second
+
+
+@dataclasses.dataclass(frozen=True)
+class CpuTimes:
+    """The time of all cores since the system began, in its ticks.
+
+    Attributes:
+        busy: spent by any process here.
+        stolen: spent by the hypervisor on other machines, while a process here wanted to run.
+        total: all of it, idle time included.
+    """
+
+    busy: int
+    stolen: int
+    total: int
+
+
+def cpu_times() -> CpuTimes | None:
+    """Returns the time of all cores so far; None where the system doesn't tell."""
+    try:
+        first = STAT.read_text().splitlines()[0].split()
+    except (OSError, IndexError):
+        return None
+    # user nice system idle iowait irq softirq steal; what comes after is part of user and nice.
+    ticks = [int(word) for word in first[1:9]]
+    idle, stolen = ticks[3] + ticks[4], ticks[7]
+    return CpuTimes(sum(ticks) - idle - stolen, stolen, sum(ticks))
+
+
+def stolen_since(before: CpuTimes | None) -> float | None:
+    """Returns which share of all cores' time was stolen since `before`; None where nobody tells."""
+    after = cpu_times()
+    if not before or not after or after.total == before.total:
+        return None
+    return (after.stolen - before.stolen) / (after.total - before.total)
+
+
+def busy_for(seconds: float) -> float | None:
+    """Sleeps, and returns which share of all cores' time was used meanwhile, or None."""
+    before = cpu_times()
+    time.sleep(seconds)
+    after = cpu_times()
+    if not before or not after or after.total == before.total:
+        return None
+    used = after.busy + after.stolen - before.busy - before.stolen
+    return used / (after.total - before.total)
 
 
 @dataclasses.dataclass(frozen=True)

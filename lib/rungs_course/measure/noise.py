@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 from rungs.errors import ConfigurationError
-from rungs_course.measure.compare import FEWEST
+from rungs_course.measure.compare import MIN_REPEATS
 
 # How often an interval may miss on both sides together: what the extremes of five repeats allow.
 _MISSES = 1 / 16
@@ -31,11 +31,11 @@ class Factor:
 
     @property
     def judged(self) -> bool:
-        """Whether there are enough repeats to tell noise, and their median is a number."""
-        return self.repeats >= FEWEST and math.isfinite(self.middle)
+        """Whether there are enough repeats to judge noise, and their median is a number."""
+        return self.repeats >= MIN_REPEATS and math.isfinite(self.middle)
 
     def beyond(self, value: float = 1.0) -> bool:
-        """Says whether it is larger or smaller than `value` beyond its noise."""
+        """Returns whether it is larger or smaller than `value` beyond its noise."""
         return self.judged and not self.low <= value <= self.high
 
 
@@ -59,8 +59,8 @@ def factor_apart(ours: Iterable[float], theirs: Iterable[float]) -> Factor:
 def interval(values: Iterable[float]) -> tuple[float, float]:
     """Returns where the median lies, whatever the distribution, as far as chance allows.
 
-    That so many of n values lie on one side of their distribution's median is as likely as so many
-    heads in n throws of a coin. With fewer than five values it is from the least to the most.
+    That k of n values lie on one side of their distribution's median is as likely as k heads in n
+    throws of a coin. With fewer than five values it is from the least to the most.
 
     Raises:
         ConfigurationError: there are no values.

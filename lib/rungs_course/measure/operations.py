@@ -2,9 +2,9 @@
 
 A multiply-add is two operations. Counted is what any learner has to do: of the first layer's
 one-hot numbers only those that are 1, of 4672 actions only the legal ones. Norms, the softmax, the
-loss and the optimizer are not: beside products of matrices they are few operations, though they may
-take long. So every learner's share of the peak is of the same work, and what it does beyond that
-lowers it.
+loss and the optimizer are not: compared with products of matrices they are few operations, though
+they may take long. So every learner's share of the peak is of the same work, and what it does
+beyond that lowers it.
 """
 
 import dataclasses

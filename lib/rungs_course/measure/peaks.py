@@ -29,10 +29,9 @@ _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
 
 
 def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Measures the peaks of computing, interleaved.
+    """Measures the peaks of computing, interleaved, by each of some numbers of threads.
 
     Args:
-        threads: numbers of threads.
         repeats: measurements of each.
         seconds: about how long each takes.
 
@@ -58,7 +57,7 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
 
 @functools.cache
 def float32_peak(threads: int) -> float:
-    """Measures how many operations in float32 so many threads do a second, the best of three.
+    """Measures how many operations in float32 `threads` do a second, the best of three.
 
     It is measured once in a process.
 
@@ -82,12 +81,12 @@ def core_speed() -> dict[str, float | None]:
 
     Returns:
         `clock_mhz`, by a chain of operations that take a cycle each, and `flops_per_cycle`, of
-        multiply-adds in float32, which tells apart processors that go by one name: the best of nine
-        of each, in turns. Both are None where there is no g++ to compile the measurement with.
+        multiply-adds in float32, which distinguishes processors that go by one name: the best
+        of nine of each, in turns. Both are None where there is no g++ to compile it with.
     """
     try:
         api = compiled.load_machine()
-    except (CompilerError, OSError):  # there is no g++, or no sources beside a wheel's library
+    except (CompilerError, OSError):  # there is no g++, or no sources next to a wheel's library
         return {"clock_mhz": None, "flops_per_cycle": None}
     best = {"float32": 0.0, "clock": 0.0}
     numbers = {peak: _peak(api, peak) for peak in best}
@@ -106,12 +105,7 @@ def core_speed() -> dict[str, float | None]:
 
 
 def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Measures the bandwidth of each cache and of memory, interleaved.
-
-    Args:
-        threads: numbers of threads.
-        repeats: measurements of each.
-        seconds: about how long each takes.
+    """Measures the bandwidth of each cache and of memory; arguments as of `measure_compute`.
 
     Returns:
         A row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
@@ -141,9 +135,7 @@ def measure_writing(
 
     Args:
         sizes: bytes, of all threads together.
-        threads: numbers of threads.
-        repeats: measurements of each.
-        seconds: about how long each takes.
+        threads, repeats, seconds: as of `measure_compute`.
 
     Returns:
         A row per size, number of threads and repeat: `bytes`, `threads`, `repeat`, `per_second`:
@@ -190,9 +182,9 @@ def _rate(work: int, run: Callable[[int], float], seconds: float) -> Callable[[]
 
 
 def _iterations(run: Callable[[int], float], seconds: float) -> int:
-    """Returns how many iterations take about so long."""
+    """Returns how many iterations take about `seconds`."""
     iterations = 1
-    # The shortest of three, as a thread that is interrupted tells nothing of its work.
+    # The shortest of three, as an interrupted thread's time is not that of its work.
     while (took := min(run(iterations) for _ in range(3))) < seconds / 8:
         if took < 0:
             raise MemoryError("there is no memory left to measure its bandwidth with")

@@ -15,12 +15,9 @@ from rungs_course.measure.verify import any_actions
 def profile_steps(
     env: VectorEnv, *, seed: int, steps: int, path: Path | None = None
 ) -> pd.DataFrame:
-    """Profiles `steps` random steps.
+    """Profiles random steps of one of our environments in Python.
 
     Args:
-        env: one of our environments in Python.
-        seed: of episodes and actions.
-        steps: steps profiled.
         path: where the profile goes as cProfile writes it, for snakeviz.
 
     Returns:

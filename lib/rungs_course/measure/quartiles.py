@@ -1,4 +1,4 @@
-"""The spread that every measurement is told with."""
+"""The spread that every measurement is reported with."""
 
 import pandas as pd
 

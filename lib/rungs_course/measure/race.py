@@ -22,15 +22,15 @@ from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.turns import Name, rounds
 from rungs_course.measure.verify import verify
 
-_MOST_STEPS = 5000  # per segment: enough for any clock
+_MAX_STEPS = 5000  # per segment: enough for any clock
 
 # A FEN takes longer than a step: positions of more boards are compared by their outputs alone.
-_MOST_FENS = 65536
+_MAX_FENS = 65536
 
 
 def steps_of(plies: int, num_envs: int) -> int:
-    """Returns how many steps of all boards make about so many plies: one or more, not too many."""
-    return min(max(1, plies // num_envs), _MOST_STEPS)
+    """Returns how many steps of all boards make about `plies` plies: one or more, not too many."""
+    return min(max(1, plies // num_envs), _MAX_STEPS)
 
 
 def race(
@@ -125,17 +125,12 @@ def _check_same(
     name: object, env: ChessVectorEnv, reached: tuple, pilot: ChessVectorEnv, expected: tuple
 ) -> None:
     verify(str(name), reached, expected, "from the pilot's")
-    if env.num_envs <= _MOST_FENS and env.fens() != pilot.fens():
+    if env.num_envs <= _MAX_FENS and env.fens() != pilot.fens():
         raise MismatchError(f"{name}: positions differ from the pilot's")
 
 
 def output_floor(env: VectorEnv, threads: int = 1, repeats: int = 9) -> tuple[int, float]:
     """Times nothing but overwriting as many bytes as one `step` writes: no rung can beat it.
-
-    Args:
-        env: whose outputs.
-        threads: that write, each its share, as `rungs_course.measure.peaks.measure_writing`.
-        repeats: measurements.
 
     Returns:
         The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write

@@ -26,7 +26,7 @@ def race_on_ranks(
         **race_settings: of `rungs_course.measure.race.race`, the same for all.
 
     Returns:
-        As `race`, racers "cpp" and "mpi", with `num_envs` and `mask` beside.
+        As `race`, racers "cpp" and "mpi", with columns `num_envs` and `mask`.
     """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "race.csv"
@@ -53,13 +53,11 @@ def race_games(
     """Races on one rank, as all others do at the same time.
 
     Args:
-        games: see `race_on_ranks`.
-        threads: see `race_on_ranks`.
-        race_settings: see `race_on_ranks`.
+        games, threads, race_settings: as of `race_on_ranks`.
         beside: further racers of rank 0, by name, from `num_envs` and `mask`.
 
     Returns:
-        Of each game the rows of `race`, with `num_envs` and `mask` beside; nothing where the rank
+        Of each game the rows of `race`, with columns `num_envs` and `mask`; nothing where the rank
         serves another.
     """
     frames = []

@@ -53,22 +53,13 @@ def load(path: Path) -> pd.DataFrame:
 
 
 def recorded_folders(root: Path) -> list[Path]:
-    """Returns the folders of recorded results, this machine's first if there is one.
-
-    Args:
-        root: of the source tree.
-    """
+    """Returns the folders of recorded results in a source tree, this machine's first."""
     folders = sorted(path for path in (root / "data" / "recorded").glob("*") if path.is_dir())
     own = slug()
     return sorted(folders, key=lambda folder: folder.name != own)
 
 
 def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:
-    """Returns the tables of one name that were recorded on machines with a GPU.
-
-    Args:
-        name: the file's.
-        root: of the source tree.
-    """
+    """Returns the tables of a file's name that were recorded on machines with a GPU."""
     tables = map(load, sorted((root / "data" / "recorded").glob(f"*/{name}")))
     return [table for table in tables if table.attrs["provenance"].get("gpu", "None") != "None"]

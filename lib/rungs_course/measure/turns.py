@@ -19,9 +19,6 @@ def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
     Every other round is the other way round: none is always the one after another. Each begins when
     the threads of the one before are asleep.
 
-    Args:
-        racers: functions, by name.
-
     Yields:
         What each returned, by name.
     """
@@ -45,16 +42,7 @@ def _stay_awake(seconds: float) -> None:
 def timed_rounds(
     racers: Racers[Name], *, repeats: int, warmup: int
 ) -> Iterator[tuple[Name, int, Any]]:
-    """Calls each racer so often, after some rounds that don't count.
-
-    Args:
-        racers: as of `rounds`.
-        repeats: rounds that count.
-        warmup: rounds that come first.
-
-    Yields:
-        Name, repeat, and what the racer returned.
-    """
+    """Yields `repeats` rounds after `warmup`: name, repeat, and what the racer returned."""
     for repeat, outcomes in enumerate(islice(rounds(racers), warmup, warmup + repeats)):
         for name, outcome in outcomes.items():
             yield name, repeat, outcome

@@ -45,27 +45,16 @@ def together(count: Callable, runs: Iterable[tuple]) -> list:
 
 
 def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
-    """Callgrind's report on `step` alone.
-
-    Args:
-        boards: number of boards.
-        steps: steps of all boards.
-        mask: as of `rungs.make`.
-        *options: further ones for callgrind.
+    """Returns callgrind's report on `step` alone, in `steps` steps of all boards.
 
     Raises:
-        CompilerError: g++ or valgrind failed; the message holds what it said.
+        CompilerError: g++ or valgrind failed; the message holds what it printed.
     """
     return callgrind_of("rungs_chess_serial_step", _program(boards, steps, mask, 1), *options)
 
 
 def callgrind_of(function: str, command: list[str], *options: str) -> str:
-    """Callgrind's report on one function of a program.
-
-    Args:
-        function: a C function's name; what it calls is counted too.
-        command: the program and its arguments.
-        *options: further ones for callgrind.
+    """Returns callgrind's report on one C function of a program, with what it calls.
 
     Raises:
         CompilerError: as `callgrind`.
@@ -90,9 +79,7 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
     """Instructions, memory accesses, branches, and what two simulated caches miss.
 
     Args:
-        boards: number of boards.
-        steps: steps of all boards.
-        mask: as of `rungs.make`.
+        boards, steps, mask: as of `callgrind`.
         first: the first level's geometry.
         last: that of the level taken for the last.
 
@@ -113,8 +100,8 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
 
 def totals(report: str) -> dict[str, int]:
     """Returns what a report of callgrind counts in all, by our names of it."""
-    names = _told(r"^events: (.*)$", report).split()
-    numbers = _told(r"^(?:totals|summary): (.*)$", report).split()
+    names = _found(r"^events: (.*)$", report).split()
+    numbers = _found(r"^(?:totals|summary): (.*)$", report).split()
     # Zeros at the end of a line are left out.
     counted = dict.fromkeys(names, 0) | dict(zip(names, map(int, numbers), strict=False))
     return {
@@ -131,11 +118,6 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
     many as they have 64-bit lanes. That is a lower estimate: an instruction that adds what it loads
     is not counted. All instructions are an upper one. Bytes are those that instructions load and
     store, whichever cache serves them.
-
-    Args:
-        boards: number of boards.
-        steps: steps of all boards, from the start of a game.
-        mask: as of `rungs.make`.
 
     Returns:
         "operations", "instructions" (lanes counted, too) and "bytes" per ply.
@@ -168,8 +150,8 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
 def _lackey(report: str) -> dict:
     """Operations, instructions and bytes of a whole process."""
     report = report.replace(",", "")
-    instructions, moved = int(_told(r"guest instrs:\s+(\d+)", report)), 0
-    elsewhere = int(_told(r"Jccs:[^:]*total:\s+(\d+)", report))
+    instructions, moved = int(_found(r"guest instrs:\s+(\d+)", report)), 0
+    elsewhere = int(_found(r"Jccs:[^:]*total:\s+(\d+)", report))
     for kind, *numbers in re.findall(r"\b([IFV])(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", report):
         bits, loads, stores, computed = map(int, numbers)
         moved += bits // 8 * (loads + stores)
@@ -179,8 +161,8 @@ def _lackey(report: str) -> dict:
     return {"operations": instructions - elsewhere, "instructions": instructions, "bytes": moved}
 
 
-def _told(pattern: str, report: str) -> str:
-    """Returns what a report of valgrind says where the pattern first fits."""
+def _found(pattern: str, report: str) -> str:
+    """Returns what a report of valgrind holds where the pattern first fits."""
     return next(re.finditer(pattern, report, re.MULTILINE))[1]
 
 

@@ -34,9 +34,8 @@ def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
     Rows of final observations count where an episode ended.
 
     Args:
-        name: whose outputs ours are.
-        ours: what it returned.
-        theirs: what it should have.
+        name: whose outputs `ours` are.
+        theirs: what it should have returned.
         when: that was, in words.
 
     Raises:
@@ -79,8 +78,6 @@ def verify_games(envs: Mapping[str, VectorEnv], *, seed: int, steps: int) -> Non
 
     Args:
         envs: by name, with equal settings; the first says what is right.
-        seed: of episodes and actions.
-        steps: of all boards.
 
     Raises:
         MismatchError: one differs from the first; the message names it, the output and the step.

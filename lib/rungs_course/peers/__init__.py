@@ -1,4 +1,4 @@
-"""Other projects' environments, to be measured beside our rungs and compared with their rules.
+"""Other projects' environments, to be raced against our rungs and compared with their rules.
 
 `PROJECTS` is the one place where a project is registered: what doctor looks for, notebooks race and
 the conformance suite asks follows from it.
@@ -26,7 +26,7 @@ class Project:
         distribution: its package.
         extra: the one of ours that installs it, or what it needs; "" for none.
         chess: MODULE:CLASS, of `rungs_course.peers.peer.ChessPeer`; "" where its chess is not here.
-        besides: what else to do beside installing the extra.
+        besides: what else to do after installing the extra.
         folder: the environment variable that names a clone of it, where it may be one.
     """
 
@@ -83,7 +83,7 @@ def versions() -> dict[str, str | None]:
 
 
 def how_to_get(name: str) -> str:
-    """Says how to install one of `PROJECTS` that has an extra."""
+    """Returns how to install one of `PROJECTS` that has an extra."""
     return install_hint(PROJECTS[name].extra) + PROJECTS[name].besides
 
 
@@ -118,7 +118,7 @@ def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
         names: as there, or a project with chess; "peers" is all of these and python-chess, as far
             as they are here.
     """
-    projects = {name: project.chess for name, project in PROJECTS.items() if project.chess}
+    projects = {name: made for name, made in CHESS.items() if name in PROJECTS}
     chosen: dict[str, tuple[str, bool]] = {}
     for name in names:
         several = name == "peers"

@@ -31,14 +31,7 @@ def to_ours(planes: Sequence[tuple[int, int, int | None]]) -> np.ndarray:
 
 
 def inverse(to_ours: np.ndarray) -> np.ndarray:
-    """Returns a peer's action for each of ours.
-
-    Args:
-        to_ours: our action for each of a peer's, -1 for none.
-
-    Returns:
-        (4672,) int64, -1 for none.
-    """
+    """Returns a peer's action for each of ours, (4672,) int64, -1 for none; from `to_ours`."""
     to_theirs = np.full(NUM_ACTIONS, -1)
     theirs = np.flatnonzero(to_ours >= 0)
     to_theirs[to_ours[theirs]] = theirs
@@ -46,10 +39,5 @@ def inverse(to_ours: np.ndarray) -> np.ndarray:
 
 
 def our_mask(theirs: np.ndarray, to_theirs: np.ndarray) -> np.ndarray:
-    """Returns a peer's masks, (N, n), with its actions in our order, (N, 4672) bool.
-
-    Args:
-        theirs: the masks.
-        to_theirs: of `inverse`.
-    """
+    """Returns a peer's masks, (N, n), with its actions in our order, (N, 4672) bool."""
     return theirs.take(to_theirs, axis=1).astype(np.bool_) & (to_theirs >= 0)

@@ -50,7 +50,6 @@ class OurCartPole(CartPole):
     """One of ours.
 
     Args:
-        num_envs: environments.
         threads: of `openmp`, of `threads` and of PyTorch on the CPU; others have one, or a GPU.
         rung: its name.
         at_once: steps that a call takes; more than one are random ones of `step_many`.
@@ -106,13 +105,7 @@ class OurCartPole(CartPole):
 
 
 class GymnasiumCartPole(CartPole):
-    """Gymnasium's own.
-
-    Args:
-        num_envs: environments.
-        threads: not used: "async" has a process per environment.
-        mode: of `gymnasium.make_vec`: "sync", "async" or "vector_entry_point".
-    """
+    """Gymnasium's own, by a `mode` of `gymnasium.make_vec`."""
 
     def __init__(self, num_envs: int, threads: int = 1, *, mode: str):
         super().__init__(num_envs, threads)

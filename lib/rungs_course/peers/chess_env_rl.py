@@ -13,7 +13,7 @@ from rungs_course.peers.peer import ChessPeer, Step
 
 # Its planes: seven steps along each of these ways, as its mover sees them; a knight's jumps; and
 # pawns that become a knight, bishop or rook along each of the first three. Squares are counted from
-# a8 to h1, whoever moves.
+# a8 to h1, whichever side moves.
 _WAYS = ((-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0))
 _JUMPS = range(56, 64)
 
@@ -114,7 +114,7 @@ class ChessEnvRlGames(ChessPeer):
 def moves_of(game: Any) -> dict[str, int]:
     """Returns a game's actions by the moves that they are, as UCI writes them.
 
-    Jumps of a knight share actions, so that a number doesn't tell which it is: each of those is
+    Jumps of a knight share actions, so that a number may stand for several: each of those is
     played and taken back.
     """
     state = game.save_state()

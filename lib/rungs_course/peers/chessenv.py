@@ -105,7 +105,7 @@ class ChessEnvGames(ChessPeer):
         return chosen
 
     def outcome(self) -> Outcome:
-        """See `Environment`; it tells what the mover got."""
+        """See `Environment`; it gives what the mover got."""
         white = float(self.result[0])
         rewards = (None, -white) if self.board.turn else (white, None)
         return Outcome(terminated=bool(self.ended[0]), rewards=rewards)

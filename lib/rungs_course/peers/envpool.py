@@ -71,7 +71,7 @@ class EnvPoolChess(ChessPeer):
         draws=PgxChess.STEP.draws,
         reset="a step of its own, which ignores its action",
     )
-    MOST_PLIES = PgxChess.MOST_PLIES
+    MAX_PLIES = PgxChess.MAX_PLIES
 
     def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)

@@ -46,13 +46,10 @@ CASTLING_OF = {
 
 
 def to_rungs(action: int) -> int:
-    """Returns our action for OpenSpiel's.
-
-    Args:
-        action: OpenSpiel's id, of a move that stays on the board.
+    """Returns our action for OpenSpiel's id.
 
     Raises:
-        ConfigurationError: it is no such action.
+        ConfigurationError: it is no action, or leaves the board.
     """
     ours = int(TO_OURS[integer("action", action, 0, len(TO_OURS) - 1)])
     if ours < 0:
@@ -61,11 +58,10 @@ def to_rungs(action: int) -> int:
 
 
 def to_open_spiel(action: int, legal: Sequence[int]) -> int:
-    """OpenSpiel's action for ours.
+    """Returns OpenSpiel's action for ours.
 
     Args:
-        action: a legal one, in our ids.
-        legal: what OpenSpiel's `legal_actions()` says: castling has ids of its own.
+        legal: OpenSpiel's `legal_actions()`: castling has ids of its own.
 
     Raises:
         ConfigurationError: the action is not legal.

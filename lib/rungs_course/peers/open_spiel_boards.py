@@ -5,10 +5,10 @@ Everything around them is done in NumPy for all boards at once: from OpenSpiel's
 observations, from its action ids to our masks and back.
 
 Its rules are ours but for one. Threefold repetition asks for the same position with the same moves.
-OpenSpiel also tells apart positions of which one has an en-passant capture that is not legal, as
+OpenSpiel also distinguishes positions of which one has an en-passant capture that is not legal, as
 where the pawn that would capture is pinned: then it counts one repetition less than ours.
 
-And one thing it does not tell: a stalemate in which nobody has the material to mate is reported as
+And one thing differs: a stalemate in which neither side has the material to mate is reported as
 `STALEMATE`, where our rungs say `INSUFFICIENT_MATERIAL`. It is a draw either way.
 """
 
@@ -35,7 +35,7 @@ _PLANES = 20
 _PIECE_OF_PLANE = np.zeros(_PLANES, np.float32)
 _PIECE_OF_PLANE[: 2 * len(_KINDS)] = [sign * kind for kind in _KINDS for sign in (1, -1)]
 _REPETITIONS, _SIDE, _CLOCK = 13, 14, 15
-_MOST_REPETITIONS, _MOST_CLOCK = 2, 101  # what 1.0 stands for
+_MAX_REPETITIONS, _MAX_CLOCK = 2, 101  # what 1.0 stands for
 # Rights to castle are in its order White's long, short, Black's long, short; ours begins with the
 # mover's short, long.
 _RIGHTS_OF_WHITE, _RIGHTS_OF_BLACK = (17, 16, 19, 18), (19, 18, 17, 16)
@@ -61,11 +61,6 @@ class OpenSpielBoards(Boards):
 
     `opponent` is None or "random", `obs` "board", `autoreset_mode` SAME_STEP, and episodes begin
     with the initial position. `get_state` and `set_state` raise `UnavailableError`.
-
-    Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`.
 
     Raises:
         ConfigurationError: a setting is not supported here; the message names it.
@@ -251,7 +246,7 @@ def _check_supported(settings: ChessSettings) -> None:
 
 
 def _players(plies: np.ndarray) -> list[int]:
-    """OpenSpiel's numbers of who moves after so many plies: 0 is Black, 1 White, who begins."""
+    """OpenSpiel's numbers of who moves after `plies`: 0 is Black, 1 White, who begins."""
     return (plies % 2 == 0).astype(int).tolist()
 
 
@@ -279,7 +274,7 @@ def _observations(tensors: np.ndarray) -> np.ndarray:
     rows[:, :64] = np.where(black, -flipped, squares)
     rows[:, 64:68] = np.where(black, numbers[:, _RIGHTS_OF_BLACK], numbers[:, _RIGHTS_OF_WHITE])
     rows[:, 68] = -1
-    rows[:, 69] = np.rint(numbers[:, _CLOCK] * _MOST_CLOCK)
-    rows[:, 70] = np.rint(numbers[:, _REPETITIONS] * _MOST_REPETITIONS)
+    rows[:, 69] = np.rint(numbers[:, _CLOCK] * _MAX_CLOCK)
+    rows[:, 70] = np.rint(numbers[:, _REPETITIONS] * _MAX_REPETITIONS)
     rows[:, 71] = black[:, 0]
     return rows

@@ -13,11 +13,9 @@ class OurChess(ChessPeer):
     """A rung with self-play.
 
     Args:
-        num_envs: boards.
         threads: of the rungs `openmp` and `threads`; others have one.
         rung: its name, or that of a peer behind our interface.
-        obs: as of `rungs.make`.
-        mask: likewise.
+        obs, mask: as of `rungs.make`.
     """
 
     STEP: ClassVar = Step(
@@ -58,8 +56,6 @@ class OnDevice(Peer):
     """The rung cuda, playing at random without an agent.
 
     Args:
-        num_envs: boards.
-        threads: not used.
         device: "cuda", or "cpu" to run the kernels' code on the host.
         at_once: plies that a launch takes.
         **settings: of the rung.

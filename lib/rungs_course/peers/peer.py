@@ -19,7 +19,7 @@ class Step:
     """What one step of a peer includes, in words.
 
     Attributes:
-        mask: how it tells which actions are legal.
+        mask: how legal actions are given.
         observation: what an agent sees, of whom.
         draws: the rules by which a game is drawn.
         reset: who begins the next game, and whether that is a step of its own.
@@ -63,21 +63,21 @@ class Peer(abc.ABC):
 
 
 class ChessPeer(Peer, Environment):
-    """A batch of chess games, whose actions can be told in ours.
+    """A batch of chess games, whose actions can be translated to ours.
 
-    A batch of one is what the conformance suite asks, which begins games by `begin`. The board
-    beside it only translates; which moves are legal and how the game ends the peer says itself.
+    A batch of one is what the conformance suite asks, which begins games by `begin`. `board`
+    only translates; which moves are legal and how the game ends is the peer's own answer.
 
     Attributes:
         STEP: what a step includes.
-        MOST_PLIES: where it ends games that the rules don't, or None.
+        MAX_PLIES: where it ends games that the rules don't, or None.
         ended: (N,) bool, the games that the last step ended.
         result: (N,) float, what White got of them: 1, 0 or -1.
         board: the position of the game that the suite plays, as python-chess has it.
     """
 
     STEP: ClassVar[Step]
-    MOST_PLIES: ClassVar[int | None] = None
+    MAX_PLIES: ClassVar[int | None] = None
 
     ended: np.ndarray
     result: np.ndarray
@@ -122,7 +122,7 @@ class ChessPeer(Peer, Environment):
         return [move.uci() if move else f"action {action}" for action, move in moves]
 
     def pushed(self, move: str) -> Any:
-        """Plays a move on the board beside; returns it as `step` takes it."""
+        """Plays a move on `board`; returns it as `step` takes it."""
         action = action_on(chess.Move.from_uci(move), self.board)
         self.board.push_uci(move)
         return self.native(np.array([action]))

@@ -57,7 +57,7 @@ def import_jax():
 
 
 class PgxChess(ChessPeer):
-    """See `ChessPeer`. A step is compiled when it is first taken with so many boards on a machine.
+    """See `ChessPeer`. A step is compiled when a number of boards is first stepped on a machine.
 
     Raises:
         UnavailableError: Pgx or JAX is not installed.
@@ -69,7 +69,7 @@ class PgxChess(ChessPeer):
         draws="stalemate, insufficient material, 50 moves, threefold repetition, 512 plies",
         reset="in the same step",
     )
-    MOST_PLIES = 512
+    MAX_PLIES = 512
 
     def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)

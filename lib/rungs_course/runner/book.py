@@ -23,7 +23,7 @@ from rungs_course.show import machines
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs_course.show.image` writes it
-_WORDS, _TAG = ("LabelModel", "HTMLModel"), re.compile("<[^>]*>")
+_LABELS, _TAG = ("LabelModel", "HTMLModel"), re.compile("<[^>]*>")
 
 # What the pages show, include or link to, at the same place as in the source tree.
 _SOURCES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cpp", "data", "docs", "figures", "lib")
@@ -38,10 +38,10 @@ def build(out: Path = OUT) -> Path:
         The front page.
 
     Raises:
-        ConfigurationError: there is no run in `out`, or its `book` is somebody else's.
+        ConfigurationError: there is no run in `out`, or its `book` is not ours.
         StorageError: a page can't be written.
-        BookError: Sphinx found fault with a page, with a dead link for instance; the message holds
-            what it said. The book is there all the same.
+        BookError: Sphinx finds fault with a page, with a dead link for instance; the message holds
+            what it printed. The book is there all the same.
     """
     with tempfile.TemporaryDirectory() as folder:
         stage(out, Path(folder, "stage"))
@@ -49,18 +49,14 @@ def build(out: Path = OUT) -> Path:
 
 
 def stage(out: Path, folder: Path) -> None:
-    """Lays out what Sphinx reads as in the source tree, so that all links between pages hold.
-
-    Args:
-        out: the run's folder.
-        folder: where to; made.
+    """Lays out in `folder` what Sphinx reads as in the source tree, so that all links hold.
 
     Raises:
         ConfigurationError: there is no run in `out`.
     """
     manifest = manifests.read(out)
-    for beside in ("labs", "solutions"):
-        (folder / "notebooks" / beside).mkdir(parents=True)
+    (folder / "notebooks" / "solutions").mkdir(parents=True)
+    shutil.copytree(NOTEBOOKS / "labs", folder / "notebooks" / "labs")
     for name in _SOURCES:
         source = paths.ROOT / name
         if source.is_dir():
@@ -76,9 +72,6 @@ def stage(out: Path, folder: Path) -> None:
         entry = manifest["notebooks"].get(notebook.stem, {"status": "left out"})
         page = nbformat.read(executed if executed.exists() else notebook, as_version=4)
         nbformat.write(_page(page, _origin(manifest, entry)), folder / "notebooks" / notebook.name)
-    for notebook in sorted(NOTEBOOKS.glob("labs/*.ipynb")):
-        page = _lab(nbformat.read(notebook, as_version=4))
-        nbformat.write(page, folder / "notebooks" / "labs" / notebook.name)
     for notebook in sorted(NOTEBOOKS.glob("solutions/*.ipynb")):
         page = _answers(nbformat.read(notebook, as_version=4), notebook.name)
         nbformat.write(page, folder / "notebooks" / "solutions" / notebook.name)
@@ -87,18 +80,11 @@ def stage(out: Path, folder: Path) -> None:
 def _left_out(folder: str, names: list[str]) -> set[str]:
     """Returns which files of a folder are not of the source tree: figures and folders of runs."""
     made = {"run", "__pycache__"}
-    return {name for name in names if name in made or manifests.exists(Path(folder) / name)}
+    return {n for n in names if n in made or Path(folder, n, manifests.NAME).exists()}
 
 
 def make(staged: Path, book: Path) -> Path:
-    """Makes the pages of a staged tree, in place of those that we made there.
-
-    Returns:
-        The front page.
-
-    Raises:
-        BookError, ConfigurationError, StorageError: as `build`.
-    """
+    """Makes the pages of a staged tree, in place of those that we made there; as `build`."""
     with (
         locked_output_dir(book, "book", ("*",)) as ours,
         reraise_as_storage_error(book),
@@ -145,22 +131,12 @@ def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
 
 
 def _answers(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
-    """Makes a page of a notebook's solutions, for who follows its link and for nobody else."""
+    """Makes a page of a notebook's solutions that neither the menu nor the search leads to."""
     notebook.metadata |= {"orphan": True, "nosearch": True}
     notebook.cells = cells = _without_parameters(notebook)
     title, _, rest = cells[0].source.partition("\n")
     note = f"Try first: these are answers to [the exercises](../{name}). The tests run their cells."
     cells[0].source = f"{title}\n\n:::{{note}}\n{note}\n:::\n{rest}"
-    return notebook
-
-
-def _lab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Makes a page of a lab's notebook, which is opened in JupyterLab: its task, and its stub."""
-    notebook.metadata |= {"orphan": True}
-    task, _, stub, *_ = notebook.cells
-    file = "Open it by `make lab`: here nothing can be run."
-    code = stub.source.partition("\n")[2]
-    notebook.cells = [task, new_markdown_cell(f"{file}\n\n```none\n{code}\n```")]
     return notebook
 
 
@@ -174,23 +150,14 @@ def _picture(output: nbformat.NotebookNode, states: dict) -> nbformat.NotebookNo
     view = output.get("data", {}).get(_WIDGET)
     if not view:
         return output
-    for shown in _outputs(view["model_id"], states):
+    inside = list(_inside(view["model_id"], states))
+    for shown in (shown for state in inside for shown in state.get("outputs", [])):
         if picture := _PNG.search(shown.get("data", {}).get("text/html", "")):
             return new_output("display_data", data={"image/png": picture[1]})
-    if asked := " ".join(_labels(view["model_id"], states)):
+    labels = (s.get("value") or "" for s in inside if s.get("_model_name") in _LABELS)
+    if asked := " ".join(filter(None, (_TAG.sub("", label).strip() for label in labels))):
         return new_output("display_data", data={"text/markdown": f"*{asked}*"})
     return new_output("display_data", data={"text/plain": "(a widget)"})
-
-
-def _outputs(model: str, states: dict) -> list[dict]:
-    """Returns all that is shown inside a widget."""
-    return [shown for state in _inside(model, states) for shown in state.get("outputs", [])]
-
-
-def _labels(model: str, states: dict) -> list[str]:
-    """Returns what is written inside a widget beside its controls, without its markup."""
-    written = (s for s in _inside(model, states) if s.get("_model_name") in _WORDS)
-    return [words for each in written if (words := _TAG.sub("", each.get("value") or "").strip())]
 
 
 def _inside(model: str, states: dict) -> Iterator[dict]:

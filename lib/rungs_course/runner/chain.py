@@ -9,12 +9,10 @@ from rungs._src.core.atomic import remove_leftovers
 from rungs._src.core.folder import Folder, locked_output_dir
 from rungs.errors import ConfigurationError, NotebookError, UnavailableError
 from rungs_course import paths
-from rungs_course.machine import busy
+from rungs_course.measure import disturbance
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner import pace
-from rungs_course.runner.kernels import KernelServer
-from rungs_course.runner.notebook import KERNELS, declared_parameters, execute
-from rungs_course.runner.progress import Progress, in_words
+from rungs_course.runner.notebook import declared_parameters, execute
 
 NOTEBOOKS = paths.ROOT / "notebooks"
 OUT = paths.ROOT / "data" / "run"
@@ -73,17 +71,14 @@ def run(
     with _claimed(out) as folders:
         if before:
             before()
-        expectation = pace.expect(size, [notebook.stem for notebook in chosen], out)
-        manifest = manifests.new(settings, chosen) | {"expected": expectation.seconds}
+        names = [notebook.stem for notebook in chosen]
+        manifest = manifests.new(settings, chosen) | {"expected": pace.expect(size, names, out)}
         # All of this before anything is removed: the disk may be full.
         for folder in folders:
             folder.note([])
         manifests.write(manifest, out)
         for folder in folders:
             folder.clear()
-        if expectation.seconds:
-            total = in_words(sum(expectation.seconds.values()))
-            say(f"About {total}, estimated from {expectation.source}")
         _run_rest(manifest, chosen, values, folders, say)
 
 
@@ -92,13 +87,8 @@ def resume(
 ) -> None:
     """Goes on with the run in `out` where it stopped, with its own size and parameters.
 
-    What it runs is never said by that folder, which may come from elsewhere: it is the notebooks
+    What it runs is never taken from that folder, which may come from elsewhere: it is the notebooks
     that are here, unchanged since.
-
-    Args:
-        out: the run's folder.
-        notebooks: the folder they are in.
-        say: where progress goes, line by line.
 
     Raises:
         ConfigurationError: there is no run, it is under way, its manifest is malformed, or its
@@ -126,11 +116,23 @@ def _checked(
     if size not in CELL_SECONDS:
         raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
     if places := sorted({"out", "figures"} & given.keys()):
-        raise ConfigurationError(f"{', '.join(places)}: a run's folder is said by --out")
-    chosen = _select(notebooks, only)
+        raise ConfigurationError(f"{', '.join(places)}: --out sets a run's folder")
+    numbered = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
+    if not numbered:
+        raise ConfigurationError(f"no notebooks in {notebooks}")
+    if unknown := sorted(set(only or ()) - numbered.keys()):
+        raise ConfigurationError(
+            f"no notebook {', '.join(unknown)}; there are: {', '.join(numbered)}"
+        )
+    chosen = [path for number, path in numbered.items() if only is None or number in only]
     values = {"size": size, "seed": 0, "out": str(out), "figures": str(_figures(out))} | given
     for notebook in chosen:
-        _check_parameters(notebook, values)
+        known = declared_parameters(notebook)
+        if unknown := sorted(values.keys() - known):
+            raise ConfigurationError(
+                f"{notebook.name} has no parameter {', '.join(unknown)}; "
+                f"it has: {', '.join(sorted(known))}"
+            )
     return chosen, values
 
 
@@ -153,56 +155,49 @@ def _claimed(out: Path) -> Iterator[list[Folder]]:
 
 
 def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Folder], say) -> None:
-    out = folders[0].path
-    for name in _NAMES[1:]:
-        remove_leftovers(out / name)
-    progress = Progress([notebook.stem for notebook in chosen], manifest["expected"], say)
-    with KernelServer() as server:
-        _run_each(manifest, chosen, values, folders, progress, server)
-    say(
-        f"Done in {in_words(progress.elapsed())}: "
-        f"{len(chosen)} notebooks in {out / 'notebooks'}; "
-        "python -m rungs_course book makes pages of them"
-    )
-    say(f"Results in {out / 'results'}, figures in {values['figures']}")
-
-
-def _run_each(
-    manifest: dict,
-    chosen: list[Path],
-    values: dict,
-    folders: list[Folder],
-    progress: Progress,
-    server: KernelServer,
-) -> None:
     """Runs the notebooks that are not done yet, and keeps the manifest true."""
     out, seconds = folders[0].path, manifest["settings"]["cell_seconds"]
-    for notebook in chosen:
+    for name in _NAMES[1:]:
+        remove_leftovers(out / name)
+    names, begin = [notebook.stem for notebook in chosen], time.monotonic()
+    for i, notebook in enumerate(chosen):
         name, entry = notebook.stem, manifest["notebooks"][notebook.stem]
+        label = f"[{i + 1}/{len(chosen)}] {name}"
         if entry["status"] == "done":
-            progress.done_before(name, entry["seconds"])
+            say(f"{label}: done before, {entry['seconds']:.1f} s")
             continue
-        progress.begins(name)
-        entry["busy"] = busy.busy_for(_LOOK)
-        times, start = busy.cpu_times(), time.perf_counter()
+        alone, rest = (pace.about(manifest["expected"], each) for each in ([name], names[i:]))
+        say(f"{label} … {alone}{rest and f'; {rest} left'}".rstrip())
+        entry["busy"] = disturbance.busy_for(_LOOK)
+        times, start = disturbance.cpu_times(), time.perf_counter()
+        lacks = ""
         try:
             with _noting(folders, name):
-                entry["status"], lacks = _run_one(notebook, out, values, seconds, server)
+                execute(notebook, out / "notebooks" / notebook.name, values, seconds)
+            entry["status"] = "done"
+        except UnavailableError as error:
+            entry["status"], lacks = "unavailable", f"unavailable here: {error}; "
         except NotebookError:
             entry["status"] = "failed"
             raise
         finally:
             entry["seconds"] = time.perf_counter() - start
-            entry["stolen"] = busy.stolen_since(times)
+            entry["stolen"] = disturbance.stolen_since(times)
             manifests.write(manifest, out)
-        progress.ends(name, entry["seconds"], lacks)
+        elapsed = pace.in_words(time.monotonic() - begin)
+        say(f"{label}: {lacks}{entry['seconds']:.1f} s; {elapsed} so far")
+    say(
+        f"Done: {len(chosen)} notebooks in {out / 'notebooks'}; "
+        "python -m rungs_course book makes pages of them"
+    )
+    say(f"Results in {out / 'results'}, figures in {values['figures']}")
 
 
 @contextlib.contextmanager
 def _noting(folders: list[Folder], name: str) -> Iterator[None]:
     """Notes the files that a notebook writes: those that begin with its number, as all of them do.
 
-    What somebody puts beside them meanwhile is not the run's.
+    What others put next to them meanwhile is not the run's.
     """
     number = name.split("_")[0]
     before = [_files(folder.path, number) for folder in folders]
@@ -218,39 +213,3 @@ def _files(folder: Path, number: str) -> dict[Path, int]:
     """Returns when files were written that are named after a notebook, with those of figures."""
     found = (file for where in ("", *_NAMES[1:]) for file in (folder / where).glob(f"{number}_*"))
     return {file: file.stat().st_mtime_ns for file in found if file.is_file()}
-
-
-def _run_one(
-    notebook: Path, out: Path, values: dict, cell_seconds: int, server: KernelServer
-) -> tuple[str, str]:
-    """Runs a notebook; returns its status, and what this machine lacks for it, if anything."""
-    executed = out / "notebooks" / notebook.name
-    try:
-        execute(notebook, executed, values, cell_seconds, server.kernel(notebook.parent, KERNELS))
-    except UnavailableError as error:
-        return "unavailable", str(error)
-    return "done", ""
-
-
-def _select(folder: Path, only: list[str] | None) -> list[Path]:
-    by_number = {
-        path.name.split("_")[0]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))
-    }
-    if not by_number:
-        raise ConfigurationError(f"no notebooks in {folder}")
-    unknown = sorted(set(only or ()) - set(by_number))
-    if unknown:
-        raise ConfigurationError(
-            f"no notebook {', '.join(unknown)}; there are: {', '.join(by_number)}"
-        )
-    return [path for number, path in by_number.items() if only is None or number in only]
-
-
-def _check_parameters(notebook: Path, values: dict) -> None:
-    known = declared_parameters(notebook)
-    unknown = sorted(set(values) - known)
-    if unknown:
-        raise ConfigurationError(
-            f"{notebook.name} has no parameter {', '.join(unknown)}; "
-            f"it has: {', '.join(sorted(known))}"
-        )

@@ -1,4 +1,4 @@
-"""What is said before the chain starts: what works here, and the ladder raced for some seconds."""
+"""What is printed before the chain starts: what works here, and a race of some seconds."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ from rungs_course.studies.ladder import ladder_table
 
 # Ranks are a job of their own, and a GPU wants many more boards: notebook 07 races them all.
 RUNGS = ("python", "multiprocessing", "cpp", "openmp", "threads")
-NUM_ENVS, STEPS, SECONDS, FEWEST = 256, 4, 5, 3
+NUM_ENVS, STEPS, SECONDS, MIN_REPEATS = 256, 4, 5, 3
 
 
 def look() -> None:
@@ -38,17 +38,19 @@ def look_aside() -> None:
     """Does `look` in a process of its own, so that compiled code and MPI's are gone afterwards.
 
     Raises:
-        UnavailableError: it failed; with what it said.
+        UnavailableError: it failed; with what it printed.
     """
     command = [sys.executable, "-P", "-m", "rungs_course", "race"]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     if done.returncode:
-        said = done.stderr.splitlines() or [f"{' '.join(command[2:])} ended as {done.returncode}"]
-        raise UnavailableError(said[-1].removeprefix("rungs: "))
+        printed = done.stderr.splitlines() or [
+            f"{' '.join(command[2:])} ended as {done.returncode}"
+        ]
+        raise UnavailableError(printed[-1].removeprefix("rungs: "))
 
 
 def race_for(seconds: float) -> pd.DataFrame:
-    """Races `RUNGS` for about so long, whatever the machine; as `measure.race.race`."""
+    """Races `RUNGS` for about `seconds`, whatever the machine; returns as `measure.race.race`."""
     racers = {rung: make("chess", rung, NUM_ENVS) for rung in RUNGS}
     pilot = make("chess", "cpp", NUM_ENVS)
     rows, end = [], time.monotonic() + seconds
@@ -57,7 +59,7 @@ def race_for(seconds: float) -> pd.DataFrame:
         for repeat, taken in enumerate(segments(racers, pilot, seed=0, steps=STEPS), start=-1):
             if repeat >= 0:
                 rows += [(name, repeat, STEPS * NUM_ENVS, taken[name]) for name in racers]
-            if repeat + 1 >= FEWEST and time.monotonic() > end:
+            if repeat + 1 >= MIN_REPEATS and time.monotonic() > end:
                 break
     finally:
         for env in (*racers.values(), pilot):

@@ -34,12 +34,7 @@ OVER = ("done", "unavailable")
 
 
 def new(settings: dict, notebooks: list[Path]) -> dict:
-    """Makes a manifest for a run that starts now.
-
-    Args:
-        settings: size, parameters and the like; a resumed run takes them from here.
-        notebooks: all of the run, in order.
-    """
+    """Makes the manifest of a run that starts now; `resume` takes `settings` from it."""
     packages = sorted(d.name for d in importlib.metadata.distributions())
     return {
         "settings": settings,
@@ -67,11 +62,6 @@ def write(manifest: dict, out: Path) -> None:
     """Writes a run's manifest, whole or not at all."""
     with atomic_write(out / NAME) as unfinished:
         unfinished.write_text(json.dumps(manifest, indent=1))
-
-
-def exists(out: Path) -> bool:
-    """Returns whether there is a run in `out`."""
-    return (out / NAME).exists()
 
 
 def read(out: Path) -> dict:

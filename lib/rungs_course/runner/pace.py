@@ -1,12 +1,10 @@
-"""How long notebooks took in earlier runs, so that one may say how long they will take."""
+"""How long notebooks took in earlier runs, so that a run can say how long it will take."""
 
-import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
-from rungs._src.machine.describe import in_words
 from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.runner import manifest as manifests
@@ -14,41 +12,40 @@ from rungs_course.runner import manifest as manifests
 _NAME = "run_seconds.csv"
 
 
-@dataclasses.dataclass(frozen=True)
-class Expectation:
-    """What a run's notebooks are expected to take.
+def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) -> dict[str, float]:
+    """Returns what notebooks took in the last run in `out`, else in a recorded one, of that size.
 
-    Attributes:
-        seconds: by notebook; empty where nothing is known.
-        source: where they are from, for a sentence.
+    Returns:
+        Seconds by notebook; nothing where no run holds all of them.
     """
-
-    seconds: dict[str, float]
-    source: str
-
-
-def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) -> Expectation:
-    """Returns what notebooks took in the last run in `out`, else in one recorded, of that size."""
-    for seconds, source in _earlier(size, out, root):
-        if all(name in seconds for name in notebooks):
-            return Expectation({name: seconds[name] for name in notebooks}, source)
-    return Expectation({}, "")
-
-
-def _earlier(size: str, out: Path, root: Path) -> Iterator[tuple[dict[str, float], str]]:
-    """Runs of a size, the most telling first: seconds by notebook, and which run it was."""
-    if manifests.exists(out) and (last := manifests.read(out))["settings"]["size"] == size:
-        yield _seconds(last), "the last run here"
+    last = manifests.read(out) if (out / manifests.NAME).exists() else None
+    earlier = [_seconds(last)] if last and last["settings"]["size"] == size else []
     for folder in results.recorded_folders(root):
         if (folder / _NAME).exists():
             table = results.load(folder / _NAME)
             rows = table[table["size"] == size]
-            where = in_words(table.attrs["provenance"])
-            yield dict(zip(rows["notebook"], rows["seconds"], strict=True)), f"a run on {where}"
+            earlier.append(dict(zip(rows["notebook"], rows["seconds"], strict=True)))
+    known = (seconds for seconds in earlier if seconds.keys() >= set(notebooks))
+    return {name: seconds[name] for seconds in list(known)[:1] for name in notebooks}
+
+
+def about(expected: dict[str, float], notebooks: Iterable[str]) -> str:
+    """Says how long notebooks will take: "about 40 s", "about 3 min"; "" where it is not known."""
+    if not expected:
+        return ""
+    seconds = sum(expected[name] for name in notebooks)
+    return f"about {in_words(seconds)}" if seconds else ""
+
+
+def in_words(seconds: float) -> str:
+    """Writes a time for a reader who waits for it: "40 s", "3 min", "1.5 h"."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5970 else f"{seconds / 3600:.1f} h"
 
 
 def record(manifest: dict, folder: Path) -> Path:
-    """Keeps how long a run's notebooks took, beside those of other runs.
+    """Keeps how long a run's notebooks took, next to those of other runs.
 
     Returns:
         The file: a row per `size` and `notebook`, with its `seconds`, and `commit` and `date` of

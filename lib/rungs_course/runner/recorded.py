@@ -1,24 +1,35 @@
-"""What was recorded on a machine, and whether it is fit to stand beside others' numbers."""
+"""What is recorded of machines: keeping a run's results, and whether they are fit to be offered."""
 
 import collections
 import hashlib
 import json
 import math
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+from rungs._src.core.atomic import atomic_write
 from rungs._src.core.schema import check_is_file, schema_error
-from rungs._src.machine.describe import SAME, differing, slug, slug_of
+from rungs._src.machine.describe import SAME, describe, differing, slug, slug_of
 from rungs.errors import ConfigurationError
 from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import MAX_BUSY, MAX_STOLEN
 from rungs_course.runner import manifest as manifests
-from rungs_course.runner.chain import NOTEBOOKS
+from rungs_course.runner import pace
+from rungs_course.runner.chain import NOTEBOOKS, OUT
+from rungs_course.show import machines, readme
 
 NAME = "record.json"
 
 _NUMBER_OR_NONE = (int, float, type(None))
 _TEXT_OR_NONE = (str, type(None))
+_ENTRY = {
+    "status": str,
+    "seconds": (int, float),
+    "busy": _NUMBER_OR_NONE,
+    "stolen": _NUMBER_OR_NONE,
+}
 _FORM = {
     "machine": {
         "machine": str,
@@ -34,14 +45,7 @@ _FORM = {
             "commit": _TEXT_OR_NONE,
             "started": str,
             "versions": {...: str},
-            "notebooks": {
-                ...: {
-                    "status": str,
-                    "seconds": (int, float),
-                    "busy": _NUMBER_OR_NONE,
-                    "stolen": _NUMBER_OR_NONE,
-                }
-            },
+            "notebooks": {...: _ENTRY},
         }
     ],
     "unverified": {...: str},
@@ -54,7 +58,59 @@ def here(root: Path = paths.ROOT) -> Path:
     return root / "data" / "recorded" / slug()
 
 
-def describe(manifest: dict, folder: Path) -> dict:
+def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
+    """Keeps how long the notebooks of the run in `out` took, and its results if it is "full".
+
+    Results go to `data/recorded/<machine>/`, in place of what was recorded there of the same
+    notebooks, with a `record.json` that says of which machine, versions and runs they are; and into
+    the README and the page of machines. `check` says whether they are fit to be offered.
+
+    Returns:
+        What was written: the folder, or of a run of another size the file of its seconds.
+
+    Raises:
+        ConfigurationError: the run is not complete, or of another machine than this, a result is
+            of another one or does not say where it comes from, or what was recorded before can't
+            be read or is of another machine; nothing was recorded.
+    """
+    manifest = manifests.read(out)
+    if not manifests.is_complete(manifest):
+        raise ConfigurationError(f"the run in {out} is not complete; finish it with --resume")
+    _require_here(f"the run in {out}", manifest["machine"])
+    folder = here(root)
+    if (folder / NAME).exists():
+        before = read(folder)["machine"]
+        # Of tables from before processors were named, their numbers are not known.
+        known = tuple(name for name in SAME if before.get(name) is not None)
+        _require_here(f"the record in {folder}", before, known)
+    if manifest["settings"]["size"] != "full":
+        return pace.record(manifest, folder)
+    files = _tables(out / "results")
+    for file in files:
+        _require_here(str(file), results.load(file).attrs["provenance"])
+    numbers = {name[:2] for name in manifest["notebooks"]}
+    for old in _tables(folder):
+        if old.name[:2] in numbers and not (out / "results" / old.name).exists():
+            old.unlink()
+    for file in files:
+        with atomic_write(folder / file.name) as unfinished:
+            shutil.copyfile(file, unfinished)
+    pace.record(manifest, folder)
+    with atomic_write(folder / NAME) as unfinished:
+        unfinished.write_text(json.dumps(with_run(manifest, folder), indent=1))
+    machines.write(root)
+    usable = of_runs(folder)
+    if usable.issuperset(readme.NEEDED):
+        readme.write(root, folder.relative_to(root), manifest["machine"], usable)
+    return folder
+
+
+def _require_here(what: str, machine: dict, names: tuple[str, ...] = SAME) -> None:
+    if apart := differing(machine, describe(), names):
+        raise ConfigurationError(f"{what} is of another machine than this one: {apart}")
+
+
+def with_run(manifest: dict, folder: Path) -> dict:
     """Returns what `record.json` says once the tables of a run are in `folder`.
 
     Returns:
@@ -68,17 +124,11 @@ def describe(manifest: dict, folder: Path) -> dict:
         ConfigurationError: what is in `folder` can't be read.
     """
     before = read(folder) if (folder / NAME).exists() else {"runs": [], "unverified": {}}
-    again = manifest["notebooks"].keys()
+    again = manifest["notebooks"]
     for run in before["runs"]:
-        run["notebooks"] = {
-            name: entry for name, entry in run["notebooks"].items() if name not in again
-        }
-    told, entry = ("commit", "started", "versions"), ("status", "seconds", "busy", "stolen")
-    last = {name: manifest[name] for name in told} | {
-        "notebooks": {
-            name: {key: of.get(key) for key in entry} for name, of in manifest["notebooks"].items()
-        }
-    }
+        run["notebooks"] = {name: of for name, of in run["notebooks"].items() if name not in again}
+    last = {name: manifest[name] for name in ("commit", "started", "versions")}
+    last["notebooks"] = {name: {key: of.get(key) for key in _ENTRY} for name, of in again.items()}
     numbers = {name[:2] for name in again}
     return {
         "machine": manifest["machine"],
@@ -132,24 +182,75 @@ def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
         ConfigurationError: the message names every fault.
     """
     record = read(folder)
-    tables = {file: results.load(file).attrs["provenance"] for file in _tables(folder)}
-    faults = [
-        *_incomplete(record),
-        *_of_two_runs(record),
-        *_changed(record, folder),
-        *_of_other_runs(record, tables),
-        *_of_other_versions(tables),
-        *_elsewhere(record, tables, folder),
-        *_busy(record),
-    ]
+    faults = [*_of_runs(record), *_of_files(record, folder), *_of_tables(record, folder)]
     if faults:
         raise ConfigurationError("\n".join([f"{folder} is refused:", *faults]))
-    return _missing(record, notebooks)
+    run = {name for run in record["runs"] for name in run["notebooks"]}
+    course = sorted(path.stem for path in notebooks.glob("[0-9][0-9]_*.ipynb"))
+    missing = [f"{name}: not run" for name in course if name not in run]
+    return missing + [f"{name}: not verified: {why}" for name, why in record["unverified"].items()]
 
 
-def _notebooks(record: dict) -> dict[str, dict]:
-    """Returns all runs' notebooks; `_of_two_runs` refuses one that is of two."""
-    return {name: entry for run in record["runs"] for name, entry in run["notebooks"].items()}
+def _of_runs(record: dict) -> Iterator[str]:
+    """Yields the faults of the runs: not finished, of unknown sources, on a busy machine."""
+    for run in record["runs"]:
+        if not _is_whole(run["commit"]):
+            yield (
+                f"{', '.join(run['notebooks'])}: commit {run['commit']}: its sources are in no "
+                f"commit, so it can't be run again"
+            )
+    count = collections.Counter(name for run in record["runs"] for name in run["notebooks"])
+    yield from (f"{name}: of {number} runs" for name, number in count.items() if number > 1)
+    entries = {name: entry for run in record["runs"] for name, entry in run["notebooks"].items()}
+    for name, entry in entries.items():
+        if entry["status"] not in manifests.OVER:
+            yield f"{name}: {entry['status']}"
+        elif entry["status"] == "done" and not any(
+            f[:3] == f"{name[:2]}_" for f in record["files"]
+        ):
+            yield f"{name}: no table"
+        used, stolen = entry["busy"], entry["stolen"]
+        if used is None or stolen is None or math.isnan(used) or math.isnan(stolen):
+            yield f"{name}: not measured whether the machine was busy"
+        elif used > MAX_BUSY:
+            yield f"{name}: others used {used:.0%} of the cores when it began"
+        elif stolen > MAX_STOLEN:
+            yield f"{name}: the hypervisor took {stolen:.0%} of the cores while it ran"
+
+
+def _of_files(record: dict, folder: Path) -> Iterator[str]:
+    """Yields the files that are missing, of no run, or changed."""
+    there = {file.name: _checksum(file) for file in _tables(folder)}
+    listed, unverified = record["files"], record["unverified"]
+    yield from (f"{name}: missing" for name in sorted((listed.keys() | unverified) - there.keys()))
+    for name in sorted(there.keys() | listed):
+        if name not in listed or not (name in unverified or _run_of(name, record)):
+            yield f"{name}: of no run that {NAME} knows"
+        elif name in there and listed[name] != there[name]:
+            yield f"{name}: changed since"
+
+
+def _of_tables(record: dict, folder: Path) -> Iterator[str]:
+    """Yields what tables say of themselves that is not so of their run, machine and version."""
+    machine = record["machine"]
+    if folder.resolve().name != (name := slug_of(machine)):
+        yield f"{folder.name}: the folder of this machine is called {name}"
+    versions: dict[str, list[str]] = {}
+    for file in _tables(folder):
+        facts = results.load(file).attrs["provenance"]
+        versions.setdefault(str(facts.get("rungs")), []).append(file.name)
+        commit, run = facts.get("commit"), _run_of(file.name, record)
+        if run and commit != str(run["commit"]):
+            yield f"{file.name}: of commit {commit}, not of its run's, {run['commit']}"
+        elif not run and not _is_whole(commit):
+            yield f"{file.name}: commit {commit}: its sources are in no commit"
+        # What an early table doesn't say is listed as unverified.
+        names = tuple(n for n in SAME if n in facts) if file.name in record["unverified"] else SAME
+        if apart := differing(facts, machine, names):
+            yield f"{file.name}: of another machine than the record: {apart}"
+    if len(versions) > 1:
+        listed = [f"{version} ({', '.join(files)})" for version, files in sorted(versions.items())]
+        yield f"tables of several versions of Rungs: {'; '.join(listed)}"
 
 
 def _run_of(table: str, record: dict) -> dict | None:
@@ -158,98 +259,9 @@ def _run_of(table: str, record: dict) -> dict | None:
     return next(runs, None)
 
 
-def _missing(record: dict, notebooks: Path) -> list[str]:
-    run = _notebooks(record)
-    course = sorted(path.stem for path in notebooks.glob("[0-9][0-9]_*.ipynb"))
-    missing = [f"{name}: not run" for name in course if name not in run]
-    return missing + [f"{name}: not verified: {why}" for name, why in record["unverified"].items()]
-
-
-def _incomplete(record: dict) -> list[str]:
-    faults = []
-    for name, entry in _notebooks(record).items():
-        tables = [file for file in record["files"] if file.startswith(f"{name[:2]}_")]
-        if entry["status"] not in manifests.OVER:
-            faults.append(f"{name}: {entry['status']}")
-        elif entry["status"] == "done" and not tables:
-            faults.append(f"{name}: no table")
-    for each in record["runs"]:
-        if not _is_whole(each["commit"]):
-            faults.append(
-                f"{', '.join(each['notebooks'])}: commit {each['commit']}: its sources are in no "
-                f"commit, so nobody can run it again"
-            )
-    return faults
-
-
-def _of_two_runs(record: dict) -> list[str]:
-    count = collections.Counter(name for run in record["runs"] for name in run["notebooks"])
-    return [f"{name}: of {number} runs" for name, number in count.items() if number > 1]
-
-
 def _is_whole(commit: str | None) -> bool:
-    """Says whether all sources are in a commit, as a manifest or a table names it."""
+    """Returns whether all sources are in a commit, as a manifest or a table names it."""
     return commit not in (None, "None", "") and not commit.endswith("-dirty")
-
-
-def _changed(record: dict, folder: Path) -> list[str]:
-    there = {file.name: _checksum(file) for file in _tables(folder)}
-    said, unverified = record["files"], record["unverified"]
-    faults = [f"{name}: missing" for name in sorted((said.keys() | unverified) - there.keys())]
-    foreign = [
-        name
-        for name in there.keys() | said
-        if name not in said or not (name in unverified or _run_of(name, record))
-    ]
-    faults += [f"{name}: of no run that {NAME} knows" for name in sorted(foreign)]
-    both = sorted(said.keys() & there.keys())
-    return faults + [f"{name}: changed since" for name in both if said[name] != there[name]]
-
-
-def _of_other_runs(record: dict, tables: dict[Path, dict]) -> list[str]:
-    """Names the tables whose commit is not their run's, or holds not all of their sources."""
-    faults = []
-    for file, facts in tables.items():
-        commit, run = facts.get("commit"), _run_of(file.name, record)
-        if run and commit != str(run["commit"]):
-            faults.append(f"{file.name}: of commit {commit}, not of its run's, {run['commit']}")
-        elif not run and not _is_whole(commit):
-            faults.append(f"{file.name}: commit {commit}: its sources are in no commit")
-    return faults
-
-
-def _of_other_versions(tables: dict[Path, dict]) -> list[str]:
-    names: dict[str, list[str]] = {}
-    for file, facts in tables.items():
-        names.setdefault(str(facts.get("rungs")), []).append(file.name)
-    told = [f"{version} ({', '.join(files)})" for version, files in sorted(names.items())]
-    return [f"tables of several versions of Rungs: {'; '.join(told)}"] if len(told) > 1 else []
-
-
-def _elsewhere(record: dict, tables: dict[Path, dict], folder: Path) -> list[str]:
-    machine, faults = record["machine"], []
-    name = slug_of(machine)
-    if folder.resolve().name != name:
-        faults.append(f"{folder.name}: the folder of this machine is called {name}")
-    for file, facts in tables.items():
-        # What a table from before doesn't tell is said to be unverified.
-        told = tuple(n for n in SAME if n in facts) if file.name in record["unverified"] else SAME
-        if apart := differing(facts, machine, told):
-            faults.append(f"{file.name}: of another machine than the record: {apart}")
-    return faults
-
-
-def _busy(record: dict) -> list[str]:
-    faults = []
-    for name, entry in _notebooks(record).items():
-        used, stolen = entry["busy"], entry["stolen"]
-        if used is None or stolen is None or math.isnan(used) or math.isnan(stolen):
-            faults.append(f"{name}: nobody looked whether the machine was busy")
-        elif used > MAX_BUSY:
-            faults.append(f"{name}: others used {used:.0%} of the cores when it began")
-        elif stolen > MAX_STOLEN:
-            faults.append(f"{name}: the hypervisor took {stolen:.0%} of the cores while it ran")
-    return faults
 
 
 def _tables(folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter
 
 from rungs._src.machine.describe import SAME
-from rungs_course.measure.compare import FEWEST, Comparison, Run
+from rungs_course.measure.compare import MIN_REPEATS, Comparison, Run
 from rungs_course.show import style
 
 MOST = 20  # changes shown: the largest
@@ -20,7 +20,7 @@ _LOOKS = {
 _VERDICTS = {
     **{name: name for name in _LOOKS},
     "same": "within the noise",
-    "unjudged": f"not judged (fewer than {FEWEST} repeats, or zeros)",
+    "unjudged": f"not judged (fewer than {MIN_REPEATS} repeats, or zeros)",
 }
 _FORMATS = {"seconds": style.duration, "per_second": style.speed}
 

@@ -103,7 +103,7 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
         going_on = []
         for i in playing:
             reason = ending(boards[i])
-            limit = not reason and boards[i].ply() == peer.MOST_PLIES
+            limit = not reason and boards[i].ply() == peer.MAX_PLIES
             if bool(peer.ended[i]) != bool(reason) and not limit:
                 found.append(_ends_differ(boards[i], reason))
                 tried[found[-1].rule] += 1

@@ -170,7 +170,7 @@ def test_what_was_judged_before_an_interruption_is_kept(folder, tmp_path, capsys
     assert f"zoe,{LAB},target reached" in kept.read_text()
 
 
-def test_a_table_that_can_not_be_written_is_said_before_anything_is_judged(folder, tmp_path):
+def test_a_table_that_can_not_be_written_is_reported_before_anything_is_judged(folder, tmp_path):
     (folder / "zoe.json").write_text(json.dumps({LAB: {"code": "stop"}}))
     (tmp_path / "file").touch()
     for out, error in [
@@ -205,13 +205,13 @@ def pipe(path):
 
 
 @pytest.mark.parametrize("make", [own_file, link, pipe], ids=lambda make: make.__name__)
-def test_what_is_beside_the_table_and_not_ours_stays(make, folder, tmp_path):
-    beside = tmp_path / "t.csv.unfinished"
-    make(beside)
+def test_a_file_next_to_the_table_that_is_not_ours_stays(make, folder, tmp_path):
+    unfinished = tmp_path / "t.csv.unfinished"
+    make(unfinished)
     with pytest.raises(ConfigurationError, match=r"t\.csv\.unfinished"):
         handing_in.grade(folder, tmp_path / "t.csv")
-    assert os.path.lexists(beside)
-    assert make is not own_file or beside.read_text() == "my notes"
+    assert os.path.lexists(unfinished)
+    assert make is not own_file or unfinished.read_text() == "my notes"
     assert not (tmp_path / "t.csv").exists()
 
 

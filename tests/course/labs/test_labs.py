@@ -3,13 +3,17 @@
 import tomllib
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
 
-from rungs_course.labs import catalogue, check
+from rungs.errors import ConfigurationError
+from rungs_course.labs import catalogue, check, solution
 from rungs_course.labs.building import build
-from rungs_course.labs.lab import Difference
+from rungs_course.labs.lab import NOTEBOOKS, Difference
 from rungs_course.labs.verdict import Verdict
 
+ROOT = Path(__file__).parents[3]
 MISTAKES = tomllib.loads((Path(__file__).parent / "mistakes.toml").read_text())
 LABS = list(catalogue.labs().values())
 
@@ -20,19 +24,66 @@ def test_every_lab_has_its_mistakes():
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
-def test_a_lab_says_all_that_it_must(lab):
-    assert len(lab.hints) == 2
-    assert 10 <= lab.minutes <= 40
-    assert 0 < lab.target <= 1
-    assert (Path(__file__).parents[3] / "notebooks" / f"{lab.notebook}.ipynb").exists()
+def test_its_notebook_says_all_that_it_must(lab):
+    head, words = lab.head(), "\n".join(cell.source for cell in cells(lab))
+    number = head.notebook.partition("_")[0]
+    assert 10 <= head.minutes <= 40
+    assert words.startswith(f"# Lab {lab.name} · ")
+    assert f"after [notebook {number}](../{head.notebook}.ipynb)" in words
+    assert (ROOT / "notebooks" / f"{head.notebook}.ipynb").exists()
+    assert f"It must define: {', '.join(f'`{name}`' for name in lab.defines)}." in words
     for name in lab.defines:
-        assert all(name in lab.code(which) for which in ("stub", "baseline", "solution"))
+        assert all(name in code for code in (stub(lab), lab.code("baseline"), lab.code("solution")))
+    assert 0 < lab.target <= 1
+    assert f"{lab.target:.0%} of " in words
+    assert ("it is raced" in words) == (lab.unit == "s")
+    assert (f"counted, in {lab.unit}," in words) == (lab.unit != "s")
+    assert words.count("<details><summary>Hint") == 2
+    assert f'rungs_course.check("{lab.name}")' in words
+    assert f'rungs_course.labs.solution("{lab.name}")' in words
+    assert lab.code("solution") in str(solution(lab.name).data)
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+def test_the_table_of_all_labs_says_what_it_is(lab):
+    head = lab.head()
+    measured = "speed" if lab.unit == "s" else f"{lab.unit}, counted"
+    assert (
+        f"\n| [{lab.name}, {head.title}](../notebooks/labs/{lab.notebook.name}) | {head.minutes} "
+        f"| [{head.notebook.partition('_')[0]}](../notebooks/{head.notebook}.ipynb) "
+        f"| {lab.target:.0%} of the best: {measured} |\n"
+    ) in (ROOT / "docs" / "labs.md").read_text()
+
+
+def test_every_notebook_is_a_lab():
+    assert set(NOTEBOOKS.glob("*.ipynb")) == {lab.notebook for lab in LABS}
+
+
+def test_a_notebook_that_is_no_lab_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr("rungs_course.labs.lab.NOTEBOOKS", tmp_path)
+    with pytest.raises(ConfigurationError, match=LABS[0].notebook.name):
+        LABS[0].head()
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Mine")]), LABS[0].notebook)
+    with pytest.raises(ConfigurationError, match=LABS[0].notebook.name):
+        LABS[0].head()
+
+
+def cells(lab):
+    return nbformat.read(lab.notebook, 4).cells
+
+
+def stub(lab):
+    """Returns the code that a student goes on from."""
+    head = f"%%rung {lab.name}\n"
+    (cell,) = (cell.source for cell in cells(lab) if cell.source.startswith(head))
+    return cell.removeprefix(head)
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 def test_what_is_right_passes_and_typical_mistakes_are_pointed_at(lab):
-    answers = {which: lab.code(which) for which in ("solution", "baseline", "stub")}
+    answers = {which: lab.code(which) for which in ("solution", "baseline")}
+    answers["stub"] = stub(lab)
     mistakes = MISTAKES[lab.name]
     codes = {f"mistake_{i}": mistaken(answers, **each) for i, each in enumerate(mistakes.values())}
     found = verdicts(lab, answers | codes)

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from rungs._src.train import ppo
-from rungs_course.labs import numeric
+from rungs_course.labs import arrays
 from rungs_course.labs.tasks import advantages, bottleneck
 from rungs_course.labs.tasks.all_reduce import network
 from rungs_course.labs.tasks.bottleneck.system import Stage, System
-from rungs_course.labs.tasks.cache_misses.cache import Cache
+from rungs_course.labs.tasks.cache_misses import Cache
 from rungs_course.labs.tasks.peer_bug.games import PEERS, Game
 from rungs_course.studies import cost_model
 
 
 def test_numbers_are_compared_one_by_one():
     def compared(got, expected=((1.0, 2.0), (3.0, 4.0)), **how):
-        return numeric.first_difference(got, expected, lambda *at: str(at), whole="all", **how)
+        return arrays.first_difference(got, expected, lambda *at: str(at), whole="all", **how)
 
     assert compared([[1, 2], [3, 4 + 1e-9]]) is None
     assert compared([[1, 0], [3, 0]]).what == "(0, 1)"
@@ -32,7 +32,7 @@ def test_numbers_are_compared_one_by_one():
 
 
 def test_what_is_given_to_a_student_can_not_be_written_to():
-    array = numeric.fixed([1, 2])
+    array = arrays.fixed([1, 2])
     with pytest.raises(ValueError, match="read-only"):
         array[0] = 3
 
@@ -82,8 +82,8 @@ def test_a_cache_of_one_set_misses_what_lies_too_far_back():
 def test_messages_take_what_the_model_says(processes, way):
     link = cost_model.Link(latency=3e-6, bandwidth=2e9)
     simulated = getattr(network, way)(processes, 64_000, link.latency, link.bandwidth)
-    said = cost_model.all_reduce_seconds(processes, 64_000, link, algorithm=way)
-    assert simulated == pytest.approx(said)
+    predicted = cost_model.all_reduce_seconds(processes, 64_000, link, algorithm=way)
+    assert simulated == pytest.approx(predicted)
 
 
 def test_an_all_reduce_that_forgets_a_message_is_noticed():

@@ -1,4 +1,4 @@
-"""What the system tells, read from a system of our own."""
+"""What the system reports, read from a system of our own."""
 
 import pytest
 
@@ -36,14 +36,14 @@ def test_caches_for_data_nearest_first(tmp_path):
     ]
 
 
-def test_a_cache_of_which_too_little_is_told_is_left_out(tmp_path):
+def test_a_cache_of_which_too_little_is_reported_is_left_out(tmp_path):
     write(tmp_path, cache(1, "Data", 32, 8, "0"))
     write(tmp_path, cache(2, "Unified", 1024, 16, "0"))
     (tmp_path / "cache/index2U/ways_of_associativity").unlink()
     assert [each.level for each in caches(tmp_path)] == [1]
 
 
-def test_what_nobody_tells_is_unknown(tmp_path):
+def test_what_is_not_reported_is_unknown(tmp_path):
     facts = topology(tmp_path).set_index("fact")
     assert facts.loc["clock governor", "value"] == "unknown"
     assert facts.loc["threads per core", "value"] == "unknown"

@@ -1,4 +1,4 @@
-"""Runs side by side: what is a change, what is noise, and what can't be told."""
+"""Runs side by side: what is a change, what is noise, and what can't be judged."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rungs.errors import ConfigurationError
 from rungs_course.measure import results
-from rungs_course.measure.compare import FEWEST, Run, compare, read
+from rungs_course.measure.compare import MIN_REPEATS, Run, compare, read
 
 # Of a quiet machine: the quartiles are 2 % apart.
 REPEATS = np.linspace(0.98, 1.02, 9)
@@ -40,11 +40,6 @@ def verdicts(comparison):
     return dict(zip(comparison.groups["what"], comparison.groups["verdict"], strict=True))
 
 
-def of(run, file, before, after):
-    """The verdicts on two versions of a table."""
-    return verdicts(compare(run("a", {file: before}), run("b", {file: after})))
-
-
 def test_times_are_judged_by_the_time_of_a_ply(run):
     a = run("a", {"07_race.csv": race({"python": 9.0, "cpp": 1.0, "openmp": 0.5})})
     b = run("b", {"07_race.csv": race({"python": 9.3, "cpp": 1.25, "openmp": 0.25})})
@@ -56,18 +51,99 @@ def test_times_are_judged_by_the_time_of_a_ply(run):
     assert found.loc["cpp", "b"] == pytest.approx(1.25)
 
 
-def test_more_work_in_more_time_is_no_change(run):
-    table = race({"cpp": 1.0})
-    more = table.assign(plies=table["plies"] * 3, seconds=table["seconds"] * 3)
-    assert of(run, "07_race.csv", table, more) == {"cpp": "same"}
+NOISY, WILD = np.linspace(0.6, 1.4, 9), [*REPEATS[:-1], 50.0]
+ONE = race({"cpp": 1.0})
+PARTS = ONE.drop(columns="plies").rename(columns={"racer": "part"})
+COUNT = pd.DataFrame({"boards": 64, "count": "instructions", "per ply": [1400.0]})
+SCORES = pd.DataFrame(
+    [("cpp", 20, 0.8, 0.78, 0.82), ("cpp", 40, 0.9, 0.8, 0.95)],
+    columns=["rung", "update", "score", "low", "high"],
+)
+CODE = pd.DataFrame({"architecture": ["sm_90"], "bytes of machine code": [550_000]})
 
 
-def test_more_per_second_is_better(run):
-    table = race({"read": 1.0, "copy": 1.0}).drop(columns="plies")
-    table = table.rename(columns={"racer": "stream", "seconds": "per_second"})
-    factor = table["stream"].map({"read": 1.3, "copy": 0.7})
-    faster = table.assign(per_second=table["per_second"] * factor)
-    assert of(run, "08_bandwidth.csv", table, faster) == {"read": "better", "copy": "worse"}
+def per_second(read, copy):
+    return race({"read": read, "copy": copy}).rename(columns={"seconds": "per_second"})
+
+
+def few(seconds, repeats):
+    return race({"cpp": seconds}, REPEATS[:repeats])
+
+
+def counted(source, per_ply):
+    return COUNT.assign(**{"source": source, "per ply": per_ply})
+
+
+def callgrind(per_ply, verdict):
+    tables = counted("callgrind", 1400.0), counted("callgrind", per_ply)
+    return "09_counts.csv", *tables, {"boards 64 · instructions · callgrind": verdict}
+
+
+def cpp(verdict, before, after, file="07_race.csv"):
+    return file, before, after, {"cpp": verdict}
+
+
+CASES = {
+    "more work in more time": cpp("same", ONE, ONE.assign(plies=12, seconds=3 * ONE["seconds"])),
+    "more per second": (
+        "08_bandwidth.csv",
+        per_second(1.0, 1.0),
+        per_second(1.3, 0.7),
+        {"read": "better", "copy": "worse"},
+    ),
+    "a narrow spread": cpp("worse", ONE, race({"cpp": 1.4})),
+    "a wide spread": cpp("same", race({"cpp": 1.0}, NOISY), race({"cpp": 1.4}, NOISY)),
+    "a wide spread of A": cpp("same", race({"cpp": 1.0}, NOISY), race({"cpp": 1.4})),
+    "a wide spread of B": cpp("same", ONE, race({"cpp": 1.4}, NOISY)),
+    "one wild repeat": cpp("same", race({"cpp": 1.0}, WILD), ONE),
+    "one wild repeat and a change": cpp(
+        "worse", race({"cpp": 1.0}, WILD), race({"cpp": 1.4}, WILD)
+    ),
+    "too few repeats": cpp("unjudged", few(1.0, MIN_REPEATS - 1), few(9.0, MIN_REPEATS - 1)),
+    "just enough": cpp("worse", few(1.0, MIN_REPEATS), few(9.0, MIN_REPEATS)),
+    "from no time": cpp("unjudged", race({"cpp": 0.0}), ONE),
+    "to no time": cpp("unjudged", ONE, race({"cpp": 0.0})),
+    "a column of updates": cpp(
+        "worse",
+        PARTS.rename(columns={"repeat": "update"}),
+        PARTS.assign(seconds=2 * PARTS["seconds"]).rename(columns={"repeat": "update"}),
+        file="00_batch.csv",
+    ),
+    "each row a repeat": cpp(
+        "worse",
+        PARTS.drop(columns="repeat"),
+        PARTS.assign(seconds=2 * PARTS["seconds"]).drop(columns="repeat"),
+        file="02_queue.csv",
+    ),
+    "a derived column": cpp("same", ONE.assign(call=1.0), ONE.assign(call=2.0), "13_times.csv"),
+    "a small part of an instruction": callgrind(1400.04, "same"),
+    "more instructions": callgrind(1400.06, "worse"),
+    "fewer instructions": callgrind(1399.94, "better"),
+    "counters, which are not exact": (
+        "09_counts.csv",
+        counted("PAPI", 1400.0),
+        counted("PAPI", 1900.0),
+        {"boards 64 · instructions · PAPI": "unjudged"},
+    ),
+    "code that grew": (
+        "06_compiled.csv",
+        CODE,
+        CODE.assign(**{"bytes of machine code": 550_008}),
+        {"sm_90": "changed"},
+    ),
+    "scores with an interval": (
+        "15_evaluations.csv",
+        SCORES,
+        SCORES.assign(score=SCORES["score"] - 0.1),
+        {"cpp · update 20": "worse", "cpp · update 40": "same"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "before", "after", "expected"), CASES.values(), ids=CASES)
+def test_two_versions_of_a_table(run, file, before, after, expected):
+    comparison = compare(run("a", {file: before}), run("b", {file: after}))
+    assert verdicts(comparison) == expected
 
 
 @given(
@@ -95,13 +171,6 @@ def _in_memory(table):
     return Run("somewhere", {"07_race.csv": table})
 
 
-def test_a_wide_spread_hides_what_a_narrow_one_shows(run):
-    noisy = np.linspace(0.6, 1.4, 9)
-    for repeats, verdict in ((REPEATS, "worse"), (noisy, "same")):
-        tables = race({"cpp": 1.0}, repeats), race({"cpp": 1.4}, repeats)
-        assert of(run, "07_race.csv", *tables) == {"cpp": verdict}
-
-
 @pytest.mark.parametrize(
     ("factor", "floor", "verdict"),
     [(1.04, 0.0, "same"), (1.08, 0.0, "worse"), (1.08, 0.1, "same"), (1.12, 0.1, "worse")],
@@ -114,54 +183,12 @@ def test_a_small_change_is_none_nor_one_within_three_spreads(run, factor, floor,
     assert verdicts(compare(a, b, floor)) == {"cpp": verdict}
 
 
-@pytest.mark.parametrize("which", [0, 1])
-def test_either_runs_spread_counts(run, which):
-    repeats = [REPEATS, np.linspace(0.6, 1.4, 9)]
-    tables = race({"cpp": 1.0}, repeats[which]), race({"cpp": 1.4}, repeats[1 - which])
-    assert of(run, "07_race.csv", *tables) == {"cpp": "same"}
-
-
-def test_one_wild_repeat_is_no_spread(run):
-    wild = [*REPEATS[:-1], 50.0]
-    assert of(run, "07_race.csv", race({"cpp": 1.0}, wild), race({"cpp": 1.0})) == {"cpp": "same"}
-    tables = race({"cpp": 1.0}, wild), race({"cpp": 1.4}, wild)
-    assert of(run, "07_race.csv", *tables) == {"cpp": "worse"}
-
-
-@pytest.mark.parametrize(("repeats", "verdict"), [(FEWEST - 1, "unjudged"), (FEWEST, "worse")])
-def test_too_few_repeats_are_not_judged(run, repeats, verdict):
-    tables = race({"cpp": 1.0}, REPEATS[:repeats]), race({"cpp": 9.0}, REPEATS[:repeats])
-    assert of(run, "07_race.csv", *tables) == {"cpp": verdict}
-
-
-def test_a_time_of_zero_gives_no_ratio(run):
-    zero, one = race({"cpp": 0.0}), race({"cpp": 1.0})
-    assert of(run, "07_race.csv", zero, one) == {"cpp": "unjudged"}
-    assert of(run, "07_race.csv", one, zero) == {"cpp": "unjudged"}
-
-
 @pytest.mark.parametrize("repeats", [2, 9])
 def test_a_run_beside_itself_has_not_changed(run, repeats):
     a = run("a", {"07_race.csv": race({"cpp": 1.0, "python": 0.0}, REPEATS[:repeats])})
     comparison = compare(a, a)
     assert verdicts(comparison) == {"cpp": "same", "python": "same"}
     assert comparison.changes.empty
-
-
-def test_updates_steps_and_rows_are_repeats_where_files_say_so(run):
-    parts = race({"infer": 1.0}).drop(columns="plies").rename(columns={"racer": "part"})
-    slower = parts.assign(seconds=parts["seconds"] * 2)
-    for file, names in (("00_batch.csv", {"repeat": "update"}), ("02_queue.csv", None)):
-        tables = [
-            table.rename(columns=names) if names else table.drop(columns="repeat")
-            for table in (parts, slower)
-        ]
-        assert of(run, file, *tables) == {"infer": "worse"}
-
-
-def test_a_call_is_derived_and_no_key(run):
-    table = race({"cpp": 1.0}).eval("call = seconds / 2")
-    assert of(run, "13_times.csv", table, table.eval("call = call * 2")) == {"cpp": "same"}
 
 
 def test_a_whole_number_beside_a_gap_is_the_same_number(run):
@@ -197,39 +224,6 @@ def test_games_of_runs_of_other_sizes_are_not_compared(tmp_path):
     assert comparison.groups.empty
 
 
-@pytest.mark.parametrize(("more", "verdict"), [(0.04, "same"), (0.06, "worse"), (-0.06, "better")])
-def test_a_twentieth_of_an_instruction_is_none(run, more, verdict):
-    columns = ["boards", "count", "per ply", "source"]
-    table = pd.DataFrame([(64, "instructions", 1400.0, "callgrind")], columns=columns)
-    after = table.assign(**{"per ply": 1400 + more})
-    what = {"boards 64 · instructions · callgrind": verdict}
-    assert of(run, "09_counts.csv", table, after) == what
-
-
-def test_counters_of_a_processor_are_not_exact(run):
-    columns = ["boards", "count", "per ply", "source"]
-    table = pd.DataFrame([(64, "instructions", 1400.0, "PAPI")], columns=columns)
-    after = table.assign(**{"per ply": 1900.0})
-    what = {"boards 64 · instructions · PAPI": "unjudged"}
-    assert of(run, "09_counts.csv", table, after) == what
-
-
-def test_instructions_that_moved_and_code_that_grew_are_neither_better_nor_worse(run):
-    code = pd.DataFrame({"architecture": ["sm_90"], "bytes of machine code": [550_000]})
-    more = code.assign(**{"bytes of machine code": 550_008})
-    assert of(run, "06_compiled.csv", code, more) == {"sm_90": "changed"}
-
-
-def test_scores_are_judged_by_their_intervals(run):
-    columns = ["rung", "update", "score", "low", "high"]
-    table = pd.DataFrame(
-        [("cpp", 20, 0.8, 0.78, 0.82), ("cpp", 40, 0.9, 0.8, 0.95)], columns=columns
-    )
-    after = table.assign(score=table["score"] - 0.1)
-    what = {"cpp · update 20": "worse", "cpp · update 40": "same"}
-    assert of(run, "15_evaluations.csv", table, after) == what
-
-
 def test_what_one_run_has_is_counted(run):
     a = run("a", {"1.csv": race({"cpp": 1.0, "mpi": 1.0}), "2.csv": race({"cpp": 1.0})})
     b = run("b", {"1.csv": race({"cpp": 1.0}), "3_ladder.csv": pd.DataFrame({"x": [1]})})
@@ -254,7 +248,7 @@ def test_values_of_other_boards_are_not_compared(run):
     assert comparison.only == {"A": {}, "B": {}}
 
 
-def test_what_differs_is_told_but_not_what_always_does(run):
+def test_settings_that_differ_are_listed_but_not_what_always_does(run):
     tables = {"07_race.csv": race({"cpp": 1.0})}
     a = run("a", tables, flags="-O3", joblib_seconds=0.1)
     b = run("b", tables, flags="-O2", joblib_seconds=0.2)

@@ -1,4 +1,4 @@
-"""What disturbs a measurement, told apart from the measurement itself."""
+"""What disturbs a measurement, as distinct from the measurement itself."""
 
 import dataclasses
 import os
@@ -7,15 +7,15 @@ import time
 
 import pytest
 
-from rungs_course.machine.busy import CpuTimes
-from rungs_course.measure.disturbance import Usage, disturbances, usage
+from rungs_course.measure import disturbance
+from rungs_course.measure.disturbance import CpuTimes, Usage, disturbances, usage
 
 TICKS = os.sysconf("SC_CLK_TCK")
 START = Usage(0.0, CpuTimes(0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)})
 
 
 def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, preempted=0, cores=(0, 1)):
-    """Two threads have computed for half of the time each, on two cores, beside others."""
+    """Two threads have computed for half of the time each, on two cores, next to others."""
     ticks = [round(amount * TICKS) for amount in (own + others, stolen, 2 * seconds)]
     threads = {1: (seconds / 2, cores[0]), 2: (seconds / 2, cores[1])}
     return Usage(seconds, CpuTimes(*ticks), own, preempted, threads)
@@ -70,3 +70,40 @@ def test_usage_counts_this_process_and_its_threads():
     assert after.own > before.own
     assert len(after.threads) == len(before.threads) + 1
     assert max(seconds for seconds, _ in after.threads.values()) > 0
+
+
+@pytest.fixture
+def stat(tmp_path, monkeypatch):
+    """A system whose counts are ours."""
+    path = tmp_path / "stat"
+    monkeypatch.setattr(disturbance, "STAT", path)
+
+    def write(user, idle, stolen):
+        path.write_text(f"cpu  {user} 0 0 {idle} 0 0 0 {stolen} 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+
+    return write
+
+
+def test_times_are_busy_stolen_or_idle(stat):
+    stat(60, 30, 10)
+    assert disturbance.cpu_times() == CpuTimes(60, 10, 100)
+
+
+def test_stolen_is_a_share_of_all_time(stat):
+    stat(60, 30, 10)
+    before = disturbance.cpu_times()
+    assert disturbance.stolen_since(before) is None  # no time has passed
+    stat(100, 75, 25)
+    assert disturbance.stolen_since(before) == pytest.approx(0.15)
+
+
+def test_busy_is_what_runs_while_we_sleep(stat, monkeypatch):
+    stat(60, 30, 10)
+    monkeypatch.setattr(disturbance.time, "sleep", lambda seconds: stat(75, 110, 15))
+    assert disturbance.busy_for(0.2) == pytest.approx(0.2)
+
+
+def test_where_the_system_tells_nothing_neither_do_we(stat):
+    assert disturbance.cpu_times() is None
+    assert disturbance.stolen_since(None) is None
+    assert disturbance.busy_for(0) is None

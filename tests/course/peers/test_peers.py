@@ -71,7 +71,7 @@ class TestChess:
     def test_it_plays_by_the_rules_in_some_games(self, name):
         tried, found = agreement.compare(made(name, 6), seed=1)
         assert tried[agreement.LEGAL] > 100
-        # What peers are known to see otherwise is told by the notebook; never moves and mates, but
+        # What peers are known to see otherwise is in the notebook; never moves and mates, but
         # for one in which several moves share an action.
         basic = [r for r in found if r.rule in (agreement.LEGAL, "checkmate", "stalemate")]
         assert bool(basic) == (name == "chess-env-rl")

@@ -149,7 +149,7 @@ def opened(started, address):
     page.on("pageerror", lambda error: wrong.append((page.url, str(error))))
     page.on(
         "console",
-        lambda said: said.type in ("error", "warning") and wrong.append((page.url, said.text)),
+        lambda entry: entry.type in ("error", "warning") and wrong.append((page.url, entry.text)),
     )
     page.on(
         "request",

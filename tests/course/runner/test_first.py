@@ -1,4 +1,4 @@
-"""What is said before the chain starts."""
+"""What is printed before the chain starts."""
 
 import shutil
 import sys
@@ -48,7 +48,7 @@ def in_that_folder(monkeypatch, notebooks):
     monkeypatch.setattr(chain, "run", lambda **given: run(notebooks=notebooks, **given))
 
 
-def test_a_crash_before_the_chain_is_said(monkeypatch):
+def test_a_crash_before_the_chain_is_reported(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(UnavailableError, match="-m rungs_course race ended as 1"):
         first.look_aside()
@@ -70,15 +70,15 @@ def test_a_run_begins_with_what_works_here_and_a_race(tmp_path, monkeypatch, cap
     tiny.write(tmp_path / "notebooks", "01_a", "pass")
     in_that_folder(monkeypatch, tmp_path / "notebooks")
     assert cli.main(["run", "--out", str(tmp_path / "run")]) == 0
-    said = capfd.readouterr().out.splitlines()
-    assert said[0].startswith("Rungs ")
-    assert said[1].startswith("works: chess on python, multiprocessing, cpp, openmp, threads")
-    header = next(i for i, line in enumerate(said) if line.startswith("rung "))
-    assert [line.split()[0] for line in said[header + 1 : header + 1 + len(first.RUNGS)]] == list(
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0].startswith("Rungs ")
+    assert lines[1].startswith("works: chess on python, multiprocessing, cpp, openmp, threads")
+    header = next(i for i, line in enumerate(lines) if line.startswith("rung "))
+    assert [line.split()[0] for line in lines[header + 1 : header + 1 + len(first.RUNGS)]] == list(
         first.RUNGS
     )
-    assert " 1× " in said[header + 1]
-    assert any(line.startswith("[1/1] 01_a") for line in said[header:])
+    assert " 1× " in lines[header + 1]
+    assert any(line.startswith("[1/1] 01_a") for line in lines[header:])
 
 
 @pytest.mark.system

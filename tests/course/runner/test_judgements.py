@@ -129,7 +129,7 @@ class UndisturbedRun(Unknown):
         return NotebookRun.judge(self, self.noise, **sentences)
 
 
-def told(source: str, holds: bool, noise) -> list[str]:
+def sentences(source: str, holds: bool, noise) -> list[str]:
     """Returns the sentences that a cell writes where all factors are noise."""
     texts: list[str] = []
     names = Answers(
@@ -209,7 +209,7 @@ SENTENCES = [
 @pytest.mark.parametrize("noise", [NOISE, FEW], ids=["noise", "few repeats"])
 @pytest.mark.parametrize("holds", [True, False])
 def test_where_noise_decides_nothing_is_claimed(source, holds, noise):
-    for text in told(source, holds, noise):
+    for text in sentences(source, holds, noise):
         found = CONCLUDES.search(text)
         assert not found, f"claims {found.group()!r}: {text}"
 
@@ -228,6 +228,6 @@ def test_only_judge_asks_a_factor(notebook):
 
 def test_a_sentence_that_concludes_from_noise_is_found():
     wrong = 'say(f"{in_words(gain)}. " + ("It pays." if gain > 1 else "It does not pay."))'
-    assert all(CONCLUDES.search(told(wrong, holds, NOISE)[0]) for holds in (True, False))
+    assert all(CONCLUDES.search(sentences(wrong, holds, NOISE)[0]) for holds in (True, False))
     right = 'say(f"{in_words(g)}. " + this_run.judge(g, larger="It pays.", smaller="It loses."))'
-    assert not any(CONCLUDES.search(told(right, holds, NOISE)[0]) for holds in (True, False))
+    assert not any(CONCLUDES.search(sentences(right, holds, NOISE)[0]) for holds in (True, False))

@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
     results.save(pd.DataFrame({"x": [1, 2]}), folder / "01_a.csv", {"size": "full"})
     took = {"seconds": 3.0, "busy": 0.01, "stolen": 0.0}
     notebooks = {"01_a": {"status": "done"} | took, "02_b": {"status": "unavailable"} | took}
-    write(folder, recorded.describe(run_of(notebooks), folder))
+    write(folder, recorded.with_run(run_of(notebooks), folder))
     return folder
 
 
@@ -66,167 +66,127 @@ def test_what_is_whole_and_of_an_idle_machine_passes(folder, course):
 def test_a_notebook_that_is_run_again_is_of_the_later_run(folder, course):
     took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0}
     again = run_of({"02_b": {"status": "unavailable"} | took}, commit="def5678")
-    write(folder, recorded.describe(again, folder))
+    write(folder, recorded.with_run(again, folder))
     first, second = recorded.read(folder)["runs"]
     assert (first["commit"], list(first["notebooks"])) == ("abc1234", ["01_a"])
     assert (second["commit"], list(second["notebooks"])) == ("def5678", ["02_b"])
     recorded.check(folder, course)
-    write(folder, recorded.describe(run_of({"01_a": {"status": "done"} | took}), folder))
+    write(folder, recorded.with_run(run_of({"01_a": {"status": "done"} | took}), folder))
     assert [list(run["notebooks"]) for run in recorded.read(folder)["runs"]] == [["02_b"], ["01_a"]]
-
-
-def spoil_status(folder, record):
-    record["runs"][0]["notebooks"]["01_a"]["status"] = "failed"
-
-
-def spoil_table(folder, record):
-    (folder / "01_a.csv").write_text((folder / "01_a.csv").read_text() + "3\n")
-
-
-def spoil_missing(folder, record):
-    (folder / "01_a.csv").unlink()
-
-
-def spoil_unknown(folder, record):
-    results.save(pd.DataFrame({"x": [1]}), folder / "01_old.csv", {})
-
-
-def spoil_of_none(folder, record):
-    results.save(pd.DataFrame({"x": [1]}), folder / "07_old.csv", {"size": "full"})
-    record["files"] = recorded.describe(run_of({}), folder)["files"]
-
-
-def spoil_no_table(folder, record):
-    record["runs"][0]["notebooks"]["02_b"]["status"] = "done"
 
 
 def edit(folder, name, key, value):
     """Changes what a table says of itself, and nothing else; None: leaves it out."""
     lines = (folder / name).read_text().splitlines(keepends=True)
-    told = [] if value is None else [f"# {key}: {value}\n"]
+    fact = [] if value is None else [f"# {key}: {value}\n"]
     at = next(i for i, line in enumerate(lines) if line.startswith(f"# {key}: "))
-    (folder / name).write_text("".join([*lines[:at], *told, *lines[at + 1 :]]))
+    (folder / name).write_text("".join([*lines[:at], *fact, *lines[at + 1 :]]))
 
 
 def seal(folder, record):
     """Makes the checksums right again: only one thing shall be wrong."""
-    record["files"] = recorded.describe(run_of({}), folder)["files"]
+    record["files"] = recorded.with_run(run_of({}), folder)["files"]
 
 
-def spoil_processor(folder, record):
-    edit(folder, "01_a.csv", "microarchitecture", "Zen 8")
-    seal(folder, record)
+def a_fact(key, value):
+    def spoil(folder, record):
+        edit(folder, "01_a.csv", key, value)
+        seal(folder, record)
+
+    return spoil
+
+
+def an_entry(name, **changed):
+    return lambda folder, record: record["runs"][0]["notebooks"][name].update(changed)
+
+
+def another_table(name, unverified=True, **facts):
+    """Another table, of no run."""
+
+    def spoil(folder, record):
+        results.save(pd.DataFrame({"x": [1]}), folder / name, {})
+        for key, value in facts.items():
+            edit(folder, name, key, value)
+        if unverified:
+            record["unverified"][name] = "of no run"
+        seal(folder, record)
+
+    return spoil
+
+
+def processor(folder, record):
+    a_fact("microarchitecture", "Zen 8")(folder, record)
     record["machine"]["microarchitecture"] = "Zen 9"
     folder.rename(folder.with_name(slug_of(record["machine"])))
 
 
-def spoil_commit(folder, record):
-    edit(folder, "01_a.csv", "commit", "abc1234-dirty")
-    seal(folder, record)
+def unfinished_commit(folder, record):
+    a_fact("commit", "abc1234-dirty")(folder, record)
     record["runs"][0]["commit"] = "abc1234-dirty"
 
 
-def spoil_stepping(folder, record):
-    record["machine"]["cpu_stepping"] = 4096
+def a_changed_table(folder, record):
+    (folder / "01_a.csv").write_text((folder / "01_a.csv").read_text() + "3\n")
 
 
-def spoil_unnamed(folder, record):
-    edit(folder, "01_a.csv", "cpu_model", None)
-    seal(folder, record)
+def an_unknown_table(folder, record):
+    results.save(pd.DataFrame({"x": [1]}), folder / "01_old.csv", {})
 
 
-def spoil_dirty(folder, record):
-    edit(folder, "01_a.csv", "commit", "abc1234-dirty")
-    seal(folder, record)
-
-
-def spoil_versions(folder, record):
-    results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
-    edit(folder, "03_c.csv", "rungs", "0.0.1")
-    record["unverified"]["03_c.csv"] = "of no run"
-    seal(folder, record)
-
-
-def spoil_dirty_of_no_run(folder, record):
-    results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
-    edit(folder, "03_c.csv", "commit", "abc1234-dirty")
-    record["unverified"]["03_c.csv"] = "of no run"
-    seal(folder, record)
-
-
-def spoil_unverified_elsewhere(folder, record):
-    results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
-    edit(folder, "03_c.csv", "cpu_model", None)
-    edit(folder, "03_c.csv", "machine", "Other")
-    record["unverified"]["03_c.csv"] = "of no run"
-    seal(folder, record)
-
-
-def spoil_unverified_missing(folder, record):
-    record["unverified"]["03_c.csv"] = "of no run"
-
-
-def spoil_busy(folder, record):
-    record["runs"][0]["notebooks"]["01_a"]["busy"] = 0.5
-
-
-def spoil_stolen(folder, record):
-    record["runs"][0]["notebooks"]["02_b"]["stolen"] = 0.25
-
-
-def spoil_busy_is_no_number(folder, record):
-    record["runs"][0]["notebooks"]["01_a"]["busy"] = float("nan")
-
-
-def spoil_two_runs(folder, record):
+def two_runs(folder, record):
     record["runs"].insert(0, json.loads(json.dumps(record["runs"][0])))
     del record["runs"][0]["notebooks"]["02_b"]
     record["runs"][0]["notebooks"]["01_a"]["busy"] = 0.5  # which the later one would hide
 
 
-def spoil_nobody_looked(folder, record):
-    record["runs"][0]["notebooks"]["02_b"]["busy"] = None
+IN_NO_COMMIT = "its sources are in no commit"
+ELSEWHERE = "of another machine .*"
+FAULTS = {
+    "01_a: failed": an_entry("01_a", status="failed"),
+    f"01_a, 02_b: commit abc1234-dirty: {IN_NO_COMMIT}": unfinished_commit,
+    "01_a.csv: changed since": a_changed_table,
+    "01_a.csv: missing": lambda folder, record: (folder / "01_a.csv").unlink(),
+    "01_old.csv: of no run": an_unknown_table,
+    "07_old.csv: of no run": another_table("07_old.csv", unverified=False),
+    "02_b: no table": an_entry("02_b", status="done"),
+    f"01_a.csv: {ELSEWHERE} microarchitecture .* not Zen 9": processor,
+    f"01_a.csv: {ELSEWHERE} cpu_stepping .* not 4096": lambda folder, record: record[
+        "machine"
+    ].update(cpu_stepping=4096),
+    f"01_a.csv: {ELSEWHERE} cpu_model None": a_fact("cpu_model", None),
+    "01_a.csv: of commit abc1234-dirty, not of its run's": a_fact("commit", "abc1234-dirty"),
+    "several versions of Rungs: 0.0.1 .03_c.csv.; ": another_table("03_c.csv", rungs="0.0.1"),
+    f"03_c.csv: commit abc1234-dirty: {IN_NO_COMMIT}": another_table(
+        "03_c.csv", commit="abc1234-dirty"
+    ),
+    f"03_c.csv: {ELSEWHERE} machine Other": another_table(
+        "03_c.csv", cpu_model=None, machine="Other"
+    ),
+    "03_c.csv: missing": lambda folder, record: record["unverified"].update({"03_c.csv": "why"}),
+    "01_a: others used 50% of the cores": an_entry("01_a", busy=0.5),
+    "02_b: the hypervisor took 25% of the cores": an_entry("02_b", stolen=0.25),
+    "02_b: not measured": an_entry("02_b", busy=None),
+    "01_a: not measured": an_entry("01_a", busy=float("nan")),
+    "01_a: of 2 runs": two_runs,
+}
 
 
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (spoil_status, "01_a: failed"),
-        (spoil_commit, "01_a, 02_b: commit abc1234-dirty: its sources are in no commit"),
-        (spoil_table, "01_a.csv: changed since"),
-        (spoil_missing, "01_a.csv: missing"),
-        (spoil_unknown, "01_old.csv: of no run"),
-        (spoil_of_none, "07_old.csv: of no run"),
-        (spoil_no_table, "02_b: no table"),
-        (spoil_processor, "01_a.csv: of another machine .* microarchitecture .* not Zen 9"),
-        (spoil_stepping, "01_a.csv: of another machine .* cpu_stepping .* not 4096"),
-        (spoil_unnamed, "01_a.csv: of another machine .* cpu_model None"),
-        (spoil_dirty, "01_a.csv: of commit abc1234-dirty, not of its run's, abc1234"),
-        (spoil_versions, "several versions of Rungs: 0.0.1 .03_c.csv.; "),
-        (spoil_dirty_of_no_run, "03_c.csv: commit abc1234-dirty: its sources are in no commit"),
-        (spoil_unverified_elsewhere, "03_c.csv: of another machine .* machine Other"),
-        (spoil_unverified_missing, "03_c.csv: missing"),
-        (spoil_busy, "01_a: others used 50% of the cores when it began"),
-        (spoil_stolen, "02_b: the hypervisor took 25% of the cores"),
-        (spoil_nobody_looked, "02_b: nobody looked"),
-        (spoil_busy_is_no_number, "01_a: nobody looked"),
-        (spoil_two_runs, "01_a: of 2 runs"),
-    ],
-)
-def test_every_fault_is_named(folder, course, spoil, says):
+@pytest.mark.parametrize(("fault", "spoil"), FAULTS.items())
+def test_every_fault_is_named(folder, course, spoil, fault):
     record = recorded.read(folder)
     spoil(folder, record)
     (folder,) = folder.parent.iterdir()
     write(folder, record)
-    with pytest.raises(ConfigurationError, match=says) as refused:
+    with pytest.raises(ConfigurationError, match=fault) as refused:
         recorded.check(folder, course)
     assert len(str(refused.value).splitlines()) == 2
 
 
 def test_all_faults_are_named_at_once(folder, course):
     record = recorded.read(folder)
-    for spoil in (spoil_busy, spoil_stolen, spoil_unknown):
-        spoil(folder, record)
+    an_entry("01_a", busy=0.5)(folder, record)
+    an_entry("02_b", stolen=0.25)(folder, record)
+    an_unknown_table(folder, record)
     write(folder, record)
     with pytest.raises(ConfigurationError) as refused:
         recorded.check(folder, course)
@@ -239,7 +199,7 @@ def test_a_folder_of_another_name_is_refused(folder, course):
         recorded.check(other, course)
 
 
-def test_what_is_missing_or_not_verified_is_said_and_not_refused(folder, course):
+def test_what_is_missing_or_not_verified_is_listed_and_not_refused(folder, course):
     record = recorded.read(folder)
     del record["runs"][0]["notebooks"]["02_b"]
     results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
@@ -255,7 +215,7 @@ def test_what_is_missing_or_not_verified_is_said_and_not_refused(folder, course)
     assert recorded.of_runs(folder) == {"01_a.csv"}
     # Run again, it is not an exception any more.
     took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0}
-    again = recorded.describe(run_of({"03_c": {"status": "done"} | took}), folder)
+    again = recorded.with_run(run_of({"03_c": {"status": "done"} | took}), folder)
     assert again["unverified"] == {}
 
 
@@ -273,18 +233,26 @@ def test_a_table_that_is_binary_is_named(folder, course):
         recorded.check(folder, course)
 
 
-def test_a_text_for_a_share_is_refused(folder, course):
-    record = recorded.read(folder)
-    record["runs"][0]["notebooks"]["01_a"]["busy"] = "0.01"
-    write(folder, record)
-    with pytest.raises(ConfigurationError, match=r"record\.json.*busy"):
-        recorded.check(folder, course)
-
-
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}}'])
 def test_a_malformed_record_is_refused(folder, course, text):
     (folder / recorded.NAME).write_text(text)
     with pytest.raises(ConfigurationError, match=r"record\.json"):
+        recorded.check(folder, course)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda record: record["runs"][0]["notebooks"]["01_a"].update(busy="0.01"), "busy"),
+        (lambda record: record["machine"].pop("cpu_family"), "cpu_family"),
+        (lambda record: record["machine"].pop("cpu_model"), "cpu_model"),
+    ],
+)
+def test_a_record_of_another_form_is_refused(change, named, folder, course):
+    record = recorded.read(folder)
+    change(record)
+    write(folder, record)
+    with pytest.raises(ConfigurationError, match=rf"record\.json.*{named}"):
         recorded.check(folder, course)
 
 
@@ -330,13 +298,13 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
     assert "| `python`, plies/s |  | 5 k/s |" in alone
     assert "| times as fast as Slow | 10× |  |" in alone
     ladder(tmp_path / "run" / "results", {"cpp": 1e7}, machine="Mine", cores=4, gpu=None)
-    beside = machines.side_by_side(tmp_path, tmp_path / "run")
-    assert "yours over `small`, of those recorded the nearest number of cores" in beside
-    assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in beside
+    compared = machines.side_by_side(tmp_path, tmp_path / "run")
+    assert "yours over `small`, of those recorded the nearest number of cores" in compared
+    assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in compared
     own = slug_of(describe() | {"cores": 4})
     ladder(at / own, {"cpp": 2e7}, machine="Mine", cores=4, gpu=None)
-    beside = machines.side_by_side(tmp_path, tmp_path / "run")
-    assert f"yours over `{own}`, of those recorded the same machine" in beside
+    compared = machines.side_by_side(tmp_path, tmp_path / "run")
+    assert f"yours over `{own}`, of those recorded the same machine" in compared
     page = machines.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
     assert page.startswith("a\n<!-- machines -->\n| ")
     assert page.endswith("|\n<!-- /machines -->\nb\n")
@@ -346,15 +314,6 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
 def test_the_page_of_machines_shows_all_that_are_recorded():
     page = (paths.ROOT / "docs" / "machines.md").read_text()
     assert machines.filled(page, paths.ROOT) == page
-
-
-@pytest.mark.parametrize("fact", ["cpu_family", "cpu_model"])
-def test_a_record_that_lacks_a_fact_of_its_processor_is_refused(fact, folder, course):
-    record = recorded.read(folder)
-    del record["machine"][fact]
-    write(folder, record)
-    with pytest.raises(ConfigurationError, match=fact):
-        recorded.check(folder, course)
 
 
 @pytest.mark.parametrize("read", [recorded.read, manifest.read], ids=["record", "manifest"])

@@ -1,52 +1,18 @@
-"""Results and figures as files."""
+"""What is recorded of a run, and what the README takes from it."""
 
 import json
 
 import pandas as pd
 import pytest
 
-from rungs._src.core.atomic import atomic_write
 from rungs.errors import ConfigurationError
 from rungs_course.measure import results
-from rungs_course.runner import chain, pace, record
+from rungs_course.runner import chain, pace
 from rungs_course.runner import manifest as manifests
-from rungs_course.show import figures, readme
-from rungs_course.show.save import save_figure
+from rungs_course.runner import recorded as records
+from rungs_course.show import readme
 from rungs_course.studies.ladder import ladder_table
 from tests.course import notebooks as tiny
-
-
-def test_a_result_says_where_it_comes_from(tmp_path):
-    frame = pd.DataFrame({"rung": ["python", "cpp"], "seconds": [0.5, 1 / 3]})
-    path = tmp_path / "new" / "x.csv"
-    results.save(frame, path, {"size": "smoke", "seed": 4})
-    loaded = results.load(path)
-    pd.testing.assert_frame_equal(loaded, frame)
-    provenance = loaded.attrs["provenance"]
-    assert provenance["seed"] == "4"
-    for fact in ("machine", "cores", "numpy", "torch", "cppyy", "g++", "commit", "date"):
-        assert provenance[fact] not in ("", "None")
-
-
-def test_a_table_without_provenance_is_refused(tmp_path):
-    (tmp_path / "x.csv").write_text("a\n1\n")
-    with pytest.raises(ConfigurationError, match=r"x\.csv"):
-        results.load(tmp_path / "x.csv")
-
-
-def test_a_file_is_whole_or_as_it_was(tmp_path):
-    path = tmp_path / "file"
-    path.write_text("before")
-
-    def interrupted():
-        with atomic_write(path) as unfinished:
-            unfinished.write_text("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.fixture
@@ -129,7 +95,7 @@ def test_a_rung_of_another_job_is_compared_by_medians():
 
 
 def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_path, monkeypatch):
-    for module in (record, results):
+    for module in (records, results):
         monkeypatch.setattr(module, "slug", lambda: "somewhere")
     save = (
         "from pathlib import Path\nimport pandas as pd\nfrom rungs_course.measure import results\n"
@@ -138,18 +104,18 @@ def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_pat
     tiny.write(tmp_path / "notebooks", "01_a", save)
     out, how = tmp_path / "run", {"notebooks": tmp_path / "notebooks", "say": lambda line: None}
     with pytest.raises(ConfigurationError, match="no run"):
-        record.record(out, tmp_path)
+        records.record(out, tmp_path)
 
     chain.run(size="full", out=out, **how)
     manifest = manifests.read(out)
     manifests.write(manifest | {"settings": manifest["settings"] | {"size": "quick"}}, out)
-    seconds = record.record(out, tmp_path)
+    seconds = records.record(out, tmp_path)
     assert seconds == tmp_path / "data/recorded/somewhere/run_seconds.csv"
     assert list(seconds.parent.iterdir()) == [seconds]
     assert not list(tmp_path.glob("README.md"))
 
     manifests.write(manifest, out)
-    folder = record.record(out, tmp_path)
+    folder = records.record(out, tmp_path)
     assert results.load(folder / "01_x.csv")["x"].tolist() == [1]
     took = results.load(seconds)
     assert took[["size", "notebook"]].to_numpy().tolist() == [["full", "01_a"], ["quick", "01_a"]]
@@ -160,45 +126,39 @@ def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_pat
     # and a new run elsewhere expects it.
     for name in ("01_old.csv", "02_y.csv"):
         results.save(pd.DataFrame({"y": [2]}), folder / name, {"size": "full"})
-    record.record(out, tmp_path)
+    records.record(out, tmp_path)
     assert sorted(file.name for file in folder.glob("*_*.csv")) == [
         "01_x.csv",
         "02_y.csv",
         "run_seconds.csv",
     ]
     assert len(results.load(seconds)) == 2
-    expectation = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
-    assert expectation.seconds == {"01_a": took["seconds"][0]}
+    expected = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
+    assert expected == {"01_a": took["seconds"][0]}
 
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     elsewhere = manifest["machine"] | {"microarchitecture": "Zen 9"}
     manifests.write(manifest | {"machine": elsewhere}, out)
     with pytest.raises(ConfigurationError, match=r"another machine.*Zen 9"):
-        record.record(out, tmp_path)
+        records.record(out, tmp_path)
     manifests.write(manifest, out)
     text = (out / "results" / "01_x.csv").read_text()
     name = manifest["machine"]["microarchitecture"]
     strange = text.replace(f"# microarchitecture: {name}", "# microarchitecture: Zen 9")
     (out / "results" / "01_x.csv").write_text(strange)
     with pytest.raises(ConfigurationError, match=r"01_x\.csv is of another machine.*Zen 9"):
-        record.record(out, tmp_path)
+        records.record(out, tmp_path)
     (out / "results" / "01_x.csv").write_text(text)
-    said = json.loads((folder / "record.json").read_text())
-    said["machine"]["microarchitecture"] = "Zen 9"
-    (folder / "record.json").write_text(json.dumps(said))
+    changed = json.loads((folder / "record.json").read_text())
+    changed["machine"]["microarchitecture"] = "Zen 9"
+    (folder / "record.json").write_text(json.dumps(changed))
     with pytest.raises(ConfigurationError, match=r"the record in .* another machine.*Zen 9"):
-        record.record(out, tmp_path)
+        records.record(out, tmp_path)
     (folder / "record.json").write_bytes(before["record.json"])
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
     (folder / "record.json").write_text("{")
     (folder / "01_x.csv").write_text("kept")
     with pytest.raises(ConfigurationError, match=r"record\.json"):
-        record.record(out, tmp_path)
+        records.record(out, tmp_path)
     assert (folder / "01_x.csv").read_text() == "kept"
-
-
-def test_a_figure_is_saved(race, tmp_path):
-    figure = figures.ladder(ladder_table(race, 0.2, 100))
-    save_figure(figure, tmp_path / "x.png")
-    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")

@@ -1,13 +1,14 @@
 """The solutions, at their smallest size."""
 
-import contextlib
 from pathlib import Path
 
+import papermill
 import pytest
+from jupyter_client import AsyncKernelManager
 from jupyter_core.utils import run_sync
+from papermill.exceptions import PapermillExecutionError
 
-from rungs.errors import NotebookError
-from rungs_course.runner import notebook
+from rungs_course.runner.notebook import KERNELS
 
 pytestmark = pytest.mark.system
 
@@ -21,16 +22,31 @@ def kernel():
     What that can't see is what depends on a new process: the order of imports, C++ defined twice,
     settings that one notebook leaves to the next. The course itself is run without it.
     """
-    with notebook.shared_kernel(SOLUTIONS[0].parent) as kernel:
-        yield kernel
+    kernel = AsyncKernelManager(kernel_name="python3", config=KERNELS)
+    run_sync(kernel.start_kernel)(cwd=SOLUTIONS[0].parent)
+    yield kernel
+    run_sync(kernel.shutdown_kernel)(now=True)
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
 def test_every_solution_runs(path, kernel, tmp_path):
+    client = kernel.blocking_client()
+    client.start_channels()
+    client.wait_for_ready()
+    client.execute_interactive("%reset_selective -f .")  # %reset takes __spec__ too
+    client.stop_channels()
     try:
-        notebook.execute(
-            path, tmp_path / path.name, {"size": "smoke"}, 600, contextlib.nullcontext(kernel)
+        papermill.execute_notebook(
+            path,
+            tmp_path / path.name,
+            {"size": "smoke"},
+            kernel_name="python3",
+            execution_timeout=600,
+            progress_bar=False,
+            config=KERNELS,
+            cwd=path.parent,
+            km=kernel,
         )
-    except NotebookError:
+    except PapermillExecutionError:
         run_sync(kernel.restart_kernel)(now=True)  # whatever state it is in, the next begins anew
         raise

@@ -84,7 +84,7 @@ def test_a_peer_that_errs_is_found_out(peer, rule, says):
 
 def test_a_limit_of_plies_that_is_known_is_no_disagreement():
     class Limited(Early):
-        MOST_PLIES = 7
+        MAX_PLIES = 7
 
     tried, found = agreement.compare(Limited(3), seed=0)
     assert not found

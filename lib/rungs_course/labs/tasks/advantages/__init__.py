@@ -1,13 +1,12 @@
 """Lab 15a: how much better than expected an action was."""
 
 import functools
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.numeric import first_difference, fixed
 
 
 class Rollout(NamedTuple):
@@ -21,7 +20,7 @@ class Rollout(NamedTuple):
 
 
 def _random(seed: int, steps: int, envs: int, ends: list[int] | float, *settings) -> Rollout:
-    """Returns a rollout whose episodes end at these steps, or at so many at random."""
+    """Returns a rollout whose episodes end at these steps, or at `ends` at random."""
     rng = np.random.default_rng(seed)
     ended = np.zeros((steps, envs), bool)
     if isinstance(ends, float):
@@ -91,28 +90,9 @@ def _work(functions):
 
 LAB = Lab(
     name="15a",
-    title="advantages by hand",
-    notebook="15_training",
-    minutes=25,
-    goal=r"""Before PPO learns it asks of every action: how much better was it than expected? `N`
-environments were played for `T` steps. Given, as NumPy arrays: `reward` `(T, N)`; `ended` `(T, N)`,
-whether the episode ended with that step, so that the next step is of another one; `value`
-`(T + 1, N)`, what was expected before each step and after the last. A step's surprise is
-`reward[t] + gamma * value[t + 1] - value[t]`, without the middle term where the episode ended. Its
-advantage is its surprise, plus `gamma * gae_lambda` times the next step's, plus `(gamma *
-gae_lambda)**2` times the one after that, and so on, up to the end of the episode or of the rollout.
-Return all advantages, `(T, N)`. The stub looks one step ahead, and over the ends. To add up anew
-for every step takes time that grows with the square of `T`.""",
     defines=("advantages",),
-    hints=(
-        "Go from the last step to the first: a step's advantage is its surprise plus something "
-        "times the advantage of the step after it, which you have already.",
-        "That something is `gamma * gae_lambda`, and 0 where the episode ended: multiply by "
-        "`~ended[t]`. A row of all environments is one array, so only the steps need a loop.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

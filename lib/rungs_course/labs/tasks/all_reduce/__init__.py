@@ -1,10 +1,9 @@
 """Lab 14: what an all-reduce takes."""
 
 import functools
-from pathlib import Path
 
+from rungs_course.labs.arrays import first_difference
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.numeric import first_difference
 from rungs_course.labs.tasks.all_reduce import network
 
 # Processes, bytes, seconds of latency, bytes per second.
@@ -51,34 +50,9 @@ def _work(functions):
 
 LAB = Lab(
     name="14",
-    title="the ring's cost",
-    notebook="14_beyond_one_node",
-    minutes=20,
-    goal="""In an all-reduce each of `p` processes has `num_bytes` of numbers, and at the end all
-have the sums. A message takes `latency` seconds, and its bytes over `bandwidth`; everyone can send
-one and receive one at the same time. Return the seconds, for two ways:
-
-- `ring`: the numbers are cut into `p` parts. In every round everyone sends one part to the next
-  process. It takes `p - 1` rounds until each part is added up somewhere, and as many until everyone
-  has all sums.
-- `halving`, for `p` a power of two: everyone exchanges half of its numbers with a partner, and
-  adds; then half of that half with another, and so on, until it has one part, added up. Then all
-  goes back the same way: the parts double.
-
-The stub sends everything in each message. Any loop over rounds will do; for thousands of processes
-a formula is faster. The judge simulates every message. When you are done, ask your functions: from
-how many bytes on is the ring less than 10 % slower than halving?""",
     defines=("ring", "halving"),
-    hints=(
-        "Count separately: how many messages does a process send one after the other, and how "
-        "many bytes are in all of them together?",
-        "A ring has `2 * (p - 1)` messages of `num_bytes / p`. Halving has `2 * log2(p)`, of "
-        "`num_bytes / 2`, `/ 4`, …, which add up to `num_bytes * (p - 1) / p` each way: the same "
-        "bytes. `p.bit_length() - 1` is the logarithm of a power of two.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

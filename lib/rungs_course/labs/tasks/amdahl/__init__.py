@@ -1,17 +1,16 @@
 """Lab 10: Amdahl's law, fitted to noisy times."""
 
 import functools
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab
-from rungs_course.labs.numeric import first_difference, fixed
 
 
 class Runs(NamedTuple):
-    """Seconds, (n,), that work took on so many threads, (n,), and what is true of it."""
+    """Seconds, (n,), that work took on `threads`, (n,), and what is true of it."""
 
     threads: np.ndarray
     seconds: np.ndarray
@@ -35,7 +34,7 @@ _CASES = {
 
 @functools.cache
 def _noisy(count: int = 150) -> list[Runs]:
-    """Returns the runs of so many machines: five each, off by 2 %; a fifth were disturbed."""
+    """Returns the runs of `count` machines: five each, off by 2 %; a fifth were disturbed."""
     rng, machines = np.random.default_rng(10), []
     for _ in range(count):
         serial, parallel = rng.uniform(0.02, 0.3), rng.uniform(0.7, 2.0)
@@ -48,15 +47,15 @@ def _noisy(count: int = 150) -> list[Runs]:
 
 
 def _judge(functions) -> Difference | None:
-    for told, (threads, seconds, serial, parallel) in _CASES.items():
+    for case, (threads, seconds, serial, parallel) in _CASES.items():
         found = functions.fit(threads, seconds)
         difference = first_difference(
             found,
             [serial, parallel],
-            lambda i, told=told: (
-                f"the {('serial', 'parallel')[i]} seconds of exact times of {told}"
+            lambda i, case=case: (
+                f"the {('serial', 'parallel')[i]} seconds of exact times of {case}"
             ),
-            whole=f"what fit returns of {told}",
+            whole=f"what fit returns of {case}",
         )
         if difference:
             return difference
@@ -78,29 +77,10 @@ def _off(functions, runs: Runs) -> float:
 
 LAB = Lab(
     name="10",
-    title="Amdahl's law, fitted",
-    notebook="10_scaling",
-    minutes=25,
-    goal="""Work takes `serial + parallel / p` seconds on `p` threads: some of it they can't share.
-Given are NumPy arrays `threads` and `seconds`, an entry for each run, in any order, some numbers of
-threads more than once and others not at all. Return `(serial, parallel)`, in seconds. The stub
-thinks that nothing is serial. First be exact where times are. Then come near where they are noisy:
-what counts is how far your serial seconds are off, in percent of the time of one thread, on average
-over 150 machines. Each run is some percent off, and every fifth was disturbed by something else and
-took longer, some much longer.""",
     defines=("fit",),
-    hints=(
-        "The law is a line: over `1 / threads`, its height at 0 is `serial`, its slope `parallel`. "
-        "`np.linalg.lstsq` fits it to all runs at once. Divide both sides by `seconds`: a percent "
-        "should count the same in a short run as in a long one.",
-        "Least squares listen most to those who are furthest off. Fit to the median of each number "
-        "of threads; or fit, give a run the less weight the further it is from the line, and fit "
-        "again, some times over.",
-    ),
     judge=_judge,
     work=_work,
     target=0.4,
-    folder=Path(__file__).parent,
     language="python",
     unit="% off",
 )

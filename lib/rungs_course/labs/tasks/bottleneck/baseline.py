@@ -4,7 +4,7 @@ def bottleneck(system):
 
 
 def without(system, name, updates=200):
-    """Returns the seconds of so many updates without a stage."""
+    """Returns the seconds of `updates` updates without a stage."""
     for _ in range(20):
         system.update()
     system.update(name)

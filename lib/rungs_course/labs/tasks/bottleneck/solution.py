@@ -3,7 +3,7 @@ def bottleneck(system):
     system.update()  # what is done only once
     seconds = {}
     for name in ("generate", "infer", "learn", "log"):
-        # What goes on beside still belongs to the update before, so each begins with one.
+        # What another process does still belongs to the update before, so each begins with one.
         system.update(name)
         began = system.clock()
         for _ in range(8):

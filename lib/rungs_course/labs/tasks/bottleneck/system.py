@@ -15,9 +15,9 @@ class Stage:
         seconds: it takes.
         first: seconds more, the first time.
         every: how many updates go by until it does something.
-        where: "here", in the process that runs the loop; on the "device", which is told and does it
-            later, one thing after the other; or "beside", in a process that does the next update's
-            while this one's goes on.
+        where: "here", in the process that runs the loop; on the "device", which is given work
+            and does it later, one thing after the other; or "beside", in another process, which
+            does the next update's while this one's goes on.
     """
 
     seconds: float
@@ -56,7 +56,7 @@ class System:
 
         Returns:
             Seconds that a stopwatch shows for each stage, by name. The update ends, as part of the
-            last one, when the device has done what it was told.
+            last one, when the device has done its work.
         """
         laps = {}
         for name in STAGES:

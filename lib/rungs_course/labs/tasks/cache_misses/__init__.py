@@ -1,11 +1,9 @@
 """Lab 09: cache misses, predicted."""
 
 import functools
-from pathlib import Path
 from typing import NamedTuple
 
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.tasks.cache_misses.cache import Cache
 
 _WAYS = ("row by row", "column by column")
 
@@ -29,7 +27,7 @@ class Traversal(NamedTuple):
 
 
 # All of it fits; a column does; it doesn't; a power of two fits, but not in its sets; a row a line
-# longer mends that; sets are used unevenly.
+# longer fixes that; sets are used unevenly.
 _CASES = [
     Traversal(8, 16, 4, 64, 16, 4),
     Traversal(32, 72, 8, 64, 16, 4),
@@ -44,6 +42,36 @@ _CASES = [
     Traversal(17, 64, 1, 64, 1, 16),
     Traversal(16, 64, 1, 64, 1, 16),
 ]
+
+
+class Cache:
+    """Lines in sets of `ways`, of which the least recently used leaves.
+
+    Args:
+        line: bytes of a line.
+        sets: where a line may be is its number modulo `sets`.
+        ways: lines that a set holds.
+
+    Attributes:
+        misses: accesses whose line was not there.
+    """
+
+    def __init__(self, line: int, sets: int, ways: int):
+        self._line, self._ways = line, ways
+        self._sets: list[list[int]] = [[] for _ in range(sets)]  # from least to most recently used
+        self.misses = 0
+
+    def touch(self, address: int) -> None:
+        """Accesses a byte, and whatever else is in its line."""
+        number = address // self._line
+        held = self._sets[number % len(self._sets)]
+        if number in held:
+            held.remove(number)
+        else:
+            self.misses += 1
+            if len(held) == self._ways:
+                del held[0]
+        held.append(number)
 
 
 def simulated(case: Traversal) -> tuple[int, int]:
@@ -80,29 +108,9 @@ def _work(functions):
 
 LAB = Lab(
     name="09",
-    title="misses, predicted",
-    notebook="09_counters",
-    minutes=30,
-    goal="""An array has `rows` rows of `columns` items of `item` bytes, one row after the other,
-from the beginning of a line on; a row is a whole number of lines, a line one of items. A program
-reads all items once, row by row, and another one column by column. The cache is empty at first. It
-has `sets` sets of `ways` lines of `line` bytes: the line with number `n` (its address over `line`)
-can only be in set `n % sets`, and where that is full the line goes that was used longest ago.
-Return how often each of the two programs misses, as a tuple. All are integers, and `sets` is a
-power of two. The stub thinks that what fits in the cache stays there. A simulation of every access
-tells the truth, slowly; predict it.""",
     defines=("misses",),
-    hints=(
-        "Row by row, each line is missed once. Column by column, the lines of one column are "
-        "needed again for the next column. Which sets are they in, and how many in each?",
-        "Neighbours of a column are `columns * item // line` lines apart, so that they use "
-        "`sets // gcd(that, sets)` sets, in turns. A set that got more lines than it has ways has "
-        "lost each one when it is needed again: there every access misses. In the others every "
-        "line is missed once.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

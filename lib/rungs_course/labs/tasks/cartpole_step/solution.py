@@ -3,7 +3,7 @@ import math
 import numba
 import numpy as np
 
-MOST_THETA = math.radians(12)
+MAX_THETA = math.radians(12)
 
 
 @numba.njit(fastmath=True, error_model="numpy")
@@ -25,5 +25,5 @@ def step(state, action):
         theta += 0.02 * theta_dot
         after[0, i], after[1, i] = x, x_dot + 0.02 * (temp - 0.05 / 1.1 * theta_acc * cos)
         after[2, i], after[3, i] = theta, theta_dot + 0.02 * theta_acc
-        fallen[i] = (abs(x) > 2.4) | (abs(theta) > MOST_THETA)
+        fallen[i] = (abs(x) > 2.4) | (abs(theta) > MAX_THETA)
     return after, fallen

@@ -1,14 +1,13 @@
 """Lab 15b: PPO's clipped loss, and its gradient."""
 
 import functools
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from rungs.errors import UnavailableError, install_hint
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.numeric import first_difference, fixed
 
 
 class Batch(NamedTuple):
@@ -43,7 +42,7 @@ def _by_autograd(batch: Batch) -> tuple[float, np.ndarray]:
     try:
         import torch
     except ModuleNotFoundError:
-        message = f"lab 15b needs torch to tell what is right: {install_hint('train')}"
+        message = f"lab 15b needs torch to compute what is right: {install_hint('train')}"
         raise UnavailableError(message) from None
     old, advantage = torch.tensor(batch.old), torch.tensor(batch.advantage)
     new = torch.tensor(batch.new, requires_grad=True)
@@ -61,16 +60,16 @@ def _judge(functions) -> Difference | None:
         if not isinstance(found, tuple | list) or len(found) != 2:
             return Difference("what it returns", "the loss and the gradient", f"{found!r:.200}")
         ratio = np.exp(batch.new - batch.old)
-        told = [
+        names = [
             f"an action with ratio {r:.2f}, advantage {a:.2f}, clip {batch.clip}"
             for r, a in zip(ratio, batch.advantage, strict=True)
         ]
-        of = f"the loss of {told[0] if count == 1 else f'{count} actions'}"
+        of = f"the loss of {names[0] if count == 1 else f'{count} actions'}"
         difference = first_difference(found[0], loss, lambda of=of: of, whole=of)
         difference = difference or first_difference(
             found[1],
             gradient,
-            lambda i, told=told, count=count: f"the gradient for {told[i]}, of {count}",
+            lambda i, names=names, count=count: f"the gradient for {names[i]}, of {count}",
             whole=f"the gradient for {count} actions",
         )
         if difference:
@@ -86,30 +85,9 @@ def _work(functions):
 
 LAB = Lab(
     name="15b",
-    title="PPO's clip",
-    notebook="15_training",
-    minutes=30,
-    goal=r"""PPO makes good actions likelier, but not by much at once. Given are log-probabilities
-of `n` actions, `new` by the network as it is and `old` when they were played, their advantages `A`
-and `clip`. With `ratio = exp(new - old)` the loss is
-
-$$L = -\frac1n \sum_i \min\bigl(\text{ratio}_i\, A_i,\ \text{clipped}_i\, A_i\bigr)$$
-
-where `clipped` is `ratio`, held between `1 - clip` and `1 + clip`. Return the loss and its gradient
-by `new`, `(n,)`, in NumPy; PyTorch's autograd says whether it is right. The stub knows no clip.
-Think first: for a *bad* action that has become much likelier, should there be a gradient? Then make
-it fast, without a loop in Python.""",
     defines=("clipped_loss",),
-    hints=(
-        "The derivative of `exp(new - old) * A` by `new` is itself. Where the minimum is the "
-        "clipped term, and that is held, the gradient is 0. Don't forget the sign and the mean.",
-        "The clip holds only where `A > 0` and `ratio > 1 + clip`, or `A < 0` and `ratio < 1 - "
-        "clip`. So the minimum is that of `ratio * A` and `A + clip * abs(A)`: with `np.exp`, "
-        "`np.minimum` and one comparison there is no loop, and arrays can be used again (`out=`).",
-    ),
     judge=_judge,
     work=_work,
     target=0.6,
-    folder=Path(__file__).parent,
     language="python",
 )

@@ -1,18 +1,17 @@
 """Lab 04b: threads that count, each in its own cache lines."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
 from rungs.chess import NUM_PLANES
 from rungs.machine import usable_cores
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded, guarded_empty
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _ACTIONS = 2_000_003
-_MOST_THREADS = 64
-_TEAMS = (1, 2, 3, _MOST_THREADS)
+_MAX_THREADS = 64
+_TEAMS = (1, 2, 3, _MAX_THREADS)
 
 
 @functools.cache
@@ -29,8 +28,8 @@ def _judge(functions):
         for count in (1, 1000, _ACTIONS):
             chosen = actions[:count]
             expected = np.bincount(chosen >> 6, minlength=NUM_PLANES)
-            totals = guarded.empty(NUM_PLANES, np.int64)
-            functions.run(guarded.copy(chosen), count, threads, totals)
+            totals = guarded_empty(NUM_PLANES, np.int64)
+            functions.run(guarded(chosen), count, threads, totals)
             wrong = np.flatnonzero(totals != expected)
             if wrong.size:
                 plane = int(wrong[0])
@@ -48,29 +47,10 @@ def _work(functions):
 
 LAB = Lab(
     name="04b",
-    title="false sharing, mended",
-    notebook="04_openmp",
-    minutes=20,
-    goal="""How often is each of the 73 planes played? Write a function that is given `count`
-actions (action `a` is on plane `a / 64`) and writes the 73 `totals`, counted by `threads` threads,
-at most 64. In the baseline every thread has counters of its own, and yet it is slow: the counters
-of a plane, thread 0's and thread 1's, lie side by side in one cache line of 64 bytes, and two cores
-that write to a line take it from each other at every count. Give each thread lines that are its
-alone.""",
     defines=("count_planes",),
-    hints=(
-        "What a thread writes to often should be declared within its part of the loop: then it "
-        "lies on that thread's own stack. Only what it has found at the end goes where others "
-        "write.",
-        "`std::int64_t own[73] = {};` within the loop over threads, and behind the counting an "
-        "`#pragma omp critical` in which a thread adds its 73 numbers to `totals`. A count must "
-        "wait for the one before where both are of the same plane: two tables that take turns "
-        "halve that wait.",
-    ),
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     harness="""
 void run(const std::int16_t* actions, std::int64_t count, std::int32_t threads,
          std::int64_t* totals) {

@@ -1,16 +1,50 @@
 """Lab 13b: many steps in one launch of a kernel."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab
-from rungs_course.labs.numeric import first_difference, fixed
-from rungs_course.labs.tasks.fused_steps.memory import Memory
 
 _CARTS, _STEPS, _THREADS = 70, 40, 32  # a block of threads has no cart for some of its own
 _NAMES = ("x", "x_dot", "theta", "theta_dot")
+
+
+class Memory:
+    """An array that a simulated kernel reads and writes, number by number, and that counts it.
+
+    Args:
+        values: what it begins with; copied.
+
+    Attributes:
+        values: what is there.
+        accesses: loads and stores so far.
+    """
+
+    def __init__(self, name: str, values: np.ndarray):
+        self._name, self.values, self.accesses = name, values.copy(), 0
+        self.shape, self.size = values.shape, values.size
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index):
+        return self.values[self._counted(index)].item()
+
+    def __setitem__(self, index, value) -> None:
+        self.values[self._counted(index)] = value
+
+    def _counted(self, index) -> tuple[int, ...]:
+        """Counts one access, and refuses what a GPU would let a kernel do to others' memory."""
+        place = tuple(int(i) for i in (index if isinstance(index, tuple) else (index,)))
+        shown = f"{self._name}[{', '.join(map(str, place))}]"
+        if len(place) != len(self.shape):
+            raise IndexError(f"{shown} is no single number of shape {self.shape}")
+        if not all(0 <= i < length for i, length in zip(place, self.shape, strict=True)):
+            raise IndexError(f"{shown} is outside: the array has shape {self.shape}")
+        self.accesses += 1
+        return place
 
 
 @functools.cache
@@ -70,31 +104,10 @@ def _work(functions):
 
 LAB = Lab(
     name="13b",
-    title="many steps in one launch",
-    notebook="13_cartpole",
-    minutes=25,
-    goal=r"""Write a CUDA kernel with Numba, one thread for each cart, that plays `T` steps of `N`
-carts in one launch. `state`, `(4, N)` float64, holds `x`, `x_dot`, `theta` and `theta_dot`;
-`action`, `(T, N)`, is 0 to push left, 1 right. After a step that makes a cart fall it plays no
-more. At the end `state` holds where each cart came to, and `lasted`, `(N,)`, how many steps it
-played, `T` where it still stands. It is launched as `play[blocks, 32](state, action, lasted)` with
-as many blocks as `N` carts need: the last has threads without a cart. The step itself is given.
-
-Numba simulates the kernel here, in Python, with or without a GPU: its seconds say nothing. What
-counts is what makes such a kernel slow on a GPU: how often it reads or writes a number in the GPU's
-memory, per step of a cart. On a GPU a store outside an array changes what belongs to others, and
-nobody is told; here it is refused.""",
     defines=("play",),
-    hints=(
-        "`cuda.grid(1)` is the number of a thread among those of all blocks. Return at once if it "
-        "is no cart's. Then a loop over steps, as you would write it for one cart.",
-        "A thread's variables are registers, which cost nothing. What is in `state[0, i]` before "
-        "the first step concerns this thread only: read it once, and write it back once.",
-    ),
     judge=_judge,
     work=_work,
     target=0.9,
-    folder=Path(__file__).parent,
     language="cuda",
     alone=True,
     unit="accesses a step",

@@ -1,7 +1,5 @@
 """Lab 05: what all ranks have comes together at rank 0, in few messages."""
 
-from pathlib import Path
-
 import numpy as np
 
 from rungs.chess import NUM_ACTIONS
@@ -67,31 +65,10 @@ def _work(functions):
 
 LAB = Lab(
     name="05",
-    title="a gather in fewer messages",
-    notebook="05_mpi",
-    minutes=40,
-    goal="""Every rank has stepped its 16 boards, and rank 0 wants all of them. Every rank calls
-`gather(comm, block)`; `block` has the arrays "observation" (16, 72) int8, "mask" (16, 4672) bool,
-"reward" (16,) float32, "terminated" and "truncated" (16,) bool. Rank 0 returns the same arrays of
-all boards, rank 0's first, then rank 1's and so on; what others return does not matter. There are
-`comm.rank`, `comm.size`, `comm.send(to, array)` and `comm.recv(source)`. The ranks are simulated:
-sending is free, but receiving takes 20 µs a message and 1 µs per 1000 bytes. The cost is the time
-at which rank 0 of 16 has everything: send fewer messages, fewer bytes, and let not only rank 0
-receive.""",
     defines=("gather",),
-    hints=(
-        "One message a rank, not five: `array.view(np.uint8)` shows any array's bytes, and arrays "
-        "of bytes can be joined by `np.concatenate` and cut apart again. A bool needs a bit: "
-        "`np.packbits`.",
-        "A tree: in round 1 every odd rank sends to the one before, in round 2 every second of "
-        "those that are left sends all that it has two ranks back, then four, then eight. Rank 0 "
-        "receives four times, not fifteen. It need not be a power of two: who is not there sends "
-        "nothing.",
-    ),
     judge=_judge,
     work=_work,
     target=0.8,
-    folder=Path(__file__).parent,
     language="python",
     unit="simulated µs",
 )

@@ -11,7 +11,7 @@ MICROSECONDS_A_MESSAGE, BYTES_A_MICROSECOND = 20.0, 1000.0
 
 
 class DeadlockError(RuntimeError):
-    """A rank waits for a message that nobody will send."""
+    """A rank waits for a message that no rank will send."""
 
 
 class _Network:

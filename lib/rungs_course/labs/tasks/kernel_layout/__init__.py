@@ -1,10 +1,8 @@
 """Lab 06: how boards lie in a GPU's memory, by the lines that a warp fetches."""
 
-from pathlib import Path
-
 import numpy as np
 
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded_empty
 from rungs_course.labs.lab import Difference, Lab
 
 _WORDS = 184  # of a board: the 1472 bytes that the CUDA rung keeps
@@ -15,7 +13,7 @@ _COUNTED = 1001
 
 
 def _places(functions, boards: int) -> np.ndarray:
-    places = guarded.empty((boards, _WORDS), np.int64)
+    places = guarded_empty((boards, _WORDS), np.int64)
     functions.run(boards, places)
     return places
 
@@ -66,29 +64,10 @@ def _work(functions):
 
 LAB = Lab(
     name="06",
-    title="what neighbours read lies side by side",
-    notebook="06_cuda",
-    minutes=15,
-    goal="""A kernel steps a board a thread, and 32 threads, a warp, go together: thread 0 to 31 of
-warp `w` have boards `32 w` to `32 w + 31`. When they read, all read the same word of their boards
-at once, and memory answers in lines of 128 bytes, 16 words: as many lines are fetched as these 32
-words lie in. Write `place(board, word, boards)`, the place in memory (0, 1, ...) of a board's word,
-of 184, where there are `boards` boards, and `memory_words(boards)`, how many words of memory that
-takes. Line 0 begins at place 0. The number of boards need not be a multiple of 32, so you may pad:
-up to 31 boards' words of memory may stay unused. The cost is counted: lines per read of a warp,
-with 1001 boards.""",
     defines=("place", "memory_words"),
-    hints=(
-        "In the baseline a board's words lie together: that is right for a processor. Here the "
-        "same word of neighbouring boards should lie together.",
-        "`word * boards + board` is nearly it. But with 1001 boards a row of words begins in the "
-        "middle of a line, and a warp's 32 words lie in three lines, not two. Let each row be as "
-        "long as the next multiple of 32.",
-    ),
     judge=_judge,
     work=_work,
     target=0.95,
-    folder=Path(__file__).parent,
     harness=f"""
 void run(std::int64_t boards, std::int64_t* out) {{
   for (std::int64_t board = 0; board < boards; ++board)

@@ -1,7 +1,5 @@
 """Lab 03a: where knights attack, all of them at once."""
 
-from pathlib import Path
-
 import chess
 import numpy as np
 
@@ -41,25 +39,10 @@ def _work(functions):
 
 LAB = Lab(
     name="03a",
-    title="knights by shifts",
-    notebook="03_cpp",
-    minutes=15,
-    goal="""A bitboard is 64 bits, one a square: a1 is bit 0, b1 bit 1, a2 bit 8, h8 bit 63. Write a
-function that is given the squares of any number of knights and returns all squares that they
-attack. The stub has one jump of eight, and the baseline loops over knights and jumps. Shift whole
-boards instead: a knight's eight jumps are eight shifts, and what leaves the board at one side must
-not come back at the other.""",
     defines=("knight_attacks",),
-    hints=(
-        "A jump two up and one right is `<< 17`: two ranks are 16, a file is 1. From the h file "
-        "it lands on the a file, a rank higher than it should be.",
-        "Mask what was shifted: after a step to the right, file a (`0x0101010101010101`) can't be "
-        "reached; after two steps, neither a nor b can. The same from the other side.",
-    ),
     judge=_judge,
     work=_work,
     target=0.8,
-    folder=Path(__file__).parent,
     harness="""
 void run(const std::uint64_t* knights, std::uint64_t* out, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = knight_attacks(knights[i]);

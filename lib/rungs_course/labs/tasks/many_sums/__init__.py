@@ -1,11 +1,10 @@
 """Lab 08: a dot product with as many sums as the processor can work on at once."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _COUNTS = (1, 7, 16, 63, 64, 65, 129, 1000, 4096)
@@ -22,7 +21,7 @@ def _case(count: int) -> tuple[np.ndarray, np.ndarray, float]:
 def _judge(functions):
     for count in _COUNTS:
         first, second, expected = _case(count)
-        found = functions.run(guarded.copy(first), guarded.copy(second), count)
+        found = functions.run(guarded(first), guarded(second), count)
         # A sum of n positive numbers is off by n rounding errors at most, in whatever order.
         if not abs(found - expected) <= 2 * (count + 1) * np.finfo(np.float32).eps * expected:
             return Difference(f"dot product of {count} numbers", f"{expected:.6g}", f"{found:.6g}")
@@ -31,33 +30,16 @@ def _judge(functions):
 
 def _work(functions):
     first, second, _ = _case(_RACED)
-    first, second = guarded.copy(first), guarded.copy(second)
+    first, second = guarded(first), guarded(second)
     return timed(lambda: functions.run_often(first, second, _RACED, 100))
 
 
 LAB = Lab(
     name="08",
-    title="enough sums for a peak",
-    notebook="08_roofline",
-    minutes=30,
-    goal="""A core can begin two multiply-adds on whole vectors in a cycle, but the result of one is
-there only some four cycles later. A sum to which everything is added waits those four cycles for
-every number: the compiler may not change the order of additions, as that would change how they are
-rounded. Write the dot product of two arrays of `count` float32 (any number of them) with so many
-independent sums that no unit waits. All is in the first cache. What is left then is loading: two
-vectors for each multiply-add.""",
     defines=("dot",),
-    hints=(
-        "`typedef float Floats __attribute__((vector_size(64)));` has 16 lanes, with + and * for "
-        "all of them: sixteen sums. `__builtin_memcpy(&x, a + i, sizeof x)` loads 16 numbers from "
-        "anywhere.",
-        "One vector of sums still waits for itself. Have eight of them, for the 128 numbers of a "
-        "round, and add them up at the end; what does not fill a round goes through a plain loop.",
-    ),
     judge=_judge,
     work=_work,
     target=0.8,
-    folder=Path(__file__).parent,
     harness="""
 float run(const float* a, const float* b, std::int64_t count) { return dot(a, b, count); }
 float run_often(const float* a, const float* b, std::int64_t count, int times) {

@@ -1,12 +1,11 @@
 """Lab 03d: the mask's bytes, where planes have changed."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
 from rungs.chess import NUM_PLANES
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _BOARDS, _STEPS, _SKIPPED = 24, 24, 4
@@ -39,8 +38,8 @@ def _bytes(planes: np.ndarray) -> np.ndarray:
 def _judge(functions):
     before, now, fens = _masks()
     expected = _bytes(now)
-    out = guarded.copy(_bytes(before))
-    functions.run(guarded.copy(before), guarded.copy(now), out, len(now))
+    out = guarded(_bytes(before))
+    functions.run(guarded(before), guarded(now), out, len(now))
     if np.array_equal(out, expected):
         return None
     case, action = (int(i) for i in np.argwhere(out != expected)[0])
@@ -60,7 +59,7 @@ def _raced() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the planes of some positions before and now, and bytes: the same for all racers."""
     before, now, _ = _masks()
     chosen = slice(-_RACED, None)
-    return before[chosen], now[chosen], guarded.copy(_bytes(before[chosen]))
+    return before[chosen], now[chosen], guarded(_bytes(before[chosen]))
 
 
 def _work(functions):
@@ -75,28 +74,10 @@ def _work(functions):
 
 LAB = Lab(
     name="03d",
-    title="a mask's bytes, where planes change",
-    notebook="03_cpp",
-    minutes=25,
-    goal="""A `bool` mask is 4672 bytes of 0 or 1: byte `64 * plane + square` is bit `square` of
-bitboard `plane`, of 73. To write them all at every ply costs more than to find the legal moves. Yet
-most planes are the same as a ply before, and most of those are empty. Write a function that is
-given the 73 bitboards `before` and `now`, and `mask`, which holds the bytes of `before`: make them
-those of `now`. Leave alone what stays, and be fast at the 64 bytes of a plane that does not.""",
     defines=("update_mask",),
-    hints=(
-        "Compare two words and skip 64 bytes where they are equal. For a plane that has changed, "
-        "take its bits off one by one: `std::countr_zero(changed)` is the lowest, `changed &= "
-        "changed - 1` removes it.",
-        "A branch that goes now one way, now the other costs more than the bytes. Find out which "
-        "planes differ without any: `changed |= std::uint64_t{before[i] != now[i]} << i`, and then "
-        "go through those bits. And write the 64 bytes of a plane at once, with a vector: "
-        "`expand_bits_to_bytes` in `cpp/env/mask.hpp` sends each byte the eight bits it is among.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     harness=f"""
 void run(const std::uint64_t* before, const std::uint64_t* now, std::uint8_t* mask,
          std::int64_t count) {{

@@ -1,23 +1,22 @@
 """Lab 12: a peer's bug, found by lockstep."""
 
 import random
-from pathlib import Path
 
 from rungs_course.labs.lab import Difference, Lab
 from rungs_course.labs.tasks.peer_bug.games import PEERS, Game, TooLongError
 
-_MOST = 5000  # plies of a search
+_MAX_PLIES = 5000  # plies of a search
 _SEEDS = range(1, 5)
 
 
 def _judge(functions) -> Difference | None:
     for number, (peer, start) in enumerate(PEERS):
         try:
-            played = Game(start, _MOST), peer(start, _MOST)
+            played = Game(start, _MAX_PLIES), peer(start, _MAX_PLIES)
             moves = functions.find(*played, random.Random(0))
         except TooLongError:
             what = f"plies until a bug of peer {number} was found"
-            return Difference(what, f"at most {_MOST:,}", "more", start)
+            return Difference(what, f"at most {_MAX_PLIES:,}", "more", start)
         found = _replayed(number, Game(start), peer(start), moves)
         if found:
             return found
@@ -28,7 +27,7 @@ def _replayed(number: int, ours: Game, peer: Game, moves) -> Difference | None:
     """Returns what is wrong with moves that are to lead to the first difference of two games."""
     if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
         return Difference(f"what find returns of peer {number}", "moves", f"{moves!r:.200}")
-    told = f"peer {number}, {' '.join(moves[-4:])} at the end of {len(moves)} moves"
+    where = f"peer {number}, {' '.join(moves[-4:])} at the end of {len(moves)} moves"
     for ply, move in enumerate(moves):
         if differing := _differ(ours, peer):
             return Difference(
@@ -44,7 +43,7 @@ def _replayed(number: int, ours: Game, peer: Game, moves) -> Difference | None:
         peer.step(move)
     if not _differ(ours, peer):
         return Difference(
-            f"what differs after the moves returned ({told})",
+            f"what differs after the moves returned ({where})",
             "the board, the legal moves or the result",
             "nothing: all three are the same",
             ours.board,
@@ -67,7 +66,7 @@ def _work(functions):
         count = 0
         for peer, start in PEERS:
             for seed in _SEEDS:
-                played = Game(start, _MOST), peer(start, _MOST)
+                played = Game(start, _MAX_PLIES), peer(start, _MAX_PLIES)
                 functions.find(*played, random.Random(seed))
                 count += played[1].plies
         return float(count)
@@ -77,35 +76,10 @@ def _work(functions):
 
 LAB = Lab(
     name="12",
-    title="a peer's bug",
-    notebook="12_peers",
-    minutes=30,
-    goal="""Eight peers claim to play chess, and each gets one rule wrong, another one each. Write a
-function that is given our game, which python-chess judges, and a peer's, from the same first
-position, and plays both in lockstep until they differ. Return the list of moves from the first
-position to where they differ for the first time: before the last of them nothing differs, after it
-something does. A game has
-
-- `game.board`, a FEN; `game.legal`, a sorted tuple of moves such as `"e2e4"` or `"e7e8q"`, empty
-  when the game is over; `game.result`, `"1-0"`, `"0-1"`, `"1/2-1/2"`, or `""` while it goes on;
-- `game.step(move)` and `game.reset()`, which begins again at the first position.
-
-`rng` is Python's `random.Random`, so that you find the same each time. The stub compares only who
-won. Once you find all bugs, what counts is how many plies you play for it, over some seeds: rules
-that are seldom wanted are seldom met by chance.""",
     defines=("find",),
-    hints=(
-        "Compare all three after every step: the board, the legal moves and the result. One game "
-        "may end without a difference: begin again until there is one.",
-        "Make what is rare likelier: `rng.choices(game.legal, weights)`, with more weight for "
-        "pawns (`chess.Board(game.board)` knows the pieces), as promotion and en passant are "
-        "theirs, more for captures, less for kings that may still castle. And begin anew after "
-        "some 60 plies.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
     unit="plies",
 )

@@ -1,7 +1,6 @@
 """Lab 03c: which pieces are pinned to their king."""
 
 import functools
-from pathlib import Path
 
 import chess
 import numpy as np
@@ -77,31 +76,10 @@ def _work(functions):
 
 LAB = Lab(
     name="03c",
-    title="pins",
-    notebook="03_cpp",
-    minutes=35,
-    goal="""A piece is pinned when it alone stands between its king and a slider of theirs: if it
-left that line, the king could be taken. Write a function that is given bitboards, `king` (one
-square), `own` (all own pieces, the king too), `theirs`, and of theirs the `straight` sliders (rooks
-and queens) and the `diagonal` ones (bishops and queens), and returns the pinned pieces of `own`.
-The baseline walks from the king in eight directions, a square at a time, and branches at each. Fill
-whole lines instead: a pinned piece is where what the king sees meets what a slider sees from the
-other side.""",
     defines=("pinned",),
-    hints=(
-        "In one direction: let the king fill empty squares and go one step beyond; let the sliders "
-        "fill empty squares the opposite way and go one step beyond. What of `own` is in both is "
-        "pinned. The queen fills in all directions, a rook in four, a bishop in the other four.",
-        "All eight directions fit one register: `typedef std::uint64_t Lanes "
-        "__attribute__((vector_size(64)));` adds, masks and shifts lane by lane, and `x << by | "
-        "x >> (64 - by)` with `by` = {8, 9, 1, 57, 56, 55, 63, 7} moves each lane its own way (and "
-        "the opposite direction is four lanes further). After every move, mask the files and ranks "
-        "that a lane can't have come to.",
-    ),
     judge=_judge,
     work=_work,
     target=0.6,
-    folder=Path(__file__).parent,
     harness="""
 void run(const std::uint64_t* king, const std::uint64_t* own, const std::uint64_t* theirs,
          const std::uint64_t* straight, const std::uint64_t* diagonal, std::uint64_t* out,

@@ -1,7 +1,6 @@
 """Lab 01b: a position's key, updated instead of computed anew."""
 
 import functools
-from pathlib import Path
 
 import chess
 import numpy as np
@@ -37,16 +36,16 @@ def _games() -> list[list[chess.Move]]:
 @functools.cache
 def _names() -> dict[int, str]:
     """Returns what each of the numbers stands for."""
-    told = [
+    names = [
         f"a {chess.COLOR_NAMES[color]} {chess.PIECE_NAMES[piece]} on {square}"
         for piece in chess.PIECE_TYPES
         for color in (chess.BLACK, chess.WHITE)
         for square in chess.SQUARE_NAMES
     ]
-    told += [f"the right to castle {side}" for side in ("K", "Q", "k", "q")]
-    told += [f"en passant on file {file}" for file in chess.FILE_NAMES]
-    told += ["white to move"]
-    return dict(zip(POLYGLOT_RANDOM_ARRAY, told, strict=True))
+    names += [f"the right to castle {side}" for side in ("K", "Q", "k", "q")]
+    names += [f"en passant on file {file}" for file in chess.FILE_NAMES]
+    names += ["white to move"]
+    return dict(zip(POLYGLOT_RANDOM_ARRAY, names, strict=True))
 
 
 def _off_by(number: int) -> str:
@@ -84,34 +83,9 @@ def _work(functions):
 
 LAB = Lab(
     name="01b",
-    title="a key that is updated",
-    notebook="01_python",
-    minutes=40,
-    goal="""Whether a position was there before is asked of its key, 64 bits. Polyglot's key is the
-exclusive or (`^`) of numbers from a table, `chess.polyglot.POLYGLOT_RANDOM_ARRAY`:
-
-- `64 * kind + square` for each piece, where `kind` is `2 * (piece_type - 1) + color`, from 0, black
-  pawns, to 11, the white king;
-- 768 to 771 for the rights to castle that are left: K, Q, k, q;
-- 772 + file, if a pawn has just gone two squares and an enemy pawn stands right beside it;
-- 780, if white is to move.
-
-Given a game's moves (`chess.Move`, from the usual first position), return the keys of all its
-positions, the first one's too. `chess.polyglot.zobrist_hash` goes through all pieces each time. But
-a move changes little, and what is xored twice is gone: update the key. The stub does it for quiet
-moves.""",
     defines=("keys",),
-    hints=(
-        "Go through what a move can do besides: take a piece (for en passant, on another square), "
-        "promote, move a rook in castling, end rights to castle (also by taking a rook), allow en "
-        "passant for one ply.",
-        "`chess.Board.push` now takes most of the time. All you need is a list of 64 that says "
-        "which kind is on a square, the rights as 4 bits with a table of which stay when a square "
-        "is left or reached, and the number for en passant that must be taken out again.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

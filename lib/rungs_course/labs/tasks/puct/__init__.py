@@ -2,13 +2,12 @@
 
 import functools
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from rungs_course.labs.arrays import first_difference, fixed
 from rungs_course.labs.lab import Difference, Lab, timed
-from rungs_course.labs.numeric import first_difference, fixed
 
 
 class Nodes(NamedTuple):
@@ -21,7 +20,7 @@ class Nodes(NamedTuple):
 
 
 def _random(seed: int, nodes: int, moves: int, most: int, c: float) -> Nodes:
-    """Returns nodes whose moves have at most so many visits."""
+    """Returns nodes whose moves have at most `most` visits."""
     rng = np.random.default_rng(seed)
     prior = rng.random((nodes, moves))
     visits = rng.integers(0, most + 1, (nodes, moves))
@@ -87,31 +86,9 @@ def _work(functions):
 
 LAB = Lab(
     name="16",
-    title="which move to try",
-    notebook="16_search",
-    minutes=20,
-    goal=r"""A simulation goes down the tree, and at every node takes the move with the highest
-score. Given are, for `N` nodes with `K` moves each, as NumPy arrays `(N, K)`: `prior`, how likely
-the network plays the move; `visits`, how many simulations took it; `value_sum`, the sum of what
-those found, from the side of who is to move; and the number `c`. AlphaZero's score (PUCT) is
-
-$$\text{score} = Q + c \cdot \text{prior} \cdot \frac{\sqrt{N}}{1 + \text{visits}}$$
-
-where $Q$ is the mean of what the move's simulations found, 0 where there were none, and $N$ the sum
-of the visits of all moves of the node. Return all
-scores, `(N, K)`. The stub divides by zero, and knows only how often a move itself was tried. A loop
-in Python is slow: all nodes can be scored at once.""",
     defines=("scores",),
-    hints=(
-        "The sum of a node's visits is `visits.sum(axis=1, keepdims=True)`, which NumPy spreads "
-        "over its moves. Where there are no visits the sum of values is 0, too: what could you "
-        "divide by instead?",
-        "`value_sum / np.maximum(visits, 1)` is Q without a branch. Of what is left, "
-        "`c * np.sqrt(...)` is one number a node: multiply it with the priors once, in place.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

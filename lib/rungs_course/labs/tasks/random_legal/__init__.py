@@ -1,7 +1,6 @@
 """Lab 00: any legal action for every board, without a loop over boards."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from rungs.chess import NUM_ACTIONS
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _BOARDS, _STEPS = 32, 12
-# The frequencies' test: so many copies of each of some positions, so often.
+# The frequencies' test: copies of each of some positions, and calls.
 _POSITIONS, _COPIES, _CALLS = 8, 32, 60
 # Chance alone fails a right answer less often than once in this many checks.
 _RARE = 1e12
@@ -100,27 +99,9 @@ def _work(functions):
 
 LAB = Lab(
     name="00",
-    title="any legal action, for all boards",
-    notebook="00_start_here",
-    minutes=20,
-    goal="""An agent that knows nothing picks any legal action, all of them equally likely. Write a
-function that is given `mask`, (N, 4672) bool with at least one legal action in each row, and
-`rng`, a `numpy.random.Generator`, and returns the actions of all boards, (N,) integers. To call
-NumPy for every board costs more than a C++ environment takes to step it: let it see all boards in
-a few calls.""",
     defines=("random_actions",),
-    hints=(
-        "The k-th legal action of a board, k even in 0 to its number of legal actions: "
-        "`rng.integers(counts)` draws one k for each board.",
-        "`np.flatnonzero(mask)` lists the legal actions of all boards, one board after the other, "
-        "as `4672 * board + action`; `np.searchsorted` finds where each board's begin, and "
-        "`rng.integers(begins, ends)` draws a place for each board. Faster still: "
-        "`mask.view(np.uint64)` has 584 words a board, of which few are not zero, and "
-        "`np.bitwise_count` says how many actions are in each.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

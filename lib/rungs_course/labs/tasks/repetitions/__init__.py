@@ -1,7 +1,6 @@
 """Lab 01: a position that comes for the third time."""
 
 import functools
-from pathlib import Path
 
 import chess
 import numpy as np
@@ -76,21 +75,9 @@ def _work(functions):
 
 LAB = Lab(
     name="01",
-    title="the third time",
-    notebook="01_python",
-    minutes=10,
-    goal="""A game is drawn when a position comes for the third time. Write a function that is
-given the keys of a game's positions (an integer each; equal where positions are equal), from the
-first on, and returns for each whether it is there for the third time or more. To look back through
-the whole game at every ply takes time that grows with the square of its length.""",
     defines=("third_times",),
-    hints=(
-        "What you need of the past is not where a key was, but how often.",
-        "A dictionary from key to count, kept while you go through the game once.",
-    ),
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     language="python",
 )

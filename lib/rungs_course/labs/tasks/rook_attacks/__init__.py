@@ -1,7 +1,5 @@
 """Lab 03b: where rooks see, by doubling."""
 
-from pathlib import Path
-
 import chess
 import numpy as np
 
@@ -54,25 +52,10 @@ def _work(functions):
 
 LAB = Lab(
     name="03b",
-    title="rooks by doubling",
-    notebook="03_cpp",
-    minutes=30,
-    goal="""A rook attacks along its rank and file, up to the first piece and with it. Write a
-function that is given the rooks (any number) and all pieces (the rooks too), as bitboards, and
-returns all squares that the rooks attack. A loop goes seven steps in each direction. A fill by
-doubling (*Kogge-Stone*) goes one step, then two, then four: three steps for seven.""",
     defines=("rook_attacks",),
-    hints=(
-        "Fill first, step once at the end: let the rooks grow over empty squares, `rooks |= empty "
-        "& (rooks << 8)`, and attack what is one step beyond all of that.",
-        "To double, let the empty squares grow too: after `rooks |= empty & (rooks << 8)` a square "
-        "of `empty &= empty << 8` begins a run of two, over which the next step goes at once: "
-        "`rooks |= empty & (rooks << 16)`. To the right, first take file a out of `empty`.",
-    ),
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     harness="""
 void run(const std::uint64_t* rooks, const std::uint64_t* pieces, std::uint64_t* out,
          std::int64_t count) {

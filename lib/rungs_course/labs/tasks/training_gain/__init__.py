@@ -1,7 +1,6 @@
 """Lab 07: what a faster step is worth in training, in a formula that a simulation agrees with."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 
@@ -90,28 +89,9 @@ def _work(functions):
 
 LAB = Lab(
     name="07",
-    title="what a faster step is worth",
-    notebook="07_ladder",
-    minutes=25,
-    goal="""A batch takes `generate` seconds to generate and `update` seconds to learn from. Write
-two functions. `training_seconds(generate, update, batches, ahead)`: how long training takes; where
-`ahead` is true, the next batch is generated while the network learns from this one (never more than
-one ahead), else one comes after the other. `gain_needed(generate, update, wanted)`: how many times
-as fast generation must become for training to be `wanted` times as fast (1 or more), one after the
-other; `math.inf` where no gain is enough. They are held to a simulation, batch by batch, but need
-none: find the formulas.""",
     defines=("training_seconds", "gain_needed"),
-    hints=(
-        "Draw the batches on a line of time. Running ahead, the first batch is generated while "
-        "nothing else happens, and while the last is learned from, nothing is generated. In "
-        "between, which of the two decides?",
-        "Ahead: `generate + (batches - 1) * max(generate, update) + update`. And for the gain: a "
-        "batch may take `(generate + update) / wanted` seconds, of which `update` is gone; what is "
-        "left for generation may be nothing, or less.",
-    ),
     judge=_judge,
     work=_work,
     target=0.5,
-    folder=Path(__file__).parent,
     language="python",
 )

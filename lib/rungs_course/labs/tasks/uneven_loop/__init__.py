@@ -1,11 +1,9 @@
 """Lab 04a: a loop over boards whose games differ in length, on all threads."""
 
-from pathlib import Path
-
 import numpy as np
 
 from rungs.machine import usable_cores
-from rungs_course.labs import guarded
+from rungs_course.labs.arrays import guarded, guarded_empty
 from rungs_course.labs.lab import Difference, Lab, timed
 
 # The last quarter of the boards plays games that are a hundred times as long as the others'. In a
@@ -56,8 +54,8 @@ def _judge(functions):
 
 
 def _differs(functions, boards, plies, expected, threads: int) -> Difference | None:
-    ends = guarded.empty(expected.shape, np.uint64)
-    counted = functions.run(guarded.copy(boards), guarded.copy(plies), ends, len(boards), threads)
+    ends = guarded_empty(expected.shape, np.uint64)
+    counted = functions.run(guarded(boards), guarded(plies), ends, len(boards), threads)
     wrong = np.flatnonzero(ends != expected)
     team = f"{threads} thread{'s' * (threads > 1)}"
     if wrong.size:
@@ -79,26 +77,10 @@ def _work(functions):
 
 LAB = Lab(
     name="04a",
-    title="a loop with a pragma",
-    notebook="04_openmp",
-    minutes=15,
-    goal="""`play` plays a board's game (here some arithmetic) for so many plies. Write `play_all`:
-it plays board `i` for `plies[i]` plies, writes where it ended to `ends[i]`, and returns how many
-games are won, all by a team of `threads` threads. One pragma above the loop does it, if it says
-three things: how many threads, what becomes of the sum to which all of them add, and who plays
-which board. The last quarter of the boards plays long games here, the others are soon over: dealt
-out in equal runs, one thread has nearly all of the work.""",
     defines=("play_all",),
-    hints=(
-        "`#pragma omp parallel for num_threads(threads)` shares the loop out. That all threads add "
-        "to one variable loses what two of them add at the same time: look for *reduction*.",
-        "`reduction(+ : won)` gives each thread a sum of its own and adds these up at the end. "
-        "`schedule(dynamic, 4)` has whoever is done take the next four boards.",
-    ),
     judge=_judge,
     work=_work,
     target=0.8,
-    folder=Path(__file__).parent,
     harness="""
 std::int64_t run(const std::uint64_t* boards, const std::int32_t* plies, std::uint64_t* ends,
                  std::int64_t count, std::int32_t threads) {

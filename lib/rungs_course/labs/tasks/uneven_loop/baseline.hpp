@@ -1,4 +1,4 @@
-// Plays a board for so many plies. A board whose highest bit is set at the end is won.
+// Plays `plies` plies of a board. A board whose highest bit is set at the end is won.
 inline std::uint64_t play(std::uint64_t board, std::int32_t plies) {
   for (std::int32_t ply = 0; ply < plies; ++ply) board = (board ^ board >> 29) * 0x9E3779B97F4A7C15;
   return board;

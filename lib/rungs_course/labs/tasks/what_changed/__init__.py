@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-from pathlib import Path
 
 import numpy as np
 
@@ -67,31 +66,10 @@ def _work(functions):
 
 LAB = Lab(
     name="02",
-    title="send what has changed",
-    notebook="02_parallel_python",
-    minutes=35,
-    goal="""A worker sends its boards' observations, (N, 72) int8, through a pipe at every step,
-though the parent still has those of the step before. Write `encode(before, now)`, which returns
-the bytes to send, and `decode(before, data)`, which makes `now` of them; `data` is all that it
-knows of `now`. The cost is counted: bytes sent per board and step. A move changes two squares, or a
-few more. But look first at how many of the 72 numbers change: a board is always seen from the
-player to move, and so it is flipped at every step (own pieces are positive, theirs negative). Some
-games end and new ones begin: that must work, and may cost more.""",
     defines=("encode", "decode"),
-    hints=(
-        "Predict, and send where the prediction fails. As the other player sees it, `before` has "
-        "its ranks in reverse order and other signs, the rights to castle change places, and the "
-        "clock goes on by one.",
-        "`predicted[:, :64] = -before[:, :64].reshape(-1, 8, 8)[:, ::-1].reshape(-1, 64)`, columns "
-        "64 to 67 are 66, 67, 64, 65 of before, 68 is -1, 69 is one more, 70 is 0, 71 the other "
-        "side. Send a bit for each number, whether it differs (`np.packbits`), then those that do, "
-        "and `zlib.compress` all that. Better still, predict again from the squares that change: "
-        "the piece that left one of them is now on the other.",
-    ),
     judge=_judge,
     work=_work,
     target=0.7,
-    folder=Path(__file__).parent,
     language="python",
     unit="bytes per board and step",
 )

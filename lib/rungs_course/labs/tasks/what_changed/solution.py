@@ -15,7 +15,7 @@ def predicted(before):
 
 
 def moved(now, changed):
-    """Returns what `predicted` gave after a move, as far as the squares tell that it changed."""
+    """Returns what `predicted` gave after a move, as far as the squares show that it changed."""
     now, squares = now.copy(), now[:, :64]
     left = changed & (squares < 0)
     piece = np.where(left, squares, 0).min(axis=1)

@@ -1,17 +1,45 @@
-"""Judges functions that return numbers or arrays of them."""
+"""Arrays that submissions are given, and how what they return is compared."""
 
+import ctypes
+import mmap
 from collections.abc import Callable
 
 import numpy as np
 
 from rungs_course.labs.lab import Difference
 
+_kept: list[mmap.mmap] = []  # arrays have addresses only; a process judges one submission
+
 
 def fixed(values, dtype=np.float64) -> np.ndarray:
-    """Returns a copy that can't be written to: who does is told so at the line that does it."""
+    """Returns a copy that can't be written to: an attempt fails at the line that makes it."""
     array = np.array(values, dtype)
     array.setflags(write=False)
     return array
+
+
+def guarded(values) -> np.ndarray:
+    """Returns a copy of an array after whose last byte, up to alignment, comes a guard page."""
+    values = np.ascontiguousarray(values)
+    array = guarded_empty(values.shape, values.dtype)
+    array[...] = values
+    return array
+
+
+def guarded_empty(shape, dtype) -> np.ndarray:
+    """Returns an array of bytes 0xA5 that ends at a guard page and begins after another."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    inner = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
+    pages = mmap.mmap(-1, inner + 2 * mmap.PAGESIZE)
+    _kept.append(pages)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    libc = ctypes.CDLL(None, use_errno=True)
+    for guard in (start, start + mmap.PAGESIZE + inner):
+        if libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(mmap.PAGESIZE), 0):
+            raise OSError(ctypes.get_errno(), "mprotect")
+    whole = np.frombuffer(pages, np.uint8, inner, mmap.PAGESIZE)
+    whole[:] = 0xA5
+    return whole[inner - size :].view(dtype).reshape(shape)
 
 
 def first_difference(
@@ -32,7 +60,7 @@ def first_difference(
         what: what is at an index, in words: `what(i, j)` of an array with two dimensions.
         whole: what all of it is, in words.
         relative, absolute: how far off it may be, as of `numpy.isclose`.
-        last: whether to tell of the last that is wrong, where each is made from later ones.
+        last: whether to report the last that is wrong, where each is made from later ones.
     """
     expected = np.asarray(expected, np.float64)
     try:

@@ -1,7 +1,0 @@
-// Where in memory a board's word lies, of 184.
-inline std::int64_t place(std::int64_t board, std::int64_t word, std::int64_t /*boards*/) {
-  return 32 * word + board;  // right for one warp
-}
-
-// How many words of memory the boards take.
-inline std::int64_t memory_words(std::int64_t boards) { return 184 * boards; }
