@@ -23,7 +23,7 @@ from rungs._src.train.training import train
 from rungs.errors import ConfigurationError, RungsError, StorageError
 from rungs_course import cli
 from rungs_course.runner import book, chain, manifest
-from tests.course import notebooks as tiny
+from tests.course.runner import notebooks as tiny
 
 TINY = Training(
     rung="cpp",
