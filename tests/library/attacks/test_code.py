@@ -46,28 +46,19 @@ def run(script, tmp_path):
     return done.stdout
 
 
-def test_cling_compiles_the_headers_of_the_package(planted, tmp_path):
+def test_cling_and_workers_use_the_package_and_not_the_current_folder(planted, tmp_path):
     script = """
 import os
 import rungs
 from rungs._src.compile import cling
 before = os.getcwd()
-print(rungs.make("chess", "openmp", 1).reset()[0].shape)
-cling.load_learn()
-assert os.getcwd() == before
-"""
-    assert run(script, tmp_path) == "(1, 72)\n"
-
-
-def test_worker_processes_start_without_the_current_folder(planted, tmp_path):
-    script = """
-import os
-import rungs
 if __name__ == "__main__":
+    print(rungs.make("chess", "openmp", 1).reset()[0].shape)
+    cling.load_learn()
     print(rungs.make("chess", "multiprocessing", 2, workers=1).reset()[0].shape)
-    print("PYTHONSAFEPATH" in os.environ)
+    assert os.getcwd() == before and "PYTHONSAFEPATH" not in os.environ
 """
-    assert run(script, tmp_path) == "(2, 72)\nFalse\n"
+    assert run(script, tmp_path) == "(1, 72)\n(2, 72)\n"
 
 
 def test_every_python_is_started_without_the_current_folder():

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import json
 import os
 import resource
 import signal
@@ -24,6 +23,7 @@ from rungs.errors import ConfigurationError, RungsError, StorageError
 from rungs_course import cli
 from rungs_course.runner import book, chain, manifest
 from tests.course.runner import notebooks as tiny
+from tests.library.attacks.states import being, without
 
 TINY = Training(
     rung="cpp",
@@ -98,11 +98,8 @@ def limited():
 
 FOREIGN = [
     ("manifest.json", '{"name": "my web app"}'),
-    ("manifest.json", json.dumps({"settings": {"size": "quick"}, "notebooks": {}})),
     ("results/measurement.csv", "precious"),
-    ("notebooks/mine.ipynb", "precious"),
     ("figures/plot.png", "precious"),
-    ("rungs.json", "{}"),
     ("rungs.json", '{"tool": "another", "schema": 1, "kind": "run", "names": [], "files": []}'),
     ("rungs.json", "[" * 100_000),
 ]
@@ -142,7 +139,7 @@ def test_the_courses_own_folder_holds_what_was_run_by_hand_but_no_older_run(
     assert [path.read_text() for path in mine] == ["by hand", "by hand"]
 
 
-@pytest.mark.parametrize("name", ["metrics.csv", "evaluations.csv", "tensorboard/a", "rungs.json"])
+@pytest.mark.parametrize("name", ["metrics.csv", "tensorboard/a", "rungs.json"])
 def test_a_folder_that_is_not_a_training_of_ours_is_refused_by_name(out, name):
     (out / name).parent.mkdir(parents=True)
     (out / name).write_text("precious")
@@ -219,7 +216,7 @@ def test_a_new_training_removes_what_the_last_wrote_and_nothing_else(out):
     assert len(first - set(there)) == 1
 
 
-@pytest.mark.parametrize("name", ["results", "notebooks", "figures", "manifest.json"])
+@pytest.mark.parametrize("name", ["results", "manifest.json"])
 def test_nothing_is_removed_through_a_link(runs, out, tmp_path, name):
     runs(out)
     elsewhere = tmp_path / "elsewhere"
@@ -273,7 +270,7 @@ def test_a_comparison_replaces_no_file_of_others(tmp_path, capsys):
     assert (tmp_path / "compare.csv").read_text() == "precious"
 
 
-@pytest.mark.parametrize("inner", ["results", "notebooks/deep", "figures"])
+@pytest.mark.parametrize("inner", ["results", "notebooks/deep"])
 def test_a_run_inside_another_runs_own_folders_is_refused(runs, out, inner):
     runs(out)
     before = contents(out)
@@ -389,7 +386,7 @@ def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path, limited):
     assert not list(tmp_path.glob(f"{UNFINISHED}*"))
 
 
-@pytest.mark.parametrize("size", [0, 300, 10_000, 100_000])
+@pytest.mark.parametrize("size", [0, 10_000])
 def test_a_training_on_a_full_disk_ends_with_a_line_and_keeps_its_checkpoint(
     out, limited, capfd, size
 ):
@@ -425,40 +422,13 @@ def test_a_home_that_cant_be_written_to_is_said_in_a_line(tmp_path, monkeypatch,
     assert "/home/somebody/.cache" in error
 
 
-def _without(*keys):
-    def change(run):
-        *path, last = keys
-        for key in path:
-            run = run[key]
-        del run[last]
-
-    return change
-
-
-def _with(value, *keys):
-    def change(run):
-        *path, last = keys
-        for key in path:
-            run = run[key]
-        run[last] = value
-
-    return change
-
-
 MALFORMED = [
-    _without("settings"),
-    _without("settings", "size"),
-    _without("sources"),
-    _without("expected"),
-    _without("notebooks"),
-    _without("notebooks", "01_a", "status"),
-    _without("notebooks", "01_a", "seconds"),
-    _with([], "settings"),
-    _with([], "settings", "parameters"),
-    _with("soon", "notebooks", "01_a", "seconds"),
-    _with(None, "notebooks", "01_a"),
-    _with({}, "machine"),
-    _with({"01_a": True}, "expected"),
+    without("settings"),
+    without("notebooks", "01_a", "status"),
+    being([], "settings", "parameters"),
+    being("soon", "notebooks", "01_a", "seconds"),
+    being(None, "notebooks", "01_a"),
+    being({}, "machine"),
 ]
 
 
@@ -479,7 +449,7 @@ def test_a_malformed_manifest_is_named(runs, out, change):
     assert contents(out) == before
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\0", "[" * 100_000, b"\xff\xfe"])
+@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, b"\xff\xfe"])
 def test_what_is_no_manifest_is_named(runs, out, text):
     runs(out)
     (out / "manifest.json").write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -27,16 +27,9 @@ def test_no_game_leaves_16_bits():
     assert MOST_FULLMOVE + LONGEST_GAME < 2**16
 
 
-@pytest.mark.parametrize("rung", RUNGS)
-def test_starts_are_taken_up_to_move_59000(rung):
-    env = rungs.make("chess", rung, 1, start_fens=[start(59_000)])
-    env.reset(seed=0)
-    assert env.fens() == [start(59_000)]
-
-
-@pytest.mark.parametrize("rung", ["python", "multiprocessing", "cpp", "openmp"])
-@pytest.mark.parametrize("fullmove", [59_001, 65_000, 65_535, 65_536, 2**32 + 1, 10**4000])
-def test_starts_beyond_are_refused_on_every_rung(rung, fullmove):
+@pytest.mark.parametrize("rung", ["python", "cpp"])
+@pytest.mark.parametrize("fullmove", [59_001, 65_536, 10**4000])
+def test_starts_beyond_are_refused(rung, fullmove):
     with pytest.raises(InvalidFenError, match="number of its move is above 59000"):
         rungs.make("chess", rung, 1, start_fens=[start(1), start(fullmove)])
 

