@@ -1,4 +1,4 @@
-"""The cache of compiled things: damaged, planted, somebody else's, read-only."""
+"""The cache of compiled things: damaged, planted, another user's, read-only."""
 
 import ctypes
 import os
@@ -136,6 +136,7 @@ def test_a_precompiled_header_cut_short_is_not_loaded(folder):
 
     def run():
         environment = {name: os.environ[name] for name in os.environ if "CLING" not in name}
+        environment["RUNGS_COMPILER"] = "cling"
         command = [sys.executable, "-c", script]
         return subprocess.run(command, env=environment, capture_output=True, text=True)
 

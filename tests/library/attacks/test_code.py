@@ -40,6 +40,7 @@ def run(script, tmp_path):
     path = tmp_path / "script.py"
     path.write_text(script)
     environment = {name: os.environ[name] for name in os.environ if "CLING" not in name}
+    environment["RUNGS_COMPILER"] = "cling"
     command = [sys.executable, str(path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
