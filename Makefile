@@ -44,7 +44,7 @@ lab: $(INSTALLED)
 labs: $(INSTALLED)
 	$(BIN)/python -m rungs_course.labs.pages
 
-# Every page has a kernel of its own: voila.json says who gets one, and for how long.
+# Every page has a kernel of its own: voila.json sets which requests get one, and for how long.
 explore: $(INSTALLED)
 	JUPYTER_PATH=lib/rungs_course/show JUPYTER_CONFIG_PATH=lib/rungs_course/show/voila $(BIN)/voila notebooks/explore.ipynb
 

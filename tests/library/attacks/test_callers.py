@@ -57,7 +57,7 @@ def test_a_second_caller_is_refused(env_id, rung, owned, actions, monkeypatch):
         leave.set()
         first.join()
     assert len(outcome[0]) == 5
-    env.reset()  # and anybody may come in again
+    env.reset()  # and others may call again
 
 
 @pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "python"])

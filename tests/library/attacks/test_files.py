@@ -188,7 +188,7 @@ def test_a_new_run_removes_what_the_last_wrote_and_nothing_else(runs, out):
     assert "notebooks/02_b.ipynb" in there
 
 
-def test_what_somebody_puts_into_a_run_under_way_is_not_the_runs(runs, out, monkeypatch):
+def test_a_file_put_into_a_run_under_way_is_not_the_runs(runs, out, monkeypatch):
     execute = chain.execute
 
     def busy(*arguments):
@@ -379,8 +379,8 @@ def test_a_file_where_a_folder_should_be_is_said_in_a_line(tmp_path, capsys):
 def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path, limited):
     path = tmp_path / "file"
     path.write_text("old")
-    said = f"{path} can't be written: File too large"
-    with pytest.raises(StorageError, match=said), limited(10), atomic_write(path) as unfinished:
+    message = f"{path} can't be written: File too large"
+    with pytest.raises(StorageError, match=message), limited(10), atomic_write(path) as unfinished:
         unfinished.write_bytes(bytes(1000))
     assert path.read_text() == "old"
     assert not list(tmp_path.glob(f"{UNFINISHED}*"))
@@ -413,13 +413,13 @@ def test_a_run_on_a_full_disk_leaves_the_last_ones_results(runs, out, limited):
 
 def test_a_home_that_cant_be_written_to_is_said_in_a_line(tmp_path, monkeypatch, capsys):
     def refuse():
-        raise OSError(errno.EROFS, "Read-only file system", "/home/somebody/.cache")
+        raise OSError(errno.EROFS, "Read-only file system", "/home/user/.cache")
 
     monkeypatch.setattr("rungs_course.runner.first.look", refuse)
     assert cli.main(["race"]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "/home/somebody/.cache" in error
+    assert "/home/user/.cache" in error
 
 
 MALFORMED = [

@@ -47,7 +47,7 @@ def changed(out, change):
 
 
 def resumed(out, capsys, *options):
-    """Returns the exit status of `train --resume`, and what it said of its failure."""
+    """Returns the exit status of `train --resume`, and the line on stderr."""
     capsys.readouterr()
     status = cli.main(["train", "--out", str(out), "--resume", *options])
     return status, capsys.readouterr().err

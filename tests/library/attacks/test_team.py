@@ -119,7 +119,7 @@ def test_threads_are_shared_by_environments_and_end_with_their_caller():
     caller = threading.Thread(target=call)
     caller.start()
     caller.join()
-    assert len(seen) == 2  # the caller and who helps it
+    assert len(seen) == 2  # the caller and its helper
     deadline = time.monotonic() + 60
     while seen & threads_here() and time.monotonic() < deadline:
         time.sleep(0.01)

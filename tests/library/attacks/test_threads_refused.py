@@ -10,7 +10,7 @@ import rungs
 from rungs._src.compile import openmp
 from rungs.errors import UnavailableError
 
-# What is compiled is compiled before the limit, which leaves room for some threads and not for many.
+# What compiles runs before the limit, which leaves room for some threads and not for many.
 SCRIPT = """
 import pathlib, resource, threading
 import rungs

@@ -43,13 +43,13 @@ def test_a_stopped_worker_is_named_and_all_are_ended(transport):
     env.reset()
     pids = env.boards.pids
     os.kill(pids[1], signal.SIGSTOP)
-    said = rf"worker 1 \(process {pids[1]}\) did not answer in 10.0 s"
-    with pytest.raises(WorkerDiedError, match=said) as caught:
+    message = rf"worker 1 \(process {pids[1]}\) did not answer in 10.0 s"
+    with pytest.raises(WorkerDiedError, match=message) as caught:
         env.step([524] * 4)
     assert caught.value.worker == 1
     assert gone(pids)
     for again in (env.reset, env.fens, lambda: env.step([524] * 4)):
-        with pytest.raises(WorkerDiedError, match=said):
+        with pytest.raises(WorkerDiedError, match=message):
             again()
     env.close()
 
@@ -86,11 +86,11 @@ def test_a_stopped_process_of_sb3_is_named_and_all_are_ended():
     env.reset()
     processes = env.carts._envs.processes
     os.kill(processes[1].pid, signal.SIGSTOP)
-    said = rf"worker 1 \(process {processes[1].pid}\) did not answer in 10.0 s"
-    with pytest.raises(WorkerDiedError, match=said):
+    message = rf"worker 1 \(process {processes[1].pid}\) did not answer in 10.0 s"
+    with pytest.raises(WorkerDiedError, match=message):
         env.step(np.zeros(3, int))
     assert gone([process.pid for process in processes])
-    with pytest.raises(WorkerDiedError, match=said):
+    with pytest.raises(WorkerDiedError, match=message):
         env.reset()
     env.close()
 
