@@ -87,14 +87,3 @@ def test_a_mask_of_other_bytes_than_0_and_1(rung, mode, value):
         observation, _ = each.reset(options={"reset_mask": which})
     np.testing.assert_array_equal(env.carts.outputs.observation, observation)
     assert env.get_state() == other.get_state()
-
-
-@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "python"])
-def test_a_mask_of_other_bytes_on_boards(rung):
-    env, other = (rungs.make("chess", rung, 9) for _ in range(2))
-    mask = np.zeros(9, np.uint8)
-    mask[::2] = 255
-    for each, which in ((env, mask.view(np.bool_)), (other, mask != 0)):
-        each.reset(seed=0)
-        each.reset(options={"reset_mask": which})
-    assert env.get_state() == other.get_state()

@@ -1,7 +1,6 @@
 """Folders of others, folders in use, full disks: what is not ours is left as it is."""
 
 import contextlib
-import errno
 import os
 import resource
 import signal
@@ -409,17 +408,6 @@ def test_a_run_on_a_full_disk_leaves_the_last_ones_results(runs, out, limited):
     with limited(0), pytest.raises(StorageError, match=str(out)):
         runs(out)
     assert contents(out) == before
-
-
-def test_a_home_that_cant_be_written_to_is_said_in_a_line(tmp_path, monkeypatch, capsys):
-    def refuse():
-        raise OSError(errno.EROFS, "Read-only file system", "/home/user/.cache")
-
-    monkeypatch.setattr("rungs_course.runner.first.look", refuse)
-    assert cli.main(["race"]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "/home/user/.cache" in error
 
 
 MALFORMED = [

@@ -10,7 +10,6 @@ from rungs._src.chess.actions import action_of
 from rungs._src.chess.perft import perft_cpp, perft_python
 from rungs._src.chess.settings import MOST_FULLMOVE
 from rungs.errors import InvalidFenError
-from tests.proof import lockstep
 
 # No game is longer with the 50-move rule: it is drawn once there were 50 moves without a pawn's or
 # a capture, of which there are 118 at most.
@@ -32,12 +31,6 @@ def test_no_game_leaves_16_bits():
 def test_starts_beyond_are_refused(rung, fullmove):
     with pytest.raises(InvalidFenError, match="number of its move is above 59000"):
         rungs.make("chess", rung, 1, start_fens=[start(1), start(fullmove)])
-
-
-def test_games_from_move_59000_are_the_same():
-    settings = {"start_fens": [start(59_000)], "obs": "planes", "opponent": "random"}
-    pair = [rungs.make("chess", rung, 3, **settings) for rung in RUNGS]
-    lockstep.play(*pair, seed=2, steps=150)
 
 
 def test_a_long_game_from_move_59000_is_the_same():
