@@ -40,7 +40,7 @@ mutants: $(ALL_TESTED)
 lab: $(INSTALLED)
 	JUPYTER_CONFIG_PATH=lib/rungs_course/show/jupyterlab $(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
 
-# Every page has a kernel of its own: voila.json says who gets one, and for how long.
+# Every page has a kernel of its own: voila.json sets which requests get one, and for how long.
 explore: $(INSTALLED)
 	JUPYTER_PATH=lib/rungs_course/show JUPYTER_CONFIG_PATH=lib/rungs_course/show/voila $(BIN)/voila notebooks/explore.ipynb
 

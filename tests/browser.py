@@ -53,7 +53,7 @@ def printed_token(log):
 
 @contextlib.contextmanager
 def served(command, address, log, *, cwd, env):
-    """Runs a server for as long as someone is within, once it answers at `address`; gives it."""
+    """Runs a server until the context ends; yields its process once it answers at `address`."""
     with open(log, "w") as file:
         server = subprocess.Popen(command, cwd=cwd, env=os.environ | env, stdout=file, stderr=file)
     try:

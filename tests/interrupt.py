@@ -9,7 +9,7 @@ import pytest
 
 
 def interrupted(*delays, call):
-    """Calls something, which Ctrl-C must end. It is pressed after so many seconds, once or more.
+    """Calls a function, which Ctrl-C must end, pressed after each of the delays, in seconds.
 
     It can't come before it is expected, however busy the machine is: that would end pytest.
     """

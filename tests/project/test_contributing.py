@@ -33,7 +33,7 @@ def test_the_guide_leads_to_a_rung(tmp_path):
             assert not file.exists()
             file.write_text(text)
     command = [sys.executable, "-m", "pytest", "-q", "tests/library/chess/test_backwards.py"]
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "lib")}
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "lib"), "RUNGS_COMPILER": "cling"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout

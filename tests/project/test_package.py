@@ -67,6 +67,7 @@ def installed(wheel, tmp_path_factory):
     def run(*arguments, **variables):
         command = [sys.executable, *arguments]
         environment = os.environ | {"PYTHONPATH": str(site)} | variables
+        environment.pop("RUNGS_COMPILER", None)
         return subprocess.run(
             command, capture_output=True, text=True, cwd=elsewhere, env=environment
         )
@@ -296,7 +297,7 @@ def test_an_extra_alone_suffices_for_what_its_pages_say(wheel, extra, tmp_path):
     (tmp_path / "constraints.txt").write_text(pinned)
     pip = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
     succeed([*pip, "--constraint", tmp_path / "constraints.txt", f"{wheel}[{extra}]"])
-    ours = ("PYTHONPATH", "XDG_CACHE_HOME", "XDG_DATA_HOME")
+    ours = ("PYTHONPATH", "RUNGS_COMPILER", "XDG_CACHE_HOME", "XDG_DATA_HOME")
     environment = {name: each for name, each in os.environ.items() if name not in ours}
     environment["HOME"] = str(tmp_path)  # where Cling's header is kept, which names this venv
     for program in PROGRAMS[extra]:

@@ -72,7 +72,7 @@ def play(ours, theirs, *, seed, steps, policy="uniform", fens=True, rollout=0):
         steps: steps of all boards.
         policy: how actions are chosen, a name of `POLICIES`.
         fens: compare positions as FENs too, at every step.
-        rollout: have ours write every step's outputs to the next of so many, in turns.
+        rollout: have ours write the outputs of every step to the next of n slots, in turns.
 
     Returns:
         How often each reason ended an episode.

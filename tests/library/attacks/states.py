@@ -1,4 +1,4 @@
-"""States taken apart, and put together with a right checksum."""
+"""What several tests change: states with a right checksum, and entries of nested dicts."""
 
 import hashlib
 import json
@@ -17,3 +17,27 @@ def join(head: dict | bytes, payload: bytes) -> bytes:
     text = head if isinstance(head, bytes) else json.dumps(head).encode()
     body = MAGIC + text + b"\n" + bytes(payload)
     return body + hashlib.blake2b(body, digest_size=16).digest()
+
+
+def without(*keys):
+    """Returns what deletes an entry of nested dicts and lists, given them."""
+
+    def change(saved):
+        *path, last = keys
+        for key in path:
+            saved = saved[key]
+        del saved[last]
+
+    return change
+
+
+def being(value, *keys):
+    """Returns what sets an entry of nested dicts and lists, given them."""
+
+    def change(saved):
+        *path, last = keys
+        for key in path:
+            saved = saved[key]
+        saved[last] = value
+
+    return change

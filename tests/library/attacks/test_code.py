@@ -40,34 +40,26 @@ def run(script, tmp_path):
     path = tmp_path / "script.py"
     path.write_text(script)
     environment = {name: os.environ[name] for name in os.environ if "CLING" not in name}
+    environment["RUNGS_COMPILER"] = "cling"
     command = [sys.executable, str(path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_cling_compiles_the_headers_of_the_package(planted, tmp_path):
+def test_cling_and_workers_use_the_package_and_not_the_current_folder(planted, tmp_path):
     script = """
 import os
 import rungs
 from rungs._src.native import cling
 before = os.getcwd()
-print(rungs.make("chess", "openmp", 1).reset()[0].shape)
-cling.load_learn()
-assert os.getcwd() == before
-"""
-    assert run(script, tmp_path) == "(1, 72)\n"
-
-
-def test_worker_processes_start_without_the_current_folder(planted, tmp_path):
-    script = """
-import os
-import rungs
 if __name__ == "__main__":
+    print(rungs.make("chess", "openmp", 1).reset()[0].shape)
+    cling.load_learn()
     print(rungs.make("chess", "multiprocessing", 2, workers=1).reset()[0].shape)
-    print("PYTHONSAFEPATH" in os.environ)
+    assert os.getcwd() == before and "PYTHONSAFEPATH" not in os.environ
 """
-    assert run(script, tmp_path) == "(2, 72)\nFalse\n"
+    assert run(script, tmp_path) == "(1, 72)\n(2, 72)\n"
 
 
 def test_every_python_is_started_without_the_current_folder():

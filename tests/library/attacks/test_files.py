@@ -1,8 +1,6 @@
 """Folders of others, folders in use, full disks: what is not ours is left as it is."""
 
 import contextlib
-import errno
-import json
 import os
 import resource
 import signal
@@ -22,7 +20,8 @@ from rungs._src.train.training import checkpoint, train
 from rungs.errors import ConfigurationError, RungsError, StorageError
 from rungs_course import cli
 from rungs_course.runner import book, chain, manifest
-from tests.course import notebooks as tiny
+from tests.course.runner import notebooks as tiny
+from tests.library.attacks.states import being, without
 
 TINY = Training(
     rung="cpp",
@@ -97,11 +96,8 @@ def limited():
 
 FOREIGN = [
     ("manifest.json", '{"name": "my web app"}'),
-    ("manifest.json", json.dumps({"settings": {"size": "quick"}, "notebooks": {}})),
     ("results/measurement.csv", "precious"),
-    ("notebooks/mine.ipynb", "precious"),
     ("figures/plot.png", "precious"),
-    ("rungs.json", "{}"),
     ("rungs.json", '{"tool": "another", "schema": 1, "kind": "run", "names": [], "files": []}'),
     ("rungs.json", "[" * 100_000),
 ]
@@ -141,7 +137,7 @@ def test_the_courses_own_folder_holds_what_was_run_by_hand_but_no_older_run(
     assert [path.read_text() for path in mine] == ["by hand", "by hand"]
 
 
-@pytest.mark.parametrize("name", ["metrics.csv", "evaluations.csv", "tensorboard/a", "rungs.json"])
+@pytest.mark.parametrize("name", ["metrics.csv", "tensorboard/a", "rungs.json"])
 def test_a_folder_that_is_not_a_training_of_ours_is_refused_by_name(out, name):
     (out / name).parent.mkdir(parents=True)
     (out / name).write_text("precious")
@@ -190,7 +186,7 @@ def test_a_new_run_removes_what_the_last_wrote_and_nothing_else(runs, out):
     assert "notebooks/02_b.ipynb" in there
 
 
-def test_what_somebody_puts_into_a_run_under_way_is_not_the_runs(runs, out, monkeypatch):
+def test_a_file_put_into_a_run_under_way_is_not_the_runs(runs, out, monkeypatch):
     execute = chain.execute
 
     def busy(*arguments):
@@ -218,7 +214,7 @@ def test_a_new_training_removes_what_the_last_wrote_and_nothing_else(out):
     assert len(first - set(there)) == 1
 
 
-@pytest.mark.parametrize("name", ["results", "notebooks", "figures", "manifest.json"])
+@pytest.mark.parametrize("name", ["results", "manifest.json"])
 def test_nothing_is_removed_through_a_link(runs, out, tmp_path, name):
     runs(out)
     elsewhere = tmp_path / "elsewhere"
@@ -272,7 +268,7 @@ def test_a_comparison_replaces_no_file_of_others(tmp_path, capsys):
     assert (tmp_path / "compare.csv").read_text() == "precious"
 
 
-@pytest.mark.parametrize("inner", ["results", "notebooks/deep", "figures"])
+@pytest.mark.parametrize("inner", ["results", "notebooks/deep"])
 def test_a_run_inside_another_runs_own_folders_is_refused(runs, out, inner):
     runs(out)
     before = contents(out)
@@ -381,14 +377,14 @@ def test_a_file_where_a_folder_should_be_is_said_in_a_line(tmp_path, capsys):
 def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path, limited):
     path = tmp_path / "file"
     path.write_text("old")
-    said = f"{path} can't be written: File too large"
-    with pytest.raises(StorageError, match=said), limited(10), atomic_write(path) as unfinished:
+    message = f"{path} can't be written: File too large"
+    with pytest.raises(StorageError, match=message), limited(10), atomic_write(path) as unfinished:
         unfinished.write_bytes(bytes(1000))
     assert path.read_text() == "old"
     assert not list(tmp_path.glob(f"{UNFINISHED}*"))
 
 
-@pytest.mark.parametrize("size", [0, 300, 10_000, 100_000])
+@pytest.mark.parametrize("size", [0, 10_000])
 def test_a_training_on_a_full_disk_ends_with_a_line_and_keeps_its_checkpoint(
     out, limited, capfd, size
 ):
@@ -413,51 +409,13 @@ def test_a_run_on_a_full_disk_leaves_the_last_ones_results(runs, out, limited):
     assert contents(out) == before
 
 
-def test_a_home_that_cant_be_written_to_is_said_in_a_line(tmp_path, monkeypatch, capsys):
-    def refuse():
-        raise OSError(errno.EROFS, "Read-only file system", "/home/somebody/.cache")
-
-    monkeypatch.setattr("rungs_course.runner.first.look", refuse)
-    assert cli.main(["race"]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "/home/somebody/.cache" in error
-
-
-def _without(*keys):
-    def change(run):
-        *path, last = keys
-        for key in path:
-            run = run[key]
-        del run[last]
-
-    return change
-
-
-def _with(value, *keys):
-    def change(run):
-        *path, last = keys
-        for key in path:
-            run = run[key]
-        run[last] = value
-
-    return change
-
-
 MALFORMED = [
-    _without("settings"),
-    _without("settings", "size"),
-    _without("sources"),
-    _without("expected"),
-    _without("notebooks"),
-    _without("notebooks", "01_a", "status"),
-    _without("notebooks", "01_a", "seconds"),
-    _with([], "settings"),
-    _with([], "settings", "parameters"),
-    _with("soon", "notebooks", "01_a", "seconds"),
-    _with(None, "notebooks", "01_a"),
-    _with({}, "machine"),
-    _with({"01_a": True}, "expected"),
+    without("settings"),
+    without("notebooks", "01_a", "status"),
+    being([], "settings", "parameters"),
+    being("soon", "notebooks", "01_a", "seconds"),
+    being(None, "notebooks", "01_a"),
+    being({}, "machine"),
 ]
 
 
@@ -478,7 +436,7 @@ def test_a_malformed_manifest_is_named(runs, out, change):
     assert contents(out) == before
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\0", "[" * 100_000, b"\xff\xfe"])
+@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, b"\xff\xfe"])
 def test_what_is_no_manifest_is_named(runs, out, text):
     runs(out)
     (out / "manifest.json").write_bytes(text if isinstance(text, bytes) else text.encode())

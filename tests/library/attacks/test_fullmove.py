@@ -10,7 +10,6 @@ from rungs._src.chess.actions import action_of
 from rungs._src.chess.perft import perft_cpp, perft_python
 from rungs._src.chess.settings import MOST_FULLMOVE
 from rungs.errors import InvalidFenError
-from tests.proof import lockstep
 
 # No game is longer with the 50-move rule: it is drawn once there were 50 moves without a pawn's or
 # a capture, of which there are 118 at most.
@@ -27,24 +26,11 @@ def test_no_game_leaves_16_bits():
     assert MOST_FULLMOVE + LONGEST_GAME < 2**16
 
 
-@pytest.mark.parametrize("rung", RUNGS)
-def test_starts_are_taken_up_to_move_59000(rung):
-    env = rungs.make("chess", rung, 1, start_fens=[start(59_000)])
-    env.reset(seed=0)
-    assert env.fens() == [start(59_000)]
-
-
-@pytest.mark.parametrize("rung", ["python", "multiprocessing", "cpp", "openmp"])
-@pytest.mark.parametrize("fullmove", [59_001, 65_000, 65_535, 65_536, 2**32 + 1, 10**4000])
-def test_starts_beyond_are_refused_on_every_rung(rung, fullmove):
+@pytest.mark.parametrize("rung", ["python", "cpp"])
+@pytest.mark.parametrize("fullmove", [59_001, 65_536, 10**4000])
+def test_starts_beyond_are_refused(rung, fullmove):
     with pytest.raises(InvalidFenError, match="number of its move is above 59000"):
         rungs.make("chess", rung, 1, start_fens=[start(1), start(fullmove)])
-
-
-def test_games_from_move_59000_are_the_same():
-    settings = {"start_fens": [start(59_000)], "obs": "planes", "opponent": "random"}
-    pair = [rungs.make("chess", rung, 3, **settings) for rung in RUNGS]
-    lockstep.play(*pair, seed=2, steps=150)
 
 
 def test_a_long_game_from_move_59000_is_the_same():

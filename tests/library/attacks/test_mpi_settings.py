@@ -53,22 +53,22 @@ rungs.make("chess", "mpi", 8, seed=-1 if MPI.COMM_WORLD.rank == 1 else 0).serve(
 
 
 class Ranks:
-    """A communicator on which ranks were told what is listed."""
+    """A communicator whose ranks have the settings that are listed."""
 
-    def __init__(self, *told):
-        self.told = told
+    def __init__(self, *settings):
+        self.settings = settings
 
     def allgather(self, mine):
-        assert mine in self.told
-        return list(self.told)
+        assert mine in self.settings
+        return list(self.settings)
 
 
 def test_what_differs_is_named_with_the_first_rank_where_it_does():
     first, other = {"a": 1, "b": None, "c": 0}, {"a": 1, "b": "x", "c": 2}
-    told = (first, first, other, other)
+    settings = (first, first, other, other)
     for mine in (first, other):
         with pytest.raises(ConfigurationError) as caught:
-            check_agreement(Ranks(*told), mine)
+            check_agreement(Ranks(*settings), mine)
         assert str(caught.value) == (
             "ranks were given different settings: "
             "b=None on rank 0 and 'x' on rank 2; c=0 on rank 0 and 2 on rank 2"
@@ -78,12 +78,12 @@ def test_what_differs_is_named_with_the_first_rank_where_it_does():
 
 @pytest.mark.system
 def test_every_rank_says_what_differs(script, tmp_path):  # noqa: F811
-    folder = tmp_path / "said"
+    folder = tmp_path / "printed"
     folder.mkdir()
     launch(3, script(DIFFER), [str(folder), json.dumps(CASES)])
-    said = "".join(path.read_text() for path in folder.iterdir())
-    assert said.count("refused\n") == 3 * 2 * len(CASES)
-    assert said.count("and goes on\n") == 3
+    printed = "".join(path.read_text() for path in folder.iterdir())
+    assert printed.count("refused\n") == 3 * 2 * len(CASES)
+    assert printed.count("and goes on\n") == 3
 
 
 @pytest.mark.system

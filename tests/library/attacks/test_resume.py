@@ -18,26 +18,16 @@ from rungs._src.train.training import checkpoint, train
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs_course import cli as course
 from rungs_course.runner import chain, manifest
-from tests.course import notebooks as tiny
-from tests.library.attacks.states import join, split
-from tests.library.attacks.test_files import contents, quiet
-
-TINY = Training(
-    rung="cpp",
-    num_envs=4,
-    updates=2,
-    games=2,
-    max_plies=10,
-    torch_threads=1,
-    ppo=PpoSettings(num_steps=2, num_minibatches=1),
-)
+from tests.course.runner import notebooks as tiny
+from tests.library.attacks.states import being, join, split, without
+from tests.library.attacks.test_files import TINY, contents, quiet
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The folder of a training with a checkpoint."""
     out = tmp_path_factory.mktemp("whole")
-    train(TINY, out, say=quiet)
+    train(Training(**vars(TINY) | {"updates": 2}), out, say=quiet)
     return out
 
 
@@ -57,7 +47,7 @@ def changed(out, change):
 
 
 def resumed(out, capsys, *options):
-    """Returns the exit status of `train --resume`, and what it said of its failure."""
+    """Returns the exit status of `train --resume`, and the line on stderr."""
     capsys.readouterr()
     status = cli.main(["train", "--out", str(out), "--resume", *options])
     return status, capsys.readouterr().err
@@ -89,12 +79,9 @@ def archive(raw):
 BYTES = {
     "empty": lambda raw: b"",
     "truncated": lambda raw: raw[: len(raw) // 2],
-    "truncated at its end": lambda raw: raw[:-1000],
     "a bit flipped": flipped,
-    "garbage": lambda raw: bytes(range(256)) * 20,
     "a pickle": lambda raw: b"cos\nsystem\n(S'touch pwned'\ntR.",
     "another archive": archive,
-    "begins with others": lambda raw: raw[2000:],
 }
 
 
@@ -117,65 +104,25 @@ def test_what_would_run_code_when_it_is_read_does_not(out, capsys):
     assert_refused(out, capsys)
 
 
-def without(*keys):
-    def change(saved):
-        *path, last = keys
-        for key in path:
-            saved = saved[key]
-        del saved[last]
-
-    return change
-
-
-def being(value, *keys):
-    def change(saved):
-        *path, last = keys
-        for key in path:
-            saved = saved[key]
-        saved[last] = value
-
-    return change
-
-
 WRONG = {
     "foreign": lambda saved: saved.clear() or saved.update(model=torch.zeros(3)),
     "another schema": being(0, "schema"),
     "another kind": being("notebook", "kind"),
     "no settings": without("training"),
-    "settings are a list": being([], "training"),
-    "an unknown setting": being(1, "training", "nope"),
     "an unknown rung": being("fortran", "training", "rung"),
-    "rung is a number": being(7, "training", "rung"),
-    "updates are text": being("many", "training", "updates"),
     "a negative number of boards": being(-1, "training", "num_envs"),
-    "seconds are nothing": being(None, "training", "seconds"),
-    "a seed that is text": being("x", "training", "seed"),
-    "PPO's are nothing": being(None, "training", "ppo"),
     "a discount that is text": being("x", "training", "ppo", "gamma"),
-    "the rung's are a list": being([], "training", "how"),
-    "the rung's have numbers for names": being({1: 2}, "training", "how"),
-    "no clock": without("clock"),
-    "the clock is text": being("late", "clock"),
     "the clock is no number": being(math.nan, "clock"),
-    "fewer updates than none": being(-1, "learner", "updates"),
-    "no learner": without("learner"),
-    "no weights": without("learner", "network"),
     "fewer weights": lambda saved: saved["learner"]["network"].popitem(),
     "other weights": lambda saved: saved["learner"]["network"].update(
         {name: torch.zeros(3) for name in saved["learner"]["network"]}
     ),
-    "no optimizer": being({}, "learner", "optimizer"),
     "no moments of some": lambda saved: saved["learner"]["optimizer"]["state"].popitem(),
-    "other moments": being(torch.zeros(3), "learner", "optimizer", "state", 0, "exp_avg"),
     "another optimizer": being([], "learner", "optimizer", "param_groups"),
-    "updates that are true": being(True, "learner", "updates"),
     "no ranks": being([], "own"),
     "two ranks": lambda saved: saved["own"].append(saved["own"][0]),
-    "no generator": being(None, "own", 0, "generator"),
     "another generator": being(torch.zeros(3, dtype=torch.uint8), "own", 0, "generator"),
-    "a generator of floats": being(torch.zeros(3), "own", 0, "generator"),
     "no boards": being(b"", "own", 0, "env"),
-    "boards that are text": being("xx", "own", 0, "env"),
     "boards cut short": lambda saved: saved["own"][0].update(env=saved["own"][0]["env"][:-9]),
     "boards of another number": being(8, "training", "num_envs"),
 }

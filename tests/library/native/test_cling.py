@@ -18,7 +18,9 @@ STEP = "import rungs; rungs.make('chess', 'cpp', 1).reset()"
 def start(code, **environment):
     return subprocess.Popen(
         [sys.executable, "-c", code],
-        env={k: v for k, v in os.environ.items() if "CLING" not in k} | environment,
+        env={k: v for k, v in os.environ.items() if "CLING" not in k}
+        | {"RUNGS_COMPILER": "cling"}
+        | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -65,7 +67,7 @@ def test_headers_that_do_not_compile(copied):
     [
         cling.load,
         cling.load_learn,
-        lambda: rungs.make("chess", "cpp", 1),
+        lambda: rungs.make("chess", "cpp", 1, compiler="cling"),
     ],
     ids=["load", "load_learn", "make"],
 )

@@ -93,7 +93,7 @@ inline void check_list_that_is_too_short() {
   const auto* list = reinterpret_cast<const std::int16_t*>(boards.batch.mask);
   const int last = env::nth_action(boards.envs[0].game.legal, env::kMaxLegal - 1);
   if (boards.batch.action_count[0] != 230 || list[env::kMaxLegal - 1] != last)
-    fail("a list that is too short is not told");
+    fail("a list that is too short is not reported");
   std::vector<env::ChessEnv> saved = boards.envs;
   std::string why;
   if (serial::restore(boards.batch, saved.data(), nullptr, why) != 0)

@@ -1,4 +1,4 @@
-"""The C++ by itself, under the address and undefined-behaviour sanitizers."""
+"""C++ alone, under the address, undefined-behaviour and thread sanitizers."""
 
 import shutil
 import subprocess
@@ -20,14 +20,16 @@ FLAGS = ["-std=c++20", f"-I{paths.CPP}", "-Wall", "-Wextra", "-Werror", "-Wno-ps
 SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SANITIZED += ["-fopenmp", "-ffp-contract=off", "-D_GLIBCXX_ASSERTIONS"]
 
-# With all of the processor's instructions, with vectors of 256 bits, with those of any x86-64,
-# and without vectors, as on a GPU; and for another processor, simulated, without sanitizers.
+# With all of the processor's instructions, with the vectors of any x86-64, and without vectors, as
+# on a GPU: these write to memory in different ways. Without sanitizers, so only for what they
+# compute: with vectors of 256 bits, and for another processor, which is simulated.
+OPTIMIZED = ["-O2", "-fopenmp", "-ffp-contract=off"]
 MACHINES = {
     "native": [*SANITIZED, "-march=native"],
-    "avx2": [*SANITIZED, "-march=x86-64-v3"],
     "x86-64": [*SANITIZED, "-march=x86-64"],
     "plain": [*SANITIZED, "-march=native", "-DRUNGS_SCALAR_LANES"],
-    "arm": ["-O2", "-static", "-fopenmp", "-ffp-contract=off"],
+    "avx2": [*OPTIMIZED, "-march=x86-64-v3"],
+    "arm": [*OPTIMIZED, "-static"],
 }
 ARM_COMPILER, ARM = "aarch64-linux-gnu-g++", "qemu-aarch64"
 NEEDS_ARM = pytest.mark.skipif(
@@ -36,22 +38,32 @@ NEEDS_ARM = pytest.mark.skipif(
 )
 
 
+def built(program, machine):
+    """Returns the command that runs a program, which is compiled once for each machine."""
+    source, flags = HERE / f"{program}.cpp", [*FLAGS, *MACHINES[machine]]
+    if machine == "arm":
+        return [ARM, gpp.build(f"{program}-arm", source, flags, ARM_COMPILER)]
+    return [gpp.build(f"{program}-{machine}", source, flags)]
+
+
+@pytest.fixture
+def checks():
+    """The command that runs what does not depend on vectors."""
+    return built("checks", "native")
+
+
 @pytest.fixture(
     params=[
         "native",
-        pytest.param("avx2", marks=pytest.mark.system),
         pytest.param("x86-64", marks=pytest.mark.system),
         pytest.param("plain", marks=pytest.mark.system),
+        pytest.param("avx2", marks=pytest.mark.system),
         pytest.param("arm", marks=[pytest.mark.system, NEEDS_ARM]),
     ]
 )
-def checks(request):
-    """The command that runs all checks; their program is compiled once."""
-    machine, source = request.param, HERE / "checks.cpp"
-    flags = [*FLAGS, *MACHINES[machine]]
-    if machine == "arm":
-        return [ARM, gpp.build("checks-arm", source, flags, ARM_COMPILER)]
-    return [gpp.build(f"checks-{machine}", source, flags)]
+def vector_checks(request):
+    """The command that runs what vectors compute and write."""
+    return built("checks", request.param)
 
 
 def run(*command):
@@ -60,16 +72,16 @@ def run(*command):
     return done.stdout
 
 
-def test_invariants_at_every_node(checks):
+def test_invariants_at_every_node(vector_checks):
     for file, depth in (("tricky.epd", 3), ("chess960.epd", 2)):
         leaves = sum(case.leaves.get(depth, 0) for case in read_epd(DATA / file))
-        assert run(*checks, "trees", DATA / file, depth) == f"{leaves} leaves\n"
+        assert run(*vector_checks, "trees", DATA / file, depth) == f"{leaves} leaves\n"
 
 
-def test_self_play_writes_only_its_buffers(checks):
-    assert run(*checks, "self-play", 200) == "played\n"
+def test_self_play_writes_only_its_buffers(vector_checks):
+    assert run(*vector_checks, "self-play", 200) == "played\n"
     for file in ("tricky.epd", "chess960.epd"):
-        assert run(*checks, "self-play", 200, DATA / file) == "played\n"
+        assert run(*vector_checks, "self-play", 200, DATA / file) == "played\n"
 
 
 def test_a_team_does_every_chunk_once(checks):
@@ -90,16 +102,9 @@ def test_trees_stay_in_their_memory_and_add_up(checks):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    "machine", ["native", "avx2", "x86-64", pytest.param("arm", marks=NEEDS_ARM)]
-)
+@pytest.mark.parametrize("machine", ["native", "x86-64", pytest.param("arm", marks=NEEDS_ARM)])
 def test_the_learner_stays_in_its_memory_and_threads_change_nothing(machine):
-    source, flags = HERE / "learner.cpp", [*FLAGS, *MACHINES[machine]]
-    if machine == "arm":
-        command = [ARM, gpp.build("learner-arm", source, flags, ARM_COMPILER)]
-    else:
-        command = [gpp.build(f"learner-{machine}", source, flags)]
-    assert run(*command, 1) == "learnt\n"
+    assert run(*built("learner", machine), 1) == "learnt\n"
 
 
 @pytest.mark.system
@@ -136,7 +141,7 @@ def test_copies_go_on_as_one_and_stay_in_their_memory(checks, tmp_path):
     run(*checks, "copies", 2, *tmp_path.iterdir())
 
 
-# As numbers of `any_config` and as settings: every format of the observation and of the mask.
+# Settings, by their number in `any_config`: every format of the observation and of the mask.
 GAMES = {
     0: {},
     10: {"mask": "bits"},
@@ -149,7 +154,7 @@ GAMES = {
 
 
 @pytest.mark.parametrize("settings", GAMES)
-def test_recorded_games_are_the_same_from_another_compiler(checks, settings, tmp_path):
+def test_recorded_games_are_the_same_from_another_compiler(vector_checks, settings, tmp_path):
     num_envs, steps = (8192, 2) if settings == 0 else (20, 60)  # whole masks that are streamed
     env = rungs.make("chess", "cpp", num_envs, seed=1, **GAMES[settings])
     env.reset()
@@ -164,14 +169,14 @@ def test_recorded_games_are_the_same_from_another_compiler(checks, settings, tmp
             expected.append(out.final_observation[out.ended].tobytes())
     games = tmp_path / "games"
     games.write_bytes(b"".join(step.tobytes() for step in actions))
-    command = [*checks, "games", str(settings), str(num_envs), games]
+    command = [*vector_checks, "games", str(settings), str(num_envs), games]
     assert subprocess.run(command, capture_output=True, check=True).stdout == b"".join(expected)
 
 
 @pytest.mark.parametrize("num_envs", [1, 63, 300])
 @pytest.mark.parametrize("autoreset", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, num_envs):
+def test_cartpole_is_the_same_from_another_compiler(vector_checks, dtype, autoreset, num_envs):
     how = {"dtype": dtype, "autoreset_mode": autoreset, "max_episode_steps": 40, "workload": 2}
     env = rungs.make("cartpole", "cpp", num_envs, seed=2**63, first_env=5, **how)
     env.reset()
@@ -180,7 +185,7 @@ def test_cartpole_is_the_same_from_another_compiler(checks, dtype, autoreset, nu
     mode = described(loader.load()).structures["CartPoleConfig"].number("autoreset", autoreset.name)
     for at_once in (1, 34):
         arguments = (np.dtype(dtype).itemsize, num_envs, 170, mode)
-        command = [*checks, "cartpole", *map(str, arguments), str(at_once)]
+        command = [*vector_checks, "cartpole", *map(str, arguments), str(at_once)]
         assert subprocess.run(command, capture_output=True, check=True).stdout == expected
 
 

@@ -1,5 +1,5 @@
-// The team of threads: every chunk is done once, whoever is late, stopped or asleep; and boards
-// that a team steps are those that one thread steps.
+// The team of threads: every chunk is done once, whichever thread is late, stopped or asleep; and
+// boards that a team steps are those that one thread steps.
 #pragma once
 #include <chrono>
 #include <thread>
@@ -72,8 +72,8 @@ inline void check_rest() {
       if (helps(milliseconds(20), milliseconds(helping ? 0 : 90)) == helping) return true;
     return false;
   };
-  if (!becomes(false)) fail("who is stopped is never left out");
-  if (!becomes(true)) fail("who was stopped never comes back");
+  if (!becomes(false)) fail("a stopped thread is never left out");
+  if (!becomes(true)) fail("a stopped thread never comes back");
 }
 
 // Random play by a team and by one thread, with an illegal action now and then.

@@ -22,7 +22,7 @@ from rungs._src.machine.cpu import usable_cores
 from tests.proof.mutants import AREAS, TIERS, Mutant
 
 ROOT = Path(__file__).parents[3]
-SECONDS = 600  # after which a run of tests is said to hang; ten times as long for all tests
+SECONDS = 600  # after which a run of tests counts as hanging; ten times as long for all tests
 KILLED, SURVIVED, BROKEN = "killed", "survived", "broken"
 
 
@@ -46,21 +46,22 @@ class Copy:
         ours = {"PYTHONPATH": str(folder / "lib"), "PYTHONDONTWRITEBYTECODE": "1"}
         ours |= {"XDG_CACHE_HOME": str(cache), "OMP_NUM_THREADS": str(threads)}
         self.environment = os.environ | ours
+        self.compiler = "g++"
         command = [sys.executable, "-c", "import rungs; print(rungs.__file__)"]
         used = subprocess.check_output(command, cwd=folder, env=self.environment, text=True)
         assert Path(used.strip()) == folder / "lib" / "rungs" / "__init__.py", used
 
     async def run(self, tests, tier: str, seconds: float, *options: str) -> tuple[int | None, str]:
-        """Runs tests; pytest's exit status, None where they took too long, and what it said."""
+        """Runs tests; pytest's exit status, None where they took too long, and its output."""
         command = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider"]
         command += ["-m", TIERS[tier], "--tb=line", "-rfE", *options, *tests]
-        with tempfile.TemporaryFile("w+") as said:
+        with tempfile.TemporaryFile("w+") as output:
             process = await asyncio.create_subprocess_exec(
                 *command,
                 cwd=self.folder,
-                env=self.environment,
-                stdout=said,
-                stderr=said,
+                env=self.environment | {"RUNGS_COMPILER": self.compiler},
+                stdout=output,
+                stderr=output,
                 start_new_session=True,
             )
             try:
@@ -71,26 +72,28 @@ class Copy:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
-            said.seek(0)
-            return status, said.read()
+            output.seek(0)
+            return status, output.read()
 
     async def judge(self, mutant: Mutant) -> tuple[str, str]:
         """What became of a mutant, and by which test."""
         file = self.folder / mutant.file
         intact = file.read_text()
         file.write_text(mutant.changed(self.folder))
+        # In one process Cling takes less time than g++, which is there for all that follow.
+        self.compiler = "cling" if mutant.file.startswith("cpp/") else "g++"
         try:
-            status, said = await self.run(mutant.tests, mutant.tier, SECONDS, "-x")
+            status, output = await self.run(mutant.tests, mutant.tier, SECONDS, "-x")
         finally:
             file.write_text(intact)
         if status is None:
             return KILLED, "timed out"
         if status < 0:
             return KILLED, f"crashed ({signal.Signals(-status).name})"
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
         if status in (1, 2, 3) and failed:
             return KILLED, failed[1]
-        return (SURVIVED, "") if status == 0 else (BROKEN, said)
+        return (SURVIVED, "") if status == 0 else (BROKEN, output)
 
 
 async def main(mutants: dict[str, list[Mutant]], jobs: int) -> int:
@@ -110,7 +113,7 @@ async def main(mutants: dict[str, list[Mutant]], jobs: int) -> int:
 
 
 async def _all_pass(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) -> bool:
-    """Whether all tests pass where nothing is wrong; else a failure would tell nothing."""
+    """Whether all tests pass where nothing is wrong; else a failure would say nothing."""
     some = [mutant for area in mutants.values() for mutant in area]
     tiers = {test: mutant.tier for mutant in some for test in mutant.tests}
     tiers |= {test: "system" for one in some if one.tier == "system" for test in one.tests}
@@ -126,9 +129,9 @@ async def _all_pass(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) -> 
     async def run(tier, tests):
         copy = await copies.get()
         start = time.perf_counter()
-        status, said = await copy.run(tests, tier, 10 * SECONDS)
+        status, output = await copy.run(tests, tier, 10 * SECONDS)
         copies.put_nowait(copy)
-        last = said.strip().rpartition("\n")[2] if status == 0 else said
+        last = output.strip().rpartition("\n")[2] if status == 0 else output
         print(f"{last} ({tier}, {time.perf_counter() - start:.0f} s)", flush=True)
         return status == 0
 
@@ -159,7 +162,7 @@ async def _judge_all(mutants: dict[str, list[Mutant]], copies: asyncio.Queue) ->
 
 
 def table(mutants: dict[str, list[Mutant]], outcomes: dict[Mutant, str]) -> str:
-    """How many there are of each area and what became of them, in Markdown."""
+    """How many there are of each area and their outcomes, in Markdown."""
     rows = {}
     for area, some in mutants.items():
         found = Counter((outcomes[mutant], mutant.tier) for mutant in some)

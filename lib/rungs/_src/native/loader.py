@@ -63,12 +63,12 @@ def load_openmp(compiler: str | None = None) -> Api:
 
 
 def prepare() -> None:
-    """Loads OpenMP's runtime where Cling will compile code that needs it.
+    """Loads OpenMP's runtime where code is compiled that needs it.
 
     PyTorch brings another, and whichever comes first is everybody's: so call this before PyTorch is
     imported. A wheel's code needs none.
     """
-    if chosen() == CLING:
+    if chosen() != WHEEL:
         with contextlib.suppress(UnavailableError):  # which whoever needs it is told
             openmp.load()
 
