@@ -1,4 +1,5 @@
-// The network of lib/rungs/_src/train/network.py: its sizes, the layout of its weights, and its memory.
+// The network of lib/rungs/_src/train/network.py: its sizes, the layout of its weights, and its
+// memory.
 //
 //   72 numbers of a board -> squares -> stream -> 2 x (stream += second(relu(first(norm(stream)))))
 //                                              -> norm -> query of 64, and value
