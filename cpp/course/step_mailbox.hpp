@@ -1,8 +1,7 @@
 // Versions 1 to 3 of a step: a board of 64 squares that says what stands on each, and lists of
 // moves.
 //
-// Before them stands what all versions share: a move as two squares, the action that it is, and the
-// mask as bytes.
+// First what all versions share: a move as two squares, its action, and the mask as bytes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -31,18 +30,24 @@ struct Move {
 // Black's actions are those of the flipped board: a1 is a8.
 constexpr int view(int square, bool black) { return black ? square ^ 56 : square; }
 
+// Files to the east and ranks to the north: of the directions of the compass, and of the knight's
+// jumps.
+constexpr int kWay[8][2] = {{0, 1}, {1, 1}, {1, 0}, {1, -1}, {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
+constexpr int kKnight[8][2] = {{1, 2},   {2, 1},   {2, -1}, {1, -2},
+                               {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}};
+
 namespace detail {
 struct PlaneTable {
   std::int8_t of[15][15];  // by ranks to the north and files to the east, each from -7 to 7
 };
 constexpr PlaneTable plane_table() {
   PlaneTable table{};
-  constexpr int east[8] = {0, 1, 1, 1, 0, -1, -1, -1}, north[8] = {1, 1, 0, -1, -1, -1, 0, 1};
-  constexpr int far[8] = {1, 2, 2, 1, -1, -2, -2, -1}, high[8] = {2, 1, -1, -2, -2, -1, 1, 2};
+  const auto set = [&](const int (&way)[2], int k, int plane) {
+    table.of[7 + k * way[1]][7 + k * way[0]] = static_cast<std::int8_t>(plane);
+  };
   for (int way = 0; way < 8; ++way) {
-    for (int k = 1; k < 8; ++k)
-      table.of[7 + k * north[way]][7 + k * east[way]] = static_cast<std::int8_t>(8 * (k - 1) + way);
-    table.of[7 + high[way]][7 + far[way]] = static_cast<std::int8_t>(chess::kKnightPlane + way);
+    for (int k = 1; k < 8; ++k) set(kWay[way], k, 8 * (k - 1) + way);
+    set(kKnight[way], 1, chess::kKnightPlane + way);
   }
   return table;
 }
@@ -80,7 +85,7 @@ inline int rights_of(const chess::Position& p) {
   return side(p.castling[0]) | side(p.castling[1]) << 2;
 }
 
-// A position as White sees it, whoever moves.
+// A position as White sees it, whichever side moves.
 inline chess::Position as_white(chess::Position p) {
   if (p.black) chess::turn(p), p.black = 1;
   return p;
@@ -160,11 +165,6 @@ inline int beside(int square, int east, int north) {
   const int file = square % 8 + east, rank = square / 8 + north;
   return file < 0 || file > 7 || rank < 0 || rank > 7 ? -1 : 8 * rank + file;
 }
-
-// East and north, in compass order, and the knight's jumps.
-constexpr int kWay[8][2] = {{0, 1}, {1, 1}, {1, 0}, {1, -1}, {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
-constexpr int kKnight[8][2] = {{1, 2},   {2, 1},   {2, -1}, {1, -2},
-                               {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}};
 
 // Whether a piece slides in a direction of the compass: odd ones are diagonals.
 constexpr bool slides(int type, int way) {

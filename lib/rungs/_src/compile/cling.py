@@ -89,7 +89,7 @@ def load_mpi() -> Api:
 
 
 def load_steps() -> Api:
-    """Compiles the functions of `cpp/course/steps_bindings.cpp`.
+    """Compiles the functions of `cpp/course/steps.cpp`.
 
     Raises:
         CompilerError: as `load`.

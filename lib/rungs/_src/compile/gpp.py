@@ -30,7 +30,7 @@ def load(march: str = "native") -> functions.Api:
 
 
 def load_steps(*flags: str) -> functions.Api:
-    """Loads the functions of `cpp/course/steps_bindings.cpp`, compiled with flags of one's choice.
+    """Loads the functions of `cpp/course/steps.cpp`, compiled with flags of one's choice.
 
     Raises:
         CompilerError: as `load`.
@@ -70,7 +70,7 @@ def load_course() -> functions.Api:
 
 
 def load_machine() -> functions.Api:
-    """Loads the functions of `cpp/course/machine_bindings.cpp`, a multiply-add one instruction.
+    """Loads the functions of `cpp/course/peaks.cpp`, a multiply-add one instruction.
 
     Raises:
         CompilerError: as `load`.

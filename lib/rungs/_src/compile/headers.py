@@ -14,8 +14,8 @@ LEARN = "bindings/learn.cpp"
 MPI = "bindings/mpi.cpp"
 DEVICE = "bindings/device.cpp"
 COURSE = "course/bindings.cpp"
-MACHINE = "course/machine_bindings.cpp"
-STEPS = "course/steps_bindings.cpp"
+MACHINE = "course/peaks.cpp"
+STEPS = "course/steps.cpp"
 
 
 def fingerprint() -> str:
