@@ -17,9 +17,9 @@ struct ResultArrays {
   }
 };
 
-// `team` is the address of a team of ours, 0 for the calling thread alone.
-inline Helpers helpers(std::uintptr_t team, std::int64_t threads) {
-  return {reinterpret_cast<Team*>(team), static_cast<std::int32_t>(threads)};
+// `pool` is the address of a thread pool, 0 for the calling thread alone.
+inline Helpers helpers(std::uintptr_t pool, std::int64_t threads) {
+  return {reinterpret_cast<ThreadPool*>(pool), static_cast<std::int32_t>(threads)};
 }
 
 }  // namespace rungs::search
@@ -73,20 +73,20 @@ RUNGS_FUNCTION(void, rungs_search_start, std::uintptr_t forest, std::uintptr_t w
 // As `rungs::search::simulate`, with logits in rows of `stride` floats.
 RUNGS_FUNCTION(std::int64_t, rungs_search_simulate, std::uintptr_t forest, std::int64_t first,
                std::int64_t last, std::uintptr_t logits, std::int64_t stride, std::uintptr_t values,
-               std::uintptr_t team, std::int64_t threads) {
+               std::uintptr_t pool, std::int64_t threads) {
   const rungs::search::Evaluation evaluation = {reinterpret_cast<const float*>(logits), stride,
                                                 reinterpret_cast<const float*>(values)};
   return rungs::search::simulate(rungs::at<const rungs::search::Forest>(forest), first, last,
-                                 evaluation, rungs::search::helpers(team, threads));
+                                 evaluation, rungs::search::helpers(pool, threads));
 }
 
 RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t forest, std::uintptr_t which,
-               std::int64_t count, std::uintptr_t results, std::uintptr_t team,
+               std::int64_t count, std::uintptr_t results, std::uintptr_t pool,
                std::int64_t threads) {
   const auto& trees = rungs::at<const rungs::search::Forest>(forest);
   const auto& arrays = rungs::at<const rungs::search::ResultArrays>(results);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
-  rungs::search::helpers(team, threads).each(0, count, [&](std::int64_t k) {
+  rungs::search::helpers(pool, threads).each(0, count, [&](std::int64_t k) {
     rungs::search::finish(trees.view(games[k]), arrays.of(games[k]));
   });
 }
@@ -94,11 +94,11 @@ RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t forest, std::uintptr_t 
 // Plays actions, where they are not -1. Unless all are legal nothing is changed, and for the first
 // that is not, in game `i`, -1 - i is returned.
 RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t forest,
-               const std::int64_t* actions, std::uintptr_t team, std::int64_t threads) {
+               const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads) {
   const auto& trees = rungs::at<const rungs::search::Forest>(forest);
   const std::int64_t illegal = rungs::search::first_illegal(trees, actions);
   if (illegal < trees.num_games) return -1 - illegal;
-  rungs::search::helpers(team, threads).each(0, trees.num_games, [&](std::int64_t i) {
+  rungs::search::helpers(pool, threads).each(0, trees.num_games, [&](std::int64_t i) {
     if (actions[i] != -1)
       rungs::search::advance(trees.view(i), static_cast<rungs::chess::Action>(actions[i]));
   });

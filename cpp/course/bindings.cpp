@@ -53,7 +53,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_padded_env_bytes) { return sizeof(rungs::step
 
 // Multiplies matrices, (n, n) floats, by a `Product`.
 RUNGS_FUNCTION(void, rungs_learn_product, std::int64_t version, std::uintptr_t a, std::uintptr_t b,
-               std::uintptr_t c, std::int64_t n, std::uintptr_t runner, std::uintptr_t team,
+               std::uintptr_t c, std::int64_t n, std::uintptr_t runner, std::uintptr_t pool,
                std::int64_t threads) {
   using rungs::course::Product;
   const auto* left = reinterpret_cast<const float*>(a);
@@ -63,5 +63,5 @@ RUNGS_FUNCTION(void, rungs_learn_product, std::int64_t version, std::uintptr_t a
   if (static_cast<Product>(version) != Product::threads)
     return rungs::course::kProducts[version](left, right, result, size);
   rungs::learn::ladder::threads(left, right, result, size,
-                                {reinterpret_cast<rungs::learn::Runner>(runner), team, threads});
+                                {reinterpret_cast<rungs::learn::Runner>(runner), pool, threads});
 }

@@ -5,14 +5,15 @@
 
 namespace rungs::learn {
 
-// Calls `work(body, task)` for every task in [0, tasks): `rungs_team_run` of cpp/bindings/team.cpp.
-using Runner = void (*)(std::uintptr_t team, std::int64_t threads, std::int64_t tasks,
+// Calls `work(body, task)` for every task in [0, tasks): `rungs_pool_run` of
+// cpp/bindings/thread_pool.cpp.
+using Runner = void (*)(std::uintptr_t pool, std::int64_t threads, std::int64_t tasks,
                         std::uintptr_t work, std::uintptr_t body);
 
 struct Workers {
   Runner run;
-  std::uintptr_t team;
-  std::int64_t threads;  // 1: the caller alone; `run` and `team` are not used
+  std::uintptr_t pool;
+  std::int64_t threads;  // 1: the caller alone; `run` and `pool` are not used
 
   template <class Work>
   void operator()(std::int64_t tasks, const Work& work) const {
@@ -23,7 +24,7 @@ struct Workers {
     void (*const call)(const void*, std::int64_t) = [](const void* body, std::int64_t task) {
       (*static_cast<const Work*>(body))(task);
     };
-    run(team, threads, tasks, reinterpret_cast<std::uintptr_t>(call),
+    run(pool, threads, tasks, reinterpret_cast<std::uintptr_t>(call),
         reinterpret_cast<std::uintptr_t>(&work));
   }
 };

@@ -44,25 +44,25 @@ struct NoSignals {
 
 }  // namespace detail
 
-class Team {
+class ThreadPool {
  public:
   // Starts threads: `threads` in all, including the one that calls `run`, or as many as the system
   // can start (see `size`).
-  explicit Team(std::int32_t threads)
+  explicit ThreadPool(std::int32_t threads)
       : members_(new (std::nothrow) Member[static_cast<std::size_t>(threads)]) {
     if (!members_) return;
-    [[maybe_unused]] const detail::NoSignals for_helpers;
+    [[maybe_unused]] const detail::NoSignals while_starting;
     for (size_ = 1; size_ < threads; ++size_) {
       Member& next = members_[size_];
-      next.team = this;
+      next.pool = this;
       next.number = size_;
       if (pthread_create(&next.thread, nullptr, help, &next)) break;
     }
   }
-  Team(const Team&) = delete;
+  ThreadPool(const ThreadPool&) = delete;
 
   // Ends the threads. No call of `run` may be in progress.
-  ~Team() {
+  ~ThreadPool() {
     ending_ = true;
     for (std::int32_t i = 1; i < size_; ++i) call(members_[i], epoch_ + 1);
     for (std::int32_t i = 1; i < size_; ++i) pthread_join(members_[i].thread, nullptr);
@@ -133,18 +133,18 @@ class Team {
     Time backoff_until{};                 // or until this time
     std::int64_t claimed_before = 0;
 
-    Team* team = nullptr;
+    ThreadPool* pool = nullptr;
     std::int32_t number = 0;
     pthread_t thread{};
   };
 
   static void* help(void* member) {
     Member& own = *static_cast<Member*>(member);
-    Team& team = *own.team;
+    ThreadPool& pool = *own.pool;
     for (std::uint32_t epoch = 0;;) {
       epoch = await_other(own.called, epoch);
-      if (team.ending_) return nullptr;
-      team.take(own, epoch);
+      if (pool.ending_) return nullptr;
+      pool.take(own, epoch);
     }
   }
 

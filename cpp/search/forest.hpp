@@ -45,20 +45,20 @@ struct Evaluation {
   const float* values;
 };
 
-// A thread pool; `team` is null for the caller alone.
+// A thread pool; `pool` is null for the caller alone.
 struct Helpers {
-  Team* team;
+  ThreadPool* pool;
   std::int32_t threads;
 
   // Calls `body(i)` for every game from `first` to `last` - 1.
   template <class Body>
   void each(std::int64_t first, std::int64_t last, const Body& body) const {
     constexpr std::int64_t kChunk = 8;
-    if (!team) {
+    if (!pool) {
       for (std::int64_t i = first; i < last; ++i) body(i);
       return;
     }
-    team->run(threads, (last - first + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    pool->run(threads, (last - first + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
       const std::int64_t start = first + chunk * kChunk;
       for (std::int64_t i = start; i < std::min(start + kChunk, last); ++i) body(i);
       return std::int64_t{0};

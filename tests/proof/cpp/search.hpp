@@ -122,7 +122,7 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
   for (std::int32_t m = 1; m <= kConsidered; ++m)
     for (std::int32_t n = 0; n < kSimulations; ++n) schedule[m * kSimulations + n] = n / m;
   Trees ours(games, settings, schedule.data()), theirs(games, settings, schedule.data());
-  Team team(threads);
+  ThreadPool pool(threads);
   std::vector<float> logits, values;
   for (std::int64_t i = 0; i < games; ++i)
     for (const Trees* trees : {&ours, &theirs})
@@ -130,7 +130,7 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
   for (int ply = 0; ply < plies; ++ply) {
     for (const Trees* trees : {&ours, &theirs}) {
       const search::Forest& forest = trees->forest;
-      const search::Helpers helpers = {trees == &ours ? &team : nullptr, threads};
+      const search::Helpers helpers = {trees == &ours ? &pool : nullptr, threads};
       for (std::int64_t i = 0; i < games; ++i)
         search::start(forest.view(i), forest.game[i].game.over() ? 0 : kSimulations);
       std::int64_t leaves = 0;
