@@ -91,8 +91,8 @@ constexpr Bitboard steps_around(Bitboard b) {
 
 // The squares that pawns on `b` attack.
 constexpr Bitboard pawn_attacks(Bitboard b, bool black) {
-  const Bitboard beside = step(b, chess::E) | step(b, chess::W);
-  return black ? beside >> 8 : beside << 8;
+  const Bitboard neighbours = step(b, chess::E) | step(b, chess::W);
+  return black ? neighbours >> 8 : neighbours << 8;
 }
 
 // The squares that a slider attacks. `Line::of(square, way, occupied)` gives those in one direction

@@ -161,7 +161,7 @@ struct Mailbox {
 };
 
 // The square `east` files and `north` ranks away, or -1 if it is off the board.
-inline int beside(int square, int east, int north) {
+inline int offset(int square, int east, int north) {
   const int file = square % 8 + east, rank = square / 8 + north;
   return file < 0 || file > 7 || rank < 0 || rank > 7 ? -1 : 8 * rank + file;
 }
@@ -190,7 +190,7 @@ void add_pawn_moves(const Mailbox& board, int from, Moves& moves) {
       add_pawn(from, one + 8 * north, moves);
   }
   for (const int east : {-1, 1}) {
-    const int to = beside(from, east, north);
+    const int to = offset(from, east, north);
     if (to >= 0 && (board.is_side(to, !board.black) || to == board.en_passant))
       add_pawn(from, to, moves);
   }
@@ -223,16 +223,16 @@ void add_moves(const Mailbox& board, Moves& moves) {
     const int type = std::abs(board.square[from]) - 1;
     if (type == PAWN) detail::add_pawn_moves(board, from, moves);
     if (type == KNIGHT)
-      for (const auto& [east, north] : kKnight) add(from, beside(from, east, north));
+      for (const auto& [east, north] : kKnight) add(from, offset(from, east, north));
     if (type == KING) {
-      for (const auto& [east, north] : kWay) add(from, beside(from, east, north));
+      for (const auto& [east, north] : kWay) add(from, offset(from, east, north));
       detail::add_castling(board, from, moves);
     }
     for (int way = 0; way < 8; ++way) {
       if (!slides(type, way)) continue;
       const auto& [east, north] = kWay[way];
       int k = 1;
-      while (add(from, beside(from, k * east, k * north))) ++k;
+      while (add(from, offset(from, k * east, k * north))) ++k;
     }
   }
 }
@@ -294,14 +294,14 @@ namespace king {
 inline bool attacked(const Mailbox& board, int square, bool by_black) {
   const auto holds = [&](int at, Piece type) { return at >= 0 && board.holds(at, type, by_black); };
   for (const auto& [east, north] : kKnight)
-    if (holds(beside(square, east, north), KNIGHT)) return true;
+    if (holds(offset(square, east, north), KNIGHT)) return true;
   for (const int east : {-1, 1})
-    if (holds(beside(square, east, by_black ? 1 : -1), PAWN)) return true;
+    if (holds(offset(square, east, by_black ? 1 : -1), PAWN)) return true;
   for (int way = 0; way < 8; ++way) {
     const auto& [east, north] = kWay[way];
-    if (holds(beside(square, east, north), KING)) return true;
-    int k = 1, at = beside(square, east, north);
-    while (at >= 0 && board.is_empty(at)) ++k, at = beside(square, k * east, k * north);
+    if (holds(offset(square, east, north), KING)) return true;
+    int k = 1, at = offset(square, east, north);
+    while (at >= 0 && board.is_empty(at)) ++k, at = offset(square, k * east, k * north);
     if (holds(at, QUEEN) || holds(at, way % 2 ? BISHOP : ROOK)) return true;
   }
   return false;

@@ -235,7 +235,7 @@ struct Board {
 }  // namespace lanes
 
 // Version 10: 64 bytes at once. A plane's 64 bits become 64 bytes of the mask by one comparison of
-// a register, instead of zeros everywhere and then a loop over the bits. The cost: none, as empty
+// a register, instead of writing zeros and then looping over the bits. The cost: none, as empty
 // planes had to be written before, too.
 namespace bytes {
 

@@ -2,15 +2,14 @@
 //
 // OpenMP's join waits for every thread, even for one that has not woken up yet or whose core runs
 // another process. Here the caller works like the other members, and a member that has finished its
-// own chunks takes over those left to others (work stealing). So a thread that does not run costs
-// nothing; one that is descheduled within a chunk delays the call once, and is then left out for a
-// while (backoff).
+// own chunks steals those of others. So a thread that does not run costs nothing; one that is
+// descheduled within a chunk delays the call once, and is then left out for a while (backoff).
 //
 // Chunks are assigned in ranges, in the same order in every call, so that a board is mostly stepped
 // on the core that stepped it before. A range is one atomic word: the number of the call of `run`,
-// its *epoch*, and the number of chunks left. A member that wakes late finds another epoch there,
-// or nothing left. Everything else about a call is read only by members that have claimed one of
-// its chunks, and `run` waits for these.
+// its *epoch*, and the number of chunks left. A member that wakes up late finds another epoch
+// there, or nothing left. Everything else about a call is read only by members that have claimed
+// one of its chunks, and `run` waits for these.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
@@ -76,8 +75,8 @@ class ThreadPool {
   template <class Work>
   std::int64_t run(std::int32_t threads, std::int64_t chunks, const Work& work) {
     const Time start = Clock::now();
-    const auto most = static_cast<std::int32_t>(std::min<std::int64_t>(chunks, size_));
-    const std::int32_t present = select_helpers(std::min(threads, most), start);
+    const auto limit = static_cast<std::int32_t>(std::min<std::int64_t>(chunks, size_));
+    const std::int32_t present = select_helpers(std::min(threads, limit), start);
     std::int64_t sum = 0;
     if (present <= 1) {
       for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += work(chunk);
@@ -107,11 +106,11 @@ class ThreadPool {
   // in calls; and for at most this long by the clock.
   static constexpr int kBackoffFactor = 16;
   static constexpr std::chrono::seconds kMaxBackoff{1};
-  // How much longer the calls that a member misses may take than those that it helps in, before it
-  // is left out. The limit is not lower because a core that was idle for long takes milliseconds to
-  // wake, more than a call may take: a member that were left out for that would be as late at the
-  // next trial, and never come back, though it costs nothing meanwhile. A member that shares a core
-  // with another runtime's spinning thread helps now and then, and delays the others.
+  // A member is left out when the calls that it missed took this much longer, in sum, than those
+  // that it helped in. The limit is not lower because a core that was idle takes milliseconds to
+  // wake up, longer than a call may take: a member that is left out for that would be as late at
+  // the next trial, and never come back. A member that shares a core with another runtime's
+  // spinning thread helps now and then, and delays the others.
   static constexpr std::chrono::milliseconds kMaxMissCost{20};
 
   struct Member {
@@ -275,7 +274,7 @@ class ThreadPool {
     }
   }
 
-  // Sleeps until all is done: a member that was descheduled elsewhere may run on this core.
+  // Sleeps until all is done, so that a descheduled member may run on this core.
   void await_stopped(Time idle) {
     for (std::int32_t i = 1; i < size_; ++i) {
       Member& member = members_[i];

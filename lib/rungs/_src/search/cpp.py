@@ -72,7 +72,7 @@ class CppTrees(Trees):
                 f"the system has no memory for {num_games} trees of {settings.nodes} nodes: ask "
                 f"for fewer games, or smaller `nodes` or `simulations` ({error})"
             ) from None
-        self._forest: Any = structures["Forest"](
+        self._batch: Any = structures["GameBatch"](
             settings=_settings(structures["Settings"], settings),
             num_games=num_games,
             game=self._games,
@@ -84,7 +84,7 @@ class CppTrees(Trees):
             actions=self._actions,
             counts=self._counts,
         )
-        self._address = ctypes.addressof(self._forest)
+        self._address = ctypes.addressof(self._batch)
 
     def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
         different = {fen: _position(self._api, fen) for fen in dict.fromkeys(fens)}
@@ -113,7 +113,7 @@ class CppTrees(Trees):
     def start(self, which: np.ndarray, simulations: int) -> None:
         if isinstance(self.settings.policy, Gumbel):
             self._schedule = halving(self.settings.policy.considered, simulations)
-            self._forest.schedule = self._schedule.ctypes.data
+            self._batch.schedule = self._schedule.ctypes.data
         self._api.rungs_search_start(self._address, which.ctypes.data, len(which), simulations)
 
     def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
