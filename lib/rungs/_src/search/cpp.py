@@ -1,7 +1,7 @@
 """The search in C++: the trees of `cpp/search`.
 
-NumPy owns all the memory; C++ gets addresses and never allocates. Pages that no tree has reached
-yet are not taken from the system.
+NumPy owns all the memory; C++ gets addresses and never allocates. The system provides a page when
+a tree first reaches it.
 """
 
 import ctypes
@@ -30,10 +30,7 @@ class CppTrees(Trees):
     """Trees in C++. Threads share the games, which changes nothing but time.
 
     Args:
-        num_games: see `Trees`.
-        settings: see `Trees`.
-        batches: see `Trees`.
-        threads: by default as many as there are cores to use. More are allowed, with a warning.
+        threads: by default the number of usable cores. More are allowed, with a warning.
         compiler: what compiles the headers: see `rungs._src.compile.loader.load`.
 
     Raises:
@@ -174,7 +171,7 @@ class CppTrees(Trees):
         return sum(array.nbytes for array in (*arrays, self._games, self._history))
 
     def _team(self) -> tuple[int, int]:
-        """Returns the address of the calling thread's team, 0 for no team, and its size."""
+        """Returns the address of the calling thread's thread pool, 0 for none, and its size."""
         if self.threads == 1:
             return 0, 1
         return team_of(self._api, self.threads), self.threads

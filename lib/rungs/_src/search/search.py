@@ -183,7 +183,7 @@ class Search:
                 changes from call to call; the arrays are overwritten after it, and what it returned
                 may be overwritten by its next call.
             which: (G,) bool, the games to search; None for all.
-            simulations: in each; None for as many as the constructor says, at most.
+            simulations: of each game, at most the constructor's; None for those.
 
         Raises:
             ConfigurationError: an argument or the evaluator's answer is wrong. Trees keep what was
@@ -226,10 +226,7 @@ class Search:
             return [self._trees.fen(game) for game in range(self.num_games)]
 
     def tree(self, game: int) -> Tree:
-        """Returns a copy of one game's tree.
-
-        An evaluator may call it, to see the tree grow, where its game is not in another batch.
-        """
+        """Copies one game's tree. An evaluator may call it for games of its own batch."""
         with self._looking("tree"):
             return self._trees.tree(integer("game", game, 0, self.num_games - 1))
 
@@ -368,11 +365,7 @@ def _name(evaluate: Evaluator) -> str:
 
 
 def _floats(name: str, value: object, copy: bool) -> np.ndarray:
-    """Returns real numbers as contiguous float32; those that are beyond it become infinite.
-
-    Raises:
-        ConfigurationError: they are none; the message begins with `name`.
-    """
+    """Returns real numbers as contiguous float32, in which those out of range are infinite."""
     array = as_array(name, value)
     if array.dtype == np.bool_ or not np.can_cast(array.dtype, np.float32, "same_kind"):
         raise ConfigurationError(f"{name}: dtype {array.dtype}, not float32")
