@@ -15,7 +15,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
-SOURCES = ("cartpole", "chess", "learn", "search", "team")  # in cpp/bindings
+SOURCES = ("cartpole", "chess", "learn", "search", "thread_pool")  # in cpp/bindings
 FLAGS = "-O3 -std=c++20 -ffp-contract=off -shared"
 # By the first letters of what Python calls a platform. Code for Windows is MinGW's.
 OF_PLATFORM = {

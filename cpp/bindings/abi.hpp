@@ -1,6 +1,7 @@
 // How Python sees the compiled code: a text that names every function, structure, enumeration and
-// constant that it uses, as the compiler has them. lib/rungs/_src/native/abi.py reads it; a binding is
-// a `.cpp` file of this folder that defines functions by RUNGS_FUNCTION and describes the rest.
+// constant that it uses, as the compiler has them. lib/rungs/_src/native/abi.py reads it; a
+// binding is a `.cpp` file of this folder that defines functions by RUNGS_FUNCTION and describes
+// the rest.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +51,7 @@ std::string_view enumerator() {
   return name[0] == '(' ? name : name.substr(name.rfind(':') + 1);
 }
 
-// " NONE=0 RANDOM=1 CALLER=2": enumerators count from 0.
+// " NONE=0 RANDOM=1 ENGINE=2": enumerators count from 0.
 template <class Enum, std::underlying_type_t<Enum> kNumber = 0>
 void add_enumerators() {
   const std::string_view name = enumerator<static_cast<Enum>(kNumber)>();

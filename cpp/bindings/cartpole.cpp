@@ -5,15 +5,15 @@
 
 namespace rungs::cartpole {
 
-// `team` is the address of a team of ours; 0 for OpenMP's.
+// `pool` is the address of a thread pool; 0 for OpenMP's threads.
 inline std::int64_t step_batch(std::uintptr_t address, const Steps& steps, std::int64_t threads,
-                               std::uintptr_t team) {
+                               std::uintptr_t pool) {
   const auto& batch = rungs::at<const CartPoleBatch>(address);
   const auto number = static_cast<std::int32_t>(threads);
   const bool wide = batch.config.precision == 8;
-  if (!team) return wide ? step<double>(batch, steps, number) : step<float>(batch, steps, number);
-  auto& ours = rungs::at<Team>(team);
-  return wide ? step<double>(batch, steps, ours, number) : step<float>(batch, steps, ours, number);
+  if (!pool) return wide ? step<double>(batch, steps, number) : step<float>(batch, steps, number);
+  auto& own = rungs::at<ThreadPool>(pool);
+  return wide ? step<double>(batch, steps, own, number) : step<float>(batch, steps, own, number);
 }
 
 }  // namespace rungs::cartpole
@@ -35,15 +35,15 @@ RUNGS_FUNCTION(void, rungs_cartpole_reset, std::uintptr_t address, std::uintptr_
 // How many episodes ended. Unless every action is 0 or 1 nothing is changed, and for the first
 // that is not, at `i`, -1 - i is returned.
 RUNGS_FUNCTION(std::int64_t, rungs_cartpole_step, std::uintptr_t address,
-               const std::int64_t* actions, std::int64_t threads, std::uintptr_t team) {
+               const std::int64_t* actions, std::int64_t threads, std::uintptr_t pool) {
   const auto& batch = rungs::at<const rungs::CartPoleBatch>(address);
   const std::int64_t invalid = rungs::check_and_latch(batch, actions);
   if (invalid < batch.num_envs) return -1 - invalid;
   return rungs::cartpole::step_batch(address, {1, batch.chosen, 0, nullptr, nullptr}, threads,
-                                     team);
+                                     pool);
 }
 
-// The threads, of so many, that are worth waking for so many steps.
+// The number of threads, up to `threads`, that pay off for `steps` steps.
 RUNGS_FUNCTION(std::int64_t, rungs_cartpole_useful_threads, std::int64_t threads,
                std::int64_t steps) {
   return rungs::cartpole::useful_threads(static_cast<std::int32_t>(threads), steps);
@@ -52,7 +52,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_cartpole_useful_threads, std::int64_t threads
 // `actions` are bytes of 0 or 1, or null.
 RUNGS_FUNCTION(std::int64_t, rungs_cartpole_step_many, std::uintptr_t address, std::int64_t count,
                std::uintptr_t actions, std::int64_t drawn, double* rewards, std::int32_t* ended,
-               std::int64_t threads, std::uintptr_t team) {
+               std::int64_t threads, std::uintptr_t pool) {
   const auto* given = reinterpret_cast<const std::int8_t*>(actions);
-  return rungs::cartpole::step_batch(address, {count, given, drawn, rewards, ended}, threads, team);
+  return rungs::cartpole::step_batch(address, {count, given, drawn, rewards, ended}, threads, pool);
 }

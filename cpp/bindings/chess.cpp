@@ -18,7 +18,7 @@ RUNGS_CONSTANT(device_counts, rungs::COUNTS)
 RUNGS_CONSTANT(device_episode, rungs::EPISODE)
 RUNGS_CONSTANT(planes, rungs::chess::kPlanes)
 RUNGS_CONSTANT(fifty_moves, rungs::chess::kFiftyMoves)
-RUNGS_STRUCTURE(rungs::openmp::Team, RUNGS_MEMBERS(threads, schedule, chunk))
+RUNGS_STRUCTURE(rungs::openmp::LoopSettings, RUNGS_MEMBERS(threads, schedule, chunk))
 RUNGS_ENUMERATION(Reason, rungs::chess::Reason)
 RUNGS_ENUMERATION(Purpose, rungs::env::Purpose)
 
@@ -74,35 +74,36 @@ RUNGS_FUNCTION(std::int64_t, rungs_startable_threads, std::int64_t number,
 }
 
 RUNGS_FUNCTION(void, rungs_chess_openmp_reset, std::uintptr_t batch, std::uintptr_t which,
-               std::int64_t episode, std::uintptr_t team) {
+               std::int64_t episode, std::uintptr_t settings) {
   rungs::openmp::reset(rungs::at<const rungs::ChessBatch>(batch),
                        reinterpret_cast<const bool*>(which), episode,
-                       rungs::at<const rungs::openmp::Team>(team));
+                       rungs::at<const rungs::openmp::LoopSettings>(settings));
 }
 
 RUNGS_FUNCTION(std::int64_t, rungs_chess_openmp_step, std::uintptr_t batch,
-               const std::int64_t* actions, std::uintptr_t team) {
+               const std::int64_t* actions, std::uintptr_t settings) {
   return rungs::openmp::step(rungs::at<const rungs::ChessBatch>(batch), actions,
-                             rungs::at<const rungs::openmp::Team>(team));
+                             rungs::at<const rungs::openmp::LoopSettings>(settings));
 }
 
-// The threads, of so many, that are worth waking for so many boards.
+// The number of threads, up to `threads`, that pay off for `boards` boards.
 RUNGS_FUNCTION(std::int64_t, rungs_chess_useful_threads, std::int64_t threads,
                std::int64_t boards) {
   return rungs::useful_threads(static_cast<std::int32_t>(threads), boards);
 }
 
 RUNGS_FUNCTION(void, rungs_chess_threads_reset, std::uintptr_t batch, std::uintptr_t which,
-               std::int64_t episode, std::uintptr_t team, std::int64_t threads) {
+               std::int64_t episode, std::uintptr_t pool, std::int64_t threads) {
   rungs::threads::reset(rungs::at<const rungs::ChessBatch>(batch),
-                        reinterpret_cast<const bool*>(which), episode, rungs::at<rungs::Team>(team),
-                        static_cast<std::int32_t>(threads));
+                        reinterpret_cast<const bool*>(which), episode,
+                        rungs::at<rungs::ThreadPool>(pool), static_cast<std::int32_t>(threads));
 }
 
 RUNGS_FUNCTION(std::int64_t, rungs_chess_threads_step, std::uintptr_t batch,
-               const std::int64_t* actions, std::uintptr_t team, std::int64_t threads) {
+               const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads) {
   return rungs::threads::step(rungs::at<const rungs::ChessBatch>(batch), actions,
-                              rungs::at<rungs::Team>(team), static_cast<std::int32_t>(threads));
+                              rungs::at<rungs::ThreadPool>(pool),
+                              static_cast<std::int32_t>(threads));
 }
 
 // Checks what was saved: boards at `saved`, their histories at `past`, 0 where they have none. Both

@@ -1,5 +1,5 @@
-// What Python calls of the learner. All that computes is given a team and how another library runs
-// it (`rungs_team_runner`).
+// What Python calls of the learner. All that computes is given a thread pool, and the function by
+// which the library that started it runs it (`rungs_pool_runner`).
 #include <cstdlib>
 
 #include "../learn/train_step.hpp"
@@ -21,8 +21,8 @@ auto with_model(std::uintptr_t address, const Body& body) {
   std::abort();  // there is no code for it: Python refuses it before
 }
 
-inline Workers workers(std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
-  return {reinterpret_cast<Runner>(runner), team, threads};
+inline Workers workers(std::uintptr_t runner, std::uintptr_t pool, std::int64_t threads) {
+  return {reinterpret_cast<Runner>(runner), pool, threads};
 }
 
 }  // namespace rungs::learn
@@ -66,9 +66,9 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_workspace_bytes, std::int64_t bytes, st
 
 // Makes the weights ready for what plays, where they aren't.
 RUNGS_FUNCTION(void, rungs_learn_refresh, std::uintptr_t model, std::uintptr_t runner,
-               std::uintptr_t team, std::int64_t threads) {
+               std::uintptr_t pool, std::int64_t threads) {
   rungs::learn::with_model(model, [&](const auto& own) {
-    rungs::learn::refresh(own, rungs::learn::workers(runner, team, threads));
+    rungs::learn::refresh(own, rungs::learn::workers(runner, pool, threads));
   });
 }
 
@@ -77,68 +77,68 @@ RUNGS_FUNCTION(void, rungs_learn_refresh, std::uintptr_t model, std::uintptr_t r
 // many or too few.
 
 RUNGS_FUNCTION(std::int64_t, rungs_learn_sample, std::uintptr_t model, std::uintptr_t sampling,
-               std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
+               std::uintptr_t runner, std::uintptr_t pool, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
     return sample(own, rungs::at<const Sampling<Accum<U>>>(sampling),
-                  workers(runner, team, threads));
+                  workers(runner, pool, threads));
   });
 }
 
 RUNGS_FUNCTION(std::int64_t, rungs_learn_values, std::uintptr_t model, std::uintptr_t observation,
-               std::int64_t rows, std::uintptr_t value, std::uintptr_t runner, std::uintptr_t team,
+               std::int64_t rows, std::uintptr_t value, std::uintptr_t runner, std::uintptr_t pool,
                std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
     return values(own, reinterpret_cast<const std::int8_t*>(observation), rows,
-                  reinterpret_cast<Accum<U>*>(value), workers(runner, team, threads));
+                  reinterpret_cast<Accum<U>*>(value), workers(runner, pool, threads));
   });
 }
 
 RUNGS_FUNCTION(std::int64_t, rungs_learn_evaluate, std::uintptr_t model, std::uintptr_t observation,
                std::uintptr_t action, std::uintptr_t count, std::int64_t rows, std::int64_t width,
                std::uintptr_t score, std::uintptr_t value, std::uintptr_t runner,
-               std::uintptr_t team, std::int64_t threads) {
+               std::uintptr_t pool, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
     return evaluate(own, reinterpret_cast<const std::int8_t*>(observation),
                     reinterpret_cast<const std::int16_t*>(action),
                     reinterpret_cast<const std::int16_t*>(count), rows, width,
                     reinterpret_cast<Accum<U>*>(score), reinterpret_cast<Accum<U>*>(value),
-                    workers(runner, team, threads));
+                    workers(runner, pool, threads));
   });
 }
 
 // Writes the four terms of PPO's loss, doubles, to `terms`.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_gradients, std::uintptr_t model, std::uintptr_t minibatch,
-               std::uintptr_t terms, std::uintptr_t runner, std::uintptr_t team,
+               std::uintptr_t terms, std::uintptr_t runner, std::uintptr_t pool,
                std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
     const auto& batch = rungs::at<const PpoBatch<Accum<U>>>(minibatch);
     return gradients(own, batch.positions, PpoLoss<Accum<U>>(batch), rungs::at<LossTerms>(terms),
-                     workers(runner, team, threads));
+                     workers(runner, pool, threads));
   });
 }
 
 // Writes the terms of AlphaZero's loss: policy, value, and two zeros.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_search_gradients, std::uintptr_t model,
                std::uintptr_t minibatch, std::uintptr_t terms, std::uintptr_t runner,
-               std::uintptr_t team, std::int64_t threads) {
+               std::uintptr_t pool, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&]<class U>(const Model<U>& own) {
     const auto& batch = rungs::at<const SearchBatch<Accum<U>>>(minibatch);
     return gradients(own, batch.positions, SearchLoss<Accum<U>>(batch), rungs::at<LossTerms>(terms),
-                     workers(runner, team, threads));
+                     workers(runner, pool, threads));
   });
 }
 
 // Returns 1; or 0 where the gradients' norm isn't finite, and no weight was moved.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_step, std::uintptr_t model, std::uintptr_t settings,
-               std::uintptr_t runner, std::uintptr_t team, std::int64_t threads) {
+               std::uintptr_t runner, std::uintptr_t pool, std::int64_t threads) {
   using namespace rungs::learn;
   return with_model(model, [&](const auto& own) -> std::int64_t {
-    return adam_step(own, rungs::at<const AdamSettings>(settings), workers(runner, team, threads));
+    return adam_step(own, rungs::at<const AdamSettings>(settings), workers(runner, pool, threads));
   });
 }
 

@@ -1,5 +1,5 @@
 // What Python calls of cpp/search: plain functions over addresses and numbers.
-#include "../search/forest.hpp"
+#include "../search/game_batch.hpp"
 #include "abi.hpp"
 
 namespace rungs::search {
@@ -17,9 +17,9 @@ struct ResultArrays {
   }
 };
 
-// `team` is the address of a team of ours, 0 for the calling thread alone.
-inline Helpers helpers(std::uintptr_t team, std::int64_t threads) {
-  return {reinterpret_cast<Team*>(team), static_cast<std::int32_t>(threads)};
+// `pool` is the address of a thread pool, 0 for the calling thread alone.
+inline Helpers helpers(std::uintptr_t pool, std::int64_t threads) {
+  return {reinterpret_cast<ThreadPool*>(pool), static_cast<std::int32_t>(threads)};
 }
 
 }  // namespace rungs::search
@@ -28,8 +28,9 @@ RUNGS_STRUCTURE(rungs::search::Settings,
                 RUNGS_MEMBERS(seed, policy, observation, nodes, edges, kept_nodes, kept_edges, keep,
                               considered, scale, value_scale, maxvisit_init, c_init, c_base, alpha,
                               fraction, temperature))
-RUNGS_STRUCTURE(rungs::search::Forest, RUNGS_MEMBERS(settings, num_games, game, history, node, edge,
-                                                     schedule, observation, actions, counts))
+RUNGS_STRUCTURE(rungs::search::GameBatch,
+                RUNGS_MEMBERS(settings, num_games, game, history, node, edge, schedule, observation,
+                              actions, counts))
 RUNGS_STRUCTURE(rungs::search::Node,
                 RUNGS_MEMBERS(position, key, unvisited_prior, raw_value, visits, parent, edge,
                               first, count, num_visited, reason, repetitions))
@@ -42,28 +43,28 @@ RUNGS_STRUCTURE(rungs::search::ResultArrays, RUNGS_MEMBERS(base))
 RUNGS_FUNCTION(std::int64_t, rungs_search_game_bytes) { return sizeof(rungs::search::GameTree); }
 
 // Begins game `i` at a position that a FEN was read to.
-RUNGS_FUNCTION(void, rungs_search_begin_position, std::uintptr_t forest, std::int64_t i,
+RUNGS_FUNCTION(void, rungs_search_begin_position, std::uintptr_t batch, std::int64_t i,
                std::uintptr_t position, std::int64_t episode) {
-  rungs::search::begin(rungs::at<const rungs::search::Forest>(forest), i,
+  rungs::search::begin(rungs::at<const rungs::search::GameBatch>(batch), i,
                        rungs::at<const rungs::chess::Position>(position),
                        static_cast<std::uint32_t>(episode));
 }
 
 // Begins `count` games, indices at `which`, where boards are that `rungs_chess_save` copied.
-RUNGS_FUNCTION(void, rungs_search_begin_boards, std::uintptr_t forest, std::uintptr_t which,
+RUNGS_FUNCTION(void, rungs_search_begin_boards, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
   const auto* boards = reinterpret_cast<const rungs::env::ChessEnv*>(saved);
   const auto* histories = reinterpret_cast<const rungs::env::History*>(past);
   for (std::int64_t k = 0; k < count; ++k)
-    rungs::search::begin(rungs::at<const rungs::search::Forest>(forest), games[k], boards[k],
+    rungs::search::begin(rungs::at<const rungs::search::GameBatch>(batch), games[k], boards[k],
                          histories ? histories + k : nullptr);
 }
 
 // Gives simulations to `count` games, indices at `which`, and none to the others.
-RUNGS_FUNCTION(void, rungs_search_start, std::uintptr_t forest, std::uintptr_t which,
+RUNGS_FUNCTION(void, rungs_search_start, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::int64_t simulations) {
-  const auto& trees = rungs::at<const rungs::search::Forest>(forest);
+  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
   for (std::int64_t i = 0; i < trees.num_games; ++i) rungs::search::start(trees.view(i), 0);
   for (std::int64_t k = 0; k < count; ++k)
@@ -71,34 +72,34 @@ RUNGS_FUNCTION(void, rungs_search_start, std::uintptr_t forest, std::uintptr_t w
 }
 
 // As `rungs::search::simulate`, with logits in rows of `stride` floats.
-RUNGS_FUNCTION(std::int64_t, rungs_search_simulate, std::uintptr_t forest, std::int64_t first,
+RUNGS_FUNCTION(std::int64_t, rungs_search_simulate, std::uintptr_t batch, std::int64_t first,
                std::int64_t last, std::uintptr_t logits, std::int64_t stride, std::uintptr_t values,
-               std::uintptr_t team, std::int64_t threads) {
+               std::uintptr_t pool, std::int64_t threads) {
   const rungs::search::Evaluation evaluation = {reinterpret_cast<const float*>(logits), stride,
                                                 reinterpret_cast<const float*>(values)};
-  return rungs::search::simulate(rungs::at<const rungs::search::Forest>(forest), first, last,
-                                 evaluation, rungs::search::helpers(team, threads));
+  return rungs::search::simulate(rungs::at<const rungs::search::GameBatch>(batch), first, last,
+                                 evaluation, rungs::search::helpers(pool, threads));
 }
 
-RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t forest, std::uintptr_t which,
-               std::int64_t count, std::uintptr_t results, std::uintptr_t team,
+RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t batch, std::uintptr_t which,
+               std::int64_t count, std::uintptr_t results, std::uintptr_t pool,
                std::int64_t threads) {
-  const auto& trees = rungs::at<const rungs::search::Forest>(forest);
+  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
   const auto& arrays = rungs::at<const rungs::search::ResultArrays>(results);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
-  rungs::search::helpers(team, threads).each(0, count, [&](std::int64_t k) {
+  rungs::search::helpers(pool, threads).each(0, count, [&](std::int64_t k) {
     rungs::search::finish(trees.view(games[k]), arrays.of(games[k]));
   });
 }
 
 // Plays actions, where they are not -1. Unless all are legal nothing is changed, and for the first
 // that is not, in game `i`, -1 - i is returned.
-RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t forest,
-               const std::int64_t* actions, std::uintptr_t team, std::int64_t threads) {
-  const auto& trees = rungs::at<const rungs::search::Forest>(forest);
+RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t batch,
+               const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads) {
+  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
   const std::int64_t illegal = rungs::search::first_illegal(trees, actions);
   if (illegal < trees.num_games) return -1 - illegal;
-  rungs::search::helpers(team, threads).each(0, trees.num_games, [&](std::int64_t i) {
+  rungs::search::helpers(pool, threads).each(0, trees.num_games, [&](std::int64_t i) {
     if (actions[i] != -1)
       rungs::search::advance(trees.view(i), static_cast<rungs::chess::Action>(actions[i]));
   });
@@ -106,23 +107,23 @@ RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t forest,
 }
 
 // Writes why each game is over to (G,) int8 `reasons`.
-RUNGS_FUNCTION(void, rungs_search_reasons, std::uintptr_t forest, std::uintptr_t reasons) {
-  const auto& trees = rungs::at<const rungs::search::Forest>(forest);
+RUNGS_FUNCTION(void, rungs_search_reasons, std::uintptr_t batch, std::uintptr_t reasons) {
+  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
   for (std::int64_t i = 0; i < trees.num_games; ++i)
     reinterpret_cast<std::int8_t*>(reasons)[i] =
         static_cast<std::int8_t>(trees.game[i].game.reason);
 }
 
 // Where game `i`'s position is.
-RUNGS_FUNCTION(std::uintptr_t, rungs_search_position, std::uintptr_t forest, std::int64_t i) {
-  const auto& trees = rungs::at<const rungs::search::Forest>(forest);
+RUNGS_FUNCTION(std::uintptr_t, rungs_search_position, std::uintptr_t batch, std::int64_t i) {
+  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
   return reinterpret_cast<std::uintptr_t>(&trees.game[i].game.position);
 }
 
 // Writes where game `i`'s tree is, to three int64: which half of its memory, how many nodes, how
 // many edges.
-RUNGS_FUNCTION(void, rungs_search_tree, std::uintptr_t forest, std::int64_t i, std::uintptr_t out) {
-  const auto& game = rungs::at<const rungs::search::Forest>(forest).game[i];
+RUNGS_FUNCTION(void, rungs_search_tree, std::uintptr_t batch, std::int64_t i, std::uintptr_t out) {
+  const auto& game = rungs::at<const rungs::search::GameBatch>(batch).game[i];
   auto* to = reinterpret_cast<std::int64_t*>(out);
   to[0] = game.active_buffer;
   to[1] = game.used.nodes;

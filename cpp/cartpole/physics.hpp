@@ -4,7 +4,8 @@
 //
 // A value is a number or a vector of numbers, one per environment: the same code is compiled for
 // both. No multiplication may be fused with an addition, as that rounds once where other rungs
-// round twice: Clang is told so here, g++ by -ffp-contract=off, NVRTC by -fmad=false.
+// round twice: for Clang it is forbidden here, for g++ by -ffp-contract=off, for NVRTC by
+// -fmad=false.
 #pragma once
 
 #ifdef __clang__

@@ -165,8 +165,8 @@ inline void play(const Position& p, Action a, Position& next) {
   if (pawn) {
     if (p.en_passant != kNoFile && to == p.en_passant_square()) change.emptied |= to_bit >> 8;
     if (to >= 56) change.placed = broadcast(to_bit) & lane_mask(promoted_piece(a));
-    const Bitboard beside = (to_bit & ~kFileA) >> 1 | (to_bit & ~kFileH) << 1;
-    if (plane_of(a) == kTwoNorth && (beside & p.piece[PAWN] & theirs))
+    const Bitboard neighbours = (to_bit & ~kFileA) >> 1 | (to_bit & ~kFileH) << 1;
+    if (plane_of(a) == kTwoNorth && (neighbours & p.piece[PAWN] & theirs))
       en_passant = static_cast<std::uint8_t>(to & 7);
   }
   words = (words & ~(broadcast(change.emptied) & detail::kBoards)) | change.placed;

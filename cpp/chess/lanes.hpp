@@ -21,7 +21,7 @@
 #endif
 
 // For long functions with several callers: a GPU's instruction cache is small, and its compiler
-// would inline them everywhere.
+// would inline them at every call.
 #ifdef __CUDACC_RTC__
 #define RUNGS_NOINLINE_ON_GPU __noinline__
 #else

@@ -16,7 +16,7 @@ struct Position {
   Bitboard piece[6];         // by type, both sides
   Bitboard own;              // the mover's pieces
   std::uint8_t castling[2];  // own, theirs: the files of rooks that may still castle, a = bit 0
-  std::uint8_t en_passant;   // file of a pawn that just advanced two squares beside an enemy pawn
+  std::uint8_t en_passant;   // file of a pawn that just advanced two squares next to an enemy pawn
   std::uint8_t halfmove;     // plies since the last capture or pawn move
   std::uint16_t fullmove;    // starts at 1, grows after Black's ply
   std::uint8_t black;        // 1 when Black is to move

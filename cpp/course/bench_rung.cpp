@@ -1,8 +1,10 @@
 // The serial rung without Python, for tools that watch a whole process, such as callgrind.
 // `bench_rung BOARDS STEPS MASK SELECTIONS` plays at random; MASK is "bool", "bits" or "list".
 // Actions are selected SELECTIONS times: the difference of two runs is the cost of selecting.
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -36,40 +38,28 @@ int main(int argc, char** arguments) {
   const auto mask = format == "bits"   ? env::MaskFormat::BITS
                     : format == "list" ? env::MaskFormat::LIST
                                        : env::MaskFormat::BOOL;
-  const auto observation = env::ObservationFormat::BOARD;
   const chess::Position start = chess::start_position();
-  std::vector<env::ChessEnv> envs(boards);
-  std::vector<std::uint8_t> observations(2 * boards * env::observation_bytes(observation));
-  std::vector<std::uint8_t> masks(boards * env::mask_bytes(mask)), flags(3 * boards);
-  std::vector<float> rewards(boards);
-  std::vector<std::int8_t> codes(2 * boards);
-  std::vector<std::int64_t> actions(boards);
-  std::vector<std::int16_t> chosen(boards), counts(boards);
-  auto* const flag = reinterpret_cast<bool*>(flags.data());
   ChessBatch batch{};
-  batch.config = {.seed = 0,
-                  .opponent = env::Opponent::NONE,
-                  .observation = observation,
-                  .mask = mask,
-                  .autoreset = env::Autoreset::SAME_STEP,
-                  .max_plies = 0,
-                  .opening_min = 0,
-                  .opening_max = 0,
-                  .num_starts = 1,
-                  .starts = &start};
+  batch.config.mask = mask;
+  batch.config.num_starts = 1;
+  batch.config.starts = &start;
   batch.num_envs = boards;
-  batch.observation = observations.data();
-  batch.mask = masks.data();
-  batch.action_count = counts.data();
-  batch.reward = rewards.data();
-  batch.terminated = flag;
-  batch.truncated = flag + boards;
-  batch.ended = flag + 2 * boards;
-  batch.reason = codes.data();
-  batch.player = codes.data() + boards;
-  batch.final_observation = observations.data() + boards * env::observation_bytes(observation);
+  std::vector<env::ChessEnv> envs(boards);
   batch.env = envs.data();
+  std::vector<std::int64_t> actions(boards);
+  std::vector<std::int16_t> chosen(boards);
   batch.chosen = chosen.data();
+  std::vector<std::unique_ptr<std::byte[]>> outputs;
+  const auto allocated = [&](std::int64_t bytes) {
+    outputs.push_back(std::make_unique<std::byte[]>(boards * bytes));
+    return outputs.back().get();
+  };
+  using namespace env;  // the list's own counts
+  const ChessConfig& config = batch.config;
+#define RUNGS_ALLOCATED(type, name, count) \
+  batch.name = reinterpret_cast<type*>(allocated(sizeof(type) * (count)));
+  RUNGS_CHESS_OUTPUTS(RUNGS_ALLOCATED)
+#undef RUNGS_ALLOCATED
   serial::reset(batch, nullptr, 0);
   for (std::int64_t s = 0; s < steps; ++s) {
     for (int selection = 0; selection < selections; ++selection) select(envs, s, actions);

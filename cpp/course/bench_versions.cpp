@@ -1,4 +1,4 @@
-// A version of `steps.hpp` without Python, for tools that watch a whole process, and sanitizers.
+// A version of steps.cpp without Python, for tools that watch a whole process, and sanitizers.
 // `bench_versions VERSION BOARDS STEPS GAMES [OUT]` plays the games in a file: positions, actions,
 // ends, and positions where games begin, as `rungs_steps_play` takes them, one after the other.
 // Writes the masks that it ends with to OUT.
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "steps_bindings.cpp"
+#include "steps.cpp"
 
 int main(int count, char** arguments) {
   if (count < 5) return 2;

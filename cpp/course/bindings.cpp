@@ -1,6 +1,6 @@
-// What the course's Python calls, of code that is for teaching and in no wheel: ways to share a
-// step out among threads (notebook 04) and versions of a matrix product (notebook 08). All of them
-// compute on what the library owns.
+// What the course's Python calls of code that is for teaching and in no wheel: ways to distribute a
+// step among threads (notebook 04) and versions of a matrix product (notebook 08). They work on the
+// memory of the library's environments.
 #include "../bindings/abi.hpp"
 #include "false_sharing.hpp"
 #include "gemm_ladder.hpp"
@@ -16,7 +16,7 @@ enum class Way : std::int64_t { RUNGS_WAYS(RUNGS_WAY) };
 constexpr decltype(&steps::alone) kWays[] = {RUNGS_WAYS(RUNGS_WAY)};
 #undef RUNGS_WAY
 
-// `threads` is the last of them: it alone has any.
+// `threads` is the last of them, the only one with threads.
 #define RUNGS_PRODUCTS(PRODUCT) PRODUCT(naive) PRODUCT(rows) PRODUCT(blocked) PRODUCT(registers)
 #define RUNGS_PRODUCT(name) name,
 enum class Product : std::int64_t { RUNGS_PRODUCTS(RUNGS_PRODUCT) threads };
@@ -42,7 +42,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_chess_shared_play, std::uintptr_t batch,
   return ended;
 }
 
-// The same by threads that meet once.
+// The same by threads that are joined once.
 RUNGS_FUNCTION(std::int64_t, rungs_chess_apart_play, std::uintptr_t batch,
                const std::int64_t* actions, std::int64_t steps, std::int64_t threads) {
   return rungs::steps::apart(rungs::at<const rungs::ChessBatch>(batch), actions, steps,
@@ -53,7 +53,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_padded_env_bytes) { return sizeof(rungs::step
 
 // Multiplies matrices, (n, n) floats, by a `Product`.
 RUNGS_FUNCTION(void, rungs_learn_product, std::int64_t version, std::uintptr_t a, std::uintptr_t b,
-               std::uintptr_t c, std::int64_t n, std::uintptr_t runner, std::uintptr_t team,
+               std::uintptr_t c, std::int64_t n, std::uintptr_t runner, std::uintptr_t pool,
                std::int64_t threads) {
   using rungs::course::Product;
   const auto* left = reinterpret_cast<const float*>(a);
@@ -63,5 +63,5 @@ RUNGS_FUNCTION(void, rungs_learn_product, std::int64_t version, std::uintptr_t a
   if (static_cast<Product>(version) != Product::threads)
     return rungs::course::kProducts[version](left, right, result, size);
   rungs::learn::ladder::threads(left, right, result, size,
-                                {reinterpret_cast<rungs::learn::Runner>(runner), team, threads});
+                                {reinterpret_cast<rungs::learn::Runner>(runner), pool, threads});
 }

@@ -1,8 +1,6 @@
 // Ways to distribute a step among threads, for notebook 04. Each plays a legal action on every
 // board and returns how many episodes ended; they differ only in which thread plays which board.
-//
-// The rung `openmp` (cpp/rungs/cpu_loops.hpp) also checks first that all actions are legal, and
-// changes nothing unless they are.
+// The rung `openmp` (cpp/rungs/cpu_loops.hpp) also checks first that all actions are legal.
 #pragma once
 #include "../rungs/cpu_loops.hpp"
 
@@ -112,9 +110,9 @@ inline std::int64_t padded_runs(const ChessBatch& batch, const std::int64_t* act
 // plays them. The rung `openmp` has one region for both, with a barrier in between.
 inline std::int64_t twice(const ChessBatch& batch, const std::int64_t* actions,
                           std::int32_t threads) {
-  const openmp::Team team{threads, openmp::Schedule::STATIC, 0};
-  const std::int64_t illegal = openmp::first_illegal(batch, actions, team);
-  return illegal < batch.num_envs ? -1 - illegal : openmp::step_accepted(batch, team);
+  const openmp::LoopSettings settings{threads, openmp::Schedule::STATIC, 0};
+  const std::int64_t illegal = openmp::first_illegal(batch, actions, settings);
+  return illegal < batch.num_envs ? -1 - illegal : openmp::step_accepted(batch, settings);
 }
 
 // Another experiment: several steps whose actions are all known, (steps, N). Each thread plays all

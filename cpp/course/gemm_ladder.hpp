@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../learn/bf16_gemm.hpp"
-#include "../learn/workers.hpp"
+#include "../learn/network.hpp"
 
 namespace rungs::learn::ladder {
 

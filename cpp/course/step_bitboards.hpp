@@ -57,30 +57,15 @@ struct Sets {
   }
 };
 
-// A list of moves with room for the longest that there is; nothing is allocated.
-struct MoveList {
-  Move move[chess::kMaxMoves];
-  int number = 0;
-
-  bool empty() const { return number == 0; }
-  const Move* begin() const { return move; }
-  const Move* end() const { return move + number; }
-
+// Version 3's list of moves, to which sets of squares are added.
+struct MoveList : arrays::Moves {
   // Adds moves from a square to each of a set.
   void add(int from, Bitboard targets) {
-    while (targets) move[number++] = Move::between(from, pop(targets));
+    while (targets) push_back(Move::between(from, pop(targets)));
   }
   // Adds a pawn's moves, four for each promotion.
   void add_pawn(int from, Bitboard targets) {
-    while (targets) {
-      const int to = pop(targets);
-      if (to >= 8 && to < 56) {
-        move[number++] = Move::between(from, to);
-        continue;
-      }
-      for (const Piece promotion : {KNIGHT, BISHOP, ROOK, QUEEN})
-        move[number++] = Move::between(from, to, promotion);
-    }
+    while (targets) detail::add_pawn(from, pop(targets), *this);
   }
 };
 
@@ -106,8 +91,8 @@ constexpr Bitboard steps_around(Bitboard b) {
 
 // The squares that pawns on `b` attack.
 constexpr Bitboard pawn_attacks(Bitboard b, bool black) {
-  const Bitboard beside = step(b, chess::E) | step(b, chess::W);
-  return black ? beside >> 8 : beside << 8;
+  const Bitboard neighbours = step(b, chess::E) | step(b, chess::W);
+  return black ? neighbours >> 8 : neighbours << 8;
 }
 
 // The squares that a slider attacks. `Line::of(square, way, occupied)` gives those in one direction
@@ -188,15 +173,18 @@ bool is_legal(const Sets& board, Move move) {
 
 // The versions that try every move: list, try, write.
 template <class Line>
-Outcome write_tried(const Sets& board, std::uint8_t* mask) {
-  MoveList moves, legal;
-  add_moves<Line>(board, moves);
-  for (const Move& move : moves)
-    if (is_legal<Line>(board, move)) legal.move[legal.number++] = move;
-  write_list(legal, board.black, mask);
-  const int king = board.king(board.black);
-  return outcome(!legal.empty(), attacked<Line>(board, king, !board.black, board.occupied()));
-}
+struct TryingBoard : Sets {
+  using Sets::Sets;
+
+  Outcome write_legal(std::uint8_t* mask) const {
+    MoveList moves, legal;
+    add_moves<Line>(*this, moves);
+    for (const Move& move : moves)
+      if (is_legal<Line>(*this, move)) legal.push_back(move);
+    write_list(legal, black, mask);
+    return outcome(!legal.empty(), attacked<Line>(*this, king(black), !black, occupied()));
+  }
+};
 
 // Version 4: sets of squares. The board is twelve 64-bit numbers, and one instruction works on all
 // squares at once; a piece is found by its bit instead of by searching 64 squares. Sliders still
@@ -214,11 +202,7 @@ struct Walk {
   }
 };
 
-struct Board : Sets {
-  using Sets::Sets;
-
-  Outcome write_legal(std::uint8_t* mask) const { return write_tried<Walk>(*this, mask); }
-};
+using Board = TryingBoard<Walk>;
 
 }  // namespace bitboards
 
@@ -252,11 +236,7 @@ struct Lookup {
   }
 };
 
-struct Board : Sets {
-  using Sets::Sets;
-
-  Outcome write_legal(std::uint8_t* mask) const { return write_tried<Lookup>(*this, mask); }
-};
+using Board = TryingBoard<Lookup>;
 
 }  // namespace rays
 
@@ -269,8 +249,7 @@ namespace pins {
 using Line = rays::Lookup;
 
 struct CheckInfo {
-  Bitboard check_mask =
-      chess::kAll;  // where any piece but the king must land: anywhere, unless in check
+  Bitboard check_mask = chess::kAll;  // where other pieces must land: anywhere, unless in check
   Bitboard pinned = 0;
   Bitboard line[64];  // where each pinned piece may land
   int checkers = 0;

@@ -1,8 +1,7 @@
 // Versions 1 to 3 of a step: a board of 64 squares that says what stands on each, and lists of
 // moves.
 //
-// Before them stands what all versions share: a move as two squares, the action that it is, and the
-// mask as bytes.
+// First what all versions share: a move as two squares, its action, and the mask as bytes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -31,18 +30,24 @@ struct Move {
 // Black's actions are those of the flipped board: a1 is a8.
 constexpr int view(int square, bool black) { return black ? square ^ 56 : square; }
 
+// Files to the east and ranks to the north: of the directions of the compass, and of the knight's
+// jumps.
+constexpr int kWay[8][2] = {{0, 1}, {1, 1}, {1, 0}, {1, -1}, {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
+constexpr int kKnight[8][2] = {{1, 2},   {2, 1},   {2, -1}, {1, -2},
+                               {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}};
+
 namespace detail {
 struct PlaneTable {
   std::int8_t of[15][15];  // by ranks to the north and files to the east, each from -7 to 7
 };
 constexpr PlaneTable plane_table() {
   PlaneTable table{};
-  constexpr int east[8] = {0, 1, 1, 1, 0, -1, -1, -1}, north[8] = {1, 1, 0, -1, -1, -1, 0, 1};
-  constexpr int far[8] = {1, 2, 2, 1, -1, -2, -2, -1}, high[8] = {2, 1, -1, -2, -2, -1, 1, 2};
+  const auto set = [&](const int (&way)[2], int k, int plane) {
+    table.of[7 + k * way[1]][7 + k * way[0]] = static_cast<std::int8_t>(plane);
+  };
   for (int way = 0; way < 8; ++way) {
-    for (int k = 1; k < 8; ++k)
-      table.of[7 + k * north[way]][7 + k * east[way]] = static_cast<std::int8_t>(8 * (k - 1) + way);
-    table.of[7 + high[way]][7 + far[way]] = static_cast<std::int8_t>(chess::kKnightPlane + way);
+    for (int k = 1; k < 8; ++k) set(kWay[way], k, 8 * (k - 1) + way);
+    set(kKnight[way], 1, chess::kKnightPlane + way);
   }
   return table;
 }
@@ -80,7 +85,7 @@ inline int rights_of(const chess::Position& p) {
   return side(p.castling[0]) | side(p.castling[1]) << 2;
 }
 
-// A position as White sees it, whoever moves.
+// A position as White sees it, whichever side moves.
 inline chess::Position as_white(chess::Position p) {
   if (p.black) chess::turn(p), p.black = 1;
   return p;
@@ -156,15 +161,10 @@ struct Mailbox {
 };
 
 // The square `east` files and `north` ranks away, or -1 if it is off the board.
-inline int beside(int square, int east, int north) {
+inline int offset(int square, int east, int north) {
   const int file = square % 8 + east, rank = square / 8 + north;
   return file < 0 || file > 7 || rank < 0 || rank > 7 ? -1 : 8 * rank + file;
 }
-
-// East and north, in compass order, and the knight's jumps.
-constexpr int kWay[8][2] = {{0, 1}, {1, 1}, {1, 0}, {1, -1}, {0, -1}, {-1, -1}, {-1, 0}, {-1, 1}};
-constexpr int kKnight[8][2] = {{1, 2},   {2, 1},   {2, -1}, {1, -2},
-                               {-1, -2}, {-2, -1}, {-2, 1}, {-1, 2}};
 
 // Whether a piece slides in a direction of the compass: odd ones are diagonals.
 constexpr bool slides(int type, int way) {
@@ -190,7 +190,7 @@ void add_pawn_moves(const Mailbox& board, int from, Moves& moves) {
       add_pawn(from, one + 8 * north, moves);
   }
   for (const int east : {-1, 1}) {
-    const int to = beside(from, east, north);
+    const int to = offset(from, east, north);
     if (to >= 0 && (board.is_side(to, !board.black) || to == board.en_passant))
       add_pawn(from, to, moves);
   }
@@ -223,16 +223,16 @@ void add_moves(const Mailbox& board, Moves& moves) {
     const int type = std::abs(board.square[from]) - 1;
     if (type == PAWN) detail::add_pawn_moves(board, from, moves);
     if (type == KNIGHT)
-      for (const auto& [east, north] : kKnight) add(from, beside(from, east, north));
+      for (const auto& [east, north] : kKnight) add(from, offset(from, east, north));
     if (type == KING) {
-      for (const auto& [east, north] : kWay) add(from, beside(from, east, north));
+      for (const auto& [east, north] : kWay) add(from, offset(from, east, north));
       detail::add_castling(board, from, moves);
     }
     for (int way = 0; way < 8; ++way) {
       if (!slides(type, way)) continue;
       const auto& [east, north] = kWay[way];
       int k = 1;
-      while (add(from, beside(from, k * east, k * north))) ++k;
+      while (add(from, offset(from, k * east, k * north))) ++k;
     }
   }
 }
@@ -294,14 +294,14 @@ namespace king {
 inline bool attacked(const Mailbox& board, int square, bool by_black) {
   const auto holds = [&](int at, Piece type) { return at >= 0 && board.holds(at, type, by_black); };
   for (const auto& [east, north] : kKnight)
-    if (holds(beside(square, east, north), KNIGHT)) return true;
+    if (holds(offset(square, east, north), KNIGHT)) return true;
   for (const int east : {-1, 1})
-    if (holds(beside(square, east, by_black ? 1 : -1), PAWN)) return true;
+    if (holds(offset(square, east, by_black ? 1 : -1), PAWN)) return true;
   for (int way = 0; way < 8; ++way) {
     const auto& [east, north] = kWay[way];
-    if (holds(beside(square, east, north), KING)) return true;
-    int k = 1, at = beside(square, east, north);
-    while (at >= 0 && board.is_empty(at)) ++k, at = beside(square, k * east, k * north);
+    if (holds(offset(square, east, north), KING)) return true;
+    int k = 1, at = offset(square, east, north);
+    while (at >= 0 && board.is_empty(at)) ++k, at = offset(square, k * east, k * north);
     if (holds(at, QUEEN) || holds(at, way % 2 ? BISHOP : ROOK)) return true;
   }
   return false;

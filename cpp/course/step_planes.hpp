@@ -129,18 +129,15 @@ struct Generator {
   }
 
   void add_pawns() {
-    const auto ahead = [&](int way) {
-      return black ? (12 - way) % 8 : way;
-    };  // as Black goes south
-    const int north = ahead(chess::N);
+    const int north = seen(chess::N);  // Black's go south
     const Bitboard pawns = free(own[PAWN], north), to = empty & check_mask;
     const Bitboard second = black ? chess::kRank7 : chess::kRank2;
     put_pawns(chess::N, pawns & back(to, north, 1));
     put(8 + chess::N, pawns & second & back(empty, north, 1) & back(to, north, 2));
-    for (const int seen : {chess::NE, chess::NW}) {
-      const int way = ahead(seen);
+    for (const int ahead : {chess::NE, chess::NW}) {
+      const int way = seen(ahead);
       const Bitboard takes = free(own[PAWN], way) & back(others & check_mask, way, 1);
-      put_pawns(seen, takes | en_passant_from(way));
+      put_pawns(ahead, takes | en_passant_from(way));
     }
   }
   void put_pawns(int way, Bitboard from) {
@@ -238,7 +235,7 @@ struct Board {
 }  // namespace lanes
 
 // Version 10: 64 bytes at once. A plane's 64 bits become 64 bytes of the mask by one comparison of
-// a register, instead of zeros everywhere and then a loop over the bits. The cost: none, as empty
+// a register, instead of writing zeros and then looping over the bits. The cost: none, as empty
 // planes had to be written before, too.
 namespace bytes {
 

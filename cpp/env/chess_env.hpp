@@ -7,9 +7,9 @@
 
 namespace rungs::env {
 
-// Who plays the other side: nobody (self-play), the environment at random, or the caller, which
-// supplies the replies (an engine's).
-enum class Opponent : std::int32_t { NONE, RANDOM, CALLER };
+// Who plays the other side: nobody (self-play), the environment at random, or an engine, whose
+// replies the caller supplies.
+enum class Opponent : std::int32_t { NONE, RANDOM, ENGINE };
 
 // The reason of a truncated episode, numbered after those by which a game ends.
 constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEFOLD_REPETITION) + 1;
@@ -62,7 +62,7 @@ struct ChessConfig {
 // One environment's rows of the arrays that the caller owns.
 struct ChessRows {
   History* history;           // null where observations don't show any
-  const std::int64_t* reply;  // the caller's reply to the action, if it plays the other side
+  const std::int64_t* reply;  // the engine's reply to the action, where one plays
 #define RUNGS_FIELD(type, name, count) type* name;
   RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
 #undef RUNGS_FIELD

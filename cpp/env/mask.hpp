@@ -121,19 +121,19 @@ inline void list_squares(chess::Bitboard from, int first, std::int16_t* out) {
 #endif
 }
 
-// Writes the first `most` legal actions in order of id, then -1. Returns the number of legal
+// Writes the first `limit` legal actions in order of id, then -1. Returns the number of legal
 // actions, whether or not there was room.
 template <chess::WordRow Planes>
-inline int write_list(const chess::ActionsIn<Planes>& legal, int most, std::int16_t* out) {
+inline int write_list(const chess::ActionsIn<Planes>& legal, int limit, std::int16_t* out) {
   for (int i = 0; i < kMaxLegal; ++i) out[i] = -1;
   int listed = 0;
   const auto list = [&](int plane) {
     chess::Bitboard from = legal.plane[plane];
-    if (listed + 64 <= most) {
+    if (listed + 64 <= limit) {
       list_squares(from, 64 * plane, out + listed);
       listed += chess::count(from);
     } else {
-      while (from && listed < most)
+      while (from && listed < limit)
         out[listed++] = static_cast<std::int16_t>(64 * plane + chess::pop(from));
     }
   };
@@ -141,7 +141,7 @@ inline int write_list(const chess::ActionsIn<Planes>& legal, int most, std::int1
   for (int plane = 64; plane < chess::kPlanes; ++plane)
     if (legal.plane[plane]) list(plane);
   if (listed < kMaxLegal) out[listed] = -1;
-  return listed < most ? listed : chess::count(legal);
+  return listed < limit ? listed : chess::count(legal);
 }
 
 // The `rank`-th legal action in order of action id, from 0.

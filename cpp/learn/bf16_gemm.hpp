@@ -112,7 +112,7 @@ inline const U* pack_contiguous(const Accum<U>* from, [[maybe_unused]] int count
 }
 
 // Packs rows that are `step` apart along `depth`: two rows of floats become one row of bfloat16
-// pairs in `copy`, with 0 beside an odd last row; other types are used in place.
+// pairs in `copy`, with 0 next to an odd last row; other types are used in place.
 template <class U>
 struct StridedRows {
   const U* at;

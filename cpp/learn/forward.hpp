@@ -294,37 +294,48 @@ struct Scratch {
   }
 };
 
+// Computes queries and values of observations, (rows, 72), and calls `use(i, observation, head)`
+// for each position. Returns the index of the first position that is invalid, or for which `use`
+// returns false; or -1.
+template <class U, class T = Accum<U>, class Use>
+std::int64_t infer(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
+                   const Workers& workers, const Use& use) {
+  InvalidPositions invalid;
+  for_each_chunk(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
+    Scratch<T> scratch;
+    const std::int8_t* const own = observation + first * kObservation;
+    if (find_invalid(own, chunk_rows, invalid, [&](int row) { return first + row; })) return;
+    forward(*model.prepared, chunk_rows, own, scratch.activations());
+    for (int row = 0; row < chunk_rows; ++row)
+      if (!use(first + row, own + row * kObservation, scratch.head + row * kHead))
+        return invalid.add(first + row);
+  });
+  return invalid.first();
+}
+
 }  // namespace detail
 
 // Samples an action in each position. Returns the index of the first invalid position, or -1.
 template <class U, class T = Accum<U>>
 std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers) {
-  InvalidPositions invalid;
-  for_each_chunk(workers, in.rows, [&](std::int64_t, std::int64_t first, int rows) {
-    detail::Scratch<T> scratch;
-    const std::int8_t* const observation = in.observation + first * kObservation;
-    if (find_invalid(observation, rows, invalid, [&](int row) { return first + row; })) return;
-    forward(*model.prepared, rows, observation, scratch.activations());
-    for (int row = 0; row < rows; ++row) {
-      const std::int64_t i = first + row;
-      const std::int16_t* const action = in.action + i * kMaxLegal;
-      const T* const head = scratch.head + row * kHead;
-      alignas(64) T score[kLegalPadded] = {};
-      std::int16_t capture[kLegalPadded];
-      Softmax<T> policy;
-      if (in.count[i] < 1 || in.count[i] > kMaxLegal ||
-          !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
-                         in.count[i], score, capture))
-        return invalid.add(i);
-      softmax(score, in.count[i], policy);
-      const int choice = sample_action(policy, in.count[i], in.uniform[i]);
-      in.choice[i] = choice;
-      in.chosen[i] = action[choice];
-      in.log_probability[i] = score[choice] - policy.log_sum_exp;
-      in.value[i] = head[kKeys];
-    }
-  });
-  return invalid.first();
+  const auto use = [&](std::int64_t i, const std::int8_t* observation, const T* head) {
+    const std::int16_t* const action = in.action + i * kMaxLegal;
+    alignas(64) T score[kLegalPadded] = {};
+    std::int16_t capture[kLegalPadded];
+    Softmax<T> policy;
+    if (in.count[i] < 1 || in.count[i] > kMaxLegal ||
+        !score_actions(model.parameters.weights, head, observation, action, in.count[i], score,
+                       capture))
+      return false;
+    softmax(score, in.count[i], policy);
+    const int choice = sample_action(policy, in.count[i], in.uniform[i]);
+    in.choice[i] = choice;
+    in.chosen[i] = action[choice];
+    in.log_probability[i] = score[choice] - policy.log_sum_exp;
+    in.value[i] = head[kKeys];
+    return true;
+  };
+  return detail::infer(model, in.observation, in.rows, workers, use);
 }
 
 // Writes the scores of positions' legal actions, (rows, width), and their values, (rows,). In each
@@ -334,24 +345,16 @@ template <class U, class T = Accum<U>>
 std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
                       const std::int16_t* action, const std::int16_t* count, std::int64_t rows,
                       std::int64_t width, T* score, T* value, const Workers& workers) {
-  InvalidPositions invalid;
-  for_each_chunk(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
-    detail::Scratch<T> scratch;
-    const std::int8_t* const own = observation + first * kObservation;
-    if (find_invalid(own, chunk_rows, invalid, [&](int row) { return first + row; })) return;
-    forward(*model.prepared, chunk_rows, own, scratch.activations());
-    for (int row = 0; row < chunk_rows; ++row) {
-      const std::int64_t i = first + row;
-      const T* const head = scratch.head + row * kHead;
-      std::int16_t capture[kLegalPadded];
-      if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMaxLegal) ||
-          !score_actions(model.parameters.weights, head, own + row * kObservation,
-                         action + i * kMaxLegal, count[i], score + i * width, capture))
-        return invalid.add(i);
-      value[i] = head[kKeys];
-    }
-  });
-  return invalid.first();
+  const auto use = [&](std::int64_t i, const std::int8_t* own, const T* head) {
+    std::int16_t capture[kLegalPadded];
+    if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMaxLegal) ||
+        !score_actions(model.parameters.weights, head, own, action + i * kMaxLegal, count[i],
+                       score + i * width, capture))
+      return false;
+    value[i] = head[kKeys];
+    return true;
+  };
+  return detail::infer(model, observation, rows, workers, use);
 }
 
 // Writes the values, (rows,), of observations, (rows, 72). Returns the index of the first invalid
@@ -359,16 +362,11 @@ std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
 template <class U, class T = Accum<U>>
 std::int64_t values(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
                     T* value, const Workers& workers) {
-  InvalidPositions invalid;
-  for_each_chunk(workers, rows, [&](std::int64_t, std::int64_t first, int chunk_rows) {
-    detail::Scratch<T> scratch;
-    const std::int8_t* const own = observation + first * kObservation;
-    if (find_invalid(own, chunk_rows, invalid, [&](int row) { return first + row; })) return;
-    forward(*model.prepared, chunk_rows, own, scratch.activations());
-    for (int row = 0; row < chunk_rows; ++row)
-      value[first + row] = scratch.head[row * kHead + kKeys];
-  });
-  return invalid.first();
+  const auto use = [&](std::int64_t i, const std::int8_t*, const T* head) {
+    value[i] = head[kKeys];
+    return true;
+  };
+  return detail::infer(model, observation, rows, workers, use);
 }
 
 }  // namespace rungs::learn

@@ -1,4 +1,5 @@
-// The network of lib/rungs/_src/train/network.py: its sizes, the layout of its weights, and its memory.
+// The network of lib/rungs/_src/train/network.py: its sizes, the layout of its weights, and its
+// memory.
 //
 //   72 numbers of a board -> squares -> stream -> 2 x (stream += second(relu(first(norm(stream)))))
 //                                              -> norm -> query of 64, and value
@@ -13,7 +14,6 @@
 
 #include "../chess/action.hpp"
 #include "bf16_gemm.hpp"
-#include "workers.hpp"
 
 namespace rungs::learn {
 
@@ -195,6 +195,32 @@ struct Parameters {
 // The network in memory that the caller owns. Work is split into tasks that don't depend on the
 // number of threads, and no number is summed by two tasks, so results are the same bit for bit with
 // any number of threads.
+
+// Parallel loops: on the caller alone, or on a thread pool that may be another shared library's.
+
+// Calls `work(body, task)` for every task in [0, tasks): `rungs_pool_run` of
+// cpp/bindings/thread_pool.cpp.
+using Runner = void (*)(std::uintptr_t pool, std::int64_t threads, std::int64_t tasks,
+                        std::uintptr_t work, std::uintptr_t body);
+
+struct Workers {
+  Runner run;
+  std::uintptr_t pool;
+  std::int64_t threads;  // 1: the caller alone; `run` and `pool` are not used
+
+  template <class Work>
+  void operator()(std::int64_t tasks, const Work& work) const {
+    if (threads == 1) {
+      for (std::int64_t task = 0; task < tasks; ++task) work(task);
+      return;
+    }
+    void (*const call)(const void*, std::int64_t) = [](const void* body, std::int64_t task) {
+      (*static_cast<const Work*>(body))(task);
+    };
+    run(pool, threads, tasks, reinterpret_cast<std::uintptr_t>(call),
+        reinterpret_cast<std::uintptr_t>(&work));
+  }
+};
 
 // All memory of a network whose products multiply `U`.
 template <class U>

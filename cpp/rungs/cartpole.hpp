@@ -313,13 +313,13 @@ inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, std::in
 
 // The same on our own thread pool, in chunks.
 template <class Real>
-inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, Team& team,
+inline std::int64_t step(const CartPoleBatch& batch, const Steps& steps, ThreadPool& pool,
                          std::int32_t threads) {
   constexpr std::int64_t kMaxEnvs = CartPoleBlock<Real>::kMaxEnvs;
   threads = useful_threads(threads, batch.num_envs * steps.count);
   // A block's few steps would take less time than claiming it, so chunks are larger then.
   const std::int64_t each = steps.count < kStepsPerThread / kMaxEnvs ? kStepsPerThread : kMaxEnvs;
-  return team.run(threads, (batch.num_envs + each - 1) / each, [&](std::int64_t chunk) {
+  return pool.run(threads, (batch.num_envs + each - 1) / each, [&](std::int64_t chunk) {
     return detail::step_run<Real>(batch, steps, chunk * each,
                                   std::min((chunk + 1) * each, batch.num_envs));
   });

@@ -90,7 +90,7 @@ inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards,
 //
 // Which thread steps a board affects nothing but time. Its cost is false sharing: the outputs of
 // neighbouring boards are adjacent, some a byte each, and two cores that write to one cache line
-// take it from each other. So each thread gets long runs of boards (see `Team::chunk`).
+// take it from each other. So each thread gets long runs of boards (see `LoopSettings::chunk`).
 //
 // Only pragmas are used, no functions of <omp.h>: PyTorch loads an OpenMP runtime of its own into
 // the process, and a call by name could reach that one.
@@ -102,7 +102,7 @@ enum class Schedule : std::int32_t { STATIC, DYNAMIC, GUIDED };
 // functions that code compiled later calls, as the MPI rung's, are emitted with this header.
 #define RUNGS_EMIT_HERE __attribute__((used, noinline))
 
-struct Team {
+struct LoopSettings {
   std::int32_t threads;
   Schedule schedule;
   std::int64_t chunk;  // boards assigned at a time; 0: one even run per thread
@@ -121,9 +121,10 @@ inline void* wait_at(void* gate) {
 // Within a parallel region: calls `body(i)` for this thread's share of the boards. Threads do not
 // wait for each other at the end.
 template <class Body>
-inline void share(const Team& team, std::int32_t threads, std::int64_t boards, Body body) {
-  const std::int64_t chunk = team.chunk ? team.chunk : (boards + threads - 1) / threads;
-  switch (team.schedule) {
+inline void share(const LoopSettings& settings, std::int32_t threads, std::int64_t boards,
+                  Body body) {
+  const std::int64_t chunk = settings.chunk ? settings.chunk : (boards + threads - 1) / threads;
+  switch (settings.schedule) {
     case Schedule::STATIC:
 #pragma omp for schedule(static, chunk) nowait
       for (std::int64_t i = 0; i < boards; ++i) body(i);
@@ -173,46 +174,49 @@ inline std::int32_t team_size(std::int32_t threads) {
 
 // As `serial::reset`.
 RUNGS_EMIT_HERE inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
-                                  const Team& team) {
-  const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
+                                  const LoopSettings& settings) {
+  const std::int32_t threads = useful_threads(settings.threads, batch.num_envs);
 #pragma omp parallel num_threads(threads) if (threads > 1)
-  detail::share(team, threads, batch.num_envs, [&](std::int64_t i) {
+  detail::share(settings, threads, batch.num_envs, [&](std::int64_t i) {
     if (!which || which[i]) batch.reset(i, episode);
   });
 }
 
 // The first board whose action is illegal, or the number of boards.
 RUNGS_EMIT_HERE inline std::int64_t first_illegal(const ChessBatch& batch,
-                                                  const std::int64_t* actions, const Team& team) {
+                                                  const std::int64_t* actions,
+                                                  const LoopSettings& settings) {
   const std::int64_t boards = batch.num_envs;
-  const std::int32_t threads = useful_threads(team.threads, boards);
+  const std::int32_t threads = useful_threads(settings.threads, boards);
   std::int64_t first = boards;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(min : first)
-  detail::share(team, threads, boards, [&](std::int64_t i) {
+  detail::share(settings, threads, boards, [&](std::int64_t i) {
     if (!batch.check_and_latch(i, actions[i]) && i < first) first = i;
   });
   return first;
 }
 
 // Plays the actions that `first_illegal` found legal and kept; returns how many episodes ended.
-RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch, const Team& team) {
-  const std::int32_t threads = useful_threads(team.threads, batch.num_envs);
+RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch,
+                                                  const LoopSettings& settings) {
+  const std::int32_t threads = useful_threads(settings.threads, batch.num_envs);
   std::int64_t ended = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
-  detail::share(team, threads, batch.num_envs, [&](std::int64_t i) { ended += batch.step(i); });
+  detail::share(settings, threads, batch.num_envs, [&](std::int64_t i) { ended += batch.step(i); });
   return ended;
 }
 
 // As serial::step. One parallel region does both: starting two takes longer than a barrier.
-inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, const Team& team) {
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
+                         const LoopSettings& settings) {
   const std::int64_t boards = batch.num_envs;
-  const std::int32_t threads = useful_threads(team.threads, boards);
+  const std::int32_t threads = useful_threads(settings.threads, boards);
   if (threads == 1) return serial::step(batch, actions);
   std::int64_t illegal = boards, ended = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : ended)
   {
     std::int64_t first = boards;
-    detail::share(team, threads, boards, [&](std::int64_t i) {
+    detail::share(settings, threads, boards, [&](std::int64_t i) {
       if (!batch.check_and_latch(i, actions[i]) && i < first) first = i;
     });
     if (first < boards) {
@@ -222,7 +226,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, c
 #pragma omp barrier
     // All threads step their boards, or none does.
     if (illegal == boards)
-      detail::share(team, threads, boards, [&](std::int64_t i) { ended += batch.step(i); });
+      detail::share(settings, threads, boards, [&](std::int64_t i) { ended += batch.step(i); });
   }
   return illegal < boards ? -1 - illegal : ended;
 }
@@ -239,9 +243,9 @@ namespace detail {
 
 // Calls `body(i)` for every board, and returns the sum of what it returned.
 template <class Body>
-inline std::int64_t for_each(Team& team, std::int32_t threads, std::int64_t boards,
+inline std::int64_t for_each(ThreadPool& pool, std::int32_t threads, std::int64_t boards,
                              const Body& body) {
-  return team.run(threads, (boards + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+  return pool.run(threads, (boards + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
     const std::int64_t end = std::min((chunk + 1) * kChunk, boards);
     std::int64_t sum = 0;
     for (std::int64_t i = chunk * kChunk; i < end; ++i) sum += body(i);
@@ -253,20 +257,20 @@ inline std::int64_t for_each(Team& team, std::int32_t threads, std::int64_t boar
 }  // namespace detail
 
 // As `serial::reset`.
-inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode, Team& team,
-                  std::int32_t threads) {
-  detail::for_each(team, threads, batch.num_envs, [&](std::int64_t i) {
+inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
+                  ThreadPool& pool, std::int32_t threads) {
+  detail::for_each(pool, threads, batch.num_envs, [&](std::int64_t i) {
     if (!which || which[i]) batch.reset(i, episode);
     return 0;
   });
 }
 
 // As `serial::step`.
-inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, Team& team,
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, ThreadPool& pool,
                          std::int32_t threads) {
   const std::int64_t boards = batch.num_envs;
   std::atomic<std::int64_t> illegal = boards;  // the first
-  detail::for_each(team, threads, boards, [&](std::int64_t i) {
+  detail::for_each(pool, threads, boards, [&](std::int64_t i) {
     if (batch.check_and_latch(i, actions[i])) return 0;
     std::int64_t first = illegal;
     while (i < first && !illegal.compare_exchange_weak(first, i)) {
@@ -274,7 +278,7 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, T
     return 0;
   });
   if (illegal < boards) return -1 - illegal;
-  return detail::for_each(team, threads, boards, [&](std::int64_t i) { return batch.step(i); });
+  return detail::for_each(pool, threads, boards, [&](std::int64_t i) { return batch.step(i); });
 }
 
 }  // namespace threads

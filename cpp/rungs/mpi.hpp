@@ -32,11 +32,12 @@ struct Ranks {
 // Plays actions of this rank's boards if all ranks' are legal; returns how many episodes ended
 // here. For the first board whose action is not legal, number `i` among all ranks', returns -1 - i.
 inline std::int64_t step_if_all_can(const Ranks& ranks, const ChessBatch& batch,
-                                    const std::int64_t* actions, const openmp::Team& team) {
-  const std::int64_t own = openmp::first_illegal(batch, actions, team);
+                                    const std::int64_t* actions,
+                                    const openmp::LoopSettings& settings) {
+  const std::int64_t own = openmp::first_illegal(batch, actions, settings);
   std::int64_t illegal = own < batch.num_envs ? ranks.first[ranks.rank()] + own : INT64_MAX;
   MPI_Allreduce(MPI_IN_PLACE, &illegal, 1, MPI_INT64_T, MPI_MIN, ranks.comm());
-  return illegal != INT64_MAX ? -1 - illegal : openmp::step_accepted(batch, team);
+  return illegal != INT64_MAX ? -1 - illegal : openmp::step_accepted(batch, settings);
 }
 
 enum class Task : std::int64_t { RESET, STEP, CALL };
@@ -115,11 +116,11 @@ inline void gather_outputs(const Ranks& ranks, const ChessBatch& batch, bool all
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-inline void reset(const Gathering& all, ChessBatch& batch, const openmp::Team& team,
+inline void reset(const Gathering& all, ChessBatch& batch, const openmp::LoopSettings& settings,
                   const Order& order) {
   batch.config.seed = order.seed;
   if (!all.shared && order.partial) scatter(all.ranks, all.which, MPI_BYTE);
-  openmp::reset(batch, order.partial ? all.which : nullptr, order.episode, team);
+  openmp::reset(batch, order.partial ? all.which : nullptr, order.episode, settings);
   if (all.shared)
     MPI_Barrier(all.ranks.comm());
   else
@@ -127,12 +128,13 @@ inline void reset(const Gathering& all, ChessBatch& batch, const openmp::Team& t
 }
 
 // As serial::step, for the boards of all ranks.
-inline std::int64_t step(const Gathering& all, const ChessBatch& batch, const openmp::Team& team) {
+inline std::int64_t step(const Gathering& all, const ChessBatch& batch,
+                         const openmp::LoopSettings& settings) {
   if (!all.shared) {
     scatter(all.ranks, all.actions, MPI_INT64_T);
     if (all.replies) scatter(all.ranks, all.replies, MPI_INT64_T);
   }
-  std::int64_t ended = step_if_all_can(all.ranks, batch, all.actions, team);
+  std::int64_t ended = step_if_all_can(all.ranks, batch, all.actions, settings);
   if (ended < 0) return ended;
   if (!all.shared) gather_outputs(all.ranks, batch, true);
   // Also a barrier: rank 0 goes on only when all ranks have written.
@@ -140,14 +142,14 @@ inline std::int64_t step(const Gathering& all, const ChessBatch& batch, const op
   return ended;
 }
 
-inline std::int64_t carry_out(const Gathering& all, ChessBatch& batch, const openmp::Team& team,
-                              const Order& order) {
+inline std::int64_t carry_out(const Gathering& all, ChessBatch& batch,
+                              const openmp::LoopSettings& settings, const Order& order) {
   switch (order.task) {
     case Task::RESET:
-      reset(all, batch, team, order);
+      reset(all, batch, settings, order);
       return 0;
     case Task::STEP:
-      return step(all, batch, team);
+      return step(all, batch, settings);
     default:
       return 0;
   }
@@ -156,23 +158,23 @@ inline std::int64_t carry_out(const Gathering& all, ChessBatch& batch, const ope
 }  // namespace detail
 
 // On rank 0: broadcasts an order and carries it out, with the other ranks.
-inline std::int64_t lead(const Gathering& all, ChessBatch& batch, const openmp::Team& team,
-                         Order order) {
+inline std::int64_t lead(const Gathering& all, ChessBatch& batch,
+                         const openmp::LoopSettings& settings, Order order) {
   MPI_Request request;
   MPI_Ibcast(&order, sizeof order, MPI_BYTE, 0, all.ranks.comm(), &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  return detail::carry_out(all, batch, team, order);
+  return detail::carry_out(all, batch, settings, order);
 }
 
 // On the other ranks: carries out rank 0's orders until it orders a CALL.
-inline void follow(const Gathering& all, ChessBatch& batch, const openmp::Team& team) {
+inline void follow(const Gathering& all, ChessBatch& batch, const openmp::LoopSettings& settings) {
   for (;;) {
     Order order;
     MPI_Request request;
     MPI_Ibcast(&order, sizeof order, MPI_BYTE, 0, all.ranks.comm(), &request);
     detail::wait_politely(request);
     if (order.task == Task::CALL) return;
-    detail::carry_out(all, batch, team, order);
+    detail::carry_out(all, batch, settings, order);
   }
 }
 

@@ -2,15 +2,14 @@
 //
 // OpenMP's join waits for every thread, even for one that has not woken up yet or whose core runs
 // another process. Here the caller works like the other members, and a member that has finished its
-// own chunks takes over those left to others (work stealing). So a thread that does not run costs
-// nothing; one that is descheduled within a chunk delays the call once, and is then left out for a
-// while (backoff).
+// own chunks steals those of others. So a thread that does not run costs nothing; one that is
+// descheduled within a chunk delays the call once, and is then left out for a while (backoff).
 //
 // Chunks are assigned in ranges, in the same order in every call, so that a board is mostly stepped
 // on the core that stepped it before. A range is one atomic word: the number of the call of `run`,
-// its *epoch*, and the number of chunks left. A member that wakes late finds another epoch there,
-// or nothing left. Everything else about a call is read only by members that have claimed one of
-// its chunks, and `run` waits for these.
+// its *epoch*, and the number of chunks left. A member that wakes up late finds another epoch
+// there, or nothing left. Everything else about a call is read only by members that have claimed
+// one of its chunks, and `run` waits for these.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
@@ -44,25 +43,25 @@ struct NoSignals {
 
 }  // namespace detail
 
-class Team {
+class ThreadPool {
  public:
   // Starts threads: `threads` in all, including the one that calls `run`, or as many as the system
   // can start (see `size`).
-  explicit Team(std::int32_t threads)
+  explicit ThreadPool(std::int32_t threads)
       : members_(new (std::nothrow) Member[static_cast<std::size_t>(threads)]) {
     if (!members_) return;
-    [[maybe_unused]] const detail::NoSignals for_helpers;
+    [[maybe_unused]] const detail::NoSignals while_starting;
     for (size_ = 1; size_ < threads; ++size_) {
       Member& next = members_[size_];
-      next.team = this;
+      next.pool = this;
       next.number = size_;
       if (pthread_create(&next.thread, nullptr, help, &next)) break;
     }
   }
-  Team(const Team&) = delete;
+  ThreadPool(const ThreadPool&) = delete;
 
   // Ends the threads. No call of `run` may be in progress.
-  ~Team() {
+  ~ThreadPool() {
     ending_ = true;
     for (std::int32_t i = 1; i < size_; ++i) call(members_[i], epoch_ + 1);
     for (std::int32_t i = 1; i < size_; ++i) pthread_join(members_[i].thread, nullptr);
@@ -76,8 +75,8 @@ class Team {
   template <class Work>
   std::int64_t run(std::int32_t threads, std::int64_t chunks, const Work& work) {
     const Time start = Clock::now();
-    const auto most = static_cast<std::int32_t>(std::min<std::int64_t>(chunks, size_));
-    const std::int32_t present = select_helpers(std::min(threads, most), start);
+    const auto limit = static_cast<std::int32_t>(std::min<std::int64_t>(chunks, size_));
+    const std::int32_t present = select_helpers(std::min(threads, limit), start);
     std::int64_t sum = 0;
     if (present <= 1) {
       for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += work(chunk);
@@ -107,11 +106,11 @@ class Team {
   // in calls; and for at most this long by the clock.
   static constexpr int kBackoffFactor = 16;
   static constexpr std::chrono::seconds kMaxBackoff{1};
-  // How much longer the calls that a member misses may take than those that it helps in, before it
-  // is left out. The limit is not lower because a core that was idle for long takes milliseconds to
-  // wake, more than a call may take: a member that were left out for that would be as late at the
-  // next trial, and never come back, though it costs nothing meanwhile. A member that shares a core
-  // with another runtime's spinning thread helps now and then, and delays the others.
+  // A member is left out when the calls that it missed took this much longer, in sum, than those
+  // that it helped in. The limit is not lower because a core that was idle takes milliseconds to
+  // wake up, longer than a call may take: a member that is left out for that would be as late at
+  // the next trial, and never come back. A member that shares a core with another runtime's
+  // spinning thread helps now and then, and delays the others.
   static constexpr std::chrono::milliseconds kMaxMissCost{20};
 
   struct Member {
@@ -133,18 +132,18 @@ class Team {
     Time backoff_until{};                 // or until this time
     std::int64_t claimed_before = 0;
 
-    Team* team = nullptr;
+    ThreadPool* pool = nullptr;
     std::int32_t number = 0;
     pthread_t thread{};
   };
 
   static void* help(void* member) {
     Member& own = *static_cast<Member*>(member);
-    Team& team = *own.team;
+    ThreadPool& pool = *own.pool;
     for (std::uint32_t epoch = 0;;) {
       epoch = await_other(own.called, epoch);
-      if (team.ending_) return nullptr;
-      team.take(own, epoch);
+      if (pool.ending_) return nullptr;
+      pool.take(own, epoch);
     }
   }
 
@@ -275,7 +274,7 @@ class Team {
     }
   }
 
-  // Sleeps until all is done: a member that was descheduled elsewhere may run on this core.
+  // Sleeps until all is done, so that a descheduled member may run on this core.
   void await_stopped(Time idle) {
     for (std::int32_t i = 1; i < size_; ++i) {
       Member& member = members_[i];

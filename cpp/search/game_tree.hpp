@@ -237,15 +237,15 @@ inline void simulate_once(const GameView& view, const LeafBuffers& out) {
 // Samples an action with probability proportional to N^(1 / temperature). Returns its index, in
 // order of action.
 inline int sample_by_visits(const GameView& view, const std::int32_t* visits, int count) {
-  const std::int32_t most = *std::max_element(visits, visits + count);
+  const std::int32_t max_visits = *std::max_element(visits, visits + count);
   if (view.settings.temperature == 0)
-    return static_cast<int>(std::find(visits, visits + count, most) - visits);
+    return static_cast<int>(std::find(visits, visits + count, max_visits) - visits);
   double end[env::kMaxLegal], total = 0;
   int last = 0;
   for (int i = 0; i < count; ++i) {
     if (visits[i]) {
-      total +=
-          portable_exp((portable_log(visits[i]) - portable_log(most)) / view.settings.temperature);
+      total += portable_exp((portable_log(visits[i]) - portable_log(max_visits)) /
+                            view.settings.temperature);
       last = i;
     }
     end[i] = total;
@@ -319,11 +319,11 @@ inline void finish(const GameView& view, const GameResult& out) {
     *out.chosen = out.actions[detail::sample_by_visits(view, out.visits, count)];
     return;
   }
-  std::int32_t most = 0;
+  std::int32_t max_visits = 0;
   for (int i = 0; i < count; ++i)
-    most = std::max(most, edges[i].visits - view.state.visits_before[i]);
+    max_visits = std::max(max_visits, edges[i].visits - view.state.visits_before[i]);
   const int best = best_considered(root, edges, settings, view.state.noisy_prior,
-                                   view.state.visits_before, most);
+                                   view.state.visits_before, max_visits);
   *out.chosen = edges[best].action;
 }
 

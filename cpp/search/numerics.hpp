@@ -1,4 +1,5 @@
-// Portable exp and log, and counter-based noise. The reference is lib/rungs/_src/search/numerics.py.
+// Portable exp and log, and counter-based noise. The reference is
+// lib/rungs/_src/search/numerics.py.
 //
 // exp and log are made of +, -, *, / and powers of two, which IEEE 754 defines to the last bit; the
 // system's are not. So a search gives the same bits on every processor, and the same as the

@@ -50,7 +50,7 @@ inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int lim
                                     const Settings& settings) {
   double probability = 0, weighted = 0, unvisited_prior = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  std::int32_t visited = 0, most = 0;
+  std::int32_t visited = 0, max_visits = 0;
   for (int i = 0; i < limit; ++i) {
     const Edge& edge = edges[i];
     if (!edge.visits) {
@@ -62,7 +62,7 @@ inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int lim
     weighted += edge.prior * q;
     low = std::min(low, q);
     high = std::max(high, q);
-    most = std::max(most, edge.visits);
+    max_visits = std::max(max_visits, edge.visits);
     ++visited;
   }
   CompletedQ values{};
@@ -78,7 +78,8 @@ inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int lim
     high = std::max(high, values.mixed_value);
     values.unvisited_prior = limit < node.count ? node.unvisited_prior : unvisited_prior;
   }
-  const double scale = (settings.maxvisit_init + most) * settings.value_scale, span = high - low;
+  const double scale = (settings.maxvisit_init + max_visits) * settings.value_scale,
+               span = high - low;
   values.low = low;
   values.factor = scale / std::max(span, kMinSpan);
   values.max_sigma = span * values.factor;

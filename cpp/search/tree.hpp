@@ -70,9 +70,9 @@ inline void make_edges(const std::int16_t* actions, int count, Edge* edges) {
 
 // Sets priors to the softmax of `count` logits, in the edges' order.
 inline void set_priors(const float* logits, int count, Edge* edges) {
-  double weight[256], most = logits[0], total = 0;
-  for (int i = 1; i < count; ++i) most = logits[i] > most ? logits[i] : most;
-  for (int i = 0; i < count; ++i) weight[i] = portable_exp(logits[i] - most);
+  double weight[256], max_logit = logits[0], total = 0;
+  for (int i = 1; i < count; ++i) max_logit = logits[i] > max_logit ? logits[i] : max_logit;
+  for (int i = 0; i < count; ++i) weight[i] = portable_exp(logits[i] - max_logit);
   for (int i = 0; i < count; ++i) total += weight[i];
   for (int i = 0; i < count; ++i) {
     const auto prior = static_cast<float>(weight[i] / total);

@@ -17,20 +17,20 @@ def load_course() -> Api:
 
 
 def load_machine() -> Api:
-    """Loads the functions of `cpp/course/machine_bindings.cpp`, with fused multiply-adds.
+    """Loads the functions of `cpp/course/peaks.cpp`, with fused multiply-adds.
 
     Raises:
         CompilerError: there is no g++, or it refuses the source.
     """
     flags = [*gpp.LIBRARY.split(), "-ffp-contract=fast", "-pthread", "-march=native"]
-    return gpp.loaded("machine", ["course/machine_bindings.cpp"], flags)
+    return gpp.loaded("machine", ["course/peaks.cpp"], flags)
 
 
 def load_steps(*flags: str) -> Api:
-    """Loads the functions of `cpp/course/steps_bindings.cpp`, compiled with these flags.
+    """Loads the functions of `cpp/course/steps.cpp`, compiled with these flags.
 
     Raises:
         CompilerError: there is no g++, or it refuses the source.
     """
     every = [*flags, "-std=c++20", "-shared", "-fPIC", "-w"]
-    return gpp.loaded("steps-versions", ["course/steps_bindings.cpp"], every)
+    return gpp.loaded("steps-versions", ["course/steps.cpp"], every)

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs._src.search.evaluators import uniform
 from rungs._src.search.result import Result
-from rungs._src.search.search import Evaluator, Search
+from rungs._src.search.search import Evaluator, Search, uniform
 from rungs._src.search.trees import Leaves
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.measure.verify import assert_same

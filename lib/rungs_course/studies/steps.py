@@ -1,4 +1,4 @@
-"""One step of chess in eleven versions, `cpp/course/steps.hpp`: what each idea gains.
+"""One step of chess in eleven versions, `cpp/course/steps.cpp`: what each idea gains.
 
 All play the same games. A step plays an action, finds the legal actions of the new position, writes
 their mask and says whether it is mate or stalemate. Before them stand the rung `python`, which is a
@@ -40,7 +40,7 @@ from rungs_course.measure.turns import timed_rounds
 
 
 class Version(NamedTuple):
-    """A version of `cpp/course/steps.hpp`, and the idea that it adds to the one before."""
+    """A version of `cpp/course/steps.cpp`, and the idea that it adds to the one before."""
 
     name: str
     idea: str
@@ -162,7 +162,7 @@ class VersionBoards:
     """Boards of a version.
 
     Args:
-        api: the functions of `cpp/course/steps_bindings.cpp`, of `rungs._src.native`.
+        api: the functions of `cpp/course/steps.cpp`, of `rungs._src.native`.
         name: of the version.
         games: what they play.
     """

@@ -48,8 +48,8 @@ def test_a_method_of_an_aligned_struct():
 
 
 def test_a_struct_and_another_in_the_order_of_the_page():
-    shown = code("cpp/rungs/cpu_loops.hpp", "openmp.Team", "openmp.Schedule")
-    assert shown.index("struct Team {") < shown.index("enum class Schedule")
+    shown = code("cpp/rungs/cpu_loops.hpp", "openmp.LoopSettings", "openmp.Schedule")
+    assert shown.index("struct LoopSettings {") < shown.index("enum class Schedule")
 
 
 def test_a_declaration_or_a_call_is_no_definition():

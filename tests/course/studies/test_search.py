@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rungs._src.search.evaluators import uniform
 from rungs._src.search.result import Result
+from rungs._src.search.search import uniform
 from rungs.errors import MismatchError
 from rungs_course.studies import search
 from tests.library.search.made_up import evaluate

@@ -171,10 +171,10 @@ def test_ctrl_c_leaves_a_usable_environment():
 class Refusing:
     """A system that gives four threads."""
 
-    def rungs_team_start(self, threads):
+    def rungs_pool_start(self, threads):
         return 4096 if threads <= 4 else -4
 
-    def rungs_team_end(self, address):
+    def rungs_pool_end(self, address):
         assert address == 4096
 
 

@@ -1,4 +1,4 @@
-"""The versions of one step (`cpp/course/steps.hpp`): each plays chess, as python-chess has it."""
+"""The versions of one step (`cpp/course/steps.cpp`): each plays chess, as python-chess has it."""
 
 import subprocess
 from pathlib import Path

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rungs._src.search.evaluators import uniform
-from rungs._src.search.search import Search
+from rungs._src.search.search import Search, uniform
 from rungs._src.search.settings import Gumbel
 from tests.library.search.made_up import evaluate
 from tests.library.search.sameness import search_both

@@ -14,21 +14,22 @@ import numpy as np
 import pytest
 
 import rungs
+from rungs._src.chess.actions import from_uci
 from rungs._src.chess.engine import UciEngine
-from rungs._src.search.evaluators import uniform
-from rungs._src.search.search import Search
+from rungs._src.search.search import Search, uniform
 from rungs._src.search.settings import Gumbel, Puct
 from rungs.errors import (
     BusyError,
     ConfigurationError,
+    IllegalActionError,
     InvalidFenError,
     InvalidStateError,
     UnavailableError,
 )
 from tests.library.search.made_up import evaluate
 from tests.library.search.sameness import assert_same
-from tests.library.search.test_search import MATE
 
+MATE = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 UCI = Path(__file__).parents[1] / "chess" / "uci.py"
 ENVIRONMENT = {"threads": "cpp", "python": "python"}  # by the search's rung
 
@@ -105,15 +106,101 @@ def test_games_against_an_engine_are_searched(rung, tmp_path):
         env.close()
 
 
-@pytest.mark.parametrize("games", ["", [MATE, ""], [MATE, 7], [["a"], ["b"]], [MATE, None], b"ab"])
-def test_invalid_fens_are_refused(rung, games):
+OVER = "7k/5QK1/8/8/8/8/8/8 b - - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("error", "games"),
+    [
+        *((InvalidFenError, games) for games in ("", [MATE, ""], [MATE, 7], [["a"], ["b"]])),
+        *((InvalidFenError, games) for games in ([MATE, None], b"ab", [MATE, "nonsense"])),
+        (InvalidFenError, [MATE, OVER]),
+        (ConfigurationError, [MATE]),
+        (ConfigurationError, 7),
+    ],
+)
+def test_invalid_games_are_refused(rung, error, games):
     with Search(2, simulations=4, rung=rung) as search:
         search.advance(search.run(evaluate).chosen)
-        assert_refuses(search, InvalidFenError, games)
+        assert_refuses(search, error, games)
 
 
-class OfOurOwn(Gumbel):
-    """Has settings beside a Gumbel's."""
+@pytest.mark.parametrize(
+    ("num_envs", "own_rung", "obs", "named"),
+    [(3, True, "board", "3 boards"), (2, False, "board", "rung"), (2, True, "planes", "history")],
+)
+def test_environments_that_do_not_fit_are_refused(rung, num_envs, own_rung, obs, named):
+    other = {"cpp": "python", "python": "cpp"}
+    name = ENVIRONMENT[rung]
+    env = rungs.make("chess", name if own_rung else other[name], num_envs)
+    env.reset()
+    with Search(2, rung=rung, obs=obs) as search:
+        with pytest.raises(ConfigurationError, match=named):
+            search.begin(env)
+        assert search.fens() == [chess.STARTING_FEN] * 2
+
+
+def test_positions_of_too_many_queens_are_refused():
+    queens = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
+    env = rungs.make("chess", "cpp", 1, start_fens=[queens])
+    env.reset()
+    with Search(1) as search:
+        for games in (env, queens):
+            with pytest.raises(InvalidFenError, match="promotions"):
+                search.begin(games)
+
+
+def test_an_illegal_action_changes_nothing(rung):
+    with Search(2, simulations=4, rung=rung) as search:
+        search.run(evaluate)
+        legal, before = from_uci("e2e4", chess.STARTING_FEN), search.tree(0)
+        for wrong in (0, 4672, -2):
+            with pytest.raises(IllegalActionError) as raised:
+                search.advance([legal, wrong])
+            assert (raised.value.board, raised.value.action) == (1, wrong)
+        with pytest.raises(ConfigurationError, match="shape"):
+            search.advance([legal])
+        assert_same(search.tree(0), before)
+        assert search.fens() == [chess.STARTING_FEN] * 2
+        search.begin([MATE, chess.STARTING_FEN])
+        search.advance([from_uci("d1d8", MATE), -1])
+        with pytest.raises(IllegalActionError):
+            search.advance([0, -1])
+
+
+@pytest.mark.parametrize(
+    ("named", "make"),
+    [
+        ("num_games", lambda: Search(0)),
+        ("simulations", lambda: Search(1, simulations=0)),
+        ("policy", lambda: Search(1, policy="alphabeta")),
+        ("obs", lambda: Search(1, obs="pixels")),
+        ("nodes", lambda: Search(1, nodes=4, simulations=4)),
+        ("batches", lambda: Search(1, batches=3)),
+        ("rung", lambda: Search(1, rung="mpi")),
+        ("keep", lambda: Search(1, keep=1)),
+        ("threads", lambda: Search(1, threads=0)),
+        ("threads", lambda: Search(1, rung="python", threads=2)),
+        ("seed", lambda: Search(1, seed=-1)),
+        ("considered", lambda: Gumbel(considered=0)),
+        ("scale", lambda: Gumbel(scale=-1.0)),
+        ("alpha", lambda: Puct(alpha=0.0)),
+        ("fraction", lambda: Puct(fraction=1.5)),
+        ("temperature", lambda: Puct(temperature=float("nan"))),
+        ("evaluate", lambda: Search(1).run(None)),
+        ("which", lambda: Search(1).begin(None, [True, True])),
+        ("which", lambda: Search(2).run(uniform, [[True], [True, False]])),
+        ("which", lambda: Search(2).run(uniform, np.ma.array([True, False], mask=True))),
+        ("shape", lambda: Search(2).advance([-1])),
+    ],
+)
+def test_wrong_arguments_are_named(named, make):
+    with pytest.raises(ConfigurationError, match=named):
+        make()
+
+
+class Derived(Gumbel):
+    """Has more settings than a Gumbel."""
 
     def __init__(self, **settings):
         super().__init__(**settings)
@@ -123,7 +210,7 @@ class OfOurOwn(Gumbel):
 @pytest.mark.parametrize(
     ("policy", "same"),
     [
-        (OfOurOwn(considered=3), Gumbel(considered=3)),
+        (Derived(considered=3), Gumbel(considered=3)),
         (type("P", (Puct,), {})(alpha=2.0), Puct(alpha=2.0)),
         (Gumbel(value_scale=np.float32(0.7)), Gumbel(value_scale=float(np.float32(0.7)))),
         (Gumbel(scale=fractions.Fraction(1, 3)), Gumbel(scale=1 / 3)),
@@ -194,8 +281,6 @@ def test_wrong_answers_are_refused(rung, batches, wrong, recwarn):
 def test_a_structural_error_names_the_evaluator():
     with Search(1) as search, pytest.raises(ConfigurationError, match="wrong_one"):
         search.run(answering(WRONG["nothing"]))
-    with Search(1) as search, pytest.raises(ConfigurationError, match="evaluate"):
-        search.run(None)
 
 
 def test_a_tensor_with_a_gradient_is_refused():
@@ -238,6 +323,27 @@ def test_an_evaluator_may_answer_in_the_same_memory_again(rung):
         found = search.run(reusing)
     with Search(8, simulations=12, rung=rung) as search:
         assert_same(search.run(evaluate), found)
+
+
+def test_one_call_at_a_time():
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(*leaves):
+        inside.set()
+        go_on.wait()
+        return evaluate(*leaves)
+
+    with Search(1, simulations=2) as search:
+        thread = threading.Thread(target=search.run, args=(slow,))
+        thread.start()
+        inside.wait()
+        with pytest.raises(BusyError):
+            search.run(evaluate)
+        with pytest.raises(BusyError):
+            search.advance([-1])
+        go_on.set()
+        thread.join()
+        search.run(evaluate)
 
 
 @pytest.mark.parametrize("batches", [1, 2])
@@ -309,12 +415,6 @@ def test_a_search_cannot_be_copied(rung):
 def test_too_little_memory_is_reported():
     with pytest.raises(UnavailableError, match="1048576 trees of 200001 nodes"):
         Search(2**20, simulations=100_000)
-
-
-@pytest.mark.parametrize("which", [[[True], [True, False]], np.ma.array([True, False], mask=True)])
-def test_an_invalid_mask_is_named(which):
-    with Search(2) as search, pytest.raises(ConfigurationError, match="which"):
-        search.run(uniform, which)
 
 
 FORKED = """

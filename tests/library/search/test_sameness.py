@@ -8,8 +8,7 @@ import rungs
 from rungs._src import paths
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.reason import Reason
-from rungs._src.search.evaluators import uniform
-from rungs._src.search.search import Search
+from rungs._src.search.search import Search, uniform
 from rungs._src.search.settings import Gumbel, Puct
 from tests.library.search.made_up import ENDINGS, assert_evaluated, evaluate, random_fens
 from tests.library.search.sameness import assert_same, search_both

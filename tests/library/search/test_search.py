@@ -1,23 +1,14 @@
 """What a search finds, takes and refuses."""
 
-import threading
-
 import chess
 import numpy as np
 import pytest
 
 import rungs
-from rungs._src.chess.actions import from_uci, to_uci
+from rungs._src.chess.actions import to_uci
 from rungs._src.chess.reason import Reason
-from rungs._src.search.evaluators import uniform
-from rungs._src.search.search import Search
+from rungs._src.search.search import Search, uniform
 from rungs._src.search.settings import Gumbel, Puct
-from rungs.errors import (
-    BusyError,
-    ConfigurationError,
-    IllegalActionError,
-    InvalidFenError,
-)
 from tests.library.search.made_up import evaluate
 from tests.library.search.sameness import assert_same
 
@@ -124,138 +115,6 @@ def test_noise_is_a_function_of_seed_game_episode_and_ply(rung):
         assert (search.run(uniform).visits != first.visits).any()
 
 
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        ({"num_games": 0}, "num_games"),
-        ({"simulations": 0}, "simulations"),
-        ({"policy": "alphabeta"}, "policy"),
-        ({"obs": "pixels"}, "obs"),
-        ({"nodes": 4, "simulations": 4}, "nodes"),
-        ({"batches": 3}, "batches"),
-        ({"rung": "mpi"}, "rung"),
-        ({"keep": 1}, "keep"),
-        ({"threads": 0}, "threads"),
-        ({"rung": "python", "threads": 2}, "threads"),
-        ({"seed": -1}, "seed"),
-    ],
-)
-def test_wrong_settings_are_named(settings, named):
-    with pytest.raises(ConfigurationError, match=named):
-        Search(**{"num_games": 1, **settings})
-
-
-@pytest.mark.parametrize(
-    ("policy", "named"),
-    [
-        (lambda: Gumbel(considered=0), "considered"),
-        (lambda: Gumbel(scale=-1.0), "scale"),
-        (lambda: Puct(alpha=0.0), "alpha"),
-        (lambda: Puct(fraction=1.5), "fraction"),
-        (lambda: Puct(temperature=float("nan")), "temperature"),
-    ],
-)
-def test_wrong_policies_are_named(policy, named):
-    with pytest.raises(ConfigurationError, match=named):
-        policy()
-
-
-def test_an_illegal_action_changes_nothing(rung):
-    with Search(2, simulations=4, rung=rung) as search:
-        search.run(evaluate)
-        legal, before = from_uci("e2e4", chess.STARTING_FEN), search.tree(0)
-        for wrong in (0, 4672, -2):
-            with pytest.raises(IllegalActionError) as raised:
-                search.advance([legal, wrong])
-            assert (raised.value.board, raised.value.action) == (1, wrong)
-        with pytest.raises(ConfigurationError, match="shape"):
-            search.advance([legal])
-        assert_same(search.tree(0), before)
-        assert search.fens() == [chess.STARTING_FEN] * 2
-        search.begin([MATE, chess.STARTING_FEN])
-        search.advance([from_uci("d1d8", MATE), -1])
-        with pytest.raises(IllegalActionError):
-            search.advance([0, -1])
-
-
-def test_wrong_games_change_nothing(rung):
-    with Search(2, simulations=4, rung=rung) as search:
-        search.advance(search.run(evaluate).chosen)
-        before = search.fens()
-        over = "7k/5QK1/8/8/8/8/8/8 b - - 0 1"
-        for games in ([chess.STARTING_FEN, "nonsense"], [chess.STARTING_FEN, over]):
-            with pytest.raises(InvalidFenError):
-                search.begin(games)
-        for games in ([chess.STARTING_FEN], 7, rungs.make("chess", "cpp", 3)):
-            with pytest.raises(ConfigurationError, match="games"):
-                search.begin(games)
-        with pytest.raises(ConfigurationError, match="which"):
-            search.begin(None, [True])
-        assert search.fens() == before
-
-
-def test_boards_of_another_rung_are_refused(rung):
-    other = {"threads": "python", "python": "cpp"}[rung]
-    env = rungs.make("chess", other, 1)
-    env.reset()
-    with Search(1, rung=rung) as search, pytest.raises(ConfigurationError, match="rung"):
-        search.begin(env)
-    env = rungs.make("chess", {"threads": "cpp"}.get(rung, rung), 1)
-    env.reset()
-    with (
-        Search(1, obs="planes", rung=rung) as search,
-        pytest.raises(ConfigurationError, match="history"),
-    ):
-        search.begin(env)
-    with Search(1, rung=rung) as search:
-        search.begin(env)
-        search.run(evaluate)
-
-
-def test_positions_of_too_many_queens_are_refused():
-    queens = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
-    env = rungs.make("chess", "cpp", 1, start_fens=[queens])
-    env.reset()
-    with Search(1) as search:
-        for games in (env, queens):
-            with pytest.raises(InvalidFenError, match="promotions"):
-                search.begin(games)
-
-
-def _with(logits=None, values=None):
-    def answer(observation, actions, counts):
-        given = evaluate(observation, actions, counts)
-        return (
-            given[0] if logits is None else logits(given[0]),
-            given[1] if values is None else values(given[1]),
-        )
-
-    return answer
-
-
-WRONG = {
-    "logits have shape": _with(logits=lambda logits: logits[:, :1]),
-    "values have shape": _with(values=lambda values: values[:, None]),
-    "game 0": _with(logits=lambda logits: logits * np.float32("nan")),
-    "must be numbers": _with(logits=lambda logits: np.full_like(logits, -np.inf)),
-    "NaN or infinity": _with(values=lambda values: values + np.float32("inf")),
-}
-
-
-@pytest.mark.parametrize("message", WRONG)
-@pytest.mark.parametrize("batches", [1, 2])
-def test_wrong_answers_of_an_evaluator_leave_the_trees_as_they_were(rung, batches, message):
-    with Search(4, simulations=8, batches=batches, rung=rung) as search:
-        search.run(evaluate, simulations=3)
-        before = [search.tree(game) for game in range(4)]
-        with pytest.raises(ConfigurationError, match=message):
-            search.run(WRONG[message])
-        for game, tree in enumerate(before):
-            assert_same(search.tree(game), tree)
-        search.run(evaluate)
-        assert search.tree(0).visits[0] == 12
-
-
 def test_an_action_may_be_impossible(rung):
     def first(observation, actions, counts):
         logits, values = evaluate(observation, actions, counts)
@@ -282,27 +141,6 @@ def test_an_evaluator_that_raises_ends_the_search_alone(rung):
             search.run(broken)
         search.begin()
         assert search.run(evaluate).visits.sum() == 32
-
-
-def test_one_call_at_a_time():
-    inside, go_on = threading.Event(), threading.Event()
-
-    def slow(*leaves):
-        inside.set()
-        go_on.wait()
-        return evaluate(*leaves)
-
-    with Search(1, simulations=2) as search:
-        thread = threading.Thread(target=search.run, args=(slow,))
-        thread.start()
-        inside.wait()
-        with pytest.raises(BusyError):
-            search.run(evaluate)
-        with pytest.raises(BusyError):
-            search.advance([-1])
-        go_on.set()
-        thread.join()
-        search.run(evaluate)
 
 
 def test_memory_bytes_are_reported():

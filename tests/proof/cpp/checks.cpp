@@ -2,7 +2,7 @@
 //   trees FILE.epd DEPTH            invariants at every node, and the leaf counts
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
 //   fen|actions|states|copies ROUNDS FILE...   the fuzzer's targets, given the files, changed
-//   threads ROUNDS                  a team of threads, and boards that it steps
+//   threads ROUNDS                  a thread pool, and boards that it steps
 //   search PLIES FILE.epd           searches of many games, and what holds of their trees
 //   games SETTINGS BOARDS FILE      recorded games, and all that their steps put out
 //   cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended

@@ -4,7 +4,7 @@
 //   bfloat16
 #include <random>
 
-#include "bindings/team.cpp"
+#include "bindings/thread_pool.cpp"
 #include "boards.hpp"
 #include "learn/train_step.hpp"
 
@@ -104,8 +104,8 @@ struct Played {
 template <class U, class T = Accum<U>>
 std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads) {
   Memory<U> memory(played.rows);
-  Team team(threads);
-  const Workers workers{rungs_team_run, reinterpret_cast<std::uintptr_t>(&team), threads};
+  ThreadPool pool(threads);
+  const Workers workers{rungs_pool_run, reinterpret_cast<std::uintptr_t>(&pool), threads};
   const BatchPositions batch = played.positions();
   const PpoBatch<T> minibatch = played.minibatch();
   const SearchBatch<T> searched = played.searched();

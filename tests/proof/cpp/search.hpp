@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "boards.hpp"
-#include "search/forest.hpp"
+#include "search/game_batch.hpp"
 #include "self_play.hpp"
 
 namespace rungs {
 
-// A forest in memory of exactly its size.
+// A batch in memory of exactly its size.
 class Trees {
  public:
   Trees(std::int64_t games, const search::Settings& settings, const std::int32_t* schedule)
@@ -19,11 +19,11 @@ class Trees {
         observation_(games * env::observation_bytes(settings.observation)),
         actions_(games * env::kMaxLegal),
         counts_(games),
-        forest{settings,        games,
-               games_.data(),   histories_.empty() ? nullptr : histories_.data(),
-               nodes_.data(),   edges_.data(),
-               schedule,        observation_.data(),
-               actions_.data(), counts_.data()} {}
+        batch{settings,        games,
+              games_.data(),   histories_.empty() ? nullptr : histories_.data(),
+              nodes_.data(),   edges_.data(),
+              schedule,        observation_.data(),
+              actions_.data(), counts_.data()} {}
   Trees(const Trees&) = delete;
 
  private:
@@ -35,22 +35,22 @@ class Trees {
   std::vector<std::int16_t> actions_, counts_;
 
  public:
-  const search::Forest forest;
+  const search::GameBatch batch;
 };
 
 // Logits and values of leaves in rows, any function of what is seen of them.
-inline void make_up(const search::Forest& forest, std::int64_t first, std::int64_t leaves,
+inline void make_up(const search::GameBatch& batch, std::int64_t first, std::int64_t leaves,
                     std::vector<float>& logits, std::vector<float>& values) {
   logits.assign(leaves * env::kMaxLegal, 0);
   values.assign(leaves, 0);
-  const std::int64_t bytes = env::observation_bytes(forest.settings.observation);
+  const std::int64_t bytes = env::observation_bytes(batch.settings.observation);
   for (std::int64_t row = 0; row < leaves; ++row) {
     std::uint32_t seen = 0;
     for (std::int64_t i = 0; i < bytes; ++i)
-      seen = seen * 1664525 + forest.observation[(first + row) * bytes + i] + 1013904223;
+      seen = seen * 1664525 + batch.observation[(first + row) * bytes + i] + 1013904223;
     values[row] = static_cast<float>(seen >> 24) / 128 - 1;
-    for (int k = 0; k < forest.counts[first + row]; ++k) {
-      seen = seen * 1664525 + forest.actions[(first + row) * env::kMaxLegal + k];
+    for (int k = 0; k < batch.counts[first + row]; ++k) {
+      seen = seen * 1664525 + batch.actions[(first + row) * env::kMaxLegal + k];
       logits[row * env::kMaxLegal + k] = static_cast<float>(seen >> 28) / 8;
     }
   }
@@ -122,25 +122,25 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
   for (std::int32_t m = 1; m <= kConsidered; ++m)
     for (std::int32_t n = 0; n < kSimulations; ++n) schedule[m * kSimulations + n] = n / m;
   Trees ours(games, settings, schedule.data()), theirs(games, settings, schedule.data());
-  Team team(threads);
+  ThreadPool pool(threads);
   std::vector<float> logits, values;
   for (std::int64_t i = 0; i < games; ++i)
     for (const Trees* trees : {&ours, &theirs})
-      search::begin(trees->forest, i, starts[i % starts.size()], 0);
+      search::begin(trees->batch, i, starts[i % starts.size()], 0);
   for (int ply = 0; ply < plies; ++ply) {
     for (const Trees* trees : {&ours, &theirs}) {
-      const search::Forest& forest = trees->forest;
-      const search::Helpers helpers = {trees == &ours ? &team : nullptr, threads};
+      const search::GameBatch& batch = trees->batch;
+      const search::Helpers helpers = {trees == &ours ? &pool : nullptr, threads};
       for (std::int64_t i = 0; i < games; ++i)
-        search::start(forest.view(i), forest.game[i].game.over() ? 0 : kSimulations);
+        search::start(batch.view(i), batch.game[i].game.over() ? 0 : kSimulations);
       std::int64_t leaves = 0;
       do {
-        make_up(forest, 0, leaves, logits, values);
-        leaves = search::simulate(forest, 0, games, {logits.data(), env::kMaxLegal, values.data()},
+        make_up(batch, 0, leaves, logits, values);
+        leaves = search::simulate(batch, 0, games, {logits.data(), env::kMaxLegal, values.data()},
                                   helpers);
       } while (leaves > 0);
       for (std::int64_t i = 0; i < games; ++i) {
-        const search::GameView view = forest.view(i);
+        const search::GameView view = batch.view(i);
         if (view.state.game.over()) continue;
         check_tree(view);
         std::int16_t actions[env::kMaxLegal], count;
@@ -155,7 +155,7 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
       }
     }
     for (std::int64_t i = 0; i < games; ++i) {
-      const search::GameView one = ours.forest.view(i), other = theirs.forest.view(i);
+      const search::GameView one = ours.batch.view(i), other = theirs.batch.view(i);
       const search::TreeSize used = one.state.used;
       if (one.state.game.position != other.state.game.position ||
           used.nodes != other.state.used.nodes ||

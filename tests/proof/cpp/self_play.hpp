@@ -113,7 +113,7 @@ inline int self_play(int steps, const char* path) {
       path ? read_starts(path) : std::vector{chess::start_position()};
   const auto number = static_cast<std::uint32_t>(starts.size());
   for (const auto mask : {MaskFormat::BOOL, MaskFormat::BITS, MaskFormat::LIST})
-    for (const auto opponent : {Opponent::NONE, Opponent::RANDOM, Opponent::CALLER})
+    for (const auto opponent : {Opponent::NONE, Opponent::RANDOM, Opponent::ENGINE})
       self_play({1, opponent, ObservationFormat::BOARD, mask, Autoreset::SAME_STEP, 40, 0, 9,
                  number, starts.data()},
                 steps);

@@ -1,5 +1,5 @@
-// The team of threads: every chunk is done once, whichever thread is late, stopped or asleep; and
-// boards that a team steps are those that one thread steps.
+// The thread pool: every chunk is done once, whichever thread is late, stopped or asleep; and
+// boards that it steps are those that one thread steps.
 #pragma once
 #include <chrono>
 #include <thread>
@@ -9,11 +9,11 @@
 
 namespace rungs {
 
-// Chunks of a call, and how long each takes, are drawn at random; between calls the team may fall
+// Chunks of a call, and how long each takes, are drawn at random; between calls the pool may fall
 // asleep, and a member that is put to sleep in a chunk is waited for and then left out.
 inline void check_team(std::int32_t threads, int rounds) {
-  Team team(threads);
-  if (team.size() != threads) fail("no threads");
+  ThreadPool pool(threads);
+  if (pool.size() != threads) fail("no threads");
   std::uint32_t random = 1;
   const auto draw = [&](std::uint32_t below) {
     random = random * 1664525 + 1013904223;
@@ -26,7 +26,7 @@ inline void check_team(std::int32_t threads, int rounds) {
     const auto used = static_cast<std::int32_t>(1 + draw(threads + 1));
     const auto slow = static_cast<std::int64_t>(draw(80));
     times.assign(chunks, 0);
-    const std::int64_t sum = team.run(used, chunks, [&](std::int64_t chunk) {
+    const std::int64_t sum = pool.run(used, chunks, [&](std::int64_t chunk) {
       if (chunk % 8 == slow)  // one that the caller is in gives the others time to come
         std::this_thread::sleep_for(
             std::chrono::microseconds(std::this_thread::get_id() == caller ? 300 : 3000));
@@ -43,20 +43,20 @@ inline void check_team(std::int32_t threads, int rounds) {
 // Teams begin and end, also at once.
 inline void check_ends(std::int32_t threads) {
   for (int round = 0; round < 20; ++round) {
-    Team team(threads);
-    if (round % 2) team.run(threads, round, [](std::int64_t) { return 0; });
+    ThreadPool pool(threads);
+    if (round % 2) pool.run(threads, round, [](std::int64_t) { return 0; });
   }
 }
 
 // Who was stopped within a chunk is left out, and comes back.
 inline void check_rest() {
   using std::chrono::milliseconds, std::chrono::steady_clock;
-  Team team(2);
+  ThreadPool pool(2);
   const std::thread::id caller = std::this_thread::get_id();
   // Whether the other member claims a chunk in so long, which it takes some time for.
   const auto helps = [&](milliseconds wait, milliseconds stopped) {
     std::atomic<bool> came = false;
-    team.run(2, 2, [&](std::int64_t) {
+    pool.run(2, 2, [&](std::int64_t) {
       if (std::this_thread::get_id() != caller) {
         came = true;
         std::this_thread::sleep_for(stopped);
@@ -76,7 +76,7 @@ inline void check_rest() {
   if (!becomes(true)) fail("a stopped thread never comes back");
 }
 
-// Random play by a team and by one thread, with an illegal action now and then.
+// Random play by a pool and by one thread, with an illegal action now and then.
 inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
   const chess::Position start = chess::start_position();
   const env::ChessConfig config = {.seed = 1,
@@ -90,8 +90,8 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
                                    .num_starts = 1,
                                    .starts = &start};
   Boards ours(n, config), theirs(n, config);
-  Team team(threads);
-  threads::reset(ours.batch, nullptr, 0, team, threads);
+  ThreadPool pool(threads);
+  threads::reset(ours.batch, nullptr, 0, pool, threads);
   serial::reset(theirs.batch, nullptr, 0);
   std::vector<std::int64_t> actions(n);
   for (int step = 0; step < steps; ++step) {
@@ -103,11 +103,11 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
     const std::int64_t first = step * 7 % n, second = std::min(first + 40, n - 1);
     const std::int64_t good[] = {actions[first], actions[second]};
     actions[first] = actions[second] = -1;
-    if (threads::step(ours.batch, actions.data(), team, threads) != -1 - first)
+    if (threads::step(ours.batch, actions.data(), pool, threads) != -1 - first)
       fail("another illegal action was found first");
     actions[first] = good[0];
     if (first != second) actions[second] = good[1];
-    if (threads::step(ours.batch, actions.data(), team, threads) !=
+    if (threads::step(ours.batch, actions.data(), pool, threads) !=
         serial::step(theirs.batch, actions.data()))
       fail("another number of episodes ended");
     if (std::memcmp(ours.envs.data(), theirs.envs.data(), n * sizeof(env::ChessEnv)))

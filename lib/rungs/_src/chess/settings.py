@@ -157,7 +157,7 @@ def _check_listed(fens: tuple[str, ...]) -> None:
     """Refuses starts from which more actions could be legal than a list has room for.
 
     With no more pieces than promotions make there are at most 218, here and in all that follows:
-    see `fits_list` in cpp/env/mask.hpp.
+    see `fits_list` in cpp/env/validate.hpp.
     """
     for fen in fens:
         board = chess.Board(fen)

@@ -9,7 +9,12 @@ from rungs._src import paths
 from rungs.errors import CompilerError
 
 # What defines the functions that Python calls, below `cpp/`. Those of `API` are compiled together.
-API = ("bindings/chess.cpp", "bindings/cartpole.cpp", "bindings/search.cpp", "bindings/team.cpp")
+API = (
+    "bindings/chess.cpp",
+    "bindings/cartpole.cpp",
+    "bindings/search.cpp",
+    "bindings/thread_pool.cpp",
+)
 LEARN = "bindings/learn.cpp"
 MPI = "bindings/mpi.cpp"
 DEVICE = "bindings/device.cpp"

@@ -1,7 +1,7 @@
 """The search in C++: the trees of `cpp/search`.
 
-NumPy owns all the memory; C++ gets addresses and never allocates. Pages that no tree has reached
-yet are not taken from the system.
+NumPy owns all the memory; C++ gets addresses and never allocates. The system provides a page when
+a tree first reaches it.
 """
 
 import ctypes
@@ -29,10 +29,7 @@ class CppTrees(Trees):
     """Trees in C++. Threads share the games, which changes nothing but time.
 
     Args:
-        num_games: see `Trees`.
-        settings: see `Trees`.
-        batches: see `Trees`.
-        threads: by default as many as there are cores to use. More are allowed, with a warning.
+        threads: by default the number of usable cores. More are allowed, with a warning.
         compiler: what compiles the headers: see `rungs._src.native.loader.load`.
 
     Raises:
@@ -71,7 +68,7 @@ class CppTrees(Trees):
                 f"the system has no memory for {num_games} trees of {settings.nodes} nodes: ask "
                 f"for fewer games, or smaller `nodes` or `simulations` ({error})"
             ) from None
-        self._forest: Any = structures["Forest"](
+        self._batch: Any = structures["GameBatch"](
             settings=_settings(structures["Settings"], settings),
             num_games=num_games,
             game=self._games,
@@ -83,7 +80,7 @@ class CppTrees(Trees):
             actions=self._actions,
             counts=self._counts,
         )
-        self._address = ctypes.addressof(self._forest)
+        self._address = ctypes.addressof(self._batch)
 
     def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
         different = {fen: _position(self._api, fen) for fen in dict.fromkeys(fens)}
@@ -112,7 +109,7 @@ class CppTrees(Trees):
     def start(self, which: np.ndarray, simulations: int) -> None:
         if isinstance(self.settings.policy, Gumbel):
             self._schedule = halving(self.settings.policy.considered, simulations)
-            self._forest.schedule = self._schedule.ctypes.data
+            self._batch.schedule = self._schedule.ctypes.data
         self._api.rungs_search_start(self._address, which.ctypes.data, len(which), simulations)
 
     def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
@@ -173,7 +170,7 @@ class CppTrees(Trees):
         return sum(array.nbytes for array in (*arrays, self._games, self._history))
 
     def _team(self) -> tuple[int, int]:
-        """Returns the address of the calling thread's team, 0 for no team, and its size."""
+        """Returns the address of the calling thread's thread pool, 0 for none, and its size."""
         if self.threads == 1:
             return 0, 1
         return team_of(self._api, self.threads), self.threads

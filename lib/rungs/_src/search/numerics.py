@@ -6,16 +6,16 @@ a relative error of about 1e-15.
 """
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Iterator
 
 from rungs._src.core import philox
 from rungs._src.core.philox import Purpose
 
 _LOG2E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-_SHIFT = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
-_LEAST = -700.0
+_SHIFT = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer
+_MIN_EXPONENT = -700.0
 _EXP = [1.0 / math.factorial(n) for n in range(13, -1, -1)]
 _LOG = [1.0 / n for n in range(21, 0, -2)]
 _SQRT_HALF = math.sqrt(0.5)
@@ -23,7 +23,7 @@ _SQRT_HALF = math.sqrt(0.5)
 
 def exp(x: float) -> float:
     """Returns e^x for x <= 700; x below -700 counts as -700, where e^x is about 1e-304."""
-    x = max(x, _LEAST)
+    x = max(x, _MIN_EXPONENT)
     k = (x * _LOG2E + _SHIFT) - _SHIFT
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
     p = 0.0
@@ -50,10 +50,10 @@ class Draws:
     """Random numbers of one search, a function of where they are used.
 
     Attributes:
-        seed: of all games.
-        game: the game's number.
-        episode: how many games had that number before.
-        ply: how many plies the game has had.
+        seed: of the whole search.
+        game: index of the game.
+        episode: number of games with that index before.
+        ply: number of plies played in the game.
     """
 
     seed: int
@@ -62,7 +62,7 @@ class Draws:
     ply: int
 
     def uniform(self, purpose: Purpose, action: int, attempt: int) -> tuple[float, ...]:
-        """Returns four numbers between 0 and 1, neither of them included."""
+        """Returns four uniform numbers in the open interval (0, 1)."""
         use = int(purpose) | action << 8 | attempt << 21
         words = philox.words(self.seed, self.game, self.episode, self.ply, use)  # type: ignore[arg-type]
         return tuple((word + 0.5) / 2.0**32 for word in words)
@@ -75,10 +75,11 @@ class Draws:
         """Draws from Gamma(alpha, 1) (Marsaglia and Tsang, ACM TOMS 2000)."""
         d = (alpha + 1.0 if alpha < 1 else alpha) - 1.0 / 3.0
         c = 1.0 / math.sqrt(9.0 * d)
-        for a, b, accept, boost in self._attempts(action):
+        for attempt in itertools.count():
+            a, b, accept, boost = self.uniform(Purpose.SEARCH_NOISE, action, attempt)
             x, y = 2.0 * a - 1.0, 2.0 * b - 1.0
             square = x * x + y * y
-            if square >= 1:  # Marsaglia's polar method: a normal number of a point in the circle
+            if square >= 1:  # Marsaglia's polar method
                 continue
             normal = x * math.sqrt(-2.0 * log(square) / square)
             v = 1.0 + c * normal
@@ -87,12 +88,8 @@ class Draws:
             v = v * v * v
             if log(accept) < normal * normal / 2.0 + d - d * v + d * log(v):
                 return d * v * (exp(log(boost) / alpha) if alpha < 1 else 1.0)
-        raise AssertionError("no end of rejections")
+        raise AssertionError("unreachable")
 
     def choice(self) -> float:
-        """Draws the number by which PUCT chooses among visits."""
+        """Draws the uniform number by which PUCT samples an action from the visits."""
         return self.uniform(Purpose.SEARCH_CHOICE, 0, 0)[0]
-
-    def _attempts(self, action: int) -> Iterator[tuple[float, ...]]:
-        for attempt in range(2048):
-            yield self.uniform(Purpose.SEARCH_NOISE, action, attempt)

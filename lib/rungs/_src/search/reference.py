@@ -21,9 +21,9 @@ from rungs._src.search.trees import Evaluation, Leaves, Trees, without_engine
 from rungs.errors import ConfigurationError
 
 # Priors are at least the smallest normal float32, so that their logarithm is finite.
-_LEAST_PRIOR = float(np.finfo(np.float32).tiny)
-_LEAST_SPAN = 1e-8
-_LEAST_SCORE = -1e9
+_MIN_PRIOR = float(np.finfo(np.float32).tiny)
+_MIN_SPAN = 1e-8
+_MIN_SCORE = -1e9
 
 
 @dataclasses.dataclass(eq=False)
@@ -60,12 +60,7 @@ class Node:
 class ImprovedPolicy:
     """The improved policy of a node, softmax(logits + sigma(completed q)): see `Gumbel`.
 
-    Args:
-        node: the node.
-        policy: the settings.
-
-    Attributes:
-        mass: the sum of all weights, to normalise them.
+    `mass` is the sum of all weights, to normalise them.
     """
 
     def __init__(self, node: Node, policy: Gumbel):
@@ -86,9 +81,9 @@ class ImprovedPolicy:
         if len(visited) < len(node.edges):
             qvalues.append(self._mixed_value)
         self._low, span = min(qvalues), max(qvalues) - min(qvalues)
-        most = max((edge.visits for edge in visited), default=0)
-        scale = (policy.maxvisit_init + most) * policy.value_scale
-        self._factor = scale / max(span, _LEAST_SPAN)
+        max_visits = max((edge.visits for edge in visited), default=0)
+        scale = (policy.maxvisit_init + max_visits) * policy.value_scale
+        self._factor = scale / max(span, _MIN_SPAN)
         self._max_sigma = span * self._factor
         self.mass = 0.0
         for edge in visited:
@@ -109,11 +104,7 @@ class ImprovedPolicy:
 
 
 class Game:
-    """One game and its tree.
-
-    Args:
-        number: its index among all games.
-        settings: the search's.
+    """One game and its tree; `number` is its index among all games.
 
     Attributes:
         env: the game, at the root.
@@ -166,13 +157,13 @@ class Game:
         """Expands the leaf that waits with its evaluation, and backs its value up."""
         leaf, self.leaf = self.leaf, None
         assert leaf is not None
-        most = max(logits[: len(leaf.edges)])
-        weights = [exp(logit - most) for logit, _ in zip(logits, leaf.edges, strict=False)]
+        max_logit = max(logits[: len(leaf.edges)])
+        weights = [exp(logit - max_logit) for logit in logits[: len(leaf.edges)]]
         total = 0.0
         for weight in weights:
             total += weight
         for edge, weight in zip(leaf.edges, weights, strict=True):
-            edge.prior = max(float(np.float32(weight / total)), _LEAST_PRIOR)
+            edge.prior = max(float(np.float32(weight / total)), _MIN_PRIOR)
         leaf.raw_value = value
         leaf.put_best_unvisited_next()
         self._insert_and_backup(leaf, value)
@@ -204,7 +195,8 @@ class Game:
         """Plays an action and keeps the tree below it."""
         edges = self.nodes[0].edges if self.nodes else []
         child = next((edge.child for edge in edges if edge.action == action), None)
-        self.env = _step_copy(self.env, action, _row_buffers(self.env))
+        out = Buffers.allocate((1,), self.env.settings)
+        self.env = _step_copy(self.env, action, out)
         self.draws = dataclasses.replace(self.draws, ply=self.draws.ply + 1)
         self.nodes, self.leaf, self._simulations_left = [], None, 0
         if child and self.settings.keep and not self.env.reason:
@@ -298,7 +290,7 @@ class Game:
                     edge.child = None
 
     def _draw_root_noise(self, root: Node) -> None:
-        """Prepares selection at the root: draws the noise."""
+        """Prepares selection at the root."""
         policy, draws = self.settings.policy, self.draws
         self._visits_before = [edge.visits for edge in root.edges]
         if isinstance(policy, Gumbel):
@@ -335,7 +327,7 @@ class Game:
         assert isinstance(policy, Gumbel)
         improved = ImprovedPolicy(root, policy)
         scores = [
-            (max(_LEAST_SCORE, noisy_prior + improved.sigma(edge)), edge)
+            (max(_MIN_SCORE, noisy_prior + improved.sigma(edge)), edge)
             for edge, noisy_prior, before in zip(
                 root.edges, self._noisy_priors, self._visits_before, strict=True
             )
@@ -359,13 +351,13 @@ class Game:
         return self._best_considered(max(edge.visits - before for edge, before in edges)).action
 
     def _chosen_by_visits(self, edges: list[Edge], temperature: float) -> int:
-        most = max(edge.visits for edge in edges)
+        max_visits = max(edge.visits for edge in edges)
         if not temperature:
-            return next(edge.action for edge in edges if edge.visits == most)
+            return next(edge.action for edge in edges if edge.visits == max_visits)
         visited = [edge for edge in edges if edge.visits]
         ends, total = [], 0.0
         for edge in visited:
-            total += exp((log(float(edge.visits)) - log(float(most))) / temperature)
+            total += exp((log(float(edge.visits)) - log(float(max_visits))) / temperature)
             ends.append(total)
         drawn = self.draws.choice() * total
         return next(
@@ -476,7 +468,3 @@ def _step_copy(env: ChessEnv, action: int, out: Buffers, row: int = 0) -> ChessE
     after = env.copy()
     after.step(action, None, out, row)
     return after
-
-
-def _row_buffers(env: ChessEnv) -> Buffers:
-    return Buffers.allocate((1,), env.settings)

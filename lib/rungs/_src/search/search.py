@@ -13,6 +13,7 @@ import gymnasium.error
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rungs._src.chess.buffers import MOST_LISTED
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import (
@@ -33,9 +34,28 @@ from rungs.errors import BusyError, ConfigurationError, InvalidFenError, Invalid
 # (observation, actions, counts) -> (logits, values), see `Search.run`.
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
 
+
+def uniform(
+    observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The null evaluator: all actions are equally likely and all positions are worth 0.
+
+    Returns:
+        logits (B, 218) float32 and values (B,) float32, all 0 and read-only.
+    """
+    return _zeros(len(counts))
+
+
+@functools.lru_cache(maxsize=1024)
+def _zeros(number: int) -> tuple[np.ndarray, np.ndarray]:
+    logits, values = np.zeros((number, MOST_LISTED), np.float32), np.zeros(number, np.float32)
+    logits.flags.writeable = values.flags.writeable = False
+    return logits, values
+
+
 RUNGS = {"python": PythonTrees, "threads": CppTrees}
 
-_MOST_GAMES = 2**20
+_MAX_GAMES = 2**20
 
 
 class Search:
@@ -64,8 +84,8 @@ class Search:
             to leave room for a search: the deepest nodes are dropped, and their edges keep their
             visits. A leaf that doesn't fit is evaluated and backed up, but not inserted.
         batches: 1; or 2, and while the leaves of one half of the games are evaluated, the other
-            half's trees grow, on threads beside the caller's: for an evaluator that leaves cores
-            free, such as one on a GPU.
+            half's trees grow on other threads: for an evaluator that leaves cores free, as on a
+            GPU.
         rung: "threads", C++; or "python", the slow reference over python-chess, which makes the
             same trees, visit for visit.
         **how: the rung's own settings: see `rungs._src.search.cpp.CppTrees`. They change time and
@@ -91,7 +111,7 @@ class Search:
         rung: str = "threads",
         **how: Any,
     ):
-        self.num_games = integer("num_games", num_games, 1, _MOST_GAMES)
+        self.num_games = integer("num_games", num_games, 1, _MAX_GAMES)
         self._batches = min(integer("batches", batches, 1, 2), self.num_games)
         self.settings = SearchSettings(simulations, policy, obs, dtype, seed, keep, nodes)  # type: ignore[arg-type]  # made what they stand for there
         if not isinstance(rung, str) or rung not in RUNGS:
@@ -122,8 +142,8 @@ class Search:
         Args:
             games: a FEN for all, or (G,) FENs; None for the classical start. Or an environment of G
                 boards, whose games are searched from where they are, with all that counts for
-                repetition; then numbers are drawn for its boards' number, episode and ply, so that
-                an environment that was restored is searched as it was before.
+                repetition; then numbers are drawn for its boards' index, episode and ply, so that a
+                restored environment is searched as it was before.
             which: (G,) bool, the games that begin; None for all.
 
         Raises:
@@ -157,24 +177,24 @@ class Search:
 
         Args:
             evaluate: is called with the leaves of a batch: observations (B, ...) as `obs` says,
-                actions (B, 218) int16, which are legal in order of id and -1 behind them, and how
-                many they are, (B,) int16. Returns logits (B, K) float32, of which row b's first
+                the legal actions (B, 218) int16, in order of id and then -1, and their number,
+                (B,) int16. Returns logits (B, K) float32, of which row b's first
                 `counts[b]` are read, and values (B,) float32, -1 to 1, to the side to move. B
                 changes from call to call; the arrays are overwritten after it, and what it returned
                 may be overwritten by its next call.
             which: (G,) bool, the games to search; None for all.
-            simulations: in each; None for as many as the constructor says, at most.
+            simulations: of each game, at most the constructor's; None for those.
 
         Raises:
-            ConfigurationError: an argument is wrong, or the evaluator's answer is. Trees keep what
-                was found before.
+            ConfigurationError: an argument or the evaluator's answer is wrong. Trees keep what was
+                found before.
             gymnasium.error.ClosedEnvironmentError: the search is closed.
         """
         with self._alone("run"):
             if not callable(evaluate):
                 raise ConfigurationError(f"evaluate={shown(evaluate)} can't be called")
-            most = self.settings.simulations
-            number = most if simulations is None else integer("simulations", simulations, 1, most)
+            limit = self.settings.simulations
+            number = limit if simulations is None else integer("simulations", simulations, 1, limit)
             chosen = self._which(which)
             chosen = chosen[self._trees.reasons[chosen] == 0]
             result = Result.empty(self.num_games)
@@ -206,10 +226,7 @@ class Search:
             return [self._trees.fen(game) for game in range(self.num_games)]
 
     def tree(self, game: int) -> Tree:
-        """Returns a copy of one game's tree.
-
-        An evaluator may call it, to see the tree grow, where its game is not in another batch.
-        """
+        """Copies one game's tree. An evaluator may call it for games of its own batch."""
         with self._looking("tree"):
             return self._trees.tree(integer("game", game, 0, self.num_games - 1))
 
@@ -218,7 +235,7 @@ class Search:
         return self._trees.memory_bytes()
 
     def close(self) -> None:
-        """Ends the thread that grows trees beside the caller.
+        """Ends the thread that grows trees while the caller evaluates.
 
         Trees can still be read; `begin`, `run` and `advance` raise. May be called twice.
         """
@@ -267,21 +284,21 @@ class Search:
 
     def _evaluate(self, evaluate: Evaluator, batch: int, number: int) -> Evaluation:
         observation, actions, counts = self._trees.leaves(batch, number)
-        most = int(counts.max())
+        width = int(counts.max())
         answer = evaluate(observation, actions, counts)
         if not isinstance(answer, tuple | list) or len(answer) != 2:
             raise ConfigurationError(
                 f"{_name(evaluate)} returned {shown(answer)}, not a pair (logits, values)"
             )
-        # A copy where the evaluator goes on while this is read: it may answer in the same memory.
+        # A copy where the evaluator is called again while this is read: it may reuse its memory.
         logits, values = (
             _floats(f"the {name} of {_name(evaluate)}", value, self._batches == 2)
             for name, value in zip(("logits", "values"), answer, strict=True)
         )
-        if logits.ndim != 2 or len(logits) != number or logits.shape[1] < most:
+        if logits.ndim != 2 or len(logits) != number or logits.shape[1] < width:
             raise ConfigurationError(
                 f"{_name(evaluate)}: logits have shape {logits.shape}, not ({number}, K) with K "
-                f"at least {most}"
+                f"at least {width}"
             )
         if values.shape != (number,):
             raise ConfigurationError(
@@ -348,11 +365,7 @@ def _name(evaluate: Evaluator) -> str:
 
 
 def _floats(name: str, value: object, copy: bool) -> np.ndarray:
-    """Returns real numbers as contiguous float32; those that are beyond it become infinite.
-
-    Raises:
-        ConfigurationError: they are none; the message begins with `name`.
-    """
+    """Returns real numbers as contiguous float32, in which those out of range are infinite."""
     array = as_array(name, value)
     if array.dtype == np.bool_ or not np.can_cast(array.dtype, np.float32, "same_kind"):
         raise ConfigurationError(f"{name}: dtype {array.dtype}, not float32")

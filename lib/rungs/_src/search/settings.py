@@ -12,8 +12,8 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import boolean, integer, real, shown
 from rungs.errors import ConfigurationError
 
-MOST_SIMULATIONS = 100_000
-MOST_NODES = 4 * MOST_SIMULATIONS
+MAX_SIMULATIONS = 100_000
+MAX_NODES = 4 * MAX_SIMULATIONS
 
 # Capacity for edges per node, as middlegames have 30 to 40 moves; plus one longest list.
 _EDGES_PER_NODE = 40
@@ -26,13 +26,13 @@ class Gumbel:
     Below the root actions are selected by its deterministic rule (section 5). The training target
     is the improved policy, softmax(logits + sigma(completed q)) (equations 10 and 11; q is
     completed with the mixed value of appendix D). Sigma is mctx's: q of a node's actions rescaled
-    to [0, 1], times (`maxvisit_init` + most visits) * `value_scale`.
+    to [0, 1], times (`maxvisit_init` + maximum of the visits) * `value_scale`.
 
     Args:
-        considered: how many root actions the halving begins with.
+        considered: number of root actions that the halving begins with.
         scale: of the Gumbel noise; 0 for none.
         value_scale: weight of q against the logits.
-        maxvisit_init: added to the most visits in the scale of q.
+        maxvisit_init: added to the maximum of the visits in the scale of q.
 
     Raises:
         ConfigurationError: one is out of range; it is named.
@@ -112,14 +112,14 @@ class SearchSettings:
     nodes: int = None  # type: ignore[assignment]  # made twice the simulations and one
 
     def __post_init__(self) -> None:
-        simulations = integer("simulations", self.simulations, 1, MOST_SIMULATIONS)
+        simulations = integer("simulations", self.simulations, 1, MAX_SIMULATIONS)
         nodes = 2 * simulations + 1 if self.nodes is None else self.nodes
         checked = {
             "simulations": simulations,
             "policy": _policy(self.policy),
             "seed": integer("seed", self.seed, 0, 2**64 - 1),
             "keep": boolean("keep", self.keep),
-            "nodes": integer("nodes", nodes, simulations + 1, MOST_NODES),
+            "nodes": integer("nodes", nodes, simulations + 1, MAX_NODES),
             "dtype": self.chess(()).dtype,
         }
         for name, value in checked.items():
@@ -132,19 +132,16 @@ class SearchSettings:
 
     @property
     def kept_nodes(self) -> int:
-        """Most nodes of a subtree that is kept: they leave room for the next search."""
+        """The maximum number of nodes of a kept subtree, which leaves room for the next search."""
         return self.nodes - self.simulations
 
     @property
     def kept_edges(self) -> int:
-        """Most edges of a subtree that is kept."""
+        """Likewise of edges."""
         return _EDGES_PER_NODE * self.kept_nodes + MOST_LISTED
 
     def chess(self, fens: tuple[str, ...]) -> ChessSettings:
-        """Returns the settings of an environment whose observations evaluators get.
-
-        Args:
-            fens: where its episodes start; empty for the classical start.
+        """Returns the settings of an environment with these starts (none: the classical one).
 
         Raises:
             InvalidFenError: an environment with lists of actions can't start from one of them.
@@ -176,16 +173,11 @@ def _policy(policy: object) -> Gumbel | Puct:
 def halving(considered: int, simulations: int) -> np.ndarray:
     """Makes the schedule of sequential halving (Karnin et al., ICML 2013) at the root.
 
-    Args:
-        considered: the most actions that it begins with.
-        simulations: how many there are.
-
     Returns:
         (considered + 1, simulations) int32: beginning with m actions, simulation n goes to an
         action with `[m, n]` visits. Row 0 is not used.
     """
-    rows = [_halving(m, simulations) for m in range(considered + 1)]
-    return np.array(rows, np.int32)
+    return np.array([_halving(m, simulations) for m in range(considered + 1)], np.int32)
 
 
 def _halving(considered: int, simulations: int) -> list[int]:

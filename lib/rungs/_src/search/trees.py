@@ -19,16 +19,11 @@ Evaluation = tuple[np.ndarray, np.ndarray]
 
 
 class Trees(abc.ABC):
-    """The games and trees of a `rungs.search.Search`, which has checked all arguments.
+    """The G games and trees of a `rungs.search.Search`, which has checked all arguments.
 
-    Args:
-        num_games: number of games, G.
-        settings: the search's.
-        batches: number of batches of consecutive games that are searched in turn.
+    Consecutive games make a batch; batches are searched in turn.
 
     Attributes:
-        num_games: number of games, G.
-        settings: the search's.
         batches: the games of each batch, as slices.
         reasons: (G,) int8, why each game is over, or 0.
     """
@@ -65,9 +60,8 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
-        """Expands the waiting leaves of a batch, backs their values up, and simulates on.
-
-        It stops where every game waits for its next evaluation or has no simulations left.
+        """Expands the waiting leaves of a batch, backs their values up, and simulates until every
+        game waits for its next evaluation or has no simulations left.
 
         Args:
             batch: index of the batch.
@@ -75,7 +69,7 @@ class Trees(abc.ABC):
                 C order; None where none do.
 
         Returns:
-            How many games wait.
+            The number of games that wait.
 
         Raises:
             ConfigurationError: a logit or value is not finite, or a value is not from -1 to 1; no
@@ -84,7 +78,7 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def leaves(self, batch: int, number: int) -> Leaves:
-        """Returns the leaves of a batch that wait for evaluation, `number` rows."""
+        """Returns the leaves of a batch that wait for evaluation, in `number` rows."""
 
     @abc.abstractmethod
     def finish(self, which: np.ndarray, result: Result) -> None:

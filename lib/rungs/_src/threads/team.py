@@ -49,7 +49,7 @@ class Team:
 
     def __init__(self, api: Any, threads: int):
         self.threads = threads
-        self.address = api.rungs_team_start(threads)
+        self.address = api.rungs_pool_start(threads)
         if self.address < 0:
             raise refused(-self.address, threads)
         end = weakref.finalize(self, _end, api, self.address, os.getpid())
@@ -85,7 +85,7 @@ def workers_of(api: Any, threads: int) -> tuple[int, int, int]:
     """
     if threads == 1:
         return 0, 0, 1
-    return api.rungs_team_runner(), team_of(api, threads), threads
+    return api.rungs_pool_runner(), team_of(api, threads), threads
 
 
 def refused(given: int, number: int) -> UnavailableError:
@@ -98,7 +98,7 @@ def refused(given: int, number: int) -> UnavailableError:
 
 def _end(api: Any, address: int, process: int) -> None:
     if process == os.getpid():  # a forked process has none of the threads
-        api.rungs_team_end(address)
+        api.rungs_pool_end(address)
 
 
 def _forget() -> None:

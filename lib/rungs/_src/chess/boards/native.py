@@ -24,7 +24,7 @@ def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> S
     Raises:
         CompilerError: C++ has other settings; the message names the first.
     """
-    opponent = "CALLER" if isinstance(settings.opponent, UciEngine) else settings.opponent or "none"
+    opponent = "ENGINE" if isinstance(settings.opponent, UciEngine) else settings.opponent or "none"
     return described(api).structures["ChessConfig"](
         seed=0,
         opponent=opponent.upper(),

@@ -64,7 +64,7 @@ class OpenmpBoards(CppBoards):
         size = self.api.rungs_openmp_team_size(self.threads)
         if size != self.threads:
             raise CompilerError(f"OpenMP runs {size} threads where {self.threads} were asked for")
-        team = described(self.api).structures["Team"]
+        team = described(self.api).structures["LoopSettings"]
         self.team = team(threads=self.threads, schedule=schedule.upper(), chunk=chunk)
         self._team = ctypes.addressof(self.team)
         self._openmp_step = self.api.rungs_chess_openmp_step

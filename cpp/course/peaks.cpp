@@ -1,13 +1,9 @@
-// What the machine can do at most: multiply-adds, integer operations and cycles of its cores, and
-// how fast bytes move from and to whichever cache holds them. For notebook 08.
+// What a machine can do at most: multiply-adds, integer operations and cycles of its cores, and how
+// fast bytes move from and to whichever cache holds them. For notebook 08.
 //
 // A loop over operations does one kind of them and nothing else, in chains that don't depend on
-// each other, as many as it takes to hide the latency of each, and each with values of its own, or
-// the compiler would make one of all.
-//
-// Threads are started for each measurement, by hand: Cling compiles OpenMP's pragmas right only in
-// the first code that it compiles with any, which is the rungs'.
-#pragma once
+// each other: as many as hide the latency of each, and each with values of its own, or the compiler
+// would merge them.
 #include <pthread.h>
 #include <sched.h>
 
@@ -20,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "../bindings/abi.hpp"
 #include "../learn/vectors.hpp"
 
 #ifdef __x86_64__
@@ -29,8 +26,6 @@
 namespace rungs::machine {
 
 using learn::kLanes, learn::kVectorBytes;
-
-namespace detail {
 
 // Keeps the calling thread on one of the cores it may use: threads just started often share one.
 inline void stay_on_core(std::int32_t number) {
@@ -47,8 +42,6 @@ inline void stay_on_core(std::int32_t number) {
     }
 }
 
-}  // namespace detail
-
 // Seconds from when all threads are ready until the last is done. `prepare(t)` and then, on the
 // same thread, `work(t)` are called for t = 0 ... threads - 1; only `work` is timed.
 template <class Prepare, class Work>
@@ -57,10 +50,10 @@ double seconds_of(std::int32_t threads, Prepare prepare, Work work) {
   std::atomic<std::int32_t> ready = 0;
   std::atomic<bool> go = false;
   std::vector<steady_clock::time_point> ends(static_cast<std::size_t>(threads));
-  std::vector<std::thread> team;
+  std::vector<std::thread> started;
   for (std::int32_t t = 0; t < threads; ++t)
-    team.emplace_back([&, t] {
-      detail::stay_on_core(t);
+    started.emplace_back([&, t] {
+      stay_on_core(t);
       prepare(t);
       ++ready;
       while (!go) {
@@ -71,17 +64,12 @@ double seconds_of(std::int32_t threads, Prepare prepare, Work work) {
   while (ready < threads) std::this_thread::yield();
   const auto start = steady_clock::now();
   go = true;
-  for (std::thread& thread : team) thread.join();
+  for (std::thread& thread : started) thread.join();
   return std::chrono::duration<double>(*std::max_element(ends.begin(), ends.end()) - start).count();
 }
 
 // A multiply-add takes up to five cycles, and a core begins up to two a cycle.
 constexpr int kChains = 12;
-
-// The kinds of operation.
-enum class Peak : std::int32_t { FLOAT32, FLOAT64, VECTOR_INTEGER, SCALAR_INTEGER, CYCLE };
-
-namespace detail {
 
 constexpr int kScalarChains = 8;
 constexpr int kCycles = 16;  // so that the loop's own instructions overlap with the chain
@@ -136,60 +124,30 @@ inline double cycles(std::int32_t t, std::int64_t iterations) {
   return static_cast<double>(chain);
 }
 
-// A loop's result is stored to memory, or the compiler would remove the loop.
-struct Result {
-  alignas(64) volatile double value;
+// The kinds of operation.
+enum class Peak : std::int32_t { FLOAT32, FLOAT64, VECTOR_INTEGER, SCALAR_INTEGER, CYCLE };
+
+// Their loops, in that order, and one thread's work per iteration: floating-point operations, two
+// per multiply-add; operations on 64-bit integers, additions and exclusive ors alternating; or
+// cycles.
+struct Loop {
+  std::int64_t operations;
+  double (*run)(std::int32_t thread, std::int64_t iterations);
 };
+constexpr Loop kLoops[] = {{2 * kChains * kLanes<float>, multiply_adds<float>},
+                           {2 * kChains * kLanes<double>, multiply_adds<double>},
+                           {2 * kChains * kLanes<std::uint64_t>, vector_integers},
+                           {2 * kScalarChains, scalar_integers},
+                           {kCycles, cycles}};
 
-}  // namespace detail
-
-// One thread's work per iteration: floating-point operations, two per multiply-add; operations on
-// 64-bit integers, additions and exclusive ors alternating; or cycles.
-inline std::int64_t operations(Peak peak) {
-  switch (peak) {
-    case Peak::FLOAT32:
-      return 2 * kChains * kLanes<float>;
-    case Peak::FLOAT64:
-      return 2 * kChains * kLanes<double>;
-    case Peak::VECTOR_INTEGER:
-      return 2 * kChains * kLanes<std::uint64_t>;
-    case Peak::SCALAR_INTEGER:
-      return 2 * detail::kScalarChains;
-    default:
-      return detail::kCycles;
-  }
-}
-
-// Seconds that all threads take for `iterations` iterations each.
-inline double peak_seconds(Peak peak, std::int32_t threads, std::int64_t iterations) {
-  std::vector<detail::Result> results(static_cast<std::size_t>(threads));
-  const auto loop = [peak, iterations](std::int32_t t) {
-    switch (peak) {
-      case Peak::FLOAT32:
-        return detail::multiply_adds<float>(t, iterations);
-      case Peak::FLOAT64:
-        return detail::multiply_adds<double>(t, iterations);
-      case Peak::VECTOR_INTEGER:
-        return detail::vector_integers(t, iterations);
-      case Peak::SCALAR_INTEGER:
-        return detail::scalar_integers(t, iterations);
-      default:
-        return detail::cycles(t, iterations);
-    }
-  };
-  return seconds_of(
-      threads, [](std::int32_t) {}, [&](std::int32_t t) { results[t].value = loop(t); });
-}
+// A loop's result is stored to memory, or the compiler would remove the loop.
+struct alignas(64) Result {
+  volatile double value;
+};
 
 // How bytes are moved: read, copied, as in STREAM's triad, or only written; and written past the
 // caches.
 enum class Stream : std::int32_t { READ, COPY, TRIAD, WRITE, WRITE_PAST_CACHES };
-
-namespace detail {
-
-struct Free {
-  void operator()(double* memory) const { std::free(memory); }
-};
 
 using Doubles = learn::Vector<double>;
 
@@ -237,46 +195,33 @@ inline std::int64_t vectors(Stream stream, std::int64_t bytes) {
   return bytes / arrays(stream) / kVectorBytes / 8 * 8;
 }
 
-}  // namespace detail
-
-// Bytes that a thread moves in one pass over `bytes` of its own. Counted as by STREAM: what the
-// loop reads and writes, not what a cache fetches in addition.
-inline std::int64_t bytes_moved(Stream stream, std::int64_t bytes) {
-  return detail::arrays(stream) * detail::vectors(stream, bytes) * kVectorBytes;
-}
-
 // Seconds that all threads take for `repeats` passes over `bytes` of their own; -1 if memory cannot
 // be allocated.
 inline double stream_seconds(Stream stream, std::int32_t threads, std::int64_t bytes,
                              std::int64_t repeats) {
-  using detail::Doubles;
-  const std::int64_t arrays = detail::arrays(stream), vectors = detail::vectors(stream, bytes);
-  const std::int64_t array_bytes = vectors * kVectorBytes;
-  std::vector<std::unique_ptr<double, detail::Free>> memory(static_cast<std::size_t>(threads));
-  std::vector<detail::Result> results(static_cast<std::size_t>(threads));
-  const auto array = [&](std::int32_t t, std::int64_t number) {
-    return reinterpret_cast<Doubles*>(memory[t].get()) + number * vectors;
-  };
+  const std::int64_t length = vectors(stream, bytes), total = arrays(stream) * length;
+  const auto size = static_cast<std::size_t>(total * kVectorBytes + 63) / 64 * 64 + 64;
+  std::vector<std::unique_ptr<double, decltype(&std::free)>> memory;
+  for (std::int32_t t = 0; t < threads; ++t) memory.emplace_back(nullptr, &std::free);
+  std::vector<Result> results(static_cast<std::size_t>(threads));
+  const auto array = [&](std::int32_t t) { return reinterpret_cast<Doubles*>(memory[t].get()); };
   const double seconds = seconds_of(
       threads,
       [&](std::int32_t t) {
         // Allocated and first touched by the thread that uses it, so that it is on its NUMA node.
-        const auto size = static_cast<std::size_t>(arrays * array_bytes + 64);
-        memory[t].reset(static_cast<double*>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
-        if (memory[t])
-          for (std::int64_t i = 0; i < arrays * vectors; ++i) array(t, 0)[i] = Doubles{} + 1.0;
+        memory[t].reset(static_cast<double*>(std::aligned_alloc(64, size)));
+        if (memory[t]) std::fill_n(array(t), total, Doubles{} + 1.0);
       },
       [&](std::int32_t t) {
         if (!memory[t]) return;
+        Doubles* const a = array(t);
         double sum = 0;
         for (std::int64_t repeat = 0; repeat < repeats; ++repeat) {
-          if (stream == Stream::READ) sum += detail::read(array(t, 0), vectors);
-          if (stream == Stream::WRITE) detail::write(array(t, 0), sum, vectors);
-          if (stream == Stream::WRITE_PAST_CACHES)
-            detail::write_past_caches(array(t, 0), sum, vectors);
-          if (stream == Stream::COPY) detail::copy(array(t, 0), array(t, 1), vectors);
-          if (stream == Stream::TRIAD)
-            detail::triad(array(t, 0), array(t, 1), array(t, 2), vectors);
+          if (stream == Stream::READ) sum += read(a, length);
+          if (stream == Stream::WRITE) write(a, sum, length);
+          if (stream == Stream::WRITE_PAST_CACHES) write_past_caches(a, sum, length);
+          if (stream == Stream::COPY) copy(a, a + length, length);
+          if (stream == Stream::TRIAD) triad(a, a + length, a + 2 * length, length);
           asm volatile("" ::: "memory");  // so that no pass is optimized away
         }
         results[t].value = sum + memory[t].get()[0];
@@ -287,3 +232,34 @@ inline double stream_seconds(Stream stream, std::int32_t threads, std::int64_t b
 }
 
 }  // namespace rungs::machine
+
+RUNGS_ENUMERATION(Peak, rungs::machine::Peak)
+RUNGS_ENUMERATION(Stream, rungs::machine::Stream)
+
+RUNGS_FUNCTION(std::int64_t, rungs_peak_operations, std::int32_t peak) {
+  return rungs::machine::kLoops[peak].operations;
+}
+
+// Seconds that all threads take for `iterations` iterations each.
+RUNGS_FUNCTION(double, rungs_peak_seconds, std::int32_t peak, std::int32_t threads,
+               std::int64_t iterations) {
+  using namespace rungs::machine;
+  std::vector<Result> results(static_cast<std::size_t>(threads));
+  return seconds_of(
+      threads, [](std::int32_t) {},
+      [&](std::int32_t t) { results[t].value = kLoops[peak].run(t, iterations); });
+}
+
+// Bytes that a thread moves in one pass over `bytes` of its own. Counted as by STREAM: what the
+// loop reads and writes, not what a cache fetches in addition.
+RUNGS_FUNCTION(std::int64_t, rungs_stream_bytes, std::int32_t stream, std::int64_t bytes) {
+  using namespace rungs::machine;
+  const auto kind = static_cast<Stream>(stream);
+  return arrays(kind) * vectors(kind, bytes) * kVectorBytes;
+}
+
+RUNGS_FUNCTION(double, rungs_stream_seconds, std::int32_t stream, std::int32_t threads,
+               std::int64_t bytes, std::int64_t repeats) {
+  return rungs::machine::stream_seconds(static_cast<rungs::machine::Stream>(stream), threads, bytes,
+                                        repeats);
+}

@@ -1,5 +1,5 @@
-// The trees of many games, searched in batches so that their leaves are evaluated together. The
-// caller owns all memory; nothing here allocates.
+// The trees of many games, so that their leaves are evaluated together as a batch. The caller owns
+// all memory; nothing here allocates.
 #pragma once
 #include <cstring>
 
@@ -9,7 +9,7 @@
 
 namespace rungs::search {
 
-struct Forest {
+struct GameBatch {
   Settings settings;
   std::int64_t num_games;
   GameTree* game;
@@ -17,7 +17,8 @@ struct Forest {
   Node* node;             // two buffers of `settings.nodes` per game
   Edge* edge;             // two buffers of `settings.edges` per game
   const std::int32_t* schedule;
-  // Leaves to evaluate: those of a batch are consecutive rows, from the row of its first game on.
+  // Leaves to evaluate: those of games that are searched together are consecutive rows, from the
+  // row of the first game on.
   std::uint8_t* observation;
   std::int16_t* actions;
   std::int16_t* counts;
@@ -38,27 +39,27 @@ struct Forest {
   }
 };
 
-// The evaluation of a batch's leaves, in their order: logits (leaves, stride) and values (leaves,).
+// The evaluation of leaves, in their order: logits (leaves, stride) and values (leaves,).
 struct Evaluation {
   const float* logits;
   std::int64_t stride;  // floats per row of logits
   const float* values;
 };
 
-// A thread pool; `team` is null for the caller alone.
+// A thread pool; `pool` is null for the caller alone.
 struct Helpers {
-  Team* team;
+  ThreadPool* pool;
   std::int32_t threads;
 
   // Calls `body(i)` for every game from `first` to `last` - 1.
   template <class Body>
   void each(std::int64_t first, std::int64_t last, const Body& body) const {
     constexpr std::int64_t kChunk = 8;
-    if (!team) {
+    if (!pool) {
       for (std::int64_t i = first; i < last; ++i) body(i);
       return;
     }
-    team->run(threads, (last - first + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    pool->run(threads, (last - first + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
       const std::int64_t start = first + chunk * kChunk;
       for (std::int64_t i = start; i < std::min(start + kChunk, last); ++i) body(i);
       return std::int64_t{0};
@@ -71,25 +72,25 @@ namespace detail {
 // Whether an evaluation is valid: a value in [-1, 1], and logits that are finite or -inf, at least
 // one of them finite.
 inline bool is_valid_evaluation(const float* logits, std::int32_t count, float value) {
-  constexpr float kMost = std::numeric_limits<float>::max();
-  bool right = value >= -1 && value <= 1;
-  float most = -std::numeric_limits<float>::infinity();
+  constexpr float kMaxFloat = std::numeric_limits<float>::max();
+  bool valid = value >= -1 && value <= 1;
+  float max_logit = -std::numeric_limits<float>::infinity();
   for (std::int32_t k = 0; k < count; ++k) {
-    right = right && logits[k] <= kMost;
-    most = logits[k] > most ? logits[k] : most;
+    valid = valid && logits[k] <= kMaxFloat;
+    max_logit = logits[k] > max_logit ? logits[k] : max_logit;
   }
-  return right && most >= -kMost;
+  return valid && max_logit >= -kMaxFloat;
 }
 
 // Moves the rows of waiting games together, in their order; returns their number.
-inline std::int64_t compact_rows(const Forest& forest, std::int64_t first, std::int64_t last) {
+inline std::int64_t compact_rows(const GameBatch& batch, std::int64_t first, std::int64_t last) {
   std::int64_t next = first;
   for (std::int64_t i = first; i < last; ++i) {
-    if (!forest.game[i].waiting) continue;
+    if (!batch.game[i].waiting) continue;
     if (next < i) {
-      const LeafBuffers from = forest.leaf_buffers(i), to = forest.leaf_buffers(next);
+      const LeafBuffers from = batch.leaf_buffers(i), to = batch.leaf_buffers(next);
       std::memcpy(to.observation, from.observation,
-                  static_cast<std::size_t>(env::observation_bytes(forest.settings.observation)));
+                  static_cast<std::size_t>(env::observation_bytes(batch.settings.observation)));
       std::memcpy(to.actions, from.actions, env::kMaxLegal * sizeof *to.actions);
       *to.count = *from.count;
     }
@@ -104,11 +105,11 @@ inline std::int64_t compact_rows(const Forest& forest, std::int64_t first, std::
 // and simulates until every game waits again or has no simulations left. Returns how many wait;
 // their leaves are in that many rows from `first` on. If the evaluation of game `i` is invalid,
 // nothing is changed and -1 - i is returned.
-inline std::int64_t simulate(const Forest& forest, std::int64_t first, std::int64_t last,
+inline std::int64_t simulate(const GameBatch& batch, std::int64_t first, std::int64_t last,
                              const Evaluation& evaluation, const Helpers& helpers) {
   std::int64_t leaves = 0;
   for (std::int64_t i = first; i < last; ++i) {
-    GameTree& game = forest.game[i];
+    GameTree& game = batch.game[i];
     if (!game.waiting) continue;
     if (!detail::is_valid_evaluation(evaluation.logits + leaves * evaluation.stride,
                                      game.leaf.count, evaluation.values[leaves]))
@@ -116,45 +117,45 @@ inline std::int64_t simulate(const Forest& forest, std::int64_t first, std::int6
     game.evaluation_row = leaves++;
   }
   helpers.each(first, last, [&](std::int64_t i) {
-    const GameView view = forest.view(i);
+    const GameView view = batch.view(i);
     if (view.state.waiting) {
       const std::int64_t row = view.state.evaluation_row;
       expand_and_backup(view, evaluation.logits + row * evaluation.stride, evaluation.values[row]);
     }
-    simulate(view, forest.leaf_buffers(i));
+    simulate(view, batch.leaf_buffers(i));
   });
-  return detail::compact_rows(forest, first, last);
+  return detail::compact_rows(batch, first, last);
 }
 
 // Begins game `i` at a position, as its episode number `episode`.
-inline void begin(const Forest& forest, std::int64_t i, const chess::Position& position,
+inline void begin(const GameBatch& batch, std::int64_t i, const chess::Position& position,
                   std::uint32_t episode) {
-  const GameView view = forest.view(i);
+  const GameView view = batch.view(i);
   chess::start(view.state.game, position);
   if (view.history) {
     view.history->clear();
     view.history->add(view.state.game);
   }
-  begin(view, {forest.settings.seed, static_cast<std::uint32_t>(i), episode, 0});
+  begin(view, {batch.settings.seed, static_cast<std::uint32_t>(i), episode, 0});
 }
 
 // Begins game `i` at the state of a board, with the board's random numbers.
-inline void begin(const Forest& forest, std::int64_t i, const env::ChessEnv& board,
+inline void begin(const GameBatch& batch, std::int64_t i, const env::ChessEnv& board,
                   const env::History* history) {
-  const GameView view = forest.view(i);
+  const GameView view = batch.view(i);
   chess::Game& game = view.state.game;
   for (int k = 0; k < board.game.num_past; ++k) game.past[k] = board.game.past[k];
   // The mask of an ended episode may hold other actions than the legal ones: recompute them.
   chess::resume(game, board.game.position, board.game.num_past);
   if (view.history) *view.history = *history;
-  begin(view, {forest.settings.seed, board.board, board.episode, board.ply});
+  begin(view, {batch.settings.seed, board.board, board.episode, board.ply});
 }
 
 // The first game whose action is neither legal nor -1, or num_games.
-inline std::int64_t first_illegal(const Forest& forest, const std::int64_t* actions) {
+inline std::int64_t first_illegal(const GameBatch& batch, const std::int64_t* actions) {
   std::int64_t i = 0;
-  for (; i < forest.num_games; ++i) {
-    const chess::Game& game = forest.game[i].game;
+  for (; i < batch.num_games; ++i) {
+    const chess::Game& game = batch.game[i].game;
     if (actions[i] != -1 && (game.over() || !game.legal.contains(actions[i]))) break;
   }
   return i;
