@@ -1,4 +1,19 @@
-"""The course that is taught with Rungs: what its notebooks, labs, runner and book are made of."""
+"""The course that is taught with Rungs: what its notebooks, labs, runner and book are made of.
+
+What one notebook measures and draws is in the module named after it: `nb00_start`, `nb01_python`,
+`nb02_parallel`, `nb03_cpp`, `nb04_openmp`, `nb05_mpi`, `nb06_cuda`, `nb07_ladder`,
+`nb08_roofline`, `nb09_counters`, `nb10_scaling`, `nb11_full_system`, `nb12_peers`,
+`nb13_cartpole`, `nb14_beyond`, `nb15_training`, `nb16_search`. What several use:
+
+- `measure`: races, their noise, saved results;
+- `plots`: how figures look and are saved, and figures of several notebooks (`gains`, `parts`);
+- `tables`: tables in words and as Markdown;
+- `boards`: positions and sets of squares, drawn;
+- `notebook`: `NotebookRun`, `Guesses`, `say`, `live`, `in_words`, `source`;
+- `widgets`: what widgets are made of; each widget is in its notebook's module;
+- `dashboard` and `playing`: `explore` and `play`;
+- `pages`: what README and docs take from recorded results.
+"""
 
 from typing import TYPE_CHECKING
 
