@@ -34,7 +34,7 @@ loader.prepare()  # OpenMP's runtime before PyTorch's, which notebooks import
 
 
 def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
-    """Shows the course's widgets in a dashboard, for a notebook: `show.dashboard.explore`.
+    """Shows the course's widgets in a dashboard, for a notebook: `dashboard.explore`.
 
     Raises:
         UnavailableError: a package that it needs is not installed; it is named.
@@ -43,7 +43,7 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
     from rungs.errors import UnavailableError, install_hint
 
     try:
-        from rungs_course.show import dashboard  # takes seconds to import
+        from rungs_course import dashboard  # takes seconds to import
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         raise UnavailableError(
@@ -53,7 +53,7 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
 
 
 def play() -> "ipywidgets.VBox":
-    """Shows a board to play on against an agent, for a notebook: `rungs_course.show.play.play`.
+    """Shows a board to play on against an agent, for a notebook: `rungs_course.playing.play`.
 
     Raises:
         UnavailableError: a package that it needs is not installed; it is named.
@@ -61,7 +61,7 @@ def play() -> "ipywidgets.VBox":
     from rungs.errors import UnavailableError, install_hint
 
     try:
-        from rungs_course.show.play import play as shown
+        from rungs_course.playing import play as shown
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         raise UnavailableError(

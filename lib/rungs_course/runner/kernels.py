@@ -171,7 +171,7 @@ def main() -> None:
     import pandas as pd  # noqa: F401
     from ipykernel import kernelapp
 
-    import rungs_course.show.style  # noqa: F401  # matplotlib and seaborn
+    import rungs_course.plots  # noqa: F401  # matplotlib and seaborn
 
     arguments = _serve(requests)
     if arguments is not None:

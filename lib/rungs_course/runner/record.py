@@ -7,12 +7,11 @@ from pathlib import Path
 from rungs._src.core.atomic import atomic_write
 from rungs._src.machine.describe import SAME, describe, differing, slug
 from rungs.errors import ConfigurationError
-from rungs_course import paths
+from rungs_course import pages, paths
 from rungs_course.measure import results
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner import pace, recorded
 from rungs_course.runner.chain import OUT
-from rungs_course.show import machines, readme
 
 
 def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
@@ -56,10 +55,10 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     pace.record(manifest, root / folder)
     with atomic_write(root / folder / recorded.NAME) as unfinished:
         unfinished.write_text(json.dumps(recorded.describe(manifest, root / folder), indent=1))
-    machines.write(root)
+    pages.write_machines(root)
     usable = recorded.of_runs(root / folder)
-    if usable.issuperset(readme.NEEDED):
-        readme.write(root, folder, manifest["machine"], usable)
+    if usable.issuperset(pages.NEEDED):
+        pages.write(root, folder, manifest["machine"], usable)
     return root / folder
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs_course.show import style
+from rungs_course import plots
 from rungs_course.studies.cost_model import Link, all_reduce_seconds, inferring_at, saving
 from rungs_course.studies.rank_costs import PARTS
 
-_FILLS = style.fills(PARTS, (style.SKY, style.BLUE, style.ORANGE, style.GREY, style.GREEN))
+_FILLS = plots.fills(PARTS, (plots.SKY, plots.BLUE, plots.ORANGE, plots.GREY, plots.GREEN))
 
 _HOLLOW = {"markerfacecolor": "white", "linestyle": "none"}
 
@@ -25,13 +25,13 @@ def messages(times: pd.DataFrame, link: Link, cores: int):
         link: of the model.
         cores: how many there are; more processes have hollow markers.
     """
-    figure, axes = style.axes(height=4.2)
-    groups = style.lines(times.groupby("processes"))
-    for (processes, rows, look), linestyle in zip(groups, style.LINESTYLES, strict=False):
+    figure, axes = plots.axes(height=4.2)
+    groups = plots.lines(times.groupby("processes"))
+    for (processes, rows, look), linestyle in zip(groups, plots.LINESTYLES, strict=False):
         axes = seaborn.lineplot(
             x=rows["bytes"].to_list(),
             y=(1e3 * rows["seconds"]).to_list(),
-            **style.MEDIANS | {"err_style": "bars", "linestyle": "none"},
+            **plots.MEDIANS | {"err_style": "bars", "linestyle": "none"},
             markerfacecolor="white" if processes > cores else look["color"],
             markeredgecolor=look["color"],
             label=f"{_processes(processes, cores)}, measured",
@@ -71,15 +71,15 @@ def beside(ratios: pd.DataFrame, cores: int):
         ratios: of `rungs_course.studies.cost_model.beside`.
         cores: how many there are; beyond them processes take turns, at best as the dashes say.
     """
-    figure, axes = style.axes(height=3.2)
+    figure, axes = plots.axes(height=3.2)
     several = ratios[ratios.index > 1]
     long = several.melt(ignore_index=False).reset_index()
     dots = {"data": long, "x": "processes", "y": "value"}
-    seaborn.stripplot(**dots, jitter=0.12, color=style.BLUE, alpha=0.6, ax=axes)
+    seaborn.stripplot(**dots, jitter=0.12, color=plots.BLUE, alpha=0.6, ax=axes)
     for at, (processes, row) in enumerate(several.iterrows()):
-        axes.hlines(row.median(), at - 0.2, at + 0.2, color=style.BLACK)
+        axes.hlines(row.median(), at - 0.2, at + 0.2, color=plots.BLACK)
         best = max(1, processes / cores)
-        axes.hlines(best, at - 0.3, at + 0.3, color=style.GREY, linestyle="--")
+        axes.hlines(best, at - 0.3, at + 0.3, color=plots.GREY, linestyle="--")
     axes.set_xticks(range(len(several)), [_processes(p, cores, "\n") for p in several.index])
     axes.set_xlabel("")
     axes.set_ylim(0, None)
@@ -95,7 +95,7 @@ def check(table: pd.DataFrame, cores: int):
         table: of `rungs_course.studies.cost_model.check`.
         cores: how many there are.
     """
-    figure, axes = style.axes(height=4.2)
+    figure, axes = plots.axes(height=4.2)
     for at, row in enumerate(table.to_dict("records")):
         for kind, x in (("measured", at - 0.2), ("predicted", at + 0.2)):
             bottom = 0.0
@@ -105,9 +105,9 @@ def check(table: pd.DataFrame, cores: int):
                 bottom += height
         low, middle, high = (1e3 * row[name] for name in ("low", "measured", "high"))
         spread = [[middle - low], [high - middle]]
-        axes.errorbar(at - 0.2, middle, yerr=spread, color=style.BLACK, capsize=3)
+        axes.errorbar(at - 0.2, middle, yerr=spread, color=plots.BLACK, capsize=3)
         if row["processes"] > 1:
-            axes.plot(at - 0.2, 1e3 * row["overlapped"], "D", color=style.BLACK, **_HOLLOW)
+            axes.plot(at - 0.2, 1e3 * row["overlapped"], "D", color=plots.BLACK, **_HOLLOW)
         for text, x, top in (
             ("measured", at - 0.2, max(high, 1e3 * sum(row[f"measured {part}"] for part in PARTS))),
             (f"predicted\n{row['error']:+.0%}", at + 0.2, 1e3 * row["predicted"]),
@@ -119,7 +119,7 @@ def check(table: pd.DataFrame, cores: int):
     axes.margins(y=0.15)
     axes.set_ylabel("milliseconds per update")
     handles = [matplotlib.patches.Patch(label=part, **_FILLS[part]) for part in PARTS]
-    handles += axes.plot([], [], "D", color=style.BLACK, label="overlapped", **_HOLLOW)
+    handles += axes.plot([], [], "D", color=plots.BLACK, label="overlapped", **_HOLLOW)
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     axes.set_title("An update: parts by their medians, the whole with its quartiles")
     return figure
@@ -140,14 +140,14 @@ def nodes(
         mark: one of the numbers of nodes, of which the efficiency is written down.
         title: what the predictions are worth.
     """
-    figure, axes = style.axes(width=8.0, height=6.4, nrows=2, ncols=2, sharex=True, sharey="row")
+    figure, axes = plots.axes(width=8.0, height=6.4, nrows=2, ncols=2, sharex=True, sharey="row")
     columns = (("Weak: boards per node fixed", weak), ("Strong: boards in all fixed", strong))
     for column, (kind, frames) in zip(axes.T, columns, strict=True):
-        for name, frame, look in style.lines(frames.items()):
+        for name, frame, look in plots.lines(frames.items()):
             for each, quantity in zip(column, ("throughput", "efficiency"), strict=True):
                 each.plot(frame["nodes"], frame[quantity], label=name, markersize=4, **look)
         ideal = frame["nodes"] * frame["throughput"].iloc[0]
-        column[0].plot(frame["nodes"], ideal, color=style.BLACK, linestyle="--", linewidth=1)
+        column[0].plot(frame["nodes"], ideal, color=plots.BLACK, linestyle="--", linewidth=1)
         column[0].set_title(kind)
         column[1].set_xlabel("nodes")
         for each in column:
@@ -174,7 +174,7 @@ def _numbers_below(axes) -> None:
 
 
 def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None:
-    axes.axvline(nodes, color=style.BLACK, linewidth=1, zorder=0)
+    axes.axvline(nodes, color=plots.BLACK, linewidth=1, zorder=0)
     found = {name: frame.set_index("nodes")["efficiency"][nodes] for name, frame in frames.items()}
     lines = [f"{nodes:,} nodes", *(f"{name}: {share:.1%}" for name, share in found.items())]
     axes.text(0.03, 0.03, "\n".join(lines), transform=axes.transAxes, fontsize="small")
@@ -188,13 +188,13 @@ def feeding(rates: dict[str, float], limits: dict[str, float], max_generators: i
         limits: positions per second that the learner can't go beyond, by name.
         max_generators: the most generators drawn.
     """
-    figure, axes = style.axes(height=4.2)
+    figure, axes = plots.axes(height=4.2)
     generators = 2.0 ** np.arange(0, np.log2(max_generators) + 1)
-    for name, rate, look in style.lines(rates.items()):
+    for name, rate, look in plots.lines(rates.items()):
         axes.plot(generators, generators * rate, label=name, markersize=4, **look)
     for name, limit in limits.items():
-        axes.axhline(limit, color=style.BLACK, linestyle="--", linewidth=1)
-        text = f"{name}: {style.speed(limit)}"
+        axes.axhline(limit, color=plots.BLACK, linestyle="--", linewidth=1)
+        text = f"{name}: {plots.speed(limit)}"
         axes.annotate(text, (1, limit), va="bottom", fontsize="small")
     axes.set_yscale("log")
     _numbers_below(axes)
@@ -215,9 +215,9 @@ def savings(
         shares: savings that are marked on every line that reaches them.
         marks: positions inferred per second, by name, for lines that go up there.
     """
-    figure, axes = style.axes(height=4.2)
+    figure, axes = plots.axes(height=4.2)
     rates = np.geomspace(1e2, 1e7, 300)
-    lines = zip(style.lines(replaced.items()), style.LINESTYLES, strict=False)
+    lines = zip(plots.lines(replaced.items()), plots.LINESTYLES, strict=False)
     for (name, (before, after), look), linestyle in lines:
         marker = look.pop("marker")
         saved = 100 * saving(before, after, 1 / rates)
@@ -227,9 +227,9 @@ def savings(
             if inferring > 0:
                 axes.plot(1 / inferring, 100 * share, marker, **look)
     for share in shares:
-        axes.axhline(100 * share, color=style.BLACK, linestyle=":", linewidth=1, zorder=0)
+        axes.axhline(100 * share, color=plots.BLACK, linestyle=":", linewidth=1, zorder=0)
     for name, rate in marks.items():
-        axes.axvline(rate, color=style.BLACK, linestyle="--", linewidth=1, zorder=0, label=name)
+        axes.axvline(rate, color=plots.BLACK, linestyle="--", linewidth=1, zorder=0, label=name)
     axes.set_xscale("log")
     axes.set_xlim(rates[0], rates[-1])
     axes.set_ylim(0, 100)

@@ -11,10 +11,10 @@ import numpy as np
 from IPython.display import display
 
 from rungs._src.chess.actions import legal_actions, target_of
-from rungs_course.show import style
-from rungs_course.show.boards import empty_board
-from rungs_course.show.image import image
-from rungs_course.show.widgets import WHOLE_LABEL
+from rungs_course import plots
+from rungs_course.boards import empty_board
+from rungs_course.plots import image
+from rungs_course.widgets import WHOLE_LABEL
 
 # Paul Morphy against the Duke of Brunswick and Count Isouard, Paris 1858.
 _OPERA_GAME = """
@@ -38,7 +38,7 @@ _WAYS = {
     chess.KING: tuple(range(8)),
 }
 # What is reached first, by two more, by four more.
-_STAGES = (style.BLUE, style.SKY, style.ORANGE)
+_STAGES = (plots.BLUE, plots.SKY, plots.ORANGE)
 
 
 def after(plies: int) -> chess.Board:
@@ -87,7 +87,7 @@ def doublings(board: chess.Board, square: int):
         square: of a slider, which fills its lines over empty squares.
     """
     titles = ("the piece", "by one", "by two", "by four")
-    figure, axes = style.axes(9.4, 2.9, ncols=4)
+    figure, axes = plots.axes(9.4, 2.9, ncols=4)
     stages = _all_ways(board, square)
     for number, (each, title) in enumerate(zip(axes, titles, strict=True)):
         _pieces(each, board, title, square)
@@ -105,7 +105,7 @@ def explorer(board: chess.Board, square: int):
         board: seen from the side to move.
         square: of one of the mover's pieces.
     """
-    figure, axes = style.axes(8.4, 8.8, nrows=2, ncols=2)
+    figure, axes = plots.axes(8.4, 8.8, nrows=2, ncols=2)
     (fill, bounds), (planes, words) = axes
     piece = f"{chess.piece_name(_type_at(board, square))} on {chess.square_name(square)}"
     slides = board.piece_type_at(square) in (chess.BISHOP, chess.ROOK, chess.QUEEN)
@@ -140,14 +140,14 @@ def _bounds(axes, board: chess.Board, square: int) -> None:
     stuck = pinned(board)
     _pieces(axes, board, "pins and check mask", square)
     for at in stuck:
-        _dots(axes, int(board.pin(chess.WHITE, at)) & ~board.occupied, style.SKY)
-        _ring(axes, at, style.BLUE)
+        _dots(axes, int(board.pin(chess.WHITE, at)) & ~board.occupied, plots.SKY)
+        _ring(axes, at, plots.BLUE)
     checkers = list(board.checkers())
     if len(checkers) == 1:
         answer = chess.between(king, checkers[0]) | 1 << checkers[0]
-        _dots(axes, answer & ~board.occupied, style.ORANGE)
+        _dots(axes, answer & ~board.occupied, plots.ORANGE)
     for at in checkers:
-        _ring(axes, at, style.ORANGE)
+        _ring(axes, at, plots.ORANGE)
     said = [f"{len(stuck)} pinned" if stuck else "nothing is pinned"]
     said.append({0: "no check", 1: "check"}.get(len(checkers), "double check: only the king moves"))
     _say(axes, ", ".join(said))
@@ -168,11 +168,11 @@ def _planes(axes, words, board: chess.Board, square: int) -> None:
         _dots(axes, 1 << target, "white", zorder=4)  # over a piece that is taken
         look = {"ha": "center", "va": "center", "fontsize": 8, "zorder": 5}
         axes.text(*_centre(target), "\n".join(texts), **look)
-    _ring(axes, square, style.BLACK)
+    _ring(axes, square, plots.BLACK)
     shown = legal[0] // 64 if legal else 0
     bits = sum(1 << action % 64 for action in legal_actions(board) if action // 64 == shown)
     empty_board(words, f"plane {shown}: all that may leave by it")
-    _dots(words, bits, style.BLUE)
+    _dots(words, bits, plots.BLUE)
     _say(words, f"0x{bits:016X}")
 
 
@@ -215,7 +215,7 @@ def _pieces(axes, board: chess.Board, title: str, square: int | None = None) -> 
     for at, piece in board.piece_map().items():
         axes.text(*_centre(at), piece.unicode_symbol(), ha="center", va="center", fontsize=15)
     if square is not None:
-        _ring(axes, square, style.BLACK)
+        _ring(axes, square, plots.BLACK)
 
 
 def _dots(axes, bits: int, color: str, **look) -> None:

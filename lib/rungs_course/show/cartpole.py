@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs_course.show import peers, style
+from rungs_course import plots
+from rungs_course.show import peers
 
 
 def step_times(times: pd.DataFrame, turning: pd.DataFrame):
@@ -35,7 +36,7 @@ def workloads(times: pd.DataFrame):
     rows = times.sort_values("num_envs", kind="stable")
     rows = rows.assign(environments=rows["num_envs"].map("{:,}".format))
     count = rows["environments"].nunique()
-    with style.theme():
+    with plots.theme():
         grid = seaborn.relplot(
             rows,
             x="workload",
@@ -45,12 +46,12 @@ def workloads(times: pd.DataFrame):
             col="racer",
             col_order=times["racer"].unique(),
             kind="line",
-            palette=style.COLORS[:count],
-            markers=style.MARKERS[:count],
+            palette=plots.COLORS[:count],
+            markers=plots.MARKERS[:count],
             dashes=False,
             height=3.8,
             aspect=0.9,
-            **style.MEDIANS,
+            **plots.MEDIANS,
         )
     grid.set(xscale="log", yscale="log").set_titles("{col_name}")
     grid.set_axis_labels("substeps of a step", "seconds per step of all")
@@ -67,7 +68,7 @@ def growth(exponents: pd.DataFrame):
     table = exponents.pivot_table(
         index="racer", columns="num_envs", values="exponent", aggfunc="median", sort=False
     ).sort_index(axis=1)
-    figure, axes = style.axes(width=3.2 + 1.3 * len(table.columns), height=1.6 + 0.5 * len(table))
+    figure, axes = plots.axes(width=3.2 + 1.3 * len(table.columns), height=1.6 + 0.5 * len(table))
     look = {"annot": True, "fmt": ".2f", "vmin": 0, "vmax": 1, "cmap": "Blues", "linewidths": 2}
     seaborn.heatmap(table, ax=axes, cbar_kws={"label": "exponent"}, **look)
     axes.set_xticklabels([f"{count:,}" for count in table.columns])
@@ -84,25 +85,25 @@ def fused(table: pd.DataFrame):
         table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps per second of all
             environments together.
     """
-    figure, axes = style.axes(height=1.6 + 0.7 * len(table))
+    figure, axes = plots.axes(height=1.6 + 0.7 * len(table))
     at = np.arange(len(table))
     names = ("a call for each step", "many steps in a call")
-    looks = style.fills(names, (style.BLUE, style.ORANGE))
+    looks = plots.fills(names, (plots.BLUE, plots.ORANGE))
     for shift, column, name in zip((-0.2, 0.2), ("alone", "fused"), names, strict=True):
         axes.barh(at + shift, table[column], height=0.38, label=name, **looks[name])
         for y, value in zip(at + shift, table[column], strict=True):
-            text = style.speed(value)
+            text = plots.speed(value)
             label = axes.annotate(
                 text, (value, y), (4, 0), textcoords="offset points", va="center", zorder=5
             )
             label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
     for i, bound in enumerate(table["bound"]):
         label = "bound of memory, a call for each step" if i == 0 else None
-        axes.vlines(bound, i - 0.45, i + 0.45, color=style.BLACK, linestyle="--", label=label)
+        axes.vlines(bound, i - 0.45, i + 0.45, color=plots.BLACK, linestyle="--", label=label)
     axes.set_yticks(at, table["racer"])
     axes.invert_yaxis()
     axes.margins(x=0.2)
-    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: style.speed(x)))
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: plots.speed(x)))
     axes.set_xlabel("steps per second, of all environments together")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     axes.set_title("Steps one by one, and many in a call")
@@ -116,13 +117,13 @@ def learning(means: pd.DataFrame, over: str):
         means: of `rungs_course.studies.cartpole_ppo.over_seeds`.
         over: "steps" or "seconds".
     """
-    figure, axes = style.axes(height=4.4)
-    for system, rows, look in style.lines(means.groupby("system", sort=False)):
+    figure, axes = plots.axes(height=4.4)
+    for system, rows, look in plots.lines(means.groupby("system", sort=False)):
         within = rows.assign(low=rows["low"].clip(lower=0), high=rows["high"].clip(upper=500))
-        style.band_line(axes, within, over, "reward", system, look)
-    axes.axhline(500, color=style.BLACK, linestyle=":", linewidth=1)
+        plots.band_line(axes, within, over, "reward", system, look)
+    axes.axhline(500, color=plots.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0, 520)
     axes.set_ylabel("reward of an episode")
-    style.training_below(figure, axes, over)
+    plots.training_below(figure, axes, over)
     axes.set_title(f"Learning over {over}")
     return figure

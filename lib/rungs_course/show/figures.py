@@ -1,11 +1,9 @@
 """The course's figures: each a function of saved data."""
 
-from collections.abc import Container
-
 import pandas as pd
 import seaborn
 
-from rungs_course.show import style
+from rungs_course import plots
 
 _SHOWN_STEPS = 5  # of a timeline
 
@@ -18,46 +16,11 @@ def _bars(axes, names, values, texts, color) -> None:
     axes.margins(x=0.18)
 
 
-def ladder(table: pd.DataFrame, floor: float | None = None):
-    """Draws plies per second of every rung, on a logarithmic scale.
-
-    Args:
-        table: of `rungs_course.studies.ladder.ladder_table`.
-        floor: plies per second of merely writing the outputs, drawn as the bound.
-    """
-    figure, axes = style.axes(height=1.5 + 0.55 * len(table))
-    speeds = table["plies_per_second"]
-    steps = speeds * table["seconds"]  # plies of a step
-    errors = [speeds - steps / table["seconds_high"], steps / table["seconds_low"] - speeds]
-    axes.errorbar(
-        speeds, range(len(table)), xerr=errors, fmt="o", color=style.BLUE, capsize=3, markersize=7
-    )
-    texts = [
-        f"{style.speed(rate)}  ({style.ratio(gain)})"
-        for rate, gain in zip(speeds, table["absolute_speedup"], strict=True)
-    ]
-    for i, (rate, text) in enumerate(zip(speeds, texts, strict=True)):
-        white = {"facecolor": "white", "linewidth": 0, "pad": 1}
-        axes.annotate(text, (rate, i), (0, 7), textcoords="offset points", ha="center", bbox=white)
-    axes.set_yticks(range(len(table)), table["rung"])
-    axes.set_ylim(len(table) - 0.4, -0.6)
-    axes.set_xscale("log")
-    axes.set_xlim(speeds.min() / 4, max(speeds.max(), floor or 0) * 4)
-    if floor:
-        axes.axvline(floor, color=style.BLACK, linestyle="--", zorder=0)
-        label = f"bound: only writing the outputs, {style.speed(floor)} "
-        axes.text(floor, len(table) - 0.1, label, ha="right", va="center", fontsize="small")
-        axes.set_ylim(len(table) + 0.3, -0.6)
-    axes.set_xlabel("plies per second (logarithmic; lines: 94 % intervals)")
-    axes.set_title("The ladder: the same games on every rung")
-    return figure
-
-
 def profile(frame: pd.DataFrame, title: str):
     """Draws where a rung's own time goes: `frame` has columns `part` and `share` (0 to 1)."""
-    figure, axes = style.axes(height=1.2 + 0.4 * len(frame))
+    figure, axes = plots.axes(height=1.2 + 0.4 * len(frame))
     texts = [f"{share:.0%}" for share in frame["share"]]
-    _bars(axes, frame["part"], frame["share"] * 100, texts, style.ORANGE)
+    _bars(axes, frame["part"], frame["share"] * 100, texts, plots.ORANGE)
     axes.set_xlabel("per cent of the time of a step")
     axes.set_title(title)
     return figure
@@ -70,7 +33,7 @@ def _repeats(axes, rates: pd.DataFrame) -> None:
         axes: to draw on.
         rates: `rate`, `racer` and the row's `name`.
     """
-    palette = style.COLORS[: rates["racer"].nunique()]
+    palette = plots.COLORS[: rates["racer"].nunique()]
     what = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
     seaborn.barplot(
         rates, estimator="median", errorbar=None, alpha=0.5, saturation=1, ax=axes, **what
@@ -86,7 +49,7 @@ def compilers(frame: pd.DataFrame):
         frame: of `rungs_course.measure.race.race`, with racers "Cling" and "g++" and a column
             `mask`.
     """
-    figure, axes = style.axes(height=3.2)
+    figure, axes = plots.axes(height=3.2)
     rates = frame.assign(rate=frame["plies"] / frame["seconds"] / 1e6)
     _repeats(axes, rates.assign(name=rates["racer"] + ", " + rates["mask"] + " mask"))
     axes.set_xlabel("million plies per second (dots: repeats, bars: medians)")
@@ -100,9 +63,9 @@ def floor(parts: pd.DataFrame):
     Args:
         parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
     """
-    figure, axes = style.axes(height=2.8)
+    figure, axes = plots.axes(height=2.8)
     names = ("play and generate (perft)", "write the outputs (floor)", "the rest of the step")
-    looks = style.fills(names, (style.SKY, style.ORANGE, style.GREY))
+    looks = plots.fills(names, (plots.SKY, plots.ORANGE, plots.GREY))
     for i, row in enumerate(parts.itertuples()):
         left = 0.0
         rest = max(row.step - row.rules - row.writing, 0)
@@ -116,7 +79,7 @@ def floor(parts: pd.DataFrame):
     axes.set_yticks(range(len(parts)), [f"{mask} mask" for mask in parts["mask"]])
     axes.invert_yaxis()
     axes.set_xlabel("nanoseconds per ply")
-    style.legend_below(figure, looks, 3)
+    plots.legend_below(figure, looks, 3)
     axes.set_title("A step, its floor, and what perft takes")
     return figure
 
@@ -127,42 +90,11 @@ def perft(frame: pd.DataFrame):
     Args:
         frame: of `rungs_course.studies.perft_race.perft_race`.
     """
-    figure, axes = style.axes(height=1.4 + 0.45 * len(frame.groupby(["position", "racer"])))
+    figure, axes = plots.axes(height=1.4 + 0.45 * len(frame.groupby(["position", "racer"])))
     rates = frame.assign(rate=frame["leaves"] / frame["seconds"] / 1e6)
     _repeats(axes, rates.assign(name=rates["racer"] + ", " + rates["position"]))
     axes.set_xlabel("million leaves per second (dots: repeats, bars: medians)")
     axes.set_title("Perft, one thread")
-    return figure
-
-
-def gains(
-    frame: pd.DataFrame,
-    baseline: str,
-    ideal: int | None = None,
-    oversubscribed: Container[str] = (),
-):
-    """Draws how many times as fast as `baseline` each racer is, over the number of boards.
-
-    Args:
-        frame: of `rungs_course.studies.parallel.gains`.
-        baseline: the racer that is 1.
-        ideal: a gain drawn as the bound.
-        oversubscribed: racers with more threads or processes than cores, marked as such.
-    """
-    figure, axes = style.axes(height=3.6)
-    for racer, rows, look in style.lines(frame.groupby("racer", sort=False)):
-        too_many = racer in oversubscribed
-        look |= {"linestyle": ":", "markerfacecolor": "white"} if too_many else {}
-        label = f"{racer} (oversubscribed)" if too_many else racer
-        style.band_line(axes, rows, "num_envs", "gain", label, look)
-    axes.axhline(1, color=style.BLACK, linewidth=1)
-    if ideal:
-        look = {"color": style.BLACK, "linestyle": "--", "linewidth": 1}
-        axes.axhline(ideal, label=f"ideal, {ideal}×", **look)
-    axes.set_ylim(0, None)
-    axes.set_ylabel(f"times as fast as {baseline}")
-    style.numbers_below(axes, "boards")
-    style.legend_beside(axes)
     return figure
 
 
@@ -175,8 +107,8 @@ def timelines(frame: pd.DataFrame):
     frames = dict(list(frame.groupby("mode", sort=False)))
     steps = min((rows["work"] == "infer").sum() // 2 for rows in frames.values())
     seconds = frame["end"].max() * min(1, _SHOWN_STEPS / steps)
-    figure, axes = style.axes(height=1.4 + 1.2 * len(frames), nrows=len(frames), squeeze=False)
-    looks = style.fills(("first half of the boards", "second"), (style.BLUE, style.ORANGE))
+    figure, axes = plots.axes(height=1.4 + 1.2 * len(frames), nrows=len(frames), squeeze=False)
+    looks = plots.fills(("first half of the boards", "second"), (plots.BLUE, plots.ORANGE))
     first, second = looks.values()
     for each, (title, rows) in zip(axes[:, 0], frames.items(), strict=True):
         shown = rows[rows["end"] <= seconds]
@@ -188,5 +120,5 @@ def timelines(frame: pd.DataFrame):
         each.set_xlim(0, seconds)
         each.set_title(title, fontsize=9)
     axes[-1, 0].set_xlabel("seconds")
-    style.legend_below(figure, looks, 2)
+    plots.legend_below(figure, looks, 2)
     return figure

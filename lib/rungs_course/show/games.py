@@ -6,8 +6,8 @@ import seaborn as sns
 from IPython.display import display
 
 from rungs._src.chess.actions import NUM_ACTIONS
-from rungs_course.show import diagrams, style
-from rungs_course.show.image import image
+from rungs_course import boards, plots
+from rungs_course.plots import image
 
 
 def plies_of(game: pd.DataFrame, plies: list[int], columns: int = 4):
@@ -18,7 +18,7 @@ def plies_of(game: pd.DataFrame, plies: list[int], columns: int = 4):
         plies: after which plies.
         columns: diagrams in a row, at the most.
     """
-    return diagrams.rows_of(_titled(game[game["ply"].isin(plies)]), columns)
+    return boards.rows_of(_titled(game[game["ply"].isin(plies)]), columns)
 
 
 def _titled(rows: pd.DataFrame):
@@ -43,7 +43,7 @@ def side_by_side(lines: pd.DataFrame, columns: int = 4):
         f"{row.who}\n{(row.ply + 1) // 2}.{'' if row.ply % 2 else '..'} {row.san}"
         for row in shown.itertuples()
     ]
-    return diagrams.rows_of(shown.assign(title=titles).itertuples(), columns)
+    return boards.rows_of(shown.assign(title=titles).itertuples(), columns)
 
 
 def explore_game(game: pd.DataFrame):
@@ -64,10 +64,10 @@ def at_random(positions: pd.DataFrame, games: pd.DataFrame):
         positions: of `rungs_course.studies.games.play_at_random`.
         games: of the same.
     """
-    figure, (left, right) = style.axes(9.5, 3.6, ncols=2)
+    figure, (left, right) = plots.axes(9.5, 3.6, ncols=2)
     shown = positions.assign(ply=positions["ply"] // 10 * 10)
     sns.lineplot(
-        shown, x="ply", y="legal", ax=left, color=style.BLUE, estimator="median",
+        shown, x="ply", y="legal", ax=left, color=plots.BLUE, estimator="median",
         errorbar=("pi", 50),
     )  # fmt: skip
     left.set_ylim(0, None)
@@ -76,7 +76,7 @@ def at_random(positions: pd.DataFrame, games: pd.DataFrame):
     left.set_title("How many actions are legal", fontsize=10)
     left.grid(color="#EEEEEE")
     order = games["reason"].value_counts().index
-    sns.countplot(games, y="reason", order=order, ax=right, color=style.ORANGE)
+    sns.countplot(games, y="reason", order=order, ax=right, color=plots.ORANGE)
     for bars in right.containers:  # none where no game has ended
         right.bar_label(bars, padding=3)
     right.set_xlabel("games that ended")

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rungs_course.show import style
+from rungs_course import plots
 
 
 def rates(times: pd.DataFrame, things: str, title: str):
@@ -39,13 +39,13 @@ def bars(times: pd.DataFrame, ours: str, title: str):
     """
     values = times.assign(rate=times["plies"] / times["seconds"])
     medians = values.groupby("racer")["rate"].median().sort_values()
-    figure, axes = style.axes(height=1.4 + 0.38 * len(medians))
-    colors = [style.BLUE if racer == ours else style.GREY for racer in medians.index]
+    figure, axes = plots.axes(height=1.4 + 0.38 * len(medians))
+    colors = [plots.BLUE if racer == ours else plots.GREY for racer in medians.index]
     axes.barh(medians.index, medians, color=colors)
     for i, (racer, rate) in enumerate(medians.items()):
-        text = style.speed(rate)
+        text = plots.speed(rate)
         if racer != ours and ours in medians:
-            text += f", {style.ratio(medians[ours] / rate)}"
+            text += f", {plots.ratio(medians[ours] / rate)}"
         axes.annotate(text, (rate, i), (4, 0), textcoords="offset points", va="center")
     axes.set_xscale("log")
     axes.set_xlim(medians.min() / 3, medians.max() * 12)
@@ -55,12 +55,12 @@ def bars(times: pd.DataFrame, ours: str, title: str):
 
 
 def _lines(values: pd.DataFrame, what: str, things: str, title: str):
-    figure, axes = style.axes(height=4.6)
-    for racer, rows, look in style.lines(values.groupby("racer", sort=False)):
-        style.median_line(axes, rows.groupby("num_envs")["value"], racer, look)
+    figure, axes = plots.axes(height=4.6)
+    for racer, rows, look in plots.lines(values.groupby("racer", sort=False)):
+        plots.median_line(axes, rows.groupby("num_envs")["value"], racer, look)
     axes.set_yscale("log")
     axes.set_ylabel(what)
-    style.numbers_below(axes, things)
+    plots.numbers_below(axes, things)
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
     axes.set_title(title)
     return figure

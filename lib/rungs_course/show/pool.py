@@ -4,9 +4,9 @@ import ipywidgets
 import pandas as pd
 import seaborn as sns
 
-from rungs_course.show import figures, style
-from rungs_course.show.predict import predict_first
+from rungs_course import plots
 from rungs_course.studies import parallel, sharing
+from rungs_course.widgets import predict_first
 
 # What pieces of work are drawn as.
 _KINDS = {
@@ -19,9 +19,9 @@ _KINDS = {
     "copy": "copy into place",
     "learn": "learn",
 }
-_COLORS = (style.SKY, style.BLACK, style.ORANGE, style.GREY, style.BLUE)
-_LOOKS = style.fills(list(dict.fromkeys(_KINDS.values()))[:5], _COLORS)
-_LOOKS["learn"] = style.fills(("", "learn"), _COLORS[1:3])["learn"]
+_COLORS = (plots.SKY, plots.BLACK, plots.ORANGE, plots.GREY, plots.BLUE)
+_LOOKS = plots.fills(list(dict.fromkeys(_KINDS.values()))[:5], _COLORS)
+_LOOKS["learn"] = plots.fills(("", "learn"), _COLORS[1:3])["learn"]
 
 
 def timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale: bool = False):
@@ -36,7 +36,7 @@ def timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale: bool
     scale = {"ms": 1e3, "s": 1}[unit]
     rows = {title: frame["process"].unique().tolist() for title, frame in frames.items()}
     heights = [1 + len(processes) for processes in rows.values()]
-    figure, axes = style.axes(
+    figure, axes = plots.axes(
         8.0, 0.8 + 0.36 * sum(heights), nrows=len(frames), squeeze=False, height_ratios=heights
     )
     longest = max(frame["end"].max() for frame in frames.values())
@@ -53,7 +53,7 @@ def timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale: bool
         each.set_xlim(0, 1.03 * scale * (longest if same_scale else frame["end"].max()))
         each.set_title(title, fontsize=10)
     axes[-1, 0].set_xlabel({"ms": "milliseconds since the step began", "s": "seconds"}[unit])
-    style.legend_below(figure, {kind: _LOOKS[kind] for kind in _LOOKS if kind in drawn}, 4)
+    plots.legend_below(figure, {kind: _LOOKS[kind] for kind in _LOOKS if kind in drawn}, 4)
     return figure
 
 
@@ -63,7 +63,7 @@ def parts(tables: dict[str, pd.DataFrame]):
     Args:
         tables: of `rungs_course.studies.pool_timeline.parts`, by name.
     """
-    figure, axes = style.axes(8.0, 1.8 + 0.5 * len(tables))
+    figure, axes = plots.axes(8.0, 1.8 + 0.5 * len(tables))
     for at, table in enumerate(tables.values()):
         medians = kinds(table)
         left = 0.0
@@ -71,13 +71,13 @@ def parts(tables: dict[str, pd.DataFrame]):
             width = 100 * seconds / medians.sum()
             axes.barh(at, width, left=left, **_LOOKS[kind])
             left += width
-        axes.text(101, at, f"{style.duration(medians.sum())}", va="center")
+        axes.text(101, at, f"{plots.duration(medians.sum())}", va="center")
     axes.set_yticks(range(len(tables)), list(tables))
     axes.invert_yaxis()
     axes.set_xlim(0, 112)
     axes.set_xticks(range(0, 101, 20))
     axes.set_xlabel("per cent of a step, along the worker that answers last")
-    style.legend_below(figure, {kind: _LOOKS[kind] for kind in medians.index}, 3)
+    plots.legend_below(figure, {kind: _LOOKS[kind] for kind in medians.index}, 3)
     axes.set_title("What a step of a pool is made of")
     return figure
 
@@ -107,9 +107,9 @@ def ways(times: pd.DataFrame, chosen: tuple[str, ...], title: str, cores: int):
     chosen = tuple(way for way in chosen if way in wide)
     ratios = wide.rdiv(wide["python"], axis=0)[[*chosen]]
     long = ratios.melt(ignore_index=False, var_name="way", value_name="gain").reset_index()
-    figure, axes = style.axes(8.0, 3.8)
+    figure, axes = plots.axes(8.0, 3.8)
     look = {"hue": "way", "hue_order": chosen, "dodge": True, "ax": axes, "legend": False}
-    palette = [style.BLUE, style.ORANGE, style.SKY, style.GREY][: len(chosen)]
+    palette = [plots.BLUE, plots.ORANGE, plots.SKY, plots.GREY][: len(chosen)]
     sns.stripplot(long, x="num_envs", y="gain", palette=palette, alpha=0.5, size=4, **look)
     look |= {"legend": True, "dodge": 0.8 - 0.8 / len(chosen), "linestyle": "none"}
     markers = ["o", "s", "^", "D"][: len(chosen)]
@@ -117,8 +117,8 @@ def ways(times: pd.DataFrame, chosen: tuple[str, ...], title: str, cores: int):
         long, x="num_envs", y="gain", palette=palette, markers=markers, errorbar=None,
         estimator="median", markersize=7, **look,
     )  # fmt: skip
-    axes.axhline(1, color=style.BLACK, linewidth=1)
-    axes.axhline(cores, color=style.BLACK, linewidth=1, linestyle="--")
+    axes.axhline(1, color=plots.BLACK, linewidth=1)
+    axes.axhline(cores, color=plots.BLACK, linewidth=1, linestyle="--")
     axes.text(-0.45, cores, f"a loop on each of {cores} cores", va="bottom", fontsize="small")
     axes.set_ylim(0, None)
     axes.set_xlabel("boards")
@@ -143,14 +143,14 @@ def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidge
     table = parallel.gains(known, "python")
 
     def draw(choice, guess, gain):
-        figure = figures.gains(table, "python", ideal=cores)
+        figure = plots.gains(table, "python", ideal=cores)
         (axes,) = figure.axes
         look = {"markersize": 12, "linestyle": "none", "zorder": 4}
         boards = choice["num_envs"]
-        axes.plot(boards, guess, "*", color=style.BLACK, label="your guess", **look)
+        axes.plot(boards, guess, "*", color=plots.BLACK, label="your guess", **look)
         if gain:
             axes.plot(boards, gain, "X", color="#D55E00", label="measured now", **look)
-        style.legend_beside(axes)
+        plots.legend_beside(axes)
         axes.set_title(f"{boards} boards, {choice['workers']} processes, {choice['transport']}")
         return figure
 

@@ -6,8 +6,8 @@ import pandas as pd
 import seaborn as sns
 from IPython.display import display
 
-from rungs_course.show import style
-from rungs_course.show.image import image
+from rungs_course import plots
+from rungs_course.plots import image
 from rungs_course.studies.counting import amdahl
 
 _FACTORS = np.geomspace(1, 100, 60)
@@ -19,14 +19,14 @@ def aging(times: pd.DataFrame):
     Args:
         times: of `rungs_course.studies.counting.race_counting`, raced without a warm-up.
     """
-    figure, axes = style.axes(height=3.6)
+    figure, axes = plots.axes(height=3.6)
     steps = (times["plies"] // times["num_envs"]).iloc[0]
     length = steps + -(-steps // 4)  # a race plays a quarter more, untimed
     group = times["repeat"] // 3
     shown = times.assign(
         age=(3 * group + 1.5) * length, microseconds=times["seconds"] / times["plies"] * 1e6
     )
-    look = {"hue": "racer", "style": "racer", "palette": [style.ORANGE, style.BLUE]}
+    look = {"hue": "racer", "style": "racer", "palette": [plots.ORANGE, plots.BLUE]}
     look |= {"markers": ["o", "s"], "estimator": "median", "errorbar": ("pi", 100)}
     sns.lineplot(shown, x="age", y="microseconds", ax=axes, **look)
     axes.set_ylim(0, None)
@@ -46,7 +46,7 @@ def amdahl_lines(shares: pd.DataFrame, chosen: str, times_as_fast: float):
         chosen: the part whose line is marked, and its limit.
         times_as_fast: where it is marked.
     """
-    figure, axes = style.axes(width=8.0, height=4.2)
+    figure, axes = plots.axes(width=8.0, height=4.2)
     share = shares.set_index("part")["share"]
     ends = amdahl(share, _FACTORS[-1]).sort_values()
     gap = 0.055 * (1 / (1 - share.max()) - 1)
@@ -54,14 +54,14 @@ def amdahl_lines(shares: pd.DataFrame, chosen: str, times_as_fast: float):
     for part, end in ends.items():
         above = max(end, above + gap)  # names that would lie on one another are moved up
         marked = part == chosen
-        look = {"color": style.BLUE if marked else style.GREY, "linewidth": 2.5 if marked else 1.2}
+        look = {"color": plots.BLUE if marked else plots.GREY, "linewidth": 2.5 if marked else 1.2}
         axes.plot(_FACTORS, amdahl(share[part], _FACTORS), label=part, zorder=2 + marked, **look)
         words = {"fontweight": "bold" if marked else "normal", "fontsize": "small"}
         axes.text(_FACTORS[-1] * 1.06, above, f"{part}, {share[part]:.0%}", va="center", **words)
     limit, gained = 1 / (1 - share[chosen]), amdahl(share[chosen], times_as_fast)
-    axes.axhline(limit, color=style.BLUE, linestyle="--", linewidth=1)
-    axes.text(1.05, limit, f"if it took no time: {style.ratio(limit)}", va="bottom")
-    axes.plot(times_as_fast, gained, "o", color=style.BLUE, markersize=9, zorder=4)
+    axes.axhline(limit, color=plots.BLUE, linestyle="--", linewidth=1)
+    axes.text(1.05, limit, f"if it took no time: {plots.ratio(limit)}", va="bottom")
+    axes.plot(times_as_fast, gained, "o", color=plots.BLUE, markersize=9, zorder=4)
     axes.set_xscale("log")
     axes.set_xlim(1, _FACTORS[-1])
     axes.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1×", "2×", "5×", "10×", "20×", "50×", "100×"])
@@ -69,7 +69,7 @@ def amdahl_lines(shares: pd.DataFrame, chosen: str, times_as_fast: float):
     axes.set_ylim(1 - gap, 1 / (1 - share.max()) + 2 * gap)
     axes.set_xlabel("how many times as fast that part becomes")
     axes.set_ylabel("how many times as fast a step becomes")
-    axes.set_title(f"{chosen} {times_as_fast:g} times as fast: a step {style.ratio(gained)}")
+    axes.set_title(f"{chosen} {times_as_fast:g} times as fast: a step {plots.ratio(gained)}")
     axes.grid(color="#EEEEEE")
     return figure
 

@@ -5,8 +5,8 @@ import pandas as pd
 import seaborn as sns
 from IPython.display import display
 
-from rungs_course.show import style
-from rungs_course.show.image import image
+from rungs_course import plots
+from rungs_course.plots import image
 from rungs_course.studies.ranks import WORKS, ring, typical_step
 
 
@@ -18,9 +18,9 @@ def step(found: pd.DataFrame, steps: dict[str, int] | None = None):
         steps: which, by transport; None: of each one of median length.
     """
     chosen = steps or {each: typical_step(found, each) for each in found["transport"].unique()}
-    figure, axes = style.axes(8.0, 1.4 + 1.3 * len(chosen), nrows=len(chosen), squeeze=False)
-    colors = (style.BLACK, style.SKY, style.GREY, style.BLUE, style.ORANGE)
-    looks = style.fills(WORKS, colors)
+    figure, axes = plots.axes(8.0, 1.4 + 1.3 * len(chosen), nrows=len(chosen), squeeze=False)
+    colors = (plots.BLACK, plots.SKY, plots.GREY, plots.BLUE, plots.ORANGE)
+    looks = plots.fills(WORKS, colors)
     for each, (transport, number) in zip(axes[:, 0], chosen.items(), strict=True):
         rows = found[(found["transport"] == transport) & (found["step"] == number)]
         ranks = rows["rank"].nunique()
@@ -34,7 +34,7 @@ def step(found: pd.DataFrame, steps: dict[str, int] | None = None):
         each.grid(False)
         each.set_title(f"{transport}, step {number}", fontsize="medium")
     axes[-1, 0].set_xlabel("microseconds since the order")
-    style.legend_below(figure, looks, len(WORKS))
+    plots.legend_below(figure, looks, len(WORKS))
     return figure
 
 
@@ -42,7 +42,7 @@ def _order(axes, rows: pd.DataFrame) -> None:
     """Draws the order's way from rank 0 to each of the others."""
     begun = rows.loc[rows["rank"] == 0, "begin"].iloc[0] * 1e6
     for row in rows[rows["rank"] > 0].itertuples():
-        arrow = {"arrowstyle": "->", "color": style.BLACK}
+        arrow = {"arrowstyle": "->", "color": plots.BLACK}
         axes.annotate("", (row.end * 1e6, row.rank - 0.3), (begun, 0.3), arrowprops=arrow)
 
 
@@ -50,7 +50,7 @@ def _meetings(axes, rows: pd.DataFrame, ranks: int) -> None:
     """Draws when the last rank came to each meeting."""
     turns = rows.sort_values("begin").groupby("rank").cumcount()
     for moment in rows.sort_values("begin").groupby(turns)["begin"].max() * 1e6:
-        axes.plot([moment, moment], [-0.5, ranks - 0.5], ":", color=style.BLACK, linewidth=1)
+        axes.plot([moment, moment], [-0.5, ranks - 0.5], ":", color=plots.BLACK, linewidth=1)
 
 
 def explore_step(found: pd.DataFrame):
@@ -82,7 +82,7 @@ def ring_rounds(ranks: int):
     """
     counts = ring(ranks)
     rounds = len(counts)
-    figure, axes = style.axes(1.2 * rounds + 0.6, 1.9, ncols=rounds, sharey=True, squeeze=False)
+    figure, axes = plots.axes(1.2 * rounds + 0.6, 1.9, ncols=rounds, sharey=True, squeeze=False)
     for number, (each, now) in enumerate(zip(axes[0], counts, strict=True)):
         whole = {"vmin": 0, "vmax": ranks, "cmap": "Blues", "cbar": False, "linewidths": 1}
         sns.heatmap(now, annot=True, ax=each, square=True, **whole)

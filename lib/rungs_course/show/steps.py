@@ -4,7 +4,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.colors import LogNorm
 
-from rungs_course.show import style
+from rungs_course import plots
 from rungs_course.studies.steps import ALL
 
 
@@ -15,19 +15,19 @@ def waterfall(table: pd.DataFrame, floor: float | None = None):
         table: of `rungs_course.studies.steps.waterfall`.
         floor: nanoseconds of merely writing the outputs, drawn as the bound.
     """
-    figure, axes = style.axes(8.0, 1.4 + 0.38 * len(table))
+    figure, axes = plots.axes(8.0, 1.4 + 0.38 * len(table))
     times = table["nanoseconds"]
     for i, row in enumerate(table.itertuples()):
         before = times.iloc[max(i - 1, 0)]
         left, right = sorted((row.nanoseconds, before))
-        color = style.BLUE if row.relative >= 1 else style.ORANGE
+        color = plots.BLUE if row.relative >= 1 else plots.ORANGE
         if i == 0:
-            left, color = 0, style.GREY
-        hatch = {"hatch": "///", "edgecolor": "white"} if color == style.ORANGE else {}
+            left, color = 0, plots.GREY
+        hatch = {"hatch": "///", "edgecolor": "white"} if color == plots.ORANGE else {}
         axes.barh(i, right - left, left=left, color=color, **hatch)
         axes.plot([row.nanoseconds] * 2, [i - 0.4, min(i + 1.4, len(table) - 0.6)], color="black")
-        gain = f"  {style.ratio(row.relative)}" if i else ""
-        text = f"{style.duration(row.nanoseconds * 1e-9)}{gain}"
+        gain = f"  {plots.ratio(row.relative)}" if i else ""
+        text = f"{plots.duration(row.nanoseconds * 1e-9)}{gain}"
         axes.annotate(text, (right, i), (5, 0), textcoords="offset points", va="center")
     names = [f"{row.idea}  [{row.racer}]" for row in table.itertuples()]
     axes.set_yticks(range(len(table)), names)
@@ -35,7 +35,7 @@ def waterfall(table: pd.DataFrame, floor: float | None = None):
     axes.set_xscale("log")
     axes.set_xlim(min(times.min(), floor or times.min()) / 1.5, times.max() * 12)
     if floor:
-        axes.axvline(floor, color=style.BLACK, linestyle="--", zorder=0)
+        axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
         axes.text(floor, -0.75, " bound: only writing the outputs", fontsize="small")
     axes.grid(axis="x", color="#DDDDDD")
     axes.set_xlabel("time of a ply (logarithmic), and how many times as fast as the row above")
@@ -49,16 +49,16 @@ def flags(table: pd.DataFrame):
     Args:
         table: rows are versions, columns are flags.
     """
-    figure, axes = style.axes(7.0, 1.6 + 0.4 * len(table))
+    figure, axes = plots.axes(7.0, 1.6 + 0.4 * len(table))
     gains = table.div(table.min(axis=1), axis=0)
-    texts = table.map(lambda ns: style.duration(ns * 1e-9))
+    texts = table.map(lambda ns: plots.duration(ns * 1e-9))
     names = [flags.replace(" ", "\n") for flags in table.columns]
     sns.heatmap(
         gains,
         annot=texts,
         fmt="",
         norm=LogNorm(1, gains.to_numpy().max() * 1.01),
-        cmap=sns.light_palette(style.BLUE, as_cmap=True),
+        cmap=sns.light_palette(plots.BLUE, as_cmap=True),
         cbar_kws={"label": "times the row's fastest"},
         linewidths=1,
         xticklabels=names,
@@ -76,10 +76,10 @@ def work(counts: pd.DataFrame):
     Args:
         counts: of `rungs_course.studies.steps.instructions`.
     """
-    figure, axes = style.axes(9.0, 1.2 + 0.34 * len(counts), ncols=2, sharey=True)
+    figure, axes = plots.axes(9.0, 1.2 + 0.34 * len(counts), ncols=2, sharey=True)
     names = counts["racer"].map(dict(ALL))
     for each, column in zip(axes, ("instructions", "mispredicted"), strict=True):
-        sns.barplot(x=counts[column], y=names, color=style.BLUE, ax=each)
+        sns.barplot(x=counts[column], y=names, color=plots.BLUE, ax=each)
         for i, value in enumerate(counts[column]):
             each.annotate(
                 f"{value:,.0f}" if value >= 10 else f"{value:.1f}",

@@ -7,8 +7,8 @@ import seaborn as sns
 from IPython.display import display
 
 from rungs._src.core.memory import CACHE_LINE
-from rungs_course.show import style
-from rungs_course.show.image import image
+from rungs_course import plots
+from rungs_course.plots import image
 from rungs_course.studies.teams import StepCost, moves
 
 _SHOWN_LINES = 3
@@ -22,8 +22,8 @@ def cache_lines(written: pd.DataFrame):
         written: of `rungs_course.studies.teams.writes`, of two threads.
     """
     ways = written["way"].unique()
-    figure, axes = style.axes(8.0, 3.9, nrows=2, ncols=len(ways), squeeze=False)
-    looks = style.fills(("core 0", "core 1"), (style.BLUE, style.ORANGE))
+    figure, axes = plots.axes(8.0, 3.9, nrows=2, ncols=len(ways), squeeze=False)
+    looks = plots.fills(("core 0", "core 1"), (plots.BLUE, plots.ORANGE))
     for (memory, time), way in zip(axes.T, ways, strict=True):
         rows = written[written["way"] == way]
         _memory(memory, rows[rows["line"] < _SHOWN_LINES], looks)
@@ -32,7 +32,7 @@ def cache_lines(written: pd.DataFrame):
         memory.set_title(f"{way}: lines move {count} times", fontsize="medium")
     axes[0, 0].set_yticks(range(_SHOWN_LINES), [f"line {n}" for n in range(_SHOWN_LINES)])
     axes[1, 0].set_yticks([0, 1], ["core 0", "core 1"])
-    style.legend_below(figure, looks, 2)
+    plots.legend_below(figure, looks, 2)
     return figure
 
 
@@ -41,7 +41,7 @@ def _memory(axes, rows: pd.DataFrame, looks: dict) -> None:
     places = CACHE_LINE // 4
     for line in range(_SHOWN_LINES):
         for place in range(places):
-            empty = {"facecolor": "white", "edgecolor": style.GREY}
+            empty = {"facecolor": "white", "edgecolor": plots.GREY}
             axes.barh(line, 0.94, left=place, height=0.8, linewidth=0.4, **empty)
     for row in rows.itertuples():
         look = looks[f"core {row.thread}"]
@@ -58,10 +58,10 @@ def _memory(axes, rows: pd.DataFrame, looks: dict) -> None:
 def _line_over_time(axes, rows: pd.DataFrame, looks: dict) -> None:
     """Draws at which core a line is, and each write to it."""
     when = rows["time"] + rows["thread"] / 2
-    axes.plot(when, rows["thread"], color=style.GREY, linewidth=1)
+    axes.plot(when, rows["thread"], color=plots.GREY, linewidth=1)
     for core, mine in rows.groupby("thread"):
         color = looks[f"core {core}"]["facecolor"]
-        marker = style.MARKERS[core]
+        marker = plots.MARKERS[core]
         axes.plot(mine["time"] + core / 2, mine["thread"], marker, color=color, markersize=5)
     axes.set_ylim(1.5, -0.5)
     axes.set_xlim(-0.7, 16)
@@ -77,12 +77,12 @@ def lost(shares: pd.DataFrame):
     Args:
         shares: of `rungs_course.studies.teams.parts`.
     """
-    figure, axes = style.axes(height=3.4)
+    figure, axes = plots.axes(height=3.4)
     named = shares.assign(
         boards=shares["num_envs"].astype(str) + " boards", per=shares["share"] * 100
     )
     kinds = list(dict.fromkeys(named["boards"]))
-    look = {"palette": dict(zip(kinds, style.COLORS, strict=False)), "hue_order": kinds}
+    look = {"palette": dict(zip(kinds, plots.COLORS, strict=False)), "hue_order": kinds}
     sns.stripplot(
         named, x="per", y="part", hue="boards", dodge=True, jitter=0.08, size=4, ax=axes, **look
     )
@@ -101,7 +101,7 @@ def lost(shares: pd.DataFrame):
         ax=axes,
         **look,
     )
-    axes.axvline(0, color=style.BLACK, linewidth=1)
+    axes.axvline(0, color=plots.BLACK, linewidth=1)
     axes.set_xscale("symlog", linthresh=100)  # beside busy neighbours some are thousands
     low, high = axes.get_xlim()
     ticks = (-10_000, -1000, -100, -50, -25, 0, 25, 50, 100, 1000, 10_000)
@@ -134,21 +134,21 @@ def speedups(
         workers: what shares the boards: "threads" or "ranks".
     """
     changed = StepCost(cost.ply, cost.call, cost.meeting if meeting is None else meeting)
-    figure, axes = style.axes(height=3.6)
+    figure, axes = plots.axes(height=3.6)
     gains = np.array([changed.speedup(np.array(boards), int(number)) for number in _THREADS])
-    axes.plot(_THREADS, _THREADS, "--", color=style.BLACK, linewidth=1, label="a gain for each")
-    label = f"{boards:,} boards, meeting {style.duration(changed.meeting)}"
-    axes.plot(_THREADS, gains, "o-", color=style.BLUE, label=f"foretold: {label}")
+    axes.plot(_THREADS, _THREADS, "--", color=plots.BLACK, linewidth=1, label="a gain for each")
+    label = f"{boards:,} boards, meeting {plots.duration(changed.meeting)}"
+    axes.plot(_THREADS, gains, "o-", color=plots.BLUE, label=f"foretold: {label}")
     gain = float(changed.speedup(np.array(boards), threads))
-    axes.plot(threads, gain, "D", color=style.ORANGE, markersize=9, label=f"{threads} {workers}")
-    axes.annotate(style.ratio(gain), (threads, gain), (8, -12), textcoords="offset points")
+    axes.plot(threads, gain, "D", color=plots.ORANGE, markersize=9, label=f"{threads} {workers}")
+    axes.annotate(plots.ratio(gain), (threads, gain), (8, -12), textcoords="offset points")
     here = measured[measured["num_envs"] == boards]
     if len(here):
         axes.plot(
             here["threads"],
             here["speedup"],
             "*",
-            color=style.BLACK,
+            color=plots.BLACK,
             markersize=13,
             label="measured here",
         )

@@ -1,14 +1,9 @@
 """Figures of whole systems that learn, and of what they have learnt."""
 
-import matplotlib.patches
-import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs._src.train.ppo import PARTS
-from rungs_course.show import style
-
-_FILLS = style.fills(PARTS, (style.ORANGE, style.BLACK, style.GREY, style.SKY))
+from rungs_course import plots
 
 
 def throughput(updates: pd.DataFrame):
@@ -17,48 +12,20 @@ def throughput(updates: pd.DataFrame):
     Args:
         updates: of `rungs_course.studies.full_system.race_updates`; the racer "null" is that line.
     """
-    figure, axes = style.axes(height=4.4)
+    figure, axes = plots.axes(height=4.4)
     total = updates.groupby(["racer", "num_envs", "repeat"], sort=False)["seconds"].sum()
     rates = (1 / total).rename("rate").reset_index()
     null = rates[rates["racer"] == "null"].groupby("num_envs")["rate"].median()
     label = "an environment that costs nothing"
-    axes.plot(null.index, null, color=style.BLACK, linestyle="--", label=label, zorder=3)
-    for racer, rows, look in style.lines(
+    axes.plot(null.index, null, color=plots.BLACK, linestyle="--", label=label, zorder=3)
+    for racer, rows, look in plots.lines(
         rates[rates["racer"] != "null"].groupby("racer", sort=False)
     ):
-        style.median_line(axes, rows.groupby("num_envs")["rate"], racer, look)
+        plots.median_line(axes, rows.groupby("num_envs")["rate"], racer, look)
     axes.set_yscale("log")
     axes.set_ylabel("updates per second")
-    style.boards_below(axes)
+    plots.boards_below(axes)
     axes.set_title("Training, one update per step of all boards")
-    return figure
-
-
-def parts(updates: pd.DataFrame, names: str, title: str):
-    """Draws what an update's time is made of, a stacked bar for each of some systems.
-
-    Args:
-        updates: of `rungs_course.studies.full_system.race_learners`.
-        names: the column that says which system a row is of.
-        title: the figure's.
-    """
-    medians = updates.groupby([names, "part"], sort=False)["seconds"].median().unstack() * 1e3
-    medians = medians.loc[medians.sum(axis=1).sort_values(ascending=False).index]
-    figure, axes = style.axes(height=1.6 + 0.5 * len(medians))
-    left = np.zeros(len(medians))
-    for part in PARTS:
-        axes.barh(medians.index, medians[part], left=left, **_FILLS[part])
-        left += medians[part].to_numpy()
-    for i, (total, generate) in enumerate(zip(left, medians["generate"], strict=True)):
-        text = f"{style.duration(total / 1e3)}, {generate / total:.1%} to generate"
-        axes.annotate(text, (total, i), (4, 0), textcoords="offset points", va="center")
-    axes.invert_yaxis()
-    axes.margins(x=0.45)
-    axes.set_xlim(0, None)
-    axes.set_xlabel("milliseconds per update")
-    handles = [matplotlib.patches.Patch(label=part, **_FILLS[part]) for part in PARTS]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
-    axes.set_title(title)
     return figure
 
 
@@ -72,7 +39,7 @@ def overlap(gains: pd.DataFrame):
         gains: of `rungs_course.studies.overlap.gains`.
     """
     threads = gains["network_threads"].unique().tolist()
-    figure, panels = style.axes(
+    figure, panels = plots.axes(
         width=3.8 * len(threads), height=3.8, ncols=len(threads), sharey=True, squeeze=False
     )
     long = gains.rename(columns=_CAUSES).melt(
@@ -80,7 +47,7 @@ def overlap(gains: pd.DataFrame):
     )
     for axes, count in zip(panels[0], threads, strict=True):
         rows = long[long["network_threads"] == count]
-        colors = (style.SKY, style.ORANGE, style.BLUE)
+        colors = (plots.SKY, plots.ORANGE, plots.BLUE)
         look = {"markers": ["o", "s", "^"], "linestyles": "none", "dodge": 0.5, "linewidth": 1.5}
         seaborn.pointplot(
             rows,
@@ -95,8 +62,8 @@ def overlap(gains: pd.DataFrame):
         )
         for x, bound in enumerate(rows.groupby("num_envs")["bound"].median()):
             label = "bound of working at once" if x == 0 else None
-            axes.hlines(bound, x - 0.45, x + 0.45, color=style.BLACK, linestyle="--", label=label)
-        axes.axhline(1, color=style.GREY, zorder=0)
+            axes.hlines(bound, x - 0.45, x + 0.45, color=plots.BLACK, linestyle="--", label=label)
+        axes.axhline(1, color=plots.GREY, zorder=0)
         axes.set_title(f"the network on {count} thread{'s'[: count > 1]}")
         axes.set_xlabel("boards")
         handles, names = axes.get_legend_handles_labels()
@@ -113,11 +80,11 @@ def models(updates: pd.DataFrame):
     Args:
         updates: of `rungs_course.studies.bottleneck.by_model`.
     """
-    figure, axes = style.axes(height=3.8)
+    figure, axes = plots.axes(height=3.8)
     total = updates.groupby(["width", "num_envs", "repeat", "positions"])["seconds"].sum()
     rates = total.reset_index()
     rates["rate"] = rates["positions"] / rates["seconds"]
-    colors = style.COLORS[: rates["width"].nunique()]
+    colors = plots.COLORS[: rates["width"].nunique()]
     look = {"markers": True, "dashes": False, "errorbar": ("pi", 50), "palette": list(colors)}
     seaborn.lineplot(
         rates,
@@ -131,7 +98,7 @@ def models(updates: pd.DataFrame):
     )
     axes.set_ylim(0, None)
     axes.set_ylabel("positions per second")
-    style.boards_below(axes)
+    plots.boards_below(axes)
     axes.get_legend().set_title("units of the network")
     axes.set_title("Training: smaller models, larger batches")
     return figure
@@ -145,20 +112,20 @@ def learning(evaluations: pd.DataFrame, over: str):
         over: "seconds", and there is a line per rung; or "steps", over which all rungs have one
             curve, with a marker where each stopped.
     """
-    figure, axes = style.axes(height=4.4)
-    groups = style.lines(evaluations.groupby("rung", sort=False))
+    figure, axes = plots.axes(height=4.4)
+    groups = plots.lines(evaluations.groupby("rung", sort=False))
     if over == "steps":
         once = evaluations.sort_values("steps").drop_duplicates("steps")
-        style.band_line(axes, once, over, "score", "all rungs", {"color": style.GREY})
+        plots.band_line(axes, once, over, "score", "all rungs", {"color": plots.GREY})
         for rung, rows, look in groups:
             last = rows.iloc[-1]
             axes.plot(last["steps"], last["score"], label=f"{rung} stopped", ls="none", **look)
     else:
         for rung, rows, look in groups:
-            style.band_line(axes, rows, over, "score", rung, look)
-    axes.axhline(0.5, color=style.BLACK, linestyle=":", linewidth=1)
+            plots.band_line(axes, rows, over, "score", rung, look)
+    axes.axhline(0.5, color=plots.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0.4, 1.0)
     axes.set_ylabel("score per game against random play")
-    style.training_below(figure, axes, over)
+    plots.training_below(figure, axes, over)
     axes.set_title({"steps": "Over steps: one curve", "seconds": "Over time: the rungs"}[over])
     return figure

@@ -6,8 +6,8 @@ import matplotlib.patches
 import pandas as pd
 from IPython.display import display
 
-from rungs_course.show import diagrams, style
-from rungs_course.show.image import image
+from rungs_course import boards, plots
+from rungs_course.plots import image
 
 _MOVES = 7  # of the root that are drawn, those most visited at the end
 _MARKED = 3  # of these, that have a marker over the simulations
@@ -22,11 +22,11 @@ def root(grown: pd.DataFrame, fen: str, simulation: int):
         fen: the position.
         simulation: after how many; the last table at or before it is drawn.
     """
-    figure, (board, shares, values) = style.axes(
+    figure, (board, shares, values) = plots.axes(
         10.5, 3.4, ncols=3, gridspec_kw={"width_ratios": (1, 1.2, 1)}
     )
     rows = _after(grown, simulation)
-    diagrams.position(board, fen)
+    boards.position(board, fen)
     for row in rows.itertuples():
         if row.visits:
             _arrow(board, row.uci, row.visits / max(1, rows["visits"].max()))
@@ -36,16 +36,16 @@ def root(grown: pd.DataFrame, fen: str, simulation: int):
     place = range(len(shown))
     half = 0.38
     shares.barh(
-        [at - half / 2 for at in place], shown["prior"], half, color=style.SKY, label="prior"
+        [at - half / 2 for at in place], shown["prior"], half, color=plots.SKY, label="prior"
     )
     shares.barh(
-        [at + half / 2 for at in place], shown["visits"] / max(1, count), half, color=style.BLUE,
-        hatch=style.HATCHES[1], edgecolor="white", label="share of visits",
+        [at + half / 2 for at in place], shown["visits"] / max(1, count), half, color=plots.BLUE,
+        hatch=plots.HATCHES[1], edgecolor="white", label="share of visits",
     )  # fmt: skip
     shares.set(yticks=place, yticklabels=shown.index, xlim=(0, 1), xlabel="share")
     shares.legend(frameon=False, fontsize=8, loc="lower right")
-    values.barh(place, shown["value"].fillna(0), color=style.ORANGE)
-    values.axvline(0, color=style.BLACK, linewidth=0.8)
+    values.barh(place, shown["value"].fillna(0), color=plots.ORANGE)
+    values.axvline(0, color=plots.BLACK, linewidth=0.8)
     values.set(yticks=place, yticklabels=[], xlim=(-1, 1), xlabel="value, -1 lost to +1 won")
     for axes in (shares, values):
         axes.invert_yaxis()
@@ -57,15 +57,15 @@ def growth(grown: pd.DataFrame):
 
     The moves most visited at the end have markers, the others are grey: many lie on one another.
     """
-    figure, (visits, values) = style.axes(9.5, 3.6, ncols=2)
+    figure, (visits, values) = plots.axes(9.5, 3.6, ncols=2)
     shown = _shown(grown)
     others = grown[~grown["move"].isin(shown[:_MARKED])]
     for i, (_, rows) in enumerate(others.groupby("move")):
-        grey = {"color": style.GREY, "linewidth": 0.8, "label": "another move" if i == 0 else None}
+        grey = {"color": plots.GREY, "linewidth": 0.8, "label": "another move" if i == 0 else None}
         visits.plot(rows["simulation"], rows["visits"], **grey)
         values.plot(rows["simulation"], rows["value"], **grey | {"label": None})
     moves = [(name, grown[grown["move"] == name]) for name in shown[:_MARKED]]
-    for i, (move, rows, look) in enumerate(style.lines(moves)):
+    for i, (move, rows, look) in enumerate(plots.lines(moves)):
         every = max(_MARKED, len(rows) // 4)
         marked = {"markevery": (i * every // _MARKED, every)} | look  # in turns
         visits.plot(rows["simulation"], rows["visits"], label=move, **marked)
@@ -89,15 +89,15 @@ def tree(nodes: pd.DataFrame):
     places: dict[int, float] = {}
     _place(0, children, places, [0])
     depth = int(kept["depth"].max())
-    figure, axes = style.axes(10, 1.2 + 1.05 * depth)
+    figure, axes = plots.axes(10, 1.2 + 1.05 * depth)
     most = kept["visits"].max()
     for node, row in kept.iterrows():
         x, y = places[node], -row["depth"]
         if row["parent"] >= 0:
             above = places[row["parent"]], 1 - row["depth"]
             width = 0.5 + 4 * row["visits"] / most
-            axes.plot([x, above[0]], [y, above[1]], color=style.GREY, linewidth=width, zorder=1)
-        shade = {"facecolor": style.ORANGE if row["end"] else style.SKY, "edgecolor": style.BLACK}
+            axes.plot([x, above[0]], [y, above[1]], color=plots.GREY, linewidth=width, zorder=1)
+        shade = {"facecolor": plots.ORANGE if row["end"] else plots.SKY, "edgecolor": plots.BLACK}
         axes.scatter(x, y, s=40 + 260 * row["visits"] / most, zorder=2, **shade)
         if row["parent"] >= 0 and row["visits"] > most / 15:
             axes.annotate(
@@ -108,8 +108,8 @@ def tree(nodes: pd.DataFrame):
     axes.set_ylim(-depth - 0.8, 0.5)
     axes.grid(visible=False)
     marks = {
-        "a position": {"facecolor": style.SKY},
-        "the game is over": {"facecolor": style.ORANGE},
+        "a position": {"facecolor": plots.SKY},
+        "the game is over": {"facecolor": plots.ORANGE},
     }
     handles = [matplotlib.patches.Patch(label=name, **look) for name, look in marks.items()]
     axes.legend(handles=handles, frameon=False, fontsize=8, loc="upper right")
@@ -144,7 +144,7 @@ def _shown(grown: pd.DataFrame) -> list[str]:
 def _arrow(axes, uci: str, share: float) -> None:
     move = chess.Move.from_uci(uci)
     ends = [(square % 8 + 0.5, square // 8 + 0.5) for square in (move.from_square, move.to_square)]
-    look = {"color": style.BLUE, "alpha": 0.15 + 0.75 * share, "linewidth": 0.5 + 3.5 * share}
+    look = {"color": plots.BLUE, "alpha": 0.15 + 0.75 * share, "linewidth": 0.5 + 3.5 * share}
     axes.annotate("", ends[1], ends[0], arrowprops={"arrowstyle": "-|>", **look})
 
 

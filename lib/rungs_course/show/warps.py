@@ -4,8 +4,8 @@ import ipywidgets
 import pandas as pd
 from IPython.display import display
 
-from rungs_course.show import style
-from rungs_course.show.image import image
+from rungs_course import plots
+from rungs_course.plots import image
 from rungs_course.studies.cuda import LINE, SECTOR, WARP
 
 _LOOPS = {
@@ -24,9 +24,9 @@ def warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
         lanes: threads of a warp.
     """
     rows = followed[(followed["ply"] == ply) & (followed["board"] < lanes)]
-    figure, axes = style.axes(8.0, 1.6 + 0.1 * lanes, ncols=2)
-    looks = style.fills(("works", "waits for its warp"), (style.BLUE, "white"))
-    looks["waits for its warp"]["edgecolor"] = style.GREY
+    figure, axes = plots.axes(8.0, 1.6 + 0.1 * lanes, ncols=2)
+    looks = plots.fills(("works", "waits for its warp"), (plots.BLUE, "white"))
+    looks["waits for its warp"]["edgecolor"] = plots.GREY
     for each, (loop, title) in zip(axes, _LOOPS.items(), strict=True):
         longest = rows[loop].max()
         each.barh(rows["board"], rows[loop], **looks["works"])
@@ -40,7 +40,7 @@ def warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
         each.set_yticks(shown, [f"lane {lane}" for lane in shown])
         each.invert_yaxis()
         each.grid(False)
-    style.legend_below(figure, looks, 2)
+    plots.legend_below(figure, looks, 2)
     return figure
 
 
@@ -73,10 +73,10 @@ def layouts(found: pd.DataFrame):
         found: of `rungs_course.studies.cuda.fetched`.
     """
     names = found["layout"].unique()
-    figure, axes = style.axes(8.0, 3.2, ncols=len(names))
+    figure, axes = plots.axes(8.0, 3.2, ncols=len(names))
     names_of = ("asked for", "fetched as well", "not fetched")
-    looks = style.fills(names_of, (style.BLUE, style.SKY, "white"))
-    looks["not fetched"] |= {"edgecolor": style.GREY, "hatch": ""}
+    looks = plots.fills(names_of, (plots.BLUE, plots.SKY, "white"))
+    looks["not fetched"] |= {"edgecolor": plots.GREY, "hatch": ""}
     for each, (name, rows) in zip(axes, found.groupby("layout", sort=False), strict=True):
         lines = sorted(rows["line"].unique())
         for place, line in enumerate(lines[:_SHOWN]):
@@ -101,5 +101,5 @@ def layouts(found: pd.DataFrame):
         each.set_xticks([0, LINE // 8], ["0", f"{LINE} bytes"])
         each.set_ylim(_SHOWN - 0.4, -0.6)
         each.grid(False)
-    style.legend_below(figure, looks, 3)
+    plots.legend_below(figure, looks, 3)
     return figure

@@ -9,26 +9,21 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from rungs._src.train.ppo import PARTS
-from rungs_course import paths
+from rungs_course import nb08_roofline, nb09_counters, nb10_scaling, paths, plots
+from rungs_course.boards import _MOVED, filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.measure import peaks
 from rungs_course.show import (
     beyond,
     bitboards,
     cartpole,
-    diagrams,
     elo,
-    figures,
-    image,
     learners,
-    machine,
     peers,
     pool,
-    products,
     python_rung,
     ranks,
     searches,
-    study,
     teams,
     training,
     trees,
@@ -37,15 +32,7 @@ from rungs_course.show import (
 from rungs_course.show import games as show_games
 from rungs_course.show.architectures import architectures
 from rungs_course.show.pictures import course, loop
-from rungs_course.studies import (
-    cost_model,
-    cuda,
-    games,
-    parallel,
-    pool_timeline,
-    rank_costs,
-    scaling,
-)
+from rungs_course.studies import cost_model, cuda, games, parallel, pool_timeline, rank_costs
 from rungs_course.studies import teams as team_studies
 from rungs_course.studies.cartpole import turning_points
 from rungs_course.studies.cost_model import Line, Link, Update
@@ -74,7 +61,7 @@ def scaling_times():
 
 def scaling_of_the_study():
     paper = pd.DataFrame({"threads": [1, 2, 64], "boards": 512, "speedup": [1.0, 1.9, 15.0]})
-    return machine.scaling(scaling_times(), 2, law="Amdahl", serial=0.1, paper=paper)
+    return nb10_scaling.scaling(scaling_times(), 2, law="Amdahl", serial=0.1, paper=paper)
 
 
 def messages():
@@ -155,17 +142,17 @@ def rooflines():
     bandwidth = every(level=["L1"], stream=["read"], threads=[1, 2], repeat=[0, 1])
     drawn = points(("cpp, bits mask", 0.3, 1e9), ("openmp, bits mask", 0.3, 2e9))
     tables = [each.assign(per_second=1e11 * each["threads"]) for each in (compute, bandwidth)]
-    return machine.rooflines(*tables, drawn, 2)
+    return nb08_roofline.rooflines(*tables, drawn, 2)
 
 
 def study_rooflines():
     rows = every(name=["sequential", "OpenMP"], per=["access", "byte missing in L1"])
     rows = rows.assign(intensity=0.5, performance=17e9)
-    return study.rooflines(list(zip(PAPER, CORRECTED, strict=True)), rows)
+    return nb08_roofline.study_rooflines(list(zip(PAPER, CORRECTED, strict=True)), rows)
 
 
 def lost_by_mask():
-    return machine.lost(
+    return nb10_scaling.draw_lost(
         every(num_envs=[8, 64], mask=["bits", "bool"], repeat=[0, 1]).rename(
             columns={"seconds": "lost"}
         )
@@ -174,7 +161,7 @@ def lost_by_mask():
 
 def gains():
     race = races("cpp", "x")
-    return figures.gains(parallel.gains(race, "cpp"), "cpp", ideal=2, oversubscribed=["x"])
+    return plots.gains(parallel.gains(race, "cpp"), "cpp", ideal=2, oversubscribed=["x"])
 
 
 def lost_by_part():
@@ -231,7 +218,7 @@ def products_ladder():
     table = every(n=[64, 128], version=["naive", "threads"])
     table = table.assign(idea=table["version"], per_second=1e9, share=0.1)
     table = table.assign(threads=table["version"].map({"naive": 1, "threads": 2}))
-    return products.ladder(table, {1: 1e11, 2: 2e11})
+    return nb08_roofline.draw_products(table, {1: 1e11, 2: 2e11})
 
 
 def random_games():
@@ -297,13 +284,13 @@ PLOTS = {
     "learners": learners_ladder,
     "scaling": scaling_of_the_study,
     "gains": gains,
-    "roofline": lambda: machine.roofline(
+    "roofline": lambda: nb08_roofline.roofline(
         {"integers": 1e10}, {"L1": 1e11, "memory": 1e10}, points(("ours", 0.5, 1e9)), title="t"
     ),
     "rooflines": rooflines,
     "lost by mask": lost_by_mask,
     "the study's rooflines": study_rooflines,
-    "the study's shares": lambda: study.shares(
+    "the study's shares": lambda: nb09_counters.shares(
         pd.DataFrame({"count": ["loads"], "study": [1000.0], "ours": [250.0]})
     ),
     "lost by part": lost_by_part,
@@ -315,7 +302,7 @@ PLOTS = {
     "a pool's parts": pool_parts,
     "ways": lambda: pool.ways(races("python", "queue", "shared"), ("queue", "shared"), "t", 2),
     "throughput": lambda: training.throughput(updates()),
-    "parts": lambda: training.parts(updates().query("num_envs == 8"), "racer", "An update"),
+    "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
     "models": lambda: training.models(updates()),
     "learning over steps": lambda: training.learning(evaluations(), "steps"),
     "learning over seconds": lambda: training.learning(evaluations(), "seconds"),
@@ -337,7 +324,7 @@ PICTURES = {
     "the course": lambda: course.course_map("07"),
     "the loop": loop.rl_loop,
     "plies": lambda: show_games.plies_of(games.play(games.OPERA_GAME), [1, 2, 33]),
-    "a film": lambda: diagrams.filmstrip(film(), columns=2),
+    "a film": lambda: filmstrip(film(), columns=2),
     "doublings": lambda: bitboards.doublings(chess.Board(FEN), chess.A1),
     "bitboards": lambda: bitboards.explorer(chess.Board(FEN), chess.A1),
     "the root": lambda: trees.root(grown(), FEN, 5),
@@ -352,7 +339,7 @@ PICTURES = {
 def test_a_figure_is_drawn_and_said_in_words(draw):
     figure = draw()
     figure.draw_without_rendering()
-    assert len(image.alternative(figure)) > 10
+    assert len(plots.alternative(figure)) > 10
 
 
 @pytest.mark.parametrize("draw", PLOTS.values(), ids=PLOTS)
@@ -385,9 +372,9 @@ def hollow(axes):
 
 
 def test_what_has_more_threads_or_processes_than_cores_is_hollow():
-    (axes,) = machine.scaling(scaling_times(), 2, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.scaling(scaling_times(), 2, law="Amdahl", serial=0.1).axes
     assert [line.get_xdata().tolist() for line in hollow(axes)] == [[4]]
-    (axes,) = machine.scaling(scaling_times(), 4, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.scaling(scaling_times(), 4, law="Amdahl", serial=0.1).axes
     assert not hollow(axes)
     times = every(processes=[2, 3], bytes=[8, 2**20], repeat=[0])
     assert len(hollow(beyond.messages(times, LINK, 2).axes[0])) == 1
@@ -395,7 +382,7 @@ def test_what_has_more_threads_or_processes_than_cores_is_hollow():
 
 def test_predictions_say_how_far_off_they_are():
     checked = checked_predictions()
-    said = image.alternative(beyond.check(checked, 2))
+    said = plots.alternative(beyond.check(checked, 2))
     assert all(f"{error:+.0%}" in said for error in checked["error"])
 
 
@@ -430,9 +417,9 @@ def test_games_age_by_all_plies_played_and_not_only_those_timed():
 def test_the_law_that_made_a_papers_curve_is_found(law):
     threads = pd.Series([1, 2, 8, 64])
     boards = 100 * (threads if law == "Gustafson" else 1)
-    speedup = scaling.predicted(law, 0.05, threads)
+    speedup = nb10_scaling.predicted(law, 0.05, threads)
     paper = pd.DataFrame({"threads": threads, "boards": boards, "speedup": speedup})
-    assert machine.paper_fraction(paper, law) == pytest.approx(0.05)
+    assert nb10_scaling.paper_fraction(paper, law) == pytest.approx(0.05)
 
 
 def test_parts_of_a_pool_are_added_up_by_kind():
@@ -450,12 +437,12 @@ def test_the_map_has_every_notebook():
 
 
 def test_diagrams_show_the_pieces_and_what_a_move_has_changed():
-    (*_, axes) = diagrams.filmstrip(film(), columns=1).axes
+    (*_, axes) = filmstrip(film(), columns=1).axes
     glyphs = [text.get_text() for text in axes.texts]
     assert (len(glyphs), glyphs.count("♛"), glyphs.count("♚")) == (31, 2, 2)
     changed = {
         (patch.get_x(), patch.get_y())
         for patch in axes.patches
-        if patch.get_facecolor()[:3] == to_rgb(diagrams._MOVED)
+        if patch.get_facecolor()[:3] == to_rgb(_MOVED)
     }
     assert changed == {(7, 4), (4, 4)}  # h5 and e5

@@ -9,7 +9,7 @@ from traitlets.config import Config
 
 from rungs_course import show
 from rungs_course.measure import valgrind
-from rungs_course.show.client import WatchfulClient
+from rungs_course.runner.client import WatchfulClient
 from tests.browser import (
     ROOT,
     SCREENSHOTS,

@@ -4,11 +4,12 @@ import ipywidgets
 import pandas as pd
 import pytest
 
+from rungs_course import plots
 from rungs_course.show import games as show_games
-from rungs_course.show import pool, python_rung, ranks, style, teams, trees, warps, widgets
-from rungs_course.show.predict import predict_first
+from rungs_course.show import pool, python_rung, ranks, teams, trees, warps, widgets
 from rungs_course.studies import games
 from rungs_course.studies.teams import StepCost
+from rungs_course.widgets import predict_first
 from tests.course.show import test_figures as drawn_by
 
 COST = StepCost(ply=1e-7, call=2e-6, meeting=3e-6)
@@ -63,7 +64,7 @@ def test_nothing_is_measured_before_a_guess():
 
     def draw(choice, guess, found):
         drawn.append((choice, guess, found))
-        return style.axes()[0]
+        return plots.axes()[0]
 
     def measure(choice):
         measured.append(choice)

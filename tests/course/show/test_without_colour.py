@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from rungs._src.train.ppo import PARTS
-from rungs_course.show import beyond, cartpole, figures, machine, style, training
+from rungs_course import nb10_scaling, plots
+from rungs_course.show import beyond, cartpole, figures
 from rungs_course.studies.cost_model import Link
 
 
@@ -24,7 +25,7 @@ def strokes(axes):
 def parts():
     rows = [("cpp", 0, part, 0.1) for part in PARTS]
     frame = pd.DataFrame(rows, columns=["racer", "repeat", "part", "seconds"])
-    return training.parts(frame, "racer", "An update")
+    return plots.parts(frame, "racer", "An update")
 
 
 def floor():
@@ -75,13 +76,13 @@ def test_lines_of_the_model_and_of_savings_have_strokes_of_their_own():
 
 def test_lines_of_many_racers_differ_without_their_colours():
     frame = pd.DataFrame({"racer": list("abcdefghi")})
-    looks = [look["marker"] for _, _, look in style.lines(frame.groupby("racer"))]
+    looks = [look["marker"] for _, _, look in plots.lines(frame.groupby("racer"))]
     assert len(set(looks)) == 9
 
 
 def test_the_law_is_not_drawn_as_what_was_measured():
     rows = [(threads, 8, 0, 1 / threads) for threads in (1, 2)]
     times = pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
-    (axes,) = machine.scaling(times, 2, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.scaling(times, 2, law="Amdahl", serial=0.1).axes
     named = [line for line in axes.lines if not line.get_label().startswith("_")]
     assert len({(line.get_linestyle(), line.get_marker()) for line in named}) == len(named) == 2

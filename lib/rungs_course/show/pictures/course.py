@@ -4,7 +4,7 @@ from typing import Any
 
 from matplotlib.patches import FancyBboxPatch
 
-from rungs_course.show import style
+from rungs_course import plots
 
 LADDER = {
     "01": "Python",
@@ -33,16 +33,16 @@ def course_map(here: str):
     Args:
         here: its number, "00" to "16".
     """
-    figure, axes = style.axes(9.0, 5.0)
+    figure, axes = plots.axes(9.0, 5.0)
     axes.axis("off")
-    _stand(axes, "00", "start here", (0.0, 0.0), style.GREY, here)
+    _stand(axes, "00", "start here", (0.0, 0.0), plots.GREY, here)
     for i, (number, name) in enumerate(LADDER.items()):
-        _stand(axes, number, name, (1.7 * (i + 1), 0.62 * (i + 1)), style.SKY, here)
+        _stand(axes, number, name, (1.7 * (i + 1), 0.62 * (i + 1)), plots.SKY, here)
     rows = {"measure it": (MEASURE, 5.1), "use it": (USE, 6.6)}
     for title, (names, height) in rows.items():
         axes.text(-0.1, height + _HEIGHT / 2, title, ha="right", va="center", fontweight="bold")
         for i, (number, name) in enumerate(names.items()):
-            _stand(axes, number, name, (1.7 * i, height), style.GREY, here)
+            _stand(axes, number, name, (1.7 * i, height), plots.GREY, here)
     axes.text(-0.1, 1.3, "climb it", ha="right", va="center", fontweight="bold")
     axes.set(xlim=(-1.9, 11.9), ylim=(-0.2, 7.7))
     axes.set_title("The course, and where you are")
@@ -51,10 +51,10 @@ def course_map(here: str):
 
 def _stand(axes, number: str, name: str, corner: tuple[float, float], color: str, here: str):
     x, y = corner
-    color = style.ORANGE if number == here else color
+    color = plots.ORANGE if number == here else color
     look: dict[str, Any] = {
         "boxstyle": "round,pad=0.02,rounding_size=0.1",
-        "edgecolor": style.BLACK,
+        "edgecolor": plots.BLACK,
     }
     width = 3 if number == here else 1
     axes.add_patch(

@@ -4,7 +4,7 @@ from typing import Any
 
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from rungs_course.show import style
+from rungs_course import plots
 
 
 def rl_loop():
@@ -12,11 +12,11 @@ def rl_loop():
 
     After figure 1 of Barua et al. (2022), with the legal-action mask that chess needs.
     """
-    figure, axes = style.axes(7.5, 3.6)
+    figure, axes = plots.axes(7.5, 3.6)
     axes.set(xlim=(0, 10), ylim=(0, 5))
     axes.axis("off")
-    _box(axes, (0.2, 1.9), "agent", "a network, and what\nit learns by", style.GREY)
-    _box(axes, (7.0, 1.9), "environment", "the rules of chess,\nand many boards", style.SKY)
+    _box(axes, (0.2, 1.9), "agent", "a network, and what\nit learns by", plots.GREY)
+    _box(axes, (7.0, 1.9), "environment", "the rules of chess,\nand many boards", plots.SKY)
     _arrow(axes, (3.0, 3.6), (7.0, 3.6), -0.25)
     axes.text(5.0, 4.25, "action", ha="center", va="bottom", fontweight="bold")
     _arrow(axes, (7.0, 2.2), (3.0, 2.2), -0.25)
@@ -36,11 +36,11 @@ def _box(axes, corner: tuple[float, float], name: str, below: str, color: str) -
         "facecolor": color,
         "alpha": 0.6,
     }
-    axes.add_patch(FancyBboxPatch(corner, 2.8, 2.0, edgecolor=style.BLACK, **look))
+    axes.add_patch(FancyBboxPatch(corner, 2.8, 2.0, edgecolor=plots.BLACK, **look))
     axes.text(x + 1.4, y + 1.45, name, ha="center", va="center", fontweight="bold", fontsize=12)
     axes.text(x + 1.4, y + 0.65, below, ha="center", va="center", fontsize=9)
 
 
 def _arrow(axes, start: tuple[float, float], end: tuple[float, float], bend: float) -> None:
-    look = {"arrowstyle": "-|>", "mutation_scale": 18, "linewidth": 2, "color": style.BLUE}
+    look = {"arrowstyle": "-|>", "mutation_scale": 18, "linewidth": 2, "color": plots.BLUE}
     axes.add_patch(FancyArrowPatch(start, end, connectionstyle=f"arc3,rad={bend}", **look))

@@ -1,15 +1,56 @@
-"""Rungs at every number of boards: alone, and between two steps of a learner; and their bound."""
+"""The ladder: all rungs in one race, over masks and over numbers of boards."""
 
 import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import ipywidgets
 import pandas as pd
+from IPython.display import display
 
 import rungs
+from rungs_course import plots
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.race import output_bytes, race, steps_of
+from rungs_course.plots import image
+from rungs_course.tables import ladder_table
+
+
+def draw_ladder(table: pd.DataFrame, floor: float | None = None):
+    """Draws plies per second of every rung, on a logarithmic scale.
+
+    Args:
+        table: of `rungs_course.tables.ladder_table`.
+        floor: plies per second of merely writing the outputs, drawn as the bound.
+    """
+    figure, axes = plots.axes(height=1.5 + 0.55 * len(table))
+    speeds = table["plies_per_second"]
+    steps = speeds * table["seconds"]  # plies of a step
+    errors = [speeds - steps / table["seconds_high"], steps / table["seconds_low"] - speeds]
+    axes.errorbar(
+        speeds, range(len(table)), xerr=errors, fmt="o", color=plots.BLUE, capsize=3, markersize=7
+    )
+    texts = [
+        f"{plots.speed(rate)}  ({plots.ratio(gain)})"
+        for rate, gain in zip(speeds, table["absolute_speedup"], strict=True)
+    ]
+    for i, (rate, text) in enumerate(zip(speeds, texts, strict=True)):
+        white = {"facecolor": "white", "linewidth": 0, "pad": 1}
+        axes.annotate(text, (rate, i), (0, 7), textcoords="offset points", ha="center", bbox=white)
+    axes.set_yticks(range(len(table)), table["rung"])
+    axes.set_ylim(len(table) - 0.4, -0.6)
+    axes.set_xscale("log")
+    axes.set_xlim(speeds.min() / 4, max(speeds.max(), floor or 0) * 4)
+    if floor:
+        axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
+        label = f"bound: only writing the outputs, {plots.speed(floor)} "
+        axes.text(floor, len(table) - 0.1, label, ha="right", va="center", fontsize="small")
+        axes.set_ylim(len(table) + 0.3, -0.6)
+    axes.set_xlabel("plies per second (logarithmic; lines: 94 % intervals)")
+    axes.set_title("The draw_ladder: the same games on every rung")
+    return figure
+
 
 # How a step is timed: one after the other, or each behind what a learner does between two.
 ALONE, IN_SITU = "alone", "in situ"
@@ -141,3 +182,83 @@ def kept(times: pd.DataFrame, racer: str, mask: str, num_envs: int) -> Factor:
     rows = times.query("racer == @racer and mask == @mask and num_envs == @num_envs")
     per_ply = (rows["seconds"] / rows["plies"]).groupby(rows["where"])
     return factor_apart(per_ply.get_group(ALONE), per_ply.get_group(IN_SITU))
+
+
+_LINES = {ALONE: "-", IN_SITU: (0, (4, 2))}
+
+
+def draw_sizes(table: pd.DataFrame, limits: pd.DataFrame, mask: str):
+    """Draws each rung's plies per second over the number of boards, alone and in situ, and bounds.
+
+    Args:
+        table: of `rungs_course.nb07_ladder.summary`.
+        limits: of `rungs_course.nb07_ladder.bounds`.
+        mask: the format that is shown.
+    """
+    figure, axes = plots.axes(height=4.8)
+    chosen = table[table["mask"] == mask]
+    for racer, rows, look in plots.lines(chosen.groupby("racer", sort=False)):
+        for where, own in rows.groupby("where", sort=False):
+            label = racer if where == ALONE else None
+            stroke = {"linestyle": _LINES[where]}
+            plots.band_line(axes, own, "num_envs", "plies_per_second", label, look | stroke)
+    axes.plot([], [], color=plots.BLACK, linestyle=_LINES[IN_SITU], label="in situ")
+    for threads, own in limits[limits["mask"] == mask].groupby("threads"):
+        label = f"bound: writing on {threads} thread{'s' * (threads > 1)}"
+        axes.plot(
+            own["num_envs"],
+            own["plies_per_second"],
+            color=plots.GREY,
+            linestyle=":",
+            linewidth=1 + threads,
+            label=label,
+        )
+    axes.set_yscale("log")
+    axes.set_ylabel("plies per second")
+    plots.numbers_below(axes, "boards")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    axes.set_title(f"Every number of boards, {mask} masks")
+    return figure
+
+
+def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
+    """Shows the ladder for a number of boards and a mask format of the reader's choice.
+
+    Args:
+        race: rows of `rungs_course.measure.race.race` with columns `mask` and `num_envs` beside.
+        rest_of_batch: seconds of inference and update per batch.
+    """
+
+    def show(num_envs, mask):
+        chosen = race[(race["num_envs"] == num_envs) & (race["mask"] == mask)]
+        table = ladder_table(chosen, rest_of_batch, num_envs)
+        display(image(draw_ladder(table)))
+
+    return ipywidgets.interactive(
+        show,
+        num_envs=ipywidgets.SelectionSlider(
+            options=sorted(race["num_envs"].unique().tolist()), description="boards"
+        ),
+        mask=ipywidgets.ToggleButtons(
+            options=race["mask"].drop_duplicates().tolist(), description="mask"
+        ),
+    )
+
+
+def explore_sizes(table: pd.DataFrame, limits: pd.DataFrame):
+    """Shows rungs over the number of boards for a mask format of the reader's choice.
+
+    Args:
+        table: of `rungs_course.nb07_ladder.summary`.
+        limits: of `rungs_course.nb07_ladder.bounds`.
+    """
+
+    def show(mask):
+        display(image(draw_sizes(table, limits, mask)))
+
+    return ipywidgets.interactive(
+        show,
+        mask=ipywidgets.ToggleButtons(
+            options=table["mask"].drop_duplicates().tolist(), description="mask"
+        ),
+    )

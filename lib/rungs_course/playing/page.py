@@ -12,8 +12,8 @@ from rungs._src.selfplay.analysis import Thoughts, think
 from rungs._src.selfplay.players import NetworkPlayer
 from rungs.errors import ConfigurationError, RungsError
 from rungs_course import agents
-from rungs_course.show.play.board import Board
-from rungs_course.show.play.game import Game
+from rungs_course.playing.board import Board
+from rungs_course.playing.game import Game
 
 SIMULATIONS = (0, 8, 32, 128, 512)
 _SHOWN = 6  # candidate moves

@@ -7,22 +7,22 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter
 
 from rungs._src.machine.describe import SAME
+from rungs_course import plots
 from rungs_course.measure.compare import FEWEST, Comparison, Run
-from rungs_course.show import style
 
 MOST = 20  # changes shown: the largest
 
 _LOOKS = {
-    "better": {"marker": "o", "color": style.BLUE},
-    "worse": {"marker": "X", "color": style.ORANGE},
-    "changed": {"marker": "D", "color": style.BLACK},
+    "better": {"marker": "o", "color": plots.BLUE},
+    "worse": {"marker": "X", "color": plots.ORANGE},
+    "changed": {"marker": "D", "color": plots.BLACK},
 }
 _VERDICTS = {
     **{name: name for name in _LOOKS},
     "same": "within the noise",
     "unjudged": f"not judged (fewer than {FEWEST} repeats, or zeros)",
 }
-_FORMATS = {"seconds": style.duration, "per_second": style.speed}
+_FORMATS = {"seconds": plots.duration, "per_second": plots.speed}
 
 
 def report(comparison: Comparison) -> str:
@@ -42,8 +42,8 @@ def table(changes: pd.DataFrame) -> pd.DataFrame:
             "What": [_what(row) for row in changes.itertuples()],
             "A": [_value(row.measure, row.a) for row in changes.itertuples()],
             "B": [_value(row.measure, row.b) for row in changes.itertuples()],
-            "B / A": changes["ratio"].map(style.ratio).to_list(),
-            "Noise": changes["noise"].map(style.ratio).to_list(),
+            "B / A": changes["ratio"].map(plots.ratio).to_list(),
+            "Noise": changes["noise"].map(plots.ratio).to_list(),
             "Verdict": changes["verdict"].to_list(),
         }
     )
@@ -56,11 +56,11 @@ def figure(comparison: Comparison):
     """
     changes = comparison.changes
     shown = changes[:MOST]
-    figure, axes = style.axes(width=10, height=2.2 + 0.36 * len(shown))
+    figure, axes = plots.axes(width=10, height=2.2 + 0.36 * len(shown))
     floor = 1 + comparison.floor
     label = f"less than {comparison.floor * 100:.3g} %: noise in any timing"
-    axes.axvspan(1 / floor, floor, color=style.GREY, alpha=0.35, linewidth=0, label=label)
-    axes.axvline(1, color=style.BLACK, linewidth=0.8)
+    axes.axvspan(1 / floor, floor, color=plots.GREY, alpha=0.35, linewidth=0, label=label)
+    axes.axvline(1, color=plots.BLACK, linewidth=0.8)
     rows = shown.assign(y=range(len(shown)))
     for verdict, group in rows.groupby("verdict"):
         finite = group[np.isfinite(group["ratio"]) & (group["ratio"] > 0)]
@@ -78,7 +78,7 @@ def figure(comparison: Comparison):
     axes.set_xscale("log", base=2)
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, 0.45), max(high, 2.2))  # three ticks at least
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.ratio(value)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plots.ratio(value)))
     axes.set_xlabel("B / A")
     axes.grid(axis="y", visible=False)
     axes.set_title(_title(changes))
@@ -142,8 +142,8 @@ def _counts(comparison: Comparison) -> list[str]:
     times = times[np.isfinite(times["noise"])]
     if len(times):
         median, least = times["ratio"].median(), times["noise"].median()
-        lines.append(f"Half of the times show a change only if it is beyond {style.ratio(least)}")
-        lines.append(f"All times together: B / A is {style.ratio(median)} (median)")
+        lines.append(f"Half of the times show a change only if it is beyond {plots.ratio(least)}")
+        lines.append(f"All times together: B / A is {plots.ratio(median)} (median)")
         if abs(np.log(median)) > np.log1p(comparison.floor):
             lines.append("So much on the whole may be the machine: was it as idle for A as for B?")
     return lines

@@ -1,15 +1,21 @@
-"""Strong and weak scaling over threads, scaling over boards, and the laws fitted to them."""
+"""Scaling: the same boards on more threads, more boards on more threads, and figures of both."""
 
 import functools
 from collections.abc import Iterable
 from typing import Any
 
+import ipywidgets
+import matplotlib.ticker
 import numpy as np
 import pandas as pd
+import seaborn
 
 import rungs
+from rungs_course import plots
+from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import race, segments, steps_of
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.widgets import predict_first, rung_controls
 
 
 def strong(
@@ -239,3 +245,179 @@ def over_boards(
         for env in envs:
             env.close()
     return pd.DataFrame(rows, columns=["rung", "num_envs", "repeat", "seconds"])
+
+
+def scaling(
+    times: pd.DataFrame,
+    cores: int,
+    *,
+    law: str,
+    serial: float,
+    paper: pd.DataFrame | None = None,
+    guess: tuple[int, float] | None = None,
+    measured: tuple[int, float] | None = None,
+):
+    """Draws speedup over threads, with its spread, its law, and the paper's whole curve beside it.
+
+    Beside the paper's, both axes are logarithmic: it goes much further than a small machine.
+
+    Args:
+        times: of `rungs_course.nb10_scaling.strong` or `weak`.
+        cores: how many there are; beyond them the background is shaded and markers are hollow.
+        law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction where that is below
+            one: beyond, no fraction describes the times.
+        serial: that fraction.
+        paper: `threads`, `boards` and `speedup` of the study, to which the law is fitted as well.
+        guess: threads, and the speedup that someone expects.
+        measured: threads, and a speedup measured just now.
+    """
+    figure, axes = plots.axes(height=4.0)
+    groups = efficiencies(times).groupby("threads")["speedup"]
+    low, middle, high = (part for _, part in quartiles(groups).items())
+    threads = middle.index.to_numpy()
+    last = threads.max()
+    line = np.linspace(1, last, 200)
+    most = last if paper is None else max(last, paper["threads"].max())
+    axes.plot([1, most], [1, most], color=plots.BLACK, linestyle="--", linewidth=1)
+    axes.annotate("ideal", (most, most), ha="right", va="bottom", fontsize="small")
+    if serial < 1:
+        label = f"{law}'s law for ours, serial fraction {serial:.1%}"
+        axes.plot(line, predicted(law, serial, line), "-.", color=plots.GREY, label=label)
+    axes.fill_between(threads, low, high, color=plots.BLUE, alpha=0.2)
+    ours = {"color": plots.BLUE, "marker": "o", "zorder": 3}
+    axes.plot(threads, middle, label="ours, median and quartiles", **ours)
+    beyond = threads > cores
+    hollow = {"markerfacecolor": "white", "linestyle": "none"}
+    axes.plot(threads[beyond], middle[beyond], **ours, **hollow)
+    if paper is not None:
+        _paper(axes, paper, law)
+    if guess:
+        axes.plot(*guess, "D", markerfacecolor="white", color=plots.BLACK, label="your guess")
+    if measured:
+        axes.plot(*measured, "*", color=plots.BLACK, markersize=12, label="measured now")
+    if last > cores:
+        axes.axvspan(cores, last, color="#F4F4F4", zorder=0)
+        axes.annotate(
+            "oversubscribed: more threads than cores",
+            (cores, 0),
+            (4, 4),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            fontsize="x-small",
+        )
+    if paper is None:
+        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+        axes.set_ylim(0, None)
+    axes.set_xlabel("threads")
+    axes.set_ylabel("times the work of one thread")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False, fontsize="small", loc="upper left")
+    kind = "the same boards for all" if law == "Amdahl" else "boards grow with threads"
+    axes.set_title(f"{'Strong' if law == 'Amdahl' else 'Weak'} scaling: {kind}")
+    return figure
+
+
+def _paper(axes, paper: pd.DataFrame, law: str) -> None:
+    """Draws the study's whole curve and the law that fits it, on axes that double."""
+    serial = paper_fraction(paper, law)
+    count = np.geomspace(1, paper["threads"].max(), 200)
+    label = f"{law}'s law for the study's, {serial:.1%}"
+    axes.plot(count, predicted(law, serial, count), ":", color=plots.ORANGE, label=label)
+    how = {"marker": "s", "color": plots.ORANGE, "label": "the study's, its own cores"}
+    seaborn.lineplot(data=paper, x="threads", y="speedup", ax=axes, **how)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:g}"))
+
+
+def paper_fraction(paper: pd.DataFrame, law: str) -> float:
+    """Returns the serial fraction that fits the study's whole curve best.
+
+    Args:
+        paper: `threads`, `boards` and `speedup`, beginning with one thread.
+        law: "Amdahl" or "Gustafson".
+    """
+    work = paper["boards"] / paper["boards"].iloc[0]
+    times = paper.assign(num_envs=paper["boards"], repeat=0, seconds=work / paper["speedup"])
+    return serial_fraction(times, law).iloc[0]
+
+
+def draw_lost(table: pd.DataFrame):
+    """Draws the time that a step loses on several threads: repeats, and their medians.
+
+    Args:
+        table: of `rungs_course.nb10_scaling.lost`, with a column `mask` beside.
+    """
+    figure, axes = plots.axes(height=3.6)
+    shown = table.assign(lost=table["lost"] * 1e6)
+    at = {"data": shown, "x": "num_envs", "y": "lost", "hue": "mask"}
+    palette = {"palette": plots.COLORS[: shown["mask"].nunique()]}
+    seaborn.stripplot(**at, **palette, dodge=True, alpha=0.6, legend=False, ax=axes)
+    bars = {"errorbar": None, "linestyle": "none", "marker": "_", "markersize": 20}
+    seaborn.pointplot(**at, **palette, estimator="median", dodge=0.4, **bars, ax=axes)
+    axes.axhline(0, color=plots.BLACK, linewidth=1)
+    axes.set_xlabel("boards")
+    axes.set_ylabel("microseconds draw_lost, a step")
+    axes.get_legend().remove()
+    figure.legend(frameon=False, title="mask", loc="outside right upper")
+    axes.set_title("What a step takes beyond its share of one thread's time")
+    return figure
+
+
+def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int]):
+    """Draws plies per second over the number of boards, one line per rung.
+
+    Args:
+        times: of `rungs_course.nb10_scaling.over_boards`.
+        bytes_per_board: state and outputs of a board of the C++ rungs.
+        caches: bytes by name; where the boards outgrow one, a line says so.
+    """
+    figure, axes = plots.axes(height=4.2)
+    for rung, rows, look in plots.lines(times.groupby("rung", sort=False)):
+        groups = rows.assign(rate=rows["num_envs"] / rows["seconds"]).groupby("num_envs")["rate"]
+        plots.median_line(axes, groups, rung, look)
+    for name, size in caches.items():
+        boards = size / bytes_per_board
+        axes.axvline(boards, color=plots.BLACK, linestyle=":", linewidth=1)
+        axes.annotate(
+            f"{name} full",
+            (boards, 0.02),
+            (2, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            rotation=90,
+            fontsize="x-small",
+        )
+    axes.set_yscale("log")
+    axes.set_ylabel("plies per second")
+    plots.boards_below(axes)
+    axes.set_title("Rungs over the number of boards")
+    return figure
+
+
+def predict_scaling(
+    strong: pd.DataFrame, cores: int, *, seed: int, paper: pd.DataFrame | None = None
+) -> ipywidgets.VBox:
+    """Asks how many times as fast as one thread a rung of the reader's choice is.
+
+    Args:
+        strong: of `rungs_course.nb10_scaling.strong`.
+        cores: how many there are.
+        seed: of the games.
+        paper: `threads` and `speedup` of the study, drawn beside.
+    """
+    within = strong[strong["threads"] <= cores]
+    law = {"law": "Amdahl", "serial": serial_fraction(within, "Amdahl").median()}
+
+    def draw(choice, guess, gain):
+        point = (choice["threads"], gain) if gain else None
+        expected = (choice["threads"], guess)
+        return scaling(strong, cores, **law, paper=paper, guess=expected, measured=point)
+
+    def measure(choice):
+        _, gain = one_point(**choice, mask="bool", seed=seed)
+        return gain
+
+    guess = ipywidgets.BoundedFloatText(1.0, min=0.01, max=1000, step=0.1, description="guess, ×")
+    return predict_first(draw, measure, rung_controls(strong["threads"].unique().tolist()), guess)

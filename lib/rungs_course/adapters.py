@@ -1,15 +1,8 @@
-"""What an adapter costs: a step through each framework's interface, beside the same rung's own.
-
-All play random legal games against a random opponent on boards of their own, and take turns. An
-action is chosen untimed; what is timed is all that a framework's own loop asks of an environment
-for a step: the step, the mask, and the resets of what has ended. `tests/library/adapters/` shows
-that each of them plays the environment's games.
-
-`python -m rungs_course.studies.adapters TIMES.csv` races what is installed, and prints the table.
-"""
+"""Races a step through other projects' interfaces; writes docs/howto's tables of it and of Ray."""
 
 import functools
 import importlib.metadata
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -23,14 +16,17 @@ import rungs
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import on_host
+from rungs._src.machine.describe import in_words
 from rungs.errors import UnavailableError
+from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.plots import duration, speed
+from rungs_course.tables import markdown
 
 RAW = "rungs"
 COPIED = "rungs, outputs copied"
-
 # A step's caller: makes an environment, and returns it with what steps it.
 _Made = tuple[Any, Callable[[np.ndarray], object]]
 
@@ -227,9 +223,83 @@ def table(times: pd.DataFrame) -> pd.DataFrame:
     return result.reset_index()[names].sort_values("overhead", ignore_index=True)
 
 
+HOWTO = paths.ROOT / "docs" / "howto"
+RECORDED = HOWTO / "recorded"
+# By which import an example on a page is one of an adapter's.
+_IMPORTS = {
+    "TorchRL": "rungs.adapters.torchrl",
+    "TorchRL, 32 steps kept": "rungs.adapters.torchrl",
+    "RLlib": "rungs.adapters.rllib",
+    "Stable-Baselines3": "rungs.adapters.sb3",
+    "Tianshou": "rungs.adapters.tianshou",
+    "PettingZoo": "rungs.adapters.pettingzoo",
+}
+
+
+def sections() -> dict[Path, dict[str, str]]:
+    """Returns the generated sections by page and name, as Markdown."""
+    times = results.load(RECORDED / "adapters.csv")
+    log = (RECORDED / "ray.log").read_text()
+    return {
+        HOWTO / "train_with.md": {"adapters": _adapters(times)},
+        HOWTO / "cluster.md": {"ray": f"\n```text\n{log}```\n\n"},
+    }
+
+
+def write() -> None:
+    """Puts the sections into their pages."""
+    for page, named in sections().items():
+        text = page.read_text()
+        for name, section in named.items():
+            head, rest = text.split(f"<!-- {name} -->\n")
+            text = (
+                f"{head}<!-- {name} -->\n{section}<!-- /{name} -->"
+                + rest.split(f"<!-- /{name} -->")[1]
+            )
+        page.write_text(text)
+
+
+def _adapters(times: pd.DataFrame) -> str:
+    facts = times.attrs["provenance"]
+    found = table(times)
+    share = "{:+.0%}".format
+    written = pd.DataFrame(
+        {
+            "Through": found["adapter"],
+            "Version": found["version"],
+            "Plies": found["rate"].map(speed),
+            "A step": found["seconds"].map(duration),
+            "Added to a step": found["overhead"].map(share),
+            "Quartiles": found["low"].map(share) + " to " + found["high"].map(share),
+            "Its user's lines": found["adapter"].map(_lines),
+        }
+    )
+    return (
+        f"\n{markdown(written)}\n\n{int(times['num_envs'].iloc[0]):,} boards on the rung "
+        f"`{facts['rung']}` of {in_words(facts)}, {facts['repeats']} rounds in turns, "
+        f"{facts['date'][:10]} ([data](recorded/adapters.csv)).\n\n"
+    )
+
+
+def _lines(adapter: str) -> str:
+    """Counts the lines of an adapter's shortest example, or says nothing of what has none."""
+    pages = [HOWTO / "train_with.md", paths.ROOT / "docs" / "library.md"]
+    blocks = [
+        block
+        for page in pages
+        for block in re.findall(
+            r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
+        )
+        if adapter in _IMPORTS and _IMPORTS[adapter] in block
+    ]
+    counts = [sum(bool(line.strip()) for line in block.splitlines()) for block in blocks]
+    return str(min(counts)) if counts else ""
+
+
 if __name__ == "__main__":
     how = {"rung": "threads", "repeats": 15}
     raced = race(**how)  # type: ignore[arg-type]
     print(table(raced).to_string(index=False))
     if len(sys.argv) > 1:
         results.save(raced, Path(sys.argv[1]), how)
+        write()

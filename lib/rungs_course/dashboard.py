@@ -10,14 +10,15 @@ from rungs._src.compile import gpp
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, differing
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
+from rungs_course import nb07_ladder, nb08_roofline, nb10_scaling
 from rungs_course.labs import record
 from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved
 from rungs_course.paths import ROOT
 from rungs_course.show import games as show_games
-from rungs_course.show import pool, predict, python_rung, ranks, warps, widgets
+from rungs_course.show import pool, python_rung, ranks, warps, widgets
 from rungs_course.show import teams as show_teams
-from rungs_course.studies import cost_model, games, scaling, teams
+from rungs_course.studies import cost_model, games, teams
 
 # What panels are drawn from, and the notebook that makes it.
 _NOTEBOOKS = {
@@ -58,7 +59,7 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     """
     tables = _Tables(_default() if results is None else [_tables_in(Path(results))])
     panels = {
-        "ladder": lambda: widgets.explore_ladder(tables["07_race"], tables.rest_of_batch()),
+        "ladder": lambda: nb07_ladder.explore_ladder(tables["07_race"], tables.rest_of_batch()),
         "profile": lambda: python_rung.explore_amdahl(tables["01_profile"]),
         "updates": lambda: widgets.explore_updates(tables["11_updates"]),
         "chess peers": lambda: widgets.explore_peers(tables["12_alone"], "rungs, board + bits"),
@@ -199,13 +200,13 @@ def _scaling(tables: _Tables) -> ipywidgets.VBox:
     cores = usable_cores()
     (strong,) = tables.of_here(_STRONG) or [_strong(cores)]
     paper = saved.load(_PAPER) if _PAPER.exists() else None
-    return predict.predict_scaling(strong, cores, seed=_SEED, paper=paper)
+    return nb10_scaling.predict_scaling(strong, cores, seed=_SEED, paper=paper)
 
 
 def _strong(cores: int) -> pd.DataFrame:
     threads = sorted({2**power for power in range(cores.bit_length())} | {cores, 2 * cores})
     settings = {"seed": _SEED, "steps": 80, "repeats": 9, "warmup": 2}
-    return scaling.strong(512, threads, mask="bool", **settings)
+    return nb10_scaling.strong(512, threads, mask="bool", **settings)
 
 
 def _roofline(tables: _Tables) -> ipywidgets.VBox:
@@ -218,7 +219,9 @@ def _roofline(tables: _Tables) -> ipywidgets.VBox:
     compute, bandwidth, points = tables.of_here(*_ROOFLINE) or _peaks(cores)
     work = {mask: valgrind.work_per_ply(64, 20, mask) for mask in ("bits", "bool")}
     api = gpp.load(valgrind.MACHINE)
-    return predict.predict_roofline(compute, bandwidth, points, work, cores, seed=_SEED, api=api)
+    return nb08_roofline.predict_roofline(
+        compute, bandwidth, points, work, cores, seed=_SEED, api=api
+    )
 
 
 def _peaks(cores: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
