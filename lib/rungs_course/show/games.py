@@ -35,7 +35,7 @@ def side_by_side(lines: pd.DataFrame, columns: int = 4):
     """Draws how several players go on from one position, a row of diagrams for each.
 
     Args:
-        lines: of `rungs_course.studies.ages.same_opening`.
+        lines: of `rungs_course.nb16_search.same_opening`.
         columns: how many plies of each are drawn.
     """
     shown = lines[lines.groupby("who")["ply"].rank() <= columns]

@@ -4,9 +4,11 @@ import ipywidgets
 import pandas as pd
 import pytest
 
+from rungs_course import nb12_peers as nb12
+from rungs_course import nb16_search as nb16
 from rungs_course import plots
 from rungs_course.show import games as show_games
-from rungs_course.show import pool, python_rung, ranks, teams, trees, warps, widgets
+from rungs_course.show import pool, python_rung, ranks, teams, warps
 from rungs_course.studies import games
 from rungs_course.studies.teams import StepCost
 from rungs_course.widgets import predict_first
@@ -38,11 +40,11 @@ def test_a_widget_draws_what_is_chosen(widget, control, value, monkeypatch):
 
 
 def test_a_widget_offers_what_there_is():
-    slider, *_ = widgets.explore_peers(drawn_by.races("rungs", "other"), "rungs").children
+    slider, *_ = nb12.explore_peers(drawn_by.races("rungs", "other"), "rungs").children
     assert slider.options == (8, 64)
     part, *_ = python_rung.explore_amdahl(drawn_by.shares_of_parts()).children
     assert part.options == ("moves", "mask", "rest")
-    slider, *_ = trees.explore_search(drawn_by.grown(), drawn_by.FEN).children
+    slider, *_ = nb16.explore_search(drawn_by.grown(), drawn_by.FEN).children
     assert list(slider.options) == [1, 2, 9]
     slider, *_ = show_games.explore_game(games.play(games.OPERA_GAME)).children
     assert (slider.min, slider.max, slider.value) == (1, 33, 33)

@@ -4,8 +4,8 @@ import chess
 
 from rungs._src.selfplay.players import NetworkPlayer
 from rungs_course import agents
+from rungs_course.nb16_search import same_opening
 from rungs_course.show.games import side_by_side
-from rungs_course.studies.ages import same_opening
 
 
 def test_each_goes_on_from_the_opening():

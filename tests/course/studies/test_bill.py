@@ -2,7 +2,7 @@
 
 import pytest
 
-from rungs_course.studies.bill import bill
+from rungs_course.nb16_search import bill
 
 
 def test_hours_are_work_by_rate():

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from rungs_course.studies import in_situ
+from rungs_course import nb11_full_system as nb11
 
 
 def test_steps_are_timed_after_nothing_a_pause_and_other_memory():
-    steps = in_situ.step_after(["cpp", "openmp"], 8, seed=0, steps=3, repeats=2)
+    steps = nb11.step_after(["cpp", "openmp"], 8, seed=0, steps=3, repeats=2)
     assert steps.groupby(["rung", "after"]).size().to_list() == [2] * 6
     assert (steps["seconds"] > 0).all()
 
@@ -18,7 +18,7 @@ def test_each_is_compared_with_a_step_after_a_step():
         columns=["rung", "after", "repeat", "seconds"],
     )
     updates = pd.DataFrame({"racer": "cpp", "part": "generate", "seconds": [12.0] * 5})
-    found = in_situ.longer(steps, updates)["cpp"]
+    found = nb11.longer(steps, updates)["cpp"]
     assert {after: each.middle for after, each in found.items()} == {
         "a pause": 2.0,
         "other memory": 3.0,

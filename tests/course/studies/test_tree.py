@@ -3,7 +3,7 @@
 import pytest
 
 from rungs._src.search.evaluators import uniform
-from rungs_course.studies.tree import grow
+from rungs_course.nb16_search import grow
 
 MATE_IN_TWO = "7k/8/5K2/8/8/8/8/R7 w - - 0 1"
 SIMULATIONS = 700

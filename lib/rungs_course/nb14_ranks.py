@@ -81,7 +81,7 @@ def measure(
     settings |= {"repeats": repeats, "warmup": warmup, "seed": seed}
     with tempfile.TemporaryDirectory() as folder:
         torchrun = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
-        program = ["-m", "rungs_course.studies.rank_costs", folder, json.dumps(settings)]
+        program = ["-m", "rungs_course.nb14_ranks", folder, json.dumps(settings)]
         done = subprocess.run(
             [*torchrun, "--nproc-per-node", str(processes), *program],
             env=os.environ | _ENVIRONMENT,

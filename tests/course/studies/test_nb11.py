@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rungs_course import nb11_full_system as nb11
 from rungs_course.measure.cost import ONE_STEP, PARTS
-from rungs_course.studies import full_system
 
 TIMING = {"seed": 0, "repeats": 2, "warmup": 1}
 
 
 def test_a_null_environment_stays_where_a_real_one_began():
-    null, real = (full_system.make(name, 8) for name in ("null", "cpp"))
+    null, real = (nb11.make(name, 8) for name in ("null", "cpp"))
     observation, info = null.reset(seed=3)
-    expected, expected_info = full_system.in_play(real, 3)
+    expected, expected_info = nb11.in_play(real, 3)
     np.testing.assert_array_equal(observation, expected)
     np.testing.assert_array_equal(info["action_mask"], expected_info["action_mask"])
     whole, steps = null.rollout(3)
@@ -29,9 +29,9 @@ def test_a_null_environment_stays_where_a_real_one_began():
 
 
 def test_a_null_environment_goes_where_a_real_one_has_come_to():
-    make = functools.partial(full_system.make_learner, num_envs=8, seed=0, settings=ONE_STEP)
+    make = functools.partial(nb11.make_learner, num_envs=8, seed=0, settings=ONE_STEP)
     learners = {name: make(name) for name in ("cpp", "null")}
-    full_system.race_learners(learners, repeats=3, warmup=1)
+    nb11.race_learners(learners, repeats=3, warmup=1)
     real, null = (learner.rollout for learner in learners.values())
     # Its turn was the last one, after the other's.
     for name in ("observation", "mask"):
@@ -42,7 +42,7 @@ def test_a_null_environment_goes_where_a_real_one_has_come_to():
 
 def test_updates_are_timed_part_by_part_where_a_system_can():
     most = {"cpp": 16, "python": 8, "null": 16}
-    updates = full_system.race_updates(most, [(8, 2), (16, 1)], **TIMING)
+    updates = nb11.race_updates(most, [(8, 2), (16, 1)], **TIMING)
     counts = updates.groupby(["num_envs", "racer"]).size()
     assert counts.to_dict() == {
         (8, "cpp"): 8,
@@ -65,7 +65,7 @@ def test_how_near_training_comes_to_a_free_environment():
         for part, seconds in zip(PARTS, times, strict=True)
     ]
     columns = ["racer", "repeat", "positions", "part", "seconds", "num_envs"]
-    (row,) = full_system.against_null(pd.DataFrame(rows, columns=columns)).itertuples()
+    (row,) = nb11.against_null(pd.DataFrame(rows, columns=columns)).itertuples()
     assert (row.racer, row.num_envs) == ("cpp", 4)
     assert row.of_null == row.low == row.high == pytest.approx(0.75)
     assert row.generate == pytest.approx(0.25)
@@ -73,5 +73,5 @@ def test_how_near_training_comes_to_a_free_environment():
 
 def test_openspiel_can_be_learnt_from():
     pytest.importorskip("pyspiel")
-    updates = full_system.race_updates({"OpenSpiel": 8}, [(8, 1)], **TIMING)
+    updates = nb11.race_updates({"OpenSpiel": 8}, [(8, 1)], **TIMING)
     assert (updates.query("part == 'generate'")["seconds"] > 0).all()

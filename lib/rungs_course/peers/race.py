@@ -28,8 +28,8 @@ from rungs_course import peers
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.peers import agreement
 from rungs_course.peers.peer import Peer
-from rungs_course.studies import agreement
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Field:
         """Compares chess entries' rules with python-chess's over one game on each of their boards.
 
         Returns:
-            What `rungs_course.studies.agreement.compare` returned, by the entry's name.
+            What `rungs_course.peers.agreement.compare` returned, by the entry's name.
         """
         self._begin(names, games, seed)
         with ThreadPoolExecutor(usable_cores()) as helpers:

@@ -1,20 +1,26 @@
-"""CartPole's experiments: what a step takes, and of what."""
+"""Notebook 13, CartPole: what a step takes, and of what."""
 
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+import matplotlib.patches
+import matplotlib.pyplot as plt
+import matplotlib.ticker
 import numpy as np
 import pandas as pd
+import seaborn
 
 import rungs
+from rungs_course import nb12_peers as nb12
+from rungs_course import plots
 from rungs_course.measure.noise import factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.verify import verify_games
+from rungs_course.nb14_cost_model import Line, fit
+from rungs_course.peers import race as peer_race
 from rungs_course.peers.cartpole import OurCartPole
-from rungs_course.studies import peer_race
-from rungs_course.studies.cost_model import Line, fit
-from rungs_course.studies.peer_race import Entry
+from rungs_course.peers.race import Entry
 
 _FEWEST, _MOST = 8, 2000  # steps per repeat
 
@@ -46,10 +52,10 @@ def step_times(
         entries: by name.
         counts: numbers of environments.
         budget: steps of single environments per repeat, as far as calls are not too few or many.
-        **timing: of `rungs_course.studies.peer_race.race`, but for `steps`.
+        **timing: of `rungs_course.peers.race.race`, but for `steps`.
 
     Returns:
-        As `rungs_course.studies.peer_race.race`, and `call`, seconds per step of all environments.
+        As `rungs_course.peers.race.race`, and `call`, seconds per step of all environments.
     """
 
     def steps(count: int) -> int:
@@ -210,7 +216,7 @@ def fusing(
         num_envs: environments.
         at_once: steps in a call.
         steps: timed one by one per repeat, beside two calls of many.
-        **timing: of `rungs_course.studies.peer_race.race`.
+        **timing: of `rungs_course.peers.race.race`.
 
     Returns:
         A row per name: `racer`, `alone` and `fused`, steps per second of all environments, medians;
@@ -261,3 +267,206 @@ def step_bytes(dtype: str = "float64") -> dict[str, int]:
         "reward, written": 4,
         "terminated, truncated, ended, written": 3,
     }
+
+
+def draw_step_times(times: pd.DataFrame, turning: pd.DataFrame):
+    """Draws the time of a step over the number of environments, and a tick where each line turns.
+
+    Args:
+        times: of `step_times`.
+        turning: of `turning_points`.
+    """
+    figure = nb12.draw_step_times(times, "environments")
+    (axes,) = figure.axes
+    for row in turning.dropna().itertuples():
+        line = next(line for line in axes.lines if line.get_label() == row.racer)
+        look = {"markeredgecolor": line.get_color(), "markeredgewidth": 2.5}
+        axes.plot(row.turning, 2 * row.fixed, marker="|", markersize=18, zorder=4, **look)
+    axes.set_title("Time per step; ticks: where the environments take as long as the call")
+    return figure
+
+
+def draw_workloads(times: pd.DataFrame):
+    """Draws the time of a step over its work, a panel for each rung (the study's figures 5 and 6).
+
+    Args:
+        times: of `with_work`.
+    """
+    rows = times.sort_values("num_envs", kind="stable")
+    rows = rows.assign(environments=rows["num_envs"].map("{:,}".format))
+    count = rows["environments"].nunique()
+    with plots.theme():
+        grid = seaborn.relplot(
+            rows,
+            x="workload",
+            y="call",
+            hue="environments",
+            style="environments",
+            col="racer",
+            col_order=times["racer"].unique(),
+            kind="line",
+            palette=plots.COLORS[:count],
+            markers=plots.MARKERS[:count],
+            dashes=False,
+            height=3.8,
+            aspect=0.9,
+            **plots.MEDIANS,
+        )
+    grid.set(xscale="log", yscale="log").set_titles("{col_name}")
+    grid.set_axis_labels("substeps of a step", "seconds per step of all")
+    plt.close(grid.figure)
+    return grid.figure
+
+
+def draw_growth(exponents: pd.DataFrame):
+    """Draws how the time of a step grows with its work: 1 is linearly, less is sublinearly.
+
+    Args:
+        exponents: of `growth`.
+    """
+    table = exponents.pivot_table(
+        index="racer", columns="num_envs", values="exponent", aggfunc="median", sort=False
+    ).sort_index(axis=1)
+    figure, axes = plots.axes(width=3.2 + 1.3 * len(table.columns), height=1.6 + 0.5 * len(table))
+    look = {"annot": True, "fmt": ".2f", "vmin": 0, "vmax": 1, "cmap": "Blues", "linewidths": 2}
+    seaborn.heatmap(table, ax=axes, cbar_kws={"label": "exponent"}, **look)
+    axes.set_xticklabels([f"{count:,}" for count in table.columns])
+    axes.tick_params(axis="y", rotation=0)
+    axes.set(xlabel="environments", ylabel="")
+    axes.set_title("Time of a step ∝ work to this power")
+    return figure
+
+
+def draw_fused(table: pd.DataFrame):
+    """Draws steps per second one by one and many at once, beside what memory allows one by one.
+
+    Args:
+        table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps per second of all
+            environments together.
+    """
+    figure, axes = plots.axes(height=1.6 + 0.7 * len(table))
+    at = np.arange(len(table))
+    names = ("a call for each step", "many steps in a call")
+    looks = plots.fills(names, (plots.BLUE, plots.ORANGE))
+    for shift, column, name in zip((-0.2, 0.2), ("alone", "fused"), names, strict=True):
+        axes.barh(at + shift, table[column], height=0.38, label=name, **looks[name])
+        for y, value in zip(at + shift, table[column], strict=True):
+            text = plots.speed(value)
+            label = axes.annotate(
+                text, (value, y), (4, 0), textcoords="offset points", va="center", zorder=5
+            )
+            label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+    for i, bound in enumerate(table["bound"]):
+        label = "bound of memory, a call for each step" if i == 0 else None
+        axes.vlines(bound, i - 0.45, i + 0.45, color=plots.BLACK, linestyle="--", label=label)
+    axes.set_yticks(at, table["racer"])
+    axes.invert_yaxis()
+    axes.margins(x=0.2)
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: plots.speed(x)))
+    axes.set_xlabel("steps per second, of all environments together")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    axes.set_title("Steps one by one, and many in a call")
+    return figure
+
+
+def draw_learning(means: pd.DataFrame, over: str):
+    """Rewards on Gymnasium's CartPole as agents learn, with 95 % intervals (the study's figure 7).
+
+    Args:
+        means: of `rungs_course.studies.cartpole_ppo.over_seeds`.
+        over: "steps" or "seconds".
+    """
+    figure, axes = plots.axes(height=4.4)
+    for system, rows, look in plots.lines(means.groupby("system", sort=False)):
+        within = rows.assign(low=rows["low"].clip(lower=0), high=rows["high"].clip(upper=500))
+        plots.band_line(axes, within, over, "reward", system, look)
+    axes.axhline(500, color=plots.BLACK, linestyle=":", linewidth=1)
+    axes.set_ylim(0, 520)
+    axes.set_ylabel("reward of an episode")
+    plots.training_below(figure, axes, over)
+    axes.set_title(f"Learning over {over}")
+    return figure
+
+
+_ENVS = 4  # drawn for all of them
+
+
+def draw_architectures(operations: dict[str, int]):
+    """Draws a process for each environment, tensors of all, and a kernel's thread for each.
+
+    Args:
+        operations: how often a step of the tensors calls each operation, by name, as of
+            `operations`.
+    """
+    figure, axes = plots.axes(11.0, 4.2, ncols=3)
+    _draw_processes(axes[0])
+    _draw_tensors(axes[1], operations)
+    _draw_kernel(axes[2])
+    for each in axes:
+        each.set(xlim=(0, 10), ylim=(0, 10), xticks=[], yticks=[])
+        each.spines[:].set_visible(False)
+    return figure
+
+
+def _draw_processes(axes) -> None:
+    axes.set_title("a process for each environment")
+    _box(axes, 0.2, 3.6, 3.0, 2.8, "agent", plots.SKY)
+    for i in range(_ENVS):
+        y = 7.9 - 2.4 * i
+        axes.add_patch(
+            matplotlib.patches.Rectangle(
+                (6.2, y - 0.45), 3.6, 1.9, fill=False, linestyle="--", edgecolor=plots.BLACK
+            )
+        )
+        _box(axes, 6.6, y, 2.8, 1.0, f"environment {i}", plots.ORANGE)
+        _arrow(axes, (3.3, 5.2), (6.1, y + 0.7))
+        _arrow(axes, (6.1, y + 0.3), (3.3, 4.8))
+    axes.text(2.9, 8.6, "actions there,\nobservations back", ha="center", fontsize=8)
+    axes.text(2.6, 0.6, "a message each way,\nfor every step", ha="center", fontsize=8)
+
+
+def _draw_tensors(axes, operations: dict[str, int]) -> None:
+    axes.set_title("an operation at a time, on all of them")
+    names = sorted(operations, key=lambda name: -operations[name])[:5]
+    for i in range(_ENVS):
+        axes.text(2.3 + 1.9 * i, 9.3, f"{i}", ha="center", fontsize=9)
+    for row, name in enumerate(names):
+        y = 7.8 - 1.55 * row
+        _box(axes, 1.2, y, 7.8, 0.8, f"{name}, {operations[name]} times", plots.ORANGE)
+        for i in range(_ENVS):
+            _arrow(axes, (2.3 + 1.9 * i, y), (2.3 + 1.9 * i, y - 0.7))
+    total = sum(operations.values())
+    axes.text(
+        5.1, 0.1, f"{total} operations a step,\nwith memory in between", ha="center", fontsize=9
+    )
+
+
+def _draw_kernel(axes) -> None:
+    axes.set_title("a kernel, a thread for each")
+    axes.add_patch(
+        matplotlib.patches.Rectangle(
+            (0.8, 1.5), 8.6, 7.6, fill=False, linestyle="--", edgecolor=plots.BLACK
+        )
+    )
+    for i in range(_ENVS):
+        x = 1.3 + 2.05 * i
+        _box(
+            axes, x, 2.2, 1.5, 6.2, f"thread {i}\n\nread\n\nall of\nthe step\n\nwrite", plots.ORANGE
+        )
+        _arrow(axes, (x + 0.75, 9.9), (x + 0.75, 8.5))
+        _arrow(axes, (x + 0.75, 2.1), (x + 0.75, 1.0))
+    axes.text(5.1, 0.1, "one launch,\nwith registers in between", ha="center", fontsize=9)
+
+
+def _box(axes, x: float, y: float, width: float, height: float, text: str, color: str) -> None:
+    axes.add_patch(
+        matplotlib.patches.FancyBboxPatch(
+            (x, y), width, height, boxstyle="round,pad=0.05", facecolor=color, edgecolor="white"
+        )
+    )
+    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=8)
+
+
+def _arrow(axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    look = {"arrowstyle": "->", "color": plots.BLACK, "linewidth": 0.8}
+    axes.annotate("", end, start, arrowprops=look)
