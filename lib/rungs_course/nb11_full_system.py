@@ -53,11 +53,7 @@ class NullEnv(ChessVectorEnv):
         return self.boards.buffers.observation, info
 
     def stay_at(self, env: ChessVectorEnv):
-        """Takes over the positions of a real one as it stands.
-
-        Returns:
-            observation and info, as `reset` does.
-        """
+        """Takes over the positions of a real one as it stands; returns as `reset` does."""
         for name in POSITION:
             getattr(self.boards.buffers, name)[:] = getattr(env.boards.buffers, name)
         for out in self._written.values():
@@ -75,11 +71,7 @@ class NullEnv(ChessVectorEnv):
 
 
 def in_play(env: ChessVectorEnv, seed: int | None):
-    """Resets an environment and plays some steps at random, so that it is in the middle of games.
-
-    Returns:
-        observation and info, as they are then.
-    """
+    """Resets an environment and plays some steps at random; returns observation and info then."""
     observation, info = env.reset(seed=seed)
     rng = np.random.default_rng(seed)
     for _ in range(12):
@@ -88,16 +80,7 @@ def in_play(env: ChessVectorEnv, seed: int | None):
 
 
 def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
-    """Makes an environment to learn from: a rung, a peer, or "null", which costs nothing.
-
-    Args:
-        name: of it.
-        num_envs: number of boards.
-        **settings: of its own.
-
-    Raises:
-        UnavailableError: the peer is not installed.
-    """
+    """Makes an environment to learn from: a rung, a peer, or "null", which costs nothing."""
     if name == "null":
         return NullEnv(num_envs, **GAMES | settings)
     return peers.make(name, num_envs, **GAMES | settings)
@@ -108,11 +91,6 @@ def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) ->
 
     What a network takes depends on how many actions are legal. So before each update of one with a
     `NullEnv`, untimed, that goes to where the first real one has come to.
-
-    Args:
-        learners: by name, one with a real environment among them.
-        repeats: updates timed.
-        warmup: updates made first, untimed.
 
     Returns:
         A row per learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns
@@ -145,17 +123,8 @@ def race_updates(
 ) -> pd.DataFrame:
     """Times updates that go once through what was played on some boards for some steps.
 
-    Args:
-        max_boards: the largest number of boards, by name as of `make`.
-        shapes: (boards, steps).
-        seed: of games, weights and actions.
-        repeats: updates timed.
-        warmup: updates made first.
-        device: where the network is.
-        learner: how is learnt, of `rungs._src.train.learners`.
-
-    Returns:
-        As `race_learners`, with `num_envs` and `length` beside.
+    `max_boards` is the largest number of boards by name as of `make`, `shapes` are (boards, steps).
+    Returns as `race_learners`, with `num_envs` and `length` beside.
     """
     frames = []
     for num_envs, length in shapes:
@@ -175,9 +144,6 @@ def race_updates(
 
 def against_null(updates: pd.DataFrame) -> pd.DataFrame:
     """Says how near training comes to what it would be with an environment that costs nothing.
-
-    Args:
-        updates: of `race_updates`, with the racer "null".
 
     Returns:
         A row per number of boards and other racer: `num_envs`, `racer`, `of_null` (the updates per
@@ -204,104 +170,53 @@ def make_learner(
     learner: str = "torch",
     **how,
 ) -> Learner:
-    """Makes a learner in the middle of games: all systems begin with the same positions.
-
-    Args:
-        name: of its environment, as of `make`.
-        num_envs: number of boards.
-        seed: of games, weights and actions.
-        rung: settings of the rung's own.
-        learner: how it learns, of `rungs._src.train.learners`.
-        **how: of `Learner`.
-    """
+    """Makes a learner in the middle of games: all systems begin with the same positions."""
     env = make(name, num_envs, **(rung or {}), mask=learner_rung(learner).mask)
     made = Learner(env, seed=seed, learner=learner, **how)
     made.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
     return made
 
 
-def interventions(
-    num_envs: int, *, seed: int, repeats: int, warmup: int, device: str = "cpu"
-) -> pd.DataFrame:
-    """Measures what training gains where one part is made cheaper, to find what limits it.
-
-    Returns:
-        As `race_learners`, of "openmp" as it is, with "null"
-        instead of the environment, and with a network of half the width.
-    """
-    cases = {
-        "as it is": ("openmp", None),
-        "free environment": ("null", None),
-        "half the network": ("openmp", _network(64, seed)),
-    }
-    how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
-    learners = {
-        case: make_learner(name, num_envs, seed, network=network, **how)
-        for case, (name, network) in cases.items()
-    }
-    return race_learners(learners, repeats=repeats, warmup=warmup)
-
-
-def by_threads(
+def race_cases(
+    cases: dict[str, tuple[str, dict[str, Any]]],
     num_envs: int,
-    threads: Iterable[int],
     *,
     seed: int,
     repeats: int,
     warmup: int,
     device: str = "cpu",
 ) -> pd.DataFrame:
-    """Times updates whose boards are stepped by so many threads; the network keeps all it has.
-
-    Returns:
-        As `race_learners`, of "1 thread" and so on, and "null".
+    """Times updates from one step of all boards, by case: an environment's name as of `make`, and
+    what else `make_learner` takes. Returns as `race_learners`.
     """
     how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
     learners = {
-        f"{count} thread{'s'[: count > 1]}": make_learner(
-            "openmp", num_envs, seed, rung={"threads": count}, **how
-        )
-        for count in threads
+        case: make_learner(name, num_envs, seed, **how, **more)
+        for case, (name, more) in cases.items()
     }
-    learners["null"] = make_learner("null", num_envs, seed, **how)
     return race_learners(learners, repeats=repeats, warmup=warmup)
 
 
-def by_model(
-    widths: Iterable[int],
-    board_counts: Iterable[int],
-    *,
-    seed: int,
-    repeats: int,
-    warmup: int,
-    device: str = "cpu",
-) -> pd.DataFrame:
+def by_model(widths: Iterable[int], board_counts: Iterable[int], **timing) -> pd.DataFrame:
     """Times updates of networks of several widths, from several numbers of boards.
 
     Returns:
         As `race_learners`, with `width` and `num_envs` beside.
     """
-    how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
     frames = []
     for num_envs in board_counts:
-        learners = {
-            f"width {width}": make_learner(
-                "openmp", num_envs, seed, network=_network(width, seed), **how
-            )
+        cases = {
+            f"width {width}": ("openmp", {"network": network(width, timing["seed"])})
             for width in widths
         }
-        frame = race_learners(learners, repeats=repeats, warmup=warmup)
-        frames.append(frame.assign(num_envs=num_envs))
+        frames.append(race_cases(cases, num_envs, **timing).assign(num_envs=num_envs))
     updates = pd.concat(frames, ignore_index=True)
     return updates.assign(width=updates["racer"].str.removeprefix("width ").astype(int))
 
 
-def _network(width: int, seed: int) -> PolicyValueNetwork:
+def network(width: int, seed: int) -> PolicyValueNetwork:
     torch.manual_seed(seed)
     return PolicyValueNetwork(width=width, keys=width // 2)
-
-
-_UNKNOWN_CACHE = 2**25  # bytes: taken for the last cache's where the system does not tell
 
 
 def step_after(
@@ -312,18 +227,11 @@ def step_after(
     A pause lets threads that wait for work fall asleep; other memory, twice as much as the largest
     cache holds, takes all caches.
 
-    Args:
-        names: rungs.
-        num_envs: number of boards.
-        seed: of games and actions.
-        steps: per repeat.
-        repeats: how often each is timed, in turns.
-
     Returns:
         A row per rung, what came before, and repeat: `rung`, `after` ("nothing", "a pause" or
         "other memory"), `repeat`, `seconds` of a step, the median.
     """
-    largest = max((cache.bytes for cache in caches()), default=_UNKNOWN_CACHE)
+    largest = max((cache.bytes for cache in caches()), default=2**25)  # a guess if unknown
     other = np.ones(2 * largest // 8)
 
     def write() -> None:
@@ -357,14 +265,8 @@ def step_after(
 def longer(steps: pd.DataFrame, updates: pd.DataFrame) -> dict[str, dict[str, Factor]]:
     """Returns how many times as long a step takes as one that comes after another step.
 
-    Args:
-        steps: of `step_after`.
-        updates: of `race_updates`, of the same boards, stepped
-            once.
-
-    Returns:
-        By rung: after "a pause" and after "other memory", which took turns with "nothing", and "in
-        an update", which did not.
+    By rung: after "a pause" and "other memory", which took turns with "nothing", and "in an update"
+    (of `race_updates`, of the same boards, stepped once), which did not.
     """
     generating = updates[updates["part"] == "generate"].groupby("racer")["seconds"]
     found = {}
@@ -389,6 +291,7 @@ def _steps(env: ChessVectorEnv, before, steps: int, seed: int) -> float:
     return float(np.median(seconds))
 
 
+_CAUSES = {"halving": "smaller batches", "at_once": "at once", "both": "both together"}
 WAYS = ("all in turns", "halves in turns", "halves at once")
 
 
@@ -407,14 +310,6 @@ def race_ways(
     half's actions while the other half is stepped. "halves in turns" is between the two: it differs
     from the first in the size of the network's batches alone, from the last in nothing but that
     nothing happens at once.
-
-    Args:
-        board_counts: numbers of boards, even.
-        network_threads: of PyTorch.
-        seed: of games, weights and actions.
-        steps: steps of all boards per repeat.
-        repeats: how often each is timed, in turns.
-        warmup: repeats made first.
 
     Returns:
         A row per way and repeat: `racer` (of `WAYS`), `network_threads`, `num_envs`, `repeat`,
@@ -453,9 +348,6 @@ def race_ways(
 def overlap_gains(times: pd.DataFrame) -> pd.DataFrame:
     """Takes the gain of halves at once apart, repeat by repeat.
 
-    Args:
-        times: of `race_ways`.
-
     Returns:
         A row per `network_threads`, `num_envs` and `repeat`: what `halving` the network's batches
         gains, what working `at_once` does, the product `both`, and `bound`, what hiding the shorter
@@ -480,7 +372,7 @@ def _ways(num_envs: int) -> dict[str, Any]:
 
 
 def _play(way, policy: NetworkPolicy, turns: int) -> tuple[float, float]:
-    """Plays the policy's actions so often, in so many seconds, of which it waited so many."""
+    """Plays the policy's actions; returns the seconds, and those spent waiting for boards."""
     start = time.perf_counter()
     inferring = 0.0
     for _ in range(turns):
@@ -520,11 +412,7 @@ class _InTurns:
 
 
 def draw_throughput(updates: pd.DataFrame):
-    """Draws updates per second over the number of boards, and those with a free environment.
-
-    Args:
-        updates: of `race_updates`; the racer "null" is that line.
-    """
+    """Draws updates per second over the number of boards, and those with a free environment."""
     figure, axes = plots.axes(height=4.4)
     total = updates.groupby(["racer", "num_envs", "repeat"], sort=False)["seconds"].sum()
     rates = (1 / total).rename("rate").reset_index()
@@ -542,15 +430,8 @@ def draw_throughput(updates: pd.DataFrame):
     return figure
 
 
-_CAUSES = {"halving": "smaller batches", "at_once": "at once", "both": "both together"}
-
-
 def draw_overlap(gains: pd.DataFrame):
-    """Draws what two halves in flight gain, by cause, medians and extremes, and the bound.
-
-    Args:
-        gains: of `overlap_gains`.
-    """
+    """Draws what two halves in flight gain, by cause, medians and extremes, and the bound."""
     threads = gains["network_threads"].unique().tolist()
     figure, panels = plots.axes(
         width=3.8 * len(threads), height=3.8, ncols=len(threads), sharey=True, squeeze=False
@@ -588,11 +469,7 @@ def draw_overlap(gains: pd.DataFrame):
 
 
 def draw_models(updates: pd.DataFrame):
-    """Draws positions learnt from per second over the number of boards, by the network's width.
-
-    Args:
-        updates: of `by_model`.
-    """
+    """Draws positions learnt from per second over the number of boards, by the network's width."""
     figure, axes = plots.axes(height=3.8)
     total = updates.groupby(["width", "num_envs", "repeat", "positions"])["seconds"].sum()
     rates = total.reset_index()
@@ -620,15 +497,7 @@ def draw_models(updates: pd.DataFrame):
 def draw_generation(
     shares: pd.DataFrame, points: pd.DataFrame, study: tuple[float, float] | None = None
 ):
-    """Draws which share of training is generating, over the speed of the learner.
-
-    Args:
-        shares: lines, of `rungs_course.studies.learners.generation_shares`.
-        points: of the same, those of learners that were measured; the first is named, and the
-            fastest.
-        study: the least share of the study's learner behind OpenSpiel and its speed, of
-            `rungs_course.studies.learners.implied_by_study`.
-    """
+    """Draws which share of training is generating, over the speed of the learner."""
     figure, axes = plots.axes(width=8.0, height=4.8)
     for system, rows, look in plots.lines(shares.groupby("system", sort=False)):
         line = {"color": look["color"]}
@@ -658,12 +527,7 @@ def draw_generation(
 
 
 def draw_wins(evaluations: pd.DataFrame, over: str):
-    """Draws the share of games won as it grows: a line per seed, the learners by colour.
-
-    Args:
-        evaluations: of `rungs_course.studies.learners.train_all`.
-        over: "steps" or "seconds".
-    """
+    """Draws the share of games won as it grows: a line per seed, the learners by colour."""
     figure, axes = plots.axes(height=4.4)
     shown = evaluations.assign(won=evaluations["wins"] / evaluations["games"])
     names = shown["learner"].unique().tolist()
@@ -676,20 +540,13 @@ def draw_wins(evaluations: pd.DataFrame, over: str):
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
     axes.set_ylabel("games won against random play")
-    handles, labels = axes.get_legend_handles_labels()
-    axes.set_xlim(0, None)
-    axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    plots.training_below(figure, axes, over)
     axes.set_title(f"Games won over {over}, each seed")
     return figure
 
 
 def draw_ladder(table: pd.DataFrame):
-    """Draws how fast the learners are, medians and quartiles, and how much each gains.
-
-    Args:
-        table: of `rungs_course.studies.learners.ladder`.
-    """
+    """Draws how fast the learners are, medians and quartiles, and how much each gains."""
     figure, axes = plots.axes(height=1.4 + 0.5 * len(table))
     rates = table["steps_per_second"]
     spread = [rates - table["low"], table["high"] - rates]
@@ -708,11 +565,7 @@ def draw_ladder(table: pd.DataFrame):
 
 
 def explore_updates(updates: pd.DataFrame):
-    """Shows what an update's time is made of, for a number of boards of the reader's choice.
-
-    Args:
-        updates: of `rungs_course.nb11_full_system.race_updates`.
-    """
+    """Shows what an update's time is made of, for a number of boards of the reader's choice."""
 
     def show(num_envs):
         chosen = updates[updates["num_envs"] == num_envs]

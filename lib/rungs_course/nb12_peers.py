@@ -8,37 +8,19 @@ from rungs_course import plots, widgets
 
 
 def draw_rates(times: pd.DataFrame, things: str, title: str):
-    """Draws steps per second over the number of environments, a line for each racer.
-
-    Args:
-        times: of `rungs_course.peers.race.race`.
-        things: what is counted: "boards".
-        title: the figure's.
-    """
+    """Draws steps per second over the number of environments, a line for each racer."""
     values = times.assign(value=times["plies"] / times["seconds"])
     return _lines(values, f"steps per second, of all {things} together", things, title)
 
 
 def draw_step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
-    """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4).
-
-    Args:
-        times: of `rungs_course.peers.race.race`.
-        things: what is counted.
-        title: the figure's.
-    """
+    """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4)."""
     values = times.assign(value=times["seconds"] / times["plies"] * times["num_envs"])
     return _lines(values, f"seconds per step of all {things}", things, title)
 
 
 def draw_bars(times: pd.DataFrame, ours: str, title: str):
-    """Draws steps per second of each racer, and how many times as many `ours` makes.
-
-    Args:
-        times: of `rungs_course.peers.race.race`, of one number of environments.
-        ours: the racer that others are compared with.
-        title: the figure's.
-    """
+    """Draws steps per second of each racer, and how many times as many `ours` makes."""
     values = times.assign(rate=times["plies"] / times["seconds"])
     medians = values.groupby("racer")["rate"].median().sort_values()
     figure, axes = plots.axes(height=1.4 + 0.38 * len(medians))
@@ -69,13 +51,7 @@ def _lines(values: pd.DataFrame, what: str, things: str, title: str):
 
 
 def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
-    """Shows our environment beside others, for a number of boards of the reader's choice.
-
-    Args:
-        times: of `rungs_course.peers.race.race`.
-        ours: the racer that others are compared with.
-        things: what there are so many of.
-    """
+    """Shows our environment beside others, for a number of boards of the reader's choice."""
 
     def show(num_envs):
         chosen = times[times["num_envs"] == num_envs]

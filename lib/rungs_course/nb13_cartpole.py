@@ -28,12 +28,6 @@ _FEWEST, _MOST = 8, 2000  # steps per repeat
 def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) -> None:
     """Plays the same actions on several rungs, and compares all that they return, bit for bit.
 
-    Args:
-        racers: by name, the arguments of `rungs.make` after "cartpole": `rung` and settings.
-        num_envs: environments.
-        steps: random steps.
-        seed: of episodes and actions.
-
     Raises:
         MismatchError: one differs from the first; the message names it, the step and the output.
     """
@@ -47,12 +41,6 @@ def step_times(
     entries: dict[str, Entry], counts: Iterable[int], *, budget: int, **timing
 ) -> pd.DataFrame:
     """Times steps over the number of environments.
-
-    Args:
-        entries: by name.
-        counts: numbers of environments.
-        budget: steps of single environments per repeat, as far as calls are not too few or many.
-        **timing: of `rungs_course.peers.race.race`, but for `steps`.
 
     Returns:
         As `rungs_course.peers.race.race`, and `call`, seconds per step of all environments.
@@ -70,10 +58,6 @@ def turning_points(times: pd.DataFrame, fewest: int = 3) -> pd.DataFrame:
 
     A line is fitted to the time of a step over the number of environments, a + b N, with relative
     errors; where both parts are equal, at N = a / b, is the turning point.
-
-    Args:
-        times: of `step_times`.
-        fewest: numbers of environments that a line needs.
 
     Returns:
         A row per racer: `racer`, `fixed` (a, seconds), `each` (b, seconds), `turning` (N; the
@@ -109,13 +93,6 @@ def with_work(
 ) -> pd.DataFrame:
     """Times steps that are taken in several steps of Euler's method.
 
-    Args:
-        how: by name, arguments of `rungs_course.peers.cartpole.OurCartPole`.
-        workloads: in how many.
-        counts: numbers of environments.
-        budget: as of `step_times`, where a step is one, and less where it is more.
-        **settings: of `step_times`.
-
     Returns:
         As `step_times`, and `workload`.
     """
@@ -131,11 +108,6 @@ def with_work(
 
 def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.DataFrame:
     """Compares where poles have come to with where finer steps of Euler's method bring them.
-
-    Args:
-        workloads: substeps of a step.
-        seed: of the poles' start.
-        steps: that they are pushed for, to the left and the right in turns.
 
     Returns:
         A row per workload: `workload`, and `error`, the median distance in radians from what a
@@ -159,9 +131,6 @@ def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.Dat
 def growth(work: pd.DataFrame) -> pd.DataFrame:
     """Says how the time of a step grows with its work.
 
-    Args:
-        work: of `with_work`.
-
     Returns:
         A row per racer, number of environments and repeat: `racer`, `num_envs`, `repeat`, and
         `exponent`: the time is as the work to this power, between the least and the most of it. 1
@@ -176,12 +145,7 @@ def growth(work: pd.DataFrame) -> pd.DataFrame:
 
 
 def operations(num_envs: int, **settings) -> Counter[str]:
-    """Counts the tensor operations of a step of the rung "torch", by name.
-
-    Args:
-        num_envs: environments; the operations do not depend on it, unless an episode ends.
-        **settings: of `rungs.make`.
-    """
+    """Counts the tensor operations of a step of the rung "torch", by name."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Count(TorchDispatchMode):
@@ -209,14 +173,6 @@ def fusing(
     **timing,
 ) -> pd.DataFrame:
     """Times steps one by one, and many in a call, with random actions that the rung draws itself.
-
-    Args:
-        how: by name, arguments of `rungs_course.peers.cartpole.OurCartPole`.
-        bandwidth: by the same names, bytes per second of copying memory.
-        num_envs: environments.
-        at_once: steps in a call.
-        steps: timed one by one per repeat, beside two calls of many.
-        **timing: of `rungs_course.peers.race.race`.
 
     Returns:
         A row per name: `racer`, `alone` and `fused`, steps per second of all environments, medians;
@@ -252,9 +208,6 @@ def step_bytes(dtype: str = "float64") -> dict[str, int]:
     """Returns what a step has to move of one environment: bytes by name, read or written.
 
     No rung can do with less, where nothing stays in a cache until the next step.
-
-    Args:
-        dtype: of the state.
     """
     number = np.dtype(dtype).itemsize
     return {
@@ -270,12 +223,7 @@ def step_bytes(dtype: str = "float64") -> dict[str, int]:
 
 
 def draw_step_times(times: pd.DataFrame, turning: pd.DataFrame):
-    """Draws the time of a step over the number of environments, and a tick where each line turns.
-
-    Args:
-        times: of `step_times`.
-        turning: of `turning_points`.
-    """
+    """Draws the time of a step over the number of environments; a tick marks each turning point."""
     figure = nb12.draw_step_times(times, "environments")
     (axes,) = figure.axes
     for row in turning.dropna().itertuples():
@@ -287,11 +235,7 @@ def draw_step_times(times: pd.DataFrame, turning: pd.DataFrame):
 
 
 def draw_workloads(times: pd.DataFrame):
-    """Draws the time of a step over its work, a panel for each rung (the study's figures 5 and 6).
-
-    Args:
-        times: of `with_work`.
-    """
+    """Draws the time of a step over its work, a panel for each rung (study's figures 5 and 6)."""
     rows = times.sort_values("num_envs", kind="stable")
     rows = rows.assign(environments=rows["num_envs"].map("{:,}".format))
     count = rows["environments"].nunique()
@@ -319,11 +263,7 @@ def draw_workloads(times: pd.DataFrame):
 
 
 def draw_growth(exponents: pd.DataFrame):
-    """Draws how the time of a step grows with its work: 1 is linearly, less is sublinearly.
-
-    Args:
-        exponents: of `growth`.
-    """
+    """Draws how the time of a step grows with its work: 1 is linearly, less is sublinearly."""
     table = exponents.pivot_table(
         index="racer", columns="num_envs", values="exponent", aggfunc="median", sort=False
     ).sort_index(axis=1)
@@ -338,12 +278,7 @@ def draw_growth(exponents: pd.DataFrame):
 
 
 def draw_fused(table: pd.DataFrame):
-    """Draws steps per second one by one and many at once, beside what memory allows one by one.
-
-    Args:
-        table: a row per racer: `racer`, `alone`, `fused`, `bound`, steps per second of all
-            environments together.
-    """
+    """Draws steps per second one by one and many at once, beside what memory allows one by one."""
     figure, axes = plots.axes(height=1.6 + 0.7 * len(table))
     at = np.arange(len(table))
     names = ("a call for each step", "many steps in a call")
@@ -370,12 +305,7 @@ def draw_fused(table: pd.DataFrame):
 
 
 def draw_learning(means: pd.DataFrame, over: str):
-    """Rewards on Gymnasium's CartPole as agents learn, with 95 % intervals (the study's figure 7).
-
-    Args:
-        means: of `rungs_course.studies.cartpole_ppo.over_seeds`.
-        over: "steps" or "seconds".
-    """
+    """Draws rewards of `cartpole_ppo.over_seeds`, with 95 % intervals (the study's figure 7)."""
     figure, axes = plots.axes(height=4.4)
     for system, rows, look in plots.lines(means.groupby("system", sort=False)):
         within = rows.assign(low=rows["low"].clip(lower=0), high=rows["high"].clip(upper=500))
@@ -392,12 +322,7 @@ _ENVS = 4  # drawn for all of them
 
 
 def draw_architectures(operations: dict[str, int]):
-    """Draws a process for each environment, tensors of all, and a kernel's thread for each.
-
-    Args:
-        operations: how often a step of the tensors calls each operation, by name, as of
-            `operations`.
-    """
+    """Draws a process for each environment, tensors of all, and a kernel's thread for each."""
     figure, axes = plots.axes(11.0, 4.2, ncols=3)
     _draw_processes(axes[0])
     _draw_tensors(axes[1], operations)

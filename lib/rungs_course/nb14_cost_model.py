@@ -96,10 +96,6 @@ def fit(terms, seconds) -> np.ndarray:
 
     Least squares of relative errors, so that a microsecond counts where there are few.
 
-    Args:
-        terms: (n, 2), each at least 0.
-        seconds: (n,), above 0.
-
     Returns:
         (2,) float64.
     """
@@ -109,12 +105,7 @@ def fit(terms, seconds) -> np.ndarray:
 
 
 def fit_link(messages: pd.DataFrame, processes: int = 2) -> Link:
-    """Finds the link that explains the all-reduces of some processes best, by their medians.
-
-    Args:
-        messages: of `rungs_course.nb14_ranks.measure`.
-        processes: how many.
-    """
+    """Finds the link that explains the all-reduces of some processes best, by their medians."""
     chosen = messages[messages["processes"] == processes]
     seconds = chosen.groupby("bytes")["seconds"].median()
     rounds, share = ROUNDS["ring"](processes), 2 * (processes - 1) / processes
@@ -183,12 +174,7 @@ class Update:
 
 
 def fit_update(updates: pd.DataFrame) -> Update:
-    """Finds the costs that explain the updates of one process best, by medians over repeats.
-
-    Args:
-        updates: of `rungs_course.nb14_ranks.measure`, one process's at two numbers of
-            boards or more.
-    """
+    """Finds the costs that explain the updates of one process best, by medians over repeats."""
     alone = updates[updates["processes"] == 1]
     medians = alone.groupby(["part", "positions"])["seconds"].median()
     lines = {}
@@ -201,9 +187,6 @@ def fit_update(updates: pd.DataFrame) -> Update:
 
 def slowdowns(updates: pd.DataFrame) -> pd.DataFrame:
     """Returns how many times as long as alone it takes until all have computed side by side.
-
-    Args:
-        updates: of `rungs_course.nb14_ranks.measure`.
 
     Returns:
         A row per number of processes, and a column per repeat: each round's own ratio.
@@ -218,13 +201,6 @@ def check(
     updates: pd.DataFrame, update: Update, link: Link, slowdown: Mapping[int, float]
 ) -> pd.DataFrame:
     """Compares what the model says with what was measured, for every number of processes.
-
-    Args:
-        updates: of `rungs_course.nb14_ranks.measure`.
-        update: fitted to one process's.
-        link: fitted to messages.
-        slowdown: by number of processes, how many times as long computing takes beside the others:
-            of `beside`.
 
     Returns:
         A row per number of processes, in seconds: `processes`; `measured`, where parts come one
@@ -270,10 +246,6 @@ def misses(updates: pd.DataFrame, checked: pd.DataFrame) -> dict[int, Factor]:
     """Returns how many times as long as measured the model predicts, by number of processes.
 
     The noise is that of the measured updates; that of what the model was fitted to is not in it.
-
-    Args:
-        updates: of `rungs_course.nb14_ranks.measure`.
-        checked: of `check`.
     """
     found = {}
     for row in checked.itertuples():
@@ -293,13 +265,6 @@ def _boards_together(updates: pd.DataFrame) -> int:
 
 def scale(update: Update, link: Link, nodes: Sequence[int], positions, **settings) -> pd.DataFrame:
     """Predicts updates on many nodes, each a process with a core of its own.
-
-    Args:
-        update: costs of a node.
-        link: between any two.
-        nodes: how many, from 1 on.
-        positions: of each node in an update, a number or one for each of `nodes`.
-        **settings: of `Update.seconds`.
 
     Returns:
         A row per number of nodes: `nodes`, `positions` (of each), `seconds` per update,
@@ -357,10 +322,6 @@ def saving(before: float, after: float, inferring):
 
     A worker steps and infers in turns, so this is Amdahl's law: where steps become free, it is the
     share of time that they had.
-
-    Args:
-        before, after: seconds per step.
-        inferring: seconds of inference per step, a number or an array.
     """
     return (before - after) / (before + inferring)
 
@@ -376,13 +337,7 @@ _HOLLOW = {"markerfacecolor": "white", "linestyle": "none"}
 
 
 def draw_messages(times: pd.DataFrame, link: Link, cores: int):
-    """All-reduces over the size of messages: medians and quartiles, and the model's lines.
-
-    Args:
-        times: of `rungs_course.nb14_ranks.measure`.
-        link: of the model.
-        cores: how many there are; more processes have hollow markers.
-    """
+    """All-reduces over the size of messages: medians and quartiles, and the model's lines."""
     figure, axes = plots.axes(height=4.2)
     groups = plots.lines(times.groupby("processes"))
     for (processes, rows, look), linestyle in zip(groups, plots.LINESTYLES, strict=False):
@@ -423,12 +378,7 @@ def _bytes(value: float, position=None) -> str:
 
 
 def draw_beside(ratios: pd.DataFrame, cores: int):
-    """Draws how many times as long computing takes side by side as alone: repeats and medians.
-
-    Args:
-        ratios: of `slowdowns`.
-        cores: how many there are; beyond them processes take turns, at best as the dashes say.
-    """
+    """Draws how many times as long computing takes side by side as alone: repeats and medians."""
     figure, axes = plots.axes(height=3.2)
     several = ratios[ratios.index > 1]
     long = several.melt(ignore_index=False).reset_index()
@@ -447,12 +397,7 @@ def draw_beside(ratios: pd.DataFrame, cores: int):
 
 
 def draw_check(table: pd.DataFrame, cores: int):
-    """Draws updates as measured and as predicted, part by part, and how far apart they are.
-
-    Args:
-        table: of `check`.
-        cores: how many there are.
-    """
+    """Draws updates as measured and as predicted, part by part, and how far apart they are."""
     figure, axes = plots.axes(height=4.2)
     for at, row in enumerate(table.to_dict("records")):
         for kind, x in (("measured", at - 0.2), ("predicted", at + 0.2)):
@@ -489,15 +434,7 @@ def draw_nodes(
     mark: int | None = None,
     title: str = "Computed by the model, not measured",
 ):
-    """Draws throughput and efficiency over nodes, predicted, a line per interconnect.
-
-    Args:
-        weak: of `scale` with the same positions for each node, by
-            name.
-        strong: with the same positions in all.
-        mark: one of the numbers of nodes, of which the efficiency is written down.
-        title: what the predictions are worth.
-    """
+    """Draws throughput and efficiency over nodes, predicted, a line per interconnect."""
     figure, axes = plots.axes(width=8.0, height=6.4, nrows=2, ncols=2, sharex=True, sharey="row")
     columns = (("Weak: boards per node fixed", weak), ("Strong: boards in all fixed", strong))
     for column, (kind, frames) in zip(axes.T, columns, strict=True):
@@ -539,13 +476,7 @@ def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None
 
 
 def draw_feeding(rates: dict[str, float], limits: dict[str, float], max_generators: int):
-    """Draws what reaches one learner from many generators, and what it can take.
-
-    Args:
-        rates: positions per second of one generator, by name.
-        limits: positions per second that the learner can't go beyond, by name.
-        max_generators: the most generators drawn.
-    """
+    """Draws what reaches one learner from many generators, and what it can take."""
     figure, axes = plots.axes(height=4.2)
     generators = 2.0 ** np.arange(0, np.log2(max_generators) + 1)
     for name, rate, look in plots.lines(rates.items()):
@@ -566,13 +497,7 @@ def draw_feeding(rates: dict[str, float], limits: dict[str, float], max_generato
 def draw_savings(
     replaced: dict[str, tuple[float, float]], shares: Sequence[float], marks: dict[str, float]
 ):
-    """Draws what a worker's time shrinks by with a faster environment, over how fast it infers.
-
-    Args:
-        replaced: seconds per step before and after, by name.
-        shares: savings that are marked on every line that reaches them.
-        marks: positions inferred per second, by name, for lines that go up there.
-    """
+    """Draws what a worker's time shrinks by with a faster environment, over how fast it infers."""
     figure, axes = plots.axes(height=4.2)
     rates = np.geomspace(1e2, 1e7, 300)
     lines = zip(plots.lines(replaced.items()), plots.LINESTYLES, strict=False)
@@ -599,13 +524,7 @@ def draw_savings(
 
 
 def explore_nodes(update: Update, length: int, boards_in_all: int = 65536):
-    """Shows what the cost model says of nodes, boards and links of the reader's choice.
-
-    Args:
-        update: of one process, as fitted.
-        length: steps of each board in an update.
-        boards_in_all: that nodes share, for strong scaling.
-    """
+    """Shows what the cost model says of nodes, boards and links of the reader's choice."""
     counts = [2**power for power in range(13)]
     settings = {"length": length, "boards_in_all": boards_in_all}
 

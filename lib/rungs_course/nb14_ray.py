@@ -96,16 +96,7 @@ def ppo(
     cores: float = 1,
     **settings: Any,
 ) -> PPO:
-    """Makes a learner in this process with so many env runners, 0 for none but itself.
-
-    Args:
-        env_runners: actors.
-        num_envs: boards, shared among the runners.
-        num_steps: plies of each board between two updates.
-        seed: of games, weights and actions.
-        cores: of the cluster that each actor takes; one that finds none waits for ever.
-        **settings: of the environment.
-    """
+    """Makes a learner in this process with so many env runners, 0 for none but itself."""
     boards = num_envs // max(1, env_runners)
     config = (
         PPOConfig()
@@ -151,14 +142,6 @@ def lose_parts(
     say: Callable[[str], object] = _say,
 ) -> pd.DataFrame:
     """Trains on two nodes, from `ENDGAME`, while parts of them are killed.
-
-    Args:
-        iterations: updates.
-        num_envs: boards on both nodes.
-        num_steps: plies of each between two updates.
-        seed: of games, weights and actions.
-        events: what happens in which iteration, as `EVENTS`.
-        say: is told of each iteration.
 
     Returns:
         A row per iteration: `iteration`, `event`, `seconds`, `steps` (played in it and learned
@@ -218,14 +201,6 @@ def race(
 ) -> pd.DataFrame:
     """Times updates of PPO whose boards are in this process, on one node's runner, or on two's.
 
-    Args:
-        num_envs: boards in all, the same for each.
-        num_steps: plies of each between two updates.
-        repeats: updates timed; they take turns.
-        warmup: updates made first, untimed.
-        seed: of games, weights and actions.
-        runners: how many nodes' runners, of each racer; 0 is this process, which is among them.
-
     Returns:
         A row per number of runners and repeat: `runners`, `repeat`, `positions`, `seconds`, and
         `sampling`, the seconds of them in which boards were played.
@@ -251,9 +226,6 @@ def race(
 
 def table(updates: pd.DataFrame) -> pd.DataFrame:
     """Returns what an update takes by how many env runners there are.
-
-    Args:
-        updates: of `race`.
 
     Returns:
         A row per number of runners: `runners`, `seconds` (the median over repeats), `rate`

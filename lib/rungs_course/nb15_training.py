@@ -16,11 +16,6 @@ def confront(
     The estimate is (rest + slow) / (rest + fast). It is taken once as 07 made it and once with the
     rest of an update as it was in training: that tells two reasons for a difference apart.
 
-    Args:
-        ladder: 07's, with its provenance, as `rungs_course.measure.results.load` returns it.
-        metrics: 15's, of `rungs_course.studies.curves.train_on`.
-        slow, fast: rungs that both have.
-
     Returns:
         A row each for "07, estimated", "07's generation, 15's rest" and "15, measured": `what`,
         `slow` and `fast` (seconds of generating, per position), `rest` (seconds of the rest, by the
@@ -47,13 +42,7 @@ def confront(
 
 
 def draw_learning(evaluations: pd.DataFrame, over: str):
-    """Draws the score against the random opponent as it grows, with 95 % intervals.
-
-    Args:
-        evaluations: `rung`, and the columns of a run's `evaluations.csv`.
-        over: "seconds", and there is a line per rung; or "steps", over which all rungs have one
-            curve, with a marker where each stopped.
-    """
+    """Draws the score against the random opponent as it grows, with 95 % intervals."""
     figure, axes = plots.axes(height=4.4)
     groups = plots.lines(evaluations.groupby("rung", sort=False))
     if over == "steps":
@@ -74,11 +63,7 @@ def draw_learning(evaluations: pd.DataFrame, over: str):
 
 
 def explore_learning(evaluations: pd.DataFrame):
-    """Shows the learning curves over steps or over time.
-
-    Args:
-        evaluations: of `rungs_course.studies.curves.train_on`.
-    """
+    """Shows the learning curves over steps or over time."""
 
     def show(over):
         display(plots.image(draw_learning(evaluations, over)))

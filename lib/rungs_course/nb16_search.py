@@ -49,16 +49,6 @@ def race(
 ) -> pd.DataFrame:
     """Times the same searches in several ways, in turns, from positions of random games.
 
-    Args:
-        ways: settings of `Search` by name, like `WAYS`.
-        evaluators: by name.
-        game_counts: numbers of games.
-        seed: of games and noise.
-        simulations: of a search, in each game.
-        repeats: how often each is timed.
-        warmup: rounds played first.
-        policy: of the search.
-
     Returns:
         A row per way, evaluator, number of games and repeat: `racer`, `evaluator`, `games`,
         `repeat`, `seconds` of a search of all games, and simulations `per_second`.
@@ -99,14 +89,6 @@ def race_network(
     warmup: int,
 ) -> pd.DataFrame:
     """Times searches beside their evaluator alone, which is given the leaves of one of them again.
-
-    Args:
-        evaluate: a network's.
-        game_counts: numbers of games.
-        seed: of games and noise.
-        simulations: of a search, in each game.
-        repeats: how often each is timed, in turns.
-        warmup: rounds played first.
 
     Returns:
         A row per racer, number of games and repeat: `racer` ("one batch", "two batches", "the
@@ -188,11 +170,6 @@ _QUIET = Puct(fraction=0.0, temperature=0.0)  # the same every time
 def grow(fen: str, evaluate, simulations: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Searches a position by PUCT without noise, and looks at the tree as it grows.
 
-    Args:
-        fen: the position.
-        evaluate: as `rungs.search` takes it.
-        simulations: how many.
-
     Returns:
         The root's moves after each simulation that asked the evaluator (one that comes to the
         game's end doesn't), and after the last: `simulation`, how many there were; `move` (SAN),
@@ -263,11 +240,6 @@ def _move(action: int, board: chess.Board) -> chess.Move:
 def same_opening(players: Iterable[NetworkPlayer], opening: str, plies: int) -> pd.DataFrame:
     """Has each player go on from an opening, against itself.
 
-    Args:
-        players: who plays, each by its name.
-        opening: its moves in SAN, such as "e4 e5 Nf3".
-        plies: how many each plays, fewer where the game ends before.
-
     Returns:
         A row per ply: `who`, `ply` (from the game's start), `san` and `uci` of the move, and
         `fen` after it.
@@ -302,15 +274,6 @@ def bill(
 ) -> pd.DataFrame:
     """Returns what self-play and learning take, each by itself.
 
-    Args:
-        simulations_per_second: of this machine, by what evaluates the leaves.
-        learnt_per_second: positions that a learner here goes through.
-        games: of self-play.
-        plies: of a game.
-        simulations: of a ply.
-        batches: that were learnt from.
-        batch: positions in each.
-
     Returns:
         A row per part: `part`, `what` it does and how often (`work`), `per_second` here, `hours`
         and `years` of this machine.
@@ -327,12 +290,7 @@ def bill(
 
 
 def draw_search_ladder(raced: pd.DataFrame, games: int):
-    """Draws simulations per second of each way to search, a bar for each evaluator.
-
-    Args:
-        raced: of `race`.
-        games: the number of games that is drawn.
-    """
+    """Draws simulations per second of each way to search, a bar for each evaluator."""
     rows = raced[raced["games"] == games]
     rates = rows.groupby(["evaluator", "racer"], sort=False)["per_second"].median().unstack("racer")
     ways, evaluators = list(rates.columns), list(rates.index)
@@ -352,12 +310,7 @@ def draw_search_ladder(raced: pd.DataFrame, games: int):
 
 
 def draw_batches(raced: pd.DataFrame, evaluator: str):
-    """Draws simulations per second over the number of games whose leaves are asked for together.
-
-    Args:
-        raced: of `race`.
-        evaluator: which of it.
-    """
+    """Draws simulations per second over the number of games whose leaves are asked for together."""
     figure, axes = plots.axes(6.5, 3.4)
     rows = raced[raced["evaluator"] == evaluator]
     for way, of, look in plots.lines(rows.groupby("racer", sort=False)):
@@ -375,13 +328,7 @@ _NODES = 60  # of a tree that are drawn, those most visited
 
 
 def draw_root(grown: pd.DataFrame, fen: str, simulation: int):
-    """Draws the position with its moves' visits as arrows, and the moves' priors and values.
-
-    Args:
-        grown: of `grow`, the first table.
-        fen: the position.
-        simulation: after how many; the last table at or before it is drawn.
-    """
+    """Draws the position with its moves' visits as arrows, and the moves' priors and values."""
     figure, (board, shares, values) = plots.axes(
         10.5, 3.4, ncols=3, gridspec_kw={"width_ratios": (1, 1.2, 1)}
     )
@@ -437,11 +384,7 @@ def draw_growth(grown: pd.DataFrame):
 
 
 def draw_tree(nodes: pd.DataFrame):
-    """Draws the most visited nodes of a tree, a row for each depth.
-
-    Args:
-        nodes: of `grow`, the second table.
-    """
+    """Draws the most visited nodes of a tree, a row for each depth."""
     kept = nodes.sort_values("visits", ascending=False, kind="stable").head(_NODES).sort_index()
     children: dict[int, list[int]] = {}
     for node, parent in kept["parent"].items():
@@ -521,12 +464,7 @@ def _place(node: int, children: dict, places: dict[int, float], free: list[float
 
 
 def draw_ratings_over_time(evaluations: pd.DataFrame, over: str = "seconds"):
-    """Draws a run's rating beside random play, and its scores, as it went on.
-
-    Args:
-        evaluations: a run's `evaluations.csv`.
-        over: "seconds" or "positions".
-    """
+    """Draws a run's rating beside random play, and its scores, as it went on."""
     figure, (elo, scores) = plots.axes(9.5, 3.6, ncols=2)
     rows = evaluations.sort_values(over)
     plots.band_line(elo, rows, over, "elo", "with search", {"color": plots.BLUE, "marker": "o"})
@@ -547,11 +485,7 @@ def draw_ratings_over_time(evaluations: pd.DataFrame, over: str = "seconds"):
 
 
 def draw_ratings(table: pd.DataFrame):
-    """Draws everybody's rating with its interval, the best on top.
-
-    Args:
-        table: of `rungs._src.selfplay.elo.rate`.
-    """
+    """Draws everybody's rating with its interval, the best on top."""
     figure, axes = plots.axes(7.5, 0.9 + 0.32 * len(table))
     rows = table.sort_values("elo")
     place = range(len(rows))
