@@ -22,7 +22,8 @@ from rungs_course.peers import race as peer_race
 from rungs_course.peers.cartpole import OurCartPole
 from rungs_course.peers.race import Entry
 
-_FEWEST, _MOST = 8, 2000  # steps per repeat
+_MIN_STEPS, _MAX_STEPS = 8, 2000  # per repeat
+_MIN_COUNTS = 3  # numbers of environments that a line is fitted to
 
 
 def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) -> None:
@@ -47,13 +48,13 @@ def step_times(
     """
 
     def steps(count: int) -> int:
-        return min(max(budget // count, _FEWEST), _MOST)
+        return min(max(budget // count, _MIN_STEPS), _MAX_STEPS)
 
     times = peer_race.race(entries, list(counts), steps=steps, **timing)
     return times.assign(call=times["seconds"] / times["plies"] * times["num_envs"])
 
 
-def turning_points(times: pd.DataFrame, fewest: int = 3) -> pd.DataFrame:
+def turning_points(times: pd.DataFrame) -> pd.DataFrame:
     """Finds from how many environments on the time of a step is theirs, and not a call's own.
 
     A line is fitted to the time of a step over the number of environments, a + b N, with relative
@@ -66,7 +67,7 @@ def turning_points(times: pd.DataFrame, fewest: int = 3) -> pd.DataFrame:
     """
     rows = []
     for racer, group in times.groupby("racer", sort=False):
-        if group["num_envs"].nunique() < fewest:
+        if group["num_envs"].nunique() < _MIN_COUNTS:
             continue
         lines = [_line(repeat) for _, repeat in group.groupby("repeat")]
         fixed, each = np.array(lines).T

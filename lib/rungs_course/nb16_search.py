@@ -1,4 +1,4 @@
-"""Notebook 16, search: its speed, its tree as it grows, ratings, and AlphaZero's bill."""
+"""Notebook 16, search: its speed, its tree as it grows, and ratings."""
 
 import functools
 import time
@@ -25,7 +25,6 @@ from rungs._src.selfplay.players import NetworkPlayer
 from rungs_course import boards, plots
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.measure.verify import assert_same
-from rungs_course.plots import image
 
 # The ladder, by what is new on each rung; settings of `Search`.
 WAYS: dict[str, dict[str, Any]] = {
@@ -88,7 +87,7 @@ def race_network(
     repeats: int,
     warmup: int,
 ) -> pd.DataFrame:
-    """Times searches beside their evaluator alone, which is given the leaves of one of them again.
+    """Times searches and their evaluator alone, which is given the leaves of one of them again.
 
     Returns:
         A row per racer, number of games and repeat: `racer` ("one batch", "two batches", "the
@@ -116,7 +115,7 @@ def race_network(
 
 
 def positions(number: int, seed: int, plies: int = 30) -> list[str]:
-    """Returns FENs of so many games after at most so many random plies."""
+    """Returns FENs of `number` games after at most `plies` random plies."""
     settings = {"mask": "list", "seed": seed, "opening_plies": (0, plies)}
     env = rungs.make("chess", "cpp", number, **settings)
     env.reset()
@@ -259,36 +258,6 @@ def same_opening(players: Iterable[NetworkPlayer], opening: str, plies: int) -> 
     return pd.DataFrame(rows, columns=["who", "ply", "san", "uci", "fen"])
 
 
-_HOUR, _YEAR = 3600, 365.25 * 24 * 3600
-
-
-def bill(
-    simulations_per_second: dict[str, float],
-    learnt_per_second: float,
-    *,
-    games: float,
-    plies: float,
-    simulations: int,
-    batches: int,
-    batch: int,
-) -> pd.DataFrame:
-    """Returns what self-play and learning take, each by itself.
-
-    Returns:
-        A row per part: `part`, `what` it does and how often (`work`), `per_second` here, `hours`
-        and `years` of this machine.
-    """
-    searched = games * plies * simulations
-    rows = [
-        ("self-play", f"simulations, {name}", searched, rate)
-        for name, rate in simulations_per_second.items()
-    ]
-    rows.append(("learning", "positions", float(batches) * batch, learnt_per_second))
-    table = pd.DataFrame(rows, columns=["part", "what", "work", "per_second"])
-    seconds = table["work"] / table["per_second"]
-    return table.assign(hours=seconds / _HOUR, years=seconds / _YEAR)
-
-
 def draw_search_ladder(raced: pd.DataFrame, games: int):
     """Draws simulations per second of each way to search, a bar for each evaluator."""
     rows = raced[raced["games"] == games]
@@ -322,9 +291,9 @@ def draw_batches(raced: pd.DataFrame, evaluator: str):
     return figure
 
 
-_MOVES = 7  # of the root that are drawn, those most visited at the end
+_MAX_MOVES = 7  # of the root that are drawn, those most visited at the end
 _MARKED = 3  # of these, that have a marker over the simulations
-_NODES = 60  # of a tree that are drawn, those most visited
+_MAX_NODES = 60  # of a tree that are drawn, those most visited
 
 
 def draw_root(grown: pd.DataFrame, fen: str, simulation: int):
@@ -379,13 +348,13 @@ def draw_growth(grown: pd.DataFrame):
         values.plot(rows["simulation"], rows["value"], **marked)
     visits.set(xlabel="simulations", ylabel="visits of the move")
     values.set(xlabel="simulations", ylabel="mean value of the move", ylim=(-1.05, 1.05))
-    figure.legend(loc="outside lower center", ncols=_MOVES, frameon=False)
+    figure.legend(loc="outside lower center", ncols=_MAX_MOVES, frameon=False)
     return figure
 
 
 def draw_tree(nodes: pd.DataFrame):
     """Draws the most visited nodes of a tree, a row for each depth."""
-    kept = nodes.sort_values("visits", ascending=False, kind="stable").head(_NODES).sort_index()
+    kept = nodes.sort_values("visits", ascending=False, kind="stable").head(_MAX_NODES).sort_index()
     children: dict[int, list[int]] = {}
     for node, parent in kept["parent"].items():
         children.setdefault(int(parent), []).append(int(node))
@@ -423,7 +392,7 @@ def explore_search(grown: pd.DataFrame, fen: str):
     """Shows the root's moves after as many simulations as the reader chooses."""
 
     def show(simulations):
-        display(image(draw_root(grown, fen, simulations)))
+        display(plots.image(draw_root(grown, fen, simulations)))
 
     steps = sorted(grown["simulation"].unique())
     slider = ipywidgets.SelectionSlider(
@@ -441,7 +410,7 @@ def _after(grown: pd.DataFrame, simulation: int) -> pd.DataFrame:
 
 def _shown(grown: pd.DataFrame) -> list[str]:
     last = _after(grown, grown["simulation"].max())
-    return last.sort_values(["visits", "prior"], ascending=False)["move"].head(_MOVES).to_list()
+    return last.sort_values(["visits", "prior"], ascending=False)["move"].head(_MAX_MOVES).to_list()
 
 
 def _arrow(axes, uci: str, share: float) -> None:
@@ -463,23 +432,24 @@ def _place(node: int, children: dict, places: dict[int, float], free: list[float
         free[0] += 1
 
 
-def draw_ratings_over_time(evaluations: pd.DataFrame, over: str = "seconds"):
+def draw_ratings_over_time(evaluations: pd.DataFrame):
     """Draws a run's rating beside random play, and its scores, as it went on."""
     figure, (elo, scores) = plots.axes(9.5, 3.6, ncols=2)
-    rows = evaluations.sort_values(over)
-    plots.band_line(elo, rows, over, "elo", "with search", {"color": plots.BLUE, "marker": "o"})
+    rows = evaluations.sort_values("seconds")
+    plots.band_line(
+        elo, rows, "seconds", "elo", "with search", {"color": plots.BLUE, "marker": "o"}
+    )
     alone = {"color": plots.ORANGE, "marker": "s", "linestyle": plots.LINESTYLES[1]}
-    elo.plot(rows[over], rows["elo"] - rows["search_gain"], label="the policy alone", **alone)
+    elo.plot(rows["seconds"], rows["elo"] - rows["search_gain"], label="the policy alone", **alone)
     elo.axhline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
     elo.set_ylabel("Elo above random play")
     against = {"random": "random play", "stockfish": "Stockfish at its weakest"}
-    for name, told, look in plots.lines((key, against[key]) for key in against if key in rows):
-        scores.plot(rows[over], rows[name], label=f"against {told}", **look)
+    for name, opponent, look in plots.lines((key, against[key]) for key in against if key in rows):
+        scores.plot(rows["seconds"], rows[name], label=f"against {opponent}", **look)
     scores.set(ylim=(-0.02, 1.02), ylabel="points per game")
-    below = {"seconds": "seconds of playing and learning", "positions": "positions played"}[over]
     for axes in (elo, scores):
         axes.set_xlim(0, None)
-        axes.set_xlabel(below)
+        axes.set_xlabel("seconds of playing and learning")
         axes.legend(frameon=False, fontsize=8)
     return figure
 
