@@ -96,7 +96,7 @@ def ppo(
     cores: float = 1,
     **settings: Any,
 ) -> PPO:
-    """Makes a learner in this process with so many env runners, 0 for none but itself."""
+    """Makes a learner in this process with `env_runners` env runners, 0 for none but itself."""
     boards = num_envs // max(1, env_runners)
     config = (
         PPOConfig()
@@ -185,7 +185,7 @@ def lose_parts(
                 }
             )
             steps_before = steps
-            say(_said(rows[-1]))
+            say(_line(rows[-1]))
         algorithm.stop()
     return pd.DataFrame(rows)
 
@@ -258,7 +258,7 @@ def _processes(algorithm: PPO) -> list[int]:
     )
 
 
-def _said(row: dict[str, Any]) -> str:
+def _line(row: dict[str, Any]) -> str:
     event = f", {row['event']}" if row["event"] else ""
     runners = f"{row['runners']} runner{'' if row['runners'] == 1 else 's'}"
     return (
