@@ -10,7 +10,18 @@ from rungs._src.compile import gpp
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, differing
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
-from rungs_course import nb07_ladder, nb08_roofline, nb10_scaling
+from rungs_course import (
+    nb00_start,
+    nb01_python,
+    nb02_parallel,
+    nb04_figures,
+    nb04_openmp,
+    nb05_figures,
+    nb06_cuda,
+    nb07_ladder,
+    nb08_roofline,
+    nb10_scaling,
+)
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb12_peers as nb12
 from rungs_course import nb14_cost_model as nb14
@@ -19,10 +30,6 @@ from rungs_course.labs import record
 from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved
 from rungs_course.paths import ROOT
-from rungs_course.show import games as show_games
-from rungs_course.show import pool, python_rung, ranks, warps
-from rungs_course.show import teams as show_teams
-from rungs_course.studies import games, teams
 
 # What panels are drawn from, and the notebook that makes it.
 _NOTEBOOKS = {
@@ -64,16 +71,16 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     tables = _Tables(_default() if results is None else [_tables_in(Path(results))])
     panels = {
         "ladder": lambda: nb07_ladder.explore_ladder(tables["07_race"], tables.rest_of_batch()),
-        "profile": lambda: python_rung.explore_amdahl(tables["01_profile"]),
+        "profile": lambda: nb01_python.explore_amdahl(tables["01_profile"]),
         "updates": lambda: nb11.explore_updates(tables["11_updates"]),
         "chess peers": lambda: nb12.explore_peers(tables["12_alone"], "rungs, board + bits"),
         "CartPole": lambda: nb12.explore_peers(tables["13_times"], "cpp", "environments"),
         "nodes": lambda: _nodes(tables["14_updates"]),
         "learning": lambda: nb15.explore_learning(tables["15_evaluations"]),
         "threads": lambda: _threads(tables["04_spent"]),
-        "ranks": lambda: ranks.explore_step(tables["05_works"]),
-        "a warp": lambda: warps.explore_warp(tables["06_followed"]),
-        "a game": lambda: show_games.explore_game(games.play(games.OPERA_GAME)),
+        "ranks": lambda: nb05_figures.explore_step(tables["05_works"]),
+        "a warp": lambda: nb06_cuda.explore_warp(tables["06_followed"]),
+        "a game": lambda: nb00_start.explore_game(nb00_start.play(nb00_start.OPERA_GAME)),
         "labs": _labs,
         "processes, live": lambda: _processes(tables),
         "scaling, live": lambda: _scaling(tables),
@@ -190,13 +197,13 @@ def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
 def _threads(spent: pd.DataFrame) -> ipywidgets.Widget:
     """Shows notebook 04's model, fitted to what it measured."""
     team = max(2, int(spent.attrs["provenance"]["threads"]))
-    measured = teams.speedups(spent).assign(threads=team)
-    return show_teams.explore_threads(teams.fit_cost(spent), measured)
+    measured = nb04_openmp.speedups(spent).assign(threads=team)
+    return nb04_figures.explore_threads(nb04_openmp.fit_cost(spent), measured)
 
 
 def _processes(tables: _Tables) -> ipywidgets.VBox:
     """Asks notebook 02's question, over its curve."""
-    return pool.predict_processes(tables["02_race"], usable_cores(), seed=_SEED)
+    return nb02_parallel.predict_processes(tables["02_race"], usable_cores(), seed=_SEED)
 
 
 def _scaling(tables: _Tables) -> ipywidgets.VBox:

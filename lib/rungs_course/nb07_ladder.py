@@ -48,7 +48,7 @@ def draw_ladder(table: pd.DataFrame, floor: float | None = None):
         axes.text(floor, len(table) - 0.1, label, ha="right", va="center", fontsize="small")
         axes.set_ylim(len(table) + 0.3, -0.6)
     axes.set_xlabel("plies per second (logarithmic; lines: 94 % intervals)")
-    axes.set_title("The draw_ladder: the same games on every rung")
+    axes.set_title("The ladder: the same games on every rung")
     return figure
 
 

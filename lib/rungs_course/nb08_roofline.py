@@ -166,7 +166,7 @@ def _roofline(axes, peaks, bandwidths, points: pd.DataFrame, unit: str, guess) -
 
 
 def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: pd.DataFrame):
-    """Draws the study's two study_rooflines with its points, as it drew them and counted in bytes.
+    """Draws the study's two rooflines with its points, as it drew them and counted in bytes.
 
     Args:
         processors: each as the study has it, and put right.
@@ -317,7 +317,7 @@ def race_products(
 
 
 def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame:
-    """Sums up a race_products.
+    """Sums up a race.
 
     Args:
         frame: of `race`.

@@ -8,13 +8,12 @@ import pandas as pd
 from rungs._src.machine.describe import in_words, slug_of
 from rungs._src.registry import rungs_of
 from rungs._src.train.ppo import PARTS
-from rungs_course import nb07_ladder
+from rungs_course import nb03_cpp, nb07_ladder
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.plots import duration, ratio, save_figure, speed
-from rungs_course.show import steps
 from rungs_course.studies.learners import until
 from rungs_course.tables import OWN_JOB, ladder_table, markdown
 
@@ -80,7 +79,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
     save_figure(nb07_ladder.draw_ladder(_raced(tables), bound), root / _PICTURE)
     if _STEPS in tables:
         bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
-        save_figure(steps.waterfall(tables[_STEPS], bound), root / _WATERFALL)
+        save_figure(nb03_cpp.draw_waterfall(tables[_STEPS], bound), root / _WATERFALL)
     if _SELF_PLAY in tables:
         save_figure(nb16.draw_ratings_over_time(tables[_SELF_PLAY]), root / _CURVE)
     if _WINS in tables:

@@ -187,7 +187,7 @@ def gains(
     """Draws how many times as fast as `baseline` each racer is, over the number of boards.
 
     Args:
-        frame: of `rungs_course.studies.parallel.gains`.
+        frame: of `rungs_course.measure.over_boards.gains`.
         baseline: the racer that is 1.
         ideal: a gain drawn as the bound.
         oversubscribed: racers with more threads or processes than cores, marked as such.

@@ -29,14 +29,10 @@ COURSE = (
     ("paths", "machine"),
     ("measure", "agents"),
     ("peers",),
-    ("labs",),
-    ("plots",),
+    ("labs", "plots"),
     ("tables", "boards", "widgets", "comparison"),
     ("notebook", "adapters", "playing"),
-    ("nb09_counters", "nb10_scaling", "nb11_full_system", "nb12_peers", "nb14_ranks"),
-    ("nb07_ladder", "nb08_roofline", "nb14_cost_model", "nb14_ray", "nb15_training", "nb16_search"),
-    ("nb13_cartpole", "studies"),
-    ("show",),
+    ("notebooks",),  # nb00_start, nb01_python and so on, and studies
     ("dashboard", "doctor", "pages"),
     ("runner",),
     ("cli", "__init__"),
@@ -71,7 +67,8 @@ def imported(file: Path, package: str = "rungs") -> set[str]:
             ours = [alias.name for alias in node.names if alias.name.split(".")[0] == package]
             found |= {name.split(".")[1] if "." in name else "__init__" for name in ours}
     # `rungs` itself passes on what the registry makes.
-    return {"__init__" if name in ("make", "make_async", "rungs_of") else name for name in found}
+    found = {"__init__" if name in ("make", "make_async", "rungs_of") else name for name in found}
+    return {re.sub(r"nb\d\d_\w+|studies", "notebooks", name) for name in found}
 
 
 def included(file: Path, root: Path) -> set[str]:
@@ -98,7 +95,7 @@ def gathered(root: Path, pattern: str, read) -> dict[str, set[str]]:
     arrows = {}
     for file in sorted(root.glob(pattern)):
         name = next(part for part in file.relative_to(root).parts if part != "_src")
-        name = name.removesuffix(".py")
+        name = re.sub(r"nb\d\d_\w+|studies", "notebooks", name.removesuffix(".py"))
         arrows.setdefault(name, set()).update(read(file))
     return arrows
 

@@ -9,7 +9,23 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from rungs._src.train.ppo import PARTS
-from rungs_course import nb08_roofline, nb09_counters, nb10_scaling, nb14_ranks, paths, plots
+from rungs_course import (
+    nb00_start,
+    nb01_python,
+    nb02_parallel,
+    nb02_timeline,
+    nb03_bitboards,
+    nb04_figures,
+    nb04_openmp,
+    nb05_figures,
+    nb06_cuda,
+    nb08_roofline,
+    nb09_counters,
+    nb10_scaling,
+    nb14_ranks,
+    paths,
+    plots,
+)
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb12_peers as nb12
 from rungs_course import nb13_cartpole as nb13
@@ -18,14 +34,9 @@ from rungs_course import nb15_training as nb15
 from rungs_course import nb16_search as nb16
 from rungs_course.boards import _MOVED, filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
-from rungs_course.measure import peaks
+from rungs_course.measure import over_boards, peaks
 from rungs_course.nb13_cartpole import draw_architectures, turning_points
 from rungs_course.nb14_cost_model import Line, Link, Update
-from rungs_course.show import bitboards, pool, python_rung, ranks, teams, warps
-from rungs_course.show import games as show_games
-from rungs_course.show.pictures import course, loop
-from rungs_course.studies import cuda, games, parallel, pool_timeline
-from rungs_course.studies import teams as team_studies
 from rungs_course.studies.learners import generation_shares
 
 LINK = Link(1e-4, 1e9)
@@ -153,12 +164,12 @@ def lost_by_mask():
 
 def gains():
     race = races("cpp", "x")
-    return plots.gains(parallel.gains(race, "cpp"), "cpp", ideal=2, oversubscribed=["x"])
+    return plots.gains(over_boards.gains(race, "cpp"), "cpp", ideal=2, oversubscribed=["x"])
 
 
 def lost_by_part():
     shares = every(num_envs=[64], repeat=range(3), part=["side by side", "calls"])
-    return teams.lost(shares.assign(share=0.1 * shares["repeat"]))
+    return nb04_figures.draw_lost(shares.assign(share=0.1 * shares["repeat"]))
 
 
 def a_step_of_ranks():
@@ -181,8 +192,8 @@ def shares_of_parts():
 
 
 def pool_parts():
-    table = every(turn=[0, 1], part=pool_timeline.PARTS)
-    return pool.parts({"8 boards": table})
+    table = every(turn=[0, 1], part=nb02_timeline.PARTS)
+    return nb02_timeline.draw_parts({"8 boards": table})
 
 
 def updates():
@@ -216,7 +227,7 @@ def products_ladder():
 def random_games():
     positions = pd.DataFrame({"ply": [0, 1, 12], "legal": [20, 21, 30], "hit": False})
     ended = pd.DataFrame({"reason": ["checkmate", "stalemate", "checkmate"], "plies": 9})
-    return show_games.at_random(positions, ended)
+    return nb00_start.at_random(positions, ended)
 
 
 def film():
@@ -286,13 +297,17 @@ PLOTS = {
         pd.DataFrame({"count": ["loads"], "study": [1000.0], "ours": [250.0]})
     ),
     "lost by part": lost_by_part,
-    "a step of ranks": lambda: ranks.step(a_step_of_ranks()),
-    "a warp": lambda: warps.warp(loops_of_boards(), 0),
-    "Amdahl": lambda: python_rung.amdahl_lines(shares_of_parts(), "moves", 2),
-    "aging": lambda: python_rung.aging(races("is_repetition", "counter").query("num_envs == 8")),
-    "a pool": lambda: pool.timeline(pool_timeline.promised(5, 3.0, 0.1), "s", same_scale=True),
+    "a step of ranks": lambda: nb05_figures.draw_step(a_step_of_ranks()),
+    "a warp": lambda: nb06_cuda.draw_warp(loops_of_boards(), 0),
+    "Amdahl": lambda: nb01_python.amdahl_lines(shares_of_parts(), "moves", 2),
+    "aging": lambda: nb01_python.aging(races("is_repetition", "counter").query("num_envs == 8")),
+    "a pool": lambda: nb02_timeline.draw_timeline(
+        nb02_timeline.promised(5, 3.0, 0.1), "s", same_scale=True
+    ),
     "a pool's parts": pool_parts,
-    "ways": lambda: pool.ways(races("python", "queue", "shared"), ("queue", "shared"), "t", 2),
+    "ways": lambda: nb02_parallel.draw_ways(
+        races("python", "queue", "shared"), ("queue", "shared"), "t", 2
+    ),
     "throughput": lambda: nb11.draw_throughput(updates()),
     "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
     "models": lambda: nb11.draw_models(updates()),
@@ -313,17 +328,17 @@ PLOTS = {
 
 PICTURES = {
     "architectures": lambda: draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
-    "the course": lambda: course.course_map("07"),
-    "the loop": loop.rl_loop,
-    "plies": lambda: show_games.plies_of(games.play(games.OPERA_GAME), [1, 2, 33]),
+    "the course": lambda: nb00_start.course_map("07"),
+    "the loop": nb00_start.rl_loop,
+    "plies": lambda: nb00_start.plies_of(nb00_start.play(nb00_start.OPERA_GAME), [1, 2, 33]),
     "a film": lambda: filmstrip(film(), columns=2),
-    "doublings": lambda: bitboards.doublings(chess.Board(FEN), chess.A1),
-    "bitboards": lambda: bitboards.explorer(chess.Board(FEN), chess.A1),
+    "doublings": lambda: nb03_bitboards.doublings(chess.Board(FEN), chess.A1),
+    "bitboards": lambda: nb03_bitboards.explorer(chess.Board(FEN), chess.A1),
     "the root": lambda: nb16.draw_root(grown(), FEN, 5),
     "a tree": tree,
-    "cache lines": lambda: teams.cache_lines(team_studies.writes(32, 2)),
-    "a ring": lambda: ranks.ring_rounds(3),
-    "layouts": lambda: warps.layouts(cuda.fetched(512)),
+    "cache lines": lambda: nb04_figures.draw_cache_lines(nb04_openmp.writes(32, 2)),
+    "a ring": lambda: nb05_figures.ring_rounds(3),
+    "layouts": lambda: nb06_cuda.draw_layouts(nb06_cuda.fetched(512)),
 }
 
 
@@ -384,8 +399,8 @@ def test_wins_are_drawn_for_every_seed():
 
 
 def test_a_promise_and_what_came_of_it_have_one_scale():
-    promised = pool_timeline.promised(5, 3.0, 0.1)
-    above, below = pool.timeline(promised, "s", same_scale=True).axes
+    promised = nb02_timeline.promised(5, 3.0, 0.1)
+    above, below = nb02_timeline.draw_timeline(promised, "s", same_scale=True).axes
     assert above.get_xlim() == below.get_xlim()
 
 
@@ -401,7 +416,7 @@ def test_points_stand_under_the_roofs_of_as_many_cores_as_they_use():
 def test_games_age_by_all_plies_played_and_not_only_those_timed():
     rows = [(racer, i, 80, 1e-3) for racer in ("is_repetition", "counter") for i in range(6)]
     times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"]).assign(num_envs=2)
-    (axes,) = python_rung.aging(times).axes
+    (axes,) = nb01_python.aging(times).axes
     assert axes.lines[0].get_xdata().tolist() == [75, 225]  # 40 steps timed, 10 before
 
 
@@ -415,15 +430,15 @@ def test_the_law_that_made_a_papers_curve_is_found(law):
 
 
 def test_parts_of_a_pool_are_added_up_by_kind():
-    seconds = dict(zip(pool_timeline.PARTS, (1.0, 2.0, 10.0, 1.0, 2.0, 3.0, 1.0), strict=True))
+    seconds = dict(zip(nb02_timeline.PARTS, (1.0, 2.0, 10.0, 1.0, 2.0, 3.0, 1.0), strict=True))
     rows = [(turn, part, value) for turn in (0, 1) for part, value in seconds.items()]
-    kinds = pool.kinds(pd.DataFrame(rows, columns=["turn", "part", "seconds"]))
+    kinds = nb02_timeline.kinds(pd.DataFrame(rows, columns=["turn", "part", "seconds"]))
     assert sorted(kinds) == [1, 2, 3, 4, 10]
     assert kinds["step the boards"] == 10
 
 
 def test_the_map_has_every_notebook():
-    said = [text.get_text()[:2] for text in course.course_map("07").axes[0].texts]
+    said = [text.get_text()[:2] for text in nb00_start.course_map("07").axes[0].texts]
     notebooks = (paths.ROOT / "notebooks").glob("[0-9]*.ipynb")
     assert sorted(text for text in said if text.isdigit()) == sorted(n.stem[:2] for n in notebooks)
 

@@ -4,8 +4,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from rungs_course import plots
-from rungs_course.show import figures
+from rungs_course import nb03_perft, plots
 
 REPEATS = [5.0, 1.0, 9.0, 2.0]
 
@@ -37,7 +36,7 @@ def test_a_band_is_what_the_frame_says():
 
 def test_every_repeat_is_a_dot_and_their_median_a_bar():
     frame = pd.DataFrame({"racer": "g++", "mask": "bits", "plies": 1e6, "seconds": REPEATS})
-    (axes,) = figures.compilers(frame).axes
+    (axes,) = nb03_perft.draw_compilers(frame).axes
     (bar,) = axes.patches
     rates = 1 / frame["seconds"]
     assert bar.get_width() == pytest.approx(rates.median())

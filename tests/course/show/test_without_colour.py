@@ -4,11 +4,10 @@ import pandas as pd
 import pytest
 
 from rungs._src.train.ppo import PARTS
-from rungs_course import nb10_scaling, plots
+from rungs_course import nb03_perft, nb04_figures, nb10_scaling, plots
 from rungs_course import nb13_cartpole as nb13
 from rungs_course import nb14_cost_model as nb14
 from rungs_course.nb14_cost_model import Link
-from rungs_course.show import figures
 
 
 def hatches(figure):
@@ -31,14 +30,16 @@ def parts():
 
 
 def floor():
-    return figures.floor(
+    return nb03_perft.draw_floor(
         pd.DataFrame([("bits", 100, 50, 20)], columns=["mask", "step", "rules", "writing"])
     )
 
 
 def timelines():
     rows = [("", "infer", half, half, half + 0.5) for half in (0, 1)]
-    return figures.timelines(pd.DataFrame(rows, columns=["mode", "work", "half", "start", "end"]))
+    return nb04_figures.draw_timelines(
+        pd.DataFrame(rows, columns=["mode", "work", "half", "start", "end"])
+    )
 
 
 def fused():

@@ -6,15 +6,15 @@ import seaborn as sns
 from IPython.display import display
 
 from rungs_course import plots
+from rungs_course.nb05_mpi import WORKS, ring, typical_step
 from rungs_course.plots import image
-from rungs_course.studies.ranks import WORKS, ring, typical_step
 
 
-def step(found: pd.DataFrame, steps: dict[str, int] | None = None):
+def draw_step(found: pd.DataFrame, steps: dict[str, int] | None = None):
     """Draws what each rank does when in a step, for each way in which boards are gathered.
 
     Args:
-        found: of `rungs_course.studies.ranks.works`.
+        found: of `rungs_course.nb05_mpi.works`.
         steps: which, by transport; None: of each one of median length.
     """
     chosen = steps or {each: typical_step(found, each) for each in found["transport"].unique()}
@@ -57,12 +57,12 @@ def explore_step(found: pd.DataFrame):
     """Shows any of the steps that were followed.
 
     Args:
-        found: of `rungs_course.studies.ranks.works`.
+        found: of `rungs_course.nb05_mpi.works`.
     """
     transports = found["transport"].unique().tolist()
 
     def show(transport, number):
-        display(image(step(found, {transport: number})))
+        display(image(draw_step(found, {transport: number})))
 
     numbers = sorted(set(found["step"]))
     return ipywidgets.interactive(

@@ -4,8 +4,7 @@ All play the same games. A step plays an action, finds the legal actions of the 
 their mask and says whether it is mate or stalemate. Before them stand the rung `python`, which is a
 whole environment (observations, repetitions, rewards), and python-chess that does a version's step
 and no more; behind them the rung `cpp`, a whole environment again. python-chess has bitboards,
-attack tables and pins: version "pins", and not "first", is about its algorithm in C++.
-"""
+attack tables and pins: version "pins", and not "first", is about its algorithm in C++."""
 
 import ctypes
 import dataclasses
@@ -20,6 +19,8 @@ from typing import NamedTuple, Protocol
 import chess
 import numpy as np
 import pandas as pd
+import seaborn as sns
+from matplotlib.colors import LogNorm
 
 import rungs
 from rungs._src import paths
@@ -31,6 +32,7 @@ from rungs._src.compile import gpp, loader
 from rungs._src.compile.functions import Api
 from rungs._src.core.memory import zeroed_lines
 from rungs.errors import MismatchError
+from rungs_course import plots
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
 from rungs_course.measure.peaks import measure_writing
@@ -61,10 +63,8 @@ VERSIONS = (
 BEFORE = (Version("python", "Python, the whole rung"), Version("python-chess", "only the step"))
 AFTER = (Version("cpp", "C++, the whole rung"),)
 ALL = (*BEFORE, *VERSIONS, *AFTER)
-
 NATIVE = ("-O3", "-march=native")
 FLAGS = (("-O0",), ("-O2",), ("-O3",), NATIVE)
-
 _LEAD = 80  # plies of random play before the games, so that boards are at all stages
 
 
@@ -267,7 +267,9 @@ def racers(games: Games, api: Api) -> dict[str, Racer]:
     }
 
 
-def race(games: Games, racers: dict, *, repeats: int, warmup: int, seconds: float) -> pd.DataFrame:
+def race_versions(
+    games: Games, racers: dict, *, repeats: int, warmup: int, seconds: float
+) -> pd.DataFrame:
     """Times all racers in turns; each must find the same legal actions after every turn.
 
     Args:
@@ -305,7 +307,7 @@ def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, fl
 
 
 def race_flags(games: Games, names: Iterable[str], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Races versions that g++ compiled with each of `FLAGS`; arguments and errors as of `race`.
+    """Races versions that g++ compiled with each of `FLAGS`, as `race_versions` does.
 
     Returns:
         A row per version, flags and repeat: `racer`, `flags`, `repeat`, `plies`, `seconds`.
@@ -315,7 +317,7 @@ def race_flags(games: Games, names: Iterable[str], *, repeats: int, seconds: flo
         for name in names
         for flags in FLAGS
     }
-    frame = race(games, every, repeats=repeats, warmup=1, seconds=seconds)
+    frame = race_versions(games, every, repeats=repeats, warmup=1, seconds=seconds)
     names_and_flags = pd.DataFrame(frame.pop("racer").tolist(), columns=["racer", "flags"])
     return pd.concat([names_and_flags, frame], axis=1)
 
@@ -330,13 +332,13 @@ def race_sizes(
         `seconds`.
 
     Raises:
-        MismatchError: as `race`.
+        MismatchError: as `race_versions`.
     """
     api, frames = gpp.load_steps(*NATIVE), []
     for number in copies:
         many = repeated(games, number, min(games.steps, 4))
         boards = {name: VersionBoards(api, name, many) for name in names}
-        frame = race(many, boards, repeats=repeats, warmup=1, seconds=1.0)
+        frame = race_versions(many, boards, repeats=repeats, warmup=1, seconds=1.0)
         frame.insert(0, "boards", many.num_envs)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
@@ -358,7 +360,7 @@ def waterfall(times: pd.DataFrame, floor: float) -> pd.DataFrame:
     """Sums up a race.
 
     Args:
-        times: of `race`.
+        times: of `race_versions`.
         floor: of `fill_seconds`.
 
     Returns:
@@ -439,3 +441,93 @@ def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
         (found,) = counters.count(functools.partial(boards.play, games.steps), event).values()
         rows.append((version.name, found / games.steps / games.num_envs))
     return pd.DataFrame(rows, columns=["racer", "mispredicted"])
+
+
+def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
+    """Draws the time of a ply, row by row: each bar is what one idea takes away, or adds.
+
+    Args:
+        table: of `rungs_course.nb03_cpp.waterfall`.
+        floor: nanoseconds of merely writing the outputs, drawn as the bound.
+    """
+    figure, axes = plots.axes(8.0, 1.4 + 0.38 * len(table))
+    times = table["nanoseconds"]
+    for i, row in enumerate(table.itertuples()):
+        before = times.iloc[max(i - 1, 0)]
+        left, right = sorted((row.nanoseconds, before))
+        color = plots.BLUE if row.relative >= 1 else plots.ORANGE
+        if i == 0:
+            left, color = 0, plots.GREY
+        hatch = {"hatch": "///", "edgecolor": "white"} if color == plots.ORANGE else {}
+        axes.barh(i, right - left, left=left, color=color, **hatch)
+        axes.plot([row.nanoseconds] * 2, [i - 0.4, min(i + 1.4, len(table) - 0.6)], color="black")
+        gain = f"  {plots.ratio(row.relative)}" if i else ""
+        text = f"{plots.duration(row.nanoseconds * 1e-9)}{gain}"
+        axes.annotate(text, (right, i), (5, 0), textcoords="offset points", va="center")
+    names = [f"{row.idea}  [{row.racer}]" for row in table.itertuples()]
+    axes.set_yticks(range(len(table)), names)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlim(min(times.min(), floor or times.min()) / 1.5, times.max() * 12)
+    if floor:
+        axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
+        axes.text(floor, -0.75, " bound: only writing the outputs", fontsize="small")
+    axes.grid(axis="x", color="#DDDDDD")
+    axes.set_xlabel("time of a ply (logarithmic), and how many times as fast as the row above")
+    axes.set_title("From Python to C++, one idea at a time", pad=16)
+    return figure
+
+
+def draw_flag_times(table: pd.DataFrame):
+    """Draws versions by compiler flags, as nanoseconds per ply.
+
+    Args:
+        table: rows are versions, columns are flags.
+    """
+    figure, axes = plots.axes(7.0, 1.6 + 0.4 * len(table))
+    gains = table.div(table.min(axis=1), axis=0)
+    texts = table.map(lambda ns: plots.duration(ns * 1e-9))
+    names = [flags.replace(" ", "\n") for flags in table.columns]
+    sns.heatmap(
+        gains,
+        annot=texts,
+        fmt="",
+        norm=LogNorm(1, gains.to_numpy().max() * 1.01),
+        cmap=sns.light_palette(plots.BLUE, as_cmap=True),
+        cbar_kws={"label": "times the row's fastest"},
+        linewidths=1,
+        xticklabels=names,
+        ax=axes,
+    )
+    axes.set(xlabel="flags of g++", ylabel="")
+    axes.tick_params(length=0, labelrotation=0)
+    axes.set_title("The same headers, other flags: time of a ply")
+    return figure
+
+
+def draw_work(counts: pd.DataFrame):
+    """Draws instructions and mispredicted branches of each version, per ply.
+
+    Args:
+        counts: of `rungs_course.nb03_cpp.instructions`.
+    """
+    figure, axes = plots.axes(9.0, 1.2 + 0.34 * len(counts), ncols=2, sharey=True)
+    names = counts["racer"].map(dict(ALL))
+    for each, column in zip(axes, ("instructions", "mispredicted"), strict=True):
+        sns.barplot(x=counts[column], y=names, color=plots.BLUE, ax=each)
+        for i, value in enumerate(counts[column]):
+            each.annotate(
+                f"{value:,.0f}" if value >= 10 else f"{value:.1f}",
+                (value, i),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+            )
+        each.set_xscale("log")
+        each.set_xlim(counts[column].min() / 2, counts[column].max() * 8)
+        each.grid(axis="x", color="#DDDDDD")
+        each.set_ylabel("")
+    axes[0].set_xlabel("instructions per ply (logarithmic)")
+    axes[1].set_xlabel("mispredicted branches per ply (simulated)")
+    figure.suptitle("Work, and guesses that fail")
+    return figure

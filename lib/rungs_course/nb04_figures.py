@@ -8,18 +8,18 @@ from IPython.display import display
 
 from rungs._src.core.memory import CACHE_LINE
 from rungs_course import plots
+from rungs_course.nb04_openmp import StepCost, moves
 from rungs_course.plots import image
-from rungs_course.studies.teams import StepCost, moves
 
 _SHOWN_LINES = 3
 _THREADS = np.array([1, 2, 4, 8, 16, 32, 64])
 
 
-def cache_lines(written: pd.DataFrame):
+def draw_cache_lines(written: pd.DataFrame):
     """Draws who writes where in some cache lines, and where the first of them is over time.
 
     Args:
-        written: of `rungs_course.studies.teams.writes`, of two threads.
+        written: of `rungs_course.nb04_openmp.writes`, of two threads.
     """
     ways = written["way"].unique()
     figure, axes = plots.axes(8.0, 3.9, nrows=2, ncols=len(ways), squeeze=False)
@@ -71,11 +71,11 @@ def _line_over_time(axes, rows: pd.DataFrame, looks: dict) -> None:
     axes.grid(False)
 
 
-def lost(shares: pd.DataFrame):
+def draw_lost(shares: pd.DataFrame):
     """Draws what keeps threads from the ideal, a dot per repeat, a row of dots per part and batch.
 
     Args:
-        shares: of `rungs_course.studies.teams.parts`.
+        shares: of `rungs_course.nb04_openmp.parts`.
     """
     figure, axes = plots.axes(height=3.4)
     named = shares.assign(
@@ -114,7 +114,7 @@ def lost(shares: pd.DataFrame):
     return figure
 
 
-def speedups(
+def draw_speedups(
     cost: StepCost,
     boards: int,
     threads: int,
@@ -174,7 +174,7 @@ def explore_threads(cost: StepCost, measured: pd.DataFrame, workers: str = "thre
     fitted = cost.meeting * 1e6
 
     def show(boards, threads, microseconds):
-        display(image(speedups(cost, boards, threads, measured, microseconds * 1e-6, workers)))
+        display(image(draw_speedups(cost, boards, threads, measured, microseconds * 1e-6, workers)))
 
     wide = {"style": {"description_width": "8em"}}
     choices = sorted({round(fitted, 2), 0.1, 0.5, 1, 2, 5, 10, 50, 200})
@@ -190,3 +190,32 @@ def explore_threads(cost: StepCost, measured: pd.DataFrame, workers: str = "thre
             options=choices, value=round(fitted, 2), description="µs a meeting", **wide
         ),
     )
+
+
+_SHOWN_STEPS = 5  # of a timeline
+
+
+def draw_timelines(frame: pd.DataFrame):
+    """Draws what ran when in the first steps, one row of bars per kind of work.
+
+    Args:
+        frame: of `rungs_course.nb04_openmp.timeline`, with a column `mode`, the title.
+    """
+    frames = dict(list(frame.groupby("mode", sort=False)))
+    steps = min((rows["work"] == "infer").sum() // 2 for rows in frames.values())
+    seconds = frame["end"].max() * min(1, _SHOWN_STEPS / steps)
+    figure, axes = plots.axes(height=1.4 + 1.2 * len(frames), nrows=len(frames), squeeze=False)
+    looks = plots.fills(("first half of the boards", "second"), (plots.BLUE, plots.ORANGE))
+    first, second = looks.values()
+    for each, (title, rows) in zip(axes[:, 0], frames.items(), strict=True):
+        shown = rows[rows["end"] <= seconds]
+        for row in shown.itertuples():
+            look = second if row.half else first
+            at = 0 if row.work == "infer" else 1
+            each.barh(at, row.end - row.start, left=row.start, **look)
+        each.set_yticks([0, 1], ["infer", "simulate"])
+        each.set_xlim(0, seconds)
+        each.set_title(title, fontsize=9)
+    axes[-1, 0].set_xlabel("seconds")
+    plots.legend_below(figure, looks, 2)
+    return figure

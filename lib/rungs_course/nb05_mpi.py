@@ -17,8 +17,8 @@ from rungs._src.compile import cling, gpp
 from rungs._src.processes.ranks import launch
 from rungs.errors import WorkerDiedError
 from rungs_course.measure.rank_race import race_games
-from rungs_course.studies.teams import StepCost
-from rungs_course.studies.teams import make as make_team
+from rungs_course.nb04_openmp import StepCost
+from rungs_course.nb04_openmp import make as make_team
 
 # What a rank does in a step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")

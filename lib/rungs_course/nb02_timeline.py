@@ -1,8 +1,4 @@
-"""A pool of Python processes over time: what runs when, and what a step waits for.
-
-The loop of `processes.workers` around the boards of the Python rung, with a clock beside each
-of its lines. What is not timed in it was left out.
-"""
+"""A pool of Python processes over time: what runs when, and what a step waits for."""
 
 import pickle
 import time
@@ -15,11 +11,10 @@ from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.processes.workers import CONTEXT, preload
-from rungs_course.studies import served
+from rungs_course import nb02_workers, plots
 
 # What a step of all boards is made of, for the worker that answers last.
 PARTS = ("send", "wake", "step", "pickle", "pipe", "unpickle", "copy")
-
 # The same for all processes, as Linux counts from when the machine was started.
 _now = time.perf_counter
 
@@ -38,14 +33,14 @@ def timeline(num_envs: int, workers: int, *, seed: int, steps: int, warmup: int)
         A row per piece of work: `turn` (which step), `process` ("parent", "worker 1", ...), `work`
         (of `PARTS`, but for "wake"), `start` and `end`, seconds since the step began.
     """
-    preload(served.__name__)
+    preload(nb02_workers.__name__)
     ends = share_ends(num_envs, workers)
     pipes: list[Connection] = []
     processes = []
     for first, end in zip([0, *ends[:-1]], ends, strict=True):
         ours, theirs = CONTEXT.Pipe()
         arguments = (theirs, end - first, first, seed)
-        process = CONTEXT.Process(target=served.work, args=arguments, daemon=True)
+        process = CONTEXT.Process(target=nb02_workers.work, args=arguments, daemon=True)
         process.start()
         theirs.close()
         processes.append(process)
@@ -159,3 +154,88 @@ def promised(environments: int, each: float, learning: float) -> dict[str, pd.Da
         rows.insert(0, ("agent", "learn", end, end + learning))
         frames[title] = pd.DataFrame(rows, columns=["process", "work", "start", "end"])
     return frames
+
+
+# What pieces of work are drawn as.
+_KINDS = {
+    "step": "step the boards",
+    "wake": "wake up",
+    "pickle": "pickle and unpickle",
+    "unpickle": "pickle and unpickle",
+    "send": "through the pipe",
+    "pipe": "through the pipe",
+    "copy": "copy into place",
+    "learn": "learn",
+}
+_COLORS = (plots.SKY, plots.BLACK, plots.ORANGE, plots.GREY, plots.BLUE)
+_LOOKS = plots.fills(list(dict.fromkeys(_KINDS.values()))[:5], _COLORS)
+_LOOKS["learn"] = plots.fills(("", "learn"), _COLORS[1:3])["learn"]
+
+
+def draw_timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale: bool = False):
+    """Draws what each process does when, a panel for each of some steps.
+
+    Args:
+        frames: `process`, `work`, `start` and `end` in seconds, of one step, by title; see
+            `rungs_course.nb02_timeline`.
+        unit: "ms" or "s".
+        same_scale: whether all panels are as long as the longest; else each fills its width.
+    """
+    scale = {"ms": 1e3, "s": 1}[unit]
+    rows = {title: frame["process"].unique().tolist() for title, frame in frames.items()}
+    heights = [1 + len(processes) for processes in rows.values()]
+    figure, axes = plots.axes(
+        8.0, 0.8 + 0.36 * sum(heights), nrows=len(frames), squeeze=False, height_ratios=heights
+    )
+    longest = max(frame["end"].max() for frame in frames.values())
+    drawn = set()
+    for each, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
+        for piece in frame[frame["work"] != "whole"].itertuples():
+            kind = _KINDS[piece.work]
+            drawn.add(kind)
+            at = rows[title].index(piece.process)
+            length = (piece.end - piece.start) * scale
+            each.barh(at, length, left=piece.start * scale, height=0.7, **_LOOKS[kind])
+        each.set_yticks(range(len(rows[title])), rows[title])
+        each.invert_yaxis()
+        each.set_xlim(0, 1.03 * scale * (longest if same_scale else frame["end"].max()))
+        each.set_title(title, fontsize=10)
+    axes[-1, 0].set_xlabel({"ms": "milliseconds since the step began", "s": "seconds"}[unit])
+    plots.legend_below(figure, {kind: _LOOKS[kind] for kind in _LOOKS if kind in drawn}, 4)
+    return figure
+
+
+def draw_parts(tables: dict[str, pd.DataFrame]):
+    """Draws what steps are made of, a stacked bar each, in per cent.
+
+    Args:
+        tables: of `rungs_course.nb02_timeline.parts`, by name.
+    """
+    figure, axes = plots.axes(8.0, 1.8 + 0.5 * len(tables))
+    for at, table in enumerate(tables.values()):
+        medians = kinds(table)
+        left = 0.0
+        for kind, seconds in medians.items():
+            width = 100 * seconds / medians.sum()
+            axes.barh(at, width, left=left, **_LOOKS[kind])
+            left += width
+        axes.text(101, at, f"{plots.duration(medians.sum())}", va="center")
+    axes.set_yticks(range(len(tables)), list(tables))
+    axes.invert_yaxis()
+    axes.set_xlim(0, 112)
+    axes.set_xticks(range(0, 101, 20))
+    axes.set_xlabel("per cent of a step, along the worker that answers last")
+    plots.legend_below(figure, {kind: _LOOKS[kind] for kind in medians.index}, 3)
+    axes.set_title("What a step of a pool is made of")
+    return figure
+
+
+def kinds(table: pd.DataFrame) -> pd.Series:
+    """Returns the median seconds of each kind of work, by the name that it is drawn with.
+
+    Args:
+        table: of `rungs_course.nb02_timeline.parts`.
+    """
+    named = table.assign(kind=table["part"].map(_KINDS))
+    medians = named.groupby(["turn", "kind"])["seconds"].sum().groupby("kind").median()
+    return medians[[kind for kind in _LOOKS if kind in medians]]
