@@ -38,14 +38,14 @@ mutants: $(ALL_TESTED)
 # A kernel that no page has used for four hours is ended; one that computes is not. The settings turn
 # off JupyterLab's question about news, which covers a corner of every notebook.
 lab: $(INSTALLED)
-	JUPYTER_CONFIG_PATH=lib/rungs_course/show/jupyterlab $(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
+	JUPYTER_CONFIG_PATH=lib/rungs_course/jupyterlab $(BIN)/jupyter lab --allow-root --ip=127.0.0.1 --MappingKernelManager.cull_idle_timeout=14400 notebooks
 
 # Every page has a kernel of its own: voila.json sets which requests get one, and for how long.
 explore: $(INSTALLED)
-	JUPYTER_PATH=lib/rungs_course/show JUPYTER_CONFIG_PATH=lib/rungs_course/show/voila $(BIN)/voila notebooks/explore.ipynb
+	JUPYTER_PATH=lib/rungs_course JUPYTER_CONFIG_PATH=lib/rungs_course/voila $(BIN)/voila notebooks/explore.ipynb
 
 play: $(INSTALLED)
-	JUPYTER_PATH=lib/rungs_course/show JUPYTER_CONFIG_PATH=lib/rungs_course/show/voila $(BIN)/voila notebooks/play.ipynb
+	JUPYTER_PATH=lib/rungs_course JUPYTER_CONFIG_PATH=lib/rungs_course/voila $(BIN)/voila notebooks/play.ipynb
 
 doctor: $(INSTALLED)
 	$(BIN)/python -m rungs_course doctor

@@ -1,4 +1,19 @@
-"""The course that is taught with Rungs: what its notebooks, labs, runner and book are made of."""
+"""The course that is taught with Rungs: what its notebooks, labs, runner and book are made of.
+
+What one notebook measures and draws is in the module named after it: `nb00_start`, `nb01_python`,
+`nb02_parallel`, `nb03_cpp`, `nb04_openmp`, `nb05_mpi`, `nb06_cuda`, `nb07_ladder`,
+`nb08_roofline`, `nb09_counters`, `nb10_scaling`, `nb11_full_system`, `nb12_peers`,
+`nb13_cartpole`, `nb14_beyond`, `nb15_training`, `nb16_search`. What several use:
+
+- `measure`: races, their noise, saved results;
+- `plots`: how figures look and are saved, and figures of several notebooks (`gains`, `parts`);
+- `tables`: tables in words and as Markdown;
+- `boards`: positions and sets of squares, drawn;
+- `notebook`: `NotebookRun`, `Guesses`, `say`, `live`, `in_words`, `source`;
+- `widgets`: what widgets are made of; each widget is in its notebook's module;
+- `dashboard` and `playing`: `explore` and `play`;
+- `pages`: what README and docs take from recorded results.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +34,7 @@ loader.prepare()  # OpenMP's runtime before PyTorch's, which notebooks import
 
 
 def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
-    """Shows the course's widgets in a dashboard, for a notebook: `show.dashboard.explore`.
+    """Shows the course's widgets in a dashboard, for a notebook: `dashboard.explore`.
 
     Raises:
         UnavailableError: a package that it needs is not installed; it is named.
@@ -28,7 +43,7 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
     from rungs.errors import UnavailableError, install_hint
 
     try:
-        from rungs_course.show import dashboard  # takes seconds to import
+        from rungs_course import dashboard  # takes seconds to import
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         raise UnavailableError(
@@ -38,7 +53,7 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
 
 
 def play() -> "ipywidgets.VBox":
-    """Shows a board to play on against an agent, for a notebook: `rungs_course.show.play.play`.
+    """Shows a board to play on against an agent, for a notebook: `rungs_course.playing.play`.
 
     Raises:
         UnavailableError: a package that it needs is not installed; it is named.
@@ -46,7 +61,7 @@ def play() -> "ipywidgets.VBox":
     from rungs.errors import UnavailableError, install_hint
 
     try:
-        from rungs_course.show.play import play as shown
+        from rungs_course.playing import play as shown
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         raise UnavailableError(

@@ -148,9 +148,9 @@ def _doctor(options: argparse.Namespace) -> int:
 def _compare(options: argparse.Namespace) -> int:
     from rungs._src.core.atomic import atomic_write
     from rungs._src.core.folder import locked_output_dir
+    from rungs_course.comparison import figure, report
     from rungs_course.measure.compare import FLOOR, compare, read
-    from rungs_course.show.compare import figure, report
-    from rungs_course.show.save import save_figure
+    from rungs_course.plots import save_figure
 
     floor = FLOOR if options.floor is None else options.floor
     comparison = compare(read(options.a), read(options.b), floor)

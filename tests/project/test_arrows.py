@@ -28,10 +28,13 @@ PYTHON = (
 # And of the course, all of whose modules may import the library.
 COURSE = (
     ("paths", "machine", "learners", "compiled"),
-    ("measure", "peers", "agents", "analysis"),
-    ("studies",),
-    ("labs",),
-    ("show", "doctor"),
+    ("measure", "agents", "analysis"),
+    ("peers",),
+    ("labs", "plots"),
+    ("tables", "boards", "widgets", "comparison"),
+    ("notebook", "adapters", "playing"),
+    ("notebooks",),  # nb00_start, nb01_python and so on, and studies
+    ("dashboard", "doctor", "pages"),
     ("runner",),
     ("cli", "__init__"),
     ("__main__",),
@@ -65,7 +68,8 @@ def imported(file: Path, package: str = "rungs") -> set[str]:
             ours = [alias.name for alias in node.names if alias.name.split(".")[0] == package]
             found |= {name.split(".")[1] if "." in name else "__init__" for name in ours}
     # `rungs` itself passes on what the registry makes.
-    return {"__init__" if name in ("make", "make_async", "rungs_of") else name for name in found}
+    found = {"__init__" if name in ("make", "make_async", "rungs_of") else name for name in found}
+    return {re.sub(r"nb\d\d_\w+|studies", "notebooks", name) for name in found}
 
 
 def included(file: Path, root: Path) -> set[str]:
@@ -92,7 +96,7 @@ def gathered(root: Path, pattern: str, read) -> dict[str, set[str]]:
     arrows = {}
     for file in sorted(root.glob(pattern)):
         name = next(part for part in file.relative_to(root).parts if part != "_src")
-        name = name.removesuffix(".py")
+        name = re.sub(r"nb\d\d_\w+|studies", "notebooks", name.removesuffix(".py"))
         arrows.setdefault(name, set()).update(read(file))
     return arrows
 

@@ -10,10 +10,10 @@ import pytest
 
 from rungs._src.machine.describe import in_words, slug_of
 from rungs.errors import UnavailableError
+from rungs_course import pages as readme
 from rungs_course.measure import results
 from rungs_course.peers.envpool import import_envpool
 from rungs_course.runner import recorded
-from rungs_course.show import readme
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

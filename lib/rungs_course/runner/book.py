@@ -16,13 +16,13 @@ from rungs._src.core.folder import locked_output_dir
 from rungs._src.machine.describe import in_words
 from rungs.errors import BookError
 from rungs_course import paths
+from rungs_course.pages import filled
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner.chain import NOTEBOOKS, OUT
 from rungs_course.runner.notebook import widgets
-from rungs_course.show import machines
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
-_PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs_course.show.image` writes it
+_PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs_course.plots` writes it
 _LABELS, _TAG = ("LabelModel", "HTMLModel"), re.compile("<[^>]*>")
 
 # What the pages show, include or link to, at the same place as in the source tree.
@@ -63,8 +63,8 @@ def stage(out: Path, folder: Path) -> None:
             shutil.copytree(source, folder / name, symlinks=True, ignore=_left_out)
         else:
             shutil.copy(source, folder / name)
-    machines_page = folder / "docs" / "machines.md"
-    machines_page.write_text(machines.filled(machines_page.read_text(), paths.ROOT, out))
+    machines_page = folder / "docs" / "md"
+    machines_page.write_text(filled(machines_page.read_text(), paths.ROOT, out))
     # The front page belongs at the top, so its links are written as from there.
     shutil.move(folder / "docs" / "index.md", folder / "index.md")
     for notebook in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):

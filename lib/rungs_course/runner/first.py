@@ -9,11 +9,10 @@ import pandas as pd
 from rungs import make
 from rungs._src.native import gpp
 from rungs.errors import UnavailableError
-from rungs_course import doctor
+from rungs_course import doctor, tables
 from rungs_course.measure.race import segments
-from rungs_course.show import tables
-from rungs_course.show.style import ratio, speed
-from rungs_course.studies.ladder import ladder_table
+from rungs_course.plots import ratio, speed
+from rungs_course.tables import ladder_table
 
 # Ranks are a job of their own, and a GPU wants many more boards: notebook 07 races them all.
 RUNGS = ("python", "multiprocessing", "cpp", "openmp", "threads")

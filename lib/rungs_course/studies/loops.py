@@ -19,9 +19,9 @@ from rungs._src.train.legal_actions import Packed, Positions, from_lists
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import Batch, advantages, ppo_loss
 from rungs._src.train.settings import PpoSettings
+from rungs_course import nb11_full_system as full_system
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
-from rungs_course.studies import full_system
 
 
 class Masked(nn.Module):

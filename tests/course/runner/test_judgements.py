@@ -14,8 +14,7 @@ import pytest
 
 from rungs_course import paths
 from rungs_course.measure.noise import factor
-from rungs_course.show.notebook_run import NotebookRun
-from rungs_course.show.prose import in_words
+from rungs_course.notebook import NotebookRun, in_words
 
 NOISE = factor([1.1, 0.9, 1.3, 1.1, 1.1])
 FEW = factor([2.0, 2.0])

@@ -9,10 +9,9 @@ import pytest
 from rungs._src import provenance
 from rungs._src.machine.describe import SAME, describe, slug, slug_of
 from rungs.errors import ConfigurationError
-from rungs_course import cli, paths
+from rungs_course import cli, pages, paths
 from rungs_course.measure import results
 from rungs_course.runner import chain, manifest, recorded
-from rungs_course.show import machines
 from tests.course import notebooks as tiny
 
 RECORDED = paths.ROOT / "data" / "recorded"
@@ -291,21 +290,21 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
     ladder(at / "large", {"cpp": 2e7}, machine="Large", cores=64, gpu=None)
     gains = pd.DataFrame({"peer": ["Slow", "Slow"], "gain": [20.0, 10.0]})
     results.save(gains, at / "large" / "12_gains.csv", {})
-    alone = machines.side_by_side(tmp_path)
+    alone = pages.side_by_side(tmp_path)
     kind = f", {name}" if (name := describe()["microarchitecture"]) != "unknown" else ""
     assert f"| machine | 64 cores of Large{kind} | 2 cores of Small{kind} |" in alone
     assert "| `cpp`, plies/s | 20 M/s | 5 M/s |" in alone
     assert "| `python`, plies/s |  | 5 k/s |" in alone
     assert "| times as fast as Slow | 10× |  |" in alone
     ladder(tmp_path / "run" / "results", {"cpp": 1e7}, machine="Mine", cores=4, gpu=None)
-    compared = machines.side_by_side(tmp_path, tmp_path / "run")
+    compared = pages.side_by_side(tmp_path, tmp_path / "run")
     assert "yours over `small`, of those recorded the nearest number of cores" in compared
     assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in compared
     own = slug_of(describe() | {"cores": 4})
     ladder(at / own, {"cpp": 2e7}, machine="Mine", cores=4, gpu=None)
-    compared = machines.side_by_side(tmp_path, tmp_path / "run")
+    compared = pages.side_by_side(tmp_path, tmp_path / "run")
     assert f"yours over `{own}`, of those recorded the same machine" in compared
-    page = machines.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
+    page = pages.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
     assert page.startswith("a\n<!-- machines -->\n| ")
     assert page.endswith("|\n<!-- /machines -->\nb\n")
     assert "old" not in page
@@ -313,7 +312,7 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
 
 def test_the_page_of_machines_shows_all_that_are_recorded():
     page = (paths.ROOT / "docs" / "machines.md").read_text()
-    assert machines.filled(page, paths.ROOT) == page
+    assert pages.filled(page, paths.ROOT) == page
 
 
 @pytest.mark.parametrize("read", [recorded.read, manifest.read], ids=["record", "manifest"])

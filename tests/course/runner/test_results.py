@@ -6,12 +6,13 @@ import pandas as pd
 import pytest
 
 from rungs.errors import ConfigurationError
+from rungs_course import nb07_ladder, pages
 from rungs_course.measure import results
+from rungs_course.plots import save_figure
 from rungs_course.runner import chain, pace
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner import recorded as records
-from rungs_course.show import readme
-from rungs_course.studies.ladder import ladder_table
+from rungs_course.tables import ladder_table
 from tests.course import notebooks as tiny
 
 
@@ -65,7 +66,7 @@ def test_the_readme_holds_what_was_recorded(race, recorded, tmp_path):
         "between\n<!-- peers -->\nold\n<!-- /peers -->\nafter\n"
     )
     for _ in range(2):
-        readme.write(tmp_path, recorded, MACHINE, set(readme.NEEDED))
+        pages.write(tmp_path, recorded, MACHINE, set(pages.NEEDED))
     text = page.read_text()
     assert text.startswith("before\n<!-- ladder -->\n![The ladder, how many times as fast")
     assert "\n<!-- /ladder -->\nbetween\n<!-- peers -->\n| Chess environment |" in text
@@ -162,3 +163,9 @@ def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_pat
     with pytest.raises(ConfigurationError, match=r"record\.json"):
         records.record(out, tmp_path)
     assert (folder / "01_x.csv").read_text() == "kept"
+
+
+def test_a_figure_is_saved(race, tmp_path):
+    figure = nb07_ladder.draw_ladder(ladder_table(race, 0.2, 100))
+    save_figure(figure, tmp_path / "x.png")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")

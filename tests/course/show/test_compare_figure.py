@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rungs_course import comparison
 from rungs_course.measure.compare import Run, compare
-from rungs_course.show import compare as show
 
 FACTS = {"machine": "AMD EPYC", "gpu": "None", "cores": "2", "size": "full", "seed": "0"}
 FACTS |= {"commit": "abc1234", "date": "2026-11-21T12:00:00+00:00"}
@@ -49,7 +49,7 @@ def changed():
 
 
 def test_a_report_has_a_row_per_change(changed):
-    lines = show.report(changed).splitlines()
+    lines = comparison.report(changed).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[3:9]]
     assert cells[2] == ["12_rules: rungs · stalemate", "0", "3", "inf×", "1×", "worse"]
     assert ["07_race: cpp", "1 ms", "2 ms", "2×", "1.1×", "worse"] in cells
@@ -59,7 +59,7 @@ def test_a_report_has_a_row_per_change(changed):
 
 
 def test_the_figure_has_a_row_per_change(changed):
-    figure = show.figure(changed)
+    figure = comparison.figure(changed)
     figure.draw_without_rendering()
     (axes,) = figure.axes
     assert len(axes.texts) == len(axes.get_yticklabels()) == 4
@@ -71,26 +71,26 @@ def test_the_figure_has_a_row_per_change(changed):
 
 
 def test_the_largest_changes_are_shown_and_the_rest_counted():
-    times = {f"racer {number:02}": 1.0 for number in range(show.MOST + 5)}
+    times = {f"racer {number:02}": 1.0 for number in range(comparison.MOST + 5)}
     slower = {racer: 2.0 + number for number, racer in enumerate(times)}
     found = two({"07_race.csv": race(times)}, {"07_race.csv": race(slower)})
-    report = show.report(found)
+    report = comparison.report(found)
     assert "| 07_race: racer 24 |" in report
     assert "racer 04" not in report
     assert "and 5 smaller changes" in report
-    assert len(show.figure(found).axes[0].texts) == show.MOST
+    assert len(comparison.figure(found).axes[0].texts) == comparison.MOST
 
 
 def test_nothing_changed_is_said_and_drawn():
     table = {"07_race.csv": race({"cpp": 1.0})}
     found = two(table, table)
-    assert "Nothing changed beyond the noise." in show.report(found)
-    show.figure(found).draw_without_rendering()
+    assert "Nothing changed beyond the noise." in comparison.report(found)
+    comparison.figure(found).draw_without_rendering()
 
 
 def test_what_cannot_be_judged_is_said():
     found = two({"1.csv": race({"cpp": 1.0}, 2)}, {"1.csv": race({"cpp": 2.0}, 2)})
-    report = show.report(found)
+    report = comparison.report(found)
     assert "1 not judged (fewer than 5 repeats, or zeros)" in report
     assert "median" not in report  # of none
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_judged_is_said():
 def test_a_run_that_is_slower_or_faster_as_a_whole_is_doubted(factor, said):
     times = {"python": 9.0, "cpp": 1.0, "mpi": 2.0}
     after = {racer: seconds * factor for racer, seconds in times.items()}
-    report = show.report(two({"1.csv": race(times)}, {"1.csv": race(after)}))
+    report = comparison.report(two({"1.csv": race(times)}, {"1.csv": race(after)}))
     assert ("was it as idle for A as for B?" in report) == said
 
 
@@ -109,7 +109,7 @@ def test_what_only_one_has_and_what_is_not_compared_is_named():
         {"07_ladder.csv": ladder, "07_race.csv": race({"cpp": 1.0, "mpi": 1.0})},
         {"07_ladder.csv": ladder, "07_race.csv": race({"cpp": 1.0}), "08_rungs.csv": ladder},
     )
-    said = show.report(found).splitlines()[-3:]
+    said = comparison.report(found).splitlines()[-3:]
     tables = ("07_race.csv", "08_rungs.csv", "07_ladder.csv")
     assert all(table in line for table, line in zip(tables, said, strict=True))
 
@@ -117,10 +117,10 @@ def test_what_only_one_has_and_what_is_not_compared_is_named():
 def test_other_machines_and_settings_are_told_once():
     tables = {name: race({"cpp": 1.0}) for name in ("1.csv", "2.csv")}
     after = {name: table.copy() for name, table in tables.items()}
-    report = show.report(two(tables, after, machine="Arm", size="quick")).splitlines()
+    report = comparison.report(two(tables, after, machine="Arm", size="quick")).splitlines()
     warning = "These are different machines: ratios tell of them as much as of the code."
     assert report.count(warning) == 1
     assert report.count("machine differs: AMD EPYC in A, Arm in B") == 1
     assert report.count("size differs: full in A, quick in B") == 1
     same = {name: table.copy() for name, table in tables.items()}
-    assert warning not in show.report(two(tables, same, size="quick"))
+    assert warning not in comparison.report(two(tables, same, size="quick"))

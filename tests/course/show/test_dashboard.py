@@ -12,10 +12,10 @@ import pytest
 import rungs_course
 from rungs._src.machine.describe import describe, slug
 from rungs.errors import ConfigurationError, install_hint
+from rungs_course import dashboard, plots
 from rungs_course.labs import catalogue
 from rungs_course.measure import results, valgrind
 from rungs_course.paths import ROOT
-from rungs_course.show import dashboard, image, style
 
 RECORDED = ROOT / "data" / "recorded"
 SAVED = ("ladder", "profile", "updates", "chess peers", "CartPole", "nodes", "learning")
@@ -260,16 +260,16 @@ def test_importing_rungs_imports_none_of_it():
 
 
 def test_an_image_says_what_its_figure_says():
-    figure, axes = style.axes()
+    figure, axes = plots.axes()
     axes.barh(["cpp", "python"], [3, 1])
     axes.annotate("3 <fast>", (3, 0))
     axes.set_title("A race")
-    assert 'alt="A race. cpp: 3 &lt;fast&gt;."' in image.image(figure).data
-    figure, axes = style.axes()
+    assert 'alt="A race. cpp: 3 &lt;fast&gt;."' in plots.image(figure).data
+    figure, axes = plots.axes()
     axes.plot([1, 2, 4], [5, 6, 8000], label="cpp")
     axes.plot([1], [2], label="your guess")
     axes.axhline(3)
     axes.plot([], [], label="in situ")
     axes.set(xlabel="threads", ylabel="speed")
     expected = "speed over threads. cpp: 5 at 1 to 8e+03 at 4. your guess: 2 at 1."
-    assert image.alternative(figure) == expected
+    assert plots.alternative(figure) == expected

@@ -9,50 +9,38 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from rungs._src.train.ppo import PARTS
-from rungs_course import paths
+from rungs_course import (
+    nb00_start,
+    nb01_python,
+    nb02_parallel,
+    nb02_timeline,
+    nb03_bitboards,
+    nb04_figures,
+    nb04_openmp,
+    nb05_figures,
+    nb06_cuda,
+    nb08_roofline,
+    nb09_counters,
+    nb10_scaling,
+    nb14_ranks,
+    paths,
+    plots,
+)
+from rungs_course import nb11_full_system as nb11
+from rungs_course import nb12_peers as nb12
+from rungs_course import nb13_cartpole as nb13
+from rungs_course import nb14_cost_model as nb14
+from rungs_course import nb15_training as nb15
+from rungs_course import nb16_search as nb16
+from rungs_course.boards import _MOVED, filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
-from rungs_course.measure import peaks
-from rungs_course.show import (
-    beyond,
-    bitboards,
-    cartpole,
-    diagrams,
-    elo,
-    figures,
-    image,
-    learners,
-    machine,
-    peers,
-    pool,
-    products,
-    python_rung,
-    ranks,
-    searches,
-    study,
-    teams,
-    training,
-    trees,
-    warps,
-)
-from rungs_course.show import games as show_games
-from rungs_course.show.architectures import architectures
-from rungs_course.show.pictures import course, loop
-from rungs_course.studies import (
-    cost_model,
-    cuda,
-    games,
-    parallel,
-    pool_timeline,
-    rank_costs,
-    scaling,
-)
-from rungs_course.studies import teams as team_studies
-from rungs_course.studies.cartpole import turning_points
-from rungs_course.studies.cost_model import Line, Link, Update
+from rungs_course.measure import over_boards, peaks
+from rungs_course.nb13_cartpole import draw_architectures, turning_points
+from rungs_course.nb14_cost_model import Line, Link, Update
 from rungs_course.studies.learners import generation_shares
 
 LINK = Link(1e-4, 1e9)
-UPDATE = Update({part: Line(0.01, 1e-5) for part in cost_model.COMPUTE}, 16, 32_000_000)
+UPDATE = Update({part: Line(0.01, 1e-5) for part in nb14.COMPUTE}, 16, 32_000_000)
 FEN = "7k/8/5K2/8/8/8/8/R7 w - - 0 1"
 
 
@@ -74,50 +62,52 @@ def scaling_times():
 
 def scaling_of_the_study():
     paper = pd.DataFrame({"threads": [1, 2, 64], "boards": 512, "speedup": [1.0, 1.9, 15.0]})
-    return machine.scaling(scaling_times(), 2, law="Amdahl", serial=0.1, paper=paper)
+    return nb10_scaling.scaling(scaling_times(), 2, law="Amdahl", serial=0.1, paper=paper)
 
 
 def messages():
-    return beyond.messages(every(processes=[2, 3, 4], bytes=[8, 2**20], repeat=[0]), LINK, 4)
+    return nb14.draw_messages(every(processes=[2, 3, 4], bytes=[8, 2**20], repeat=[0]), LINK, 4)
 
 
 def checked_predictions():
     updates = every(
         processes=[1, 4],
-        exchange=["none", *rank_costs.EXCHANGES],
+        exchange=["none", *nb14_ranks.EXCHANGES],
         repeat=[0, 1],
         part=["generate", "infer", "backward", "wait", "all-reduce"],
     ).assign(num_envs=4, positions=128)
     updates = updates[(updates["processes"] == 1) == (updates["exchange"] == "none")]
     ranks_talk = updates["processes"] > 1
     updates = updates.assign(messages=16 * ranks_talk, bytes=32_000_000 * ranks_talk)
-    return cost_model.check(updates, UPDATE, LINK, {1: 1.0, 4: 2.0})
+    return nb14.check(updates, UPDATE, LINK, {1: 1.0, 4: 2.0})
 
 
 def beside():
     ratios = pd.DataFrame([[1.0, 1.0], [1.2, 1.4], [2.1, 2.3]], index=[1, 2, 4])
-    return beyond.beside(ratios.rename_axis("processes").rename_axis("repeat", axis="columns"), 2)
+    return nb14.draw_beside(
+        ratios.rename_axis("processes").rename_axis("repeat", axis="columns"), 2
+    )
 
 
 def nodes():
-    frames = {"slow": cost_model.scale(UPDATE, LINK, [1, 4, 16], 1000)}
-    return beyond.nodes(frames, frames, mark=4, title="tested")
+    frames = {"slow": nb14.scale(UPDATE, LINK, [1, 4, 16], 1000)}
+    return nb14.draw_nodes(frames, frames, mark=4, title="tested")
 
 
 def savings():
     replaced = {"all": (1e-4, 0.0), "a third": (1e-4, 6.7e-5)}
-    return beyond.savings(replaced, (0.25, 0.5), {"here": 1e4})
+    return nb14.draw_savings(replaced, (0.25, 0.5), {"here": 1e4})
 
 
 def step_times():
     times = every(racer=["cpp"], num_envs=[1, 100, 10_000], repeat=range(3))
     times = times.assign(plies=times["num_envs"], seconds=1e-6 + 1e-9 * times["num_envs"])
     times = times.assign(call=times["seconds"])
-    return cartpole.step_times(times, turning_points(times))
+    return nb13.draw_step_times(times, turning_points(times))
 
 
 def fused():
-    return cartpole.fused(
+    return nb13.draw_fused(
         pd.DataFrame({"racer": ["cpp"], "alone": [1e8], "fused": [3e8], "bound": [2e8]})
     )
 
@@ -132,18 +122,18 @@ def cartpole_means():
 def generation():
     shares = generation_shares(pd.Series({"python": 1e-4, "cpp": 1e-7}), [1e3, 1e4, 1e5])
     point = {"system": ["cpp"], "learner": ["torch"], "speed": [1e4], "share": [0.001]}
-    return learners.generation(shares, pd.DataFrame(point), (0.6, 2e4))
+    return nb11.draw_generation(shares, pd.DataFrame(point), (0.6, 2e4))
 
 
 def wins():
     table = every(learner=["torch", "fast"], seed=[0, 1], steps=[0, 100])
-    return learners.wins(table.assign(wins=table["steps"] * 0.09, games=10), over="steps")
+    return nb11.draw_wins(table.assign(wins=table["steps"] * 0.09, games=10), over="steps")
 
 
 def learners_ladder():
     rows = [("torch", 10.0, 9.0, 11.0, 1.0, 0.1), ("fast", 50.0, 40.0, 60.0, 5.0, np.nan)]
     names = ["learner", "steps_per_second", "low", "high", "gain", "share"]
-    return learners.ladder(pd.DataFrame(rows, columns=names))
+    return nb11.draw_ladder(pd.DataFrame(rows, columns=names))
 
 
 def points(*rows):
@@ -155,17 +145,17 @@ def rooflines():
     bandwidth = every(level=["L1"], stream=["read"], threads=[1, 2], repeat=[0, 1])
     drawn = points(("cpp, bits mask", 0.3, 1e9), ("openmp, bits mask", 0.3, 2e9))
     tables = [each.assign(per_second=1e11 * each["threads"]) for each in (compute, bandwidth)]
-    return machine.rooflines(*tables, drawn, 2)
+    return nb08_roofline.rooflines(*tables, drawn, 2)
 
 
 def study_rooflines():
     rows = every(name=["sequential", "OpenMP"], per=["access", "byte missing in L1"])
     rows = rows.assign(intensity=0.5, performance=17e9)
-    return study.rooflines(list(zip(PAPER, CORRECTED, strict=True)), rows)
+    return nb08_roofline.study_rooflines(list(zip(PAPER, CORRECTED, strict=True)), rows)
 
 
 def lost_by_mask():
-    return machine.lost(
+    return nb10_scaling.draw_lost(
         every(num_envs=[8, 64], mask=["bits", "bool"], repeat=[0, 1]).rename(
             columns={"seconds": "lost"}
         )
@@ -174,12 +164,12 @@ def lost_by_mask():
 
 def gains():
     race = races("cpp", "x")
-    return figures.gains(parallel.gains(race, "cpp"), "cpp", ideal=2, oversubscribed=["x"])
+    return plots.gains(over_boards.gains(race, "cpp"), "cpp", ideal=2, oversubscribed=["x"])
 
 
 def lost_by_part():
     shares = every(num_envs=[64], repeat=range(3), part=["side by side", "calls"])
-    return teams.lost(shares.assign(share=0.1 * shares["repeat"]))
+    return nb04_figures.draw_lost(shares.assign(share=0.1 * shares["repeat"]))
 
 
 def a_step_of_ranks():
@@ -202,8 +192,8 @@ def shares_of_parts():
 
 
 def pool_parts():
-    table = every(turn=[0, 1], part=pool_timeline.PARTS)
-    return pool.parts({"8 boards": table})
+    table = every(turn=[0, 1], part=nb02_timeline.PARTS)
+    return nb02_timeline.draw_parts({"8 boards": table})
 
 
 def updates():
@@ -224,20 +214,20 @@ def evaluations():
 
 def overlap():
     table = every(network_threads=[1, 2], num_envs=[8, 64], repeat=range(3))
-    return training.overlap(table.assign(halving=1.1, at_once=0.5, both=0.55, bound=1.3))
+    return nb11.draw_overlap(table.assign(halving=1.1, at_once=0.5, both=0.55, bound=1.3))
 
 
 def products_ladder():
     table = every(n=[64, 128], version=["naive", "threads"])
     table = table.assign(idea=table["version"], per_second=1e9, share=0.1)
     table = table.assign(threads=table["version"].map({"naive": 1, "threads": 2}))
-    return products.ladder(table, {1: 1e11, 2: 2e11})
+    return nb08_roofline.draw_products(table, {1: 1e11, 2: 2e11})
 
 
 def random_games():
     positions = pd.DataFrame({"ply": [0, 1, 12], "legal": [20, 21, 30], "hit": False})
     ended = pd.DataFrame({"reason": ["checkmate", "stalemate", "checkmate"], "plies": 9})
-    return show_games.at_random(positions, ended)
+    return nb00_start.at_random(positions, ended)
 
 
 def film():
@@ -258,18 +248,18 @@ def grown():
 def tree():
     rows = [(-1, "", 0, 9, 0.1, ""), (0, "Kg6", 1, 5, 0.6, ""), (1, "Kg8", 2, 4, 1, "checkmate")]
     columns = ["parent", "move", "depth", "visits", "value", "end"]
-    return trees.tree(pd.DataFrame(rows, columns=columns))
+    return nb16.draw_tree(pd.DataFrame(rows, columns=columns))
 
 
 def ratings():
     rows = [("a", 100, 50, 150), ("random", 0, 0, 0)]
-    return elo.ratings(pd.DataFrame(rows, columns=["player", "elo", "low", "high"]))
+    return nb16.draw_ratings(pd.DataFrame(rows, columns=["player", "elo", "low", "high"]))
 
 
 def ratings_over_time():
     rows = [(0, 0, 10, -5, 25, 0.5, 5), (9, 8, 200, 150, 250, 0.9, 150)]
     names = ["positions", "seconds", "elo", "low", "high", "random", "search_gain"]
-    return elo.over_time(pd.DataFrame(rows, columns=names))
+    return nb16.draw_ratings_over_time(pd.DataFrame(rows, columns=names))
 
 
 def raced():
@@ -281,70 +271,74 @@ def raced():
 
 PLOTS = {
     "messages": messages,
-    "predictions": lambda: beyond.check(checked_predictions(), 2),
+    "predictions": lambda: nb14.draw_check(checked_predictions(), 2),
     "processes beside": beside,
     "nodes": nodes,
-    "feeding": lambda: beyond.feeding({"fast": 1e3}, {"its update": 5e4}, 64),
+    "feeding": lambda: nb14.draw_feeding({"fast": 1e3}, {"its update": 5e4}, 64),
     "savings": savings,
     "CartPole's steps": step_times,
-    "CartPole's work": lambda: cartpole.workloads(races("torch", "cpp", workload=[1, 10])),
-    "CartPole's growth": lambda: cartpole.growth(races("a", "b").assign(exponent=0.5)),
+    "CartPole's work": lambda: nb13.draw_workloads(races("torch", "cpp", workload=[1, 10])),
+    "CartPole's growth": lambda: nb13.draw_growth(races("a", "b").assign(exponent=0.5)),
     "fused": fused,
-    "CartPole over steps": lambda: cartpole.learning(cartpole_means(), "steps"),
-    "CartPole over seconds": lambda: cartpole.learning(cartpole_means(), "seconds"),
+    "CartPole over steps": lambda: nb13.draw_learning(cartpole_means(), "steps"),
+    "CartPole over seconds": lambda: nb13.draw_learning(cartpole_means(), "seconds"),
     "generation": generation,
     "wins": wins,
     "learners": learners_ladder,
     "scaling": scaling_of_the_study,
     "gains": gains,
-    "roofline": lambda: machine.roofline(
+    "roofline": lambda: nb08_roofline.roofline(
         {"integers": 1e10}, {"L1": 1e11, "memory": 1e10}, points(("ours", 0.5, 1e9)), title="t"
     ),
     "rooflines": rooflines,
     "lost by mask": lost_by_mask,
     "the study's rooflines": study_rooflines,
-    "the study's shares": lambda: study.shares(
+    "the study's shares": lambda: nb09_counters.shares(
         pd.DataFrame({"count": ["loads"], "study": [1000.0], "ours": [250.0]})
     ),
     "lost by part": lost_by_part,
-    "a step of ranks": lambda: ranks.step(a_step_of_ranks()),
-    "a warp": lambda: warps.warp(loops_of_boards(), 0),
-    "Amdahl": lambda: python_rung.amdahl_lines(shares_of_parts(), "moves", 2),
-    "aging": lambda: python_rung.aging(races("is_repetition", "counter").query("num_envs == 8")),
-    "a pool": lambda: pool.timeline(pool_timeline.promised(5, 3.0, 0.1), "s", same_scale=True),
+    "a step of ranks": lambda: nb05_figures.draw_step(a_step_of_ranks()),
+    "a warp": lambda: nb06_cuda.draw_warp(loops_of_boards(), 0),
+    "Amdahl": lambda: nb01_python.amdahl_lines(shares_of_parts(), "moves", 2),
+    "aging": lambda: nb01_python.aging(races("is_repetition", "counter").query("num_envs == 8")),
+    "a pool": lambda: nb02_timeline.draw_timeline(
+        nb02_timeline.promised(5, 3.0, 0.1), "s", same_scale=True
+    ),
     "a pool's parts": pool_parts,
-    "ways": lambda: pool.ways(races("python", "queue", "shared"), ("queue", "shared"), "t", 2),
-    "throughput": lambda: training.throughput(updates()),
-    "parts": lambda: training.parts(updates().query("num_envs == 8"), "racer", "An update"),
-    "models": lambda: training.models(updates()),
-    "learning over steps": lambda: training.learning(evaluations(), "steps"),
-    "learning over seconds": lambda: training.learning(evaluations(), "seconds"),
+    "ways": lambda: nb02_parallel.draw_ways(
+        races("python", "queue", "shared"), ("queue", "shared"), "t", 2
+    ),
+    "throughput": lambda: nb11.draw_throughput(updates()),
+    "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
+    "models": lambda: nb11.draw_models(updates()),
+    "learning over steps": lambda: nb15.draw_learning(evaluations(), "steps"),
+    "learning over seconds": lambda: nb15.draw_learning(evaluations(), "seconds"),
     "overlap": overlap,
-    "peers' rates": lambda: peers.rates(races("rungs", "other"), "boards", "One thread"),
-    "peers' steps": lambda: peers.step_times(races("rungs", "other")),
-    "peers": lambda: peers.bars(races("rungs", "other").query("num_envs == 8"), "rungs", "t"),
+    "peers' rates": lambda: nb12.draw_rates(races("rungs", "other"), "boards", "One thread"),
+    "peers' steps": lambda: nb12.draw_step_times(races("rungs", "other")),
+    "peers": lambda: nb12.draw_bars(races("rungs", "other").query("num_envs == 8"), "rungs", "t"),
     "products": products_ladder,
     "random games": random_games,
-    "the growth of a tree": lambda: trees.growth(grown()),
+    "the growth of a tree": lambda: nb16.draw_growth(grown()),
     "ratings": ratings,
     "ratings over time": ratings_over_time,
-    "searches": lambda: searches.ladder(raced(), 8),
-    "batches": lambda: searches.batches(raced(), "net"),
+    "searches": lambda: nb16.draw_search_ladder(raced(), 8),
+    "batches": lambda: nb16.draw_batches(raced(), "net"),
 }
 
 PICTURES = {
-    "architectures": lambda: architectures({"mul": 20, "sin": 1, "rand": 1}),
-    "the course": lambda: course.course_map("07"),
-    "the loop": loop.rl_loop,
-    "plies": lambda: show_games.plies_of(games.play(games.OPERA_GAME), [1, 2, 33]),
-    "a film": lambda: diagrams.filmstrip(film(), columns=2),
-    "doublings": lambda: bitboards.doublings(chess.Board(FEN), chess.A1),
-    "bitboards": lambda: bitboards.explorer(chess.Board(FEN), chess.A1),
-    "the root": lambda: trees.root(grown(), FEN, 5),
+    "architectures": lambda: draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
+    "the course": lambda: nb00_start.course_map("07"),
+    "the loop": nb00_start.rl_loop,
+    "plies": lambda: nb00_start.plies_of(nb00_start.play(nb00_start.OPERA_GAME), [1, 2, 33]),
+    "a film": lambda: filmstrip(film(), columns=2),
+    "doublings": lambda: nb03_bitboards.doublings(chess.Board(FEN), chess.A1),
+    "bitboards": lambda: nb03_bitboards.explorer(chess.Board(FEN), chess.A1),
+    "the root": lambda: nb16.draw_root(grown(), FEN, 5),
     "a tree": tree,
-    "cache lines": lambda: teams.cache_lines(team_studies.writes(32, 2)),
-    "a ring": lambda: ranks.ring_rounds(3),
-    "layouts": lambda: warps.layouts(cuda.fetched(512)),
+    "cache lines": lambda: nb04_figures.draw_cache_lines(nb04_openmp.writes(32, 2)),
+    "a ring": lambda: nb05_figures.ring_rounds(3),
+    "layouts": lambda: nb06_cuda.draw_layouts(nb06_cuda.fetched(512)),
 }
 
 
@@ -352,7 +346,7 @@ PICTURES = {
 def test_a_figure_is_drawn_and_said_in_words(draw):
     figure = draw()
     figure.draw_without_rendering()
-    assert len(image.alternative(figure)) > 10
+    assert len(plots.alternative(figure)) > 10
 
 
 @pytest.mark.parametrize("draw", PLOTS.values(), ids=PLOTS)
@@ -385,17 +379,17 @@ def hollow(axes):
 
 
 def test_what_has_more_threads_or_processes_than_cores_is_hollow():
-    (axes,) = machine.scaling(scaling_times(), 2, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.scaling(scaling_times(), 2, law="Amdahl", serial=0.1).axes
     assert [line.get_xdata().tolist() for line in hollow(axes)] == [[4]]
-    (axes,) = machine.scaling(scaling_times(), 4, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.scaling(scaling_times(), 4, law="Amdahl", serial=0.1).axes
     assert not hollow(axes)
     times = every(processes=[2, 3], bytes=[8, 2**20], repeat=[0])
-    assert len(hollow(beyond.messages(times, LINK, 2).axes[0])) == 1
+    assert len(hollow(nb14.draw_messages(times, LINK, 2).axes[0])) == 1
 
 
 def test_predictions_say_how_far_off_they_are():
     checked = checked_predictions()
-    said = image.alternative(beyond.check(checked, 2))
+    said = plots.alternative(nb14.draw_check(checked, 2))
     assert all(f"{error:+.0%}" in said for error in checked["error"])
 
 
@@ -405,8 +399,8 @@ def test_wins_are_drawn_for_every_seed():
 
 
 def test_a_promise_and_what_came_of_it_have_one_scale():
-    promised = pool_timeline.promised(5, 3.0, 0.1)
-    above, below = pool.timeline(promised, "s", same_scale=True).axes
+    promised = nb02_timeline.promised(5, 3.0, 0.1)
+    above, below = nb02_timeline.draw_timeline(promised, "s", same_scale=True).axes
     assert above.get_xlim() == below.get_xlim()
 
 
@@ -422,7 +416,7 @@ def test_points_stand_under_the_roofs_of_as_many_cores_as_they_use():
 def test_games_age_by_all_plies_played_and_not_only_those_timed():
     rows = [(racer, i, 80, 1e-3) for racer in ("is_repetition", "counter") for i in range(6)]
     times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"]).assign(num_envs=2)
-    (axes,) = python_rung.aging(times).axes
+    (axes,) = nb01_python.aging(times).axes
     assert axes.lines[0].get_xdata().tolist() == [75, 225]  # 40 steps timed, 10 before
 
 
@@ -430,32 +424,32 @@ def test_games_age_by_all_plies_played_and_not_only_those_timed():
 def test_the_law_that_made_a_papers_curve_is_found(law):
     threads = pd.Series([1, 2, 8, 64])
     boards = 100 * (threads if law == "Gustafson" else 1)
-    speedup = scaling.predicted(law, 0.05, threads)
+    speedup = nb10_scaling.predicted(law, 0.05, threads)
     paper = pd.DataFrame({"threads": threads, "boards": boards, "speedup": speedup})
-    assert machine.paper_fraction(paper, law) == pytest.approx(0.05)
+    assert nb10_scaling.paper_fraction(paper, law) == pytest.approx(0.05)
 
 
 def test_parts_of_a_pool_are_added_up_by_kind():
-    seconds = dict(zip(pool_timeline.PARTS, (1.0, 2.0, 10.0, 1.0, 2.0, 3.0, 1.0), strict=True))
+    seconds = dict(zip(nb02_timeline.PARTS, (1.0, 2.0, 10.0, 1.0, 2.0, 3.0, 1.0), strict=True))
     rows = [(turn, part, value) for turn in (0, 1) for part, value in seconds.items()]
-    kinds = pool.kinds(pd.DataFrame(rows, columns=["turn", "part", "seconds"]))
+    kinds = nb02_timeline.kinds(pd.DataFrame(rows, columns=["turn", "part", "seconds"]))
     assert sorted(kinds) == [1, 2, 3, 4, 10]
     assert kinds["step the boards"] == 10
 
 
 def test_the_map_has_every_notebook():
-    said = [text.get_text()[:2] for text in course.course_map("07").axes[0].texts]
+    said = [text.get_text()[:2] for text in nb00_start.course_map("07").axes[0].texts]
     notebooks = (paths.ROOT / "notebooks").glob("[0-9]*.ipynb")
     assert sorted(text for text in said if text.isdigit()) == sorted(n.stem[:2] for n in notebooks)
 
 
 def test_diagrams_show_the_pieces_and_what_a_move_has_changed():
-    (*_, axes) = diagrams.filmstrip(film(), columns=1).axes
+    (*_, axes) = filmstrip(film(), columns=1).axes
     glyphs = [text.get_text() for text in axes.texts]
     assert (len(glyphs), glyphs.count("♛"), glyphs.count("♚")) == (31, 2, 2)
     changed = {
         (patch.get_x(), patch.get_y())
         for patch in axes.patches
-        if patch.get_facecolor()[:3] == to_rgb(diagrams._MOVED)
+        if patch.get_facecolor()[:3] == to_rgb(_MOVED)
     }
     assert changed == {(7, 4), (4, 4)}  # h5 and e5

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rungs.errors import ConfigurationError
-from rungs_course.show.guesses import Guesses
+from rungs_course.notebook import Guesses
 
 
 @pytest.fixture

@@ -1,14 +1,14 @@
 """What the pages say of recorded results is what was recorded."""
 
-from rungs_course.show import howto
+from rungs_course import adapters
 
 
 def test_pages_hold_their_sections():
-    for page, named in howto.sections().items():
+    for page, named in adapters.sections().items():
         for name, section in named.items():
             assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in page.read_text()
 
 
 def test_every_adapter_has_an_example_of_some_lines():
-    for adapter in howto._IMPORTS:
-        assert 3 < int(howto._lines(adapter)) < 40
+    for adapter in adapters._IMPORTS:
+        assert 3 < int(adapters._lines(adapter)) < 40

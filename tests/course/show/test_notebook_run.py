@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
+from rungs_course import notebook
 from rungs_course.measure import results
 from rungs_course.measure.noise import factor
-from rungs_course.show import notebook_run
-from rungs_course.show.notebook_run import NotebookRun
-from rungs_course.show.style import axes
+from rungs_course.notebook import NotebookRun
+from rungs_course.plots import axes
 
 FASTER, SLOWER = factor([1.5, 1.4, 1.6, 1.5, 1.5]), factor([0.5, 0.4, 0.6, 0.5, 0.5])
 NOISE, FEW = factor([1.1, 0.9, 1.3, 1.1, 1.1]), factor([2.0, 2.0])
@@ -18,9 +18,9 @@ FRAME = pd.DataFrame({"boards": [1, 2], "seconds": [3.0, 4.0]})
 def shown(monkeypatch):
     """What is displayed, in order: texts and figures."""
     found = []
-    monkeypatch.setattr(notebook_run, "display", found.append)
-    monkeypatch.setattr(notebook_run, "say", found.append)
-    monkeypatch.setattr(notebook_run, "live", lambda: found.append)
+    monkeypatch.setattr(notebook, "display", found.append)
+    monkeypatch.setattr(notebook, "say", found.append)
+    monkeypatch.setattr(notebook, "live", lambda: found.append)
     return found
 
 
@@ -28,7 +28,7 @@ def shown(monkeypatch):
 def found(monkeypatch):
     """What disturbs measurements."""
     reasons = {}
-    monkeypatch.setattr(notebook_run, "disturbances", lambda *_, **how: dict(reasons))
+    monkeypatch.setattr(notebook, "disturbances", lambda *_, **how: dict(reasons))
     return reasons
 
 
@@ -124,7 +124,7 @@ def test_what_comes_after_a_disturbed_figure_is_measured_anew(shown, found, tmp_
     run.figure("race", drawn, FRAME)
     found.clear()
     assert run.disturbed  # what is written below the figure is about the same measurement
-    monkeypatch.setattr(notebook_run, "_MEASURING", -1.0)
+    monkeypatch.setattr(notebook, "_MEASURING", -1.0)
     assert not run.disturbed
     assert judged(run, FASTER) == "faster"
 
@@ -132,7 +132,7 @@ def test_what_comes_after_a_disturbed_figure_is_measured_anew(shown, found, tmp_
 def test_threads_that_share_cores_by_design_are_known(shown, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        notebook_run,
+        notebook,
         "disturbances",
         lambda *_, threads_share_cores: asked.append(threads_share_cores) or {},
     )

@@ -1,7 +1,7 @@
 """Measured factors in words."""
 
 from rungs_course.measure.noise import factor
-from rungs_course.show.prose import in_words
+from rungs_course.notebook import in_words
 
 
 def test_a_factor_claims_no_more_than_its_noise_allows():

@@ -4,7 +4,7 @@ import pytest
 
 from rungs.errors import ConfigurationError
 from rungs_course import paths
-from rungs_course.show.source import source
+from rungs_course.notebook import source
 
 
 def code(file, *names):
@@ -58,11 +58,11 @@ def test_a_declaration_or_a_call_is_no_definition():
 
 
 def test_python_with_decorators_and_classes():
-    assert code("lib/rungs_course/show/source.py", "source").startswith("def source(file: str")
-    assert code("lib/rungs_course/studies/cost_model.py", "Update").startswith(
+    assert code("lib/rungs_course/notebook.py", "source").startswith("def source(file: str")
+    assert code("lib/rungs_course/nb14_cost_model.py", "Update").startswith(
         "@dataclasses.dataclass("
     )
-    method = code("lib/rungs_course/studies/cost_model.py", "Update.compute")
+    method = code("lib/rungs_course/nb14_cost_model.py", "Update.compute")
     assert method.startswith("def compute(self, positions):\n    ")
 
 
@@ -77,5 +77,5 @@ def test_what_is_no_code_is_named(file):
 
 
 def test_a_name_that_a_python_file_lacks_is_named():
-    with pytest.raises(ConfigurationError, match=r"style.py defines no 'axes.nothing'"):
-        source("lib/rungs_course/show/style.py", "axes.nothing")
+    with pytest.raises(ConfigurationError, match=r"plots.py defines no 'axes.nothing'"):
+        source("lib/rungs_course/plots.py", "axes.nothing")

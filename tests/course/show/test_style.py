@@ -4,7 +4,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from rungs_course.show import figures, style
+from rungs_course import nb03_perft, plots
 
 REPEATS = [5.0, 1.0, 9.0, 2.0]
 
@@ -18,8 +18,8 @@ def ends(axes):
 
 def test_a_line_goes_through_medians_in_a_band_between_quartiles():
     frame = pd.DataFrame({"num_envs": 8, "rate": REPEATS})
-    _, axes = style.axes()
-    style.median_line(axes, frame.groupby("num_envs")["rate"], "cpp", {"color": style.BLUE})
+    _, axes = plots.axes()
+    plots.median_line(axes, frame.groupby("num_envs")["rate"], "cpp", {"color": plots.BLUE})
     (line,) = axes.lines
     assert line.get_label() == "cpp"
     assert list(line.get_ydata()) == [frame["rate"].median()]
@@ -28,15 +28,15 @@ def test_a_line_goes_through_medians_in_a_band_between_quartiles():
 
 def test_a_band_is_what_the_frame_says():
     frame = pd.DataFrame({"steps": [1, 2], "score": [5, 6], "low": [4, 3], "high": [6, 9]})
-    _, axes = style.axes()
-    style.band_line(axes, frame, "steps", "score", "cpp", {"color": style.BLUE})
+    _, axes = plots.axes()
+    plots.band_line(axes, frame, "steps", "score", "cpp", {"color": plots.BLUE})
     assert list(axes.lines[0].get_ydata()) == [5, 6]
     assert ends(axes) == (3, 9)
 
 
 def test_every_repeat_is_a_dot_and_their_median_a_bar():
     frame = pd.DataFrame({"racer": "g++", "mask": "bits", "plies": 1e6, "seconds": REPEATS})
-    (axes,) = figures.compilers(frame).axes
+    (axes,) = nb03_perft.draw_compilers(frame).axes
     (bar,) = axes.patches
     rates = 1 / frame["seconds"]
     assert bar.get_width() == pytest.approx(rates.median())
@@ -47,5 +47,5 @@ def test_every_repeat_is_a_dot_and_their_median_a_bar():
 
 def test_settings_of_others_stay_as_they_are():
     before = dict(matplotlib.rcParams)
-    style.axes()
+    plots.axes()
     assert dict(matplotlib.rcParams) == before

@@ -4,11 +4,19 @@ import ipywidgets
 import pandas as pd
 import pytest
 
-from rungs_course.show import games as show_games
-from rungs_course.show import pool, python_rung, ranks, style, teams, trees, warps, widgets
-from rungs_course.show.predict import predict_first
-from rungs_course.studies import games
-from rungs_course.studies.teams import StepCost
+from rungs_course import (
+    nb00_start,
+    nb01_python,
+    nb02_parallel,
+    nb04_figures,
+    nb05_figures,
+    nb06_cuda,
+    plots,
+)
+from rungs_course import nb12_peers as nb12
+from rungs_course import nb16_search as nb16
+from rungs_course.nb04_openmp import StepCost
+from rungs_course.widgets import predict_first
 from tests.course.show import test_figures as drawn_by
 
 COST = StepCost(ply=1e-7, call=2e-6, meeting=3e-6)
@@ -18,15 +26,15 @@ MEASURED = pd.DataFrame({"num_envs": [512], "threads": [2], "speedup": [1.7]})
 @pytest.mark.parametrize(
     ("widget", "control", "value"),
     [
-        (lambda: teams.explore_threads(COST, MEASURED), "threads", 64),
-        (lambda: teams.explore_threads(COST, MEASURED, "ranks"), "boards", 8),
-        (lambda: ranks.explore_step(drawn_by.a_step_of_ranks()), "step", 3),
-        (lambda: warps.explore_warp(drawn_by.loops_of_boards()), "lanes", 8),
+        (lambda: nb04_figures.explore_threads(COST, MEASURED), "threads", 64),
+        (lambda: nb04_figures.explore_threads(COST, MEASURED, "ranks"), "boards", 8),
+        (lambda: nb05_figures.explore_step(drawn_by.a_step_of_ranks()), "step", 3),
+        (lambda: nb06_cuda.explore_warp(drawn_by.loops_of_boards()), "lanes", 8),
     ],
 )
 def test_a_widget_draws_what_is_chosen(widget, control, value, monkeypatch):
     drawn = []
-    for module in (teams, ranks, warps):
+    for module in (nb04_figures, nb05_figures, nb06_cuda):
         monkeypatch.setattr(module, "display", lambda shown: drawn.append(shown.data))
     shown = widget()
     shown.update()
@@ -37,19 +45,19 @@ def test_a_widget_draws_what_is_chosen(widget, control, value, monkeypatch):
 
 
 def test_a_widget_offers_what_there_is():
-    slider, *_ = widgets.explore_peers(drawn_by.races("rungs", "other"), "rungs").children
+    slider, *_ = nb12.explore_peers(drawn_by.races("rungs", "other"), "rungs").children
     assert slider.options == (8, 64)
-    part, *_ = python_rung.explore_amdahl(drawn_by.shares_of_parts()).children
+    part, *_ = nb01_python.explore_amdahl(drawn_by.shares_of_parts()).children
     assert part.options == ("moves", "mask", "rest")
-    slider, *_ = trees.explore_search(drawn_by.grown(), drawn_by.FEN).children
+    slider, *_ = nb16.explore_search(drawn_by.grown(), drawn_by.FEN).children
     assert list(slider.options) == [1, 2, 9]
-    slider, *_ = show_games.explore_game(games.play(games.OPERA_GAME)).children
+    slider, *_ = nb00_start.explore_game(nb00_start.play(nb00_start.OPERA_GAME)).children
     assert (slider.min, slider.max, slider.value) == (1, 33, 33)
 
 
 def test_processes_are_guessed_before_they_are_measured():
     times = drawn_by.races("python", "queue", "shared")
-    *_, guessing, _ = pool.predict_processes(times, 2, seed=0).children
+    *_, guessing, _ = nb02_parallel.predict_processes(times, 2, seed=0).children
     guess, button = guessing.children
     assert button.disabled
     guess.value = 1.5
@@ -63,7 +71,7 @@ def test_nothing_is_measured_before_a_guess():
 
     def draw(choice, guess, found):
         drawn.append((choice, guess, found))
-        return style.axes()[0]
+        return plots.axes()[0]
 
     def measure(choice):
         measured.append(choice)

@@ -4,8 +4,10 @@ import pandas as pd
 import pytest
 
 from rungs._src.train.ppo import PARTS
-from rungs_course.show import beyond, cartpole, figures, machine, style, training
-from rungs_course.studies.cost_model import Link
+from rungs_course import nb03_perft, nb04_figures, nb10_scaling, plots
+from rungs_course import nb13_cartpole as nb13
+from rungs_course import nb14_cost_model as nb14
+from rungs_course.nb14_cost_model import Link
 
 
 def hatches(figure):
@@ -24,22 +26,24 @@ def strokes(axes):
 def parts():
     rows = [("cpp", 0, part, 0.1) for part in PARTS]
     frame = pd.DataFrame(rows, columns=["racer", "repeat", "part", "seconds"])
-    return training.parts(frame, "racer", "An update")
+    return plots.parts(frame, "racer", "An update")
 
 
 def floor():
-    return figures.floor(
+    return nb03_perft.draw_floor(
         pd.DataFrame([("bits", 100, 50, 20)], columns=["mask", "step", "rules", "writing"])
     )
 
 
 def timelines():
     rows = [("", "infer", half, half, half + 0.5) for half in (0, 1)]
-    return figures.timelines(pd.DataFrame(rows, columns=["mode", "work", "half", "start", "end"]))
+    return nb04_figures.draw_timelines(
+        pd.DataFrame(rows, columns=["mode", "work", "half", "start", "end"])
+    )
 
 
 def fused():
-    return cartpole.fused(
+    return nb13.draw_fused(
         pd.DataFrame({"racer": ["cpp"], "alone": [1], "fused": [3], "bound": [2]})
     )
 
@@ -53,7 +57,7 @@ def test_every_colour_of_an_area_has_a_hatch_of_its_own(draw):
 
 
 def test_there_is_a_hatch_for_each_part_of_an_update_on_ranks():
-    assert len({look["hatch"] for look in beyond._FILLS.values()}) == len(beyond.PARTS)
+    assert len({look["hatch"] for look in nb14._FILLS.values()}) == len(nb14.PARTS)
 
 
 def test_halves_are_named_by_a_legend():
@@ -66,22 +70,22 @@ def test_halves_are_named_by_a_legend():
 def test_lines_of_the_model_and_of_savings_have_strokes_of_their_own():
     rows = [(p, size, 0, size * p * 1e-9) for p in (2, 3, 4) for size in (8, 2**20)]
     times = pd.DataFrame(rows, columns=["processes", "bytes", "repeat", "seconds"])
-    (axes,) = beyond.messages(times, Link(1e-4, 1e9), 4).axes
+    (axes,) = nb14.draw_messages(times, Link(1e-4, 1e9), 4).axes
     models = [line for line in axes.lines if "model" in str(line.get_label())]
     assert len({line.get_linestyle() for line in models}) == len(models) == 3
-    (axes,) = beyond.savings({"a": (1e-4, 0.0), "b": (1e-4, 5e-5)}, (), {}).axes
+    (axes,) = nb14.draw_savings({"a": (1e-4, 0.0), "b": (1e-4, 5e-5)}, (), {}).axes
     assert len(set(strokes(axes))) == len(axes.lines) == 2
 
 
 def test_lines_of_many_racers_differ_without_their_colours():
     frame = pd.DataFrame({"racer": list("abcdefghi")})
-    looks = [look["marker"] for _, _, look in style.lines(frame.groupby("racer"))]
+    looks = [look["marker"] for _, _, look in plots.lines(frame.groupby("racer"))]
     assert len(set(looks)) == 9
 
 
 def test_the_law_is_not_drawn_as_what_was_measured():
     rows = [(threads, 8, 0, 1 / threads) for threads in (1, 2)]
     times = pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
-    (axes,) = machine.scaling(times, 2, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.scaling(times, 2, law="Amdahl", serial=0.1).axes
     named = [line for line in axes.lines if not line.get_label().startswith("_")]
     assert len({(line.get_linestyle(), line.get_marker()) for line in named}) == len(named) == 2

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rungs_course.studies import adapters
+from rungs_course import adapters
 
 
 def times(seconds):

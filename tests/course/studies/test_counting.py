@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs_course.studies import counting
+from rungs_course import nb01_python
 from tests.proof import lockstep
 
 
 @pytest.mark.parametrize("policy", ["uniform", "shuffling"])
 def test_it_is_the_python_rung(policy):
-    envs = (counting.counting_env(4), rungs.make("chess", "python", 4))
+    envs = (nb01_python.counting_env(4), rungs.make("chess", "python", 4))
     lockstep.play(*envs, seed=0, steps=150, policy=policy)
 
 
 def test_a_position_that_comes_back_is_counted():
-    env = counting.counting_env(1)
+    env = nb01_python.counting_env(1)
     env.reset(seed=0)
     there_and_back = ("g1f3", "g8f6", "f3g1", "f6g8") * 2
     seen = []
@@ -27,19 +27,19 @@ def test_a_position_that_comes_back_is_counted():
 
 
 def test_its_race_has_both():
-    times = counting.race_counting(2, seed=0, steps=4, repeats=2, warmup=0)
+    times = nb01_python.race_counting(2, seed=0, steps=4, repeats=2, warmup=0)
     assert times.groupby("racer").size().to_dict() == {"is_repetition": 2, "counter": 2}
     assert set(times["num_envs"]) == {2}
 
 
 def test_a_search_takes_longer_in_an_older_game():
-    found = counting.search_seconds([8, 160], games=4, seed=0)
+    found = nb01_python.search_seconds([8, 160], games=4, seed=0)
     assert set(found.groupby(["age", "how"]).size()) == {9}
     again = found[found["how"] == "again and again"].groupby("age")["seconds"].min()
     assert again[160] > 2 * again[8]  # it goes over twenty times as many positions
 
 
 def test_half_of_the_time_bounds_the_gain_by_two():
-    assert counting.amdahl(0.5, 1) == 1
-    assert counting.amdahl(0.5, 2) == pytest.approx(4 / 3)
-    assert counting.amdahl(0.5, np.inf) == 2
+    assert nb01_python.amdahl(0.5, 1) == 1
+    assert nb01_python.amdahl(0.5, 2) == pytest.approx(4 / 3)
+    assert nb01_python.amdahl(0.5, np.inf) == 2

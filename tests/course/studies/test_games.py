@@ -3,11 +3,11 @@
 import chess
 import pytest
 
-from rungs_course.studies import games
+from rungs_course import nb00_start
 
 
 def test_the_opera_game_is_what_python_chess_says():
-    game, board = games.play(games.OPERA_GAME), chess.Board()
+    game, board = nb00_start.play(nb00_start.OPERA_GAME), chess.Board()
     for row in game.itertuples():
         assert row.legal == board.legal_moves.count()
         board.push_uci(row.uci)
@@ -20,7 +20,7 @@ def test_the_opera_game_is_what_python_chess_says():
 
 
 def test_random_games_are_counted_ply_by_ply():
-    positions, ended = games.play_at_random(6, 120, seed=0)
+    positions, ended = nb00_start.play_at_random(6, 120, seed=0)
     assert len(positions) == 6 * 120
     first = positions[positions["ply"] == 0]
     assert set(first["legal"]) == {20}
@@ -29,6 +29,6 @@ def test_random_games_are_counted_ply_by_ply():
 
 
 def test_a_random_action_is_legal_as_often_as_the_mask_says():
-    positions, _ = games.play_at_random(64, 100, seed=0)
+    positions, _ = nb00_start.play_at_random(64, 100, seed=0)
     expected = positions["legal"].sum() / 4672
     assert positions["hit"].sum() == pytest.approx(expected, abs=4 * expected**0.5)

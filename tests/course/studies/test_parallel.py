@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from rungs._src.chess.policy import random_actions
-from rungs_course.studies import parallel
+from rungs_course import nb04_openmp
+from rungs_course.measure import over_boards
 
 
 def test_a_gain_is_how_many_times_as_fast_a_racer_is_repeat_by_repeat():
@@ -15,14 +16,14 @@ def test_a_gain_is_how_many_times_as_fast_a_racer_is_repeat_by_repeat():
         for racer, seconds in (("python", 8.0), ("cpp", 0.5))
     ]
     times = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
-    (row,) = parallel.gains(times, "python").itertuples()
+    (row,) = over_boards.gains(times, "python").itertuples()
     assert (row.racer, row.num_envs) == ("cpp", 64)
     assert row.low == row.gain == row.high == 16
 
 
 def test_rungs_are_raced_alone_and_beside_a_busy_process():
     settings = {"seed": 0, "plies": 256, "repeats": 2, "warmup": 1}
-    races = parallel.races_under_load(["threads"], [128], **settings)
+    races = nb04_openmp.races_under_load(["threads"], [128], **settings)
     assert {name: set(race["racer"]) for name, race in races.groupby("race")} == {
         name: {"cpp", name} for name in ("threads alone", "threads beside a busy process")
     }
@@ -34,10 +35,10 @@ def test_overlapping_gains_at_most_what_hides_the_shorter_work():
 
     rng = np.random.default_rng(0)
     how = {"seed": 0, "steps": 2, "repeats": 2, "warmup": 0}
-    times = parallel.overlaps(8, {"random": policy}, **how)
+    times = nb04_openmp.overlaps(8, {"random": policy}, **how)
     assert times["way"].value_counts().to_dict() == {"in turn": 2, "overlapping": 2}
     assert (times["whole"] > 0).all()
     fixed = times.assign(infer=3.0, simulate=1.0)
     fixed["whole"] = np.where(fixed["way"] == "in turn", 4.0, 3.2)
-    found, bound = parallel.overlap_gains(fixed)["random"]
+    found, bound = nb04_openmp.overlap_gains(fixed)["random"]
     assert (found.middle, bound) == pytest.approx((1.25, 4 / 3))

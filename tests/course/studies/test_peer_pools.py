@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rungs_course.studies import peer_pools
+from rungs_course import nb02_parallel
 
 pytest.importorskip("pyspiel")
 
@@ -11,7 +11,7 @@ from rungs_course.peers.open_spiel import OpenSpielStates
 
 
 def test_a_pool_plays_all_of_its_games():
-    pool = peer_pools.Pool(OpenSpielStates, 3, 2)
+    pool = nb02_parallel.Pool(OpenSpielStates, 3, 2)
     pool.reset(0)
     outputs = pool.step(pool.choose(np.random.default_rng(0)))
     assert [len(share[0]) for share in outputs] == [1, 2]
@@ -20,7 +20,7 @@ def test_a_pool_plays_all_of_its_games():
 
 def test_as_many_processes_as_games_where_asked_for():
     settings = {"plies": 4, "most_steps": 1, "most_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
-    times = peer_pools.race_open_spiel([2, 4], **settings)
+    times = nb02_parallel.race_open_spiel([2, 4], **settings)
     assert (times["plies"] == times["num_envs"]).all()
     raced = times.groupby("num_envs")["racer"].unique().map(sorted).to_dict()
     assert raced == {2: ["a process each", "python", "queue"], 4: ["python", "queue"]}

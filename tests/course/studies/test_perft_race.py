@@ -6,8 +6,7 @@ from rungs._src.chess.engine import find_program
 from rungs._src.chess.perft import perft_cpp, perft_python
 from rungs.errors import EngineError, MismatchError
 from rungs_course.measure.valgrind import have_valgrind
-from rungs_course.studies.instructions import instructions_by_header
-from rungs_course.studies.perft_race import engine_name, perft_race, stockfish
+from rungs_course.nb03_perft import engine_name, instructions_by_header, perft_race, stockfish
 
 DEPTHS = {"start": 3, "Kiwipete": 2}
 

@@ -2,7 +2,7 @@
 
 import resource
 
-from rungs_course.studies.process_limits import process_limits
+from rungs_course.nb02_parallel import process_limits
 
 
 def test_processes_are_looked_at_and_ended():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rungs.errors import MismatchError
+from rungs_course import nb08_roofline
 from rungs_course.studies import products
 
 NAMES = [version.name for version in products.VERSIONS]
@@ -19,9 +20,9 @@ def test_every_version_is_numpys_product(n, threads):
 
 
 def test_a_race_tells_gains_and_shares():
-    frame = products.race([40, 64], threads=2, repeats=2, seconds=1e-4)
+    frame = nb08_roofline.race_products([40, 64], threads=2, repeats=2, seconds=1e-4)
     assert len(frame) == 2 * 2 * (len(NAMES) + 2)
-    table = products.table(frame, {1: 1e12, 2: 2e12})
+    table = nb08_roofline.products_table(frame, {1: 1e12, 2: 2e12})
     assert list(table["version"])[: len(NAMES) + 2] == [*NAMES[:-1], "torch", "threads", "torch"]
     first = table.iloc[0]
     assert (first["relative"], first["absolute"]) == (1, 1)
@@ -32,4 +33,4 @@ def test_a_race_tells_gains_and_shares():
 def test_a_wrong_product_has_no_time(monkeypatch):
     monkeypatch.setattr(products, "_by_torch", lambda a, b, result, *_: result.fill(0) or 1.0)
     with pytest.raises(MismatchError, match="torch"):
-        products.race([16], threads=1, repeats=1, seconds=1e-4)
+        nb08_roofline.race_products([16], threads=1, repeats=1, seconds=1e-4)

@@ -5,15 +5,13 @@ import pandas as pd
 import pytest
 
 from rungs.errors import MismatchError
-from rungs_course import compiled
+from rungs_course import compiled, nb03_cpp
 from rungs_course.measure.valgrind import have_valgrind
-from rungs_course.show import steps as figures
-from rungs_course.studies import steps
 
 
 @pytest.fixture(scope="module")
 def games():
-    return steps.random_games(4, 6, seed=2)
+    return nb03_cpp.random_games(4, 6, seed=2)
 
 
 def times(**nanoseconds):
@@ -26,7 +24,7 @@ def times(**nanoseconds):
 
 
 def test_gains_are_over_the_row_before_and_over_the_first():
-    table = steps.waterfall(times(python=1000.0, first=100.0, king=50.0, cpp=200.0), 1e-7)
+    table = nb03_cpp.waterfall(times(python=1000.0, first=100.0, king=50.0, cpp=200.0), 1e-7)
     assert table["racer"].tolist() == ["python", "first", "king", "cpp"]
     np.testing.assert_allclose(table["nanoseconds"], [2000, 200, 100, 400])
     np.testing.assert_allclose(table["relative"], [1, 10, 2, 0.25])
@@ -35,8 +33,8 @@ def test_gains_are_over_the_row_before_and_over_the_first():
 
 
 def test_the_waterfall_writes_every_factor():
-    table = steps.waterfall(times(python=1000.0, first=100.0, king=50.0, cpp=200.0), 1e-7)
-    (axes,) = figures.waterfall(table, 100.0).axes
+    table = nb03_cpp.waterfall(times(python=1000.0, first=100.0, king=50.0, cpp=200.0), 1e-7)
+    (axes,) = nb03_cpp.draw_waterfall(table, 100.0).axes
     texts = [text.get_text() for text in axes.texts]
     assert texts[:4] == ["2 µs", "200 ns  10×", "100 ns  2×", "400 ns  0.25×"]
 
@@ -57,13 +55,13 @@ class Wrong:
 
 def test_nothing_is_timed_that_finds_other_actions(games):
     with pytest.raises(MismatchError, match="wrong: other legal actions"):
-        steps.race(games, {"wrong": Wrong(games)}, repeats=1, warmup=0, seconds=0.1)
+        nb03_cpp.race_versions(games, {"wrong": Wrong(games)}, repeats=1, warmup=0, seconds=0.1)
 
 
 def test_all_rows_race_and_the_slow_play_fewer_steps(games):
-    racers = steps.racers(games, compiled.load_steps(*steps.NATIVE))
-    assert list(racers) == [version.name for version in steps.ALL]
-    frame = steps.race(games, racers, repeats=2, warmup=0, seconds=2e-4)
+    racers = nb03_cpp.racers(games, compiled.load_steps(*nb03_cpp.NATIVE))
+    assert list(racers) == [version.name for version in nb03_cpp.ALL]
+    frame = nb03_cpp.race_versions(games, racers, repeats=2, warmup=0, seconds=2e-4)
     plies = frame.groupby("racer")["plies"].first()
     assert plies["python"] == games.num_envs
     assert plies["bytes"] == games.num_envs * games.steps
@@ -73,8 +71,8 @@ def test_all_rows_race_and_the_slow_play_fewer_steps(games):
 @pytest.mark.system
 @pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
 def test_instructions_are_counted_the_same_twice(games):
-    counts = steps.instructions(games)
-    pd.testing.assert_frame_equal(counts, steps.instructions(games))
+    counts = nb03_cpp.instructions(games)
+    pd.testing.assert_frame_equal(counts, nb03_cpp.instructions(games))
     by_name = counts.set_index("racer")
     assert by_name["instructions"]["first"] > by_name["instructions"]["king"]
     assert (by_name["mispredicted"] < by_name["branches"]).all()
@@ -82,8 +80,8 @@ def test_instructions_are_counted_the_same_twice(games):
 
 @pytest.mark.system
 def test_flags_and_sizes_race(games):
-    flags = steps.race_flags(games, ["pins"], repeats=1, seconds=0.01)
-    assert flags["flags"].tolist() == [" ".join(each) for each in steps.FLAGS]
-    sizes = steps.race_sizes(games, ["bytes"], (1, 3), repeats=1)
+    flags = nb03_cpp.race_flags(games, ["pins"], repeats=1, seconds=0.01)
+    assert flags["flags"].tolist() == [" ".join(each) for each in nb03_cpp.FLAGS]
+    sizes = nb03_cpp.race_sizes(games, ["bytes"], (1, 3), repeats=1)
     assert sizes["boards"].tolist() == [4, 12]
-    figures.flags(pd.DataFrame({"-O0": {"pins": 2.0}, "-O3": {"pins": 1.0}}))
+    nb03_cpp.draw_flags(pd.DataFrame({"-O0": {"pins": 2.0}, "-O3": {"pins": 1.0}}))

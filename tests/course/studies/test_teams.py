@@ -6,29 +6,29 @@ import pytest
 
 import rungs
 from rungs.errors import MismatchError
-from rungs_course.studies import teams
+from rungs_course import nb04_openmp
 from tests.proof import lockstep
 
 
-@pytest.mark.parametrize("way", teams.WAYS)
+@pytest.mark.parametrize("way", nb04_openmp.WAYS)
 @pytest.mark.parametrize("boards", [1, 7, 65])
 def test_every_way_plays_the_same_games(way, boards):
-    envs = [teams.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
+    envs = [nb04_openmp.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
     lockstep.play(*envs, seed=0, steps=120)
 
 
 def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
-    before, actions, after = teams._games(9, 12, seed=0)
-    env = teams.make("chunked", 9, 2)
+    before, actions, after = nb04_openmp._games(9, 12, seed=0)
+    env = nb04_openmp.make("chunked", 9, 2)
     env.reset(seed=0)
-    assert teams._timed(env, env.boards.play_apart, False, before, actions, after)() > 0
+    assert nb04_openmp._timed(env, env.boards.play_apart, False, before, actions, after)() > 0
     wrong = [*after[1:], after[0]]
     with pytest.raises(MismatchError):
-        teams._timed(env, env.boards.play_apart, False, before, actions, wrong)()
+        nb04_openmp._timed(env, env.boards.play_apart, False, before, actions, wrong)()
 
 
 def test_lines_that_two_threads_write_to():
-    lines = teams.shared_lines(128, 2).set_index(["way", "array"])
+    lines = nb04_openmp.shared_lines(128, 2).set_index(["way", "array"])
     # 128 rewards of four bytes are eight lines; dealt out in turn, all are of both threads.
     assert lines.loc[("naive", "reward"), ["lines", "shared"]].tolist() == [8, 8]
     assert lines.loc[("chunked", "reward"), ["lines", "shared"]].tolist() == [8, 0]
@@ -39,7 +39,7 @@ def test_lines_that_two_threads_write_to():
 
 
 def test_a_line_that_two_threads_write_to_in_turn_moves_each_time():
-    moved = teams.moves(teams.writes(32, 2)).groupby("way")["moved"].sum()
+    moved = nb04_openmp.moves(nb04_openmp.writes(32, 2)).groupby("way")["moved"].sum()
     assert moved.to_dict() == {"naive": 30, "chunked": 0, "padded": 0}
 
 
@@ -56,31 +56,31 @@ def times_of(ply, call, meeting, slower=1.0):
 
 def test_time_is_taken_apart():
     times = times_of(1e-7, 2e-6, 3e-6, slower=1.5)
-    shares = teams.parts(times, 2).query("num_envs == 64").groupby("part")["share"].first()
+    shares = nb04_openmp.parts(times, 2).query("num_envs == 64").groupby("part")["share"].first()
     assert shares["side by side"] == pytest.approx(0.5)
     assert shares["meetings"] == pytest.approx(3e-6 / 3.2e-6)
     assert shares["calls"] == pytest.approx(2e-6 / 3.2e-6)
 
 
 def test_a_serial_fraction_is_what_meetings_and_calls_make_it():
-    found = teams.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2)
+    found = nb04_openmp.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2)
     assert found[64].middle == pytest.approx((3e-6 + 2e-6 / 2) / 8.4e-6 * 2)
     assert found[4096].middle < found[64].middle / 10
 
 
 def test_costs_are_fitted_and_tell_the_speedup():
     times = times_of(1e-7, 2e-6, 3e-6)
-    assert teams.costs(times)["meeting"].tolist() == pytest.approx([3e-6] * 3)
-    cost = teams.fit_cost(times)
+    assert nb04_openmp.costs(times)["meeting"].tolist() == pytest.approx([3e-6] * 3)
+    cost = nb04_openmp.fit_cost(times)
     assert (cost.ply, cost.call, cost.meeting) == pytest.approx((1e-7, 2e-6, 3e-6))
     assert cost.speedup(np.array([1]), 2)[0] < 1
     assert cost.speedup(np.array([4096]), 2)[0] == pytest.approx(1.95, abs=0.05)
 
 
 def test_no_cost_is_below_zero():
-    assert teams.fit_cost(times_of(1e-7, -2e-6, 3e-6)).call == 0
+    assert nb04_openmp.fit_cost(times_of(1e-7, -2e-6, 3e-6)).call == 0
 
 
 def test_speedups_are_of_the_whole_step():
-    found = teams.speedups(times_of(1e-7, 2e-6, 3e-6)).set_index("num_envs")["speedup"]
+    found = nb04_openmp.speedups(times_of(1e-7, 2e-6, 3e-6)).set_index("num_envs")["speedup"]
     assert found[64] == pytest.approx(8.4 / 8.2)

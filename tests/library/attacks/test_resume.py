@@ -13,7 +13,7 @@ import torch
 from rungs._src import cli
 from rungs._src.chess.engine import UciEngine
 from rungs._src.train.runs import CHECKPOINT
-from rungs._src.train.settings import PpoSettings, Training
+from rungs._src.train.settings import Training
 from rungs._src.train.training import checkpoint, train
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs_course import cli as course

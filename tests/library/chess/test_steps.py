@@ -10,11 +10,10 @@ import pytest
 from rungs._src import paths
 from rungs._src.chess.perft import read_epd
 from rungs._src.native import cling, gpp
-from rungs_course import compiled
-from rungs_course.studies import steps
+from rungs_course import compiled, nb03_cpp
 
 DATA = Path(__file__).parents[2] / "proof" / "data"
-NAMES = [version.name for version in steps.VERSIONS]
+NAMES = [version.name for version in nb03_cpp.VERSIONS]
 
 
 def is_classical(fen):
@@ -32,12 +31,12 @@ TRICKY, RANDOM = (
 
 @pytest.fixture(scope="module")
 def api():
-    return compiled.load_steps(*steps.NATIVE)
+    return compiled.load_steps(*nb03_cpp.NATIVE)
 
 
 @pytest.fixture(scope="module")
 def games():
-    return steps.random_games(48, 40, seed=1)
+    return nb03_cpp.random_games(48, 40, seed=1)
 
 
 def test_there_are_enough_cases_and_an_end_of_a_game(games):
@@ -49,7 +48,7 @@ def test_there_are_enough_cases_and_an_end_of_a_game(games):
 @pytest.mark.parametrize("name", NAMES)
 class TestVersion:
     def test_it_counts_trees_as_published(self, api, games, name):
-        boards = steps.VersionBoards(api, name, games)
+        boards = nb03_cpp.VersionBoards(api, name, games)
         most = 1_000 if name == "first" else 5_000
         for case in [*TRICKY, *RANDOM[::20]]:
             for depth, leaves in case.leaves.items():
@@ -57,26 +56,26 @@ class TestVersion:
                     assert boards.perft(case.fen, depth) == leaves, case.fen
 
     def test_it_plays_random_games_in_lockstep(self, api, games, name):
-        boards = steps.VersionBoards(api, name, games)
+        boards = nb03_cpp.VersionBoards(api, name, games)
         for ply in range(games.steps):
             boards.play(ply + 1)
             np.testing.assert_array_equal(boards.bits(), games.masks[ply])
 
 
 def test_python_chess_plays_the_same_and_ends_the_same(games, api):
-    reference = steps.PythonChess(games)
+    reference = nb03_cpp.PythonChess(games)
     reference.play(games.steps)
     np.testing.assert_array_equal(reference.bits(), games.masks[-1])
     for name in NAMES:
-        boards = steps.VersionBoards(api, name, games)
+        boards = nb03_cpp.VersionBoards(api, name, games)
         boards.play(games.steps)
         np.testing.assert_array_equal(boards.outcomes, reference.outcomes)
 
 
 def test_repeated_games_are_the_same_beside_each_other(games, api):
-    more = steps.repeated(games, 3, 30)
+    more = nb03_cpp.repeated(games, 3, 30)
     assert len(more.begins) == 3 * games.ends[:30].sum() > 0
-    boards = steps.VersionBoards(api, "memory", more)
+    boards = nb03_cpp.VersionBoards(api, "memory", more)
     boards.play(30)
     np.testing.assert_array_equal(boards.bits(), more.masks[-1])
     np.testing.assert_array_equal(more.masks[-1], np.concatenate([games.masks[29]] * 3))
@@ -85,9 +84,9 @@ def test_repeated_games_are_the_same_beside_each_other(games, api):
 @pytest.mark.system
 def test_clings_are_the_same(games):
     api = cling.load()
-    cling.include("course/steps_bindings.cpp")
+    cling.include("course/steps.cpp")
     for name in ("first", "memory"):
-        boards = steps.VersionBoards(api, name, games)
+        boards = nb03_cpp.VersionBoards(api, name, games)
         boards.play(games.steps)
         np.testing.assert_array_equal(boards.bits(), games.masks[-1])
 
@@ -104,14 +103,14 @@ def test_clings_are_the_same(games):
 def test_mate_and_stalemate_are_told(api, name, before, uci, outcome):
     board = chess.Board(before)
     move = chess.Move(*uci)
-    action = next(a for a, m in steps.legal_actions(board).items() if m == move)
+    action = next(a for a, m in nb03_cpp.legal_actions(board).items() if m == move)
     board.push(move)
     assert (board.is_checkmate(), board.is_stalemate()) == (outcome == 1, outcome == 2)
     shape = (1, 1)
-    games = steps.Games(
+    games = nb03_cpp.Games(
         [before], 0, [before], np.full(shape, action, np.int16), np.zeros(shape, bool), [], shape
     )
-    boards = steps.VersionBoards(api, name, games)
+    boards = nb03_cpp.VersionBoards(api, name, games)
     boards.play(1)
     assert boards.outcomes.tolist() == [outcome]
 
@@ -122,10 +121,10 @@ def test_none_reads_or_writes_where_it_must_not(games, tmp_path):
     flags += ["-Wno-psabi", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     program = gpp.build("versions-sanitized", paths.CPP / "course" / "bench_versions.cpp", flags)
     played, out = tmp_path / "games", tmp_path / "masks"
-    steps.write(games, played)
+    nb03_cpp.write(games, played)
     for name in NAMES:
         command = [program, name, games.num_envs, games.steps, played, out]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         masks = np.frombuffer(out.read_bytes(), np.uint8).reshape(games.num_envs, -1)
-        np.testing.assert_array_equal(steps._bits(masks), games.masks[-1])
+        np.testing.assert_array_equal(nb03_cpp._bits(masks), games.masks[-1])

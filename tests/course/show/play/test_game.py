@@ -7,7 +7,7 @@ import chess.pgn
 import pytest
 
 from rungs.errors import ConfigurationError
-from rungs_course.show.play.game import Game
+from rungs_course.playing.game import Game
 
 FOOLS_MATE = ("f3", "e5", "g4", "Qh4#")
 

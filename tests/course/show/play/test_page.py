@@ -8,7 +8,7 @@ import pytest
 
 from rungs.errors import InvalidStateError
 from rungs_course import agents
-from rungs_course.show.play.page import Page
+from rungs_course.playing.page import Page
 
 
 @pytest.fixture

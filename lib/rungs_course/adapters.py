@@ -1,0 +1,305 @@
+"""Races a step through other projects' interfaces; writes docs/howto's tables of it and of Ray."""
+
+import functools
+import importlib.metadata
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.memory import on_host
+from rungs._src.machine.describe import in_words
+from rungs.errors import UnavailableError
+from rungs_course import paths
+from rungs_course.measure import results
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.turns import timed_rounds
+from rungs_course.plots import duration, speed
+from rungs_course.tables import markdown
+
+RAW = "rungs"
+COPIED = "rungs, outputs copied"
+# A step's caller: makes an environment, and returns it with what steps it.
+_Made = tuple[Any, Callable[[np.ndarray], object]]
+
+
+def _raw(num_envs: int, rung: str) -> _Made:
+    env = rungs.make("chess", rung, num_envs, opponent="random")
+    env.reset(seed=0)
+    return env, env.step
+
+
+def _copied(num_envs: int, rung: str) -> _Made:
+    """The least that an interface costs whose users keep what a step returned."""
+    env = rungs.make("chess", rung, num_envs, opponent="random")
+    env.reset(seed=0)
+
+    def step(actions: np.ndarray) -> object:
+        *outputs, info = env.step(actions)
+        return [array.copy() for array in (*outputs, info["action_mask"])]
+
+    return env, step
+
+
+def _sb3(num_envs: int, rung: str) -> _Made:
+    from rungs.adapters.sb3 import ChessVecEnv
+
+    env = ChessVecEnv(num_envs, rung)
+    env.reset()
+
+    def step(actions: np.ndarray) -> object:
+        # As `sb3_contrib.common.maskable.utils.get_action_masks` does before it chooses.
+        return env.step(actions), np.stack(env.env_method("action_masks"))
+
+    return env.env, step
+
+
+def _pettingzoo(num_envs: int, rung: str) -> _Made:
+    """A game is an object of its own there, in which both sides play: two plies for our one."""
+    from rungs.adapters.pettingzoo import raw_env
+
+    games = [raw_env(rung) for _ in range(num_envs)]
+    for game in games:
+        game.reset()
+
+    def step(actions: np.ndarray) -> object:
+        seen = []
+        for game, action in zip(games, actions.tolist(), strict=True):
+            game.step(action)
+            if game.terminations["player_0"] or game.truncations["player_0"]:
+                game.reset()
+            seen.append(game.last())
+        return seen
+
+    return _Games(games), step  # type: ignore[return-value]  # all that is asked of one
+
+
+class _Games:
+    """Chooses actions for games that are objects of their own."""
+
+    def __init__(self, games: list):
+        self._games = games
+
+    def sample_actions(self, rng: np.random.Generator) -> np.ndarray:
+        masks = [game.observe(game.agent_selection)["action_mask"] for game in self._games]
+        return random_actions(np.stack(masks).view(np.bool_), rng)
+
+
+def _torchrl(num_envs: int, rung: str, steps_kept: int | None = None) -> _Made:
+    import torch
+
+    from rungs.adapters.torchrl import ChessEnv
+
+    env = ChessEnv(num_envs, rung, steps_kept=steps_kept)
+    now = env.reset()
+
+    def step(actions: np.ndarray) -> object:
+        nonlocal now
+        after, now = env.step_and_maybe_reset(now.set("action", torch.from_numpy(actions)))
+        return after
+
+    return env.env, step
+
+
+def _rllib(num_envs: int, rung: str) -> _Made:
+    from gymnasium.wrappers.vector import DictInfoToList
+
+    from rungs.adapters.rllib import ChessVectorEnv as RllibEnv
+
+    env = RllibEnv({"num_envs": num_envs, "rung": rung, "seed": 0})
+    env.reset()
+    return env.env, DictInfoToList(env).step  # in which its env runners put every environment
+
+
+def _tianshou(num_envs: int, rung: str) -> _Made:
+    from rungs.adapters.tianshou import ChessVectorEnv as TianshouEnv
+
+    env = TianshouEnv(num_envs, rung)
+    env.reset()
+    boards = np.arange(num_envs)
+
+    def step(actions: np.ndarray) -> object:
+        outcome = env.step(actions, boards)
+        ended = np.flatnonzero(outcome[2] | outcome[3])
+        return outcome, env.reset(ended) if len(ended) else None
+
+    return env.env, step
+
+
+# What is raced: the package whose interface it is, and how it is stepped.
+ADAPTERS: dict[str, tuple[str, Callable[[int, str], _Made]]] = {
+    RAW: ("rungs-rl", _raw),
+    COPIED: ("rungs-rl", _copied),
+    "TorchRL": ("torchrl", _torchrl),
+    "TorchRL, 32 steps kept": ("torchrl", functools.partial(_torchrl, steps_kept=32)),
+    "RLlib": ("ray", _rllib),
+    "Stable-Baselines3": ("stable-baselines3", _sb3),
+    "Tianshou": ("tianshou", _tianshou),
+    "PettingZoo": ("pettingzoo", _pettingzoo),
+}
+
+
+def race(
+    num_envs: int = 1024,
+    *,
+    rung: str = "threads",
+    steps: int = 20,
+    repeats: int = 9,
+    warmup: int = 2,
+    seed: int = 0,
+    say: Callable[[str], object] = print,
+) -> pd.DataFrame:
+    """Times steps through each adapter whose framework is installed.
+
+    Args:
+        num_envs: boards of each.
+        rung: which implementation steps them.
+        steps: timed for each adapter and repeat.
+        repeats: how often each is timed.
+        warmup: as many untimed rounds come first, so that games are at all stages.
+        seed: of the actions.
+        say: is told what is left out, and why.
+
+    Returns:
+        A row per adapter and repeat: `adapter`, `package`, `version`, `num_envs`, `repeat`,
+        `plies` (boards stepped), `seconds`.
+    """
+    made = {}
+    for name, (_, make) in ADAPTERS.items():
+        try:
+            made[name] = make(num_envs, rung)
+        except UnavailableError as error:
+            say(f"{name} is left out: {error}")
+    rng = np.random.default_rng(seed)
+
+    def play(env: ChessVectorEnv, step: Callable) -> float:
+        seconds = 0.0
+        for _ in range(steps):
+            actions = on_host(env.sample_actions(rng)).copy()
+            start = time.perf_counter()
+            step(actions)
+            seconds += time.perf_counter() - start
+        return seconds
+
+    racers = {name: functools.partial(play, *each) for name, each in made.items()}
+    rows = [
+        (name, package, importlib.metadata.version(package), num_envs, repeat, played, seconds)
+        for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+        for package, played in [(ADAPTERS[name][0], steps * num_envs)]
+    ]
+    columns = ["adapter", "package", "version", "num_envs", "repeat", "plies", "seconds"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def table(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns each adapter's rate, and what it adds to a step of the rung's own.
+
+    Args:
+        times: of `race`.
+
+    Returns:
+        A row per adapter, the cheapest first: `adapter`, `version`, `rate` (plies per second, the
+        median over repeats), `seconds` (of a step, likewise), `overhead` (the time that it adds
+        over the raw step's, each repeat's own ratio less 1, their median) and its quartiles `low`
+        and `high`.
+    """
+    wide = times.pivot_table(index="repeat", columns="adapter", values="seconds", sort=False)
+    added = wide.div(wide[RAW], axis=0).sub(1).melt(ignore_index=False, value_name="overhead")
+    result: Any = quartiles(added.groupby("adapter", sort=False)["overhead"], "overhead")
+    groups = times.groupby("adapter", sort=False)
+    result["rate"] = (times["plies"] / times["seconds"]).groupby(times["adapter"]).median()
+    steps = times["plies"] / times["num_envs"]
+    result["seconds"] = (times["seconds"] / steps).groupby(times["adapter"]).median()
+    result["version"] = groups["version"].first()
+    names = ["adapter", "version", "rate", "seconds", "overhead", "low", "high"]
+    return result.reset_index()[names].sort_values("overhead", ignore_index=True)
+
+
+HOWTO = paths.ROOT / "docs" / "howto"
+RECORDED = HOWTO / "recorded"
+# By which import an example on a page is one of an adapter's.
+_IMPORTS = {
+    "TorchRL": "rungs.adapters.torchrl",
+    "TorchRL, 32 steps kept": "rungs.adapters.torchrl",
+    "RLlib": "rungs.adapters.rllib",
+    "Stable-Baselines3": "rungs.adapters.sb3",
+    "Tianshou": "rungs.adapters.tianshou",
+    "PettingZoo": "rungs.adapters.pettingzoo",
+}
+
+
+def sections() -> dict[Path, dict[str, str]]:
+    """Returns the generated sections by page and name, as Markdown."""
+    times = results.load(RECORDED / "adapters.csv")
+    log = (RECORDED / "ray.log").read_text()
+    return {
+        HOWTO / "train_with.md": {"adapters": _adapters(times)},
+        HOWTO / "cluster.md": {"ray": f"\n```text\n{log}```\n\n"},
+    }
+
+
+def write() -> None:
+    """Puts the sections into their pages."""
+    for page, named in sections().items():
+        text = page.read_text()
+        for name, section in named.items():
+            head, rest = text.split(f"<!-- {name} -->\n")
+            text = (
+                f"{head}<!-- {name} -->\n{section}<!-- /{name} -->"
+                + rest.split(f"<!-- /{name} -->")[1]
+            )
+        page.write_text(text)
+
+
+def _adapters(times: pd.DataFrame) -> str:
+    facts = times.attrs["provenance"]
+    found = table(times)
+    share = "{:+.0%}".format
+    written = pd.DataFrame(
+        {
+            "Through": found["adapter"],
+            "Version": found["version"],
+            "Plies": found["rate"].map(speed),
+            "A step": found["seconds"].map(duration),
+            "Added to a step": found["overhead"].map(share),
+            "Quartiles": found["low"].map(share) + " to " + found["high"].map(share),
+            "Its user's lines": found["adapter"].map(_lines),
+        }
+    )
+    return (
+        f"\n{markdown(written)}\n\n{int(times['num_envs'].iloc[0]):,} boards on the rung "
+        f"`{facts['rung']}` of {in_words(facts)}, {facts['repeats']} rounds in turns, "
+        f"{facts['date'][:10]} ([data](recorded/adapters.csv)).\n\n"
+    )
+
+
+def _lines(adapter: str) -> str:
+    """Counts the lines of an adapter's shortest example, or says nothing of what has none."""
+    pages = [HOWTO / "train_with.md", paths.ROOT / "docs" / "library.md"]
+    blocks = [
+        block
+        for page in pages
+        for block in re.findall(
+            r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
+        )
+        if adapter in _IMPORTS and _IMPORTS[adapter] in block
+    ]
+    counts = [sum(bool(line.strip()) for line in block.splitlines()) for block in blocks]
+    return str(min(counts)) if counts else ""
+
+
+if __name__ == "__main__":
+    how = {"rung": "threads", "repeats": 15}
+    raced = race(**how)  # type: ignore[arg-type]
+    print(table(raced).to_string(index=False))
+    if len(sys.argv) > 1:
+        results.save(raced, Path(sys.argv[1]), how)
+        write()

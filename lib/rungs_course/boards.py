@@ -1,0 +1,215 @@
+"""Boards as figures: positions, sets of squares, squares by number, actions, what an agent sees."""
+
+from collections.abc import Iterable
+
+import chess
+import matplotlib.patches
+import matplotlib.patheffects
+import numpy as np
+import pandas as pd
+
+from rungs._src.chess.actions import NUM_PLANES, target_of
+from rungs._src.chess.observation import HISTORY, NUMBER_PLANES, PLANE_NAMES
+from rungs_course import plots
+
+_LIGHT, _DARK = "#F5F5F5", "#D9D9D9"
+
+
+def bitboards(boards: dict[str, int]):
+    """Bitboards side by side, rank 8 on top.
+
+    Args:
+        boards: 64-bit sets of squares by title.
+    """
+    figure, axes = plots.axes(2.1 * len(boards), 2.5, ncols=len(boards), squeeze=False)
+    for each, (title, bits) in zip(axes[0], boards.items(), strict=True):
+        empty_board(each, title)
+        for square in range(64):
+            if int(bits) >> square & 1:
+                centre = (square % 8 + 0.5, square // 8 + 0.5)
+                each.add_patch(matplotlib.patches.Circle(centre, 0.33, color=plots.BLUE))
+    return figure
+
+
+def square_numbers():
+    """Draws the number of every square: bit i of a bitboard, word i % 64 of an action."""
+    figure, axes = plots.axes(3.4, 3.6)
+    empty_board(axes, "squares")
+    for square in range(64):
+        _write(axes, square, str(square))
+    return figure
+
+
+def action_planes(queen_from: int, pawn_from: int):
+    """Draws the plane by which a piece reaches each square.
+
+    Args:
+        queen_from: where a piece stands that moves like queen and knight.
+        pawn_from: where a pawn stands, one square from promotion.
+    """
+    figure, axes = plots.axes(9.0, 4.6, ncols=2)
+    moves = {64 * plane + queen_from for plane in range(64)}
+    promotions = {64 * plane + pawn_from for plane in range(64, NUM_PLANES)}
+    titles = (
+        "planes 0 to 63: queen's and knight's moves",
+        "planes 64 to 72: promotions to N, B, R",
+    )
+    chosen = ((queen_from, moves), (pawn_from, promotions))
+    for each, (origin, actions), title in zip(axes, chosen, titles, strict=True):
+        empty_board(each, title)
+        planes: dict[int, list[str]] = {}
+        for action in sorted(actions):
+            if (target := target_of(action)) is not None:
+                planes.setdefault(target, []).append(str(action // 64))
+        for square, texts in planes.items():
+            _write(each, square, "\n".join(texts))
+        centre = (origin % 8 + 0.5, origin // 8 + 0.5)
+        each.add_patch(matplotlib.patches.Circle(centre, 0.33, color=plots.ORANGE))
+    return figure
+
+
+def observation_planes(planes: np.ndarray):
+    """Draws one board's 119 planes: a row per position of the history, then the constant ones.
+
+    Args:
+        planes: (119, 8, 8) float32.
+    """
+    per_position = len(PLANE_NAMES[: -len(_constants())]) // HISTORY
+    figure, axes = plots.axes(11.0, 8.2, nrows=HISTORY + 1, ncols=per_position)
+    for plane, values in enumerate(planes):
+        each = axes.flat[plane]
+        shown = values > 0 if plane not in NUMBER_PLANES else np.zeros_like(values)
+        each.imshow(shown, origin="lower", cmap="Blues", vmin=0, vmax=1.4)
+        if plane in NUMBER_PLANES:
+            each.text(3.5, 3.5, f"{values[0, 0]:.0f}", ha="center", va="center")
+    for each in axes.flat:
+        each.set_xticks([])
+        each.set_yticks([])
+        each.spines[:].set_visible(True)
+    for empty in axes.flat[len(planes) :]:
+        empty.set_visible(False)
+    for column in range(per_position):
+        axes[0, column].set_title(_wrapped(PLANE_NAMES[column].removesuffix(", now")), fontsize=7)
+    for row in range(HISTORY):
+        axes[row, 0].set_ylabel(f"{row} plies\nago" if row else "now", fontsize=8)
+    for column, name in enumerate(_constants()):
+        axes[HISTORY, column].set_title(_wrapped(name), fontsize=7)
+    return figure
+
+
+def _constants() -> tuple[str, ...]:
+    return tuple(name for name in PLANE_NAMES if not name.endswith((", now", " ago")))
+
+
+def _wrapped(name: str) -> str:
+    return name.replace(" ", "\n", 1).replace(" before", "\nbefore").replace(" castle", "\ncastle")
+
+
+def _write(axes, square: int, text: str) -> None:
+    axes.text(square % 8 + 0.5, square // 8 + 0.5, text, ha="center", va="center", fontsize=8)
+
+
+def empty_board(axes, title: str) -> None:
+    """Draws 64 squares, named along two edges."""
+    for square in range(64):
+        shade = _DARK if (square % 8 + square // 8) % 2 == 0 else _LIGHT
+        corner = (square % 8, square // 8)
+        axes.add_patch(matplotlib.patches.Rectangle(corner, 1, 1, color=shade))
+    axes.set(xlim=(0, 8), ylim=(0, 8), aspect="equal")
+    axes.set_xticks(np.arange(8) + 0.5, "abcdefgh", fontsize=7)
+    axes.set_yticks(np.arange(8) + 0.5, range(1, 9), fontsize=7)
+    axes.tick_params(length=0)
+    axes.set_title(title, fontsize=9)
+    axes.spines[:].set_visible(False)
+
+
+_LIGHT_SQUARE, _DARK_SQUARE, _MOVED = "#F5F5F5", "#C9CFD6", "#F3D28B"
+_GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
+
+
+def rows_of(positions: Iterable, columns: int = 4):
+    """Draws positions in rows of so many, the last move's squares marked.
+
+    Args:
+        positions: each with `fen`, `title`, and `uci`, the move that led there, or "".
+        columns: diagrams in a row, at the most.
+    """
+    positions = list(positions)
+    across = min(columns, len(positions))
+    down = -(-len(positions) // across)
+    figure, panels = plots.axes(2.4 * across, 2.7 * down, nrows=down, ncols=across, squeeze=False)
+    for axes in panels.flat[len(positions) :]:
+        axes.axis("off")
+    for axes, each in zip(panels.flat, positions, strict=False):
+        move = chess.Move.from_uci(each.uci) if each.uci else chess.Move.null()
+        position(axes, each.fen, {move.from_square, move.to_square} if move else ())
+        axes.set_title(each.title, fontsize=9)
+    return figure
+
+
+def filmstrip(games: pd.DataFrame, columns: int = 4):
+    """Draws a row of positions for each game: the start of its middle game, and on to its end.
+
+    Args:
+        games: `who`, `ply`, `move` and `fen` (of `rungs_course.studies.watch.games`), and `result`,
+            a game for each `who`.
+        columns: positions of each, evenly spaced; the last is the game's last.
+    """
+    players = games["who"].unique()
+    figure, panels = plots.axes(
+        2.5 * columns, 2.9 * len(players), nrows=len(players), ncols=columns, squeeze=False
+    )
+    for row, who in zip(panels, players, strict=True):
+        game = games[games["who"] == who].set_index("ply")
+        last = game.index.max()
+        plies = [round(last * (i + 1) / columns) for i in range(columns)]
+        for axes, ply in zip(row, plies, strict=True):
+            fen = game.loc[ply, "fen"]
+            position(axes, fen, _changed(fen, game["fen"].get(ply - 1, fen)))
+            axes.set_title(f"{_numbered(ply, game.loc[ply, 'move'])}", fontsize=10)
+        row[0].set_ylabel(who, fontsize=11)
+        row[-1].set_xlabel(f"result: {game['result'].iloc[0]}", fontsize=10)
+    return figure
+
+
+def position(axes, fen: str, moved: Iterable[int] = ()) -> None:
+    """Draws a position, with some squares marked.
+
+    Args:
+        axes: where.
+        fen: the position.
+        moved: the squares, 0 to 63.
+    """
+    for square in chess.SQUARES:
+        file, rank = square % 8, square // 8
+        shade = _MOVED if square in moved else _LIGHT_SQUARE if (file + rank) % 2 else _DARK_SQUARE
+        axes.add_patch(matplotlib.patches.Rectangle((file, rank), 1, 1, color=shade))
+    # One glyph for both colours, filled and edged: hollow ones vanish on dark squares.
+    for square, piece in chess.Board(fen).piece_map().items():
+        edge = matplotlib.patheffects.withStroke(
+            linewidth=1.6, foreground=plots.BLACK if piece.color else "white"
+        )
+        axes.text(
+            square % 8 + 0.5,
+            square // 8 + 0.46,
+            _GLYPHS[piece.symbol().lower()],
+            color="white" if piece.color else plots.BLACK,
+            path_effects=[edge],
+            family="DejaVu Sans",
+            fontsize=15,
+            ha="center",
+            va="center",
+        )
+    axes.set(xlim=(0, 8), ylim=(0, 8), aspect="equal", xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+
+
+def _changed(fen: str, before: str) -> set[int]:
+    """Returns the squares on which two positions differ."""
+    now, earlier = (chess.Board(each).piece_map() for each in (fen, before))
+    return {square for square in chess.SQUARES if now.get(square) != earlier.get(square)}
+
+
+def _numbered(ply: int, move: str) -> str:
+    """Writes a move as score sheets do: "12. Nf3", or "12. … Nf6" for Black's."""
+    return f"{(ply + 1) // 2}. {'' if ply % 2 else '… '}{move}"

@@ -1,0 +1,63 @@
+"""The same rungs raced at several numbers of boards, and what each gains over one of them."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+import rungs
+from rungs_course.measure.noise import Factor, factor
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.race import race, steps_of
+
+
+def races_over_boards(
+    racers: dict[str, dict], pilot: str, board_counts: Iterable[int], *, plies: int, **settings
+) -> pd.DataFrame:
+    """Races the same rungs at several numbers of boards.
+
+    Args:
+        racers: by name, the arguments of `rungs.make` but for "chess" and `num_envs`.
+        pilot: the rung that finds the actions.
+        board_counts: numbers of boards.
+        plies: per segment, of all boards; fewer where they would be more than 5,000 steps.
+        **settings: of `rungs_course.measure.race.race`, but for `steps`.
+
+    Returns:
+        The rows of `race` with `num_envs` beside.
+    """
+    frames = []
+    for num_envs in board_counts:
+        envs = {name: rungs.make("chess", num_envs=num_envs, **how) for name, how in racers.items()}
+        pilot_env = rungs.make("chess", pilot, num_envs)
+        frame = race(envs, pilot_env, steps=steps_of(plies, num_envs), **settings)
+        frames.append(frame.assign(num_envs=num_envs))
+        for env in envs.values():
+            env.close()
+    return pd.concat(frames, ignore_index=True)
+
+
+def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Returns how many times as fast as `baseline` each racer is, repeat by repeat.
+
+    Args:
+        times: of `races_over_boards`.
+        baseline: a racer.
+
+    Returns:
+        A row per number of boards and other racer: `num_envs`, `racer`, and `gain`'s median and
+        quartiles `low`, `high`.
+    """
+    return quartiles(_ratios(times, baseline), "gain").reset_index()
+
+
+def factors(times: pd.DataFrame, baseline: str) -> dict[tuple[str, int], Factor]:
+    """Returns the same with its noise: a factor for each other racer and number of boards."""
+    return {key: factor(ratios) for key, ratios in _ratios(times, baseline)}
+
+
+def _ratios(times: pd.DataFrame, baseline: str):
+    """Returns the seconds of `baseline` over a racer's, by racer and number of boards."""
+    wide = times.pivot(index=["num_envs", "repeat"], columns="racer", values="seconds")
+    ratios = wide.drop(columns=baseline).rdiv(wide[baseline], axis=0)
+    long = ratios.melt(ignore_index=False, var_name="racer", value_name="gain").reset_index()
+    return long.groupby(["racer", "num_envs"])["gain"]

@@ -1,0 +1,533 @@
+"""One step of chess in eleven versions, `cpp/course/steps.cpp`: what each idea gains.
+
+All play the same games. A step plays an action, finds the legal actions of the new position, writes
+their mask and says whether it is mate or stalemate. Before them stand the rung `python`, which is a
+whole environment (observations, repetitions, rewards), and python-chess that does a version's step
+and no more; behind them the rung `cpp`, a whole environment again. python-chess has bitboards,
+attack tables and pins: version "pins", and not "first", is about its algorithm in C++."""
+
+import ctypes
+import dataclasses
+import functools
+import tempfile
+import time
+import weakref
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import chess
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.colors import LogNorm
+
+import rungs
+from rungs._src import paths
+from rungs._src.chess.actions import NUM_ACTIONS, legal_actions, move_of
+from rungs._src.chess.boards.native import parse_fen
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.reason import Reason
+from rungs._src.core.memory import zeroed_lines
+from rungs._src.native import gpp, loader
+from rungs._src.native.abi import Api
+from rungs.errors import MismatchError
+from rungs_course import compiled, plots
+from rungs_course.machine import counters
+from rungs_course.measure import valgrind
+from rungs_course.measure.peaks import measure_writing
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.turns import timed_rounds
+
+
+class Version(NamedTuple):
+    """A version of `cpp/course/steps.cpp`, and the idea that it adds to the one before."""
+
+    name: str
+    idea: str
+
+
+VERSIONS = (
+    Version("first", "C++, as one first writes it"),
+    Version("king", "look out from the king"),
+    Version("arrays", "no allocation"),
+    Version("bitboards", "bitboards"),
+    Version("rays", "sliders by table"),
+    Version("pins", "pins and check mask"),
+    Version("planes", "the mask, no list"),
+    Version("side", "one side, no colours"),
+    Version("lanes", "eight directions at once"),
+    Version("bytes", "64 bytes at once"),
+    Version("memory", "past the caches"),
+)
+BEFORE = (Version("python", "Python, the whole rung"), Version("python-chess", "only the step"))
+AFTER = (Version("cpp", "C++, the whole rung"),)
+ALL = (*BEFORE, *VERSIONS, *AFTER)
+NATIVE = ("-O3", "-march=native")
+FLAGS = (("-O0",), ("-O2",), ("-O3",), NATIVE)
+_LEAD = 80  # plies of random play before the games, so that boards are at all stages
+
+
+@dataclasses.dataclass(frozen=True)
+class Games:
+    """What all racers play.
+
+    Attributes:
+        starts: FENs from which boards were drawn.
+        seed: by which they were.
+        fens: of each board, where it begins.
+        actions: (steps, N) int16.
+        ends: (steps, N) bool, whether the board's game ends in that step; the next begins in it.
+        begins: FENs of those, in order.
+        masks: (steps, N, 73) uint64, the legal actions after each step.
+    """
+
+    starts: list[str]
+    seed: int
+    fens: list[str]
+    actions: np.ndarray
+    ends: np.ndarray
+    begins: list[str]
+    masks: np.ndarray
+
+    @property
+    def steps(self) -> int:
+        return len(self.actions)
+
+    @property
+    def num_envs(self) -> int:
+        return len(self.fens)
+
+    @functools.cached_property
+    def positions(self) -> np.ndarray:
+        """Where boards begin, (N, 8) uint64."""
+        return _positions(self.fens)
+
+    @functools.cached_property
+    def later_positions(self) -> np.ndarray:
+        """Where games begin later, (n, 8) uint64."""
+        return _positions(self.begins)
+
+
+def _positions(fens: list[str]) -> np.ndarray:
+    api = loader.load()
+    return np.array([parse_fen(api, fen) for fen in fens], np.uint64).reshape(-1, 8)
+
+
+def random_games(num_envs: int, steps: int, *, seed: int) -> Games:
+    """Plays random games on the rung `cpp`, and writes down what was played."""
+    rng = np.random.default_rng(seed)
+    lead = rungs.make("chess", "cpp", num_envs, seed=seed)
+    lead.reset()
+    for _ in range(_LEAD):
+        lead.step(lead.sample_actions(rng))
+    starts = lead.fens()
+    pilot = rungs.make("chess", "cpp", num_envs, start_fens=starts, mask="bits")
+    _, info = pilot.reset(seed=seed)
+    fens, begins, rows = pilot.fens(), [], []
+    for _ in range(steps):
+        actions = random_actions(info["action_mask"], rng)
+        *_, terminated, truncated, info = pilot.step(actions)
+        ended = terminated | truncated
+        if ended.any():
+            now = pilot.fens()
+            begins += [now[i] for i in np.flatnonzero(ended)]
+        rows.append((actions.astype(np.int16), ended, info["action_mask"].copy()))
+    actions, ends, masks = map(np.stack, zip(*rows, strict=True))
+    return Games(starts, seed, fens, actions, ends, begins, masks)
+
+
+def repeated(games: Games, copies: int, steps: int) -> Games:
+    """Returns the first steps of games for so many times as many boards: each plays as another."""
+    ended = games.ends[:steps].sum(axis=1)
+    begins = np.split(np.array(games.begins[: ended.sum()]), np.cumsum(ended)[:-1])
+    arrays = (games.actions, games.ends, games.masks)
+    actions, ends, masks = (np.concatenate([a[:steps]] * copies, axis=1) for a in arrays)
+    later = [str(fen) for fens in begins for fen in np.tile(fens, copies)]
+    return Games(games.starts, games.seed, games.fens * copies, actions, ends, later, masks)
+
+
+class Racer(Protocol):
+    """Something that plays games, always from their beginning."""
+
+    def play(self, steps: int) -> float:
+        """Plays so many steps; returns the seconds they took."""
+
+    def bits(self) -> np.ndarray:
+        """Returns the legal actions that it ended with, (N, 73) uint64."""
+
+
+class VersionBoards:
+    """Boards of a version.
+
+    Args:
+        api: the functions of `cpp/course/steps.cpp`, of `rungs._src.native`.
+        name: of the version.
+        games: what they play.
+    """
+
+    def __init__(self, api: Api, name: str, games: Games):
+        self._api, self._games = api, games
+        version = ctypes.create_string_buffer(name.encode())
+        self._boards = api.rungs_steps_new(ctypes.addressof(version), games.num_envs)
+        weakref.finalize(self, api.rungs_steps_delete, self._boards)
+        shape = (games.num_envs, NUM_ACTIONS)
+        self.masks = zeroed_lines(games.num_envs * NUM_ACTIONS).reshape(shape)
+        self.outcomes = np.zeros(games.num_envs, np.int8)
+
+    def play(self, steps: int) -> float:
+        """See `Racer`."""
+        games = self._games
+        arrays = (games.actions, games.ends, games.later_positions, self.masks, self.outcomes)
+        addresses = [array.ctypes.data for array in arrays]
+        self._api.rungs_steps_start(
+            self._boards, games.positions.ctypes.data, self.masks.ctypes.data
+        )
+        start = time.perf_counter()
+        self._api.rungs_steps_play(self._boards, steps, *addresses)
+        return time.perf_counter() - start
+
+    def bits(self) -> np.ndarray:
+        """See `Racer`."""
+        return _bits(self.masks)
+
+    def perft(self, fen: str, depth: int) -> int:
+        """Counts the leaves of the tree of legal moves from `fen`, as `rungs._src.chess.perft`."""
+        position = parse_fen(loader.load(), fen)
+        return self._api.rungs_steps_perft(self._boards, position.ctypes.data, depth)
+
+
+class PythonChess:
+    """The same step by python-chess."""
+
+    def __init__(self, games: Games):
+        self._games = games
+        self.masks = np.zeros((games.num_envs, NUM_ACTIONS), np.bool_)
+        self.outcomes = np.zeros(games.num_envs, np.int8)
+
+    def play(self, steps: int) -> float:
+        """See `Racer`."""
+        boards, begins = list(map(chess.Board, self._games.fens)), iter(self._games.begins)
+        start = time.perf_counter()
+        for actions, ends in zip(self._games.actions[:steps], self._games.ends, strict=False):
+            for i, (action, ended) in enumerate(zip(actions.tolist(), ends.tolist(), strict=True)):
+                boards[i].push(move_of(action, boards[i]))  # type: ignore[arg-type]  # legal
+                self.outcomes[i] = self._write_legal(boards[i], i)
+                if ended:
+                    boards[i] = chess.Board(next(begins))
+                    self._write_legal(boards[i], i)
+        return time.perf_counter() - start
+
+    def _write_legal(self, board: chess.Board, i: int) -> Reason:
+        legal = list(legal_actions(board))
+        self.masks[i] = False
+        self.masks[i, legal] = True
+        if legal:
+            return Reason.ONGOING
+        return Reason.CHECKMATE if board.is_check() else Reason.STALEMATE
+
+    def bits(self) -> np.ndarray:
+        """See `Racer`."""
+        return _bits(self.masks)
+
+
+class WholeRung:
+    """A rung of the ladder: all that an environment does, called from Python."""
+
+    def __init__(self, rung: str, games: Games):
+        self._games = games
+        self._env = rungs.make("chess", rung, games.num_envs, start_fens=games.starts)
+
+    def play(self, steps: int) -> float:
+        """See `Racer`."""
+        self._env.reset(seed=self._games.seed)
+        start = time.perf_counter()
+        for actions in self._games.actions[:steps]:
+            *_, info = self._env.step(actions)
+        seconds = time.perf_counter() - start
+        self._masks = info["action_mask"]
+        return seconds
+
+    def bits(self) -> np.ndarray:
+        """See `Racer`."""
+        return _bits(self._masks)
+
+
+def _bits(masks: np.ndarray) -> np.ndarray:
+    return np.packbits(masks.view(np.bool_), axis=1, bitorder="little").view(np.uint64)
+
+
+def racers(games: Games, api: Api) -> dict[str, Racer]:
+    """Returns all of `ALL`, by name; the versions are of `api`, as `VersionBoards`."""
+    return {
+        "python": WholeRung("python", games),
+        "python-chess": PythonChess(games),
+        **{version.name: VersionBoards(api, version.name, games) for version in VERSIONS},
+        "cpp": WholeRung("cpp", games),
+    }
+
+
+def race_versions(
+    games: Games, racers: dict, *, repeats: int, warmup: int, seconds: float
+) -> pd.DataFrame:
+    """Times all racers in turns; each must find the same legal actions after every turn.
+
+    Args:
+        games: that they play.
+        racers: by name.
+        repeats: turns timed.
+        warmup: turns before.
+        seconds: about how long a turn takes at the most: what is slow plays fewer of the steps, of
+            all boards.
+
+    Returns:
+        A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
+
+    Raises:
+        MismatchError: a racer's legal actions differ from the games'.
+    """
+    turns = {}
+    for name, racer in racers.items():
+        steps = int(np.clip(seconds / racer.play(1), 1, games.steps))
+        turns[name] = functools.partial(_turn, name, racer, games, steps)
+    rows = [
+        (name, repeat, *turn)
+        for name, repeat, turn in timed_rounds(turns, repeats=repeats, warmup=warmup)
+    ]
+    frame = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+    order = frame["racer"].map({name: i for i, name in enumerate(racers)})
+    return frame.iloc[np.lexsort((frame["repeat"], order))].reset_index(drop=True)
+
+
+def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, float]:
+    seconds = racer.play(steps)
+    if not np.array_equal(racer.bits(), games.masks[steps - 1]):
+        raise MismatchError(f"{name}: other legal actions than the rung cpp's")
+    return steps * games.num_envs, seconds
+
+
+def race_flags(games: Games, names: Iterable[str], *, repeats: int, seconds: float) -> pd.DataFrame:
+    """Races versions that g++ compiled with each of `FLAGS`, as `race_versions` does.
+
+    Returns:
+        A row per version, flags and repeat: `racer`, `flags`, `repeat`, `plies`, `seconds`.
+    """
+    every = {
+        (name, " ".join(flags)): VersionBoards(compiled.load_steps(*flags), name, games)
+        for name in names
+        for flags in FLAGS
+    }
+    frame = race_versions(games, every, repeats=repeats, warmup=1, seconds=seconds)
+    names_and_flags = pd.DataFrame(frame.pop("racer").tolist(), columns=["racer", "flags"])
+    return pd.concat([names_and_flags, frame], axis=1)
+
+
+def race_sizes(
+    games: Games, names: Iterable[str], copies: Iterable[int], *, repeats: int
+) -> pd.DataFrame:
+    """Races versions that step so many times as many boards, a few steps a turn.
+
+    Returns:
+        A row per number of boards, version and repeat: `boards`, `racer`, `repeat`, `plies`,
+        `seconds`.
+
+    Raises:
+        MismatchError: as `race_versions`.
+    """
+    api, frames = compiled.load_steps(*NATIVE), []
+    for number in copies:
+        many = repeated(games, number, min(games.steps, 4))
+        boards = {name: VersionBoards(api, name, many) for name in names}
+        frame = race_versions(many, boards, repeats=repeats, warmup=1, seconds=1.0)
+        frame.insert(0, "boards", many.num_envs)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def compile_all() -> None:
+    """Compiles the versions with each of `FLAGS`, on all cores, where that is still to be done."""
+    valgrind.together(compiled.load_steps, FLAGS)
+
+
+def fill_seconds(num_envs: int, repeats: int = 9) -> float:
+    """Returns the seconds a ply that nothing but overwriting its outputs takes: the bound."""
+    written = num_envs * (NUM_ACTIONS + 1)  # the mask and the outcome
+    rates = measure_writing([written], [1], repeats=repeats, seconds=0.01)["per_second"]
+    return float(written / rates.max() / num_envs)
+
+
+def waterfall(times: pd.DataFrame, floor: float) -> pd.DataFrame:
+    """Sums up a race.
+
+    Args:
+        times: of `race_versions`.
+        floor: of `fill_seconds`.
+
+    Returns:
+        A row per racer: `racer`, `idea`, `nanoseconds` per ply (median), `low` and `high`
+        (quartiles), `relative` (how many times as fast as the row before) and `absolute` (as the
+        first), medians of ratios repeat by repeat, and `share` of the bound.
+    """
+    per_ply = times.assign(ns=times["seconds"] / times["plies"] * 1e9)
+    wide = per_ply.pivot(index="repeat", columns="racer", values="ns")
+    ideas = dict(ALL)
+    names = [name for name in ideas if name in wide]
+    rows = []
+    for before, name in zip([names[0], *names], names, strict=False):
+        spread = quartiles(wide[name])
+        rows.append(
+            {
+                "racer": name,
+                "idea": ideas[name],
+                "nanoseconds": spread["median"],
+                "low": spread["low"],
+                "high": spread["high"],
+                "relative": (wide[before] / wide[name]).median(),
+                "absolute": (wide[names[0]] / wide[name]).median(),
+                "share": floor * 1e9 / spread["median"],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def instructions(games: Games) -> pd.DataFrame:
+    """Counts each version's instructions by callgrind, and branches that a simple processor would
+    have guessed wrong.
+
+    Returns:
+        A row per version: `racer`, `instructions`, `branches` and `mispredicted`, per ply.
+
+    Raises:
+        CompilerError: g++ or valgrind failed; the message holds what it said.
+    """
+    source = paths.CPP / "course" / "bench_versions.cpp"
+    program = gpp.build("versions", source, [*valgrind.FLAGS, "-Wno-psabi"])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "games"
+        write(games, file)
+
+        def counted(version: str) -> dict:
+            command = [str(each) for each in (program, version, games.num_envs, games.steps, file)]
+            report = valgrind.callgrind_of("rungs_steps_play", command, "--branch-sim=yes")
+            return valgrind.totals(report)
+
+        counts = valgrind.together(counted, [(version.name,) for version in VERSIONS])
+    frame = pd.DataFrame(counts)[["instructions", "branches", "mispredicted branches"]]
+    frame = frame.rename(columns={"mispredicted branches": "mispredicted"})
+    frame /= games.steps * games.num_envs
+    frame.insert(0, "racer", [version.name for version in VERSIONS])
+    return frame
+
+
+def write(games: Games, file: Path) -> None:
+    """Writes games as `cpp/course/bench_versions.cpp` reads them."""
+    played = (games.positions, games.actions, games.ends, games.later_positions)
+    file.write_bytes(b"".join(array.tobytes() for array in played))
+
+
+def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
+    """Counts, by the processor's own counters, the branches that it guesses wrong.
+
+    Returns:
+        A row per version: `racer` and `mispredicted`, per ply.
+
+    Raises:
+        UnavailableError: it has no such counter, or shows none; with the reason.
+    """
+    event = {name: counters.EVENTS[name] for name in ("mispredicted branches",)}
+    rows = []
+    for version in VERSIONS:
+        boards = VersionBoards(api, version.name, games)
+        (found,) = counters.count(functools.partial(boards.play, games.steps), event).values()
+        rows.append((version.name, found / games.steps / games.num_envs))
+    return pd.DataFrame(rows, columns=["racer", "mispredicted"])
+
+
+def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
+    """Draws the time of a ply, row by row: each bar is what one idea takes away, or adds.
+
+    Args:
+        table: of `rungs_course.nb03_cpp.waterfall`.
+        floor: nanoseconds of merely writing the outputs, drawn as the bound.
+    """
+    figure, axes = plots.axes(8.0, 1.4 + 0.38 * len(table))
+    times = table["nanoseconds"]
+    for i, row in enumerate(table.itertuples()):
+        before = times.iloc[max(i - 1, 0)]
+        left, right = sorted((row.nanoseconds, before))
+        color = plots.BLUE if row.relative >= 1 else plots.ORANGE
+        if i == 0:
+            left, color = 0, plots.GREY
+        hatch = {"hatch": "///", "edgecolor": "white"} if color == plots.ORANGE else {}
+        axes.barh(i, right - left, left=left, color=color, **hatch)
+        axes.plot([row.nanoseconds] * 2, [i - 0.4, min(i + 1.4, len(table) - 0.6)], color="black")
+        gain = f"  {plots.ratio(row.relative)}" if i else ""
+        text = f"{plots.duration(row.nanoseconds * 1e-9)}{gain}"
+        axes.annotate(text, (right, i), (5, 0), textcoords="offset points", va="center")
+    names = [f"{row.idea}  [{row.racer}]" for row in table.itertuples()]
+    axes.set_yticks(range(len(table)), names)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlim(min(times.min(), floor or times.min()) / 1.5, times.max() * 12)
+    if floor:
+        axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
+        axes.text(floor, -0.75, " bound: only writing the outputs", fontsize="small")
+    axes.grid(axis="x", color="#DDDDDD")
+    axes.set_xlabel("time of a ply (logarithmic), and how many times as fast as the row above")
+    axes.set_title("From Python to C++, one idea at a time", pad=16)
+    return figure
+
+
+def draw_flag_times(table: pd.DataFrame):
+    """Draws versions by compiler flags, as nanoseconds per ply.
+
+    Args:
+        table: rows are versions, columns are flags.
+    """
+    figure, axes = plots.axes(7.0, 1.6 + 0.4 * len(table))
+    gains = table.div(table.min(axis=1), axis=0)
+    texts = table.map(lambda ns: plots.duration(ns * 1e-9))
+    names = [flags.replace(" ", "\n") for flags in table.columns]
+    sns.heatmap(
+        gains,
+        annot=texts,
+        fmt="",
+        norm=LogNorm(1, gains.to_numpy().max() * 1.01),
+        cmap=sns.light_palette(plots.BLUE, as_cmap=True),
+        cbar_kws={"label": "times the row's fastest"},
+        linewidths=1,
+        xticklabels=names,
+        ax=axes,
+    )
+    axes.set(xlabel="flags of g++", ylabel="")
+    axes.tick_params(length=0, labelrotation=0)
+    axes.set_title("The same headers, other flags: time of a ply")
+    return figure
+
+
+def draw_work(counts: pd.DataFrame):
+    """Draws instructions and mispredicted branches of each version, per ply.
+
+    Args:
+        counts: of `rungs_course.nb03_cpp.instructions`.
+    """
+    figure, axes = plots.axes(9.0, 1.2 + 0.34 * len(counts), ncols=2, sharey=True)
+    names = counts["racer"].map(dict(ALL))
+    for each, column in zip(axes, ("instructions", "mispredicted"), strict=True):
+        sns.barplot(x=counts[column], y=names, color=plots.BLUE, ax=each)
+        for i, value in enumerate(counts[column]):
+            each.annotate(
+                f"{value:,.0f}" if value >= 10 else f"{value:.1f}",
+                (value, i),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+            )
+        each.set_xscale("log")
+        each.set_xlim(counts[column].min() / 2, counts[column].max() * 8)
+        each.grid(axis="x", color="#DDDDDD")
+        each.set_ylabel("")
+    axes[0].set_xlabel("instructions per ply (logarithmic)")
+    axes[1].set_xlabel("mispredicted branches per ply (simulated)")
+    figure.suptitle("Work, and guesses that fail")
+    return figure

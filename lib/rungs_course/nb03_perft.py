@@ -1,0 +1,230 @@
+"""Perft: move generators raced; and a step beside what perft takes, by compiler and by header."""
+
+import contextlib
+import functools
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import chess
+import pandas as pd
+import seaborn
+
+from rungs._src import paths
+from rungs.errors import EngineError, MismatchError
+from rungs_course import plots
+from rungs_course.measure import valgrind
+from rungs_course.measure.turns import timed_rounds
+
+# Position and depth: the two that everyone compares by.
+POSITIONS = {
+    "start": chess.STARTING_FEN,
+    "Kiwipete": "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+}
+Counter = Callable[[str, int], int]
+
+
+def engine_name(program: str) -> str:
+    """Returns what a UCI engine calls itself, with its version."""
+    done = subprocess.run([program], input="uci\nquit\n", capture_output=True, text=True)
+    return next(line for line in done.stdout.splitlines() if line.startswith("id name"))[8:]
+
+
+@contextlib.contextmanager
+def stockfish(program: str) -> Iterator[Counter]:
+    """Runs Stockfish as a function (FEN, depth) -> leaves, by its `go perft`.
+
+    Raises:
+        EngineError: it stopped before it answered.
+    """
+    # Without buffers, nothing written is left over when the program is gone.
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    with subprocess.Popen([program], **pipes) as engine:
+
+        def ask(text: str, answer: str) -> str:
+            with contextlib.suppress(BrokenPipeError):
+                engine.stdin.write(f"{text}\n".encode())  # type: ignore[union-attr]  # a pipe
+            for line in engine.stdout:  # type: ignore[union-attr]
+                if line.startswith(answer.encode()):
+                    return line.decode()
+            raise EngineError(f"{program} stopped when asked {text!r}")
+
+        def perft(fen: str, depth: int) -> int:
+            answer = ask(f"position fen {fen}\ngo perft {depth}", "Nodes searched")
+            return int(answer.split()[-1])
+
+        ask("uci", "uciok")
+        ask("isready", "readyok")
+        try:
+            yield perft
+        finally:
+            engine.kill()
+
+
+def perft_race(
+    counters: dict[str, Counter], depths: dict[str, int], *, repeats: int
+) -> pd.DataFrame:
+    """Times the counters in turns, after one untimed round.
+
+    Args:
+        counters: by name.
+        depths: how deep to count each of `POSITIONS`.
+        repeats: rounds timed.
+
+    Returns:
+        A row per counter, position and round: `racer`, `position`, `depth`, `repeat`, `leaves`,
+        `seconds`.
+
+    Raises:
+        MismatchError: two counters disagree.
+    """
+    racers = {
+        (name, position): functools.partial(_timed, count, POSITIONS[position], depth)
+        for position, depth in depths.items()
+        for name, count in counters.items()
+    }
+    rows: list[tuple] = []
+    agreed: dict[str, tuple[str, int]] = {}
+    for (name, position), repeat, (leaves, seconds) in timed_rounds(
+        racers, repeats=repeats, warmup=1
+    ):
+        other, expected = agreed.setdefault(position, (name, leaves))
+        if leaves != expected:
+            found = f"{name} counts {leaves:,}, {other} {expected:,}"
+            raise MismatchError(f"perft {depths[position]} of {position}: {found}")
+        rows.append((name, position, depths[position], repeat, leaves, seconds))
+    columns = ["racer", "position", "depth", "repeat", "leaves", "seconds"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _timed(count: Counter, fen: str, depth: int) -> tuple[int, float]:
+    start = time.perf_counter()
+    leaves = count(fen, depth)
+    return leaves, time.perf_counter() - start
+
+
+def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
+    """Counts the instructions of `step` in random self-play on the serial rung.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards, from the start of a game.
+        mask: "bool" or "bits".
+
+    Returns:
+        A row per header: `header` ("chess/movegen.hpp"), `instructions` per ply, most first.
+
+    Raises:
+        CompilerError: g++ or valgrind failed; the message holds what it said.
+    """
+    totals = _by_file(valgrind.callgrind(boards, steps, mask))
+    rows = [(_short(file), total / (boards * steps)) for file, total in totals.items()]
+    frame = pd.DataFrame(rows, columns=["header", "instructions"])
+    frame = frame.groupby("header", as_index=False)["instructions"].sum()
+    return frame.sort_values("instructions", ascending=False, ignore_index=True)
+
+
+def _by_file(text: str) -> dict[str, int]:
+    """Instructions by source file, inlined code included where it was written."""
+    names: dict[str, str] = {}
+    totals: dict[str, int] = {}
+    file, skip = "", False
+    for line in text.splitlines():
+        if match := re.match(r"(fl|fi|fe)=\((\d+)\)(?: (.*))?", line):
+            number, name = match[2], match[3]
+            file = names.setdefault(number, name)
+        elif match := re.match(r"(?:cfi|cfl)=\((\d+)\) (.*)", line):
+            names.setdefault(*match.groups())
+        elif line.startswith("calls="):
+            skip = True  # the next line is what the callee took, which is counted there
+        elif re.match(r"[\d+*-]", line):
+            if not skip:
+                totals[file] = totals.get(file, 0) + int(line.split()[1])
+            skip = False
+    return totals
+
+
+def _short(file: str) -> str:
+    """Returns a header as the project calls it, and anything else as "the C++ library"."""
+    root = f"{paths.CPP}/"
+    resolved = str(Path(file).resolve())
+    return resolved.removeprefix(root) if resolved.startswith(root) else "the C++ library"
+
+
+def _repeats(axes, rates: pd.DataFrame) -> None:
+    """Draws repeats, first on top: a bar for the median, a dot for each, a colour per racer.
+
+    Args:
+        axes: to draw on.
+        rates: `rate`, `racer` and the row's `name`.
+    """
+    palette = plots.COLORS[: rates["racer"].nunique()]
+    what = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
+    seaborn.barplot(
+        rates, estimator="median", errorbar=None, alpha=0.5, saturation=1, ax=axes, **what
+    )
+    seaborn.stripplot(rates, jitter=False, ax=axes, **what)
+    axes.set_ylabel("")
+
+
+def draw_compilers(frame: pd.DataFrame):
+    """Draws the race of the same header compiled by Cling and by g++: every repeat, and medians.
+
+    Args:
+        frame: of `rungs_course.measure.race.race`, with racers "Cling" and "g++" and a column
+            `mask`.
+    """
+    figure, axes = plots.axes(height=3.2)
+    rates = frame.assign(rate=frame["plies"] / frame["seconds"] / 1e6)
+    _repeats(axes, rates.assign(name=rates["racer"] + ", " + rates["mask"] + " mask"))
+    axes.set_xlabel("million plies per second (dots: repeats, bars: medians)")
+    axes.set_title("One header, two compilers")
+    return figure
+
+
+def draw_floor(parts: pd.DataFrame):
+    """Draws a step's time as its floor, what perft takes for the rules, and the difference.
+
+    Args:
+        parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
+    """
+    figure, axes = plots.axes(height=2.8)
+    names = (
+        "play and generate (perft)",
+        "write the outputs (floor)",
+        "the rest of the step",
+    )
+    looks = plots.fills(names, (plots.SKY, plots.ORANGE, plots.GREY))
+    for i, row in enumerate(parts.itertuples()):
+        left = 0.0
+        rest = max(row.step - row.rules - row.writing, 0)
+        for value, look in zip((row.rules, row.writing, rest), looks.values(), strict=True):
+            axes.barh(i, value, left=left, **look)
+            wide = value > 0.06 * parts["step"].max()
+            at = {"y": i, "va": "center"} if wide else {"y": i - 0.41, "va": "bottom"}
+            text = axes.text(left + value / 2, s=f"{value:.0f}", ha="center", **at)
+            text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+            left += value
+    axes.set_yticks(range(len(parts)), [f"{mask} mask" for mask in parts["mask"]])
+    axes.invert_yaxis()
+    axes.set_xlabel("nanoseconds per ply")
+    plots.legend_below(figure, looks, 3)
+    axes.set_title("A step, its floor, and what perft takes")
+    return figure
+
+
+def draw_perft(frame: pd.DataFrame):
+    """Draws a race of move generators: every repeat, and medians.
+
+    Args:
+        frame: of `rungs_course.nb03_perft.perft_race`.
+    """
+    figure, axes = plots.axes(height=1.4 + 0.45 * len(frame.groupby(["position", "racer"])))
+    rates = frame.assign(rate=frame["leaves"] / frame["seconds"] / 1e6)
+    _repeats(axes, rates.assign(name=rates["racer"] + ", " + rates["position"]))
+    axes.set_xlabel("million leaves per second (dots: repeats, bars: medians)")
+    axes.set_title("Perft, one thread")
+    return figure

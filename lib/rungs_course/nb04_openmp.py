@@ -1,0 +1,545 @@
+"""Threads that share a step out: cache lines, meetings, calls from Python, and what overlaps."""
+
+import contextlib
+import ctypes
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import rungs
+from rungs._src.chess.boards.cpp import CppBoards
+from rungs._src.chess.boards.native import fen_at
+from rungs._src.chess.buffers import POSITION, Buffers
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.memory import CACHE_LINE, whole_lines, zeroed_lines
+from rungs._src.native import loader
+from rungs._src.native.abi import described
+from rungs._src.threads import openmp
+from rungs.errors import MismatchError
+from rungs_course import compiled
+from rungs_course.measure.load import busy_process
+from rungs_course.measure.noise import Factor, factor
+from rungs_course.measure.over_boards import races_over_boards
+from rungs_course.measure.race import race, steps_of
+from rungs_course.measure.turns import timed_rounds
+
+# By `rungs::course::Way`'s names.
+WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs", "twice")
+_PADDED = ("padded", "padded runs")
+
+
+class SharedBoards(CppBoards):
+    """The C++ rung's boards, shared out among threads in a way that teaches, not in the rung's.
+
+    Actions are not checked: each must be legal.
+
+    Args:
+        num_envs: see `Boards`.
+        first_board: see `Boards`.
+        settings: see `Boards`; "board" observations, and no engine.
+        way: a name of `WAYS`.
+        threads: of the team.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
+        CompilerError: there is no g++ to compile the ways.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        way: str,
+        threads: int,
+    ):
+        super().__init__(num_envs, first_board, settings)
+        self.course = compiled.load_course()
+        ways = described(self.course).enumerations["Way"]
+        self._way, self._threads = ways[way.replace(" ", "_")], threads
+        openmp.require_threads(self.api, threads)
+        self._play = self.course.rungs_chess_shared_play
+
+    def step_all(self, actions: np.ndarray) -> int:
+        return self._play(self._address, actions, 1, self._way, self._threads)
+
+    def play(self, actions: np.ndarray) -> int:
+        """Plays (steps, N) int64 actions in one call; returns how many episodes ended."""
+        return self._play(self._address, actions, len(actions), self._way, self._threads)
+
+    def play_apart(self, actions: np.ndarray) -> int:
+        """Does the same with threads that meet only at the end."""
+        play = self.course.rungs_chess_apart_play
+        return play(self._address, actions, len(actions), self._threads)
+
+
+class PaddedBoards(SharedBoards):
+    """The same with a cache line, or several, for every board's state and for each of its outputs.
+
+    Args:
+        num_envs: see `SharedBoards`.
+        first_board: see `SharedBoards`.
+        settings: see `SharedBoards`.
+        way: "padded" or "padded runs".
+        threads: see `SharedBoards`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_board: int,
+        settings: ChessSettings,
+        *,
+        way: str,
+        threads: int,
+    ):
+        super().__init__(num_envs, first_board, settings, way=way, threads=threads)
+        self._all = np.arange(num_envs)
+        words = self.course.rungs_padded_env_bytes() // 8
+        self._states = zeroed_lines(8 * words * num_envs).view(np.uint64).reshape(num_envs, words)
+        self._together = self.buffers
+        self.buffers = Buffers(**{name: _padded(a) for name, a in vars(self._together).items()})
+        self._begun = False
+
+    def reset_all(self, marks: int, episode: int) -> None:
+        self._bring_together()
+        self.api.rungs_chess_serial_reset(self.memory.address, marks, episode)
+        saved, _ = self.memory.save(self._all)
+        self._states[:, : saved.shape[1]] = saved
+        self.buffers.restore({name: getattr(self._together, name) for name in POSITION})
+        self._apart = type(self.memory.batch).from_buffer_copy(self.memory.batch)
+        self._apart.env = self._states.ctypes.data
+        for name, array in vars(self.buffers).items():
+            setattr(self._apart, name, array.ctypes.data)
+        self._address = ctypes.addressof(self._apart)
+        self._begun = True
+
+    def fens(self) -> list[str]:
+        self._bring_together()
+        return super().fens()
+
+    def fen(self, board: int) -> str:
+        return fen_at(self.api, self.api.rungs_chess_position(self.memory.address, board))
+
+    def _bring_together(self) -> None:
+        """Copies boards to where all but a step looks for them."""
+        if self._begun:
+            words = self.api.rungs_chess_env_bytes() // 8
+            saved = np.ascontiguousarray(self._states[:, :words])
+            self.memory.put(saved, np.empty((0, 0), np.uint64), self._all, False)
+
+
+def _padded(array: np.ndarray) -> np.ndarray:
+    """Makes an array like this one whose rows begin on cache lines of their own."""
+    row = whole_lines(array.itemsize * int(np.prod(array.shape[1:])))
+    memory = zeroed_lines(row * len(array))
+    strides = (row, *array.strides[1:])
+    return np.ndarray(array.shape, array.dtype, memory, strides=strides)  # type: ignore[call-overload]
+
+
+def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
+    """Makes an environment whose steps are shared out in a way of `WAYS`."""
+    boards = PaddedBoards if way in _PADDED else SharedBoards
+    return ChessVectorEnv(num_envs, boards, way=way, threads=threads, mask=mask)
+
+
+def race_ways(board_counts: Iterable[int], threads: int, *, plies: int, **settings) -> pd.DataFrame:
+    """Races the ways to share a step out, and one thread alone, over the same games.
+
+    Args:
+        board_counts: numbers of boards.
+        threads: of each team.
+        plies: per segment, of all boards.
+        **settings: of `rungs_course.measure.race.race`, but for `steps`.
+
+    Returns:
+        The rows of `race` with `num_envs` beside; racers are `WAYS` but for "twice".
+    """
+    frames = []
+    for num_envs in board_counts:
+        envs = {way: make(way, num_envs, threads) for way in WAYS if way != "twice"}
+        pilot = rungs.make("chess", "cpp", num_envs)
+        frame = race(envs, pilot, steps=steps_of(plies, num_envs), **settings)
+        frames.append(frame.assign(num_envs=num_envs))
+    return pd.concat(frames, ignore_index=True)
+
+
+def owners(num_envs: int, threads: int, way: str) -> np.ndarray:
+    """Returns which thread plays each board, (N,): "naive" and "padded" deal, the others cut."""
+    boards = np.arange(num_envs)
+    return boards % threads if way in ("naive", "padded") else boards // -(-num_envs // threads)
+
+
+def shared_lines(num_envs: int, threads: int) -> pd.DataFrame:
+    """Counts the cache lines that several threads write to in a step, as boards are laid out.
+
+    Returns:
+        A row per way and array (the outputs, and "state"): `way`, `array`, `bytes` (of a board),
+        `lines` (of all boards), `shared` (how many of those are written by more than one thread).
+    """
+    env = rungs.make("chess", "cpp", 1)
+    sizes = {"state": loader.load().rungs_chess_env_bytes()}
+    sizes |= {name: array.nbytes for name, array in vars(env.boards.buffers).items()}
+    rows = []
+    for way in ("naive", "chunked", "padded"):
+        owner = owners(num_envs, threads, way)
+        for array, size in sizes.items():
+            if size:
+                apart = whole_lines(size) if way == "padded" else size
+                lines, shared = _written_lines(owner, size, apart)
+                rows.append((way, array, size, lines, shared))
+    return pd.DataFrame(rows, columns=["way", "array", "bytes", "lines", "shared"])
+
+
+def _written_lines(owner: np.ndarray, size: int, apart: int) -> tuple[int, int]:
+    """Returns on how many lines rows of `size` bytes are, and how many of them are shared."""
+    first = np.arange(len(owner)) * apart // CACHE_LINE
+    last = (np.arange(len(owner)) * apart + size - 1) // CACHE_LINE
+    on = [(first + k, owner) for k in range(int((last - first).max()) + 1)]
+    pairs = np.concatenate([np.stack([line, who])[:, line <= last] for line, who in on], axis=1)
+    lines, counts = np.unique(np.unique(pairs, axis=1)[0], return_counts=True)
+    return len(lines), int((counts > 1).sum())
+
+
+def writes(num_envs: int, threads: int) -> pd.DataFrame:
+    """Returns who writes which reward when, if all threads go at the same pace.
+
+    Returns:
+        A row per way and board: `way`, `board`, `thread`, `time` (boards that its thread has played
+        before), `line` (of memory, where its reward is), `place` (within it).
+    """
+    frames = []
+    for way in ("naive", "chunked", "padded"):
+        thread = owners(num_envs, threads, way)
+        board = np.arange(num_envs)
+        before = pd.Series(thread).groupby(thread).cumcount()
+        at = board * (CACHE_LINE if way == "padded" else 4)
+        where = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // 4}
+        what = {"way": way, "board": board, "thread": thread, "time": before.to_numpy()}
+        frames.append(pd.DataFrame(what | where))
+    return pd.concat(frames, ignore_index=True)
+
+
+def moves(written: pd.DataFrame) -> pd.DataFrame:
+    """Follows each cache line: a row of `writes` more where another thread takes it.
+
+    Returns:
+        `writes` in the order of time, with `moved`: whether another thread wrote to that line last.
+    """
+    ordered = written.sort_values(["way", "time", "thread"], ignore_index=True)
+    last = ordered.groupby(["way", "line"])["thread"].shift()
+    return ordered.assign(moved=last.notna() & (last != ordered["thread"]))
+
+
+def where_time_goes(
+    board_counts: Iterable[int], threads: int, *, plies: int, repeats: int, warmup: int, seed: int
+) -> pd.DataFrame:
+    """Times the same steps with and without a second thread, its meetings, and Python's calls.
+
+    All play the same games from the same positions, and must end at the same positions.
+
+    Args:
+        board_counts: numbers of boards.
+        threads: of the team.
+        plies: of all boards, in a repeat.
+        repeats: how often each is timed, in turns.
+        warmup: rounds that come first, untimed.
+        seed: of games and actions.
+
+    Returns:
+        A row per number of boards, repeat and way: `num_envs`, `repeat`, `way`, and `seconds` of a
+        step. Ways: "alone" and "meeting" (a team that meets in each step), called from Python for
+        each step; "alone, one call" and "meeting, one call" for all of them; and "apart", a team
+        that meets only at their end.
+
+    Raises:
+        MismatchError: one of them plays other games.
+    """
+    rows = []
+    for num_envs in board_counts:
+        steps = steps_of(plies, num_envs)
+        before, actions, after = _games(num_envs, 2 * steps, seed)
+        alone, team = (make(way, num_envs, threads) for way in ("alone", "chunked"))
+        for env in (alone, team):
+            env.reset(seed=seed)
+        one: Any = alone.boards
+        several: Any = team.boards
+        ways = {
+            "alone": (alone, one.step_all, True),
+            "meeting": (team, several.step_all, True),
+            "alone, one call": (alone, one.play, False),
+            "meeting, one call": (team, several.play, False),
+            "apart": (team, several.play_apart, False),
+        }
+        racers = {name: _timed(*way, before, actions, after) for name, way in ways.items()}
+        rows += [
+            (num_envs, repeat, way, seconds)
+            for way, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+        ]
+    return pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "seconds"])
+
+
+def _games(num_envs: int, steps: int, seed: int) -> tuple:
+    """Returns saved boards in the middle of games, random actions from there on, and where to."""
+    pilot = rungs.make("chess", "cpp", num_envs)
+    rng = np.random.default_rng(seed)
+    pilot.reset(seed=seed)
+    for _ in range(40):
+        pilot.step(pilot.sample_actions(rng))
+    before = pilot.boards.save(np.arange(num_envs))
+    actions = np.empty((steps, num_envs), np.int64)
+    for row in actions:
+        row[:] = pilot.sample_actions(rng)
+        pilot.step(row)
+    return before, actions, pilot.fens()
+
+
+def _timed(
+    env: ChessVectorEnv, play: Callable, stepwise: bool, before: tuple, actions: np.ndarray, after
+) -> Callable[[], float]:
+    """Returns what plays these games and returns seconds of a step, of the second half of them."""
+    half = len(actions) // 2
+
+    def run(part: np.ndarray) -> None:
+        if not stepwise:
+            play(part)
+            return
+        for row in part:
+            play(row)
+
+    def timed() -> float:
+        env.boards.put(before, np.arange(env.num_envs), False)
+        run(actions[:half])
+        start = time.perf_counter()
+        run(actions[half:])
+        seconds = time.perf_counter() - start
+        if env.boards.fens() != after:
+            raise MismatchError("threads that share a step out play other games than one alone")
+        return seconds / (len(actions) - half)
+
+    return timed
+
+
+def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
+    """Takes the time of a team's step apart, repeat by repeat.
+
+    Args:
+        times: of `where_time_goes`.
+        threads: of the team.
+
+    Returns:
+        A row per number of boards, repeat and part: `num_envs`, `repeat`, `part`, and `share` of
+        the ideal time, one thread's over their number. Parts: "side by side" is what boards take
+        longer, or shorter, while other threads play theirs; "meetings" is what threads wait for
+        each other; "calls" is Python's.
+    """
+    wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
+    ideal = wide["alone, one call"] / threads
+    found = pd.DataFrame(
+        {
+            "side by side": wide["apart"] - ideal,
+            "meetings": wide["meeting, one call"] - wide["apart"],
+            "calls": wide["meeting"] - wide["meeting, one call"],
+        }
+    )
+    shares = found.div(ideal, axis=0)
+    return shares.melt(ignore_index=False, var_name="part", value_name="share").reset_index()
+
+
+def serial_fractions(times: pd.DataFrame, threads: int) -> dict[int, Factor]:
+    """Returns Amdahl's serial fraction, by the number of boards, as the speed-up tells it."""
+    wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
+    fraction = (wide["meeting"] / wide["alone"] - 1 / threads) / (1 - 1 / threads)
+    return {boards: factor(repeats) for boards, repeats in fraction.groupby("num_envs")}
+
+
+def speedups(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns how many times as fast as one thread the team is: `num_envs`, `speedup` (median)."""
+    wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
+    gain = (wide["alone"] / wide["meeting"]).rename("speedup")
+    return gain.groupby("num_envs").median().reset_index()
+
+
+@dataclasses.dataclass(frozen=True)
+class StepCost:
+    """What a step takes of one thread or several, as measured.
+
+    Attributes:
+        ply: seconds of a board's step.
+        call: seconds of a call from Python.
+        meeting: seconds that threads take to begin and end together.
+    """
+
+    ply: float
+    call: float
+    meeting: float
+
+    def seconds(self, boards: np.ndarray, threads: int) -> np.ndarray:
+        """Returns the seconds of a step of so many boards, shared evenly."""
+        return self.call + self.meeting * (threads > 1) + self.ply * np.ceil(boards / threads)
+
+    def speedup(self, boards: np.ndarray, threads: int) -> np.ndarray:
+        """Returns how many times as fast as one thread so many are."""
+        return self.seconds(boards, 1) / self.seconds(boards, threads)
+
+
+def costs(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns what each repeat of `where_time_goes` says of a step's cost.
+
+    Returns:
+        A row per repeat: seconds of a `ply`, of the most boards, and of a `call` and a `meeting`,
+        of the fewest; noise makes some of the latter negative.
+    """
+    wide = times.pivot(index="repeat", columns=["num_envs", "way"], values="seconds")
+    few, many = times["num_envs"].min(), times["num_envs"].max()
+    return pd.DataFrame(
+        {
+            "ply": wide[many, "alone, one call"] / many,
+            "call": wide[few, "alone"] - wide[few, "alone, one call"],
+            "meeting": wide[few, "meeting, one call"] - wide[few, "apart"],
+        }
+    )
+
+
+def fit_cost(times: pd.DataFrame) -> StepCost:
+    """Returns the cost that `where_time_goes` found: the medians of `costs`, none below zero."""
+    return StepCost(**costs(times).median().clip(lower=0))
+
+
+def races_under_load(names: Iterable[str], board_counts: Iterable[int], **settings) -> pd.DataFrame:
+    """Races rungs with the cores to themselves, and beside a process that keeps one busy.
+
+    Args:
+        names: the rungs, each raced against `cpp` by itself.
+        board_counts: numbers of boards.
+        **settings: of `races_over_boards`.
+
+    Returns:
+        The rows of all races, with `race` beside: the rung and where it was raced, in words, as its
+        racer is called. Each has a `cpp` of its own.
+    """
+    loads: dict[str, Callable] = {
+        "alone": contextlib.nullcontext,
+        "beside a busy process": busy_process,
+    }
+    races = []
+    for name, (where, load) in product(names, loads.items()):
+        race = f"{name} {where}"
+        racers = {"cpp": {"rung": "cpp"}, race: {"rung": name}}
+        with load():
+            found = races_over_boards(racers, "cpp", board_counts, **settings)
+        races.append(found.assign(race=race))
+    return pd.concat(races, ignore_index=True)
+
+
+def timeline(
+    num_envs: int,
+    policy: Callable,
+    *,
+    seed: int,
+    steps: int,
+    asynchronous: bool,
+    mask: str = "bool",
+):
+    """Notes when inference and simulation ran, with boards in turn or two halves in flight.
+
+    Args:
+        num_envs: number of boards, even.
+        policy: from observation and mask to actions.
+        seed: of the games.
+        steps: steps of all boards.
+        asynchronous: whether halves overlap.
+        mask: format of the masks that the policy takes.
+
+    Returns:
+        A row per piece of work: `work` ("infer", "simulate"), `half`, `start`, `end` in seconds.
+    """
+    env = rungs.make_async("chess", num_envs, seed=seed, mask=mask, threads=1)
+    rows: list[tuple] = []
+    for number, half in enumerate(env.halves):
+        noted = _noted(rows, "simulate", number, half.step)
+        half.step = noted  # type: ignore[method-assign]
+    env.reset()
+    begin = time.perf_counter()
+    for turn in range(2 * steps):
+        observation, *_, info = env.recv()
+        infer = _noted(rows, "infer", turn % 2, policy)
+        env.send(infer(observation, info["action_mask"]))
+        if not asynchronous:
+            env.wait()
+    env.close()
+    frame = pd.DataFrame(rows, columns=["work", "half", "start", "end"])
+    return frame.assign(start=frame["start"] - begin, end=frame["end"] - begin)
+
+
+def overlaps(
+    num_envs: int,
+    policies: dict[str, Callable],
+    *,
+    seed: int,
+    steps: int,
+    repeats: int,
+    warmup: int,
+) -> pd.DataFrame:
+    """Times steps with two halves of the boards in turn, and in flight at the same time.
+
+    Args:
+        num_envs: number of boards, even.
+        policies: by name, from observation and `bits` mask to actions.
+        seed: of the games.
+        steps: steps of all boards per repeat.
+        repeats: how often each is timed, in turns.
+        warmup: rounds that come first, untimed.
+
+    Returns:
+        A row per policy, way and repeat: `policy`, `way` ("in turn", "overlapping"), `repeat`, and
+        seconds per step of all boards, the `whole` and what of it were `infer` and `simulate`.
+    """
+    ways = {"in turn": False, "overlapping": True}
+    how: dict[str, Any] = {"seed": seed, "steps": steps, "mask": "bits"}
+    racers = {
+        (name, way): functools.partial(timeline, num_envs, policy, asynchronous=asynchronous, **how)
+        for name, policy in policies.items()
+        for way, asynchronous in ways.items()
+    }
+    rows = []
+    for names, repeat, frame in timed_rounds(racers, repeats=repeats, warmup=warmup):
+        took = (frame["end"] - frame["start"]).groupby(frame["work"]).sum() / steps
+        rows.append((*names, repeat, frame["end"].max() / steps, took["infer"], took["simulate"]))
+    return pd.DataFrame(rows, columns=["policy", "way", "repeat", "whole", "infer", "simulate"])
+
+
+def overlap_gains(times: pd.DataFrame) -> dict[str, tuple[Factor, float]]:
+    """Returns what overlapping gains, and the most that it could: where the shorter work is hidden.
+
+    Args:
+        times: of `overlaps`.
+
+    Returns:
+        By policy, the measured factor with its noise, and the bound from the works' medians.
+    """
+    found = {}
+    for policy, rows in times.groupby("policy", sort=False):
+        wide = rows.pivot(index="repeat", columns="way", values="whole")
+        works = rows[rows["way"] == "in turn"][["infer", "simulate"]].median()
+        bound = float(works.sum() / works.max())
+        found[policy] = (factor(wide["in turn"] / wide["overlapping"]), bound)
+    return found
+
+
+def _noted(rows: list, work: str, half: int, function: Callable) -> Callable:
+    def noted(*arguments):
+        start = time.perf_counter()
+        result = function(*arguments)
+        rows.append((work, half, start, time.perf_counter()))
+        return result
+
+    return noted

@@ -1,0 +1,232 @@
+"""Ranks that share boards out: races, and when each of them calls MPI. Run on every rank."""
+
+import ctypes
+import json
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import rungs
+from rungs._src import paths
+from rungs._src.native import cling, gpp
+from rungs._src.processes.ranks import launch
+from rungs.errors import WorkerDiedError
+from rungs_course.measure.rank_race import race_games
+from rungs_course.nb04_openmp import StepCost
+from rungs_course.nb04_openmp import make as make_team
+
+# What a rank does in a step, in the order of time.
+WORKS = ("order", "check", "agree", "play", "send")
+
+_CALLS = paths.CPP / "course" / "mpi_calls.cpp"
+
+
+def race_layout(
+    ranks: int,
+    threads: int,
+    games: list[dict],
+    *,
+    teams: bool = False,
+    transports: Iterable[str] = (),
+    traced: tuple[int, int] = (0, 0),
+    **race_settings,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Races `mpi` on some ranks against `cpp`, and notes when ranks call MPI, in a job of its own.
+
+    Args:
+        ranks: how many.
+        threads: per rank.
+        games: of each race, `num_envs` (boards on all ranks together), `mask` and `steps`.
+        teams: whether two teams of rank 0 race beside, without ranks: "openmp", and "twice", which
+            wakes its team for the check and for playing, as a rank does.
+        transports: of the environments whose calls are noted: "shared", "messages".
+        traced: their number of boards, and of steps.
+        **race_settings: of `rungs_course.measure.race.race`, the same for all.
+
+    Returns:
+        The rows of `race`, with `num_envs` and `mask` beside; and the calls, a row each:
+        `transport`, `rank`, `call`, `begin`, `end`, in seconds on the machine's clock.
+    """
+    transports = list(transports)
+    with tempfile.TemporaryDirectory() as folder:
+        told = [folder, threads, games, teams, transports, traced, race_settings]
+        launch(ranks, __name__, [json.dumps(told)], module=True)
+        calls = [
+            pd.read_csv(Path(folder) / f"{transport} {rank}.csv").assign(
+                transport=transport, rank=rank
+            )
+            for transport in transports
+            for rank in range(ranks)
+        ]
+        return pd.read_csv(Path(folder) / "race.csv"), pd.concat(calls) if calls else pd.DataFrame()
+
+
+def main() -> None:
+    """Runs one rank."""
+    folder, threads, games, teams, transports, traced, race_settings = json.loads(sys.argv[1])
+    notes = _noting() if transports else None
+
+    def beside(game: dict) -> dict:
+        if not teams:
+            return {}
+        return {
+            "openmp": rungs.make("chess", "openmp", threads=threads, **game),
+            "twice": make_team("twice", game["num_envs"], threads, game["mask"]),
+        }
+
+    frames = race_games(games, threads, race_settings, beside)
+    for transport in transports:
+        _note_calls(notes, transport, threads, traced, race_settings["seed"], Path(folder))
+    if frames:
+        pd.concat(frames).to_csv(Path(folder) / "race.csv", index=False)
+
+
+def _noting() -> ctypes.CDLL:
+    """Loads the library that notes calls, before MPI's own is there for C++ to find."""
+    library = cling.mpi_library()
+    linked = ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}"]
+    flags = [*gpp.FLAGS.split(), f"-I{cling.mpi_headers(library)}", *linked]
+    return ctypes.CDLL(str(gpp.build("mpi_calls", _CALLS, flags)), ctypes.RTLD_GLOBAL)
+
+
+def _note_calls(notes, transport, threads, traced, seed, folder) -> None:
+    num_envs, steps = traced
+    env = rungs.make("chess", "mpi", num_envs, threads=threads, transport=transport)
+    notes.rungs_mpi_forget()
+    boards: Any = env.boards
+    rank = boards.ranks.rank
+    if not env.serve():
+        env.reset(seed=seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(steps):
+            env.step(env.sample_actions(rng))
+        env.close()
+    path = str(folder / f"{transport} {rank}.csv")
+    if notes.rungs_mpi_write(path.encode()):
+        raise WorkerDiedError(rank, f"could not write {path}")
+
+
+def works(calls: pd.DataFrame) -> pd.DataFrame:
+    """Says what ranks do in each step, from their calls of MPI and the time between.
+
+    Args:
+        calls: of `race_layout`.
+
+    Returns:
+        A row per piece of work: `transport`, `rank`, `step`, `work` (of `WORKS`), `begin`, `end`,
+        in seconds from the moment when rank 0 gives that step's order. Resets are left out, and the
+        waiting of other ranks before an order.
+    """
+    frames = []
+    for (transport, rank), own in calls.groupby(["transport", "rank"], sort=False):
+        order = "MPI_Wait" if rank == 0 else "MPI_Test"
+        own = own.assign(step=(own["call"] == order).cumsum(), transport=transport, rank=rank)
+        own.loc[own["call"] == "MPI_Ibcast", "step"] += 1  # it begins the order
+        frames += [_pieces(rows) for _, rows in own.groupby("step")]
+    found = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+    starts = found[(found["rank"] == 0) & (found["work"] == "order")]
+    starts = starts.set_index(["transport", "step"])["begin"]
+    keys = pd.MultiIndex.from_frame(found[["transport", "step"]])
+    found = found[keys.isin(starts.index)]
+    start = starts.loc[pd.MultiIndex.from_frame(found[["transport", "step"]])].to_numpy()
+    return found.assign(begin=found["begin"] - start, end=found["end"] - start)
+
+
+def _pieces(rows: pd.DataFrame) -> pd.DataFrame:
+    """Names a rank's work in one step; an empty frame where it is none."""
+    meetings = rows[rows["call"] == "MPI_Allreduce"]
+    begun = rows[rows["call"].isin(["MPI_Wait", "MPI_Test"])]
+    columns = ["transport", "rank", "step", "work", "begin", "end"]
+    if len(meetings) != 2 or not len(begun):
+        return pd.DataFrame(columns=columns)
+    rank, told = rows["rank"].iloc[0], begun["end"].iloc[0]
+    ordered = rows["begin"].iloc[0] if rank == 0 else told
+    found = [("order", ordered, told)]
+    agree, done = meetings.itertuples()
+    sent = rows[rows["call"].isin(["MPI_Scatterv", "MPI_Igatherv", "MPI_Waitall"])]
+    before, after = sent[sent["end"] <= agree.begin], sent[sent["begin"] >= agree.end]
+    if len(before):
+        found.append(("send", before["begin"].iloc[0], told := before["end"].iloc[-1]))
+    found += [("check", told, agree.begin), ("agree", agree.begin, agree.end)]
+    played = after["begin"].iloc[0] if len(after) else done.begin
+    found.append(("play", agree.end, played))
+    if len(after):
+        found.append(("send", played, after["end"].iloc[-1]))
+    found.append(("agree", done.begin, done.end))
+    what = (rows["transport"].iloc[0], rank, rows["step"].iloc[0])
+    return pd.DataFrame([(*what, *piece) for piece in found], columns=columns)
+
+
+def typical_step(found: pd.DataFrame, transport: str) -> int:
+    """Returns the step of `works` whose length is the median."""
+    rows = found[found["transport"] == transport]
+    lengths = rows.groupby("step")["end"].max().sort_values()
+    return int(lengths.index[len(lengths) // 2])
+
+
+def shares(found: pd.DataFrame) -> pd.DataFrame:
+    """Returns which share of a step rank 0 spends on each of `WORKS`.
+
+    Args:
+        found: of `works`.
+
+    Returns:
+        A row per transport and step (the index), a column per work, 0 to 1.
+    """
+    own = found[found["rank"] == 0]
+    took = (own["end"] - own["begin"]).groupby([own["transport"], own["step"], own["work"]]).sum()
+    took = took.unstack().reindex(columns=WORKS).fillna(0)
+    return took.div(took.sum(axis=1), axis=0)
+
+
+def costs(found: pd.DataFrame, num_envs: int) -> pd.DataFrame:
+    """Returns what each step on ranks that share memory cost: `ply` and `meeting`, in seconds.
+
+    A ply is of one rank's; the meeting is what a step takes beyond its boards.
+
+    Args:
+        found: of `works`.
+        num_envs: boards on all ranks together.
+    """
+    rows = found[found["transport"] == "shared"]
+    ranks = rows["rank"].nunique()
+    took = (rows["end"] - rows["begin"]).groupby([rows["step"], rows["rank"], rows["work"]]).sum()
+    took = took.unstack()
+    busy = took[["check", "play"]].sum(axis=1).groupby("step").max()
+    whole = rows[rows["rank"] == 0].groupby("step")["end"].max()
+    return pd.DataFrame({"ply": busy * ranks / num_envs, "meeting": whole - busy})
+
+
+def fit_cost(found: pd.DataFrame, num_envs: int) -> StepCost:
+    """Returns the medians of `costs`, the meeting not below zero."""
+    medians = costs(found, num_envs).median()
+    return StepCost(float(medians["ply"]), 0.0, max(0.0, float(medians["meeting"])))
+
+
+def ring(ranks: int) -> np.ndarray:
+    """Follows an all-reduce around a ring: how many ranks' numbers are in each part of the sum.
+
+    Everyone's array is cut into as many parts as there are ranks. In each round every rank sends
+    one part to the next, which first adds it to its own, and, once the sums are whole, keeps it.
+
+    Returns:
+        (rounds + 1, ranks, parts), after each round and before the first.
+    """
+    counts = np.ones((2 * ranks - 1, ranks, ranks), int)
+    for turn in range(1, 2 * ranks - 1):
+        counts[turn] = counts[turn - 1]
+        for rank in range(ranks):
+            part, then = (rank - turn + 1) % ranks, (rank + 1) % ranks
+            sent = counts[turn - 1, rank, part]
+            adds = turn < ranks
+            counts[turn, then, part] = counts[turn - 1, then, part] + sent if adds else sent
+    return counts
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,297 @@
+"""Chess on a GPU: the same games, what bounds them, warps whose lanes part, and how boards lie."""
+
+import ctypes
+import functools
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ipywidgets
+import numpy as np
+import pandas as pd
+from IPython.display import display
+
+import rungs
+from rungs._src.chess.boards.device import Host
+from rungs._src.native import loader
+from rungs._src.native.abi import described
+from rungs.errors import MismatchError
+from rungs_course import plots
+from rungs_course.measure.race import steps_of
+from rungs_course.measure.turns import timed_rounds
+from rungs_course.measure.verify import verify_games
+from rungs_course.plots import image
+
+# Bytes that a GPU fetches at a time, and threads that go together.
+LINE, SECTOR, WARP = 128, 32, 32
+# Ways to run the kernels' code on the host, a change apart.
+HOST_WAYS = ("vectors, a board in one place", "plain, a board in one place", "plain, as on a GPU")
+
+
+def check_same(where: str, num_envs: int, steps: int, seed: int) -> None:
+    """Plays the rungs cuda and cpp side by side, and compares all that they return, bit for bit.
+
+    Args:
+        where: "cuda", or "cpu", where the kernels' code is run by the host.
+        num_envs: boards.
+        steps: random plies of each.
+        seed: of games and actions.
+
+    Raises:
+        MismatchError: they differ; the message names step and output.
+    """
+    ours = rungs.make("chess", "cuda", num_envs, device=where, mask="bits")
+    theirs = rungs.make("chess", "cpp", num_envs, mask="bits")
+    verify_games({"cpp": theirs, f"cuda on {where}": ours}, seed=seed, steps=steps)
+
+
+def ply_bytes() -> dict[str, int]:
+    """Returns what a random ply has to move of a board on a GPU (`board`, `bits`): bytes by name.
+
+    A board plays on from memory and is written back after every ply; keys of past positions are
+    read too, eight bytes each, as many as there are.
+    """
+    return {
+        "position, key and counts, read and written": 2 * 88,
+        "legal actions, read to choose one": 584,
+        "legal actions, written": 584,
+        "key of the position left, written": 8,
+        "mask": 584,
+        "observation": 72,
+        "reward, flags and codes": 9,
+    }
+
+
+def race_layouts(
+    board_counts: Iterable[int], *, plies: int, repeats: int, warmup: int, seed: int
+) -> pd.DataFrame:
+    """Times random plies on the host: with vectors, without, and in a GPU's layout.
+
+    One compiler, g++, makes all three of the same headers, and they play the same games.
+
+    Args:
+        board_counts: numbers of boards.
+        plies: of all boards, in a repeat.
+        repeats: how often each is timed, in turns.
+        warmup: rounds that come first, untimed.
+        seed: of the games.
+
+    Returns:
+        A row per way, number of boards and repeat: `racer` (of `HOST_WAYS`), `num_envs`, `repeat`,
+        `plies`, `seconds`.
+
+    Raises:
+        MismatchError: they stand at different positions at the end.
+        CompilerError: there is no g++.
+    """
+    rows = []
+    for num_envs in board_counts:
+        steps = steps_of(plies, num_envs)
+        how: dict[str, Any] = {"device": "cpu", "mask": "bits", "validate": False}
+        on_gpu = rungs.make("chess", "cuda", num_envs, **how)
+        together = [rungs.make("chess", "cpp", num_envs, mask="bits") for _ in range(2)]
+        for env in (on_gpu, *together):
+            env.reset(seed=seed)
+        plays: list[Callable[[], Any]] = [
+            _together(Host(vectors=True), together[0].boards),
+            _together(Host(), together[1].boards),
+            functools.partial(on_gpu.boards.step_many, 1),
+        ]
+        racers = {
+            way: functools.partial(_seconds, play, steps)
+            for way, play in zip(HOST_WAYS, plays, strict=True)
+        }
+        rows += [
+            (way, num_envs, repeat, steps * num_envs, seconds)
+            for way, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+        ]
+        if not all(env.fens() == on_gpu.fens() for env in together):
+            raise MismatchError(f"{num_envs} boards: the host's ways play different games")
+    return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
+
+
+def _together(host: Host, boards: Any) -> Callable[[], None]:
+    """Returns what plays a ply on each of `rungs._src.chess.boards.cpp.CppBoards`."""
+    ended, batch = ctypes.c_int64(), boards.memory.address
+    return lambda: host.run("step_many_together", 0, batch, 1, ctypes.addressof(ended))
+
+
+def _seconds(play: Callable, steps: int) -> float:
+    start = time.perf_counter()
+    for _ in range(steps):
+        play()
+    return time.perf_counter() - start
+
+
+def follow(num_envs: int, plies: int, seed: int) -> pd.DataFrame:
+    """Follows random games by what a kernel's thread loops over or decides in each ply.
+
+    Returns:
+        A row per ply and board: `ply`, `board`; loops by how often a thread goes around: `keys`, of
+        past positions compared, and `planes`, looked through for the action; and `ended`, whether
+        the game did, after which the next one begins in the same step.
+    """
+    env = rungs.make("chess", "cpp", num_envs, mask="bits")
+    env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    frames = []
+    for ply in range(plies):
+        actions = env.sample_actions(rng)
+        observation, _, terminated, truncated, info = env.step(actions)
+        ended = terminated | truncated
+        clock = observation[:, 69].copy()  # halfmoves since a pawn moved or a piece was taken
+        if "final_obs" in info:
+            clock[ended] = info["final_obs"][ended, 69]
+        loops = {"keys": clock.astype(int), "planes": actions // 64 + 1, "ended": ended.astype(int)}
+        frames.append(pd.DataFrame({"ply": ply, "board": np.arange(num_envs)} | loops))
+    return pd.concat(frames, ignore_index=True)
+
+
+def at_work(followed: pd.DataFrame, lanes: int = WARP) -> pd.DataFrame:
+    """Returns how much of a warp works in a loop that lasts as long as its longest lane's.
+
+    Args:
+        followed: of `follow`.
+        lanes: threads of a warp; a group of fewer boards at the end is left out.
+
+    Returns:
+        A row per loop: `loop`, `lane` and `warp` (means of how often a thread needs to go around,
+        and of how often its warp does), and `at_work`, the share of lanes that do something.
+    """
+    whole = followed[followed["board"] < followed["board"].nunique() // lanes * lanes]
+    warps = whole.groupby(["ply", whole["board"] // lanes])
+    rows = []
+    for loop in ("keys", "planes", "ended"):
+        lane, warp = float(whole[loop].mean()), float(warps[loop].max().mean())
+        rows.append((loop, lane, warp, lane / warp if warp else 1.0))
+    return pd.DataFrame(rows, columns=["loop", "lane", "warp", "at_work"])
+
+
+def fetched(num_boards: int, threads: int = WARP, word: int = 0) -> pd.DataFrame:
+    """Returns where in memory neighbouring threads find the same word of a board each.
+
+    Args:
+        num_boards: of the batch.
+        threads: that read, each of its own board, from board 0 on.
+        word: which, of those that a board has.
+
+    Returns:
+        A row per layout and thread: `layout` ("array of structures", "structure of arrays"),
+        `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR`, which memory hands over).
+    """
+    constants = described(loader.load()).constants
+    words = sum(constants[name] for name in ("device_words", "planes", "fifty_moves"))
+    board = np.arange(threads)
+    at = {
+        "array of structures": 8 * (board * words + word),
+        "structure of arrays": 8 * (word * num_boards + board),
+    }
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "layout": layout,
+                "board": board,
+                "byte": byte,
+                "line": byte // LINE,
+                "sector": byte // SECTOR,
+            }
+        )
+        for layout, byte in at.items()
+    )
+
+
+_LOOPS = {
+    "keys": "past positions compared",
+    "planes": "planes looked through for the action",
+}
+_SHOWN = 8  # lines of memory
+
+
+def draw_warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
+    """Draws the lanes of the first warp in both loops: how long each works, and how long it waits.
+
+    Args:
+        followed: of `rungs_course.nb06_cuda.follow`.
+        ply: which.
+        lanes: threads of a warp.
+    """
+    rows = followed[(followed["ply"] == ply) & (followed["board"] < lanes)]
+    figure, axes = plots.axes(8.0, 1.6 + 0.1 * lanes, ncols=2)
+    looks = plots.fills(("works", "waits for its warp"), (plots.BLUE, "white"))
+    looks["waits for its warp"]["edgecolor"] = plots.GREY
+    for each, (loop, title) in zip(axes, _LOOPS.items(), strict=True):
+        longest = rows[loop].max()
+        each.barh(rows["board"], rows[loop], **looks["works"])
+        each.barh(
+            rows["board"], longest - rows[loop], left=rows[loop], **looks["waits for its warp"]
+        )
+        share = rows[loop].mean() / longest if longest else 1
+        each.set_title(f"{title}\n{share:.0%} at work", fontsize="medium")
+        each.set_xlabel("times around the loop")
+        shown = range(0, lanes, max(1, lanes // 8))
+        each.set_yticks(shown, [f"lane {lane}" for lane in shown])
+        each.invert_yaxis()
+        each.grid(False)
+    plots.legend_below(figure, looks, 2)
+    return figure
+
+
+def explore_warp(followed: pd.DataFrame):
+    """Shows the first warp in a ply, and of a size, of the reader's choice.
+
+    Args:
+        followed: of `rungs_course.nb06_cuda.follow`.
+    """
+
+    def show(ply, lanes):
+        display(image(draw_warp(followed, ply, lanes)))
+
+    boards = followed["board"].nunique()
+    sizes = [size for size in (4, 8, 16, 32, 64) if size <= boards]
+    plies = sorted(followed["ply"].unique().tolist())
+    return ipywidgets.interactive(
+        show,
+        ply=ipywidgets.SelectionSlider(options=plies, value=plies[-1], description="ply"),
+        lanes=ipywidgets.SelectionSlider(
+            options=sizes, value=min(WARP, sizes[-1]), description="lanes"
+        ),
+    )
+
+
+def draw_layouts(found: pd.DataFrame):
+    """Draws the lines of memory that threads fetch, and which words of them are asked for.
+
+    Args:
+        found: of `rungs_course.nb06_cuda.fetched`.
+    """
+    names = found["layout"].unique()
+    figure, axes = plots.axes(8.0, 3.2, ncols=len(names))
+    names_of = ("asked for", "fetched as well", "not fetched")
+    looks = plots.fills(names_of, (plots.BLUE, plots.SKY, "white"))
+    looks["not fetched"] |= {"edgecolor": plots.GREY, "hatch": ""}
+    for each, (name, rows) in zip(axes, found.groupby("layout", sort=False), strict=True):
+        lines = sorted(rows["line"].unique())
+        for place, line in enumerate(lines[:_SHOWN]):
+            here = rows[rows["line"] == line]
+            for word in range(LINE // 8):
+                fetched = (line * LINE + 8 * word) // SECTOR in set(here["sector"])
+                look = looks["fetched as well" if fetched else "not fetched"]
+                each.barh(place, 0.94, left=word, height=0.8, linewidth=0.5, **look)
+            for row in here.itertuples():
+                word = row.byte % LINE / 8
+                each.barh(place, 0.94, left=word, height=0.8, linewidth=0.5, **looks["asked for"])
+                text = each.text(
+                    word + 0.47, place, row.board, ha="center", va="center", fontsize=6
+                )
+                text.set_color("white")
+        sectors = rows["sector"].nunique()
+        used = 8 * len(rows) / (SECTOR * sectors)
+        each.set_title(f"{name}: {sectors} sectors, {used:.0%} used", fontsize="medium")
+        each.set_yticks(
+            range(len(lines[:_SHOWN])), [f"byte {line * LINE:,}" for line in lines[:_SHOWN]]
+        )
+        each.set_xticks([0, LINE // 8], ["0", f"{LINE} bytes"])
+        each.set_ylim(_SHOWN - 0.4, -0.6)
+        each.grid(False)
+    plots.legend_below(figure, looks, 3)
+    return figure

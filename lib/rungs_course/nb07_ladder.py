@@ -1,0 +1,264 @@
+"""The ladder: all rungs in one race, over masks and over numbers of boards."""
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ipywidgets
+import pandas as pd
+from IPython.display import display
+
+import rungs
+from rungs_course import plots
+from rungs_course.measure.noise import Factor, factor_apart
+from rungs_course.measure.peaks import measure_writing
+from rungs_course.measure.race import output_bytes, race, steps_of
+from rungs_course.plots import image
+from rungs_course.tables import ladder_table
+
+
+def draw_ladder(table: pd.DataFrame, floor: float | None = None):
+    """Draws plies per second of every rung, on a logarithmic scale.
+
+    Args:
+        table: of `rungs_course.tables.ladder_table`.
+        floor: plies per second of merely writing the outputs, drawn as the bound.
+    """
+    figure, axes = plots.axes(height=1.5 + 0.55 * len(table))
+    speeds = table["plies_per_second"]
+    steps = speeds * table["seconds"]  # plies of a step
+    errors = [speeds - steps / table["seconds_high"], steps / table["seconds_low"] - speeds]
+    axes.errorbar(
+        speeds, range(len(table)), xerr=errors, fmt="o", color=plots.BLUE, capsize=3, markersize=7
+    )
+    texts = [
+        f"{plots.speed(rate)}  ({plots.ratio(gain)})"
+        for rate, gain in zip(speeds, table["absolute_speedup"], strict=True)
+    ]
+    for i, (rate, text) in enumerate(zip(speeds, texts, strict=True)):
+        white = {"facecolor": "white", "linewidth": 0, "pad": 1}
+        axes.annotate(text, (rate, i), (0, 7), textcoords="offset points", ha="center", bbox=white)
+    axes.set_yticks(range(len(table)), table["rung"])
+    axes.set_ylim(len(table) - 0.4, -0.6)
+    axes.set_xscale("log")
+    axes.set_xlim(speeds.min() / 4, max(speeds.max(), floor or 0) * 4)
+    if floor:
+        axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
+        label = f"bound: only writing the outputs, {plots.speed(floor)} "
+        axes.text(floor, len(table) - 0.1, label, ha="right", va="center", fontsize="small")
+        axes.set_ylim(len(table) + 0.3, -0.6)
+    axes.set_xlabel("plies per second (logarithmic; lines: 94 % intervals)")
+    axes.set_title("The ladder: the same games on every rung")
+    return figure
+
+
+# How a step is timed: one after the other, or each behind what a learner does between two.
+ALONE, IN_SITU = "alone", "in situ"
+_STATE_BYTES = 1536  # of a board
+
+
+def matrix_product(rows: int = 2048, width: int = 512) -> Callable[[], object]:
+    """Makes a layer's product of PyTorch, on all its threads, which leaves the caches to nobody."""
+    import torch  # the rungs alone don't need it
+
+    left, right = torch.rand(rows, width), torch.rand(width, width)
+    return lambda: left @ right
+
+
+def race_sizes(
+    groups: Iterable[Iterable[str]],
+    masks: Iterable[str],
+    counts: Iterable[int],
+    *,
+    plies: int,
+    repeats: int,
+    warmup: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Races rungs alone and in situ, for each mask and number of boards.
+
+    Args:
+        groups: names of rungs. Those of a group take turns; OpenMP's threads stay awake for a
+            while: they are no neighbours for others, and race alone.
+        masks: formats.
+        counts: numbers of boards.
+        plies: of a repeat, about; in situ an eighth, but no fewer than two steps.
+        repeats: segments timed.
+        warmup: segments played before.
+        seed: of the games.
+
+    Returns:
+        A row per racer, mask, number of boards, `where` (`ALONE` or `IN_SITU`) and repeat: `plies`
+        and `seconds`.
+
+    Raises:
+        MismatchError: racers differ.
+        UnavailableError: a rung is not available here.
+    """
+    product, found = matrix_product(), []
+    timing = {"seed": seed, "repeats": repeats, "warmup": warmup}
+    for group, mask, num_envs in itertools.product(groups, masks, counts):
+        how: dict[str, Any] = {"num_envs": num_envs, "mask": mask}
+        racers = {name: rungs.make("chess", name, **how) for name in group}
+        pilot = rungs.make("chess", "cpp", **how)
+        for where, between, most in ((ALONE, None, plies), (IN_SITU, product, plies // 8)):
+            steps = max(2, steps_of(most, num_envs))
+            times = race(racers, pilot, steps=steps, between=between, **timing)
+            found.append(times.assign(**how, where=where))
+        for env in (*racers.values(), pilot):
+            env.close()
+    return pd.concat(found, ignore_index=True)
+
+
+def bounds(
+    masks: Iterable[str], counts: Iterable[int], threads: Iterable[int], *, repeats: int
+) -> pd.DataFrame:
+    """Measures how fast the outputs of a step alone could be written.
+
+    Args:
+        masks: formats.
+        counts: numbers of boards.
+        threads: numbers of threads that write.
+        repeats: measurements of each, of which the fastest counts, as a bound's must.
+
+    Returns:
+        A row per mask, number of boards and threads: `bytes` of a ply and `plies_per_second`.
+    """
+    found, counts = [], list(counts)
+    for mask in masks:
+        ply = output_bytes(rungs.make("chess", "cpp", 1, mask=mask))
+        sizes = [count * ply for count in counts]
+        rates = measure_writing(sizes, threads, repeats=repeats, seconds=0.01)
+        best = rates.groupby(["bytes", "threads"], as_index=False)["per_second"].max()
+        found.append(
+            pd.DataFrame(
+                {
+                    "mask": mask,
+                    "num_envs": best["bytes"] // ply,
+                    "threads": best["threads"],
+                    "bytes": ply,
+                    "plies_per_second": best["per_second"] / ply,
+                }
+            )
+        )
+    return pd.concat(found, ignore_index=True)
+
+
+def most_boards(masks: Iterable[str], racers: int, memory_bytes: int) -> int:
+    """Returns how many boards of so many racers, and a pilot, fit into half of a memory."""
+    ply = max(output_bytes(rungs.make("chess", "cpp", 1, mask=mask)) for mask in masks)
+    return memory_bytes // 2 // ((racers + 1) * (ply + _STATE_BYTES))
+
+
+def summary(times: pd.DataFrame, limits: pd.DataFrame, threads: dict[str, int]) -> pd.DataFrame:
+    """Sums up a race: each racer's rate and what share of its bound that is.
+
+    Args:
+        times: of `race_sizes`.
+        limits: of `bounds`.
+        threads: of each racer.
+
+    Returns:
+        A row per mask, number of boards, `where` and racer: `plies_per_second`, `low` and `high`
+        (median and quartiles of repeats) and `share` of the bound at that number of threads.
+    """
+    keys = ["mask", "num_envs", "where", "racer"]
+    rates = (times["plies"] / times["seconds"]).groupby([times[key] for key in keys], sort=False)
+    table = rates.quantile([0.5, 0.25, 0.75]).unstack()
+    table.columns = ["plies_per_second", "low", "high"]
+    table = table.reset_index().assign(threads=lambda rows: rows["racer"].map(threads))
+    bound = limits.set_index(["mask", "num_envs", "threads"])["plies_per_second"]
+    at = pd.MultiIndex.from_frame(table[["mask", "num_envs", "threads"]])
+    return table.assign(share=table["plies_per_second"] / bound.reindex(at).to_numpy())
+
+
+def kept(times: pd.DataFrame, racer: str, mask: str, num_envs: int) -> Factor:
+    """Returns how many times as fast a racer's step is in situ as alone, which took no turns.
+
+    Args:
+        times: of `race_sizes`.
+        racer, mask, num_envs: which rows.
+    """
+    rows = times.query("racer == @racer and mask == @mask and num_envs == @num_envs")
+    per_ply = (rows["seconds"] / rows["plies"]).groupby(rows["where"])
+    return factor_apart(per_ply.get_group(ALONE), per_ply.get_group(IN_SITU))
+
+
+_LINES = {ALONE: "-", IN_SITU: (0, (4, 2))}
+
+
+def draw_sizes(table: pd.DataFrame, limits: pd.DataFrame, mask: str):
+    """Draws each rung's plies per second over the number of boards, alone and in situ, and bounds.
+
+    Args:
+        table: of `rungs_course.nb07_ladder.summary`.
+        limits: of `rungs_course.nb07_ladder.bounds`.
+        mask: the format that is shown.
+    """
+    figure, axes = plots.axes(height=4.8)
+    chosen = table[table["mask"] == mask]
+    for racer, rows, look in plots.lines(chosen.groupby("racer", sort=False)):
+        for where, own in rows.groupby("where", sort=False):
+            label = racer if where == ALONE else None
+            stroke = {"linestyle": _LINES[where]}
+            plots.band_line(axes, own, "num_envs", "plies_per_second", label, look | stroke)
+    axes.plot([], [], color=plots.BLACK, linestyle=_LINES[IN_SITU], label="in situ")
+    for threads, own in limits[limits["mask"] == mask].groupby("threads"):
+        label = f"bound: writing on {threads} thread{'s' * (threads > 1)}"
+        axes.plot(
+            own["num_envs"],
+            own["plies_per_second"],
+            color=plots.GREY,
+            linestyle=":",
+            linewidth=1 + threads,
+            label=label,
+        )
+    axes.set_yscale("log")
+    axes.set_ylabel("plies per second")
+    plots.numbers_below(axes, "boards")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    axes.set_title(f"Every number of boards, {mask} masks")
+    return figure
+
+
+def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
+    """Shows the ladder for a number of boards and a mask format of the reader's choice.
+
+    Args:
+        race: rows of `rungs_course.measure.race.race` with columns `mask` and `num_envs` beside.
+        rest_of_batch: seconds of inference and update per batch.
+    """
+
+    def show(num_envs, mask):
+        chosen = race[(race["num_envs"] == num_envs) & (race["mask"] == mask)]
+        table = ladder_table(chosen, rest_of_batch, num_envs)
+        display(image(draw_ladder(table)))
+
+    return ipywidgets.interactive(
+        show,
+        num_envs=ipywidgets.SelectionSlider(
+            options=sorted(race["num_envs"].unique().tolist()), description="boards"
+        ),
+        mask=ipywidgets.ToggleButtons(
+            options=race["mask"].drop_duplicates().tolist(), description="mask"
+        ),
+    )
+
+
+def explore_sizes(table: pd.DataFrame, limits: pd.DataFrame):
+    """Shows rungs over the number of boards for a mask format of the reader's choice.
+
+    Args:
+        table: of `rungs_course.nb07_ladder.summary`.
+        limits: of `rungs_course.nb07_ladder.bounds`.
+    """
+
+    def show(mask):
+        display(image(draw_sizes(table, limits, mask)))
+
+    return ipywidgets.interactive(
+        show,
+        mask=ipywidgets.ToggleButtons(
+            options=table["mask"].drop_duplicates().tolist(), description="mask"
+        ),
+    )

@@ -1,0 +1,429 @@
+"""The roofline: this machine's roofs, rungs below them, the study's, and products of matrices."""
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import ipywidgets
+import numpy as np
+import pandas as pd
+import seaborn
+import torch
+
+from rungs._src.native import loader
+from rungs._src.native.abi import described
+from rungs._src.threads.team import workers_of
+from rungs.errors import MismatchError
+from rungs_course import compiled, nb10_scaling, plots
+from rungs_course.machine.roofline import Processor, attainable, ridge
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.turns import timed_rounds
+from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
+
+
+def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple[dict, dict]:
+    """Returns what `roofline` draws as bounds for programs of integers: the best of all repeats.
+
+    A disturbance can only lower what was measured, and a bound is what can be done at most.
+
+    Args:
+        compute: of `rungs_course.measure.peaks.measure_compute`.
+        bandwidth: of `rungs_course.measure.peaks.measure_bandwidth`.
+        threads: how many, a number that both have measured.
+
+    Returns:
+        Operations per second by name, and bytes read per second by level.
+    """
+    measured = compute[compute["threads"] == threads].groupby("peak")["per_second"].max()
+    read = bandwidth[(bandwidth["threads"] == threads) & (bandwidth["stream"] == "read")]
+    names = ("64-bit integers, vectors", "64-bit integers")
+    on = "1 core" if threads == 1 else f"{threads} cores"
+    return (
+        {f"{name}, {on}": measured[name] for name in names},
+        read.groupby("level", sort=False)["per_second"].max().to_dict(),
+    )
+
+
+def point(name: str, work: dict[str, float], plies_per_second: float) -> dict:
+    """Returns a program as `roofline` draws it: `name`, `intensity`, `performance`.
+
+    Args:
+        name: the program's.
+        work: of `rungs_course.measure.valgrind.work_per_ply`.
+        plies_per_second: how fast it was.
+    """
+    intensity = work["operations"] / work["bytes"]
+    performance = work["operations"] * plies_per_second
+    return {"name": name, "intensity": intensity, "performance": performance}
+
+
+def below(points: pd.DataFrame, threads: int) -> pd.DataFrame:
+    """Returns the points of programs on one thread, which `cpp` has, or on several."""
+    return points[points["name"].str.startswith("cpp") == (threads == 1)]
+
+
+def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> dict[str, float]:
+    """Returns which shares of its roofs a program reaches.
+
+    Args:
+        row: of `point`.
+        compute, bandwidth, cores: as of `rooflines`.
+
+    Returns:
+        Of the vector peak by its operations, and of each level's bandwidth by its bytes.
+    """
+    vectors, slopes = roofs(compute, bandwidth, 1 if row.name.startswith("cpp") else cores)
+    moved = row.performance / row.intensity
+    of_levels = {f"{level}'s bandwidth": moved / slope for level, slope in slopes.items()}
+    return {"the vector peak": row.performance / max(vectors.values())} | of_levels
+
+
+def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFrame, cores: int):
+    """Draws programs under the roofs of as many cores as they use: of one, and below it of all.
+
+    Args:
+        compute: of `rungs_course.measure.peaks.measure_compute`.
+        bandwidth: of `rungs_course.measure.peaks.measure_bandwidth`.
+        points: rows of `point`, of `cpp` and of `openmp`.
+        cores: all.
+    """
+    counts = sorted({1, cores})
+    height = 4.0 * len(counts)
+    figure, axes = plots.axes(height=height, nrows=len(counts), squeeze=False)
+    for each, threads in zip(axes[:, 0], counts, strict=True):
+        under = below(points, threads)
+        _roofline(each, *roofs(compute, bandwidth, threads), under, "Gop/s", None)
+        each.set_title("One core" if threads == 1 else f"{threads} cores")
+    return figure
+
+
+def roofline(
+    peaks: dict[str, float],
+    bandwidths: dict[str, float],
+    points: pd.DataFrame,
+    *,
+    title: str,
+    unit: str = "Gop/s",
+    guess: tuple[float, float] | None = None,
+):
+    """Bounds on operations per second over operational intensity, and programs beneath them.
+
+    Args:
+        peaks: operations per second by name, drawn as level roofs.
+        bandwidths: bytes per second by name, drawn as sloping roofs up to the highest peak.
+        points: a row per program: `name`, `intensity` (operations per byte), `performance`
+            (operations per second).
+        title: the figure's.
+        unit: of 1e9 operations per second.
+        guess: an intensity and a performance that someone expects.
+    """
+    figure, axes = plots.axes(height=4.4)
+    _roofline(axes, peaks, bandwidths, points, unit, guess)
+    axes.set_title(title)
+    return figure
+
+
+def _roofline(axes, peaks, bandwidths, points: pd.DataFrame, unit: str, guess) -> None:
+    top, fastest = max(peaks.values()), max(bandwidths.values())
+    slowest = min(bandwidths.values())
+    low = min(ridge(min(peaks.values()), fastest), points["intensity"].min(), 1) / 6
+    high = max(ridge(top, slowest), points["intensity"].max()) * 6
+    intensity = np.geomspace(low, high, 400)
+    for name, bandwidth in bandwidths.items():
+        rising = intensity[intensity <= ridge(top, bandwidth)]
+        axes.plot(rising, attainable(rising, top, bandwidth) / 1e9, color=plots.GREY, linewidth=1.5)
+        axes.annotate(
+            f"{name}, {bandwidth / 1e9:,.0f} GB/s",
+            (low, low * bandwidth / 1e9),
+            (3, 4),
+            textcoords="offset points",
+            fontsize="x-small",
+            va="center",
+            bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
+        )
+    for name, peak in peaks.items():
+        flat = intensity[intensity >= ridge(peak, fastest)]
+        axes.plot(flat, np.full(len(flat), peak / 1e9), color=plots.BLACK, linewidth=1.5)
+        text = f"{name}, {peak / 1e9:,.0f} {unit}"
+        above = {"textcoords": "offset points", "ha": "right", "va": "bottom"}
+        axes.annotate(text, (high, peak / 1e9), (0, 2), fontsize="x-small", **above)
+    for row, marker, color in zip(points.itertuples(), plots.MARKERS, plots.COLORS, strict=False):
+        label = f"{row.name}, {row.performance / 1e9:,.3g} {unit}"
+        at = (row.intensity, row.performance / 1e9)
+        axes.plot(*at, marker, color=color, markersize=8, label=label)
+    if guess:
+        at = (guess[0], guess[1] / 1e9)
+        axes.plot(*at, "D", markerfacecolor="white", color=plots.BLACK, label="your guess")
+    if len(points) or guess:
+        # Beside the axes: below the roofs, points may be anywhere.
+        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("operational intensity: operations per byte")
+    axes.set_ylabel(unit)
+    axes.grid(color="#EEEEEE")
+
+
+def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: pd.DataFrame):
+    """Draws the study's two rooflines with its points, as it drew them and counted in bytes.
+
+    Args:
+        processors: each as the study has it, and put right.
+        points: of `rungs_course.nb09_counters.points`.
+    """
+    figure, axes = plots.axes(width=8.0, height=4.6, ncols=len(processors), sharey=True)
+    intensity = np.geomspace(0.02, 300, 400)
+    looks = {"hue": "name", "style": "per", "palette": plots.COLORS[:2], "s": 70}
+    shown = points.assign(performance=points["performance"] / 1e9)
+    for each, (theirs, corrected) in zip(axes, processors, strict=True):
+        for processor, line in ((theirs, "-"), (corrected, "--")):
+            roof = attainable(intensity, processor.peak_flops(64), processor.peak_bandwidth())
+            each.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2)
+        at = {"data": shown, "x": "intensity", "y": "performance"}
+        seaborn.scatterplot(**at, **looks, zorder=3, legend=each is axes[-1], ax=each)
+        each.set_xscale("log")
+        each.set_yscale("log")
+        each.set_xlabel("operations per access, or per byte")
+        each.set_ylabel("Gop/s (the study: Gflop/s)")
+        each.grid(color="#EEEEEE")
+        each.set_title(theirs.name)
+    handles, labels = axes[-1].get_legend_handles_labels()
+    axes[-1].get_legend().remove()
+    # Without the headings of the two kinds.
+    named = [pair for pair in zip(handles, labels, strict=True) if pair[1] not in ("name", "per")]
+    handles, labels = zip(*named, strict=True)
+    labels = [label if label in set(points["name"]) else f"per {label}" for label in labels]
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def predict_roofline(
+    compute: pd.DataFrame,
+    bandwidth: pd.DataFrame,
+    points: pd.DataFrame,
+    work: dict[str, dict],
+    cores: int,
+    *,
+    seed: int,
+    api,
+) -> ipywidgets.VBox:
+    """Asks how many operations a second a rung of the reader's choice does.
+
+    Args:
+        compute: of `rungs_course.measure.peaks.measure_compute`, for one core and for all.
+        bandwidth: of `rungs_course.measure.peaks.measure_bandwidth`, likewise.
+        points: of `rungs_course.nb08_roofline.point`; those with as many cores are drawn beside.
+        work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; empty where there is no
+            valgrind.
+        cores: how many there are.
+        seed: of the games.
+        api: the compiled functions that the work was counted of.
+    """
+
+    def draw(choice, guess, rate):
+        used = 1 if choice["rung"] == "cpp" else min(choice["threads"], cores)
+        bounds = roofs(compute, bandwidth, used)
+        shown = below(points, used)
+        if not work:
+            return roofline(*bounds, shown, title="No valgrind: nothing to place")
+        now = point("measured now", work[choice["mask"]], rate or 0)
+        shown = pd.DataFrame([*shown.to_dict("records"), now]) if rate else shown
+        expected = (now["intensity"], guess * 1e9)
+        title = f"Predict, then measure: the roofs of {used} core{'s' if used > 1 else ''}"
+        return roofline(*bounds, shown, title=title, guess=expected)
+
+    def measure(choice):
+        rate, _ = nb10_scaling.one_point(**choice, seed=seed, api=api)
+        return rate
+
+    masks = ipywidgets.ToggleButtons(options=["bits", "bool"], description="mask")
+    controls = rung_controls(sorted({1, cores, 2 * cores}), ("cpp", "openmp")) | {"mask": masks}
+    guess = ipywidgets.BoundedFloatText(
+        10.0, min=0.001, max=1e6, description="guess, Gop/s", style=WHOLE_LABEL
+    )
+    return predict_first(draw, measure, controls, guess)
+
+
+class Version(NamedTuple):
+    """A function of `cpp/course/gemm_ladder.hpp`, and the idea that it adds to the one before."""
+
+    name: str
+    idea: str
+
+
+# By `rungs::course::Product`'s names; what is last is PyTorch's own.
+VERSIONS = (
+    Version("naive", "as the formula has it"),
+    Version("rows", "rows, not columns"),
+    Version("blocked", "blocks in the cache"),
+    Version("registers", "tiles in registers"),
+    Version("threads", "all cores"),
+)
+LIBRARY = Version("torch", "PyTorch's library")
+
+
+def multiply(version: str, a: np.ndarray, b: np.ndarray, *, threads: int) -> np.ndarray:
+    """Multiplies two matrices.
+
+    Args:
+        version: of `VERSIONS`, or "torch".
+        a: (n, n) float32.
+        b: likewise.
+        threads: of the version `threads`.
+
+    Returns:
+        (n, n) float32.
+    """
+    result = np.empty_like(a)
+    _times(version, a, b, result, threads, 1)
+    return result
+
+
+def race_products(
+    sizes: Iterable[int], *, threads: int, repeats: int, seconds: float, seed: int = 0
+) -> pd.DataFrame:
+    """Times all versions, and PyTorch on one thread and on all, in turns.
+
+    Args:
+        sizes: of the matrices, n.
+        threads: of the version `threads` and of PyTorch.
+        repeats: turns timed; one more comes before.
+        seconds: about how long a turn takes: so many products are computed.
+        seed: of the matrices.
+
+    Returns:
+        A row per size, version and repeat: `n`, `version`, `threads`, `repeat`, `per_second`,
+        floating-point operations.
+
+    Raises:
+        MismatchError: a product differs from the exact one by more than rounding explains.
+    """
+    rng, racers = np.random.default_rng(seed), {}
+    for n in sizes:
+        a, b = rng.uniform(-1, 1, (2, n, n)).astype(np.float32)
+        exact = a.astype(np.float64) @ b
+        for name, number in _racers(threads):
+            result = np.empty_like(a)
+            turn = functools.partial(_times, name, a, b, result, number)
+            once = turn(1)
+            _check(name, result, exact)
+            racers[n, name, number] = functools.partial(turn, max(1, int(seconds / once)))
+    turns: dict[tuple, list[float]] = {key: [] for key in racers}
+    for key, _, taken in timed_rounds(racers, repeats=repeats, warmup=1):
+        turns[key].append(2 * key[0] ** 3 / taken)
+    rows = [(*key, repeat, rate) for key in turns for repeat, rate in enumerate(turns[key])]
+    return pd.DataFrame(rows, columns=["n", "version", "threads", "repeat", "per_second"])
+
+
+def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame:
+    """Sums up a race.
+
+    Args:
+        frame: of `race`.
+        peaks: floating-point operations a second at most, by number of threads.
+
+    Returns:
+        A row per size and racer: `n`, `version`, `idea`, `threads`, `low`, `per_second` (the
+        median) and `high`, `relative` (how many times as fast as the racer before), `absolute` (as
+        the first), and `share` of the peak of so many threads.
+    """
+    keys = ["n", "version", "threads"]
+    spread = quartiles(frame.groupby(keys)["per_second"], "per_second").reset_index()
+    spread = frame[keys].drop_duplicates().merge(spread)  # in the order of the ladder
+    spread.insert(2, "idea", spread["version"].map(dict((*VERSIONS, LIBRARY))))
+    by_size = spread.groupby("n")["per_second"]
+    spread["relative"] = spread["per_second"] / by_size.shift(1).fillna(spread["per_second"])
+    spread["absolute"] = spread["per_second"] / by_size.transform("first")
+    spread["share"] = spread["per_second"] / spread["threads"].map(peaks)
+    return spread
+
+
+def _racers(threads: int) -> list[tuple[str, int]]:
+    """Returns names and numbers of threads, in the order of the ladder."""
+    ours = [(version.name, 1) for version in VERSIONS[:-1]]
+    several = [("threads", threads), (LIBRARY.name, threads)] if threads > 1 else []
+    return [*ours, (LIBRARY.name, 1), *several]
+
+
+def _times(
+    version: str, a: np.ndarray, b: np.ndarray, result: np.ndarray, threads: int, count: int
+) -> float:
+    """Multiplies so often; returns the seconds of each time."""
+    multiplies = _by_torch if version == LIBRARY.name else _by_ours(version)
+    return multiplies(a, b, result, threads, count)
+
+
+def _by_ours(version: str) -> Callable[..., float]:
+    api = compiled.load_course()
+    number = described(api).enumerations["Product"][version]
+
+    def multiplies(a, b, result, threads: int, count: int) -> float:
+        arrays = [array.ctypes.data for array in (a, b, result)]
+        workers = workers_of(loader.load(), threads)
+        start = time.perf_counter()
+        for _ in range(count):
+            api.rungs_learn_product(number, *arrays, len(a), *workers)
+        return (time.perf_counter() - start) / count
+
+    return multiplies
+
+
+def _by_torch(a, b, result, threads: int, count: int) -> float:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        left, right, out = map(torch.from_numpy, (a, b, result))
+        start = time.perf_counter()
+        for _ in range(count):
+            torch.mm(left, right, out=out)
+        return (time.perf_counter() - start) / count
+    finally:
+        torch.set_num_threads(before)
+
+
+def _check(name: str, found: np.ndarray, exact: np.ndarray) -> None:
+    """Raises MismatchError where sums of n products are off by more than n roundings."""
+    bound = len(exact) * np.finfo(np.float32).eps
+    error = np.abs(found - exact).max()
+    if not error <= bound:
+        raise MismatchError(f"{name}: the product of {len(exact)} is off by {error:.1e}")
+
+
+def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
+    """Draws how many operations a second each version does, and the peaks that bound them.
+
+    Args:
+        table: of `rungs_course.nb08_roofline.products_table`.
+        peaks: floating-point operations a second at most, by number of threads.
+    """
+    sizes = list(table["n"].unique())
+    rows = len(table) // len(sizes)
+    figure, axes = plots.axes(9.0, 1.6 + 0.4 * rows, ncols=len(sizes), sharey=True, squeeze=False)
+    for each, n in zip(axes[0], sizes, strict=True):
+        here = table[table["n"] == n].reset_index(drop=True)
+        rates = here["per_second"] / 1e9
+        several = here["threads"] > 1
+        for mask, color, hatch in ((~several, plots.BLUE, ""), (several, plots.ORANGE, "///")):
+            each.barh(here.index[mask], rates[mask], color=color, hatch=hatch, edgecolor="white")
+        for i, (rate, share) in enumerate(zip(rates, here["share"], strict=True)):
+            text, white = (
+                f"{rate:.3g}, {share:.0%}",
+                {"facecolor": "white", "linewidth": 0, "pad": 1},
+            )
+            at = {"textcoords": "offset points", "va": "center", "bbox": white}
+            each.annotate(text, (rate, i), (4, 0), **at)
+        for threads, peak in peaks.items():
+            each.axvline(peak / 1e9, color=plots.BLACK, linestyle="--", zorder=0)
+            on = "1 core" if threads == 1 else f"{threads} cores"
+            side = "right" if threads == min(peaks) else "left"
+            text = each.text(peak / 1e9, -0.7, f" {on} ", ha=side, fontsize="small")
+            text.set_in_layout(False)
+        each.set_xscale("log")
+        each.set_xlim(rates.min() / 2, max(peaks.values()) / 1e9 * 8)
+        each.set_xlabel("Gflop/s (logarithmic), and share of the peak")
+        each.set_title(f"matrices of {n} × {n}", pad=16)
+    names = [f"{row.idea}  [{row.version}, {row.threads}]" for row in here.itertuples()]
+    axes[0, 0].set_yticks(range(rows), names)
+    axes[0, 0].invert_yaxis()
+    return figure

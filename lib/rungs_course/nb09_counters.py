@@ -1,0 +1,107 @@
+"""Counters: the study's table of them, checked, and what our own count."""
+
+import pandas as pd
+import seaborn
+
+from rungs._src.core.memory import CACHE_LINE
+from rungs_course import plots
+
+_WORD = 8  # bytes that an access moves at most, but for those of vectors
+PROGRAMS = {"sequential": "sequential Gflop/s", "OpenMP": "OpenMP Gflop/s"}
+
+
+def operations(table: pd.Series) -> float:
+    """Returns what the study counts as floating-point operations.
+
+    Args:
+        table: its table 1, by the names of `data/paper/chess_papi.csv`.
+    """
+    return table["instructions"] - table["loads and stores"]
+
+
+def seconds(table: pd.Series, program: str = "sequential") -> float:
+    """Returns how long a program of `PROGRAMS` took, by its rate."""
+    return operations(table) / (table[PROGRAMS[program]] * 1e9)
+
+
+def clock(table: pd.Series) -> float:
+    """Returns the cycles per second that a core needs for all instructions in that time."""
+    return table["instructions"] / table["instructions per cycle"] / seconds(table)
+
+
+def memory_rate(table: pd.Series, program: str) -> float:
+    """Returns the most bytes per second that can have come from memory: a line for each L1 miss."""
+    return table["L1 data misses"] * CACHE_LINE / seconds(table, program)
+
+
+def points(table: pd.Series) -> pd.DataFrame:
+    """Returns where the study's programs stand in a roofline, by what is divided by.
+
+    Returns:
+        A row per program and way: `name` (of `PROGRAMS`), `per` ("access, as drawn", "byte of an
+        access", "byte missing in L1"), `intensity`, `performance` (operations per second).
+    """
+    divisors = {
+        "access, as drawn": table["loads and stores"],
+        "byte of an access": table["loads and stores"] * _WORD,
+        "byte missing in L1": table["L1 data misses"] * CACHE_LINE,
+    }
+    rows = [
+        (name, per, operations(table) / divisor, table[rate] * 1e9)
+        for per, divisor in divisors.items()
+        for name, rate in PROGRAMS.items()
+    ]
+    return pd.DataFrame(rows, columns=["name", "per", "intensity", "performance"])
+
+
+def misses(counts: pd.DataFrame, board_bytes: int, study: float):
+    """Draws cache misses per ply over the number of boards, a line per level.
+
+    Args:
+        counts: columns `boards`, `count` (of which "L1 misses" and the like are drawn), `per ply`.
+        board_bytes: state and outputs of a board.
+        study: the study's misses of L1 per board.
+    """
+    figure, axes = plots.axes(height=3.6)
+    drawn = counts[counts["count"].str.fullmatch(r"L\d misses")]
+    for name, rows, look in plots.lines(drawn.groupby("count")):
+        axes.plot(rows["boards"], rows["per ply"], label=name, **look)
+    lines = board_bytes / CACHE_LINE
+    axes.axhline(lines, color=plots.BLACK, linestyle="--", linewidth=1)
+    text = f"all of a board, {lines:.0f} lines of {CACHE_LINE} bytes"
+    axes.annotate(text, (drawn["boards"].min(), lines), fontsize="small", va="bottom")
+    axes.axhline(study, color=plots.ORANGE, linestyle=":", label="L1 misses of the study")
+    axes.set_ylim(0, None)
+    axes.set_ylabel("misses per ply (simulated)")
+    plots.boards_below(axes)
+    axes.set_title("Which cache a step misses")
+    return figure
+
+
+def shares(table: pd.DataFrame):
+    """Draws our counts as multiples of the study's, which is 1.
+
+    Args:
+        table: a row per counter: `count`, `study`, `ours`, per board and step.
+    """
+    figure, axes = plots.axes(height=1.6 + 0.5 * len(table))
+    share = table["ours"] / table["study"]
+    seaborn.scatterplot(y=table["count"], x=share, color=plots.BLUE, s=80, ax=axes)
+    axes.axvline(1, color=plots.BLACK, linestyle="--")
+    for at, row in enumerate(table.assign(share=share).itertuples()):
+        axes.hlines(at, row.share, 1, color=plots.BLUE)
+        text = f"{plots.ratio(row.share)}  ({_count(row.ours)} beside {_count(row.study)})"
+        axes.annotate(
+            text, (row.share, at), (0, 8), textcoords="offset points", fontsize="small", ha="left"
+        )
+    axes.set_xscale("log")
+    axes.set_xlim(min(share.min(), 1) / 2, max(share.max(), 1) * 20)
+    axes.set_ylim(len(table) - 0.5, -0.7)
+    axes.set_xlabel("times the study's count, per board and step (dashed: the study)")
+    axes.set_ylabel("")
+    axes.set_title("The study's counters, and ours beside them")
+    return figure
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,423 @@
+"""Scaling: the same boards on more threads, more boards on more threads, and figures of both."""
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+import ipywidgets
+import matplotlib.ticker
+import numpy as np
+import pandas as pd
+import seaborn
+
+import rungs
+from rungs_course import plots
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.race import race, segments, steps_of
+from rungs_course.measure.turns import timed_rounds
+from rungs_course.widgets import predict_first, rung_controls
+
+
+def strong(
+    num_envs: int,
+    threads: Iterable[int],
+    *,
+    mask: str,
+    api=None,
+    **settings,
+) -> pd.DataFrame:
+    """Races the same boards on more and more threads, in one race.
+
+    Args:
+        num_envs: number of boards.
+        threads: numbers of threads, of which 1 must be one.
+        mask: "bool" or "bits".
+        api: the compiled functions, by default Cling's.
+        **settings: of `rungs_course.measure.race.race`.
+
+    Returns:
+        A row per number of threads and repeat: `threads`, `num_envs`, `repeat`, `seconds` per step
+        of all boards.
+    """
+    racers = {count: _team(num_envs, count, mask, api) for count in threads}
+    times = race(racers, rungs.make("chess", "cpp", num_envs, mask=mask), **settings)
+    frame = times.rename(columns={"racer": "threads"}).assign(num_envs=num_envs)
+    frame["seconds"] *= num_envs / frame["plies"]
+    return frame[["threads", "num_envs", "repeat", "seconds"]]
+
+
+def weak(
+    boards_per_thread: int,
+    threads: Iterable[int],
+    *,
+    mask: str,
+    seed: int,
+    steps: int,
+    repeats: int,
+    warmup: int,
+) -> pd.DataFrame:
+    """Races as many more boards as threads: segment by segment, each number has its turn.
+
+    Args:
+        boards_per_thread: number of boards for each thread.
+        threads: numbers of threads, of which 1 must be one.
+        mask: "bool" or "bits".
+        seed: of the games.
+        steps: per segment.
+        repeats: segments timed.
+        warmup: segments played first.
+
+    Returns:
+        As `strong`.
+    """
+    races = {}
+    for count in threads:
+        boards = count * boards_per_thread
+        pilot = rungs.make("chess", "cpp", boards, mask=mask)
+        racers = {count: _team(boards, count, mask)}
+        races[count] = functools.partial(next, segments(racers, pilot, seed=seed, steps=steps))
+    rows = [
+        (count, count * boards_per_thread, repeat, taken[count] / steps)
+        for count, repeat, taken in timed_rounds(races, repeats=repeats, warmup=warmup)
+    ]
+    return pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
+
+
+# Plies that a rung plays in a segment that someone waits for.
+_PATIENCE = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 40960}
+
+
+def one_point(
+    rung: str, num_envs: int, *, threads: int, schedule: str, mask: str, seed: int, api=None
+) -> tuple[float, float]:
+    """Makes a single measurement, for someone who waits: a rung against one thread of C++.
+
+    Args:
+        rung: "python", "multiprocessing", "cpp" or "openmp".
+        num_envs: number of boards.
+        threads: of "openmp"; workers of "multiprocessing"; the others have one.
+        schedule: of "openmp".
+        mask: "bool" or "bits".
+        seed: of the games.
+        api: the compiled functions, by default Cling's.
+
+    Returns:
+        Plies per second of the rung, and how many times as fast as `cpp` it is, medians of three.
+    """
+    compiled = {"api": api} if rung in ("cpp", "openmp") else {}
+    own: dict[str, dict[str, Any]] = {
+        "openmp": {"threads": threads, "schedule": schedule},
+        "multiprocessing": {"workers": min(threads, num_envs)},
+    }
+    how = own.get(rung, {})
+    racers = {
+        "cpp": rungs.make("chess", "cpp", num_envs, mask=mask, api=api),
+        "chosen": rungs.make("chess", rung, num_envs, mask=mask, **how, **compiled),
+    }
+    pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
+    steps = steps_of(_PATIENCE[rung], num_envs)
+    times = race(racers, pilot, seed=seed, steps=steps, repeats=3, warmup=1)
+    for env in racers.values():
+        env.close()
+    median = times.groupby("racer")["seconds"].median()
+    return steps * num_envs / median["chosen"], median["cpp"] / median["chosen"]
+
+
+def _team(num_envs: int, threads: int, mask: str, api=None):
+    return rungs.make("chess", "openmp", num_envs, threads=threads, mask=mask, api=api)
+
+
+def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns how well threads are used, repeat by repeat, against one thread.
+
+    With the same boards for all, `speedup` is T(1) / T(p). With as many more boards as threads it
+    is p T(1) / T(p): how much more work is done in the same time. `efficiency` is speedup / p.
+
+    Args:
+        times: of `strong` or `weak`.
+
+    Returns:
+        A row per number of threads and repeat: `threads`, `repeat`, `speedup`, `efficiency`.
+    """
+    wide = times.pivot(index="repeat", columns="threads", values="seconds")
+    boards = times.groupby("threads")["num_envs"].first()
+    speedup = wide.rdiv(wide[1], axis=0) * boards / boards[1]
+    long = speedup.melt(ignore_index=False, value_name="speedup").reset_index()
+    return long.assign(efficiency=long["speedup"] / long["threads"])
+
+
+def lost(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns the time that a step takes beyond an equal share of one thread's, repeat by repeat.
+
+    A cost of the step itself (a call, waking threads, meeting again) is the same time whatever the
+    boards; what threads take from each other while they step grows with the boards.
+
+    Args:
+        times: of `strong`.
+
+    Returns:
+        A row per number of threads above one and repeat: `threads`, `num_envs`, `repeat`, `lost`
+        (seconds per step), `alone` (seconds of one thread's step).
+    """
+    keys = ["num_envs", "repeat"]
+    alone = times[times["threads"] == 1].set_index(keys)["seconds"].rename("alone")
+    several = times[times["threads"] > 1].join(alone, on=keys)
+    several["lost"] = several["seconds"] - several["alone"] / several["threads"]
+    return several[["threads", *keys, "lost", "alone"]].reset_index(drop=True)
+
+
+def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
+    """Fits the part of the work that threads can't share to the speedups, per repeat.
+
+    Amdahl (same boards): S = 1 / (s + (1 - s) / p). Gustafson (boards grow): S = p - s (p - 1).
+    Both are linear in s, once the first is turned over; s is fitted by least squares.
+
+    Args:
+        times: of `strong` for Amdahl's law, of `weak` for Gustafson's, or their rows for some
+            numbers of threads.
+        law: "Amdahl" or "Gustafson".
+
+    Returns:
+        s per repeat. Below 0 means more speedup than threads, as caches can bring.
+    """
+    rows = efficiencies(times).query("threads > 1")
+    p, speedup = rows["threads"], rows["speedup"]
+    # Both: what is missing = s * weight.
+    missing, weight = {
+        "Amdahl": (1 / speedup - 1 / p, 1 - 1 / p),
+        "Gustafson": (p - speedup, p - 1),
+    }[law]
+    products = pd.DataFrame(
+        {"repeat": rows["repeat"], "above": missing * weight, "below": weight**2}
+    )
+    sums = products.groupby("repeat").sum()
+    return sums["above"] / sums["below"]
+
+
+def predicted(law: str, serial: float, threads) -> np.ndarray:
+    """Returns the speedup that a law gives for some numbers of threads."""
+    p = np.asarray(threads, float)
+    if law == "Amdahl":
+        return 1 / (serial + (1 - serial) / p)
+    return p - serial * (p - 1)
+
+
+def over_boards(
+    plies: dict[str, int],
+    max_boards: dict[str, int],
+    board_counts: Iterable[int],
+    *,
+    mask: str,
+    seed: int,
+    repeats: int,
+    warmup: int,
+) -> pd.DataFrame:
+    """Races rungs over numbers of boards, each over as many plies as it can.
+
+    Args:
+        plies: about how many plies a segment has, by rung; at least a step of all boards is played.
+        max_boards: the largest number of boards, by rung.
+        board_counts: numbers of boards.
+        mask: "bool" or "bits".
+        seed: of the games.
+        repeats: segments timed.
+        warmup: segments played first.
+
+    Returns:
+        A row per rung, number of boards and repeat: `rung`, `num_envs`, `repeat`, `seconds` per
+        step of all boards.
+    """
+    rows = []
+    for num_envs in board_counts:
+        races, steps, envs = {}, {}, []
+        for rung in plies:
+            if num_envs > max_boards[rung]:
+                continue
+            steps[rung] = steps_of(plies[rung], num_envs)
+            envs.append(rungs.make("chess", rung, num_envs, mask=mask))
+            pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
+            played = segments({rung: envs[-1]}, pilot, seed=seed, steps=steps[rung])
+            races[rung] = functools.partial(next, played)
+        rows += [
+            (rung, num_envs, repeat, taken[rung] / steps[rung])
+            for rung, repeat, taken in timed_rounds(races, repeats=repeats, warmup=warmup)
+        ]
+        for env in envs:
+            env.close()
+    return pd.DataFrame(rows, columns=["rung", "num_envs", "repeat", "seconds"])
+
+
+def scaling(
+    times: pd.DataFrame,
+    cores: int,
+    *,
+    law: str,
+    serial: float,
+    paper: pd.DataFrame | None = None,
+    guess: tuple[int, float] | None = None,
+    measured: tuple[int, float] | None = None,
+):
+    """Draws speedup over threads, with its spread, its law, and the paper's whole curve beside it.
+
+    Beside the paper's, both axes are logarithmic: it goes much further than a small machine.
+
+    Args:
+        times: of `rungs_course.nb10_scaling.strong` or `weak`.
+        cores: how many there are; beyond them the background is shaded and markers are hollow.
+        law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction where that is below
+            one: beyond, no fraction describes the times.
+        serial: that fraction.
+        paper: `threads`, `boards` and `speedup` of the study, to which the law is fitted as well.
+        guess: threads, and the speedup that someone expects.
+        measured: threads, and a speedup measured just now.
+    """
+    figure, axes = plots.axes(height=4.0)
+    groups = efficiencies(times).groupby("threads")["speedup"]
+    low, middle, high = (part for _, part in quartiles(groups).items())
+    threads = middle.index.to_numpy()
+    last = threads.max()
+    line = np.linspace(1, last, 200)
+    most = last if paper is None else max(last, paper["threads"].max())
+    axes.plot([1, most], [1, most], color=plots.BLACK, linestyle="--", linewidth=1)
+    axes.annotate("ideal", (most, most), ha="right", va="bottom", fontsize="small")
+    if serial < 1:
+        label = f"{law}'s law for ours, serial fraction {serial:.1%}"
+        axes.plot(line, predicted(law, serial, line), "-.", color=plots.GREY, label=label)
+    axes.fill_between(threads, low, high, color=plots.BLUE, alpha=0.2)
+    ours = {"color": plots.BLUE, "marker": "o", "zorder": 3}
+    axes.plot(threads, middle, label="ours, median and quartiles", **ours)
+    beyond = threads > cores
+    hollow = {"markerfacecolor": "white", "linestyle": "none"}
+    axes.plot(threads[beyond], middle[beyond], **ours, **hollow)
+    if paper is not None:
+        _paper(axes, paper, law)
+    if guess:
+        axes.plot(*guess, "D", markerfacecolor="white", color=plots.BLACK, label="your guess")
+    if measured:
+        axes.plot(*measured, "*", color=plots.BLACK, markersize=12, label="measured now")
+    if last > cores:
+        axes.axvspan(cores, last, color="#F4F4F4", zorder=0)
+        axes.annotate(
+            "oversubscribed: more threads than cores",
+            (cores, 0),
+            (4, 4),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            fontsize="x-small",
+        )
+    if paper is None:
+        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+        axes.set_ylim(0, None)
+    axes.set_xlabel("threads")
+    axes.set_ylabel("times the work of one thread")
+    axes.grid(color="#EEEEEE")
+    axes.legend(frameon=False, fontsize="small", loc="upper left")
+    kind = "the same boards for all" if law == "Amdahl" else "boards grow with threads"
+    axes.set_title(f"{'Strong' if law == 'Amdahl' else 'Weak'} scaling: {kind}")
+    return figure
+
+
+def _paper(axes, paper: pd.DataFrame, law: str) -> None:
+    """Draws the study's whole curve and the law that fits it, on axes that double."""
+    serial = paper_fraction(paper, law)
+    count = np.geomspace(1, paper["threads"].max(), 200)
+    label = f"{law}'s law for the study's, {serial:.1%}"
+    axes.plot(count, predicted(law, serial, count), ":", color=plots.ORANGE, label=label)
+    how = {"marker": "s", "color": plots.ORANGE, "label": "the study's, its own cores"}
+    seaborn.lineplot(data=paper, x="threads", y="speedup", ax=axes, **how)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:g}"))
+
+
+def paper_fraction(paper: pd.DataFrame, law: str) -> float:
+    """Returns the serial fraction that fits the study's whole curve best.
+
+    Args:
+        paper: `threads`, `boards` and `speedup`, beginning with one thread.
+        law: "Amdahl" or "Gustafson".
+    """
+    work = paper["boards"] / paper["boards"].iloc[0]
+    times = paper.assign(num_envs=paper["boards"], repeat=0, seconds=work / paper["speedup"])
+    return serial_fraction(times, law).iloc[0]
+
+
+def draw_lost(table: pd.DataFrame):
+    """Draws the time that a step loses on several threads: repeats, and their medians.
+
+    Args:
+        table: of `rungs_course.nb10_scaling.lost`, with a column `mask` beside.
+    """
+    figure, axes = plots.axes(height=3.6)
+    shown = table.assign(lost=table["lost"] * 1e6)
+    at = {"data": shown, "x": "num_envs", "y": "lost", "hue": "mask"}
+    palette = {"palette": plots.COLORS[: shown["mask"].nunique()]}
+    seaborn.stripplot(**at, **palette, dodge=True, alpha=0.6, legend=False, ax=axes)
+    bars = {"errorbar": None, "linestyle": "none", "marker": "_", "markersize": 20}
+    seaborn.pointplot(**at, **palette, estimator="median", dodge=0.4, **bars, ax=axes)
+    axes.axhline(0, color=plots.BLACK, linewidth=1)
+    axes.set_xlabel("boards")
+    axes.set_ylabel("microseconds lost, a step")
+    axes.get_legend().remove()
+    figure.legend(frameon=False, title="mask", loc="outside right upper")
+    axes.set_title("What a step takes beyond its share of one thread's time")
+    return figure
+
+
+def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int]):
+    """Draws plies per second over the number of boards, one line per rung.
+
+    Args:
+        times: of `rungs_course.nb10_scaling.over_boards`.
+        bytes_per_board: state and outputs of a board of the C++ rungs.
+        caches: bytes by name; where the boards outgrow one, a line says so.
+    """
+    figure, axes = plots.axes(height=4.2)
+    for rung, rows, look in plots.lines(times.groupby("rung", sort=False)):
+        groups = rows.assign(rate=rows["num_envs"] / rows["seconds"]).groupby("num_envs")["rate"]
+        plots.median_line(axes, groups, rung, look)
+    for name, size in caches.items():
+        boards = size / bytes_per_board
+        axes.axvline(boards, color=plots.BLACK, linestyle=":", linewidth=1)
+        axes.annotate(
+            f"{name} full",
+            (boards, 0.02),
+            (2, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            rotation=90,
+            fontsize="x-small",
+        )
+    axes.set_yscale("log")
+    axes.set_ylabel("plies per second")
+    plots.boards_below(axes)
+    axes.set_title("Rungs over the number of boards")
+    return figure
+
+
+def predict_scaling(
+    strong: pd.DataFrame, cores: int, *, seed: int, paper: pd.DataFrame | None = None
+) -> ipywidgets.VBox:
+    """Asks how many times as fast as one thread a rung of the reader's choice is.
+
+    Args:
+        strong: of `rungs_course.nb10_scaling.strong`.
+        cores: how many there are.
+        seed: of the games.
+        paper: `threads` and `speedup` of the study, drawn beside.
+    """
+    within = strong[strong["threads"] <= cores]
+    law = {"law": "Amdahl", "serial": serial_fraction(within, "Amdahl").median()}
+
+    def draw(choice, guess, gain):
+        point = (choice["threads"], gain) if gain else None
+        expected = (choice["threads"], guess)
+        return scaling(strong, cores, **law, paper=paper, guess=expected, measured=point)
+
+    def measure(choice):
+        _, gain = one_point(**choice, mask="bool", seed=seed)
+        return gain
+
+    guess = ipywidgets.BoundedFloatText(1.0, min=0.01, max=1000, step=0.1, description="guess, ×")
+    return predict_first(draw, measure, rung_controls(strong["threads"].unique().tolist()), guess)

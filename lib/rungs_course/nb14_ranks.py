@@ -1,0 +1,221 @@
+"""What learners side by side spend an update on: run on every process, by `measure`."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+import torch
+import torch.distributed as dist
+from torch import nn
+
+import rungs
+from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs._src.train.ppo import Learner
+from rungs._src.train.ranks import Ranks, all_ranks
+from rungs.errors import WorkerDiedError
+
+PARTS = ("generate", "infer", "backward", "wait", "all-reduce")
+
+# What learners that compute side by side do with their gradients.
+EXCHANGES = ("none", "in turn", "overlapped")
+
+# As `python -P` is, so are the processes that torchrun starts.
+_ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
+
+# All-reduces timed together where one is short, and from how many bytes on one is long enough.
+_TOGETHER, _LONG = 10, 2**20
+
+
+def measure(
+    processes: int,
+    *,
+    num_envs: int,
+    alone: Iterable[int],
+    sizes: Iterable[int],
+    repeats: int,
+    warmup: int,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Times updates and all-reduces of 1 to `processes` processes, which take turns.
+
+    Gloo carries the messages over loopback. Each process has a thread of PyTorch and one of C++;
+    those whose turn it isn't are blocked. Updates are those of `PpoSettings`' defaults.
+
+    Returns:
+        Updates: a row per number of processes, of boards, exchange, repeat and part: `processes`,
+        `num_envs` and `positions` (of each process), `messages` and `bytes` (of gradients, in all
+        of an update), `exchange`, `repeat`, `part` (of `PARTS`), `seconds` (mean over the
+        processes). `exchange` is of `EXCHANGES`. "none": each keeps its gradients, as one process
+        alone does, all that they share is the machine, and "wait" is once, until the last has ended
+        its update. "in turn": "backward" stops for each
+        message, to "wait" until all processes have come to it, and "all-reduce" until it is
+        averaged; only there are messages and bytes counted. "overlapped": "backward" has all that
+        goes on at once, as in training.
+
+        Messages: a row per number of processes, size and repeat: `processes`, `bytes`, `repeat`,
+        `seconds`.
+
+    Raises:
+        WorkerDiedError: a process was killed or raised.
+    """
+    settings = {"num_envs": num_envs, "alone": list(alone), "sizes": list(sizes)}
+    settings |= {"repeats": repeats, "warmup": warmup, "seed": seed}
+    with tempfile.TemporaryDirectory() as folder:
+        torchrun = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
+        program = ["-m", "rungs_course.nb14_ranks", folder, json.dumps(settings)]
+        done = subprocess.run(
+            [*torchrun, "--nproc-per-node", str(processes), *program],
+            env=os.environ | _ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            preexec_fn=signalled_at_parents_death(signal.SIGTERM),
+        )
+        if done.returncode:
+            sys.stderr.write(done.stderr)
+            cause = re.search(r"Root Cause.*?rank +: (\d+)", done.stderr, re.DOTALL)
+            raise WorkerDiedError(int(cause[1]) if cause else 0, "died (what it said is above)")
+        names = ("updates", "messages")
+        updates, messages = (pd.read_csv(Path(folder) / f"{name}.csv") for name in names)
+        return updates, messages
+
+
+class _Team(Ranks):
+    """The first `size` processes, learning together."""
+
+    def __init__(self, size: int, group, own, exchange: str):
+        super().__init__()
+        self.size, self._group, self._own, self._exchange = size, group, own, exchange
+
+    def wrap(self, network: nn.Module) -> nn.Module:
+        """Does as `Ranks.wrap`, within the team.
+
+        Where nothing is exchanged too, so that gradients are packed into messages all the same.
+        """
+        group = self._own if self._exchange == "none" else self._group
+        how = {"process_group": group, "find_unused_parameters": True}
+        together = nn.parallel.DistributedDataParallel(network, **how)
+        if self._exchange == "in turn":
+            together.register_comm_hook(self, _Team.average)
+        return together
+
+    def average(self, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+        """DDP's hook: averages some gradients at once."""
+        gradients = bucket.buffer()
+        start = time.perf_counter()
+        dist.barrier(self._group)
+        met = time.perf_counter()
+        dist.all_reduce(gradients, group=self._group)
+        gradients /= self.size
+        self._took.update({"wait": met - start, "all-reduce": time.perf_counter() - met})
+        # With the last of a step DDP sends one more, on its own: which weights have a gradient.
+        self.messages += 1 + bucket.is_last()
+        self.bytes += gradients.nbytes
+        done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
+        done.set_result(gradients)
+        return done
+
+    def learn(self, learner: Learner) -> list[float]:
+        """Learns; returns seconds of an update by `PARTS`, means over the team.
+
+        `messages` and `bytes` are then of that update.
+        """
+        self._took: Counter[str] = Counter()
+        self.messages = self.bytes = 0
+        took = Counter(learner.learn())
+        if self.size > 1 and self._exchange == "none":
+            start = time.perf_counter()
+            dist.barrier(self._group)
+            took["wait"] = time.perf_counter() - start  # type: ignore[assignment]  # a Counter of seconds
+        took["infer"] += took["transfer"]  # on the CPU nothing is transferred
+        took["backward"] -= self._took.total()
+        took.update(self._took)
+        parts = torch.tensor([took[part] for part in PARTS], dtype=torch.float64)
+        if self.size > 1:
+            dist.all_reduce(parts, group=self._group)
+        return (parts / self.size).tolist()
+
+
+def main() -> None:
+    """Runs one of the processes."""
+    folder, settings = sys.argv[1], json.loads(sys.argv[2])
+    torch.set_num_threads(1)
+    warnings.filterwarnings("ignore", "find_unused_parameters=True was specified")
+    with all_ranks("cpu") as ranks:
+        # All processes make all groups, also those that they are not in.
+        groups = {size: dist.new_group(range(size)) for size in range(1, ranks.size + 1)}
+        alone = [dist.new_group([rank]) for rank in range(ranks.size)]
+        frames = {"updates": _time_updates(groups, alone[ranks.rank], settings)}
+        frames["messages"] = _time_messages(groups, settings)
+        if ranks.rank == 0:
+            for name, frame in frames.items():
+                frame.to_csv(Path(folder) / f"{name}.csv", index=False)
+
+
+def _time_updates(groups: dict, own, settings: dict) -> pd.DataFrame:
+    turns = [(1, boards, "none") for boards in [*settings["alone"], settings["num_envs"]]]
+    turns += [
+        (size, settings["num_envs"], exchange)
+        for size in groups
+        if size > 1
+        for exchange in EXCHANGES
+    ]
+    # None of those that this process is not among.
+    learners = [_learner(*turn, groups, own, settings["seed"]) for turn in turns]
+    rows = []
+    for repeat in range(-settings["warmup"], settings["repeats"]):
+        for (size, boards, exchange), found in zip(turns, learners, strict=True):
+            dist.barrier()  # here the others wait
+            if not found:
+                continue
+            learner, team = found
+            positions = boards * learner.settings.num_steps
+            seconds = team.learn(learner)
+            what = (size, boards, positions, team.messages, team.bytes, exchange, repeat)
+            rows += [(*what, *part) for part in zip(PARTS, seconds, strict=True)]
+    names = ["processes", "num_envs", "positions", "messages", "bytes", "exchange", "repeat"]
+    frame = pd.DataFrame(rows, columns=[*names, "part", "seconds"])
+    return frame[frame["repeat"] >= 0]
+
+
+def _learner(size: int, num_envs: int, exchange: str, groups: dict, own, seed: int):
+    """Returns this process's learner and its team, or None where it is none of the first `size`."""
+    rank = dist.get_rank()
+    if rank >= size:
+        return None
+    how = {"opponent": "random", "mask": "bits", "max_plies": 200}
+    env = rungs.make("chess", "cpp", num_envs, seed=seed, first_board=rank * num_envs, **how)
+    team = _Team(size, groups[size], own, exchange)
+    return Learner(env, seed=seed, ranks=team), team
+
+
+def _time_messages(groups: dict, settings: dict) -> pd.DataFrame:
+    rows = []
+    for repeat in range(-settings["warmup"], settings["repeats"]):
+        for size in settings["sizes"]:
+            message = torch.zeros(size // 4)
+            count = 1 if size >= _LONG else _TOGETHER
+            for processes, group in groups.items():
+                dist.barrier()
+                if not 1 < processes > dist.get_rank():
+                    continue
+                dist.barrier(group)
+                start = time.perf_counter()
+                for _ in range(count):
+                    dist.all_reduce(message, group=group)
+                rows.append((processes, size, repeat, (time.perf_counter() - start) / count))
+    frame = pd.DataFrame(rows, columns=["processes", "bytes", "repeat", "seconds"])
+    return frame[frame["repeat"] >= 0]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+"""RLlib on a Ray cluster of two nodes on this machine: training that outlives a runner and a node.
+
+A node is a raylet with processes of its own and one core to give. The learner is in this process;
+each node has one env runner, an actor, which plays boards of its own with the learner's last
+weights and sends what it played. `python -m rungs_course.nb14_ray LOG.csv` has PPO learn
+chess while a runner and then a node are killed and a new one joins, and prints what became of it.
+"""
+
+import contextlib
+import functools
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rungs.errors import UnavailableError, install_hint
+from rungs_course.measure import results
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.turns import timed_rounds
+
+try:
+    import ray
+    from ray.cluster_utils import Cluster
+    from ray.rllib.algorithms.ppo import PPO, PPOConfig
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+
+    from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
+except ImportError as error:
+    raise UnavailableError(f"Ray: {error}: {install_hint('rllib')}") from None
+
+_say = functools.partial(print, flush=True)  # seen as it happens, also in a file
+
+# A core to give, and bytes in which a node's actors leave what others fetch.
+_NODE = {"num_cpus": 1, "object_store_memory": 256 * 2**20, "include_dashboard": False}
+_TRIES = 5  # Ray gives a node half a minute to start, which on a busy machine can be too little
+
+# Queen and rook against a king on its last rank but one: mate takes two moves (1. Qb7+, 2. Ra8#)
+# and is learned in minutes.
+ENDGAME = "8/4k3/R7/1Q6/8/8/8/7K w - - 0 1"
+
+# What happens in which iteration of `lose_parts`; kills come while it is sampled.
+EVENTS = {10: "runner killed", 20: "node killed", 30: "node joined"}
+
+
+class Nodes:
+    """A cluster of two nodes, with a core each to give."""
+
+    def __init__(self) -> None:
+        self._cluster = _started(Cluster, initialize_head=True, head_node_args=_NODE)
+        self._second: Any = None
+        self.join()
+        ray.init(address=self._cluster.address, log_to_driver=False, logging_level="ERROR")
+        self._cluster.wait_for_nodes()
+
+    def join(self) -> None:
+        """Adds the second node."""
+        self._second = _started(self._cluster.add_node, **_NODE)
+
+    def kill(self) -> None:
+        """Kills the second node, and all that runs on it."""
+        self._cluster.remove_node(self._second, allow_graceful=False)
+
+    def close(self) -> None:
+        """Ends the cluster."""
+        ray.shutdown()
+        self._cluster.shutdown()
+
+
+def _started(start: Callable, **how: Any) -> Any:
+    """Starts a node, again where Ray gave it up as too slow.
+
+    Raises:
+        UnavailableError: it was too slow each time.
+    """
+    for _ in range(_TRIES):
+        try:
+            return start(**how)
+        except Exception as error:  # of no type of its own
+            if "timed out during startup" not in str(error):
+                raise
+    raise UnavailableError(f"Ray: no node started within half a minute, in {_TRIES} tries")
+
+
+def ppo(
+    env_runners: int,
+    *,
+    num_envs: int,
+    num_steps: int,
+    seed: int,
+    cores: float = 1,
+    **settings: Any,
+) -> PPO:
+    """Makes a learner in this process with `env_runners` env runners, 0 for none but itself."""
+    boards = num_envs // max(1, env_runners)
+    config = (
+        PPOConfig()
+        .environment(ChessVectorEnv, env_config={"rung": "cpp", "max_plies": 60} | settings)
+        .env_runners(
+            num_env_runners=env_runners,
+            num_envs_per_env_runner=boards,
+            num_cpus_per_env_runner=cores,
+            rollout_fragment_length=num_steps,
+            gym_env_vectorize_mode="vector_entry_point",
+        )
+        .rl_module(
+            rl_module_spec=RLModuleSpec(
+                module_class=MaskedPPOModule, model_config={"fcnet_hiddens": [256, 256]}
+            )
+        )
+        .training(
+            train_batch_size_per_learner=num_envs * num_steps,
+            minibatch_size=num_envs * num_steps // 8,
+            num_epochs=2,
+            lr=1e-3,
+            entropy_coeff=0.01,
+            lambda_=0.95,
+        )
+        # A runner that is gone is asked for again, and waited for by nobody.
+        .fault_tolerance(
+            restart_failed_env_runners=True,
+            delay_between_env_runner_restarts_s=1.0,
+            env_runner_health_probe_timeout_s=5.0,
+        )
+        .debugging(seed=seed, log_level="ERROR")
+    )
+    return config.build_algo()
+
+
+def lose_parts(
+    iterations: int,
+    *,
+    num_envs: int = 64,
+    num_steps: int = 32,
+    seed: int = 0,
+    events: dict[int, str] = EVENTS,
+    say: Callable[[str], object] = _say,
+) -> pd.DataFrame:
+    """Trains on two nodes, from `ENDGAME`, while parts of them are killed.
+
+    Returns:
+        A row per iteration: `iteration`, `event`, `seconds`, `steps` (played in it and learned
+        from), `steps_in_all`, `episodes`, `result` (RLlib's mean over the last 100 episodes), and
+        `runners`, how many were healthy at its end.
+    """
+    rows: list[dict[str, Any]] = []
+    processes: list[int] = []
+    with contextlib.closing(Nodes()) as nodes:
+        how = {"num_envs": num_envs, "num_steps": num_steps, "seed": seed}
+        algorithm = ppo(2, **how, start_fens=[ENDGAME], max_plies=20)
+        kills = {
+            "runner killed": lambda: os.kill(processes[-1], signal.SIGKILL),
+            "node killed": nodes.kill,
+        }
+        steps_before = 0
+        for iteration in range(1, iterations + 1):
+            processes = _processes(algorithm)
+            event = events.get(iteration, "")
+            if event == "node joined":
+                nodes.join()
+            timers = [threading.Timer(0.2, kills[event])] if event in kills else []
+            for timer in timers:
+                timer.start()
+            start = time.perf_counter()
+            seen = algorithm.train()["env_runners"]
+            seconds = time.perf_counter() - start
+            for timer in timers:
+                timer.join()
+            steps = int(seen["num_env_steps_sampled_lifetime"])
+            rows.append(
+                {
+                    "iteration": iteration,
+                    "event": event,
+                    "seconds": seconds,
+                    "steps": steps - steps_before,
+                    "steps_in_all": steps,
+                    "episodes": int(seen.get("num_episodes", 0)),
+                    "result": float(seen.get("episode_return_mean", float("nan"))),
+                    "runners": algorithm.env_runner_group.num_healthy_remote_workers(),
+                }
+            )
+            steps_before = steps
+            say(_line(rows[-1]))
+        algorithm.stop()
+    return pd.DataFrame(rows)
+
+
+def race(
+    *,
+    num_envs: int,
+    num_steps: int,
+    repeats: int,
+    warmup: int,
+    seed: int,
+    runners: Sequence[int] = (0, 1, 2),
+) -> pd.DataFrame:
+    """Times updates of PPO whose boards are in this process, on one node's runner, or on two's.
+
+    Returns:
+        A row per number of runners and repeat: `runners`, `repeat`, `positions`, `seconds`, and
+        `sampling`, the seconds of them in which boards were played.
+    """
+    rows = []
+    with contextlib.closing(Nodes()):
+        # Only one of them works at a time, but all are there: three actors on two cores.
+        learners = {
+            count: ppo(count, num_envs=num_envs, num_steps=num_steps, seed=seed, cores=0.5)
+            for count in runners
+        }
+        try:
+            racers = {count: functools.partial(_update, each) for count, each in learners.items()}
+            for count, repeat, (seconds, sampling) in timed_rounds(
+                racers, repeats=repeats, warmup=warmup
+            ):
+                rows.append((count, repeat, num_envs * num_steps, seconds, sampling))
+        finally:
+            for each in learners.values():
+                each.stop()
+    return pd.DataFrame(rows, columns=["runners", "repeat", "positions", "seconds", "sampling"])
+
+
+def table(updates: pd.DataFrame) -> pd.DataFrame:
+    """Returns what an update takes by how many env runners there are.
+
+    Returns:
+        A row per number of runners: `runners`, `seconds` (the median over repeats), `rate`
+        (positions per second, likewise), `sampling` (the share of the time in which boards were
+        played), and `gain` (how many times as fast as without a runner, each repeat's own ratio,
+        their median), with its quartiles `low` and `high`.
+    """
+    wide = updates.pivot(index="repeat", columns="runners", values="seconds")
+    gains = (1 / wide).mul(wide[0], axis=0).melt(ignore_index=False, value_name="gain")
+    result: Any = quartiles(gains.groupby("runners")["gain"], "gain")
+    medians = updates.groupby("runners")[["seconds", "sampling", "positions"]].median()
+    result["seconds"] = medians["seconds"]
+    result["rate"] = medians["positions"] / medians["seconds"]
+    result["sampling"] = medians["sampling"] / medians["seconds"]
+    columns = ["runners", "seconds", "rate", "sampling", "gain", "low", "high"]
+    return result.reset_index()[columns]
+
+
+def _update(algorithm: PPO) -> tuple[float, float]:
+    start = time.perf_counter()
+    seen = algorithm.train()
+    seconds = time.perf_counter() - start
+    return seconds, float(seen["timers"]["env_runner_sampling_timer"])
+
+
+def _processes(algorithm: PPO) -> list[int]:
+    """Returns the processes of the env runners that answer."""
+    return algorithm.env_runner_group.foreach_env_runner(
+        lambda runner: os.getpid(), local_env_runner=False, timeout_seconds=5
+    )
+
+
+def _line(row: dict[str, Any]) -> str:
+    event = f", {row['event']}" if row["event"] else ""
+    runners = f"{row['runners']} runner{'' if row['runners'] == 1 else 's'}"
+    return (
+        f"iteration {row['iteration']}: {row['steps']} steps, {row['episodes']} episodes, result "
+        f"{row['result']:+.3f}, {row['seconds']:.1f} s, {runners}{event}"
+    )
+
+
+if __name__ == "__main__":
+    how: dict[str, Any] = {"num_envs": 64, "num_steps": 32}
+    log = lose_parts(40, **how)
+    if len(sys.argv) > 1:
+        results.save(log, Path(sys.argv[1]), how)

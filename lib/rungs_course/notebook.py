@@ -1,0 +1,440 @@
+"""What every notebook has: its run, sentences with numbers, guesses, and the code it is about."""
+
+import ast
+import contextlib
+import datetime
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import filelock
+import ipywidgets
+import pandas as pd
+import platformdirs
+from IPython.core.getipython import get_ipython
+from IPython.display import HTML, Markdown, display
+from matplotlib.figure import Figure
+
+from rungs._src.core.atomic import atomic_write
+from rungs._src.machine import describe
+from rungs.errors import ConfigurationError
+from rungs_course import paths
+from rungs_course.measure import results
+from rungs_course.measure.disturbance import disturbances, usage
+from rungs_course.measure.noise import Factor
+from rungs_course.plots import ratio
+from rungs_course.widgets import WHOLE_LABEL
+
+
+def say(text: str) -> None:
+    """Shows a paragraph of Markdown below a cell."""
+    display(Markdown(text))
+
+
+def in_words(factor: Factor) -> str:
+    """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is but noise."""
+    text = f"{ratio(factor.middle)} ({factor.low:.3g} to {factor.high:.3g})"
+    if not factor.judged:
+        return f"{text}, too few repeats to tell noise"
+    return text if factor.beyond() else f"{text}, within the noise of this run"
+
+
+def live() -> Callable[[str], None]:
+    """Shows a line below a cell, which is replaced when the function returned is given another."""
+    shown = display(Markdown(""), display_id=True)
+
+    def replace(text: str) -> None:
+        if shown:  # nothing is shown outside a notebook
+            shown.update(Markdown(text))
+
+    return replace
+
+
+_ACROSS: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20}
+_MEASURING = 1.0  # seconds: cells that take less only write or draw
+
+
+class NotebookRun:
+    """Watches each cell of a notebook for what else used the processor while it measured.
+
+    It says at the top of the notebook that the run was disturbed, as soon as it was. What is
+    concluded then, and which figure a reader is to believe, goes through `judge` and `figure`.
+
+    Args:
+        notebook: its number, "07", with which the names of its tables begin.
+        root: of the source tree, for recorded tables.
+    """
+
+    def __init__(self, notebook: str, root: Path = paths.ROOT):
+        self._notebook, self._root = notebook, root
+        self._top = live()
+        self._all: dict[str, float] = {}  # the worst of each kind
+        self._current: dict[str, float] = {}  # of the measurements that the next figures are of
+        self._figure_shown = False
+        self._crowded = False
+        self._before = usage()
+        if shell := get_ipython():
+            shell.events.register("pre_run_cell", self._begin)
+            shell.events.register("post_run_cell", self._end)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether the last measurements were disturbed."""
+        self._end()
+        return bool(self._current)
+
+    @contextlib.contextmanager
+    def crowded(self) -> Iterator[None]:
+        """Says that what the block measures has more threads or processes than there are cores.
+
+        That they take cores from each other then counts as no disturbance.
+        """
+        self._end()
+        self._crowded = True
+        try:
+            yield
+            self._end()
+        finally:
+            self._crowded = False
+
+    def judge(self, factor: Factor, *, larger: str, smaller: str, than: float = 1.0) -> str:
+        """Returns what a factor shows: the one way in which a notebook's text may depend on it.
+
+        Args:
+            factor: of two that took turns.
+            larger: the sentence where it is larger than `than`, beyond its noise.
+            smaller: the sentence where it is smaller, beyond its noise.
+            than: what it is compared with.
+
+        Returns:
+            `larger`, `smaller`, or that this run does not tell, with the reason; then it names
+            neither a difference nor its absence.
+        """
+        if self.disturbed:
+            return "This run was disturbed, so it does not tell."
+        if not factor.judged:
+            return "There are too few repeats to tell, or one of them is no number."
+        if not factor.beyond(than):
+            return "This run does not tell: its noise is larger."
+        return larger if factor.middle > than else smaller
+
+    def figure(
+        self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
+    ) -> Figure:
+        """Shows a figure of this run; where it was disturbed also the recorded one, below it.
+
+        Args:
+            table: the name of the file that `frame` is saved as, without number and ending.
+            draw: makes the figure from a table of that form, and from `others` by their names.
+            frame: what this run measured.
+            **others: further tables, by the names of their files.
+
+        Returns:
+            This run's figure.
+        """
+        disturbed, figure = self.disturbed, draw(frame, **others)
+        self._figure_shown = True
+        if not disturbed:
+            display(figure)
+            self._before = usage()  # drawing is no measurement
+            return figure
+        figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_ACROSS)
+        display(figure)
+        why = _listed(self._current)
+        say(f"*This run was disturbed: {why}.*")
+        self.recorded(table, draw, frame, **others)
+        self._before = usage()
+        return figure
+
+    def recorded(
+        self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
+    ) -> None:
+        """Shows the recorded figure of what this run measured; arguments as of `figure`."""
+        tables = self._recorded({table: frame, **others})
+        if tables is None:
+            say("*No run of this figure is recorded.*")
+            return
+        facts = tables[table].attrs["provenance"]
+        try:
+            where = f"{describe.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
+            figure = draw(tables.pop(table), **tables)
+        except (KeyError, IndexError, ValueError) as error:  # as what this size's boards are not of
+            say(f"*What is recorded can't be drawn so: {type(error).__name__}, {error}.*")
+        else:
+            say(f"*As recorded on {where}:*")
+            display(figure)
+
+    def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
+        """Returns recorded tables of these forms: of this kind of machine, or else of another."""
+        for folder in results.recorded_folders(self._root):
+            files = {name: folder / f"{self._notebook}_{name}.csv" for name in like}
+            if all(file.exists() for file in files.values()):
+                tables = {name: results.load(file) for name, file in files.items()}
+                if all(set(like[name].columns) <= set(tables[name].columns) for name in like):
+                    return tables
+        return None
+
+    def _begin(self, *_) -> None:
+        self._before = usage()
+
+    def _end(self, *_) -> None:
+        """Ends a measurement and begins the next."""
+        after = usage()
+        found = disturbances(self._before, after, threads_share_cores=self._crowded)
+        measured = after.at - self._before.at > _MEASURING
+        self._before = after
+        if measured and self._figure_shown:
+            self._current, self._figure_shown = {}, False
+        if not found:
+            return
+        for worst in (self._current, self._all):
+            worst.update({what: max(much, worst.get(what, 0)) for what, much in found.items()})
+        self._top(
+            f"**This run was disturbed**: at worst {_listed(self._all)}. Figures of what was "
+            "disturbed say so, recorded ones stand below them, and nothing is concluded from it."
+        )
+
+
+def _listed(found: dict[str, float]) -> str:
+    return "; ".join(what.format(much) for what, much in found.items())
+
+
+class Guesses:
+    """The guesses of one notebook. They are kept in the reader's own folder.
+
+    Args:
+        notebook: its number, "07".
+        file: where guesses are kept; by default in this user's folder.
+
+    Raises:
+        ConfigurationError: the file holds something else.
+    """
+
+    def __init__(self, notebook: str, file: Path | None = None):
+        self._notebook = notebook
+        self._file = file or Path(platformdirs.user_data_dir("rungs"), "guesses.json")
+        self._asked: dict[str, tuple[str, str]] = {}
+        self._read()
+
+    def ask(self, name: str, question: str, unit: str) -> ipywidgets.VBox:
+        """Asks for a number, before it is measured.
+
+        Args:
+            name: by which `beside` is told what came out.
+            question: a sentence.
+            unit: of the answer, "×", "plies/s" or "%".
+        """
+        self._asked[name] = question, unit
+        kept = self._read().get(name)
+        number = ipywidgets.Text(
+            value=f"{kept['guess']:g}" if kept else "",
+            placeholder="a number, then Enter",
+            description=f"your guess, {unit}",
+            style=WHOLE_LABEL,
+            continuous_update=False,
+        )
+        answer = ipywidgets.Label()
+
+        def on_guess(change):
+            try:
+                value = float(change["new"].replace(",", ""))
+            except ValueError:
+                value = math.nan
+            if not math.isfinite(value):
+                answer.value = f"{change['new']!r} is no number"
+                return
+            self._keep(name, value)
+            answer.value = "Kept. What came out stands beside it at the end."
+
+        number.observe(on_guess, "value")
+        line = ipywidgets.HBox([number, answer], layout={"flex_flow": "row wrap"})
+        return ipywidgets.VBox([ipywidgets.Label(question), line])
+
+    def beside(self, **measured: float) -> HTML:
+        """Shows all that was asked, what was guessed, and what came out.
+
+        Args:
+            measured: by the names that `ask` was given.
+
+        Raises:
+            ConfigurationError: something was asked and not measured, or the other way round.
+        """
+        table = self.table(**measured)
+        return HTML(table.to_html(index=False, border=0))
+
+    def table(self, **measured: float) -> pd.DataFrame:
+        """Returns what `beside` shows: a row per question, "guessed", "measured" and "off by"."""
+        if measured.keys() != self._asked.keys():
+            different = measured.keys() ^ self._asked.keys()
+            raise ConfigurationError(f"asked or measured, but not both: {', '.join(different)}")
+        kept, rows = self._read(), []
+        for name, (question, unit) in self._asked.items():
+            value = float(measured[name])
+            guess = kept[name]["guess"] if name in kept else None
+            rows.append(
+                {
+                    "question": question,
+                    "guessed": "no guess" if guess is None else _shown(guess, unit),
+                    "measured": _shown(value, unit),
+                    "off by": "" if guess is None else _off(guess, value, unit),
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def _read(self) -> dict[str, dict]:
+        """Returns this notebook's guesses by name."""
+        return self._all().get(self._notebook, {})
+
+    def _all(self) -> dict[str, dict]:
+        if not self._file.exists():
+            return {}
+        try:
+            kept = json.loads(self._file.read_text())
+            numbers = [each["guess"] for book in kept.values() for each in book.values()]
+        except (ValueError, AttributeError, TypeError, KeyError):
+            numbers = [None]
+        if not all(isinstance(number, int | float) for number in numbers):
+            raise ConfigurationError(f"{self._file} holds no guesses; move it away")
+        return kept
+
+    def _keep(self, name: str, value: float) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(f"{self._file}.lock"):
+            kept = self._all()
+            date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+            kept.setdefault(self._notebook, {})[name] = {"guess": value, "date": date}
+            with atomic_write(self._file) as unfinished:
+                unfinished.write_text(json.dumps(kept, indent=1))
+
+
+def _shown(value: float, unit: str) -> str:
+    number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{number}{'' if unit in '×%' else ' '}{unit}"
+
+
+def _off(guess: float, value: float, unit: str) -> str:
+    """Says how far off: of a share in points, of anything else as a factor."""
+    if unit == "%":
+        return f"{abs(guess - value):.3g} points too {'high' if guess > value else 'low'}"
+    if guess <= 0 or value <= 0:
+        return _shown(abs(guess - value), unit)
+    return f"{max(guess / value, value / guess):.3g}× too {'high' if guess > value else 'low'}"
+
+
+# JupyterLab wraps the code of outputs at the panel's edge, within words too.
+_UNWRAPPED = (
+    "<style>div.jp-RenderedMarkdown.jp-OutputArea-output pre, "
+    "div.jp-RenderedMarkdown.jp-OutputArea-output pre code "
+    "{ white-space: pre; word-break: normal; overflow-x: auto; }</style>"
+)
+_LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".py": "python"}
+
+
+def source(file: str, *names: str) -> Markdown:
+    """Shows functions, classes or structs of a file as they stand there, with what is written above
+    them, and a link to the file.
+
+    Args:
+        file: from the root of the source tree, "cpp/rungs/batch.hpp" or "lib/rungs/chess.py".
+        *names: which, in the order of the page: "step", or "Batch.step" for one inside another; the
+            whole file where none is given. Of C++ functions with the same name, all are shown.
+
+    Raises:
+        ConfigurationError: no such file, not C++ or Python, or nothing of that name is defined
+            there.
+    """
+    path = paths.ROOT / file
+    language = _LANGUAGES.get(path.suffix)
+    if not language or not path.is_file():
+        raise ConfigurationError(f"no C++ or Python file {file!r} in {paths.ROOT}")
+    lines = path.read_text().splitlines()
+    find = _in_python if language == "python" else _in_cpp
+    parts = [find(lines, name, file) for name in names] or ["\n".join(lines)]
+    code = "\n\n".join(parts)
+    return Markdown(f"{_UNWRAPPED}\n\n```{language}\n{code}\n```\n\n*{_link(path)}*")
+
+
+def _link(path: Path) -> str:
+    place = path.relative_to(paths.ROOT).as_posix()
+    return f"[{place}](../{place})"
+
+
+def _missing(name: str, file: str) -> ConfigurationError:
+    return ConfigurationError(f"{file} defines no {name!r}")
+
+
+def _in_python(lines: list[str], name: str, file: str) -> str:
+    """Returns the lines of a function or class, with its decorators, moved to the left margin."""
+    inside: Iterable[ast.AST] = ast.parse("\n".join(lines)).body
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for part in name.split("."):
+        found = [node for node in inside if isinstance(node, kinds) and node.name == part]
+        if not found:
+            raise _missing(name, file)
+        inside = found[0].body
+    first = min(node.lineno for node in [found[0], *found[0].decorator_list])
+    return _flush(_with_comment(lines, first - 1, "#") + lines[first - 1 : found[0].end_lineno])
+
+
+def _in_cpp(lines: list[str], name: str, file: str) -> str:
+    """Returns the lines of every definition of a name, each from its comment to its last brace."""
+    *scopes, own = name.split(".")
+    low, high = 0, len(lines)
+    for scope in scopes:
+        low, high = next(iter(_definitions(lines, scope, low, high)), (0, 0))
+    found = list(_definitions(lines, own, low, high))
+    if not found:
+        raise _missing(name, file)
+    parts = []
+    for first, end in found:
+        while re.match(r"\s*(template|requires|__global__)\b", lines[first - 1]):
+            first -= 1
+        parts.append(_flush(_with_comment(lines, first, "//") + lines[first:end]))
+    return "\n\n".join(parts)
+
+
+def _definitions(lines: list[str], name: str, low: int, high: int):
+    """Yields first line and end of what clang-format's layout shows to be defined."""
+    word = re.escape(name)
+    function = re.compile(rf"^(?!\s*(?:return\b|else\b|//))[\w:<>,&*\s\[\]\"]*[\s*&]{word}\(")
+    kinds = "struct|class|enum class|concept|namespace"
+    record = re.compile(rf"^\s*(?:{kinds})\s+(?:alignas\(\w+\)\s+)?{word}\b")
+    alias = re.compile(rf"^\s*(?:(?:inline |static )?constexpr\b.*\b{word}\b.*=|using {word} =)")
+    at = low
+    while at < high:
+        if not any(kind.match(lines[at]) for kind in (function, record, alias)):
+            at += 1
+            continue
+        end = _end(lines, at, high)
+        if end:
+            yield at, end
+        at = end or at + 1
+
+
+def _end(lines: list[str], first: int, high: int) -> int | None:
+    """Returns the line after a definition; None where it is but a declaration or a call."""
+    depth, opened = 0, False
+    for at in range(first, high):
+        bare = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])\'|//.*', "", lines[at])
+        depth += sum(bare.count(c) for c in "({[") - sum(bare.count(c) for c in ")}]")
+        opened |= "{" in bare or "=" in bare
+        if depth == 0 and re.search(r"[;}]\s*$", bare):
+            return at + 1 if opened else None
+    return None
+
+
+def _with_comment(lines: list[str], first: int, mark: str) -> list[str]:
+    """Returns the lines of the comment that stands right above a line."""
+    start = first
+    while start and lines[start - 1].strip().startswith(mark):
+        start -= 1
+    return lines[start:first]
+
+
+def _flush(lines: list[str]) -> str:
+    """Moves lines to the left margin as a whole."""
+    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+    return "\n".join(line[margin:] for line in lines)

@@ -1,0 +1,383 @@
+"""What pages take from recorded results: README, docs, and the page of machines."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from rungs._src.machine.describe import in_words, slug_of
+from rungs._src.registry import rungs_of
+from rungs._src.train.ppo import PARTS
+from rungs_course import nb03_cpp, nb07_ladder
+from rungs_course import nb11_full_system as nb11
+from rungs_course import nb16_search as nb16
+from rungs_course.measure import results
+from rungs_course.measure.noise import Factor, factor_apart
+from rungs_course.plots import duration, ratio, save_figure, speed
+from rungs_course.studies.learners import until
+from rungs_course.tables import OWN_JOB, ladder_table, markdown
+
+# The files that its sections are made of.
+NEEDED = ("07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv")
+_PICTURE = Path("figures") / "ladder.png"
+# What else there is of some machines.
+_TRAINED = "15_metrics.csv"
+_STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
+_SELF_PLAY, _CURVE = "16_evaluations.csv", Path("figures") / "elo.png"
+_LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
+_UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
+PAGES = (Path("README.md"), Path("docs") / "selfplay.md", Path("docs") / "training.md")
+_ROWS = 6  # of the table of self-play
+# Our rung `python`: what is gained over it is the ladder's to say.
+_OURS = "python-chess"
+_LEFT_OUT = (
+    "Not shown here, as no run that is kept has recorded it: [notebook {}]({}) shows it for your "
+    "machine.\n"
+)
+
+
+def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dict[str, str]:
+    """Returns the generated sections of all `PAGES`, as Markdown, by name.
+
+    Args:
+        root: the repository.
+        recorded: a folder of `data/recorded/`, relative to `root`.
+        machine: its machine, as of `rungs.machine.describe`.
+        usable: the names of its tables that may be shown, among them all of `NEEDED`. Sections made
+            of others say that they are left out.
+    """
+    tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
+    where = in_words(machine)
+    made = {
+        "ladder": _ladder(tables, recorded, machine),
+        "peers": _peers(tables["12_gains.csv"], tables["12_rules.csv"], recorded, where),
+        "steps": _LEFT_OUT.format("03", "notebooks/03_cpp.ipynb"),
+        "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
+        "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
+    }
+    if _STEPS in tables:
+        made["steps"] = _steps(tables[_STEPS], recorded)
+    if _SELF_PLAY in tables:
+        made["self-play"] = _self_play(tables[_SELF_PLAY], recorded, where)
+    if _WINS in tables:
+        made["learners-measured"] = _learners(
+            tables[_LEARNERS], tables[_UPDATES], tables[_WINS], recorded, where
+        )
+    return made
+
+
+def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
+    """Puts a machine's recorded results into `PAGES`, where they are, and their figures.
+
+    Args:
+        root, recorded, machine, usable: as of `sections`. Figures of what is left out are removed.
+    """
+    tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
+    for picture in (_WATERFALL, _CURVE, _WON):
+        (root / picture).unlink(missing_ok=True)
+    bound = float(tables["07_ladder.csv"].attrs["provenance"]["floor_plies_per_second"])
+    save_figure(nb07_ladder.draw_ladder(_raced(tables), bound), root / _PICTURE)
+    if _STEPS in tables:
+        bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
+        save_figure(nb03_cpp.draw_waterfall(tables[_STEPS], bound), root / _WATERFALL)
+    if _SELF_PLAY in tables:
+        save_figure(nb16.draw_ratings_over_time(tables[_SELF_PLAY]), root / _CURVE)
+    if _WINS in tables:
+        save_figure(nb11.draw_wins(tables[_WINS], over="seconds"), root / _WON)
+    made = sections(root, recorded, machine, usable)
+    for page in (root / page for page in PAGES if (root / page).exists()):
+        page.write_text(_filled(page.read_text(), made))
+
+
+def _shown(usable: set[str]) -> list[str]:
+    learners = (_LEARNERS, _UPDATES, _WINS)
+    optional = [_TRAINED, _STEPS, _SELF_PLAY]
+    optional += learners if usable.issuperset(learners) else ()
+    return [*NEEDED, *(name for name in optional if name in usable)]
+
+
+def _raced(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Returns the ladder's table of the boards and masks that 07 chose, from its race."""
+    race, facts = tables["07_race.csv"], tables["07_ladder.csv"].attrs["provenance"]
+    boards = int(facts["num_envs"])
+    alike = (race["num_envs"] == boards) & (race["mask"] == facts["mask"])
+    return ladder_table(race[alike], rest_of_batch=0.0, num_envs=boards)  # training is 15's
+
+
+def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
+    """Returns how many times as fast as behind the first rung training is behind each."""
+    times = metrics[list(PARTS)].sum(axis=1).groupby(metrics["rung"], sort=False)
+    first = times.get_group(metrics["rung"].iloc[0])
+    return {rung: factor_apart(first, own) for rung, own in times}
+
+
+def _with_noise(middle: float, low: float, high: float) -> str:
+    """Writes a factor with its interval, both to three digits: "1,238× (1,168 to 1,413)"."""
+    ends = (ratio(end).removesuffix("×") for end in (low, high))
+    return f"{ratio(middle)} ({' to '.join(ends)})"
+
+
+def _filled(text: str, made: dict[str, str]) -> str:
+    for name, section in made.items():
+        marked = re.compile(rf"(<!-- {name} -->\n).*(<!-- /{name} -->)", re.DOTALL)
+        text = marked.sub(lambda match, section=section: match[1] + section + match[2], text)  # type: ignore[misc]
+    return text
+
+
+def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> str:
+    facts, table = tables["07_ladder.csv"].attrs["provenance"], _raced(tables)
+    first, best = table.iloc[0], table.loc[table["absolute_speedup"].idxmax()]
+    implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
+    columns = {
+        "Rung": table["rung"].map("`{}`".format),
+        "Implementation": table["rung"].map(implementations),
+        f"Times as fast as `{first['rung']}`": [
+            "1×"
+            if row.rung == first["rung"]
+            else _with_noise(row.absolute_speedup, row.speedup_low, row.speedup_high)
+            for row in table.itertuples()
+        ],
+    }
+    training = ""
+    if _TRAINED in tables:
+        trained = _trained(tables[_TRAINED])
+        learnt = tables[_TRAINED].attrs["provenance"]
+        columns["Training, measured"] = [
+            "1×"
+            if rung == first["rung"]
+            else _with_noise(trained[rung].middle, trained[rung].low, trained[rung].high)
+            if rung in trained
+            else "not run"
+            for rung in table["rung"]
+        ]
+        training = (
+            f" *Training* is an update of PPO with the learner `{learnt['learner']}` and "
+            f"{learnt['num_envs']} boards ([notebook 15](notebooks/15_training.ipynb), "
+            f"[data]({(recorded / _TRAINED).as_posix()})), of runs one after the other, by medians:"
+            " the learner's own work, which no environment can make faster, is in it."
+        )
+    flops = machine.get("flops_per_cycle")
+    told = f", which does {flops:g} float32 operations per cycle" if flops else ""
+    said = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
+    race = tables["07_race.csv"]
+    return (
+        f"![The ladder, how many times as fast as {first['rung']} each rung is: {', '.join(said)}.]"
+        f"({_PICTURE})\n\n"
+        f"The tables of this page are of one machine, {in_words(machine)}{told} "
+        f"([record]({(recorded / 'record.json').as_posix()})). "
+        f"There the rung `{best['rung']}` plays "
+        f"**{ratio(best['absolute_speedup']).removesuffix('×')} times as many moves a second** as "
+        f"`{first['rung']}`, which plays {speed(first['plies_per_second']).removesuffix('/s')} "
+        "plies a second:\n\n"
+        f"{markdown(pd.DataFrame(columns))}\n\n"
+        f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, {facts['date'][:10]} "
+        f"([data]({(recorded / '07_race.csv').as_posix()})). Each factor is the median of the "
+        f"ratios of {race['repeat'].nunique()} repeats in turns, with its interval; "
+        f"`{', '.join(OWN_JOB)}` raced in a job of its own and is compared by medians.{training}\n"
+    )
+
+
+def _steps(frame: pd.DataFrame, recorded: Path) -> str:
+    ideas = frame.iloc[2:-1]  # versions in C++
+    best = ideas.loc[ideas["relative"].idxmax()]
+    table = pd.DataFrame(
+        {
+            "One step of chess": frame["idea"],
+            "Times as fast as the row above": frame["relative"].map(ratio),
+        }
+    )
+    return (
+        f"![The time of a ply from Python to C++, idea by idea.]({_WATERFALL})\n\n"
+        f"From `python` to `cpp`, one idea at a time: {len(ideas)} versions in C++ of the same "
+        f"step, of which *{best['idea']}* gains most, {ratio(best['relative'])} "
+        f"([notebook 03](notebooks/03_cpp.ipynb), "
+        f"[data]({(recorded / _STEPS).as_posix()})). It is a race of its own, over other games "
+        "than the ladder's.\n\n"
+        f"{markdown(table)}\n"
+    )
+
+
+def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str) -> str:
+    facts = gains.attrs["provenance"]
+    gains = gains[gains["peer"] != _OURS]
+    least = gains.loc[gains.groupby("peer", sort=False)["gain"].idxmin()]
+    project = least["peer"].str.split(",").str[0]
+    wrong = rules[rules["disagreements"] > 0].groupby("peer")["rule"].agg(", ".join)
+    table = pd.DataFrame(
+        {
+            "Chess environment": least["peer"],
+            "Its plies per second": least["its rate"].map(speed),
+            "Rungs, the same outputs": least["our rate"].map(speed),
+            "Times as fast": least["gain"].map(ratio),
+            "Rules it reads otherwise": project.map(wrong).fillna("none seen"),
+        }
+    )
+    return (
+        f"{markdown(table)}\n\n"
+        f"One core each, of {where}, {facts['date'][:10]}, each with the number of "
+        "boards that suits it best. Where several of our outputs can be compared, the row is of "
+        "those that gain least. *Rules*: where python-chess says otherwise, which is our rung "
+        "`python` of the ladder above. "
+        f"[Notebook 12](notebooks/12_peers.ipynb) says what each step includes "
+        f"([data]({(recorded / NEEDED[1]).as_posix()})).\n"
+    )
+
+
+def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
+    facts = frame.attrs["provenance"]
+    # Twice as long from row to row, back from the last.
+    wanted = [frame["seconds"].iloc[-1] / 2**k for k in range(_ROWS - 1)]
+    rows = frame.loc[sorted({0, *((frame["seconds"] - each).abs().idxmin() for each in wanted)})]
+    beside = {"random": "Random play", "stockfish": "Stockfish, weakest"}
+    table = pd.DataFrame(
+        {
+            "After": (rows["seconds"] / 60).map("{:.1f} min".format),
+            "Positions": rows["positions"].map("{:,.0f}".format),
+            "Elo": [
+                f"{elo:.0f} ({low:.0f} to {high:.0f})"
+                for elo, low, high in rows[["elo", "low", "high"]].to_numpy()
+            ],
+        }
+        | {told: rows[name].map("{:.2f}".format) for name, told in beside.items() if name in rows}
+        | {"Search adds": rows["search_gain"].map("{:+.0f}".format)}
+    )
+    return (
+        "![Elo of self-play over time with its interval, and points per game against random play "
+        f"and Stockfish.](../{_CURVE})\n\n"
+        f"From the rules alone, on {where}, {facts['simulations']} simulations a move, "
+        f"{facts['date'][:10]}; evaluations took no part of the time. Elo is above random play, "
+        "with a 95 % interval; the next columns are points per game (a game that is cut short "
+        "counts as a draw); *search adds* is Elo above the same network without search "
+        f"([notebook 16](../notebooks/16_search.ipynb), "
+        f"[data](../{(recorded / _SELF_PLAY).as_posix()})).\n\n"
+        f"{markdown(table)}\n"
+    )
+
+
+def _learners(
+    frame: pd.DataFrame, updates: pd.DataFrame, curves: pd.DataFrame, recorded: Path, where: str
+) -> str:
+    facts, ended = frame.attrs["provenance"], list(until(curves, 0.9).itertuples())
+    won = {row.learner: f"{row.wins:.1%} ({row.low:.1%} to {row.high:.1%})" for row in ended}
+    until_90 = {
+        row.learner: f"{row.seconds:.0f} s, {row.reached} of {row.seeds} seeds"
+        for row in ended
+        if row.reached
+    }
+    parts = frame[["generate", "infer", "backward"]].map(duration).agg(", ".join, axis=1)
+    in_float32 = ~frame["learner"].str.contains("bfloat16")
+    table = pd.DataFrame(
+        {
+            "Learner": frame["learner"].map("`{}`".format),
+            "Times the reference": frame["gain"].map(ratio),
+            "Of float32's peak": frame["share"].map("{:.1%}".format).where(in_float32, "another's"),
+            "Generating, inferring, learning": parts,
+            "90 % of games won after": frame["learner"].map(until_90).fillna(""),
+            "Won in the end": frame["learner"].map(won).fillna(""),
+        }
+    )
+    return (
+        "![Games won against random play over seconds, a line per seed and learner.]"
+        f"(../{_WON})\n\n"
+        f"On {where}, {facts['date'][:10]}, updates of "
+        f"{updates['positions'].iloc[0]:,} steps, all learners in turns, medians; the reference, "
+        f"`{frame['learner'].iloc[0]}`, learns from {frame['steps_per_second'].iloc[0]:,.0f} steps "
+        f"a second; curves of "
+        f"{curves['steps'].max():,} steps, of seeds the median time and the mean share with a 95 % "
+        f"interval ([notebook 11](../notebooks/11_full_system.ipynb), "
+        f"[data](../{(recorded / _LEARNERS).as_posix()})).\n\n"
+        f"{markdown(table)}\n"
+    )
+
+
+_LADDER, _GAINS = "07_ladder.csv", "12_gains.csv"
+_PAGE = Path("docs") / "machines.md"
+_SECTION = re.compile(r"(<!-- machines -->\n).*(<!-- /machines -->)", re.DOTALL)
+
+
+def write_machines(root: Path) -> None:
+    """Puts the recorded machines into `docs/machines.md`, where that is there."""
+    page = root / _PAGE
+    if page.exists():
+        page.write_text(filled(page.read_text(), root))
+
+
+def filled(page: str, root: Path, run: Path | None = None) -> str:
+    """Returns the page of machines with its table.
+
+    Args:
+        page: its text, with a place for it.
+        root: of the source tree.
+        run: the folder of the reader's run, to stand beside the recorded ones.
+    """
+    made = side_by_side(root, run)
+    return _SECTION.sub(lambda match: match[1] + made + match[2], page)
+
+
+def side_by_side(root: Path, run: Path | None = None) -> str:
+    """Writes a table of machines: a column each, and what was measured in its rows.
+
+    Args:
+        root: of the source tree.
+        run: as of `filled`. Its column comes first; the last one compares it with the recorded
+            machine of the same name, or else of the nearest number of cores.
+    """
+    folders = sorted(path.parent for path in (root / "data" / "recorded").glob(f"*/{_LADDER}"))
+    recorded = {folder.name: _measured(folder) for folder in folders}
+    yours = run / "results" if run else None
+    if not yours or not (yours / _LADDER).exists():
+        return f"{_machines_table(recorded)}\n"
+    mine = _measured(yours)
+    text = {"yours": mine} | recorded
+    if not recorded:
+        return f"{_machines_table(text)}\n"
+    other = _nearest(mine, recorded)
+    name = slug_of(mine.attrs)
+    why = "the same machine" if other == name else "the nearest number of cores"
+    beside = _machines_table(text, ("yours", other))
+    return (
+        f"Yours is {in_words(mine.attrs)}, size `{mine.attrs['size']}`; the last column is "
+        f"yours over `{other}`, of those recorded {why}.\n\n{beside}\n"
+    )
+
+
+def _measured(folder: Path) -> pd.Series:
+    """Returns what was measured on a machine, by what it is; `attrs` are its facts."""
+    ladder = results.load(folder / _LADDER)
+    values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in ladder.itertuples()}
+    if (folder / _GAINS).exists():
+        gains = results.load(folder / _GAINS).groupby("peer", sort=False)["gain"].min()
+        gains = gains.drop("python-chess", errors="ignore")  # which is our rung `python`
+        values |= {f"times as fast as {peer}": gain for peer, gain in gains.items()}
+    series = pd.Series(values, dtype=float)
+    series.attrs = ladder.attrs["provenance"]
+    return series
+
+
+def _nearest(mine: pd.Series, recorded: dict[str, pd.Series]) -> str:
+    name, cores = slug_of(mine.attrs), int(mine.attrs["cores"])
+    if name in recorded:
+        return name
+    return min(recorded, key=lambda other: abs(int(recorded[other].attrs["cores"]) - cores))
+
+
+def _machines_table(machines: dict[str, pd.Series], pair: tuple[str, str] | None = None) -> str:
+    rows = list(dict.fromkeys(row for series in machines.values() for row in series.index))
+    columns: dict[str, list[str]] = {"": ["machine", "recorded", *rows]}
+    for name, series in machines.items():
+        facts = series.attrs
+        head = [in_words(facts), f"{facts['date'][:10]}, {facts['commit']}"]
+        columns[name] = head + [_written(row, series.get(row)) for row in rows]
+    if pair:
+        mine, other = (machines[name] for name in pair)
+        factors = (mine.get(row, float("nan")) / other.get(row, float("nan")) for row in rows)
+        columns["yours over it"] = ["", ""] + [
+            "" if pd.isna(factor) else ratio(factor) for factor in factors
+        ]
+    return markdown(pd.DataFrame(columns))
+
+
+def _written(row: str, value: float | None) -> str:
+    if value is None or pd.isna(value):
+        return ""
+    return speed(value) if row.endswith("plies/s") else ratio(value)

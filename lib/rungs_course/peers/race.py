@@ -1,0 +1,308 @@
+"""Our environments and others against each other, on the same cores and at the same games' stage.
+
+Each lives in a process of its own, which may use only so many cores as the race is about; so one
+library's threads never disturb another's. They take turns, some steps each. All play at
+random, as many steps as all others, so that their games are equally old. What is timed is `step`
+alone: all that a user gets from it, and the resets it takes; a step that only resets is not counted
+as one.
+"""
+
+import dataclasses
+import functools
+import os
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rungs import conformance
+from rungs._src.chess.settings import share_ends
+from rungs._src.conformance import environments
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.processes.workers import Workers, preload
+from rungs.conformance import Case, Result
+from rungs_course import peers
+from rungs_course.measure.noise import Factor, factor_apart
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.turns import timed_rounds
+from rungs_course.peers import agreement
+from rungs_course.peers.peer import Peer
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """Who takes part, and how.
+
+    Attributes:
+        make: `make(num_envs, threads, **how)` is a `Peer`; can be pickled.
+        how: more arguments.
+        max_envs: the most environments it is measured with, or None.
+        processes: whether it uses several cores by a process on each.
+        parent: whether it starts processes of its own.
+    """
+
+    make: Callable[..., Peer]
+    how: dict = dataclasses.field(default_factory=dict)
+    max_envs: int | None = None
+    processes: bool = False
+    parent: bool = False
+
+
+class Field:
+    """Racers, each in a process of its own that stays for as many races as are wanted.
+
+    Importing libraries and compiling with them takes longer than most races. What one thread needs
+    is spread over the cores, for that and for `compare`; in a race one of them plays at a time.
+    """
+
+    def __init__(self, entries: dict[str, Entry], threads: int = 1):
+        self._entries, self._threads = entries, threads
+        self._seats: dict[str, Any] = {}
+
+    def __enter__(self) -> "Field":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def race(
+        self,
+        counts: list[int],
+        *,
+        steps: int | Callable[[int], int],
+        repeats: int,
+        warmup: int,
+        seed: int,
+    ) -> pd.DataFrame:
+        """Times steps of each entry; see `race`."""
+        rows: list[tuple] = []
+        for num_envs in counts:
+            turns = steps(num_envs) if callable(steps) else steps
+            entries = self._entries.items()
+            present = [name for name, entry in entries if _fits(entry, num_envs, self._threads)]
+            for name in self._seats.keys() - present:  # and their memory is free
+                self._seats.pop(name).close()
+            self._begin(present, num_envs, seed)
+            racers = {name: functools.partial(self._seats[name].play, turns) for name in present}
+            rows += [
+                (name, num_envs, self._threads, repeat, *played)
+                for name, repeat, played in timed_rounds(racers, repeats=repeats, warmup=warmup)
+            ]
+        columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def compare(self, names: list[str], games: int, seed: int) -> dict:
+        """Compares chess entries' rules with python-chess's over one game on each of their boards.
+
+        Returns:
+            What `rungs_course.peers.agreement.compare` returned, by the entry's name.
+        """
+        self._begin(names, games, seed)
+        with ThreadPoolExecutor(usable_cores()) as helpers:
+            told = helpers.map(lambda name: self._seats[name].compare(seed), names)
+            return dict(zip(names, told, strict=True))
+
+    def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
+        """Plays cases of the conformance suite, in the processes that are there already."""
+        by_id = {case.id: case for case in conformance.load().cases}
+        with ThreadPoolExecutor(usable_cores()) as helpers:
+            told = helpers.map(
+                lambda name: self._seats[name].ask(name, [by_id[case] for case in cases[name]]),
+                cases,
+            )
+            return dict(zip(cases, told, strict=True))
+
+    def close(self) -> None:
+        """Ends all processes."""
+        while self._seats:
+            self._seats.popitem()[1].close()
+
+    def _begin(self, names: list[str], num_envs: int, seed: int) -> None:
+        """Begins games in the processes of some, which are started where they are not there yet."""
+
+        def seated(name: str) -> Any:
+            place = list(self._entries).index(name)
+            seat = self._seats.get(name) or _seat(self._entries[name], self._threads, place)
+            seat.begin(num_envs, seed)
+            return seat
+
+        with ThreadPoolExecutor(usable_cores()) as helpers:
+            begun = [(name, helpers.submit(seated, name)) for name in names]
+        failed = None
+        for name, future in begun:
+            try:
+                self._seats[name] = future.result()
+            except Exception as error:
+                failed = failed or error
+        if failed:
+            raise failed
+
+
+def race(
+    entries: dict[str, Entry],
+    counts: list[int],
+    *,
+    threads: int = 1,
+    steps: int | Callable[[int], int],
+    repeats: int,
+    warmup: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Times steps of each entry.
+
+    Returns:
+        A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
+        (actions played), `seconds`.
+    """
+    with Field(entries, threads) as field:
+        return field.race(counts, steps=steps, repeats=repeats, warmup=warmup, seed=seed)
+
+
+def agree(names: list[str], games: int, seed: int) -> dict:
+    """Compares peers' rules with python-chess's, as `Field.compare`, by the peer's name."""
+    with Field({name: Entry(peers.peer_class(name)) for name in names}) as field:
+        return field.compare(names, games, seed)
+
+
+def best(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns each racer at its best: with as many environments as suit it most.
+
+    Returns:
+        A row per racer, the fastest first: `racer`, `num_envs`, `rate` (actions per second, the
+        median over repeats), `low` and `high` (quartiles).
+    """
+    rates = times.assign(rate=times["plies"] / times["seconds"])
+    table = quartiles(rates.groupby(["racer", "num_envs"])["rate"], "rate").reset_index()
+    fastest = table.sort_values("rate", ascending=False).drop_duplicates("racer")
+    return fastest[["racer", "num_envs", "rate", "low", "high"]].reset_index(drop=True)
+
+
+def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
+    """Returns how many times as fast as a racer another is, at their best; `times` as of `best`."""
+    at = best(times).set_index("racer")["num_envs"]
+    rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
+    our_rates, their_rates = (
+        rates.get_group((racer, at[racer]))["rate"] for racer in (ours, theirs)
+    )
+    return factor_apart(our_rates, their_rates)
+
+
+def _seated(seats: Iterable[tuple], daemon: bool = True) -> Workers:
+    """Starts a process for each `_Seat`, by its arguments."""
+    preload("rungs._src.native.ready")  # where most seats are ours, C++ is compiled once for all
+    return Workers(_Seat, list(seats), daemon=daemon)
+
+
+def _processes(entry: Entry, threads: int) -> int:
+    return threads if entry.processes else 1
+
+
+def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
+    return _processes(entry, threads) <= num_envs <= (entry.max_envs or num_envs)
+
+
+def _seat(entry: Entry, threads: int, place: int = 0) -> "_Alone | _Together":
+    """Starts a racer's process, or processes; those of different places are on different cores."""
+    if _processes(entry, threads) == 1:
+        return _Alone(entry, threads, place)
+    return _Together(entry, threads)
+
+
+class _Alone:
+    """One process, which takes the time itself."""
+
+    def __init__(self, entry: Entry, threads: int, place: int):
+        first = threads * (place % max(1, usable_cores() // threads))
+        self._pool = _seated([(entry.make, threads, entry.how, first)], daemon=not entry.parent)
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        self._pool.call_one(0, "begin", num_envs, seed)
+
+    def play(self, steps: int) -> tuple[int, float]:
+        return self._pool.call_one(0, "play", steps)
+
+    def compare(self, seed: int):
+        return self._pool.call_one(0, "compare", seed)
+
+    def ask(self, name: str, cases: list[Case]) -> list[Result]:
+        return self._pool.call_one(0, "ask", name, cases)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Together:
+    """A process on each core, with its share of the environments; actions and outputs are sent."""
+
+    def __init__(self, entry: Entry, threads: int):
+        self._pool = _seated((entry.make, 1, entry.how, i) for i in range(threads))
+        self._count = threads
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        shares = np.diff(share_ends(num_envs, self._count), prepend=0).tolist()
+        self._pool.call("begin", [(share, seed + i) for i, share in enumerate(shares)])
+
+    def play(self, steps: int) -> tuple[int, float]:
+        return _timed(steps, self._choose, lambda actions: self._pool.call("step", actions))
+
+    def _choose(self) -> list[tuple]:
+        return [(chosen,) for chosen in self._pool.call("choose", [()] * self._count)]
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Seat:
+    """A peer in a process that may use some cores only."""
+
+    def __init__(self, make: Callable, threads: int, how: dict, first: int):
+        cores = sorted(os.sched_getaffinity(0))[: usable_cores()]
+        os.sched_setaffinity(0, cores[first : first + threads])
+        self._make, self._threads, self._how = make, threads, how
+        self._peer: Any = None
+
+    def begin(self, num_envs: int, seed: int) -> None:
+        """Begins with so many environments, in place of those that were."""
+        if self._peer is not None:
+            self._peer.close()
+            self._peer = None  # and its memory is free
+        self._peer = self._make(num_envs, self._threads, **self._how)
+        self._peer.reset(seed)
+        self._rng = np.random.default_rng(seed)
+
+    def choose(self):
+        return self._peer.choose(self._rng)
+
+    def step(self, actions) -> tuple[int, tuple]:
+        outputs = self._peer.step(actions)
+        return self._peer.played(), outputs
+
+    def play(self, steps: int) -> tuple[int, float]:
+        return _timed(steps, self.choose, lambda actions: [self.step(actions)])
+
+    def compare(self, seed: int):
+        return agreement.compare(self._peer, seed)
+
+    def ask(self, name: str, cases: list[Case]) -> list[Result]:
+        return conformance.run(environments.make(peers.to_be_asked([name])[name][0]), cases)
+
+
+def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:
+    """Returns how many actions were played in how many seconds.
+
+    As many steps as a quarter come first, until memory and processor are as they are in the middle
+    of a race.
+    """
+    plies, seconds = 0, 0.0
+    for turn in range(-steps // 4, steps):
+        actions = choose()
+        start = time.perf_counter()
+        outcomes = step(actions)
+        taken = time.perf_counter() - start
+        if turn >= 0:
+            seconds += taken
+            plies += sum(played for played, _ in outcomes)
+    return plies, seconds

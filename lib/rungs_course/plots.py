@@ -1,0 +1,238 @@
+"""How all figures look, figures as files and images, and the figures of several notebooks."""
+
+import base64
+import html
+import io
+import sys
+from collections.abc import Container, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib.patches
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython.display import HTML
+
+from rungs._src.core.atomic import atomic_write
+
+# Seaborn imports scipy for densities and trees, which no figure here has, and does without where it
+# is missing: two of the five seconds that a kernel's imports take.
+_unneeded = {"scipy.stats", "scipy.cluster"} - sys.modules.keys()
+sys.modules.update(dict.fromkeys(_unneeded))  # type: ignore[arg-type]  # None: can't be imported
+try:
+    import seaborn
+finally:
+    for _name in _unneeded:
+        del sys.modules[_name]
+
+# Told apart by people of any colour vision: Okabe and Ito's colours, as seaborn has them.
+_PALETTE = seaborn.color_palette("colorblind").as_hex()
+BLUE, ORANGE, GREEN, RED, PINK, BROWN, _, GREY, _, SKY = _PALETTE
+BLACK = "#000000"
+# What tells areas apart without colour, and lines that have no markers.
+HATCHES = ("", "///", "...", "xxx", "\\\\\\")
+LINESTYLES = ("-", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (3, 3)))
+# Lines in the order they are drawn.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
+# The last three are Paul Tol's, for figures with more lines than Okabe and Ito have colours.
+COLORS = (BLUE, ORANGE, GREEN, RED, PINK, BROWN, BLACK, GREY, SKY, "#332288", "#882255", "#999933")
+# Lines of seaborn through repeats: their medians, and the band between their quartiles.
+MEDIANS = {"estimator": "median", "errorbar": ("pi", 50)}
+
+
+def theme():
+    """Returns the theme, for a `with` around what makes axes without `axes`."""
+    return seaborn.axes_style("ticks", {"axes.grid": True, "grid.color": "#EEEEEE"})
+
+
+def axes(width: float = 7.0, height: float = 4.0, **settings):
+    """Makes a figure and its axes (an array, with `nrows` or `ncols`) in the common style."""
+    with theme():
+        figure, result = plt.subplots(figsize=(width, height), layout="constrained", **settings)
+    seaborn.despine(figure)
+    plt.close(figure)  # shown where a cell returns it, and only there
+    return figure, result
+
+
+def lines(groups: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, dict]]:
+    """Yields the groups of a frame, each with a marker and colour for its line, its own pair."""
+    for i, (name, rows) in enumerate(groups):
+        lap = i // len(COLORS)  # markers move on when colours begin again
+        marker, color = MARKERS[(i + lap) % len(MARKERS)], COLORS[i % len(COLORS)]
+        yield name, rows, {"marker": marker, "color": color}
+
+
+def fills(names: Sequence[str], colors: Sequence[str]) -> dict[str, dict]:
+    """Returns the look of some areas, and of their patches in a legend: colour and hatch."""
+    return {
+        name: {"facecolor": color, "hatch": hatch, "hatchcolor": BLACK, "edgecolor": "white"}
+        for name, color, hatch in zip(names, colors, HATCHES[: len(names)], strict=True)
+    }
+
+
+def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
+    """Names the areas of a figure below it; `looks` is of `fills`."""
+    handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+
+
+def legend_beside(axes) -> None:
+    """Names the lines to the right of the axes, where none runs through the names."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+
+
+def median_line(axes, groups, label: str, look: dict) -> None:
+    """Draws the medians of groups over what they are grouped by, and their quartiles as a band."""
+    repeats = groups.apply(list).explode()
+    values = {"x": repeats.index.to_list(), "y": repeats.to_list()}
+    look = {"label": label, "legend": False, "markeredgewidth": 0} | look
+    seaborn.lineplot(**values, ax=axes, **MEDIANS, **look)
+
+
+def band_line(axes, rows, x: str, y: str, label: str | None, look: dict) -> None:
+    """Draws a column of a frame over another, and the band from its `low` to its `high`."""
+    axes.plot(rows[x], rows[y], label=label, **look)
+    axes.fill_between(rows[x], rows["low"], rows["high"], color=look["color"], alpha=0.2)
+
+
+def numbers_below(axes, things: str) -> None:
+    """Puts numbers of things, in powers of two, below the horizontal axis."""
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel(things)
+
+
+def boards_below(axes) -> None:
+    """Puts numbers of boards below the horizontal axis, and the lines' names."""
+    numbers_below(axes, "boards")
+    axes.legend(frameon=False)
+
+
+def training_below(figure, axes, over: str) -> None:
+    """Puts what was trained for, "steps" or "seconds", below the axis, and the lines' names."""
+    axes.set_xlim(0, None)
+    axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+
+
+def speed(value: float) -> str:
+    """Writes a rate in plies per second as a person would say it: "9.3 k/s", "4.85 M/s"."""
+    for scale, suffix in ((1e9, " G/s"), (1e6, " M/s"), (1e3, " k/s")):
+        if value >= scale:
+            return f"{value / scale:.3g}{suffix}"
+    return f"{value:.3g}/s"
+
+
+def ratio(value: float) -> str:
+    """Writes a factor: "1.49×", "774×", "12,300×"."""
+    return f"{value:.3g}×" if value < 1000 else f"{value:,.0f}×"
+
+
+def duration(seconds: float) -> str:
+    """Writes a time with the unit that suits it: "43 ms", "110 µs"."""
+    for scale, suffix in ((1, " s"), (1e-3, " ms"), (1e-6, " µs")):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g}{suffix}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def save_figure(figure, path: Path) -> None:
+    """Writes a Matplotlib figure as PNG, whole or not at all."""
+    with atomic_write(Path(path)) as unfinished:
+        figure.savefig(unfinished, dpi=150)
+
+
+def image(figure) -> HTML:
+    """Makes an image of a figure with `alternative` as its text, no wider than the page."""
+    png = io.BytesIO()
+    figure.savefig(png, dpi=150)
+    data = base64.b64encode(png.getvalue()).decode()
+    width = round(100 * figure.get_figwidth())
+    return HTML(
+        f'<img src="data:image/png;base64,{data}" alt="{html.escape(alternative(figure))}" '
+        f'width="{width}" style="max-width: 100%; height: auto">'
+    )
+
+
+def alternative(figure) -> str:
+    """Says what a figure says: titles and axes, what is written in it, and where its lines end."""
+    said = (text for axes in figure.axes for text in _said(axes))
+    return ". ".join(" ".join(text.split()) for text in said if text) + "."
+
+
+def _said(axes):
+    yield axes.get_title()
+    yield " over ".join(filter(None, (axes.get_ylabel(), axes.get_xlabel())))
+    # What is written beside a bar is about the bar.
+    bars = len(axes.containers) > 0
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    rows = dict(zip(axes.get_yticks(), names, strict=True)) if bars and names else {}
+    for text in axes.texts:
+        name = rows.get(getattr(text, "xy", (0, None))[1])
+        yield f"{name}: {text.get_text()}" if name else text.get_text()
+    for line in axes.lines:
+        named = not line.get_label().startswith("_")  # Matplotlib's mark of what has no name
+        if named and len(line.get_xdata()):  # a line without points explains the lines' style
+            ends = zip(line.get_xdata(), line.get_ydata(), strict=True)
+            first, *_, last = [f"{y:,.3g} at {x:,.3g}" for x, y in ends] * 2
+            yield f"{line.get_label()}: {first}" + (f" to {last}" if last != first else "")
+
+
+def gains(
+    frame: pd.DataFrame,
+    baseline: str,
+    ideal: int | None = None,
+    oversubscribed: Container[str] = (),
+):
+    """Draws how many times as fast as `baseline` each racer is, over the number of boards.
+
+    Args:
+        frame: of `rungs_course.measure.over_boards.gains`.
+        baseline: the racer that is 1.
+        ideal: a gain drawn as the bound.
+        oversubscribed: racers with more threads or processes than cores, marked as such.
+    """
+    figure, panel = axes(height=3.6)
+    for racer, rows, look in lines(frame.groupby("racer", sort=False)):
+        too_many = racer in oversubscribed
+        look |= {"linestyle": ":", "markerfacecolor": "white"} if too_many else {}
+        label = f"{racer} (oversubscribed)" if too_many else racer
+        band_line(panel, rows, "num_envs", "gain", label, look)
+    panel.axhline(1, color=BLACK, linewidth=1)
+    if ideal:
+        look = {"color": BLACK, "linestyle": "--", "linewidth": 1}
+        panel.axhline(ideal, label=f"ideal, {ideal}×", **look)
+    panel.set_ylim(0, None)
+    panel.set_ylabel(f"times as fast as {baseline}")
+    numbers_below(panel, "boards")
+    legend_beside(panel)
+    return figure
+
+
+def parts(updates: pd.DataFrame, names: str, title: str):
+    """Draws what an update's time is made of, a stacked bar for each of some systems.
+
+    Args:
+        updates: of `rungs_course.nb11_full_system.race_learners`.
+        names: the column that says which system a row is of.
+        title: the figure's.
+    """
+    medians = updates.groupby([names, "part"], sort=False)["seconds"].median().unstack() * 1e3
+    medians = medians.loc[medians.sum(axis=1).sort_values(ascending=False).index]
+    figure, panel = axes(height=1.6 + 0.5 * len(medians))
+    order = updates["part"].drop_duplicates()  # as an update does them
+    looks = fills(order, (ORANGE, BLACK, GREY, SKY))
+    left = np.zeros(len(medians))
+    for part in order:
+        panel.barh(medians.index, medians[part], left=left, **looks[part])
+        left += medians[part].to_numpy()
+    for i, (total, generate) in enumerate(zip(left, medians["generate"], strict=True)):
+        text = f"{duration(total / 1e3)}, {generate / total:.1%} to generate"
+        panel.annotate(text, (total, i), (4, 0), textcoords="offset points", va="center")
+    panel.invert_yaxis()
+    panel.margins(x=0.45)
+    panel.set_xlim(0, None)
+    panel.set_xlabel("milliseconds per update")
+    legend_below(figure, looks, 4)
+    panel.set_title(title)
+    return figure

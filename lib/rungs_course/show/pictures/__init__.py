@@ -1,1 +1,0 @@
-"""Pictures of ideas, one to a file, drawn and not measured."""

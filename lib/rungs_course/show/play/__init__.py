@@ -1,5 +1,0 @@
-"""A page to play on against an agent: the board, the game, and what the agent thinks."""
-
-from rungs_course.show.play.page import play
-
-__all__ = ["play"]

@@ -1,0 +1,110 @@
+"""Tables: the ladder, in numbers and in words; Markdown and plain text."""
+
+import pandas as pd
+
+from rungs._src.registry import rungs_of
+from rungs_course.measure.noise import factor, factor_apart
+from rungs_course.plots import duration, ratio, speed
+
+# Raced in a job of their own, so that their repeats took no turns with the others'.
+OWN_JOB = frozenset({"mpi"})
+
+
+def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.DataFrame:
+    """Sums up a race of rungs.
+
+    All columns follow from one: how many times as fast as the first rung each is, the median of the
+    ratios repeat by repeat. Racers of `OWN_JOB` are compared with the first by medians.
+
+    Training's time is batches * (update + generate), so a rung that generates a batch in `g`
+    instead of Python's `g0` trains (rest + g0) / (rest + g) times as fast, where `rest` is
+    inference and update. A batch is one step of all boards.
+
+    Args:
+        race: of `rungs_course.measure.race.race`; racers in the ladder's order, slowest first.
+        rest_of_batch: seconds of inference and update for a batch of `num_envs` positions.
+        num_envs: boards per step.
+
+    Returns:
+        A row per rung: `rung`, `seconds` of a step of all boards (the first rung's median, divided
+        by the speed-up), `seconds_low` and `seconds_high`, `plies_per_second`, `absolute_speedup`
+        (over the first rung), `speedup_low` and `speedup_high` (its interval, as of
+        `rungs_course.measure.noise.Factor`), `relative_speedup` (over the rung before) and
+        `training_speedup`.
+    """
+    order = race["racer"].drop_duplicates().tolist()
+    per_ply = race.assign(seconds=race["seconds"] / race["plies"])
+    times = per_ply.pivot(index="repeat", columns="racer", values="seconds")[order] * num_envs
+    first = times[order[0]].dropna()
+    gains = [
+        factor_apart(first, times[rung].dropna())
+        if rung in OWN_JOB
+        else factor((first / times[rung]).dropna())
+        for rung in order
+    ]
+    table = pd.DataFrame(
+        {
+            "rung": order,
+            "absolute_speedup": [gain.middle for gain in gains],
+            "speedup_low": [gain.low for gain in gains],
+            "speedup_high": [gain.high for gain in gains],
+        }
+    )
+    seconds = first.median() / table["absolute_speedup"]
+    return table.assign(
+        seconds=seconds,
+        seconds_low=first.median() / table["speedup_high"],
+        seconds_high=first.median() / table["speedup_low"],
+        plies_per_second=num_envs / seconds,
+        relative_speedup=(seconds.shift(1) / seconds).fillna(1.0),
+        training_speedup=(rest_of_batch + seconds.iloc[0]) / (rest_of_batch + seconds),
+    )
+
+
+def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
+    """Writes the ladder as a reader sees it, from the numbers of `studies.ladder.ladder_table`.
+
+    Args:
+        frame: that table.
+        floor: seconds that merely writing a step's outputs takes; with it, how much of this bound
+            each rung reaches is another column.
+    """
+    implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
+    table = pd.DataFrame(
+        {
+            "Version": range(1, len(frame) + 1),
+            "Rung": frame["rung"],
+            "Implementation": frame["rung"].map(implementations),
+            "Time of a step": frame["seconds"].map(duration),
+            "Plies": frame["plies_per_second"].map(speed),
+            "Absolute speed-up": frame["absolute_speedup"].map(ratio),
+            "Interval": [
+                f"{low:.4g} to {high:.4g}"
+                for low, high in zip(frame["speedup_low"], frame["speedup_high"], strict=True)
+            ],
+            "Relative speed-up": frame["relative_speedup"].map(ratio),
+            "Training, estimated": frame["training_speedup"].map(ratio),
+        }
+    )
+    if floor:
+        table["Of all cores' bound"] = (floor / frame["seconds"]).map("{:.2%}".format)
+    return table
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Writes a table as GitHub's Markdown."""
+    rows = [table.columns, ["---"] * len(table.columns), *table.itertuples(index=False)]
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
+
+
+def aligned(table: pd.DataFrame) -> str:
+    """Writes a table as plain text: the first column to the left, the others to the right."""
+    rows = [tuple(table.columns), *table.itertuples(index=False)]
+    widths = [max(len(str(row[i])) for row in rows) for i in range(len(table.columns))]
+    return "\n".join(
+        "  ".join(
+            str(cell).rjust(width) if i else str(cell).ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )

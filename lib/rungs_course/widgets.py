@@ -1,0 +1,94 @@
+"""What widgets are made of, and how they ask for a guess before they measure."""
+
+from collections.abc import Callable, Sequence
+
+import ipywidgets
+import pandas as pd
+from IPython.display import display
+
+from rungs.errors import RungsError
+from rungs_course.plots import image
+
+WHOLE_LABEL = {"description_width": "initial"}  # else a long description ends in dots
+
+
+def counts_of(frame: pd.DataFrame, things: str = "boards") -> ipywidgets.SelectionSlider:
+    """Returns a slider over the numbers of boards, `num_envs`, that were measured."""
+    counts = sorted(frame["num_envs"].unique().tolist())
+    return ipywidgets.SelectionSlider(
+        options=counts, value=counts[-1], description=things, style=WHOLE_LABEL
+    )
+
+
+def slider(options: list, value, description: str) -> ipywidgets.SelectionSlider:
+    """Returns a slider whose description is not cut."""
+    style = {"description_width": "8em"}
+    return ipywidgets.SelectionSlider(
+        options=options, value=value, description=description, style=style
+    )
+
+
+def rung_controls(
+    threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
+) -> dict[str, ipywidgets.Widget]:
+    """Controls for what `studies.scaling.one_point` measures, by its arguments' names."""
+    return {
+        "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
+        "num_envs": ipywidgets.SelectionSlider(
+            options=[64, 256, 512, 1024, 4096], value=512, description="boards"
+        ),
+        "threads": ipywidgets.SelectionSlider(options=threads, description="threads"),
+        "schedule": ipywidgets.ToggleButtons(
+            options=["static", "dynamic", "guided"], description="schedule"
+        ),
+    }
+
+
+def predict_first(
+    draw: Callable,
+    measure: Callable,
+    controls: dict[str, ipywidgets.Widget],
+    guess: ipywidgets.BoundedFloatText,
+) -> ipywidgets.VBox:
+    """Lets choose, guess, measure: draws the reader's guess, and then the truth beside it.
+
+    Args:
+        draw: from the choice (by the controls' names), the guess, and what was measured or None,
+            to a figure.
+        measure: from the choice to what is measured.
+        controls: the choice's widgets, by name.
+        guess: the guess's widget. Until it is touched nothing can be measured.
+    """
+    button = ipywidgets.Button(description="Measure", disabled=True, tooltip="First make a guess")
+    output = ipywidgets.Output()
+
+    def show(measured=None):
+        choice = {name: control.value for name, control in controls.items()}
+        with output:
+            output.clear_output(wait=True)
+            display(image(draw(choice, guess.value, measured)))
+
+    def on_choice(change):
+        button.disabled = True
+        show()
+
+    def on_guess(change):
+        button.disabled = False
+        show()
+
+    def on_measure(clicked):
+        button.disabled = True
+        choice = {name: control.value for name, control in controls.items()}
+        try:
+            show(measure(choice))
+        except RungsError as error:  # a button has nobody else to tell
+            with output:
+                output.clear_output()
+                print(error)
+
+    for control in controls.values():
+        control.observe(on_choice, "value")
+    guess.observe(on_guess, "value")
+    button.on_click(on_measure)
+    show()
+    return ipywidgets.VBox([*controls.values(), ipywidgets.HBox([guess, button]), output])
