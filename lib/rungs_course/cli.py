@@ -168,6 +168,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _record(options: argparse.Namespace) -> int:
     from rungs_course.runner import recorded
+    from rungs_course.runner.chain import OUT
     from rungs_course.runner.record import record
 
     if options.agents:
@@ -184,7 +185,7 @@ def _record(options: argparse.Namespace) -> int:
             return 1
         print(f"{folder} is complete, unchanged, and of one idle machine")
         return 0
-    path = record(options.folder or RUN)
+    path = record(options.folder or OUT)
     print(f"Recorded in {path}")
     if path.is_file():
         print("How long its notebooks took: results are recorded of runs of size 'full' only")

@@ -27,7 +27,7 @@ PYTHON = (
 )
 # And of the course, all of whose modules may import the library.
 COURSE = (
-    ("paths", "machine", "compiled"),
+    ("paths", "errors", "machine", "compiled"),
     ("measure", "peers", "agents"),
     ("studies",),
     ("labs",),

@@ -24,7 +24,7 @@ from jupyter_client.provisioning import LocalProvisioner
 from jupyter_core.utils import run_sync
 from traitlets.config import Config
 
-from rungs.errors import NotebookError
+from rungs_course.errors import NotebookError
 
 # Before matplotlib is imported, as a kernel does.
 _BACKEND = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}

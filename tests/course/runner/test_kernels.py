@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from rungs.errors import NotebookError
+from rungs_course.errors import NotebookError
 from rungs_course.runner.kernels import KernelServer
 from rungs_course.runner.notebook import KERNELS, execute
 

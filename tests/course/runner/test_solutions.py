@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jupyter_core.utils import run_sync
 
-from rungs.errors import NotebookError
+from rungs_course.errors import NotebookError
 from rungs_course.runner import notebook
 
 pytestmark = pytest.mark.system
