@@ -1,5 +1,6 @@
 """Self-play with search: settings, training runs, players and agents. Imports PyTorch."""
 
+from rungs._src.selfplay import checkpoint, elo
 from rungs._src.selfplay.agent import untrained
 from rungs._src.selfplay.players import NetworkPlayer
 from rungs._src.selfplay.settings import SelfPlayTraining
@@ -8,6 +9,8 @@ from rungs._src.selfplay.training import train
 __all__ = [
     "NetworkPlayer",
     "SelfPlayTraining",
+    "checkpoint",
+    "elo",
     "train",
     "untrained",
 ]

@@ -1,5 +1,6 @@
 """PPO: settings, networks, learners, training runs and evaluation. Imports PyTorch."""
 
+from rungs._src.train import checkpoint
 from rungs._src.train.evaluate import Evaluation, evaluate
 from rungs._src.train.evaluator import NetworkEvaluator
 from rungs._src.train.learners.cpp_network import CppNetwork
@@ -21,6 +22,7 @@ __all__ = [
     "PpoSettings",
     "SparseSquares",
     "Training",
+    "checkpoint",
     "evaluate",
     "make_env",
     "train",

@@ -14,7 +14,7 @@ from rungs._src.core.arguments import integer
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs.errors import UnavailableError
 
-_MOST_THREADS = 1024
+_MAX_THREADS = 1024
 
 _own = threading.local()
 
@@ -25,7 +25,7 @@ def thread_count(threads: int | None) -> int:
     Raises:
         ConfigurationError: it is not an integer from 1 to 1,024.
     """
-    number = integer("threads", usable_cores() if threads is None else threads, 1, _MOST_THREADS)
+    number = integer("threads", usable_cores() if threads is None else threads, 1, _MAX_THREADS)
     warn_of_oversubscription("threads", number)
     return number
 

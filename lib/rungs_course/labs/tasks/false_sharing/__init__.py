@@ -11,8 +11,8 @@ from rungs_course.labs import guarded
 from rungs_course.labs.lab import Difference, Lab, timed
 
 _ACTIONS = 2_000_003
-_MOST_THREADS = 64
-_TEAMS = (1, 2, 3, _MOST_THREADS)
+_MAX_THREADS = 64
+_TEAMS = (1, 2, 3, _MAX_THREADS)
 
 
 @functools.cache
