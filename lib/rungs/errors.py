@@ -5,7 +5,6 @@ from typing import Self
 import gymnasium.error
 
 __all__ = [
-    "BookError",
     "BusyError",
     "CompilerError",
     "ConfigurationError",
@@ -17,7 +16,6 @@ __all__ = [
     "InvalidStateError",
     "MainGuardError",
     "MismatchError",
-    "NotebookError",
     "OversubscriptionWarning",
     "RungsError",
     "StorageError",
@@ -177,11 +175,3 @@ class BusyError(RungsError, RuntimeError):
 
 class MismatchError(RungsError, AssertionError):
     """Two rungs that should be the same environment gave different outputs."""
-
-
-class NotebookError(RungsError, RuntimeError):
-    """A notebook of the chain failed; the message names notebook, cell and error."""
-
-
-class BookError(RungsError, RuntimeError):
-    """The course could not be made into a book, or not without faults; the message lists them."""

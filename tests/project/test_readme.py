@@ -36,6 +36,17 @@ def test_its_numbers_are_recorded_ones_of_one_machine():
         assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in pages
 
 
+def test_it_says_where_things_are():
+    rows = README.split("## Where things are")[1].split("\n| `")[1:]
+    assert len(rows) > 10
+    for row in rows:
+        first, what = ("`" + row).split(" | ", 1)
+        folders = [ROOT / name for name in re.findall(r"`([\w/]+)`", first)]
+        assert all(folder.is_dir() for folder in folders), row
+        for name in re.findall(r"`([\w/]+\.[hp]+y?)`", what):
+            assert any((folder / name).exists() for folder in folders), name
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Of a machine whose recorded results are the least that there must be."""

@@ -43,19 +43,19 @@ def run_command(
     (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
     """
     debug, extra = False, ""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a path or a move may hold what is no UTF-8
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a path or a move need not be UTF-8
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = _parser(prog, add_commands).parse_args(arguments)
         debug, extra = "debug" in options, options.extra
         status = options.command(options)
-        sys.stdout.flush()  # where nothing reads it, or the disk is full, it fails here
+        sys.stdout.flush()  # a closed pipe or a full disk fails here
         return status
     except (Exception, KeyboardInterrupt) as error:
         if debug:
             traceback.print_exception(error)
-        status, says = _ending(error, extra)
-        line, *more = says.splitlines() or [""]
+        status, message = _ending(error, extra)
+        line, *more = message.splitlines() or [""]
         print(*more, f"rungs: {line}", sep="\n", file=sys.stderr)
         return status
 
@@ -75,7 +75,7 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
     if isinstance(error, BrokenPipeError):
         # Otherwise Python flushes stdout as it ends, and reports the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1, "nobody reads what is written"
+        return 1, "nobody reads the output"
     if isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""
         return 1, f"{named}{error.strerror or str(error) or type(error).__name__}"
@@ -102,7 +102,7 @@ def _parser(prog: str, add_commands: Callable) -> _Parser:
         each.add_argument(
             "--debug",
             action="store_true",
-            default=argparse.SUPPRESS,  # lest a command without it undo one before the command
+            default=argparse.SUPPRESS,  # or a command would reset one before it
             help="show the traceback of an error",
         )
     return parser

@@ -1,4 +1,4 @@
-"""What a number or an agent depends on: parameters, machine, versions and the source's commit."""
+"""Provenance of a result or an agent: parameters, machine, versions and commit."""
 
 import datetime
 import importlib.metadata
@@ -15,17 +15,17 @@ _PACKAGES = ("numpy", "torch", "cppyy", "chess", "gymnasium")
 
 
 def provenance(parameters: dict, measured: Mapping = {}) -> dict:
-    """Returns all that a result depends on: parameters, machine, versions, commit and date.
+    """Returns parameters, machine, versions, commit and date of a result.
 
     The version of a package that is not installed is None.
 
     Args:
         parameters: the result's own.
-        measured: facts of the machine that were measured, to stand with the others.
+        measured: further facts of the machine.
 
     Raises:
-        ConfigurationError: a parameter has the name of one of our facts, or a line break in its
-            value, which would pass for the table; it is named.
+        ConfigurationError: a parameter has the name of a fact, or a line break in its value, which
+            would be read as part of the table; it is named.
     """
     facts = describe() | {"rungs": __version__} | {name: _version(name) for name in _PACKAGES}
     facts |= {"g++": _compiler(), "commit": commit(), "date": now(), **measured}
@@ -44,14 +44,14 @@ def now() -> str:
 
 def commit() -> str | None:
     """Returns the source's commit, with "-dirty" where files differ from it; None outside git."""
-    # An installed package may lie in somebody else's repository, which doesn't know this file.
+    # An installed package may be in another project's repository, which doesn't track this file.
     if not _git("ls-files", "--error-unmatch", Path(__file__).name):
         return None
     return _git("describe", "--always", "--dirty")
 
 
 def _git(*command: str) -> str | None:
-    """Returns what git says beside this file, or None where it fails or is not installed."""
+    """Returns git's output in this file's folder, or None where it fails or is not installed."""
     here = ["git", "-C", str(Path(__file__).parent)]
     try:
         done = subprocess.run([*here, *command], capture_output=True, text=True)

@@ -14,8 +14,8 @@ from nbformat.v4 import new_markdown_cell, new_output
 from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
 from rungs._src.core.folder import locked_output_dir
 from rungs._src.machine.describe import in_words
-from rungs.errors import BookError
 from rungs_course import paths
+from rungs_course.errors import BookError
 from rungs_course.pages import filled
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner.chain import NOTEBOOKS, OUT

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from rungs._src.core.atomic import remove_leftovers
 from rungs._src.core.folder import Folder, locked_output_dir
-from rungs.errors import ConfigurationError, NotebookError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import paths
+from rungs_course.errors import NotebookError
 from rungs_course.measure import disturbance
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner import pace

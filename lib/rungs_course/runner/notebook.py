@@ -10,7 +10,8 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from rungs._src.core.atomic import atomic_write
-from rungs.errors import NotebookError, UnavailableError
+from rungs.errors import UnavailableError
+from rungs_course.errors import NotebookError
 from rungs_course.runner.client import WatchfulClient
 
 _WIDGETS = "application/vnd.jupyter.widget-state+json"

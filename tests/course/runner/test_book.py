@@ -13,8 +13,9 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 
-from rungs.errors import BookError, ConfigurationError
+from rungs.errors import ConfigurationError
 from rungs_course import paths
+from rungs_course.errors import BookError
 from rungs_course.runner import book, manifest
 from tests.browser import SCREENSHOTS, browser, needs_chromium
 

@@ -16,7 +16,8 @@ import pytest
 from nbclient.output_widget import OutputWidget
 
 from rungs._src.machine.describe import describe
-from rungs.errors import ConfigurationError, NotebookError, UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError
+from rungs_course.errors import NotebookError
 from rungs_course.measure.peaks import core_speed
 from rungs_course.runner import chain, manifest
 from tests.course import notebooks as tiny

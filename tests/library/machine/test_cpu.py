@@ -58,19 +58,19 @@ ZEN_5 = ZEN_4 | {"microarchitecture": "Zen 5", "cpu_family": 26, "cpu_model": 2}
 )
 def test_a_folder_is_named_after_the_microarchitecture(facts, name):
     assert slug_of(facts) == name
-    # As a table has them, whose facts are text.
+    # In a table, facts are text.
     assert slug_of({key: str(value) for key, value in facts.items()}) == name
 
 
 def test_two_generations_of_one_name_are_two_machines():
     assert not differing(ZEN_4, {key: str(value) for key, value in ZEN_4.items()})
     assert "microarchitecture Zen 5, not Zen 4" in differing(ZEN_5, ZEN_4)
-    assert differing({"machine": "AMD EPYC", "cores": "2"}, ZEN_4)  # what isn't told isn't the same
+    assert differing({"machine": "AMD EPYC", "cores": "2"}, ZEN_4)  # an unknown fact differs
 
 
-def test_the_processors_numbers_are_read(monkeypatch):
-    told = {"vendor_id": "AuthenticAMD", "cpu family": "25", "model": "17", "stepping": "1"}
-    monkeypatch.setattr(cpu, "_cpuinfo", lambda: told)
+def test_family_model_and_stepping_are_read(monkeypatch):
+    info = {"vendor_id": "AuthenticAMD", "cpu family": "25", "model": "17", "stepping": "1"}
+    monkeypatch.setattr(cpu, "_cpuinfo", lambda: info)
     assert cpu.cpu_identity() == {
         "cpu_vendor": "AuthenticAMD",
         "cpu_family": 25,
@@ -81,7 +81,7 @@ def test_the_processors_numbers_are_read(monkeypatch):
     assert set(cpu.cpu_identity().values()) == {None}
 
 
-def test_a_missing_tool_is_said_to_be_missing(monkeypatch, tmp_path):
+def test_a_missing_tool_is_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(engine, "_GAMES", str(tmp_path))
     assert (optional_tools()["here"] == "no").all()

@@ -1,4 +1,4 @@
-"""Structures are what C++ says; what Python has otherwise is refused, by structure and field."""
+"""Structures are as C++ describes them; a difference in Python is an error that names the field."""
 
 import ctypes
 
@@ -41,7 +41,7 @@ def games(**values):
     return held["Games"](**(usual | values))
 
 
-def test_a_structure_is_made_of_what_is_said():
+def test_a_structure_is_built_from_its_description():
     team = structures(TEAM)["Team"](threads=3, schedule="DYNAMIC", chunk=5)
     assert bytes(team) == np.array([3, 1], np.int32).tobytes() + np.int64(5).tobytes()
     assert games().point.y == 2
@@ -71,19 +71,19 @@ def test_a_pointer_takes_an_array_of_its_numbers_and_bytes_take_any():
         ({"threads": 1, "schedule": "SLOW", "chunk": 1}, r"no value of Team\.schedule called SLOW"),
     ],
 )
-def test_fields_are_all_there_is_and_all_are_given(values, why):
+def test_all_fields_must_be_given_and_no_others(values, why):
     with pytest.raises(CompilerError, match=why):
         structures(TEAM)["Team"](**values)
 
 
-def test_what_is_no_field_cannot_be_set():
+def test_only_fields_can_be_set():
     team = structures(TEAM)["Team"](threads=3, schedule="STATIC", chunk=5)
     with pytest.raises(AttributeError):
         team.more = 1
 
 
 @pytest.mark.parametrize(
-    ("said", "otherwise", "why"),
+    ("line", "other", "why"),
     [
         ("field chunk 8", "field chunk 12", r"Team: chunk is 8 in Python, 12 in C\+\+"),
         ("Team 16", "Team 24", r"Team: size is 16 in Python, 24 in C\+\+"),
@@ -92,17 +92,17 @@ def test_what_is_no_field_cannot_be_set():
         ("field threads 0 i4\n", "", r"Team: schedule is 0 in Python, 4 in C\+\+"),
     ],
 )
-def test_a_field_elsewhere_is_named(said, otherwise, why):
-    assert said in TEAM
-    text = TEAM.replace(said, otherwise)
-    if why == "^$":  # a hole that alignment explains: nothing that is said is elsewhere
+def test_a_field_at_another_offset_is_named(line, other, why):
+    assert line in TEAM
+    text = TEAM.replace(line, other)
+    if why == "^$":  # alignment explains the gap: all other fields are where they were
         assert structures(text)["Team"](threads=1, chunk=2).chunk == 2
         return
     with pytest.raises(CompilerError, match=why):
         structures(text)
 
 
-def test_what_is_not_there_is_named():
+def test_an_unknown_name_is_named():
     found = abi.described(loader.load())
     with pytest.raises(CompilerError, match="no structure Boards"):
         found.structures["Boards"]
@@ -113,7 +113,7 @@ def test_what_is_not_there_is_named():
 
 
 @pytest.mark.parametrize("compiler", ["cling", "g++"])
-def test_every_compiler_says_the_same(compiler):
+def test_every_compiler_describes_the_same(compiler):
     found = abi.described(loader.load(compiler))
     sizes = {name: ctypes.sizeof(each) for name, each in found.structures.items()}
     assert sizes["ChessBatch"] == 8 * (2 + len(buffers.OUTPUTS) + 4) + sizes["ChessConfig"]
@@ -139,10 +139,10 @@ def test_an_output_that_differs_is_named_where_boards_are_made(name, made, why, 
 
 
 def test_a_setting_that_differs_is_named_where_boards_are_made(monkeypatch):
-    told = abi.parse(
+    description = abi.parse(
         b"structure ChessConfig 16\nfield seed 0 u8\nfield loud 8 u4\n"
         b"structure ChessBatch 16\nfield config 0 ChessConfig\n"
     )
-    monkeypatch.setattr(native, "described", lambda api: told)
+    monkeypatch.setattr(native, "described", lambda api: description)
     with pytest.raises(CompilerError, match=r"ChessConfig: loud is in C\+\+, and not in Python"):
         rungs.make("chess", "cpp", 1)

@@ -1,4 +1,4 @@
-"""Who compiles the C++ that a rung runs, and which of a wheel's code a processor gets."""
+"""Which compiler is used, and which of a wheel's libraries a processor gets."""
 
 import hashlib
 import re
@@ -29,7 +29,7 @@ def processor(tmp_path, monkeypatch):
 def test_a_processor_gets_the_best_that_it_can_run(processor, variant):
     processor(" ".join((*variant.features, "and", "others")))
     assert wheel.chosen() is variant
-    # Whatever one of its instruction sets is missing, it is not run.
+    # It is not run where any of its instruction sets is missing.
     for missing in variant.features:
         processor(" ".join(each for each in variant.features if each != missing))
         worse = BEST_FIRST[BEST_FIRST.index(variant) + 1 :]
@@ -41,9 +41,7 @@ def test_a_processor_gets_the_best_that_it_can_run(processor, variant):
                 wheel.chosen()
 
 
-def test_of_an_unknown_processor_the_least_is_assumed_but_where_one_is_asked_for(
-    processor, monkeypatch
-):
+def test_an_unknown_processor_gets_the_least_variant_unless_one_is_forced(processor, monkeypatch):
     processor("")
     assert wheel.chosen() is BEST_FIRST[-1]
     monkeypatch.setenv("RUNGS_ISA", "x86-64-v3")
@@ -62,7 +60,7 @@ def test_one_can_be_forced(processor, monkeypatch):
         wheel.chosen()
 
 
-def test_a_wheel_s_code_comes_first(processor, monkeypatch):
+def test_a_wheels_code_comes_first(processor, monkeypatch):
     monkeypatch.delenv("RUNGS_COMPILER", raising=False)
     assert loader.chosen() == "wheel"
     monkeypatch.setattr(wheel, "is_here", lambda: False)
@@ -71,7 +69,7 @@ def test_a_wheel_s_code_comes_first(processor, monkeypatch):
     assert loader.chosen() == "g++"
 
 
-def test_who_compiles_can_be_said(monkeypatch):
+def test_a_compiler_can_be_chosen(monkeypatch):
     monkeypatch.setenv("RUNGS_COMPILER", "g++")
     assert loader.chosen() == "g++"
     assert loader.chosen("cling") == "cling"
@@ -90,7 +88,7 @@ def test_a_source_tree_holds_no_compiled_code():
     assert len({variant.name for variant in VARIANTS}) == len(VARIANTS)
 
 
-def test_what_is_missing_is_said(monkeypatch):
+def test_a_missing_compiler_is_named(monkeypatch):
     monkeypatch.setattr(cling, "is_here", lambda: False)
     monkeypatch.setattr(cling, "_loaded", None)
     with pytest.raises(UnavailableError, match=re.escape(install_hint("cling"))):
@@ -152,7 +150,7 @@ def test_a_wheel_without_sums_is_refused(installed):
         wheel.load()
 
 
-def test_a_library_that_does_not_say_what_it_holds_is_refused(installed):
+def test_a_library_without_a_description_is_refused(installed):
     _, compile_code, list_sums = installed
     compile_code('extern "C" int rungs_answer() { return 42; }')
     list_sums()

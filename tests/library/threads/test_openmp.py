@@ -44,7 +44,7 @@ for _ in range(3):
 """
 
 
-# As scikit-learn's import does.
+# What scikit-learn's import does.
 RULED_OUT = """
 import os, sys, types
 sys.modules["sklearn"] = types.ModuleType("sklearn")
@@ -85,7 +85,7 @@ for env in envs.values():
 """
 
 
-def test_a_forked_child_is_refused_threads_that_it_can_not_have():
+def test_a_forked_child_without_threads_raises():
     env = os.environ | {"KMP_INIT_AT_FORK": "FALSE"}
     subprocess.run([sys.executable, "-c", REFUSED], check=True, timeout=100, env=env)
 
@@ -104,7 +104,7 @@ def test_steps_run_on_the_threads_of_pytorch():
 
 
 @pytest.mark.system
-def test_two_runtimes_are_warned_of():
+def test_two_runtimes_warn():
     done = run("import torch", "import rungs")
     assert int(done.stdout) > 0
     assert "OversubscriptionWarning: PyTorch's OpenMP runtime was loaded before ours" in done.stderr

@@ -192,6 +192,15 @@ class Crashes(PythonChess):
 """
 
 
+def test_a_missing_module_of_ours_is_a_fault_and_not_an_installation(tmp_path):
+    (tmp_path / "mine.py").write_text("import rungs.nothing\n")
+    (tmp_path / "theirs.py").write_text("import nothing_of_anyone\n")
+    with pytest.raises(ModuleNotFoundError, match="nothing"):
+        environments.make(f"{tmp_path}/mine.py:Mine")
+    with pytest.raises(UnavailableError, match="nothing_of_anyone is not installed"):
+        environments.make(f"{tmp_path}/theirs.py:Theirs")
+
+
 class TestCommand:
     @pytest.fixture
     def file(self, tmp_path):

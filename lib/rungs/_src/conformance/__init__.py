@@ -1,1 +1,1 @@
-"""Whether an environment plays chess: a versioned suite of positions and games, and its results."""
+"""The conformance suite: positions and games that test an environment's chess."""

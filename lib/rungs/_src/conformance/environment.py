@@ -1,4 +1,4 @@
-"""What an environment must be able to do to be asked."""
+"""The interface by which the suite plays an environment."""
 
 import abc
 import dataclasses
@@ -20,8 +20,8 @@ class Outcome:
     Attributes:
         terminated: whether the game is over by its rules.
         truncated: whether the environment ended it for another reason.
-        rewards: what White and Black were given for the last ply; None where it doesn't say.
-        reason: how the game ended, of `suite.ENDINGS`; None where it doesn't say.
+        rewards: of White and Black for the last ply; None where unknown.
+        reason: how the game ended, one of `suite.ENDINGS`; None where unknown.
     """
 
     terminated: bool = False
@@ -36,9 +36,9 @@ class Outcome:
 
 
 class Environment(abc.ABC):
-    """One game of chess in an environment, played and asked move by move.
+    """One game of chess in an environment, played move by move.
 
-    What it has no way to do it says by raising `UnsupportedError`, with a few words for what.
+    A method raises `UnsupportedError`, with a few words, for what the environment can't do.
     """
 
     @abc.abstractmethod
@@ -49,8 +49,8 @@ class Environment(abc.ABC):
 
         Args:
             fen: the position; None for the initial one.
-            chess960: whether castling is Chess960's, and written as the king taking its rook.
-            max_plies: truncate a game that has so many plies and isn't over; None: never.
+            chess960: whether castling is as in Chess960, written as the king taking its rook.
+            max_plies: when to truncate a game that isn't over; None: never.
 
         Raises:
             UnsupportedError: it can't begin so.
@@ -58,15 +58,15 @@ class Environment(abc.ABC):
 
     @abc.abstractmethod
     def legal_moves(self) -> list[str]:
-        """Returns what its mask or list allows now, as UCI writes moves.
+        """Returns the moves that its mask or list allows now, in UCI.
 
         Raises:
-            UnsupportedError: it doesn't say; or, after the end, is at its next game already.
+            UnsupportedError: it has none; or, after the end, is in its next game already.
         """
 
     @abc.abstractmethod
     def play(self, move: str) -> None:
-        """Plays a move that it has listed, as UCI writes it."""
+        """Plays one of the legal moves, in UCI."""
 
     @abc.abstractmethod
     def outcome(self) -> Outcome:
@@ -74,11 +74,7 @@ class Environment(abc.ABC):
 
 
 def check_not_asked(**beginning: Any) -> None:
-    """Refuses arguments of `Environment.begin` that an environment has no way to take.
-
-    Raises:
-        UnsupportedError: one was given.
-    """
+    """Raises UnsupportedError where an argument of `Environment.begin` is given that is named."""
     for name, what in _BEGINNINGS.items():
         if beginning.get(name):
             raise UnsupportedError(what)

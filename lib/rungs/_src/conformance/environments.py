@@ -1,4 +1,4 @@
-"""What can be asked: our rungs, python-chess, and a class of yours in a file or a module."""
+"""The environments that the suite can play: our rungs, python-chess, and classes of users."""
 
 import importlib
 import importlib.metadata
@@ -20,14 +20,14 @@ from rungs.version import __version__
 
 PYTHON_CHESS = "python-chess"
 
-# What a rung takes so that it has one board here and needs no GPU.
+# Settings with which a rung needs no GPU.
 _SETTINGS: dict[str, dict[str, Any]] = {"cuda": {"device": "cpu"}}
 
 
 class PythonChess(Environment):
-    """python-chess's board, with draws that may be claimed of the position reached.
+    """python-chess, with which the suite's expectations are checked.
 
-    The suite's expectations are checked against it.
+    A game ends as soon as a player could claim a draw.
     """
 
     def begin(
@@ -62,7 +62,7 @@ class PythonChess(Environment):
 
 
 class RungEnvironment(Environment):
-    """One board of a rung, which stays where its game ends.
+    """One board of a rung, which stays at the end of its game.
 
     Raises:
         UnavailableError: this machine or installation lacks what the rung needs.
@@ -85,7 +85,7 @@ class RungEnvironment(Environment):
         self._outcome = Outcome(rewards=(0.0, 0.0))
 
     def legal_moves(self) -> list[str]:
-        # The mask is what a step takes; the names of moves are the environment's own.
+        # Legal by the mask; their names are the environment's.
         allowed = set(np.flatnonzero(self._info["action_mask"][0]).tolist())
         named = {action: move for move, action in self._env.legal_moves(0).items()}
         return [named.get(action, f"action {action}") for action in sorted(allowed)]
@@ -113,7 +113,7 @@ def ours() -> list[str]:
 
 
 def check(name: str) -> None:
-    """Refuses a name that `make` doesn't know.
+    """Raises an error for a name that `make` doesn't know.
 
     Raises:
         ConfigurationError: it is no rung, nor python-chess, FILE.py:CLASS or MODULE:CLASS.
@@ -147,7 +147,7 @@ def named(names: list[str]) -> dict[str, tuple[str, bool]]:
 
 
 def make(name: str) -> Environment:
-    """Makes an environment to be asked.
+    """Makes an environment for the suite.
 
     Args:
         name: a rung, python-chess, FILE.py:CLASS or MODULE:CLASS: a class derived from
@@ -173,12 +173,12 @@ def make(name: str) -> Environment:
         if f"{place}.".startswith(f"{error.name}."):
             raise ConfigurationError(f"there is no module {place}") from None
         if paths.is_ours(error.name):
-            raise  # a fault of ours, and nothing to install
+            raise  # a bug of ours: nothing to install
         raise UnavailableError(f"{error.name} is not installed") from None
 
 
 def version(name: str) -> str:
-    """Returns the version that is installed of an environment's project; "" of yours."""
+    """Returns the installed version of an environment's project; "" for a user's class."""
     if name in ours():
         return __version__
     return importlib.metadata.version("chess") if name == PYTHON_CHESS else ""

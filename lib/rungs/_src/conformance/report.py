@@ -1,4 +1,4 @@
-"""Results of the suite as tables: for the screen, for a page, for a program."""
+"""Results of the suite as text, Markdown or JSON."""
 
 import dataclasses
 import json
@@ -13,13 +13,9 @@ Table = list[tuple[str, ...]]
 
 
 def summary(suite: Suite, results: Results) -> Table:
-    """Counts what holds: a row per group, a column per environment, below a row of names.
+    """Counts passes: a row per group, a column per environment, below a row of names.
 
-    "5 of 6" is of the cases that could be asked; "-" where none could.
-
-    Args:
-        suite: whose cases were played.
-        results: by environment.
+    "5 of 6" is of the cases that the environment supports; "-" where it supports none.
     """
     group_of = {case.id: case.group for case in suite.cases}
     table: Table = [("group", "kind", *results)]
@@ -34,7 +30,7 @@ def summary(suite: Suite, results: Results) -> Table:
 
 
 def failures(results: Results) -> Table:
-    """Lists what doesn't hold, with the position, below a row of names."""
+    """Lists failures with their positions, below a row of names."""
     rows = [
         (name, result.case, result.fen, result.expected, result.found)
         for name, played in results.items()
@@ -45,7 +41,7 @@ def failures(results: Results) -> Table:
 
 
 def not_offered(results: Results) -> Table:
-    """Counts the cases that can't be asked, by what is lacking, below a row of names."""
+    """Counts the unsupported cases by what is lacking, below a row of names."""
     counts = Counter(
         (name, result.found)
         for name, played in results.items()
@@ -57,17 +53,17 @@ def not_offered(results: Results) -> Table:
 
 
 def text(suite: Suite, results: Results, versions: dict[str, str]) -> str:
-    """Writes results for the screen; `versions` by environment, as `results`."""
+    """Returns results as text for a terminal; `versions` by environment, as `results`."""
     return _write(suite, results, versions, _aligned, "{}:")
 
 
 def markdown(suite: Suite, results: Results, versions: dict[str, str]) -> str:
-    """Writes results as GitHub's Markdown; as `text`."""
+    """Returns results as Markdown; see `text`."""
     return "# Who plays chess\n\n" + _write(suite, results, versions, _markdown, "## {}")
 
 
 def as_json(suite: Suite, results: Results, versions: dict[str, str]) -> str:
-    """Writes all results for a program: `suite`, and by environment `version` and `results`."""
+    """Returns all results as JSON; see `text`."""
     listed = {
         name: {
             "version": versions[name],

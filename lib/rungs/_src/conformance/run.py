@@ -1,4 +1,4 @@
-"""Plays the suite's cases in an environment and says what held."""
+"""Plays the suite's cases in an environment."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -18,20 +18,20 @@ from rungs.errors import (
 
 PASSES, FAILS, NOT_OFFERED = "passes", "fails", "not offered"
 
-# Seconds that a case may take, of an environment that compiles or hangs.
+# Seconds per case, as an environment may compile, or hang.
 _TIMEOUT = 300.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What came of a case.
+    """The result of a case.
 
     Attributes:
         case: its id.
-        status: "passes", "fails", or "not offered": the environment has no way to be asked.
-        fen: the position in which it failed; "" where it didn't.
+        status: "passes", "fails", or "not offered", where the environment doesn't support it.
+        fen: the position in which it failed, or "".
         expected: what must hold there, in words.
-        found: what the environment says; or what it does not offer.
+        found: what the environment did instead; or what it does not support.
     """
 
     case: str
@@ -42,20 +42,15 @@ class Result:
 
 
 def check(environment: Environment, case: Case) -> Result:
-    """Plays one case.
-
-    Args:
-        environment: anew for each case, or one that can `begin` again.
-        case: of a suite.
-    """
+    """Plays one case in an environment that is new or can `begin` again."""
     board = case.board()
     try:
         found = _played(environment, case, board)
     except UnsupportedError as error:
         return Result(case.id, NOT_OFFERED, found=str(error))
     except Exception as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        return Result(case.id, FAILS, board.fen(), "no error", said)
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        return Result(case.id, FAILS, board.fen(), "no error", message)
     if found is None:
         return Result(case.id, PASSES)
     return Result(case.id, FAILS, board.fen(), *found)
@@ -67,13 +62,13 @@ def run(environment: Environment, cases: Iterable[Case]) -> list[Result]:
 
 
 def unavailable(cases: Iterable[Case], error: UnavailableError) -> list[Result]:
-    """Returns the results of an environment that is not here: no case can be asked."""
+    """Returns the results for an environment that is not installed."""
     found = " ".join(str(error).split())
     return [Result(case.id, NOT_OFFERED, found=found) for case in cases]
 
 
 def run_aside(name: str, cases: Iterable[Case]) -> list[Result]:
-    """Plays cases in a process of its own, which an environment may bring down.
+    """Plays cases in a process of its own, which the environment may crash.
 
     Args:
         name: of `rungs._src.conformance.environments.make`.
@@ -116,19 +111,19 @@ def _served(name: str) -> Workers:
     try:
         return Workers(_Served, [(name,)], daemon=False, timeout=_TIMEOUT)
     except WorkerDiedError as error:
-        # What its own process raised is known here by its name alone.
+        # The error of the process is known here only as text.
         for kind in (ConfigurationError, UnavailableError):
-            _, raised, says = str(error).rpartition(f"rungs.errors.{kind.__name__}: ")
+            _, raised, message = str(error).rpartition(f"rungs.errors.{kind.__name__}: ")
             if raised:
-                raise kind(says.strip()) from None
-        says = str(error).strip().splitlines()[-1]
-        if says.startswith("ModuleNotFoundError: No module named 'rungs"):
+                raise kind(message.strip()) from None
+        message = str(error).strip().splitlines()[-1]
+        if message.startswith("ModuleNotFoundError: No module named 'rungs"):
             raise  # a fault of ours
-        raise UnavailableError(f"{name} can't be made: {says}") from None
+        raise UnavailableError(f"{name} can't be made: {message}") from None
 
 
 def _played(environment: Environment, case: Case, board: chess.Board) -> tuple[str, str] | None:
-    """Plays a case, and `board` beside; returns what was expected and found where they differ."""
+    """Plays a case, also on `board`; returns what was expected and found where they differ."""
     environment.begin(case.fen, case.chess960, case.max_plies)
     for move in case.moves:
         if (outcome := environment.outcome()).over:
@@ -159,8 +154,8 @@ def _ending(case: Case, outcome: Outcome) -> tuple[str, str] | None:
         expected = {GOES_ON: "the game goes on", OPEN: "the game is not terminated"}
         return expected.get(str(case.ending), str(case.ending)), _in_words(outcome)
     if case.rewards is not None:
-        told = zip(("White", "Black"), case.rewards, outcome.rewards, strict=True)
-        for side, expected_reward, reward in told:
+        sides = zip(("White", "Black"), case.rewards, outcome.rewards, strict=True)
+        for side, expected_reward, reward in sides:
             if reward is not None and reward != expected_reward:
                 return f"{side} gets {expected_reward:g}", f"{side} gets {reward:g}"
     return None
@@ -173,15 +168,15 @@ def _legal(expected: tuple[str, ...], found: list[str]) -> tuple[str, str] | Non
             return "every move once", "some are listed twice"
         return None
     count = f"{len(expected)} legal moves"
-    said = [_moves("lacks", missing)] if missing else []
-    return count, "; ".join(said + ([_moves("also has", also)] if also else []))
+    lacks = [_moves("lacks", missing)] if missing else []
+    return count, "; ".join(lacks + ([_moves("also has", also)] if also else []))
 
 
-def _moves(what: str, moves: Iterable[str], most: int = 8) -> str:
-    """Writes a list of moves, and of a long one its beginning."""
+def _moves(what: str, moves: Iterable[str], count: int = 8) -> str:
+    """Returns a list of moves as text, a long one abbreviated."""
     listed = list(moves)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return f"{what} {' '.join(listed[:most]) or 'none'}{more}"
+    more = f" and {len(listed) - count} more" if len(listed) > count else ""
+    return f"{what} {' '.join(listed[:count]) or 'none'}{more}"
 
 
 def _in_words(outcome: Outcome) -> str:

@@ -12,7 +12,7 @@ from rungs.errors import ConfigurationError
 
 PATH = Path(__file__).with_name("suite.toml")
 
-# How a game is over as its rules have it; and where it is not, or an environment ended it.
+# How a game is over by its rules; then: it is not, the environment ended it, and not terminated.
 ENDINGS = (
     "checkmate",
     "stalemate",
@@ -37,10 +37,9 @@ class Group:
 
     Attributes:
         name: what it is about.
-        kind: "law", which the laws of chess leave no choice about; "reading", where they ask for a
-            player's claim and an environment has to decide; "interface", what reinforcement
-            learning adds.
-        source: where the rule is written down.
+        kind: "law", where the laws of chess leave no choice; "reading", where they ask for a
+            player's claim, so environments may differ; "interface", what RL adds.
+        source: of the rule.
         what: the rule, in a sentence.
     """
 
@@ -55,17 +54,17 @@ class Case:
     """A game, and what must hold after it.
 
     Attributes:
-        id: its name, for good.
+        id: its name, which never changes its meaning.
         group: the name of its group.
         why: what it tests.
         fen: where the game begins; None for the initial position.
         chess960: whether it is one of Chess960.
-        max_plies: the limit that the environment is asked for, or None.
-        moves: as UCI writes them, all legal, none of which but the last ends the game.
-        legal: all legal moves afterwards, in order; None where it is not about them.
+        max_plies: the limit to be set, or None.
+        moves: in UCI, all legal; only the last may end the game.
+        legal: all legal moves afterwards, in order; None where the case is not about them.
         ending: one of `ENDINGS`; "none", where the game goes on; "truncated"; "open", where it is
-            not terminated; or None, where it is not about that.
-        rewards: what the last ply gives White and Black; None where it is not about that.
+            not terminated; or None, where the case is not about it.
+        rewards: of White and Black for the last ply; None where the case is not about them.
     """
 
     id: str
@@ -117,7 +116,7 @@ def load(path: Path = PATH) -> Suite:
     """Reads a suite.
 
     Raises:
-        ConfigurationError: the file is none, or malformed; the message says where.
+        ConfigurationError: the file is missing or malformed; the message says where.
     """
     try:
         table = tomllib.loads(path.read_text())

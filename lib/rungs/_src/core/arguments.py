@@ -1,4 +1,4 @@
-"""What arguments of environments may be; anything else is an error that names it."""
+"""Validation of arguments; every error is a ConfigurationError that names the argument."""
 
 import difflib
 import inspect
@@ -20,36 +20,36 @@ Choice = TypeVar("Choice")
 AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
 
-# A message shows no more characters of a value than that: two FENs.
-_MOST_SHOWN = 200
+# Characters of a value that a message shows: two FENs.
+_MAX_SHOWN = 200
 
 _SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _MOST_SHOWN
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _MAX_SHOWN
 
-_INT64 = np.dtype(np.int64)  # to compare with a type takes longer
+_INT64 = np.dtype(np.int64)  # comparing with a type takes longer
 
 
 def shown(value: object) -> str:
-    """Writes a value for a message: on one line, shortened where it is long, whatever it is."""
+    """Returns any value as text for a message: one line, shortened where it is long."""
     try:
         text = _SHORT.repr(value)
-    except ValueError:  # an int of more digits than Python writes, or something with one
+    except ValueError:  # an int with more digits than Python prints, or a container of one
         text = hex(value) if isinstance(value, int) else f"a {type(value).__name__}"
     return shortened(re.sub(r"\s*\n\s*", " ", text))
 
 
 def shortened(text: str) -> str:
     """Leaves out the middle of a long text."""
-    if len(text) <= _MOST_SHOWN:
+    if len(text) <= _MAX_SHOWN:
         return text
-    return f"{text[: _MOST_SHOWN // 2]}...{text[-_MOST_SHOWN // 2 :]}"
+    return f"{text[: _MAX_SHOWN // 2]}...{text[-_MAX_SHOWN // 2 :]}"
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
     """Returns `value` as an int from `low` to `high`; raises ConfigurationError for any other."""
     try:
         number = operator.index(value)
-    except Exception:  # whatever else than an integer says of being made one
+    except Exception:  # any object may raise anything here
         raise ConfigurationError(f"{name}={shown(value)} is not an integer") from None
     if isinstance(value, bool) or not low <= number <= high:
         raise ConfigurationError(f"{name}={shown(value)} is not from {low} to {high}")
@@ -70,24 +70,24 @@ def real(name: str, value: object, low: float, high: float) -> float:
 
 
 def seconds(name: str, value: object) -> float | None:
-    """Returns a time limit as a float, or None, which is none; else raises ConfigurationError."""
+    """Returns a time limit as a float, or None; raises ConfigurationError for any other value."""
     return None if value is None else real(name, value, 1e-3, 1e9)
 
 
 def boolean(name: str, value: object) -> bool:
-    """Returns `value` as a bool; raises ConfigurationError where it is none."""
+    """Returns `value` as a bool; raises ConfigurationError for any other type."""
     if not isinstance(value, bool | np.bool_):
         raise ConfigurationError(f"{name}={shown(value)} is not True or False")
     return bool(value)
 
 
 def choice(name: str, value: object, choices: tuple[Choice, ...], other: str = "") -> Choice:
-    """Returns which of `choices`, texts or None, `value` is.
+    """Returns the one of `choices`, strings or None, that `value` is.
 
     Raises:
         ConfigurationError: it is none of them; the message names them and `other`.
     """
-    # By identity or as texts, since an array compares with anything, and to another array.
+    # By identity or as strings: comparing an array returns an array.
     for each in choices:
         if value is each or (isinstance(value, str) and value == each):
             return each
@@ -96,15 +96,15 @@ def choice(name: str, value: object, choices: tuple[Choice, ...], other: str = "
 
 
 def check_settings(make: Callable, how: dict, common: Callable) -> None:
-    """Refuses settings that `make` doesn't take by keyword alone.
+    """Refuses settings that are no keyword-only parameters of `make`.
 
     Args:
         make: the class or function of a rung.
         how: the settings that it would be called with.
-        common: takes the settings that all rungs have, which the message lists as well.
+        common: takes the settings of all rungs, which the message lists, too.
 
     Raises:
-        ConfigurationError: `how` has others; the message names them, and those that there are.
+        ConfigurationError: `how` has unknown ones; the message names them and the known ones.
     """
     known = _settings_of(make)
     unknown = sorted(how.keys() - known)
@@ -125,7 +125,7 @@ def _settings_of(make: Callable) -> set[str]:
 
 
 def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Returns actions as an int64 array, copied only where they are of another kind.
+    """Returns actions as an int64 array, copied only if needed.
 
     Raises:
         ConfigurationError: they have a wrong shape or dtype.
@@ -143,7 +143,7 @@ def checked_indices(name: str, value: object, count: int) -> np.ndarray:
     """Returns indices of `count` things as a new array, (n,) int64.
 
     Raises:
-        ConfigurationError: they have a wrong shape or dtype, or one is of none of them.
+        ConfigurationError: they have a wrong shape or dtype, or one is out of range.
     """
     array = as_array(name, value)
     if array.ndim != 1:
@@ -164,23 +164,23 @@ def _int64(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def as_array(name: str, value: object) -> np.ndarray:
-    """Returns what NumPy makes of a value, itself where it is an array.
+    """Returns a value as an array, which is not copied if it is one.
 
     Raises:
-        ConfigurationError: it can't be one, or is masked.
+        ConfigurationError: it can't be converted, or is masked.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise ConfigurationError(f"{name}: a masked array lacks some")
     try:
         return np.asarray(value)
-    except Exception as error:  # whatever else than an array says of being made one
+    except Exception as error:  # any object may raise anything here
         raise ConfigurationError(
             f"{name}={shown(value)}: no array: {shortened(str(error))}"
         ) from None
 
 
 def autoreset_mode(value: object) -> AutoresetMode:
-    """Returns a mode, given it or gymnasium's name or value of it: "SAME_STEP", "SameStep"."""
+    """Returns a mode, given itself, its name or its value: "SAME_STEP", "SameStep"."""
     for mode in AutoresetMode:
         if value is mode or (isinstance(value, str) and value in (mode.name, mode.value)):
             return mode

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic writes of files."""
 
 import contextlib
 import os
@@ -31,11 +31,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def reraise_as_storage_error(path: Path) -> Iterator[None]:
-    """Names `path` where the system refuses something: a full disk's own error names nothing.
-
-    Raises:
-        StorageError: it did.
-    """
+    """Turns an OSError into a StorageError that names `path`, which a full disk's error doesn't."""
     try:
         yield
     except StorageError:
@@ -46,10 +42,7 @@ def reraise_as_storage_error(path: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Removes what processes that were killed have left unfinished in `folder`.
-
-    Its caller sees to it that no process is at work there: `rungs._src.core.folder`.
-    """
+    """Removes unfinished files of killed processes from `folder`, which the caller has locked."""
     for unfinished in folder.glob(f"{UNFINISHED}*"):
         if not unfinished.is_symlink():
             shutil.rmtree(unfinished)

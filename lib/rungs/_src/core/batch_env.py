@@ -1,4 +1,4 @@
-"""What all our vector environments share, whatever is played: what they take and refuse."""
+"""The base class of our vector environments: argument checks, spaces, and one caller at a time."""
 
 import abc
 import contextlib
@@ -22,15 +22,15 @@ Array = Any
 
 
 class BatchEnv(VectorEnv, abc.ABC):
-    """A vector environment that is stepped as one.
+    """A vector environment whose environments are stepped together.
 
     Attributes:
-        num_envs: how many.
+        num_envs: number of environments.
         autoreset_mode: when the next episode begins.
-        device: where outputs are tensors, their device; else None.
-        _begun: whether a reset came before.
+        device: of outputs that are tensors; else None.
+        _begun: whether it has been reset.
         _ended: (N,) bool, where the last step ended an episode.
-        _num_ended: in how many; None, unknown, where a step did not wait to count them.
+        _num_ended: how many; None where a step did not wait to count them.
     """
 
     device: Any = None
@@ -42,7 +42,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         observation_space: gymnasium.Space,
         action_space: gymnasium.Space,
     ) -> None:
-        """Takes the mode and the spaces of one environment; `num_envs` is set."""
+        """Sets the mode and, from those of one environment, the spaces; `num_envs` is set."""
         self.autoreset_mode = autoreset_mode
         self.metadata = {"autoreset_mode": autoreset_mode}
         self.single_observation_space = observation_space
@@ -51,16 +51,12 @@ class BatchEnv(VectorEnv, abc.ABC):
         self.action_space = batch_space(action_space, self.num_envs)
         self._num_ended: int | None = 0
         self._begun = False
-        # One thread may come in again: where Ctrl-C falls between taking it and holding it.
+        # Reentrant: Ctrl-C may fall between acquiring and the `try` that releases it.
         self._lock = threading.RLock()
 
     @contextlib.contextmanager
     def _alone(self, method: str) -> Iterator[None]:
-        """Keeps other threads out meanwhile.
-
-        Raises:
-            BusyError: one is in already.
-        """
+        """Keeps other threads out; BusyError where one is inside already."""
         if not self._lock.acquire(False):
             raise self._busy(method)
         try:
@@ -74,7 +70,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         )
 
     def checked(self, actions: ArrayLike, *before: int) -> Array:
-        """Returns `actions` as (*before, N) int64, where outputs are, copied only where needed.
+        """Returns `actions` as (*before, N) int64 on the outputs' device, copied only if needed.
 
         Raises:
             ConfigurationError: they have a wrong shape or dtype.
@@ -85,7 +81,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         return _tensors().on_device(actions, shape, self.device)
 
     def _checked_steps(self, steps: int) -> int:
-        """Returns how many `step_many` takes, where it can."""
+        """Returns the checked number of steps of `step_many`."""
         self._check_begun("step_many")
         if self.autoreset_mode == AutoresetMode.DISABLED:
             raise ConfigurationError("step_many needs episodes to follow each other: not DISABLED")
@@ -116,7 +112,7 @@ class BatchEnv(VectorEnv, abc.ABC):
             raise ConfigurationError(f"reset_mask has shape {which.shape}, not ({self.num_envs},)")
         if seed is not None or not self._begun:
             raise ConfigurationError("reset_mask begins next episodes: first reset without it")
-        # Memory may be called bool whose bytes are others than 0 and 1.
+        # Bytes of a bool array may have values other than 0 and 1.
         which = np.ascontiguousarray(which).view(np.uint8) != 0
         return which if self.device is None else _tensors().moved(which, self.device)
 
@@ -131,15 +127,7 @@ class BatchEnv(VectorEnv, abc.ABC):
 
 
 def stays_ended(mode: AutoresetMode, ended: Array) -> np.ndarray:
-    """Returns which episodes have ended and not begun again.
-
-    Args:
-        mode: when the next episode begins.
-        ended: (N,) bool, which ended in the last step.
-
-    Returns:
-        (N,) bool, a copy.
-    """
+    """Returns which episodes that `ended` have not begun again, as a new (N,) bool array."""
     return on_host(ended) & (mode != AutoresetMode.SAME_STEP)
 
 

@@ -22,13 +22,13 @@ _FORM = {"tool": str, "schema": int, "kind": str, "names": [str], "files": [str]
 
 
 class Folder:
-    """A folder that is ours, and this process's alone: see `locked_output_dir`.
+    """A folder that is ours and locked by this process; see `locked_output_dir`.
 
     Attributes:
         path: where it is.
         kind: what it holds, such as "run".
-        names: patterns of what is written there.
-        files: what we wrote, by names relative to `path`.
+        names: patterns of the files that are written there.
+        files: those that we wrote, relative to `path`.
     """
 
     def __init__(self, path: Path, kind: str, names: tuple[str, ...], files: list[str]):
@@ -36,7 +36,7 @@ class Folder:
         self.used = False  # whether `clear` or `note` was called
 
     def clear(self) -> None:
-        """Removes the files that we wrote, and nothing else, nor anything through a link."""
+        """Removes the files that we wrote, and nothing else; follows no links."""
         with reraise_as_storage_error(self.path):
             for name in self.files:
                 file = self.path / name
@@ -47,7 +47,7 @@ class Folder:
         self.note([])
 
     def note(self, files: Iterable[Path]) -> None:
-        """Knows from now on that we wrote some files, so that `clear` may remove them."""
+        """Records that we wrote some files, so that `clear` may remove them."""
         self.used = True
         names = {str(file.relative_to(self.path)) for file in files}
         self.files = sorted(names.union(self.files))
@@ -61,21 +61,20 @@ class Folder:
 def locked_output_dir(
     path: Path, kind: str, names: tuple[str, ...], refused: tuple[str, ...] | None = None
 ) -> Iterator[Folder]:
-    """Keeps a folder, which is made if missing, to ourselves while the block runs.
+    """Marks and locks a folder, which is made if missing, while the block runs.
 
-    It says that it is ours from the first moment, so that nobody else begins in a part of it; and
-    afterwards where `Folder.clear` or `Folder.note` was called.
+    It is marked as ours at once, so that no other run begins in a part of it. The mark stays if
+    `Folder.clear` or `Folder.note` was called.
 
     Args:
         path: the folder.
-        kind: what it holds or will hold.
-        names: patterns of what will be written there.
-        refused: patterns of what must not be there unless the folder is ours; by default `names`.
+        kind: what it holds.
+        names: patterns of the files that will be written there.
+        refused: patterns of files that only a folder of ours may hold; by default `names`.
 
     Raises:
-        ConfigurationError: the folder holds something of those names that is not ours or is a link,
-            or it is of another kind, part of another of our folders, in use, or no path at all; it
-            is named.
+        ConfigurationError: the folder holds files of those names that are not ours or are links,
+            is of another kind, part of another of our folders, in use, or not a path; it is named.
         StorageError: it can't be made or written to.
     """
     try:
@@ -100,9 +99,9 @@ def locked_output_dir(
             if mark is None:
                 folder.note([])
                 folder.used = False
-                # Who began in a part of it before it was marked has made that folder.
+                # A run that began in a part of it before it was marked has made that folder.
                 _check_nothing_is_there(path, kind, foreign, but=(_MARK,))
-            # And whom it is a part of may have been marked since.
+            # And the folder that it is a part of may have been marked since.
             _check_is_no_part(path)
             yield folder
         finally:
@@ -131,8 +130,8 @@ def _check_nothing_is_there(
 
 
 def _mark(path: Path) -> dict | None:
-    """Returns what a folder says of itself, or None where it isn't ours."""
-    if not (path / _MARK).is_file():  # a pipe would be waited for
+    """Returns the mark of a folder, or None where it isn't ours."""
+    if not (path / _MARK).is_file():  # opening a pipe would wait
         return None
     try:
         mark = json.loads((path / _MARK).read_text())
@@ -144,12 +143,10 @@ def _mark(path: Path) -> dict | None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keeps others out of a folder, which is made if missing, while the block runs.
-
-    The system gives the lock back when the process ends, however it does.
+    """Locks a folder, which is made if missing, while the block runs or until the process ends.
 
     Raises:
-        ConfigurationError: another is at work there, which the message names.
+        ConfigurationError: another process has locked it; the message names the process.
         StorageError: the folder can't be made or written to.
     """
     path = folder / _LOCK
@@ -164,9 +161,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _acquired(path: Path) -> int:
-    """Returns a descriptor of the file, locked, that is at `path` now: an owner removes its own."""
+    """Returns a locked descriptor of the file that is at `path` now, as owners remove theirs."""
     while True:
-        # Never through a link: the file is written to.
+        # Never through a link, as the file is written to.
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -184,6 +181,6 @@ def _acquired(path: Path) -> int:
 
 
 def _given_back(lock: int, path: Path) -> None:
-    with contextlib.suppress(OSError):  # as where the folder was removed meanwhile
-        path.unlink()  # first: unlocked, it would be another's
+    with contextlib.suppress(OSError):  # such as: the folder was removed
+        path.unlink()  # before it is unlocked: then it could be another's
     os.close(lock)

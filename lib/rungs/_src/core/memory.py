@@ -1,4 +1,4 @@
-"""Memory on cache lines, for arrays that C++ writes."""
+"""Memory aligned to cache lines, and arrays of tensors."""
 
 from typing import Any
 
@@ -8,22 +8,19 @@ CACHE_LINE = 64  # bytes
 
 
 def zeroed_lines(num_bytes: int) -> np.ndarray:
-    """Allocates memory that begins on a cache line, (num_bytes,) uint8."""
+    """Allocates zeroed memory that begins on a cache line, (num_bytes,) uint8."""
     memory = np.zeros(num_bytes + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + num_bytes]
 
 
 def whole_lines(num_bytes: int) -> int:
-    """Returns the bytes of as many lines as hold so many."""
+    """Returns `num_bytes`, rounded up to whole cache lines."""
     return -(-num_bytes // CACHE_LINE) * CACHE_LINE
 
 
 def on_host(output: Any) -> np.ndarray:
-    """Returns an array as it is, a tensor of any device as an array.
-
-    NumPy has no bfloat16: its bits are returned as uint16.
-    """
+    """Returns an array as it is, a tensor of any device as an array; bfloat16 as uint16 bits."""
     if isinstance(output, np.ndarray):
         return output
     import torch  # whose tensor it is

@@ -1,4 +1,4 @@
-"""What a file must hold before anything in it is believed."""
+"""Checks that a file has the expected form before its content is used."""
 
 import errno
 import stat
@@ -7,16 +7,13 @@ from typing import Any
 
 
 def schema_error(value: Any, form: Any, name: str = "it") -> str:
-    """Says what keeps a value, as JSON or a checkpoint has it, from being of a form.
+    """Returns how a value, of JSON or a checkpoint, differs from a form; "" where it doesn't.
 
     Args:
         value: anything.
-        form: a type, or several as of `isinstance`; a list with the form of every entry; or a dict
+        form: a type or types, as for `isinstance`; a list with the form of every entry; or a dict
             with the form of each key's value, where `...` stands for all other keys.
-        name: what the value is called.
-
-    Returns:
-        A few words, or "" where nothing does.
+        name: what the message calls the value.
     """
     kind = type(form) if isinstance(form, dict | list) else form
     # A bool is an int only to Python.
@@ -36,11 +33,6 @@ def schema_error(value: Any, form: Any, name: str = "it") -> str:
 
 
 def check_is_file(path: Path) -> None:
-    """Refuses what is not a regular file: to open a pipe would wait for its writer.
-
-    Raises:
-        FileNotFoundError: nothing is there.
-        OSError: a folder, pipe or device is.
-    """
+    """Raises OSError unless a regular file is there: opening a pipe would wait for its writer."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))

@@ -1,4 +1,4 @@
-"""Saved states: bytes that say what they are, and are refused where they are anything else."""
+"""Saved states: bytes with a version, what they are of, and a checksum."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 from rungs.errors import InvalidStateError
 
-# Grows when what a rung saves changes its meaning, as when `cpp/env/chess_env.hpp` does.
+# Increased whenever the meaning of what a rung saves changes, as with `cpp/env/chess_env.hpp`.
 VERSION = 3
 
 _MAGIC = b"RUNGS state "
@@ -15,22 +15,22 @@ _DIGEST = 16
 
 
 def pack(identity: dict, payload: bytes) -> bytes:
-    """Puts `payload` and the JSON-able `identity` into bytes, with a version and a checksum."""
+    """Returns `identity`, which JSON must represent, and `payload` as bytes with a checksum."""
     head = json.dumps({"version": VERSION} | identity).encode() + b"\n"
     body = _MAGIC + head + payload
     return body + _checksum(body)
 
 
 def unpack(state: bytes, expected: dict, limits: dict[str, int]) -> tuple[dict, bytes]:
-    """Returns the numbers and the payload that `pack` was given.
+    """Returns the numbers and the payload of a state.
 
     Args:
-        state: what `pack` made.
-        expected: what the identity must hold.
-        limits: other numbers that it holds, each with the largest allowed; the smallest is 0.
+        state: made by `pack`.
+        expected: what the identity must contain.
+        limits: its other numbers, each with the largest allowed; the smallest is 0.
 
     Raises:
-        InvalidStateError: `state` is corrupt, or its identity differs; the message says in what.
+        InvalidStateError: `state` is corrupt, or its identity differs; the message says how.
     """
     if not isinstance(state, bytes | bytearray | memoryview):
         raise InvalidStateError(f"a state is bytes, not {type(state).__name__}")
@@ -60,11 +60,7 @@ def unpack(state: bytes, expected: dict, limits: dict[str, int]) -> tuple[dict, 
 
 
 def from_json(text: bytes) -> Any:
-    """Returns what JSON says.
-
-    Raises:
-        InvalidStateError: it is none.
-    """
+    """Parses JSON; raises InvalidStateError where it is malformed."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

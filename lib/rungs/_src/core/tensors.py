@@ -1,4 +1,4 @@
-"""What environments share whose actions and outputs are tensors on one device."""
+"""Checks for environments whose actions and outputs are tensors on one device."""
 
 import numpy as np
 import torch
@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 from rungs._src.core.arguments import boolean, checked_actions
 from rungs.errors import ConfigurationError
 
-# What becomes an int64 with the value that it had.
+# Types whose values int64 can represent.
 _INTEGERS = {torch.int8, torch.int16, torch.int32, torch.int64}
 _INTEGERS |= {torch.uint8, torch.uint16, torch.uint32}
 
 
 def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
-    """Returns actions as an int64 tensor on the device, copied only where they are not yet.
+    """Returns actions as an int64 tensor on the device, copied only if needed.
 
     Raises:
         ConfigurationError: they have a wrong shape or dtype.
@@ -31,7 +31,7 @@ def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) 
 
 
 def chosen_device(name: str) -> torch.device:
-    """Returns the device "cpu"; or of "cuda" the one that is PyTorch's current one now."""
+    """Returns a device; for "cuda" the one that is current in PyTorch now."""
     if name == "cuda":
         return torch.device(name, torch.cuda.current_device())
     return torch.device(name)
@@ -43,10 +43,11 @@ def moved(array: np.ndarray, device: torch.device) -> torch.Tensor:
 
 
 def checked_validate(validate: bool, autoreset_mode: AutoresetMode) -> bool:
-    """Returns `validate`; refuses False where a step must know which boards have ended.
+    """Returns `validate`.
 
     Raises:
-        ConfigurationError: it is no bool, or the mode is DISABLED, which must refuse them.
+        ConfigurationError: it is not a bool, or False in the mode DISABLED, in which a step must
+            know which boards have ended.
     """
     validate = boolean("validate", validate)
     if not validate and autoreset_mode == AutoresetMode.DISABLED:

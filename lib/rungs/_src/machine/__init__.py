@@ -1,1 +1,1 @@
-"""What this computer is and can do."""
+"""The machine: its processor, its GPU, and how results name it."""

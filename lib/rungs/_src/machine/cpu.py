@@ -10,7 +10,7 @@ from types import FrameType
 
 from rungs.errors import OversubscriptionWarning
 
-# Of the control group this process sees as the root, as in a container.
+# Of the root control group, as a container's process sees it.
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -31,30 +31,27 @@ def cpu_name() -> str:
 
 
 def cpu_identity() -> dict[str, str | int | None]:
-    """Returns what tells one processor from another, even where both go by the same name.
+    """Returns what identifies a processor: two models may have the same name.
 
     Returns:
-        `cpu_vendor`, `cpu_family`, `cpu_model`, `cpu_stepping`, as CPUID has them; None where the
-        system doesn't say, as on ARM.
+        `cpu_vendor`, `cpu_family`, `cpu_model`, `cpu_stepping`, of CPUID; None where the system
+        has none, as on ARM.
     """
-    told = _cpuinfo()
+    info = _cpuinfo()
     numbers = {"cpu_family": "cpu family", "cpu_model": "model", "cpu_stepping": "stepping"}
-    return {"cpu_vendor": told.get("vendor_id")} | {
-        name: int(told[key]) if told.get(key, "").isdecimal() else None
+    return {"cpu_vendor": info.get("vendor_id")} | {
+        name: int(info[key]) if info.get(key, "").isdecimal() else None
         for name, key in numbers.items()
     }
 
 
 def cpu_features() -> str:
-    """Returns the processor's instruction sets: code made for one may not run on another.
-
-    Empty where the system doesn't say, as only Linux does.
-    """
+    """Returns the names of the processor's instruction sets; "" where the system is not Linux."""
     return _cpuinfo().get("flags") or _cpuinfo().get("Features", "")
 
 
 def usable_cores() -> int:
-    """Counts the cores this process may run on: its affinity mask, cut to the group's quota."""
+    """Returns the number of cores this process may use, by affinity and control group."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:  # the system keeps no process from a core
@@ -68,7 +65,7 @@ def usable_cores() -> int:
 
 @functools.cache
 def warn_of_oversubscription(what: str, number: int) -> None:
-    """Warns, once per process, where `number` threads or processes are more than usable cores."""
+    """Warns, once per process, where `number` threads or processes exceed the usable cores."""
     cores = usable_cores()
     if number > cores:
         text = f"{number} {what} on {cores} cores"
@@ -76,7 +73,7 @@ def warn_of_oversubscription(what: str, number: int) -> None:
 
 
 def _callers_level() -> int:
-    """Returns the `stacklevel` of whoever called us from outside the package."""
+    """Returns the `stacklevel` of the caller outside the package."""
     level = 2
     frame: FrameType | None = sys._getframe(2)
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "rungs":

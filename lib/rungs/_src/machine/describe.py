@@ -1,4 +1,4 @@
-"""This machine in a few words, to stand beside every number measured on it."""
+"""A description of this machine, for every number that is measured on it."""
 
 import os
 import platform
@@ -8,8 +8,8 @@ from rungs._src.machine import gpu
 from rungs._src.machine.cpu import cpu_features, cpu_identity, cpu_name, usable_cores
 from rungs._src.machine.known import microarchitecture
 
-# Facts by which numbers are of one machine. The name is not enough: processors of two generations
-# may both call themselves "AMD EPYC".
+# Facts that must agree for numbers to be of one machine: processors of two generations may both be
+# named "AMD EPYC".
 SAME = (
     *("machine", "gpu", "cores"),
     *("cpu_vendor", "cpu_family", "cpu_model", "cpu_stepping", "microarchitecture"),
@@ -20,16 +20,16 @@ _VENDORS = {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
 
 
 def describe() -> dict:
-    """Describes the machine; a fact the system does not tell is None.
+    """Describes the machine; an unknown fact is None.
 
     Returns:
         `machine` (the processor's name), `cpu_vendor`, `cpu_family`, `cpu_model`, `cpu_stepping`,
-        `microarchitecture` ("unknown" where it is not one of `machine.known`), `gpu` (its
-        name), `cores` this process may use, `all_cores`, `memory_bytes`, `virtual` (whether a
-        hypervisor says it is there), `system`, `python`.
+        `microarchitecture` ("unknown" if not in `machine.known`), `gpu` (its name),
+        `cores` (that this process may use), `all_cores`, `memory_bytes`, `virtual` (whether a
+        hypervisor is reported), `system`, `python`.
     """
     features, known = cpu_features(), microarchitecture()
-    # Without a list of features there's the architecture, which says nothing about a hypervisor.
+    # Without a list of features a hypervisor's is unknown.
     listed = features != platform.machine()
     return {
         "machine": cpu_name(),
@@ -52,9 +52,9 @@ def in_words(facts: dict) -> str:
         facts: of `describe`, or a result's provenance, whose values are text.
     """
     gpu_name, kind = facts.get("gpu"), facts.get("microarchitecture", UNKNOWN)
-    beside = f" with an {gpu_name}" if gpu_name not in (None, "None") else ""
+    gpu_text = f" with an {gpu_name}" if gpu_name not in (None, "None") else ""
     cores = "1 core" if int(facts["cores"]) == 1 else f"{facts['cores']} cores"
-    return f"{cores} of {facts['machine']}{'' if kind == UNKNOWN else f', {kind}'}{beside}"
+    return f"{cores} of {facts['machine']}{'' if kind == UNKNOWN else f', {kind}'}{gpu_text}"
 
 
 def slug() -> str:
@@ -65,8 +65,8 @@ def slug() -> str:
 def slug_of(facts: dict) -> str:
     """Names a machine as `slug` does, from facts as of `in_words`.
 
-    A processor whose microarchitecture is unknown goes by its numbers, as in
-    "amd-family25-model17-2-cores"; one that has none by its name.
+    A processor of unknown microarchitecture is named by family and model, such as
+    "amd-family25-model17-2-cores"; one without those by its name.
     """
     name = facts.get("gpu")
     if name in (None, "None"):
@@ -85,7 +85,7 @@ def _processor(facts: dict) -> str:
 
 
 def differing(facts: dict, machine: dict, names: tuple[str, ...] = SAME) -> str:
-    """Says in which facts one description is not of the same machine as another.
+    """Returns the facts in which two descriptions differ, as text.
 
     Args:
         facts: of `describe`, or a result's provenance, whose values are text.

@@ -1,4 +1,4 @@
-"""The GPU of this machine, if it has one."""
+"""The GPU of this machine."""
 
 import functools
 import os
@@ -20,11 +20,7 @@ def name() -> str | None:
 
 
 def require() -> None:
-    """Refuses to go on without a GPU.
-
-    Raises:
-        UnavailableError: NVIDIA's driver finds none.
-    """
+    """Raises UnavailableError where NVIDIA's driver finds no GPU."""
     if not name():
         raise UnavailableError("there is no NVIDIA GPU, or no driver: nvidia-smi finds none")
 
@@ -33,16 +29,15 @@ def usable() -> bool:
     """Returns whether there is one that PyTorch can use."""
     if not name():
         return False
-    import torch  # takes seconds, which those without a GPU need not wait
+    import torch  # takes seconds
 
     return torch.cuda.is_available()
 
 
 def simulated_if_absent() -> bool:
-    """Has Numba simulate a GPU where none can be used; before anything imports Numba.
+    """Makes Numba simulate a GPU if there is none, and returns whether it does.
 
-    Returns:
-        Whether kernels are simulated, in Python.
+    To be called before Numba is imported.
     """
     if not usable():
         os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
@@ -50,7 +45,7 @@ def simulated_if_absent() -> bool:
 
 
 def copy_bandwidth(repeats: int, num_bytes: int = 2**30):
-    """Measures the rate at which the GPU copies its memory, waited for.
+    """Measures the rate at which the GPU copies its memory.
 
     Args:
         repeats: measurements; one more comes first.

@@ -1,7 +1,4 @@
-"""What makers publish of their processors and no system call tells.
-
-Only what a source says: a processor that is not here is not guessed at.
-"""
+"""Published facts of processors that no system call returns, each with its source."""
 
 import dataclasses
 from collections.abc import Container
@@ -15,9 +12,9 @@ class Microarchitecture:
 
     Attributes:
         name: the maker's.
-        flops_per_lane: operations per cycle in each lane of its widest vectors; a multiply-add is
-            two. None where no source is at hand.
-        source: where that is written.
+        flops_per_lane: operations per cycle and lane of its widest vectors, where a multiply-add
+            counts as two; None where no source is known.
+        source: of that.
     """
 
     name: str
@@ -59,7 +56,7 @@ _KNOWN: dict[tuple[str, int, Container[int]], Microarchitecture] = {
     ("GenuineIntel", 6, (0x4F, 0x56)): Microarchitecture(
         "Broadwell", 4, _INTEL.format("chapter on Haswell, table of ports")
     ),
-    # One model for three; the last two are told from it by their stepping.
+    # One model for three microarchitectures, which differ in stepping.
     ("GenuineIntel", 6, (0x55,)): Microarchitecture("Skylake server", None, _NAMED_INTEL),
     ("GenuineIntel", 6, (0x6A, 0x6C)): Microarchitecture(
         "Ice Lake server", 4, _INTEL.format("chapter on Ice Lake, table of ports")
@@ -75,11 +72,7 @@ _KNOWN: dict[tuple[str, int, Container[int]], Microarchitecture] = {
 
 
 def microarchitecture(identity: dict | None = None) -> Microarchitecture | None:
-    """Returns a processor's microarchitecture; None where it is not one of those known.
-
-    Args:
-        identity: of `rungs._src.machine.cpu.cpu_identity`; by default of this processor.
-    """
+    """Returns the microarchitecture of this processor, or of an `identity`; None if unknown."""
     if identity is None:
         identity = cpu_identity()
     for (vendor, family, models), known in _KNOWN.items():

@@ -1,7 +1,7 @@
-"""What C++ says of itself: its structures, enumerations and constants, as its compiler has them.
+"""The C ABI: structures, enumerations, constants and functions, as the compiler laid them out.
 
-A compiled library holds a text that describes it (`cpp/bindings/abi.hpp`). Structures of ctypes are
-made of that, once for each library: no field, type or number stands in Python a second time.
+A compiled library contains a text that describes it (`cpp/bindings/abi.hpp`). The ctypes structures
+are built from that text, so no field, type or value is declared in Python a second time.
 """
 
 import ctypes
@@ -33,18 +33,17 @@ NUMBERS: dict[str, type] = {
 
 
 class Structure(ctypes.Structure):
-    """A structure of C++; one is made with a value for each of its fields, and no other.
+    """A structure of C++, constructed with a value for every field and no others.
 
-    A value is a number, a structure, an enumerator's name, an address, None, or an array that a
-    pointer is to point to; who gives it keeps it alive.
+    A value is a number, a structure, an enumerator's name, an address, None, or an array for a
+    pointer field; the caller keeps the array alive.
 
     Raises:
-        CompilerError: a field has no value, or a value no field; there is no such enumerator; or an
-            array's numbers are not of the type that the pointer is for. The message names the
-            structure and the field.
+        CompilerError: a field lacks a value, or a value a field; an enumerator is unknown; or an
+            array's dtype is not the pointer's. The message names structure and field.
     """
 
-    __slots__ = ()  # what is no field can't be set later, either
+    __slots__ = ()  # so only fields can be set later
 
     _types: ClassVar[dict[str, str]]
     _enumerators: ClassVar[dict[str, dict[str, int]]]
@@ -69,7 +68,7 @@ class Structure(ctypes.Structure):
             return self.number(name, value)
         if isinstance(value, np.ndarray):
             kind = self._types[name].removeprefix("*")
-            # A byte, or what is no number, stands for whatever its memory holds.
+            # A pointer to bytes, or to no number, takes an array of any dtype.
             if kind in NUMBERS and kind != "u1" and value.dtype != np.dtype(kind):
                 raise CompilerError(
                     f"{type(self).__name__}: {name} is {np.dtype(kind)} in C++, {value.dtype} in "
@@ -80,13 +79,13 @@ class Structure(ctypes.Structure):
 
 
 class Description(NamedTuple):
-    """A compiled library's.
+    """The description of a compiled library.
 
     Attributes:
-        structures: by name; as the others, it raises CompilerError for what isn't there.
-        enumerations: the numbers of enumerators, by name.
+        structures: by name. Looking up an unknown name raises CompilerError, here and below.
+        enumerations: the values of enumerators, by name.
         constants: by name.
-        functions: the types of what each returns and takes.
+        functions: the types of each one's result and arguments.
     """
 
     structures: dict[str, type[Structure]]
@@ -96,21 +95,20 @@ class Description(NamedTuple):
 
 
 def described(api: Any) -> Description:
-    """Returns what a library says of itself.
+    """Returns a library's description of itself.
 
     Args:
         api: its functions, as `rungs._src.native` loads them.
 
     Raises:
-        CompilerError: a structure is not what ctypes makes of its fields; the message names it and
-            the field.
+        CompilerError: ctypes lays a structure out differently; the message names it and the field.
     """
     return parse(ctypes.string_at(api.rungs_abi()))
 
 
 @functools.lru_cache(maxsize=64)
 def parse(text: bytes) -> Description:
-    """Reads what a library says of itself; raises as `described`."""
+    """Parses a description; raises as `described`."""
     found = Description(
         _Named("structure"), _Named("enumeration"), _Named("constant"), _Named("function")
     )
@@ -135,7 +133,7 @@ def parse(text: bytes) -> Description:
 
 
 class _Named(dict):
-    """Things by name; whoever asks for one that isn't there is told."""
+    """A dict whose missing keys raise CompilerError."""
 
     def __init__(self, kind: str):
         super().__init__()
@@ -174,13 +172,13 @@ def _type(name: str, field: str, kind: str, others: dict[str, type[Structure]]) 
         return NUMBERS[kind]
     if kind in others:
         return others[kind]
-    if kind.startswith("V") and kind[1:].isdigit():  # of that size, of which no more is said
+    if kind.startswith("V") and kind[1:].isdigit():  # an opaque type of that size
         return ctypes.c_uint8 * int(kind[1:])
     raise CompilerError(f"{name}: {field} is of a type that Python doesn't know, {kind}")
 
 
 class _Array:
-    """An argument that is an array, given by its address: as ctypes gives arrays of its own."""
+    """An array argument, passed by address as ctypes passes its own arrays."""
 
     from_param = (ctypes.c_char * 0).from_buffer  # no Python in between
 
@@ -193,7 +191,7 @@ def bound(path: Path) -> ctypes.CDLL:
         path: the library's.
 
     Raises:
-        CompilerError: the system can't load it, or it doesn't say what it holds.
+        CompilerError: the system can't load it, or it has no description.
     """
     try:
         library = ctypes.CDLL(str(path))

@@ -1,9 +1,8 @@
-"""Where compiled things are kept between runs: outside the source tree, in the user's cache.
+"""The cache of compiled files, outside the source tree, in the user's cache folder.
 
-Compiled code is loaded into a process and trusted. So nobody else may write where it is kept, and a
-file there bears in its name a hash of what it holds: one that a full disk cut short, or that has
-rotted, is built again instead of crashing whoever loads it. (The hash is no guard against a person:
-who may write there could write another. Owner and mode are that guard.)
+Compiled code is loaded and trusted, so only the user may write to the cache. A file's name ends in
+a hash of its content: one that was truncated or damaged is built again instead of crashing the
+process that loads it. The hash does not protect against an attacker; owner and mode do.
 """
 
 import contextlib
@@ -24,18 +23,18 @@ _OTHERS_MAY_WRITE = 0o022
 
 
 def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
-    """Returns the path of a file in the cache, built first unless it is there and whole.
+    """Returns the path of a file in the cache, which is built first if it is missing or damaged.
 
-    It is built once, whole or not at all, however many processes ask at the same time. A file that
-    is there is only read, without a lock: the cache may be read-only.
+    It is built once and atomically, however many processes ask at the same time. An existing file
+    is only read, without a lock, so the cache may be read-only.
 
     Args:
         name: what the file's name begins with.
-        identity: all that it depends on; what counts is its `repr`.
+        identity: all that it depends on; its `repr` is hashed.
         build: writes the file to a path.
 
     Raises:
-        CompilerError: the cache can't be written to, or belongs to somebody else.
+        CompilerError: the cache can't be written to, or belongs to another user.
     """
     folder = directory()
     name = f"{name}-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
@@ -47,17 +46,16 @@ def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
 
 
 def directory() -> Path:
-    """Returns the cache directory, made if missing, which nobody else can write to from now on.
+    """Returns the cache directory, made if missing, and makes it writable by this user alone.
 
     Raises:
-        CompilerError: it can't be made, or belongs to somebody else.
+        CompilerError: it can't be made, or belongs to another user.
     """
     path = Path(platformdirs.user_cache_dir("rungs"))
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = path.stat()
         if status.st_uid == os.geteuid() and status.st_mode & _OTHERS_MAY_WRITE:
-            # What others have put there meanwhile is theirs, or they could write to it.
             path.chmod(status.st_mode & ~_OTHERS_MAY_WRITE)
             status = path.stat()
     except OSError as error:
@@ -68,15 +66,15 @@ def directory() -> Path:
 
 
 def _is_trusted(status: os.stat_result) -> bool:
-    """Says whether nobody can have written there but this user, or the system's."""
+    """Returns whether only this user or root can have written there."""
     return status.st_uid in (os.geteuid(), 0) and not status.st_mode & _OTHERS_MAY_WRITE
 
 
 def _whole(folder: Path, name: str) -> Path | None:
     for path in folder.glob(f"{name}-*"):
-        with contextlib.suppress(FileNotFoundError):  # somebody builds it again
+        with contextlib.suppress(FileNotFoundError):  # another process rebuilds it
             status = path.stat()
-            # To open a pipe would wait for its writer.
+            # Opening a pipe would wait for its writer.
             whole = _is_trusted(status) and stat.S_ISREG(status.st_mode)
             if whole and path.name == f"{name}-{_hash(path)}":
                 return path

@@ -1,9 +1,9 @@
-"""C++ compiled as it is loaded: the only module that knows cppyy.
+"""C++ compiled as it is loaded, by Cling; the only module that imports cppyy.
 
-Cling, the C++ interpreter beneath cppyy, is Clang: given `-O3 -march=native` it makes the same kind
-of code as a compiler run ahead of time. It takes flags only before its first import and only with a
-precompiled header made with the same flags, so this module must be the first to import cppyy. The
-OpenMP runtime that its code calls is `rungs._src.threads.openmp`'s.
+Cling, the interpreter beneath cppyy, is Clang: with `-O3 -march=native` it makes the same kind of
+code as an ahead-of-time compiler. It takes flags only before its first import, and only with a
+precompiled header made with the same flags, so this module must be the first to import cppyy.
+`rungs._src.threads.openmp` loads the OpenMP runtime that its code calls.
 """
 
 import contextlib
@@ -28,12 +28,12 @@ FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
 
 
 def is_here() -> bool:
-    """Says whether cppyy is installed."""
+    """Returns whether cppyy is installed."""
     return importlib.util.find_spec("cppyy") is not None
 
 
 def interpreter() -> Any:
-    """Returns cppyy, its compiler set as ours is and an OpenMP runtime beside it, nothing compiled.
+    """Returns cppyy with our flags and an OpenMP runtime, before anything is compiled.
 
     Raises:
         UnavailableError: cppyy is not installed.
@@ -48,7 +48,7 @@ def interpreter() -> Any:
     return cppyy
 
 
-# The headers as they were when this process compiled them: C++ can't be redefined in one process.
+# The version of the headers that this process compiled: C++ can't be redefined in one process.
 _loaded: str | None = None
 
 
@@ -90,7 +90,7 @@ def load_mpi() -> Api:
 
 
 def load_learn() -> Api:
-    """Compiles the functions of `cpp/bindings/learn.cpp`, beside those of `load`.
+    """Compiles the functions of `load` and of `cpp/bindings/learn.cpp`.
 
     Raises:
         CompilerError: as `load`.
@@ -142,7 +142,7 @@ def mpi_headers(library: Path) -> Path:
 def _compile() -> None:
     interpreter()
     include(*headers.API)
-    # Cling ignores -fopenmp in silence where its precompiled header was made without.
+    # Cling silently ignores -fopenmp where its precompiled header was made without it.
     if not _functions().rungs_openmp_version():
         raise CompilerError("Cling compiled without OpenMP")
 
@@ -189,7 +189,7 @@ def _import_cppyy() -> None:
 
 
 def _precompiled_header() -> Path:
-    """Cling's standard header, precompiled with our flags; built in a process of its own, once."""
+    """Returns Cling's standard header, precompiled with our flags in a process of its own, once."""
     found = importlib.util.find_spec("cppyy_backend")
     backend = found.submodule_search_locations[0]  # type: ignore[union-attr,index]  # cppyy needs it
     # The header names the files it was made from, and cppyy asks their folder's date.

@@ -1,4 +1,4 @@
-"""C++ compiled ahead of time by g++: the control for Cling's, from the same files."""
+"""C++ compiled ahead of time by g++."""
 
 import shutil
 import subprocess
@@ -19,13 +19,13 @@ FLAGS = f"{LIBRARY} -fopenmp"
 def load(march: str = "native") -> Api:
     """Loads the functions of `cpp/bindings` from a shared library, built if it isn't there.
 
-    After a file has changed they are those of another library, as the header is now.
+    After a source file has changed, another library is built and loaded.
 
     Args:
-        march: the processors it is for, as g++ names them.
+        march: the target processor, as g++ names it.
 
     Raises:
-        CompilerError: there is no g++, or it refuses the headers; the message holds what it said.
+        CompilerError: there is no g++, or it refuses the headers; the message has its output.
     """
     return loaded("gpp", headers.API, [*FLAGS.split(), f"-march={march}"])
 
@@ -40,7 +40,7 @@ def load_learn() -> Api:
 
 
 def load_device(vectors: bool) -> Api:
-    """Loads the functions of `cpp/bindings/device.cpp`, with a processor's vectors or without.
+    """Loads the functions of `cpp/bindings/device.cpp`, with or without vector instructions.
 
     Raises:
         CompilerError: as `load`.
@@ -56,16 +56,16 @@ def loaded(name: str, sources: Sequence[str], flags: list[str]) -> Api:
 
 
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
-    """Builds a file from a source of ours by a g++, if it isn't there yet.
+    """Builds a file from a source with a g++, if it isn't there yet.
 
-    Sources beside it may be named among the flags.
+    Further sources may be among the flags.
 
     Raises:
         CompilerError: as `load`.
     """
-    beside = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
-    # With the source's path, as it is in what debuggers and profilers are told.
-    identity = (str(source), beside, headers.fingerprint(), version(compiler), flags)
+    folder = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
+    # The source's path is part of it, as debug information contains it.
+    identity = (str(source), folder, headers.fingerprint(), version(compiler), flags)
     return cache.built(
         name,
         (*identity, cpu_features()),
@@ -74,7 +74,7 @@ def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -
 
 
 def is_here() -> bool:
-    """Says whether there is a g++."""
+    """Returns whether there is a g++."""
     return shutil.which(COMPILER) is not None
 
 
@@ -84,7 +84,7 @@ def version(compiler: str = COMPILER) -> str:
 
 
 def run(command: list[str]) -> str:
-    """Runs a compiler or a tool beside it; CompilerError where it is missing or fails."""
+    """Runs a compiler or a related tool; CompilerError where it is missing or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The C++ that is compiled, and which version of it this is."""
+"""Which C++ files are compiled, and a hash that tells their versions apart."""
 
 import functools
 import hashlib
@@ -21,7 +21,7 @@ DEVICE = "bindings/device.cpp"
 
 
 def fingerprint() -> str:
-    """Returns a hash of every file of C++, which changes when any of them does.
+    """Returns a hash of all C++ files.
 
     Raises:
         CompilerError: one can't be read.
@@ -43,7 +43,7 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-# Every environment that is made asks, so files that look as they did are not read again.
+# Called for every environment: files with the same dates and sizes are not read again.
 @functools.lru_cache(maxsize=16)
 def _hash(root: str, files: tuple[tuple[str, int, int, int], ...]) -> str:
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""The functions of `cpp/bindings`, whoever compiled them."""
+"""Loads the functions of `cpp/bindings`: from a wheel, compiled by g++, or by Cling."""
 
 import contextlib
 import os
@@ -17,10 +17,10 @@ def load(compiler: str | None = None) -> Api:
     """Loads the functions; each releases the interpreter lock.
 
     Args:
-        compiler: who compiles them, a name of `COMPILERS`: "wheel", they are compiled and part of
-            the installation; "g++", now, for this processor, once for these headers; or "cling",
-            now, as they are loaded. None: what the environment's variable `RUNGS_COMPILER` says;
-            without it the wheel's, or else those of whichever compiler is here.
+        compiler: one of `COMPILERS`: "wheel", the compiled code of the installation; "g++",
+            compiled for this processor, once for this version of the sources; or "cling", compiled
+            in each process. None: the value of the environment variable `RUNGS_COMPILER`, else
+            the wheel's code, else that of the compiler that is installed.
 
     Raises:
         ConfigurationError: there is no such compiler.
@@ -32,7 +32,7 @@ def load(compiler: str | None = None) -> Api:
 
 
 def chosen(compiler: str | None = None) -> str:
-    """Returns the name of who compiles for `load`; raises ConfigurationError as that."""
+    """Returns the compiler that `load` uses; raises ConfigurationError as `load`."""
     if compiler is not None:
         return choice("compiler", compiler, COMPILERS)
     if asked := os.environ.get("RUNGS_COMPILER"):
@@ -45,7 +45,7 @@ def chosen(compiler: str | None = None) -> str:
 def load_learn(compiler: str | None = None) -> Api:
     """Loads the functions of `cpp/bindings/learn.cpp`; as `load`.
 
-    Where nothing says who compiles, g++ does before Cling: once, and not in every process.
+    Where no compiler is chosen, g++ comes before Cling, as it compiles once, not in each process.
     """
     chose = chosen(compiler)
     if compiler is None and chose == CLING and "RUNGS_COMPILER" not in os.environ and gpp.is_here():
@@ -54,7 +54,7 @@ def load_learn(compiler: str | None = None) -> Api:
 
 
 def load_openmp(compiler: str | None = None) -> Api:
-    """Loads the functions with OpenMP's in them, which no wheel has; as `load`."""
+    """Loads the functions with OpenMP's, which no wheel has; as `load`."""
     chose = chosen(compiler)
     if chose == WHEEL:
         chose = CLING if cling.is_here() else GPP
@@ -65,18 +65,18 @@ def load_openmp(compiler: str | None = None) -> Api:
 def prepare() -> None:
     """Loads OpenMP's runtime where code is compiled that needs it.
 
-    PyTorch brings another, and whichever comes first is everybody's: so call this before PyTorch is
-    imported. A wheel's code needs none.
+    PyTorch brings another, and the first one loaded serves the process: call this before PyTorch
+    is imported. A wheel's code needs none.
     """
     if chosen() != WHEEL:
-        with contextlib.suppress(UnavailableError):  # which whoever needs it is told
+        with contextlib.suppress(UnavailableError):  # raised again where it is needed
             openmp.load()
 
 
 def _loaded(load: Callable[[], Api]) -> Api:
     try:
         return load()
-    except OSError as error:  # the system gives no more files or processes
+    except OSError as error:  # too many open files or processes
         raise CompilerError(f"the C++ can't be compiled or loaded: {error}") from None
 
 

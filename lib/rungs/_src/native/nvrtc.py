@@ -1,4 +1,4 @@
-"""Our headers compiled for a GPU, as NVRTC does it while a program runs."""
+"""Headers compiled for a GPU at run time, by NVRTC."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
     """Compiles machine code for a GPU, if it isn't there yet. No GPU is needed.
 
     Args:
-        source: a header below `cpp/`, whose kernels are wanted.
+        source: a header below `cpp/` that has kernels.
         arch: "sm_80", "sm_90", ...
         macros: with their values.
 
     Raises:
         UnavailableError: cuda-core or NVRTC is not installed.
-        CompilerError: the header does not compile; the message holds what NVRTC said.
+        CompilerError: the header does not compile; the message has NVRTC's output.
     """
     try:
         from cuda.bindings import nvrtc
@@ -26,13 +26,13 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
         version = nvrtc.nvrtcVersion()
     except ImportError:
         raise UnavailableError(f"cuda-core is not installed: {install_hint('gpu')}") from None
-    except RuntimeError:  # as cuda-core says that a library is not there
+    except RuntimeError:  # of cuda-core, for a missing library
         raise UnavailableError(f"NVRTC is not installed: {install_hint('gpu')}") from None
     options = {
-        "name": str(paths.CPP / source),  # headers are looked for beside it
+        "name": str(paths.CPP / source),  # relative includes start there
         "arch": arch,
         "std": "c++20",
-        # All functions are the GPU's: no header has to say so.
+        # Every function is a device function, so headers need no annotation.
         "device_as_default_execution_space": True,
         "device_int128": True,
         "include_path": [str(paths.CPP / folder) for folder in ("cuda", "rungs")],
@@ -43,7 +43,7 @@ def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
         try:
             compiled = Program((paths.CPP / source).read_text(), "c++", ProgramOptions(**options))
             code = compiled.compile("cubin").code
-        except Exception as error:  # NVRTC's own, or of a library that is not there
+        except Exception as error:  # NVRTC's own, or of a missing library
             raise CompilerError(f"NVRTC refuses {source} for {arch}: {error}") from None
         path.write_bytes(bytes(code))
 

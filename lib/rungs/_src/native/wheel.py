@@ -1,4 +1,4 @@
-"""The code that a wheel holds: compiled ahead of time, once for each kind of processor."""
+"""The compiled code of a wheel, one library for each kind of processor."""
 
 import functools
 import hashlib
@@ -14,29 +14,25 @@ FOLDER = Path(__file__).parents[2] / "compiled"
 
 
 def is_here() -> bool:
-    """Says whether this installation holds compiled code: a wheel's does, a source tree doesn't."""
+    """Returns whether this installation has compiled code, as a wheel's has."""
     return any(path(variant).exists() for variant in VARIANTS)
 
 
 def load() -> Api:
-    """Loads the functions of `cpp/bindings`, compiled for the best that this processor has.
+    """Loads the functions of `cpp/bindings` in the best variant for this processor.
 
     `RUNGS_ISA` forces a variant, by its name.
 
     Raises:
-        UnavailableError: no variant is here that this processor could run, or `RUNGS_ISA` names
-            none that is.
-        CompilerError: a file is not as it was when the wheel was built.
+        UnavailableError: this processor can run no variant, or not the one that `RUNGS_ISA` names.
+        CompilerError: a file has changed since the wheel was built.
     """
     return _whole(path(chosen()))
 
 
 @functools.cache
 def _whole(library: Path) -> Api:
-    """Loads a library whose file is as `setup.py` listed it.
-
-    Code that was cut short would end the process as it is loaded, or later.
-    """
+    """Loads a library after comparing its hash: damaged code could crash the process."""
     try:
         listed = (library.parent / "sha256sums").read_bytes().split(b"\n")
         line = f"{hashlib.sha256(library.read_bytes()).hexdigest()}  compiled/{library.name}"
@@ -48,12 +44,12 @@ def _whole(library: Path) -> Api:
 
 
 def chosen() -> Variant:
-    """Returns the variant that `load` loads; raises as that."""
+    """Returns the variant that `load` loads; raises as `load`."""
     asked = os.environ.get("RUNGS_ISA")
     here = [variant for variant in VARIANTS if path(variant).exists()]
     has = set(cpu_features().split())
     able = [variant for variant in here if has.issuperset(variant.features)]
-    if not has:  # unknown: what every processor of the family has, but what is asked for
+    if not has:  # unknown: the least of the family, unless one is asked for
         able = here if asked else here[-1:]
     if asked:
         named = [variant for variant in here if variant.name == asked]
@@ -71,5 +67,5 @@ def chosen() -> Variant:
 
 
 def path(variant: Variant) -> Path:
-    """Returns where a variant's library is, if it is here."""
+    """Returns the path of a variant's library, which need not exist."""
     return FOLDER / file_name(variant)

@@ -1,9 +1,8 @@
-"""One OpenMP runtime for all of a process: the one that Cling's code needs.
+"""One OpenMP runtime for the whole process: the one that Cling's code needs.
 
-PyTorch brings another, whose threads stay awake on the cores for milliseconds after each of its
-loops, in the way of ours. But it calls functions that ours has too, and takes those of whichever
-runtime was loaded first. Where ours is loaded before PyTorch is imported, PyTorch's loops and our
-steps share one team of threads.
+PyTorch brings another, whose threads stay awake for milliseconds after each loop and compete with
+ours for cores. Both runtimes have the same functions, and PyTorch takes those that were loaded
+first: if ours is loaded before PyTorch is imported, they share one team of threads.
 """
 
 import ctypes
@@ -19,28 +18,28 @@ from typing import Any
 from rungs._src.threads.team import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError, install_hint
 
-# What the library is called on Linux, macOS and Windows.
+# The library's name on Linux, macOS and Windows.
 _LIBRARIES = {"libiomp5.so", "libiomp5.dylib", "libiomp5md.dll"}
 
-# Address space that the allocator may take for a thread as it starts, beside its stack.
+# Address space that the allocator may take for each thread, in addition to its stack.
 _HEAP = 128 * 2**20
 
-# How many threads a calling thread has had at once.
+# The largest team that each calling thread has had.
 _had = threading.local()
 
-# What the runtime reads as false in an environment's variable, or the beginning of one.
+# Values of an environment variable that the runtime reads as false, also when abbreviated.
 _FALSE = ("false", "off", "0", ".false.", "no", "disabled")
 
-# Whether threads have run here that no forked child can start anew; whether this is such a child.
+# Whether a forked child could start no threads, as KMP_INIT_AT_FORK is false; whether this is one.
 _stays = _is_lost = False
 
 
 @functools.cache
 def load() -> bool:
-    """Loads intel-openmp's library, which is Clang's runtime, and says how its threads wait.
+    """Loads intel-openmp's library, which is Clang's runtime, and sets how its threads wait.
 
-    Between two loops they keep awake, as a step may be shorter than a thread takes to wake, unless
-    there are more threads than cores; after a millisecond they leave the cores to others.
+    Between loops they spin, as a step may be shorter than waking a thread, unless there are more
+    threads than cores; after a millisecond they sleep.
 
     Returns:
         Whether PyTorch was there first, with its own.
@@ -50,9 +49,9 @@ def load() -> bool:
     """
     os.environ.setdefault("KMP_USE_YIELD", "2")
     os.environ.setdefault("KMP_BLOCKTIME", "1")
-    # A forked child starts threads of its own. Where that is ruled out it would wake its parent's,
-    # and crash (see `require_threads`), or wait for them when it ends. Scikit-learn's import rules
-    # it out: that is overwritten; what the user says stands.
+    # A forked child starts its own threads. With KMP_INIT_AT_FORK=FALSE it would wake its parent's
+    # and crash (see `require_threads`), or wait for them when it ends. Scikit-learn sets that on
+    # import, which is overwritten; a value that the user has set is kept.
     if "sklearn" in sys.modules:
         os.environ["KMP_INIT_AT_FORK"] = "TRUE"
     os.environ.setdefault("KMP_INIT_AT_FORK", "TRUE")
@@ -71,7 +70,7 @@ def load() -> bool:
 
 @functools.cache
 def warn_of_two() -> None:
-    """Warns, once per process, where PyTorch's runtime is beside ours."""
+    """Warns, once per process, where PyTorch's runtime was loaded first."""
     if load():
         text = (
             "PyTorch's OpenMP runtime was loaded before ours: their threads are in each other's "
@@ -81,18 +80,18 @@ def warn_of_two() -> None:
 
 
 def require_threads(api: Any, number: int) -> None:
-    """Makes sure that the system gives the calling thread a team of so many, itself among them.
+    """Checks that the calling thread can have a team of `number` threads, including itself.
 
-    Where a thread is refused to OpenMP in the middle of a step, it ends the whole process. So as
-    many are started here first, all at once, unless this thread has had as many before.
+    OpenMP ends the process if the system refuses it a thread during a step. So `number` threads are
+    started here first, all at once, unless this thread has had as many before.
 
     Args:
         api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
-        number: how many.
+        number: of threads.
 
     Raises:
-        UnavailableError: the system refuses, and the message says how many it gives; or this
-            process was forked from one where threads ran, with `KMP_INIT_AT_FORK` false.
+        UnavailableError: the system gives fewer, the message says how many; or this process was
+            forked from one where threads ran, with `KMP_INIT_AT_FORK` false.
     """
     global _stays
     if number <= getattr(_had, "number", 1):
@@ -119,4 +118,4 @@ def _forget() -> None:
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no forks
-    os.register_at_fork(after_in_child=_forget)  # whose only thread is the one that forked
+    os.register_at_fork(after_in_child=_forget)

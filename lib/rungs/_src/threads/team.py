@@ -1,8 +1,8 @@
-"""Teams of threads for C++: of our own, so that no runtime of others is in their way.
+"""Thread pools for C++, independent of OpenMP.
 
-Each thread that steps has a team, of whatever environments it steps: two threads that step at the
-same time are in nobody's way. Its threads sleep between steps, and end with the thread that they
-belong to. A process that is forked starts its own where it needs any.
+Each calling thread has one team, which it uses for all its environments, so two threads can step
+environments at the same time. The team's threads sleep between steps and end with the calling
+thread. A forked process starts a team of its own when it needs one.
 """
 
 import os
@@ -14,34 +14,32 @@ from rungs._src.core.arguments import integer
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs.errors import UnavailableError
 
-_MOST_THREADS = 1024
+_MAX_THREADS = 1024
 
 _own = threading.local()
 
 
 def thread_count(threads: int | None) -> int:
-    """Returns how many threads are asked for; None asks for as many as there are cores to use.
-
-    Warns where they are more than those.
+    """Returns the number of threads, by default of usable cores; warns where it is larger.
 
     Raises:
-        ConfigurationError: it is no number from 1 to 1,024.
+        ConfigurationError: it is not an integer from 1 to 1,024.
     """
-    number = integer("threads", usable_cores() if threads is None else threads, 1, _MOST_THREADS)
+    number = integer("threads", usable_cores() if threads is None else threads, 1, _MAX_THREADS)
     warn_of_oversubscription("threads", number)
     return number
 
 
 class Team:
-    """Threads that a caller has to help it.
+    """A caller's pool of threads.
 
     Args:
         api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
-        threads: how many, the caller's among them.
+        threads: number of threads, including the caller.
 
     Attributes:
-        threads: how many there are.
-        address: where C++ finds them.
+        threads: as above.
+        address: of the team in C++.
 
     Raises:
         UnavailableError: the system refuses; the message says how many it gives.
@@ -53,11 +51,11 @@ class Team:
         if self.address < 0:
             raise refused(-self.address, threads)
         end = weakref.finalize(self, _end, api, self.address, os.getpid())
-        end.atexit = False  # a thread may be in a step still; the system ends them all
+        end.atexit = False  # a thread may still be in a step; the system ends them all
 
 
 def team_of(api: Any, threads: int) -> int:
-    """Returns the address of the calling thread's team, of so many threads or more.
+    """Returns the address of the calling thread's team, of at least `threads` threads.
 
     Raises:
         UnavailableError: as `Team`.
@@ -70,15 +68,14 @@ def team_of(api: Any, threads: int) -> int:
 
 
 def workers_of(api: Any, threads: int) -> tuple[int, int, int]:
-    """Returns with what C++ of another library computes on the calling thread's team.
+    """Returns the fields of `rungs::learn::Workers`, by which another library uses the team.
 
     Args:
-        api: the functions of `cpp/bindings`, whose team it is.
+        api: the functions of `cpp/bindings`, which own the team.
         threads: how many are to work.
 
     Returns:
-        What `rungs::learn::Workers` consists of: how to run a team, the team, and so many threads;
-        where that is one, none.
+        The function that runs a team, the team, and the number of threads; (0, 0, 1) for one.
 
     Raises:
         UnavailableError: as `Team`.
@@ -89,7 +86,7 @@ def workers_of(api: Any, threads: int) -> tuple[int, int, int]:
 
 
 def refused(given: int, number: int) -> UnavailableError:
-    """Makes the error that says how many threads the system gives."""
+    """Returns the error for a system that gives only `given` of `number` threads."""
     return UnavailableError(
         f"the system gives {given} of {number} threads: ask for fewer, or raise its limits on "
         "processes (ulimit -u) and memory (ulimit -v)"
@@ -97,7 +94,7 @@ def refused(given: int, number: int) -> UnavailableError:
 
 
 def _end(api: Any, address: int, process: int) -> None:
-    if process == os.getpid():  # a forked process has none of the threads
+    if process == os.getpid():  # a forked process does not have the threads
         api.rungs_pool_end(address)
 
 
