@@ -184,7 +184,7 @@ def test_it_learns_the_same_where_gradients_are_off(name):
 def test_a_learner_goes_on_where_another_stopped(name):
     ours, theirs = (learning.make(name, seed, WEIGHTS) for seed in (3, 4))
     ours.learn(positions())
-    learning.load(theirs, ours.state_dict())
+    theirs.load_state_dict(ours.state_dict())
     assert ours.learn(positions()) == theirs.learn(positions())
 
 
@@ -203,7 +203,7 @@ def test_what_is_of_another_learner_is_refused(name, what):
         optimizer = optimizer | {"state": {0: {"exp_avg": torch.zeros(1)}}}
     before = {name: weights.clone() for name, weights in ours.network.state_dict().items()}
     with pytest.raises(InvalidStateError):
-        learning.load(ours, {"network": network, "optimizer": optimizer})
+        ours.load_state_dict({"network": network, "optimizer": optimizer})
     for name, weights in ours.network.state_dict().items():
         assert torch.equal(weights, before[name])
 

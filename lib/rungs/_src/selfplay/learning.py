@@ -3,7 +3,6 @@
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -37,45 +36,18 @@ class LossWeights:
         check_fields(self)
 
 
-class SearchLearner(Protocol):
-    """A network that learns from positions, and evaluates others meanwhile.
-
-    Attributes:
-        network: the weights as they are now.
-        evaluate: the network as an evaluator of `rungs.search`.
-    """
-
-    network: PolicyValueNetwork
-    evaluate: Evaluator
-
-    def learn(self, positions: Examples) -> dict[str, float]:
-        """Moves the weights once, by the gradient of one minibatch.
-
-        Args:
-            positions: the minibatch, at least one position.
-
-        Returns:
-            "policy_loss" and "value_loss", before that.
-
-        Raises:
-            ConfigurationError: there are no positions, an array holds what no position has, or a
-                parameter is frozen; it is named.
-            DivergedError: the loss or a gradient is not finite; the weights are unchanged.
-        """
-
-    def state_dict(self) -> dict:
-        """Returns "network", the weights, and "optimizer", as `train.adam.Adam` names it."""
-
-    def load_state_dict(self, saved: dict) -> None:
-        """Goes on from what another's `state_dict` returned, which `load` has looked at."""
-
-
 class TorchLearner:
-    """A learner in PyTorch, which others are compared with; see `SearchLearner`.
+    """A network that learns from examples, and evaluates positions for a search meanwhile.
+
+    In PyTorch: the reference.
 
     Args:
         network: what learns.
         weights: of the loss.
+
+    Attributes:
+        network: the weights as they are now.
+        evaluate: the network as an evaluator of `rungs.search`.
     """
 
     def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
@@ -85,6 +57,16 @@ class TorchLearner:
 
     @torch.enable_grad()
     def learn(self, positions: Examples) -> dict[str, float]:
+        """Moves the weights once, by the gradient of a minibatch of one example or more.
+
+        Returns:
+            "policy_loss" and "value_loss", before that.
+
+        Raises:
+            ConfigurationError: there are no examples, an array holds what no position has, or a
+                parameter is frozen; it is named.
+            DivergedError: the loss or a gradient is not finite; the weights are unchanged.
+        """
         _check_learnable(positions)
         check_learns(self.network)
         policy_loss, value_loss = losses(self.network, positions)
@@ -101,25 +83,25 @@ class TorchLearner:
         return parts
 
     def state_dict(self) -> dict:
+        """Returns "network", the weights, and "optimizer", as `torch.optim.Adam` names it."""
         return {"network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
 
-    def load_state_dict(self, saved: dict) -> None:
-        self.network.load_state_dict(saved["network"])
-        self._optimizer.load_state_dict(saved["optimizer"])
+    def load_state_dict(self, state: dict) -> None:
+        """Continues from another's `state_dict`.
+
+        Raises:
+            InvalidStateError: it is of another network or optimizer; nothing has changed.
+        """
+        check_resumable(self, state)
+        self.network.load_state_dict(state["network"])
+        self._optimizer.load_state_dict(state["optimizer"])
 
 
 class CppLearner:
-    """A learner in C++ (`cpp/learn`), the same at any number of threads; see `SearchLearner`.
-
-    Args:
-        network: what learns.
-        weights: of the loss.
+    """As `TorchLearner`, but in C++ (`cpp/learn`): the same bits with any number of threads.
 
     Raises:
         CompilerError: the C++ can't be compiled.
-
-    Attributes:
-        compiled: the network as C++ has it.
     """
 
     def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
@@ -156,8 +138,12 @@ class CppLearner:
         optimizer = self.compiled.optimizer_state(self._weights.learning_rate)
         return {"network": self.network.state_dict(), "optimizer": optimizer}
 
-    def load_state_dict(self, saved: dict) -> None:
-        self.compiled.load(saved["network"], saved["optimizer"])
+    def load_state_dict(self, state: dict) -> None:
+        check_resumable(self, state)
+        self.compiled.load(state["network"], state["optimizer"])
+
+
+SearchLearner = TorchLearner | CppLearner
 
 
 def make(name: str, seed: int, weights: LossWeights) -> SearchLearner:
@@ -181,16 +167,6 @@ def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
         network: the network.
     """
     return CppNetwork(network).evaluate if name == "cpp" else NetworkEvaluator(network)
-
-
-def load(learner: SearchLearner, saved: dict) -> None:
-    """Has a learner go on from what another's `state_dict` returned.
-
-    Raises:
-        InvalidStateError: it is of another network or optimizer; nothing has changed.
-    """
-    check_resumable(learner, saved)
-    learner.load_state_dict(saved)
 
 
 def losses(network, positions: Examples) -> tuple[torch.Tensor, torch.Tensor]:

@@ -115,7 +115,7 @@ def train(
         evaluator = Evaluator(training, out)
         if saved:
             with names_checkpoint(out, resumed=True):
-                learning.load(learner, saved)
+                learner.load_state_dict(saved)
                 games.load_state_dicts(saved["games"])
                 evaluator.load_state(saved["results"])
         if ranks.rank:
