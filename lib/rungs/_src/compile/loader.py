@@ -27,6 +27,7 @@ def load(compiler: str | None = None) -> Api:
         CompilerError: the compiler is not here or refuses the headers, a wheel is damaged, or the
             system refuses files or processes.
     """
+    prepare(compiler)
     return _loaded(_LOADERS[chosen(compiler)])
 
 
@@ -61,14 +62,15 @@ def load_openmp(compiler: str | None = None) -> Api:
     return _loaded(_LOADERS[chose])
 
 
-def prepare() -> None:
+def prepare(compiler: str | None = None) -> None:
     """Loads OpenMP's runtime where code is compiled that needs it.
 
-    PyTorch brings another, and whichever comes first is everybody's: so call this before PyTorch is
-    imported. A wheel's code needs none.
+    Whichever runtime comes first is everybody's: PyTorch brings another, so call this before it is
+    imported; and g++'s code, once loaded, stays with one whose threads a forked child can't start.
+    A wheel's code needs none.
     """
-    if chosen() != WHEEL:
-        with contextlib.suppress(UnavailableError):  # which whoever needs it is told
+    if chosen(compiler) != WHEEL:
+        with contextlib.suppress(UnavailableError, OSError):  # raised again where it is needed
             openmp.load()
 
 
