@@ -28,6 +28,7 @@ def load(compiler: str | None = None) -> Api:
         CompilerError: the compiler is not here or refuses the headers, a wheel is damaged, or the
             system refuses files or processes.
     """
+    prepare(compiler)
     return _loaded(_LOADERS[chosen(compiler)])
 
 
@@ -62,14 +63,15 @@ def load_openmp(compiler: str | None = None) -> Api:
     return _loaded(_LOADERS[chose])
 
 
-def prepare() -> None:
+def prepare(compiler: str | None = None) -> None:
     """Loads OpenMP's runtime where code is compiled that needs it.
 
-    PyTorch brings another, and the first one loaded serves the process: call this before PyTorch
-    is imported. A wheel's code needs none.
+    The first runtime loaded serves the process. PyTorch brings another, so call this before PyTorch
+    is imported; and g++'s code, once loaded, stays with a runtime whose threads a forked child
+    can't start. A wheel's code needs none.
     """
-    if chosen() != WHEEL:
-        with contextlib.suppress(UnavailableError):  # raised again where it is needed
+    if chosen(compiler) != WHEEL:
+        with contextlib.suppress(UnavailableError, OSError):  # raised again where it is needed
             openmp.load()
 
 
