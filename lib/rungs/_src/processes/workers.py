@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rungs._src.processes.interrupt import uninterrupted
 from rungs._src.processes.main_guard import UNGUARDED, end_if_unguarded
@@ -103,7 +103,7 @@ def failure(
 
 
 class Workers:
-    """A process per entry of `arguments`, each with an object `make(*entry)` whose methods we call.
+    """A process per entry of `arguments`, each with an object `make(*entry)`.
 
     A worker ends with `close`, with this object, and, as it sees its pipe close, with the process
     that made it, whatever kills that. Processes are forked from a server that has no threads: a
@@ -151,7 +151,7 @@ class Workers:
         while True:
             try:
                 return self._start(make, entry, daemon)
-            except ConnectionRefusedError:
+            except ConnectionError:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.01)
@@ -174,25 +174,25 @@ class Workers:
         """The process ids of all workers, in order."""
         return [process.pid for process in self._processes if process.pid]
 
-    def call(self, method: str, arguments: Sequence[tuple]) -> list:
-        """Calls a method of every worker's object, all at the same time.
+    def call(self, function: Callable, arguments: Sequence[tuple]) -> list:
+        """Calls `function(object, *entry)` in every worker, all at the same time.
 
         Args:
-            method: its name.
-            arguments: one tuple per worker.
+            function: a method of the objects' class, or another function that can be pickled.
+            arguments: one entry per worker.
 
         Returns:
             What each returned.
 
         Raises:
-            WorkerDiedError: a worker died, its method raised, or it took too long. All workers are
+            WorkerDiedError: a worker died, the function raised, or it took too long. All are
                 stopped, and so is every later call.
         """
-        return self._exchange(dict(enumerate((method, entry) for entry in arguments)))
+        return self._exchange(dict(enumerate((function, entry) for entry in arguments)))
 
-    def call_one(self, worker: int, method: str, *arguments):
-        """Calls a method of one worker's object."""
-        return self._exchange({worker: (method, arguments)})[0]
+    def call_one(self, worker: int, function: Callable, *arguments: Any) -> Any:
+        """Calls a function in one worker, as `call`."""
+        return self._exchange({worker: (function, arguments)})[0]
 
     def close(self) -> None:
         """Stops all workers; may be called twice."""
@@ -262,8 +262,8 @@ def _serve(pipe, make: Callable, arguments: tuple) -> None:
                 if served is None:
                     served, result = make(*arguments), None
                 else:
-                    method, entry = pipe.recv()
-                    result = getattr(served, method)(*entry)
+                    function, entry = pipe.recv()
+                    result = function(served, *entry)
             except (EOFError, OSError):
                 raise
             except Exception:

@@ -22,7 +22,7 @@ from rungs._src.compile.team import team_of, thread_count
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
-from rungs._src.search.trees import Evaluation, Leaves, Trees, without_engine
+from rungs._src.search.trees import Evaluation, Leaves, Trees
 from rungs.errors import ConfigurationError, UnavailableError
 
 
@@ -97,7 +97,7 @@ class CppTrees(Trees):
         self._update_reasons()
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        if not isinstance(without_engine(env.boards), CppBoards):
+        if not isinstance(env.boards, CppBoards):
             raise ConfigurationError(
                 "games: this search's are boards of the rungs cpp, openmp and threads"
             )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.boards import CopyableBoards, illegal_action
 from rungs._src.chess.boards.device import Gpu, Host
 from rungs._src.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
 from rungs._src.chess.boards.tensor_buffers import TensorBuffers
@@ -14,19 +14,21 @@ from rungs._src.chess.buffers import OUTPUTS, Buffers
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.compile import loader
 from rungs._src.compile.abi import described
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.memory import on_host
 from rungs._src.core.tensors import checked_validate, chosen_device, moved
 from rungs._src.machine import gpu
+from rungs._src.processes.interrupt import uninterrupted
 from rungs.errors import ConfigurationError, UnavailableError
 
 # Steps of a board between two looks at Ctrl-C: some hundredths of a second of a GPU.
 _AT_ONCE = 1000
 
 
-class CudaBoards(Boards):
+class CudaBoards(CopyableBoards):
     """A thread per board; outputs are tensors on the GPU.
 
     Args:
@@ -76,9 +78,6 @@ class CudaBoards(Boards):
     def allocate(self, *boards: int) -> TensorBuffers:
         return TensorBuffers.on(self.device, boards, self.settings)
 
-    def memory_bytes(self) -> int:
-        return sum(part.nbytes for part in self._state.values()) + self.buffers.memory_bytes()
-
     def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers
         self._tell_outputs()
@@ -94,30 +93,26 @@ class CudaBoards(Boards):
             self._run("check", actions.data_ptr(), self._chosen.data_ptr(), first)
             actions, illegal = self._chosen, int(self._counter)
             if illegal < self.num_envs:
-                raise self.illegal(illegal, int(actions[illegal]))
+                raise illegal_action(self, illegal, int(actions[illegal]))
         self._run("step", actions.data_ptr(), self._counter.zero_().data_ptr())
         return int(self._counter) if self.validate else None
 
     def step_many(self, steps: int) -> int:
+        """Plays random legal actions, `steps` on each board; returns how many episodes ended."""
         self._run("step_many", steps, self._counter.zero_().data_ptr())
         return int(self._counter)
 
     def steps_at_once(self) -> int:
+        """Returns how many steps `step_many` may take between two looks at Ctrl-C."""
         # A thread of a GPU plays a board whatever the others do; a host, one board after the other.
         return _AT_ONCE if self.device.type == "cuda" else max(1, 64 * _AT_ONCE // self.num_envs)
 
     def sample(self, rng: np.random.Generator) -> torch.Tensor:
         return moved(random_actions(on_host(self.buffers.mask), rng), self.device)
 
-    def open(self) -> None:
-        raise NotImplementedError("no engine plays here")
-
     def fen(self, board: int) -> str:
         position = self._state["words"][:8, board].cpu().numpy().copy()
         return fen_at(loader.load(), position.ctypes.data)
-
-    def agent_is_black(self, board: int) -> bool:
-        raise NotImplementedError("no engine plays here")
 
     def layout(self) -> str:
         words, legal, past = (len(self._state[name]) for name in ("words", "legal", "past"))
@@ -233,6 +228,35 @@ class CudaBoards(Boards):
 
     def _run(self, kernel: str, *arguments: int) -> None:
         self._kernels.run(kernel, self.num_envs, self._batch.data_ptr(), *arguments)
+
+
+class CudaChessEnv(ChessVectorEnv):
+    """The environment of `CudaBoards`, which can also take many steps in few launches."""
+
+    boards: CudaBoards
+
+    def step_many(self, steps: int) -> int:
+        """Plays random legal actions, `steps` on each board, in few launches.
+
+        Args:
+            steps: at least 1.
+
+        Returns:
+            How many episodes ended; outputs are those of the last step. Ctrl-C ends it between two
+            steps.
+
+        Raises:
+            ConfigurationError: `steps` is wrong, or the autoreset mode is DISABLED.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("step_many"):
+            steps, ended = self._checked_steps(steps), 0
+            at_once = self.boards.steps_at_once()
+            for first in range(0, steps, at_once):
+                with uninterrupted():
+                    ended += self.boards.step_many(min(at_once, steps - first))
+                    self._num_ended = int(self._ended.sum()) if self.boards.validate else None
+            return ended
 
 
 def _check_gpu() -> None:
