@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import vector as wrap
 
 import rungs
-from rungs._src.cartpole.carts.threads import ThreadsCarts
+from rungs._src.cartpole.carts.cpp import ThreadsCarts
 from rungs._src.chess.boards.threads import ThreadsBoards
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason

@@ -73,8 +73,8 @@ _RUNGS = {
         Rung("torch", "PyTorch, batched", "cartpole.carts.torch:TorchCarts", "train"),
         Rung("numba", "Numba, a CUDA kernel", "cartpole.carts.numba:NumbaCarts", "gpu"),
         Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts"),
-        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.openmp:OpenmpCarts", "cling"),
-        Rung("threads", "C++, threads of our own", "cartpole.carts.threads:ThreadsCarts"),
+        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.cpp:OpenmpCarts", "cling"),
+        Rung("threads", "C++, threads of our own", "cartpole.carts.cpp:ThreadsCarts"),
     ),
 }
 

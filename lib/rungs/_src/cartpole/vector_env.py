@@ -9,10 +9,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike
 
-from rungs._src.cartpole.carts.carts import Carts
-from rungs._src.cartpole.carts.saved import saved_arrays
+from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, saved_arrays
 from rungs._src.cartpole.physics import MOST_THETA, MOST_X
-from rungs._src.cartpole.settings import CartPoleSettings
 from rungs._src.core import state
 from rungs._src.core.arguments import check_settings, integer
 from rungs._src.core.batch_env import Array, BatchEnv

@@ -18,8 +18,7 @@ import chess.engine
 import numpy as np
 
 from rungs._src.core.arguments import integer, real, shortened, shown
-from rungs._src.processes.group import ProcessGroup
-from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs._src.processes.parent_death import ProcessGroup, signalled_at_parents_death
 from rungs.errors import ConfigurationError, EngineError
 
 _GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look

@@ -17,8 +17,11 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn
 
 from rungs._src.processes.interrupt import uninterrupted
-from rungs._src.processes.main_guard import UNGUARDED, end_if_unguarded
 from rungs.errors import MainGuardError, RungsError, WorkerDiedError
+
+# What a process exits with that was about to start others while it imported the script: the script
+# lacks `if __name__ == "__main__":`, without which each process would start them again.
+UNGUARDED = 78
 
 CONTEXT = multiprocessing.get_context("forkserver")
 _PRELOADED = ["rungs"]
@@ -66,6 +69,16 @@ def _ours(make: Callable) -> list[str]:
     A server that looked for them elsewhere might find a package of the same name, for all workers.
     """
     return [make.__module__] if make.__module__.partition(".")[0] == "rungs" else []
+
+
+def end_if_unguarded() -> None:
+    """Ends this process, without a word, where it was started and still imports the script.
+
+    Called before processes are started. The process that started this one sees `UNGUARDED`, and
+    raises a `rungs.errors.MainGuardError`.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(UNGUARDED)
 
 
 def limit(pipe: Connection, timeout: float | None) -> None:

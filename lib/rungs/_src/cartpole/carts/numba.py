@@ -7,8 +7,8 @@ import torch
 from numba import cuda
 
 from rungs._src.cartpole import kernel
-from rungs._src.cartpole.carts.tensors import TensorCarts
-from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.cartpole.carts.carts import CartPoleSettings
+from rungs._src.cartpole.carts.torch import TensorCarts
 from rungs._src.core.arguments import integer
 from rungs.errors import UnavailableError
 

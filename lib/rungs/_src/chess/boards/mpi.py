@@ -19,7 +19,6 @@ from rungs._src.compile import cling
 from rungs._src.compile.abi import described
 from rungs._src.core.arguments import boolean, choice
 from rungs._src.machine.cpu import usable_cores
-from rungs._src.processes.agreement import check_agreement
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
 
@@ -148,6 +147,28 @@ class Ranks:
         self.struct = described(self.api).structures["Ranks"](
             communicator=self.comm.py2f(), boards=self.counts, first=self.starts
         )
+
+
+def check_agreement(comm: Any, given: dict) -> None:
+    """Compares what every rank was given; all ranks call it at the same time.
+
+    Args:
+        comm: an MPI communicator.
+        given: what can be pickled and compared, by name, the same names on all ranks.
+
+    Raises:
+        ConfigurationError: on every rank, where any was given something else than rank 0. The
+            message names all that differs, each with the first rank where it does.
+    """
+    gathered = comm.allgather(given)
+    different = []
+    for name, value in gathered[0].items():
+        rank = next((i for i, there in enumerate(gathered) if there[name] != value), None)
+        if rank is not None:
+            other = gathered[rank][name]
+            different.append(f"{name}={value!r} on rank 0 and {other!r} on rank {rank}")
+    if different:
+        raise ConfigurationError(f"ranks were given different settings: {'; '.join(different)}")
 
 
 class RankBoards(OpenmpBoards):
