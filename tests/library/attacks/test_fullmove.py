@@ -8,7 +8,7 @@ import pytest
 import rungs
 from rungs._src.chess.actions import action_of
 from rungs._src.chess.perft import perft_cpp, perft_python
-from rungs._src.chess.settings import MOST_FULLMOVE
+from rungs._src.chess.settings import MAX_FULLMOVE
 from rungs.errors import InvalidFenError
 from tests.proof import lockstep
 
@@ -23,8 +23,8 @@ def start(fullmove, board="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"):
 
 
 def test_no_game_leaves_16_bits():
-    assert MOST_FULLMOVE == 59_000
-    assert MOST_FULLMOVE + LONGEST_GAME < 2**16
+    assert MAX_FULLMOVE == 59_000
+    assert MAX_FULLMOVE + LONGEST_GAME < 2**16
 
 
 @pytest.mark.parametrize("rung", RUNGS)

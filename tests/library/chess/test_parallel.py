@@ -1,4 +1,4 @@
-"""The parallel rungs: the same games whoever steps which board, and clear words when one dies."""
+"""The parallel rungs: the same games however boards are shared out, and named errors."""
 
 import multiprocessing
 import os

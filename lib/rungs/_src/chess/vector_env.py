@@ -278,7 +278,7 @@ class ChessVectorEnv(BatchEnv):
             index = integer("board", board, 0, self.num_envs - 1)
             if stays_ended(self.autoreset_mode, self._ended)[index]:
                 return {}
-            # From the rules, as whoever has the mask may write to it.
+            # From the rules, as the caller may have written to the mask.
             position = board_of(self.boards.fen(index), self.settings.chess960)
         legal = {move.uci(): action for action, move in legal_actions(position).items()}
         return dict(sorted(legal.items(), key=lambda entry: entry[1]))
@@ -325,7 +325,7 @@ class ChessVectorEnv(BatchEnv):
         its source does, with the same replies of the opponent, next episodes and colours. A search
         wants this. With "own" it takes the position, what led to it, and the ply, but keeps the
         number of its own place and of its own episode, so that from there on it goes its own way. A
-        league wants that. The default is "same", as who copies or restores expects no difference.
+        league wants that. The default is "same", as a copy is expected to make no difference.
         Errors name boards by their place, either way. `reset` gives a board its own number back,
         and begins the episode after the one it is at.
 
@@ -444,7 +444,7 @@ class ChessVectorEnv(BatchEnv):
         return len(self.boards.dump()) + self._buffers.memory_bytes()
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Lets go of the rung's processes (called by `close`)."""
+        """Ends the rung's processes (called by `close`)."""
         self._game.close()
 
     def _is_ours(self, out: object) -> bool:
@@ -452,7 +452,7 @@ class ChessVectorEnv(BatchEnv):
         return type(out) is type(self._buffers) and out.is_like(self._buffers)
 
     def _write_to(self, buffers: Buffers) -> None:
-        """Knows that outputs are written to `buffers`."""
+        """Takes `buffers` for those that outputs are written to."""
         self._buffers, self._ended = buffers, buffers.ended
         self._seen = {
             "action_mask": buffers.mask,

@@ -15,14 +15,14 @@ _SET_PARENT_DEATH_SIGNAL = 1
 def signalled_at_parents_death(number: int) -> Callable[[], object]:
     """Makes a `preexec_fn` after which the child gets signal `number` when its parent ends.
 
-    Other systems than Linux don't tell it, and then the child is only ended by who started it.
+    Other systems than Linux have no such signal; there only its parent ends the child.
     """
     if sys.platform != "linux":
         return lambda: None
     return functools.partial(ctypes.CDLL(None).prctl, _SET_PARENT_DEATH_SIGNAL, number)
 
 
-# It is in the group itself, whose number so is nobody else's for as long as it lives. Its input
+# It is in the group itself, whose number so stays its own for as long as it lives. Its input
 # ends with the process that holds it, whatever kills that.
 _KEEPER = ("sh", "-c", "read nothing; kill -KILL 0")
 

@@ -1,4 +1,4 @@
-"""Processes that serve one object each, and what happens when one of them dies."""
+"""Processes that hold one object each, and what happens when one of them dies."""
 
 import contextlib
 import multiprocessing
@@ -28,11 +28,11 @@ _PRELOADED = ["rungs"]
 _SAFE_PATH = "PYTHONSAFEPATH"  # as `python -P`
 _STARTING = threading.Lock()  # two threads would take each other's value for what was before
 
-# How long a worker may take to see that nobody wants it any more.
+# Seconds that a worker may take to end once its pipe is closed.
 _PATIENCE = 2.0
 
-# Seconds that no step takes: millions of boards in Python. So nothing that works meets it, and what
-# is left alone over night ends with an error, not with nothing.
+# Seconds, more than any step takes: millions of boards in Python. So a step that hangs ends with an
+# error.
 TIMEOUT = 600.0
 
 # Seconds after which a wait is looked at again. Time in which we were stopped ourselves, as by
@@ -66,7 +66,7 @@ def preload(*modules: str) -> None:
 def _ours(make: Callable) -> list[str]:
     """Returns a function's module if it is of this package: others' may be in the current folder.
 
-    A server that looked for them elsewhere might find a package of the same name, for all workers.
+    A server that looked for others might find a package of the same name, for all workers.
     """
     return [make.__module__] if make.__module__.partition(".")[0] == "rungs" else []
 
@@ -96,7 +96,7 @@ def limit(pipe: Connection, timeout: float | None) -> None:
 def failure(
     worker: int, process: BaseProcess, error: Exception, timeout: float | None
 ) -> RungsError:
-    """Ends a worker that can't be talked to any more; returns the error that says why.
+    """Ends a worker whose pipe failed; returns the error that names it.
 
     Args:
         worker: its number.
@@ -105,7 +105,7 @@ def failure(
         timeout: how many seconds were waited.
     """
     if isinstance(error, TimeoutError | BlockingIOError):
-        process.kill()  # it may never see that nobody wants it
+        process.kill()  # it may never see that its pipe is closed
         return WorkerDiedError(worker, f"(process {process.pid}) did not answer in {timeout} s")
     process.join(_PATIENCE)
     code = process.exitcode
@@ -126,7 +126,7 @@ class Workers:
         make: a function that can be pickled; called in the worker.
         arguments: of `make`, one tuple per worker.
         daemon: False where they start processes themselves, which a daemon may not.
-        timeout: seconds that a call may take, after which the worker is given up; None: for ever.
+        timeout: seconds that a call may take, after which the worker is killed; None: for ever.
             To start it has `TIMEOUT` at least.
 
     Raises:
@@ -220,7 +220,7 @@ class Workers:
                     self._send(worker, call)
                 return self._receive(calls, self._timeout)
         except KeyboardInterrupt:
-            if self._waiting:  # pressed twice: answers are on their way that nobody will read
+            if self._waiting:  # pressed twice: answers are on their way that are not read
                 self.close()
                 self._dead = WorkerDiedError(next(iter(calls)), "was not waited for")
             raise

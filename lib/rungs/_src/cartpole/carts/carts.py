@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import DTypeLike
 
-from rungs._src.cartpole.physics import MOST_THETA, MOST_X, SECONDS
+from rungs._src.cartpole.physics import MAX_THETA, MAX_X, SECONDS
 from rungs._src.core.arguments import autoreset_mode as mode_of
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.batch_env import Array
@@ -121,7 +121,7 @@ class Carts(abc.ABC):
         """
 
     def step_many(self, steps: int, actions: Array | None, drawn: int) -> tuple[Array, Array]:
-        """Takes so many steps; writes the outputs of the last.
+        """Takes some steps; writes the outputs of the last.
 
         Args:
             steps: how many.
@@ -151,7 +151,7 @@ class Carts(abc.ABC):
         """Takes what `dump` gave, and writes observations and ends."""
 
     def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
-        """Lets go of processes; may be called twice."""
+        """Ends processes; may be called twice."""
 
     def steps_at_once(self) -> int:
         """Returns how many steps `step_many` may be asked for between two looks at Ctrl-C."""
@@ -265,11 +265,11 @@ def saved_arrays(
     state, (steps,), (episode,), (ended,) = arrays.values()
     x, x_dot, theta, theta_dot = np.abs(state)
     real = state.dtype.type
-    over = (x > real(MOST_X)) | (theta > real(MOST_THETA)) | (steps >= settings.max_episode_steps)
+    over = (x > real(MAX_X)) | (theta > real(MAX_THETA)) | (steps >= settings.max_episode_steps)
     _refuse("a number that is none", ~np.isfinite(state).all(axis=0))
     # What stood within its limits a step ago was no faster than from one to the other, and a push
     # adds a hundredth of that; so it is no further beyond them either than that speed takes it.
-    for place, speed, limit in ((x, x_dot, MOST_X), (theta, theta_dot, MOST_THETA)):
+    for place, speed, limit in ((x, x_dot, MAX_X), (theta, theta_dot, MAX_THETA)):
         _refuse("a speed that no cart reaches", speed > real(2 * 2 * limit / SECONDS))
         _refuse("a place that no cart reaches", place > real(limit + 2 * 2 * limit))
     _refuse("a number of steps below 0", steps < 0)

@@ -17,10 +17,8 @@ class CppCarts(HostCarts):
     """A loop over registers of carts, in C++.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
-        compiler: who compiles the C++, see `rungs._src.compile.loader.load`.
+        num_envs, first_env, settings: see `Carts`.
+        compiler: what compiles the C++, see `rungs._src.compile.loader.load`.
     """
 
     threads = 1
@@ -90,9 +88,7 @@ class OpenmpCarts(CppCarts):
     """The same carts, dealt out to threads; how many changes time and nothing else.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
+        num_envs, first_env, settings: see `Carts`.
         threads: by default as many as there are cores to use. Small batches use fewer, where
             another costs more than it brings.
         compiler: see `CppCarts`.
@@ -131,9 +127,7 @@ class ThreadsCarts(CppCarts):
     """The same carts, taken in chunks by threads of our own; their number changes only time.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
+        num_envs, first_env, settings: see `Carts`.
         threads: see `OpenmpCarts`.
         compiler: see `CppCarts`.
 

@@ -27,7 +27,7 @@ class OneCartPole(CartPoleEnv):
     def __init__(self, number: int, max_episode_steps: int, workload: int):
         super().__init__()
         self._batch_seed, self._number = 0, number
-        self._most, self._workload = max_episode_steps, workload
+        self._max_steps, self._workload = max_episode_steps, workload
         self.tau /= workload
         self.episode, self.steps = -1, 0
 
@@ -51,7 +51,7 @@ class OneCartPole(CartPoleEnv):
             self.steps_beyond_terminated = None
             observation, reward, terminated, _, _ = super().step(action)
         self.steps += 1
-        truncated = self.steps >= self._most
+        truncated = self.steps >= self._max_steps
         # In `info` too, as Stable-Baselines3 passes on only one of the two.
         info = {"terminated": terminated, "truncated": truncated}
         return observation, reward, terminated, truncated, info

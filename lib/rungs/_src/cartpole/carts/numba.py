@@ -23,9 +23,7 @@ class NumbaCarts(TensorCarts):
     and the tensors are the CPU's.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
+        num_envs, first_env, settings: see `Carts`.
         threads_per_block: of the kernel, 1 to 1,024.
         validate: see `TensorCarts`.
 

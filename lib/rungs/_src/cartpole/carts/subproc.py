@@ -27,8 +27,7 @@ class SubprocCarts(OneByOneCarts):
     """Gymnasium's `CartPoleEnv` behind SubprocVecEnv, the first study's baseline.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
+        num_envs, first_env: see `Carts`.
         settings: see `Carts`; `dtype` is "float64" and `autoreset_mode` SAME_STEP.
         timeout: seconds that a process may take for a step, after which all are given up, so that
             none that was stopped holds the environment up for ever. None: no limit.
@@ -132,7 +131,7 @@ class SubprocCarts(OneByOneCarts):
 
 
 class _Remote:
-    """Our end of a process's pipe, for SubprocVecEnv: it doesn't wait for ever, and names who died.
+    """Our end of a pipe, for SubprocVecEnv: with a timeout, and errors that name the process.
 
     Args:
         worker: the number of the process.

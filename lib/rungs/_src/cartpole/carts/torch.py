@@ -20,9 +20,7 @@ class TensorCarts(Carts):
     """Carts whose state and outputs are tensors, on the CPU or on a GPU.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
+        num_envs, first_env, settings: see `Carts`.
         device: where the state is, and all outputs: "cpu", or "cuda", PyTorch's current one.
         validate: whether a step waits for the device, to refuse wrong actions before anything has
             changed and to tell whether an episode ended. Without, actions are trusted, `final_obs`
@@ -137,9 +135,7 @@ class TorchCarts(TensorCarts):
     """Carts that PyTorch steps.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
+        num_envs, first_env, settings: see `Carts`.
         device: "cpu" or "cuda".
         execution: "eager", an operation after the other; "graph", recorded once and replayed as a
             CUDA graph, in one launch; "compile", fused by `torch.compile`. The last two have no

@@ -106,7 +106,7 @@ class Boards(abc.ABC):
         return random_actions(self.buffers.mask, rng)
 
     def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
-        """Lets go of processes; may be called twice."""
+        """Ends processes; may be called twice."""
 
 
 class CopyableBoards(Boards):

@@ -18,11 +18,9 @@ class CppBoards(EngineBoards, CopyableBoards):
     """A loop over boards, in C++.
 
     Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`.
-        compiler: who compiles the C++, see `rungs._src.compile.loader.load`; time may change, and
-            nothing else.
+        num_envs, first_board, settings: see `Boards`.
+        compiler: what compiles the C++, see `rungs._src.compile.loader.load`; only time may
+            change.
         api: what that loads, instead of a compiler's name.
 
     Raises:

@@ -1,4 +1,4 @@
-"""An engine as the opponent: what a rung needs for one, and who asks it."""
+"""An engine as the opponent: what a rung needs for one, and the game in which it replies."""
 
 import abc
 import contextlib
@@ -86,7 +86,7 @@ class EngineGame:
         self._seed = seed
 
     def close(self) -> None:
-        """Ends the engine and lets go of the boards' processes; may be called twice."""
+        """Ends the engine and the boards' processes; may be called twice."""
         self._engine.close()
         self._boards.close()
 

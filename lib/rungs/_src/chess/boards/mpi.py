@@ -47,14 +47,12 @@ def make_mpi_boards(
 
     Args:
         num_envs: number of boards on all ranks together, at least one each.
-        first_board: see `Boards`.
-        settings: see `Boards`.
+        first_board, settings: see `Boards`.
         gather: whether rank 0 has all boards, or each rank its own.
         transport: how boards are gathered: "shared" memory, or "messages"; by default shared where
             all ranks are on one machine.
         threads: per rank; by default this machine's usable cores shared among its ranks.
-        schedule: see `OpenmpBoards`.
-        chunk: see `OpenmpBoards`.
+        schedule, chunk: see `OpenmpBoards`.
 
     Raises:
         UnavailableError: there is no MPI here, or a rank gets fewer threads; all ranks say so.
@@ -65,8 +63,8 @@ def make_mpi_boards(
     how = {"gather": gather, "transport": transport, "threads": threads}
     how |= {"schedule": schedule, "chunk": chunk}
     batch = {"num_envs": num_envs, "first_board": first_board}
-    told = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-    ranks = Ranks(num_envs, batch | told | how)
+    given = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    ranks = Ranks(num_envs, batch | given | how)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
     transport = choice("transport", transport, (None, "messages", *shared))
     if threads is None:
@@ -103,15 +101,15 @@ class MpiChessEnv(ChessVectorEnv):
 
 
 class Ranks:
-    """This rank among all, and which of so many boards each has.
+    """This rank among all, and which boards each has.
 
     Args:
         num_envs: how many boards all ranks have together.
-        told: all that must be the same on every rank, by name.
+        given: all that must be the same on every rank, by name.
 
     Attributes:
         api: the compiled functions.
-        comm: a communicator of their own, so that two environments can't hear each other.
+        comm: a communicator of their own, so that two environments' messages stay apart.
         rank: this one's number.
         size: how many ranks there are.
         neighbours: how many of them are on this machine.
@@ -123,16 +121,16 @@ class Ranks:
 
     Raises:
         UnavailableError: there is no MPI here.
-        ConfigurationError: there are fewer boards than ranks, or ranks were told different things.
+        ConfigurationError: fewer boards than ranks, or ranks were given different settings.
     """
 
-    def __init__(self, num_envs: int, told: dict):
+    def __init__(self, num_envs: int, given: dict):
         self.api = cling.load_mpi()
         from mpi4py import MPI
 
         self.comm = MPI.COMM_WORLD.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
-        check_agreement(self.comm, told)
+        check_agreement(self.comm, given)
         if num_envs < self.size:
             raise ConfigurationError(
                 f"num_envs={num_envs} is less than one board for each of {self.size} ranks"
@@ -178,9 +176,7 @@ class RankBoards(OpenmpBoards):
         ranks: all of them.
         first_board: the number of the first board of all ranks.
         settings: see `Boards`.
-        threads: see `OpenmpBoards`.
-        schedule: see `OpenmpBoards`.
-        chunk: see `OpenmpBoards`.
+        threads, schedule, chunk: see `OpenmpBoards`.
     """
 
     def __init__(
@@ -260,7 +256,7 @@ class GatheredBoards(EngineBoards):
             own.memory.address,
             ctypes.addressof(own.team),
         )
-        # However rank 0 ends, the others hear of it.
+        # However rank 0 ends, it dismisses the others.
         if ranks.rank == 0:
             last = type(self._order).from_buffer_copy(self._order)
             arguments = (ranks.comm, self._lead, self._addresses, last, own, self._gathering)

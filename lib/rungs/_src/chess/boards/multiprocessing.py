@@ -25,23 +25,21 @@ TRANSPORTS = ("queue", "shared")
 # What a worker's boards wrote, by name; None where it is seen.
 Written = dict[str, np.ndarray] | None
 
-MOST_WORKERS = 1024
+MAX_WORKERS = 1024
 
 
 class MultiprocessingBoards(EngineBoards):
     """Workers that have Python's boards; how many and how they answer changes time alone.
 
     Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`.
+        num_envs, first_board, settings: see `Boards`.
         workers: number of processes, each with its share of the boards; by default as many as there
             are cores to use. More than there are cores are allowed, with a warning; no more are
             started than there are boards.
         transport: how outputs come back. "queue": pickled, through the worker's pipe. "shared":
-            written to memory that all processes see, and the pipe says only when.
-        timeout: seconds that workers may take for a step, after which they are given up, so that
-            none that was stopped holds the environment up for ever. None: no limit, as for workers
+            written to memory that all processes see, and the pipe only signals when.
+        timeout: seconds that workers may take for a step, after which they are killed, so that
+            none that was stopped blocks the environment for ever. None: no limit, as for workers
             in a debugger.
 
     Raises:
@@ -61,7 +59,7 @@ class MultiprocessingBoards(EngineBoards):
         timeout: float | None = TIMEOUT,
     ):
         workers = usable_cores() if workers is None else workers
-        self.workers = integer("workers", workers, 1, MOST_WORKERS)
+        self.workers = integer("workers", workers, 1, MAX_WORKERS)
         transport = choice("transport", transport, TRANSPORTS)
         timeout = seconds("timeout", timeout)
         super().__init__(num_envs, first_board, settings)
@@ -183,7 +181,7 @@ class MultiprocessingChessEnv(ChessVectorEnv):
 
 
 class _Share:
-    """A worker's boards; what changes them also returns what they wrote, where nobody sees it."""
+    """A worker's boards; what changes them also returns what they wrote, unless it is shared."""
 
     def __init__(
         self, share: slice, num_envs: int, first_board: int, settings: ChessSettings, memory: Any
