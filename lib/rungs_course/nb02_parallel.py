@@ -237,16 +237,28 @@ class Pool(Peer):
         self._count = workers
 
     def reset(self, seed: int) -> None:
-        self._workers.call("reset", [(seed + i,) for i in range(self._count)])
+        self._workers.call(_reset, [(seed + i,) for i in range(self._count)])
 
     def choose(self, rng: np.random.Generator) -> list:
-        return self._workers.call("choose", [(own,) for own in rng.spawn(self._count)])
+        return self._workers.call(_choose, [(own,) for own in rng.spawn(self._count)])
 
     def step(self, actions: list) -> tuple:
-        return tuple(self._workers.call("step", [(share,) for share in actions]))
+        return tuple(self._workers.call(_step, [(share,) for share in actions]))
 
     def close(self) -> None:
         self._workers.close()
+
+
+def _reset(peer: Peer, seed: int) -> None:
+    peer.reset(seed)
+
+
+def _choose(peer: Peer, rng: np.random.Generator) -> Any:
+    return peer.choose(rng)
+
+
+def _step(peer: Peer, actions: Any) -> Any:
+    return peer.step(actions)
 
 
 def race_open_spiel(

@@ -289,7 +289,7 @@ def where_time_goes(
 
 def _games(num_envs: int, steps: int, seed: int) -> tuple:
     """Returns saved boards in the middle of games, random actions from there on, and where to."""
-    pilot = rungs.make("chess", "cpp", num_envs)
+    pilot: Any = rungs.make("chess", "cpp", num_envs)
     rng = np.random.default_rng(seed)
     pilot.reset(seed=seed)
     for _ in range(40):
@@ -303,7 +303,7 @@ def _games(num_envs: int, steps: int, seed: int) -> tuple:
 
 
 def _timed(
-    env: ChessVectorEnv, play: Callable, stepwise: bool, before: tuple, actions: np.ndarray, after
+    env: Any, play: Callable, stepwise: bool, before: tuple, actions: np.ndarray, after
 ) -> Callable[[], float]:
     """Returns what plays these games and returns seconds of a step, of the second half of them."""
     half = len(actions) // 2

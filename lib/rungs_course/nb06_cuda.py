@@ -88,7 +88,7 @@ def race_layouts(
     for num_envs in board_counts:
         steps = steps_of(plies, num_envs)
         how: dict[str, Any] = {"device": "cpu", "mask": "bits", "validate": False}
-        on_gpu = rungs.make("chess", "cuda", num_envs, **how)
+        on_gpu: Any = rungs.make("chess", "cuda", num_envs, **how)
         together = [rungs.make("chess", "cpp", num_envs, mask="bits") for _ in range(2)]
         for env in (on_gpu, *together):
             env.reset(seed=seed)

@@ -25,12 +25,14 @@ class Rung:
         implementation: what it is, in words.
         makes: the class of what the environment owns, as "module:name" below `rungs._src`.
         extra: of pyproject.toml's, that brings what it needs; "" where every installation has it.
+        env: the class of the environment, as `makes`; "" where it is the one that most rungs share.
     """
 
     name: str
     implementation: str
     makes: str
     extra: str = ""
+    env: str = ""
 
 
 _ENVS = {
@@ -45,12 +47,25 @@ _RUNGS = {
             "multiprocessing",
             "Python, a process per core",
             "chess.boards.multiprocessing:MultiprocessingBoards",
+            env="chess.boards.multiprocessing:MultiprocessingChessEnv",
         ),
         Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards"),
         Rung("openmp", "C++, OpenMP threads", "chess.boards.openmp:OpenmpBoards", "cling"),
         Rung("threads", "C++, threads of our own", "chess.boards.threads:ThreadsBoards"),
-        Rung("mpi", "C++, MPI ranks with OpenMP threads", "chess.boards.mpi:MpiBoards", "mpi"),
-        Rung("cuda", "C++, a CUDA kernel", "chess.boards.cuda:CudaBoards", "gpu"),
+        Rung(
+            "mpi",
+            "C++, MPI ranks with OpenMP threads",
+            "chess.boards.mpi:make_mpi_boards",
+            "mpi",
+            "chess.boards.mpi:MpiChessEnv",
+        ),
+        Rung(
+            "cuda",
+            "C++, a CUDA kernel",
+            "chess.boards.cuda:CudaBoards",
+            "gpu",
+            "chess.boards.cuda:CudaChessEnv",
+        ),
     ),
     "cartpole": (
         Rung("gymnasium", "Python, Gymnasium", "cartpole.carts.gymnasium:GymnasiumCarts"),
@@ -58,8 +73,8 @@ _RUNGS = {
         Rung("torch", "PyTorch, batched", "cartpole.carts.torch:TorchCarts", "train"),
         Rung("numba", "Numba, a CUDA kernel", "cartpole.carts.numba:NumbaCarts", "gpu"),
         Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts"),
-        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.openmp:OpenmpCarts", "cling"),
-        Rung("threads", "C++, threads of our own", "cartpole.carts.threads:ThreadsCarts"),
+        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.cpp:OpenmpCarts", "cling"),
+        Rung("threads", "C++, threads of our own", "cartpole.carts.cpp:ThreadsCarts"),
     ),
 }
 
@@ -118,7 +133,7 @@ def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any)
         raise UnavailableError(
             f"{env_id} on {rung}: {error}: {install_hint(chosen.extra)}"
         ) from None
-    return _imported(_ENVS[env_id])(num_envs, owned, **settings)
+    return _imported(chosen.env or _ENVS[env_id])(num_envs, owned, **settings)
 
 
 def _imported(name: str) -> Any:

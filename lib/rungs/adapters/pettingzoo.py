@@ -26,7 +26,7 @@ _AGENTS = ["player_0", "player_1"]  # White, Black
 
 
 def env(**settings: Any) -> AECEnv:
-    """Puts `raw_env` into PettingZoo's usual wrappers: who plays an illegal action loses by it.
+    """Puts `raw_env` into PettingZoo's usual wrappers: an illegal action loses the game.
 
     Args:
         **settings: of `raw_env`.

@@ -99,8 +99,8 @@ class ChessVectorEnv(VectorEnv):
         observation, *outcome, info = self.env.step(actions)
         reward, terminated, truncated = (on_host(each).copy() for each in outcome)
         ended = terminated | truncated
-        said = {"reason": on_host(info["reason"]).copy(), "_reason": ended} if ended.any() else {}
-        return _seen(observation, info), reward, terminated, truncated, said
+        why = {"reason": on_host(info["reason"]).copy(), "_reason": ended} if ended.any() else {}
+        return _seen(observation, info), reward, terminated, truncated, why
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the rung (called by `close`)."""

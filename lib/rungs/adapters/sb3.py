@@ -137,7 +137,7 @@ class BatchVecEnv(VecEnv):
         return [False for _ in self._get_indices(indices)]
 
     def _owner(self, name: str) -> Any:
-        """Returns who has an attribute of that name: the batch."""
+        """Returns what has an attribute of that name: the batch."""
         return self.env
 
     def _get_indices(self, indices: VecEnvIndices) -> list[int]:

@@ -46,7 +46,7 @@ class ChessEnv(EnvBase):
         opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
         steps_kept: None, and every tensordict has memory of its own. Or for how many steps it may
             last: outputs are written to memory that is allocated once, from where nothing is
-            copied, and which is written again so many steps later, or by a reset. A collector
+            copied, and which is written again that many steps later, or by a reset. A collector
             stacks its batch after `frames_per_batch / num_envs` steps.
         **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, and TorchRL's own
             resets stand for `autoreset_mode`.

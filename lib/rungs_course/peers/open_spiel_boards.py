@@ -18,7 +18,7 @@ import chess
 import numpy as np
 
 from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
-from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.boards import Boards, illegal_action
 from rungs._src.chess.reason import Reason
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.philox import Purpose, below, philox
@@ -102,17 +102,11 @@ class OpenSpielBoards(Boards):
         self._write()
         return len(ended)
 
-    def open(self) -> None:
-        raise NotImplementedError("no engine plays here")
-
     def fen(self, board: int) -> str:
         fields = self._states[board].board().to_fen().split()
         if self.buffers.observation[board, 68] < 0:
             fields[3] = "-"  # where OpenSpiel names a square that no legal capture leads to
         return " ".join(fields)
-
-    def agent_is_black(self, board: int) -> bool:
-        raise NotImplementedError("no engine plays here")
 
     def layout(self) -> str:
         raise UnavailableError("get_state and set_state are not available with OpenSpiel")
@@ -165,7 +159,7 @@ class OpenSpielBoards(Boards):
             if ids[i] not in legal:
                 ids[i] = CASTLING_OF.get(ids[i])
                 if ids[i] not in legal:
-                    raise self.illegal(i, int(actions[i]))
+                    raise illegal_action(self, i, int(actions[i]))
         return ids
 
     def _judge(self, agents: list[int]) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Our own rungs, stepped as the peers are."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class OnDevice(Peer):
     ):
         super().__init__(num_envs, threads)
         how = {"mask": "bits", "validate": False, "device": device}
-        self._env = rungs.make("chess", "cuda", num_envs, **how | settings)
+        self._env: Any = rungs.make("chess", "cuda", num_envs, **how | settings)
         self._at_once = at_once
 
     def reset(self, seed: int) -> None:

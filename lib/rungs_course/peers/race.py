@@ -219,16 +219,16 @@ class _Alone:
         self._pool = _seated([(entry.make, threads, entry.how, first)], daemon=not entry.parent)
 
     def begin(self, num_envs: int, seed: int) -> None:
-        self._pool.call_one(0, "begin", num_envs, seed)
+        self._pool.call_one(0, _Seat.begin, num_envs, seed)
 
     def play(self, steps: int) -> tuple[int, float]:
-        return self._pool.call_one(0, "play", steps)
+        return self._pool.call_one(0, _Seat.play, steps)
 
     def compare(self, seed: int):
-        return self._pool.call_one(0, "compare", seed)
+        return self._pool.call_one(0, _Seat.compare, seed)
 
     def ask(self, name: str, cases: list[Case]) -> list[Result]:
-        return self._pool.call_one(0, "ask", name, cases)
+        return self._pool.call_one(0, _Seat.ask, name, cases)
 
     def close(self) -> None:
         self._pool.close()
@@ -243,13 +243,13 @@ class _Together:
 
     def begin(self, num_envs: int, seed: int) -> None:
         shares = np.diff(share_ends(num_envs, self._count), prepend=0).tolist()
-        self._pool.call("begin", [(share, seed + i) for i, share in enumerate(shares)])
+        self._pool.call(_Seat.begin, [(share, seed + i) for i, share in enumerate(shares)])
 
     def play(self, steps: int) -> tuple[int, float]:
-        return _timed(steps, self._choose, lambda actions: self._pool.call("step", actions))
+        return _timed(steps, self._choose, lambda actions: self._pool.call(_Seat.step, actions))
 
     def _choose(self) -> list[tuple]:
-        return [(chosen,) for chosen in self._pool.call("choose", [()] * self._count)]
+        return [(chosen,) for chosen in self._pool.call(_Seat.choose, [()] * self._count)]
 
     def close(self) -> None:
         self._pool.close()

@@ -76,7 +76,7 @@ def test_processes_share_the_boards_and_have_a_core_each():
     assert (times["plies"] == 4 * (5 - 2)).all()
     seat = peer_race._seat(entry, 2)
     seat.begin(5, 0)
-    outputs = seat._pool.call("step", [(None,), (None,)])
+    outputs = seat._pool.call(peer_race._Seat.step, [(None,), (None,)])
     assert [output[1][0] for output in outputs] == [[cores[0]], [cores[1]]]
     seat.close()
 
@@ -84,7 +84,7 @@ def test_processes_share_the_boards_and_have_a_core_each():
 def test_a_racer_alone_has_the_cores_asked_for():
     seat = peer_race._seat(Entry(Idle), 1)
     seat.begin(3, 0)
-    ((_, (cores,)),) = seat._pool.call("step", [(None,)])
+    ((_, (cores,)),) = seat._pool.call(peer_race._Seat.step, [(None,)])
     assert len(cores) == 1
     seat.close()
 
@@ -94,7 +94,7 @@ def test_a_racer_stays_in_its_process_for_all_counts_and_closes_what_it_had():
     told = []
     for num_envs in (3, 5, 7):
         seat.begin(num_envs, 0)
-        ((_, said),) = seat._pool.call("step", [(None,)])
+        ((_, said),) = seat._pool.call(peer_race._Seat.step, [(None,)])
         told.append(said)
     seat.close()
     assert told == [(told[0][0], closed) for closed in range(3)]

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs._src.cartpole.carts.arrays import Arrays
-from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.cartpole.carts.carts import CartPoleSettings
+from rungs._src.cartpole.carts.cpp import CppCarts
 from rungs.errors import MismatchError
 from rungs_course import nb13_cartpole as nb13
 from rungs_course.peers.cartpole import GymnasiumCartPole, OurCartPole
@@ -107,7 +107,7 @@ def test_more_work_takes_as_much_longer():
 def test_what_a_step_moves_is_what_the_arrays_hold():
     num_envs = 64  # whole registers
     for dtype in ("float64", "float32"):
-        arrays = Arrays(num_envs, 0, CartPoleSettings(dtype=dtype))
+        arrays = CppCarts(num_envs, 0, CartPoleSettings(dtype=dtype))
         out = arrays.outputs
         written = (
             *(arrays.state, arrays.steps, out.observation, out.reward),

@@ -34,25 +34,25 @@ def test_it_is_the_environment():
         make(opponent="random", max_plies=30, seed=3),
         rungs.make("chess", "cpp", 1, opponent="random", max_plies=30, seed=3),
     )
-    seen, said = env.reset()
+    seen, own_info = env.reset()
     observation, info = ours.reset()
     ends = 0
     for _ in range(120):
         np.testing.assert_array_equal(seen, observation[0])
-        np.testing.assert_array_equal(said["action_mask"], info["action_mask"][0])
-        assert said["player"] == info["player"][0]
+        np.testing.assert_array_equal(own_info["action_mask"], info["action_mask"][0])
+        assert own_info["player"] == info["player"][0]
         action = env.action_space.sample()
-        seen, *flags, said = env.step(action)
+        seen, *flags, own_info = env.step(action)
         observation, *theirs, info = ours.step([action])
         assert flags == [each[0] for each in theirs]
-        assert said["reason"] == info["reason"][0]
+        assert own_info["reason"] == info["reason"][0]
         if flags[1] or flags[2]:
             ends += 1
             np.testing.assert_array_equal(seen, info["final_obs"][0])
-            assert not said["action_mask"].any()
+            assert not own_info["action_mask"].any()
             with pytest.raises(gymnasium.error.ResetNeeded):
                 env.unwrapped.step(action)
-            seen, said = env.reset()
+            seen, own_info = env.reset()
     assert ends > 3
 
 
@@ -77,11 +77,11 @@ def test_another_process_is_sent_the_space_without_the_game():
 
 def test_what_was_seen_stays():
     env = make()
-    seen, said = env.reset()
-    kept = seen.copy(), said["action_mask"].copy()
+    seen, own_info = env.reset()
+    kept = seen.copy(), own_info["action_mask"].copy()
     env.step(env.action_space.sample())
     np.testing.assert_array_equal(seen, kept[0])
-    np.testing.assert_array_equal(said["action_mask"], kept[1])
+    np.testing.assert_array_equal(own_info["action_mask"], kept[1])
 
 
 def test_an_illegal_action_raises_and_changes_nothing():

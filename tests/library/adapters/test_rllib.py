@@ -38,13 +38,13 @@ def test_it_is_the_environment(start):
         np.testing.assert_array_equal(seen["action_mask"], info["action_mask"])
         actions = random_actions(info["action_mask"], rng)
         observation, *flags, info = ours.step(actions)
-        seen, *theirs, said = env.step(actions)
+        seen, *theirs, their_info = env.step(actions)
         for ours_is, their_is in zip(flags, theirs, strict=True):
             np.testing.assert_array_equal(ours_is, their_is)
         ended = flags[1] | flags[2]
         if ended.any():
-            np.testing.assert_array_equal(said["_reason"], ended)
-            np.testing.assert_array_equal(said["reason"][ended], info["reason"][ended])
+            np.testing.assert_array_equal(their_info["_reason"], ended)
+            np.testing.assert_array_equal(their_info["reason"][ended], info["reason"][ended])
         ends += ended.sum()
     assert ends > 20
 
@@ -67,7 +67,7 @@ def test_outputs_are_the_callers_to_keep():
         np.testing.assert_array_equal(first[name], rows)
 
 
-def test_env_runners_play_different_games_unless_told():
+def test_env_runners_play_different_games_unless_seeded():
     how = {"opening_plies": (20, 20)}
     seen = [make(2, **how).reset()[0]["observations"] for _ in range(2)]
     assert not np.array_equal(*seen)

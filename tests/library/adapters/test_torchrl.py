@@ -120,7 +120,7 @@ def test_a_collector_gathers_what_was_played(kept):
     assert ended > 10
 
 
-def test_what_is_kept_lasts_for_so_many_steps_and_no_longer():
+def test_outputs_are_kept_for_the_steps_asked_for():
     env = ChessEnv(3, "cpp", steps_kept=2)
     seen = [after for after, _ in played(env, 4)]
     memory = [after["next", "action_mask"].data_ptr() for after in seen]

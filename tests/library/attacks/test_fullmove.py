@@ -8,7 +8,7 @@ import pytest
 import rungs
 from rungs._src.chess.actions import action_of
 from rungs._src.chess.perft import perft_cpp, perft_python
-from rungs._src.chess.settings import MOST_FULLMOVE
+from rungs._src.chess.settings import MAX_FULLMOVE
 from rungs.errors import InvalidFenError
 
 # No game is longer with the 50-move rule: it is drawn once there were 50 moves without a pawn's or
@@ -22,8 +22,8 @@ def start(fullmove, board="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"):
 
 
 def test_no_game_leaves_16_bits():
-    assert MOST_FULLMOVE == 59_000
-    assert MOST_FULLMOVE + LONGEST_GAME < 2**16
+    assert MAX_FULLMOVE == 59_000
+    assert MAX_FULLMOVE + LONGEST_GAME < 2**16
 
 
 @pytest.mark.parametrize("rung", ["python", "cpp"])

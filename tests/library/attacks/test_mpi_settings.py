@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rungs._src.processes.agreement import check_agreement
+from rungs._src.chess.boards.mpi import check_agreement
 from rungs._src.processes.ranks import launch
 from rungs.errors import ConfigurationError, WorkerDiedError
 from tests.library.chess.test_mpi import SAY, script  # noqa: F401 (a fixture)

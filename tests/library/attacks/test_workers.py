@@ -58,13 +58,13 @@ def test_a_stopped_worker_does_not_hold_up_what_is_too_long_for_its_pipe():
     pool = Workers(Sink, [()], timeout=0.5)
     os.kill(pool.pids[0], signal.SIGSTOP)
     with pytest.raises(WorkerDiedError, match=r"worker 0 .* did not answer in"):
-        pool.call_one(0, "take", bytes(10**8))
+        pool.call_one(0, Sink.take, bytes(10**8))
 
 
 def test_what_is_too_long_for_a_pipe_arrives_within_a_time_limit():
     pool = Workers(Sink, [(), ()], timeout=60)
-    assert pool.call("take", [(bytes(10**7),)] * 2) == [10**7] * 2
-    assert list(map(len, pool.call("give", [(10**7,)] * 2))) == [10**7] * 2
+    assert pool.call(Sink.take, [(bytes(10**7),)] * 2) == [10**7] * 2
+    assert list(map(len, pool.call(Sink.give, [(10**7,)] * 2))) == [10**7] * 2
     pool.close()
 
 

@@ -9,7 +9,7 @@ from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs._src.cartpole.physics import MOST_THETA, SECONDS, physics
+from rungs._src.cartpole.physics import MAX_THETA, SECONDS, physics
 from rungs._src.core.memory import on_host
 from rungs._src.core.philox import Purpose, philox
 from rungs._src.machine import gpu
@@ -233,7 +233,7 @@ def assert_near(ours, theirs, before):
 def test_a_step_is_gymnasiums_within_a_few_units_in_the_last_place():
     rng = np.random.default_rng(1)
     n = 4000
-    states = rng.uniform(-1, 1, (4, n)) * np.array([[2.4], [3.0], [MOST_THETA], [3.5]])
+    states = rng.uniform(-1, 1, (4, n)) * np.array([[2.4], [3.0], [MAX_THETA], [3.5]])
     actions = rng.integers(2, size=n)
     ours = np.array(physics(8).advance(*states, np.where(actions, 10.0, -10.0), SECONDS))
     single = np.array(
@@ -269,7 +269,7 @@ def test_more_work_is_as_much_closer_to_the_true_motion():
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_sine_and_cosine_of_a_pole_that_stands_are_exact_to_a_unit(dtype):
-    angles = np.linspace(-MOST_THETA, MOST_THETA, 100_001).astype(dtype)
+    angles = np.linspace(-MAX_THETA, MAX_THETA, 100_001).astype(dtype)
     made = physics(angles.itemsize)
     for ours, theirs in ((made.sine, np.sin), (made.cosine, np.cos)):
         expected = theirs(angles.astype(np.longdouble))

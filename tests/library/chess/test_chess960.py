@@ -293,13 +293,13 @@ def test_moves_are_written_as_python_chess_does_in_chess960(rung):
 def test_an_illegal_castling_is_named_as_one(rung):
     fen = "4k3/8/8/8/8/8/8/R2BKN1R w KQ - 0 1"
     how = {"device": "cpu"} if rung == "cuda" else {}
-    for start, told in (({"start_fens": [fen]}, "e1g1"), ({"start_fens": [fen, CHESS960]}, "e1h1")):
+    for start, uci in (({"start_fens": [fen]}, "e1g1"), ({"start_fens": [fen, CHESS960]}, "e1h1")):
         env = rungs.make("chess", rung, 8, **start, **how)
         env.reset()
         board = env.fens().index(fen)
         actions = np.array([min(env.legal_moves(i).values()) for i in range(8)])
         actions[board] = 64 * 10 + 4
-        with pytest.raises(ValueError, match=rf"board {board}: action 644 \({told}\) is illegal"):
+        with pytest.raises(ValueError, match=rf"board {board}: action 644 \({uci}\) is illegal"):
             env.step(actions)
 
 

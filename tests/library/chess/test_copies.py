@@ -327,19 +327,15 @@ class TestSnapshots:
             env.restore(snapshot)
         env.restore(snapshot, randomness="own")
 
-    @pytest.mark.parametrize("snapshot", [None, b"", 5, "x" * 1000, np.zeros(3)])
-    def test_anything_else_is_refused(self, snapshot):
+    def test_they_are_nothing_else_and_stay_in_their_process(self):
         env = make("cpp", 2)
         env.reset()
-        with pytest.raises(InvalidStateError, match="is not a Snapshot"):
-            env.restore(snapshot)
-
-    @pytest.mark.parametrize("leave", [pickle.dumps, copy.deepcopy])
-    def test_they_stay_in_their_process(self, leave):
-        env = make("cpp", 2)
-        env.reset()
-        with pytest.raises(InvalidStateError, match="stays in its process"):
-            leave(env.snapshot())
+        for wrong in (None, b"", np.zeros(3)):
+            with pytest.raises(InvalidStateError, match="is not a Snapshot"):
+                env.restore(wrong)
+        for leave in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(InvalidStateError, match="stays in its process"):
+                leave(env.snapshot())
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -381,7 +377,7 @@ def test_workers_go_on_from_a_state_of_copies():
     ("rung", "like", "how"),
     [("multiprocessing", "python", {"workers": 1}), ("mpi", "cpp", {"threads": 1})],
 )
-def test_boards_elsewhere_are_not_copied(rung, like, how):
+def test_boards_in_other_processes_are_not_copied(rung, like, how):
     env, other = rungs.make("chess", rung, 2, **how), make(like, 2)
     for each in (env, other):
         each.reset()
@@ -396,14 +392,10 @@ def test_boards_elsewhere_are_not_copied(rung, like, how):
 WRONG = [
     ([6], "[0]=6 is not from 0 to 5"),
     ([0, -1], "[1]=-1 is not"),
-    (np.array([2**40]), "[0]=1099511627776 is not"),
     ([[0], [1]], ": shape (2, 1), not (n,)"),
-    (0, ": shape ()"),
-    ("abc", ": shape ()"),
     (None, ": shape ()"),
     ([0.0], ": dtype float64, not int64"),
     ([True], ": dtype bool"),
-    (np.zeros(1, np.uint64), ": dtype uint64"),
     (np.ma.array([1], mask=[True]), ": a masked array"),
     ([[0], [1, 2]], "=[[0], [1, 2]]: no array"),
 ]
@@ -426,7 +418,7 @@ def test_wrong_indices_are_named_and_change_nothing(wrong, why):
     assert env.get_state() == before
 
 
-def test_targets_are_as_many_as_copies_and_all_different():
+def test_wrong_targets_and_a_wrong_randomness_change_nothing():
     env = make("cpp")
     Recorded(env, seed=0).step()
     before, snapshot = env.get_state(), env.snapshot([3, 3, 4])
@@ -440,16 +432,9 @@ def test_targets_are_as_many_as_copies_and_all_different():
             env.restore(snapshot, target)
     with pytest.raises(ConfigurationError, match="indices has board 3 more than once"):
         env.restore(snapshot)
-    assert env.get_state() == before
-
-
-def test_a_wrong_randomness_is_named():
-    env = make("cpp")
-    env.reset()
     with pytest.raises(ConfigurationError, match="randomness='new' is not one of 'same', 'own'"):
         env.copy_boards([0], [1], randomness="new")
-    with pytest.raises(ConfigurationError, match="randomness"):
-        env.restore(env.snapshot(), randomness=None)
+    assert env.get_state() == before
 
 
 def test_no_boards_are_no_copies(rung):

@@ -127,8 +127,10 @@ def test_copies_are_replied_to_as_their_sources(rung, fake):
 
 @pytest.mark.parametrize("rung", RUNGS[1:])
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
-def test_every_rung_plays_the_same_games(rung, fake, mode):
+@pytest.mark.parametrize("start", [None, "chess960"])
+def test_every_rung_plays_the_same_games(rung, fake, mode, start):
     settings = {"autoreset_mode": mode, "max_plies": 40, "opening_plies": (0, 4), "obs": "planes"}
+    settings["start"] = start
     pair = [rungs.make("chess", name, 4, opponent=fake(), **settings) for name in (rung, "python")]
     reasons = lockstep.play(*pair, seed=1, steps=60, rollout=3)
     assert sum(reasons.values()) >= 8
@@ -189,15 +191,6 @@ def test_one_that_can_not_play_chess960_says_so(rung, fake):
     with pytest.raises(EngineError, match=r"board 1: .*does not support UCI_Chess960"):
         env.reset()
     env.close()
-
-
-@pytest.mark.parametrize("rung", RUNGS[1:])
-def test_every_rung_plays_the_same_games_of_chess960(rung, fake):
-    settings = {"start": "chess960", "max_plies": 30, "opening_plies": (0, 12)}
-    pair = [rungs.make("chess", name, 4, opponent=fake(), **settings) for name in (rung, "python")]
-    lockstep.play(*pair, seed=2, steps=40, policy="rare")
-    for env in pair:
-        env.close()
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_refused_with_the_reason(fen, why):
         perft_cpp(fen, 1)
 
 
-# With a space too many or fields left out, python-chess would take it that nobody may castle.
+# With a space too many or fields left out, python-chess would take it that neither side may castle.
 @pytest.mark.parametrize(
     "fields", ["", " w", " w KQkq", " w  - 0 1", " w KQkq  0 1", " w KQkq -  1", " w KQkq - 0"]
 )

@@ -73,25 +73,24 @@ def test_outputs_beyond_the_caches_are_the_same(num_envs, settings, rung):
             assert_same("masks", unpack_mask(mask), info["action_mask"])
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("rung", "how"), RUNGS)
-def test_lists_are_the_same_on_every_rung(rung, how, mode):
-    settings = {"mask": "list", "opponent": "random", "autoreset_mode": mode, "max_plies": 20}
-    ours, theirs = made(rung, how, 5, **settings), rungs.make("chess", "cpp", 5, **settings)
-    reasons = lockstep.play(ours, theirs, seed=3, steps=40, rollout=3)
-    assert sum(reasons.values()) > 5
-    ours.close()
+LATE = ["4k3/8/8/8/8/8/4P3/R3K3 w Q - 97 259", "4k3/8/8/8/8/8/4P3/R3K3 b Q - 0 257"]
+PLANES = {"obs": "planes", "mask": "bits", "start_fens": LATE}
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "bfloat16"])
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("formats", "policy"),
+    [
+        ({"mask": "list", "opponent": "random"}, "uniform"),
+        ({"dtype": "uint8"} | PLANES, "shuffling"),
+        ({"dtype": "bfloat16"} | PLANES, "shuffling"),
+    ],
+)
 @pytest.mark.parametrize(("rung", "how"), RUNGS)
-def test_planes_are_the_same_on_every_rung(rung, how, mode, dtype):
-    starts = ["4k3/8/8/8/8/8/4P3/R3K3 w Q - 97 259", "4k3/8/8/8/8/8/4P3/R3K3 b Q - 0 257"]
-    settings = {"obs": "planes", "dtype": dtype, "autoreset_mode": mode, "max_plies": 20}
-    settings |= {"mask": "bits", "start_fens": starts}
+def test_lists_and_planes_are_the_same_on_every_rung(rung, how, formats, policy, mode):
+    settings = {"autoreset_mode": mode, "max_plies": 20} | formats
     ours, theirs = made(rung, how, 5, **settings), rungs.make("chess", "cpp", 5, **settings)
-    reasons = lockstep.play(ours, theirs, seed=3, steps=40, policy="shuffling", rollout=3)
+    reasons = lockstep.play(ours, theirs, seed=3, steps=40, policy=policy, rollout=3)
     assert sum(reasons.values()) > 5
     ours.close()
 
@@ -164,7 +163,7 @@ def test_no_state_brings_more_than_is_listed(rung, how):
     assert env.fens() == [chess.STARTING_FEN]
 
 
-def test_who_samples_from_lists_need_not_know_which_boards_have_ended(make):
+def test_lists_of_ended_boards_can_be_sampled_like_others(make):
     env = make(4, mask="list", autoreset_mode="NEXT_STEP", max_plies=2)
     _, info = env.reset(seed=1)
     rng, ended = np.random.default_rng(1), 0

@@ -1,4 +1,4 @@
-"""The parallel rungs: the same games whoever steps which board, and clear words when one dies."""
+"""The parallel rungs: the same games however boards are shared out, and named errors."""
 
 import multiprocessing
 import os
@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import rungs
+from rungs._src.chess.boards.multiprocessing import _Share
 from rungs._src.chess.policy import random_actions
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs._src.processes.workers import Workers
@@ -239,7 +240,7 @@ def test_a_worker_that_can_not_be_started_is_named(files):
 def test_a_worker_that_raises_is_named_with_its_traceback(workers):
     pids = workers.boards._pool.pids
     with pytest.raises(WorkerDiedError, match=r"(?s)worker 2 raised.*IndexError"):
-        workers.boards._pool.call_one(2, "fen", 99)
+        workers.boards._pool.call_one(2, _Share.fen, 99)
     assert gone(pids)
 
 
@@ -304,10 +305,10 @@ def test_ctrl_c_leaves_a_usable_environment(moment):
 def test_ctrl_c_twice_gives_up_on_workers_that_hang():
     pool = Workers(Sleeper, [(), ()])
     pids = pool.pids
-    interrupted(0.2, 0.4, call=lambda: pool.call("sleep", [(60,), (0,)]))
+    interrupted(0.2, 0.4, call=lambda: pool.call(Sleeper.sleep, [(60,), (0,)]))
     assert gone(pids)
     with pytest.raises(WorkerDiedError):
-        pool.call("sleep", [(0,), (0,)])
+        pool.call(Sleeper.sleep, [(0,), (0,)])
 
 
 _PRELOADED = """
@@ -315,8 +316,8 @@ from rungs._src.processes.workers import Workers, preload
 
 preload("this_module_is_of_the_test")
 pool = Workers(eval, [("__import__('sys').modules",)] * 2)
-print(*pool.call("__contains__", [("this_module_is_of_the_test",)] * 2))
-print(*pool.call("__contains__", [("rungs",)] * 2))
+print(*pool.call(dict.__contains__, [("this_module_is_of_the_test",)] * 2))
+print(*pool.call(dict.__contains__, [("rungs",)] * 2))
 pool.close()
 """
 

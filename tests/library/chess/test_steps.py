@@ -72,7 +72,7 @@ def test_python_chess_plays_the_same_and_ends_the_same(games, api):
         np.testing.assert_array_equal(boards.outcomes, reference.outcomes)
 
 
-def test_repeated_games_are_the_same_beside_each_other(games, api):
+def test_games_repeated_in_one_batch_are_the_same(games, api):
     more = nb03_cpp.repeated(games, 3, 30)
     assert len(more.begins) == 3 * games.ends[:30].sum() > 0
     boards = nb03_cpp.VersionBoards(api, "memory", more)
@@ -100,7 +100,7 @@ def test_clings_are_the_same(games):
         ("6k1/5ppp/8/8/8/8/8/KR6 w - - 0 1", (1, 49), 0),
     ],
 )
-def test_mate_and_stalemate_are_told(api, name, before, uci, outcome):
+def test_mate_and_stalemate_are_distinguished(api, name, before, uci, outcome):
     board = chess.Board(before)
     move = chess.Move(*uci)
     action = next(a for a, m in nb03_cpp.legal_actions(board).items() if m == move)

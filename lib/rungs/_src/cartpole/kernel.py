@@ -27,7 +27,7 @@ _words = _on_device(philox.words)
 
 @_on_device
 def _random_word(seed, env, drawn):
-    """Returns the 32 random actions of which the one after so many others is part, as bits."""
+    """Returns the 32 random actions that action number `drawn` is one of, as bits."""
     first, second, third, fourth = _words(seed, env, drawn // 128, 0, _ACTION)
     part = drawn // 32 % 4
     if part < 2:
@@ -36,7 +36,7 @@ def _random_word(seed, env, drawn):
 
 
 def _product(itemsize: int) -> Callable:
-    """Multiplies. A compiler would fuse it with the sum that follows, if it weren't told not to."""
+    """Multiplies. The compiler is kept from fusing it with the sum that follows."""
     if SIMULATED:
         return operator.mul
     from numba.cuda import libdevice
@@ -147,7 +147,7 @@ def compiled(
     many: bool,
     threads_per_block: int,
 ) -> Any:
-    """Returns the kernel of `source`, to be launched in blocks of so many threads."""
+    """Returns the kernel of `source`, to be launched in blocks of `threads_per_block`."""
     made = source(itemsize, mode, random_actions, many)
     if SIMULATED:
         return cuda.jit(made)

@@ -14,8 +14,8 @@ LENGTH = 0.5  # half the pole's, metres
 MASS_LENGTH = MASS_OF_POLE * LENGTH
 FORCE = 10.0  # newtons, to either side
 SECONDS = 0.02  # per step
-MOST_X = 2.4  # metres from the middle
-MOST_THETA = 12 * 2 * math.pi / 360  # radians from upright
+MAX_X = 2.4  # metres from the middle
+MAX_THETA = 12 * 2 * math.pi / 360  # radians from upright
 
 # Where an episode starts: all four within this, either way.
 START = 0.05
@@ -33,7 +33,7 @@ class Physics(NamedTuple):
     Attributes:
         advance: `advance(x, x_dot, theta, theta_dot, force, tau)` is the state `tau` seconds later,
             (x, x_dot, theta, theta_dot), under a force on the cart: metres, metres per second,
-            radians from upright and about within `MOST_THETA`, radians per second, newtons.
+            radians from upright and about within `MAX_THETA`, radians per second, newtons.
         fallen: `fallen(x, theta)`: whether the cart has left the rail or the pole leans too far.
         start: `start(word)` is where a number of an episode's first state is, of 32 random bits as
             a float64.
@@ -68,7 +68,7 @@ def physics(
     sines, cosines = tuple(sine_terms), tuple(cosine_terms)  # which Numba can compile
     one, four_thirds, length = map(real, (1, 4 / 3, LENGTH))
     gravity, mass_of_pole, mass_length = map(real, (GRAVITY, MASS_OF_POLE, MASS_LENGTH))
-    per_mass, most_x, most_theta = map(real, (1 / MASS, MOST_X, MOST_THETA))
+    per_mass, max_x, max_theta = map(real, (1 / MASS, MAX_X, MAX_THETA))
 
     @compiled
     def sine(angle):
@@ -104,7 +104,7 @@ def physics(
 
     @compiled
     def fallen(x, theta):
-        return (x < -most_x) | (x > most_x) | (theta < -most_theta) | (theta > most_theta)
+        return (x < -max_x) | (x > max_x) | (theta < -max_theta) | (theta > max_theta)
 
     @compiled
     def start(word):

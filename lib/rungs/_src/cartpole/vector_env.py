@@ -9,10 +9,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike
 
-from rungs._src.cartpole.carts.carts import Carts
-from rungs._src.cartpole.carts.saved import saved_arrays
-from rungs._src.cartpole.physics import MOST_THETA, MOST_X
-from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, saved_arrays
+from rungs._src.cartpole.physics import MAX_THETA, MAX_X
 from rungs._src.core import state
 from rungs._src.core.arguments import check_settings, integer
 from rungs._src.core.batch_env import Array, BatchEnv
@@ -81,7 +79,7 @@ class CartPoleVectorEnv(BatchEnv):
         self.device, self._outputs = self.carts.device, self.carts.outputs
         self._ended = self._outputs.ended
         self._drawn = 0  # random actions that each environment was given
-        high = np.array([2 * MOST_X, np.inf, 2 * MOST_THETA, np.inf], np.float32)
+        high = np.array([2 * MAX_X, np.inf, 2 * MAX_THETA, np.inf], np.float32)
         space = gymnasium.spaces.Box(-high, high, dtype=np.float32)
         self._describe(self.settings.autoreset_mode, space, gymnasium.spaces.Discrete(2))
 
@@ -209,7 +207,7 @@ class CartPoleVectorEnv(BatchEnv):
             return self._outputs.observation, {}
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Lets go of the rung's processes (called by `close`)."""
+        """Ends the rung's processes (called by `close`)."""
         self.carts.close()
 
     def _identity(self) -> dict:

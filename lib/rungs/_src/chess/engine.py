@@ -18,8 +18,7 @@ import chess.engine
 import numpy as np
 
 from rungs._src.core.arguments import integer, real, shortened, shown
-from rungs._src.processes.group import ProcessGroup
-from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs._src.processes.parent_death import ProcessGroup, signalled_at_parents_death
 from rungs.errors import ConfigurationError, EngineError
 
 _GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
@@ -29,7 +28,7 @@ _GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
 class UciEngine:
     """Which engine plays, and how well.
 
-    It is told the position alone, with its memory cleared, so its reply is a function of that: the
+    It is given the position alone, with its memory cleared, so its reply is a function of that: the
     same on every rung and in every run, unless its own options make it random.
 
     Attributes:
@@ -81,15 +80,15 @@ def _options(options: object) -> dict[str, str | int | bool]:
     for name, value in options.items():
         if not isinstance(name, str):
             raise ConfigurationError(f"engine option {shown(name)} is not a name")
-        told = f"engine option {name}"
+        label = f"engine option {name}"
         if isinstance(value, str):
             if "\n" in value or "\r" in value:  # the rest would be a command of its own
-                raise ConfigurationError(f"{told}={shown(value)} is not one line of text")
+                raise ConfigurationError(f"{label}={shown(value)} is not one line of text")
             checked[name] = str(value)
         elif isinstance(value, bool | np.bool_):
             checked[name] = bool(value)
         else:
-            checked[name] = integer(told, value, -(2**63), 2**63 - 1)
+            checked[name] = integer(label, value, -(2**63), 2**63 - 1)
     return checked
 
 
@@ -157,9 +156,9 @@ class EngineProcess:
             yield
         except TimeoutError:
             why = f"did not answer within {self.engine.timeout} s"
-        except Exception as error:  # whatever reading what it says ends in
+        except Exception as error:  # anything that reading its answer raises
             why = f"failed: {shortened(str(error)) or type(error).__name__}"
-        except BaseException:  # Ctrl-C leaves it thinking about a move that nobody waits for
+        except BaseException:  # Ctrl-C leaves it thinking about a move that is not awaited
             self.close()
             raise
         else:

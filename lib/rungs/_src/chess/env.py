@@ -69,7 +69,7 @@ class ChessEnv:
         return ends
 
     def begin_with(self, action: int) -> bool:
-        """Plays a ply before the agent's first unless it would end the game; says whether."""
+        """Plays a ply before the agent's first unless it would end the game; returns whether."""
         self._push(self.legal[action])
         if not self.reason:
             self._remember()
@@ -146,7 +146,7 @@ class ChessEnv:
 
     def _play_turn(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
         self._play(self.legal[action])
-        sign = 1.0  # whoever mates has just moved
+        sign = 1.0  # the side that mates has just moved
         if self.settings.opponent is not None and not self.reason:
             random = self.settings.opponent == "random"
             answer = self._random_action(Purpose.OPPONENT) if random else reply

@@ -13,11 +13,11 @@ from rungs._src.core.arguments import integer, shortened, shown
 from rungs._src.native import loader
 from rungs.errors import ConfigurationError, InvalidFenError
 
-# Deeper than anyone counts, shallower than the stack.
-_DEEPEST = 64
+# Deeper than any count, shallower than the stack.
+_MAX_DEPTH = 64
 
 # The number of a move that C++ has room for.
-_MOST_FULLMOVE = 65_535
+_MAX_FULLMOVE = 65_535
 
 _COUNT = re.compile(r"D([1-9]\d{0,8}) +(\d{1,18})", re.ASCII)
 
@@ -60,7 +60,7 @@ def perft_cpp(fen: str, depth: int) -> int:
         ConfigurationError: `depth` is not from 0 to 64.
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
     """
-    depth = integer("depth", depth, 0, _DEEPEST)
+    depth = integer("depth", depth, 0, _MAX_DEPTH)
     api = loader.load()
     position = parse_fen(api, fen)  # which must live as long as C++ reads it
     return api.rungs_chess_perft(position.ctypes.data, depth)
@@ -68,7 +68,7 @@ def perft_cpp(fen: str, depth: int) -> int:
 
 def perft_python(fen: str, depth: int) -> int:
     """Counts the same by python-chess; raises as `perft_cpp`."""
-    depth = integer("depth", depth, 0, _DEEPEST)
+    depth = integer("depth", depth, 0, _MAX_DEPTH)
     if not isinstance(fen, str):
         raise InvalidFenError(f"{shown(fen)} is not a FEN")
     try:
@@ -78,8 +78,8 @@ def perft_python(fen: str, depth: int) -> int:
     wrong = board.status() & ~PLAYABLE
     if wrong:
         raise InvalidFenError(f"{shown(fen)} is impossible: {wrong.name}")
-    if board.fullmove_number > _MOST_FULLMOVE:
-        raise InvalidFenError(f"{shown(fen)}: the number of its move is above {_MOST_FULLMOVE}")
+    if board.fullmove_number > _MAX_FULLMOVE:
+        raise InvalidFenError(f"{shown(fen)}: the number of its move is above {_MAX_FULLMOVE}")
     return _perft(board, depth)
 
 

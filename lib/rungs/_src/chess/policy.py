@@ -44,7 +44,7 @@ def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def draw_ranks(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Chooses one of so many for each board.
+    """Chooses a number below its count for each board.
 
     Args:
         counts: (N,) int64.

@@ -15,12 +15,12 @@ from rungs._src.chess.observation import dtypes_of
 from rungs._src.core.arguments import autoreset_mode, choice, integer, shortened, shown
 from rungs.errors import ConfigurationError, InvalidFenError
 
-MOST_PLIES = 2**31 - 1
+MAX_PLIES = 2**31 - 1
 
 # The number of the move that an episode may start at. With the 50-move rule no game is longer than
 # 5,899 moves, so that numbers stay below the 65,536 that C++ has room for, and are the same on
 # every rung.
-MOST_FULLMOVE = 59_000
+MAX_FULLMOVE = 59_000
 
 # How many of each a side has before it promotes a pawn.
 _AT_FIRST = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
@@ -65,10 +65,10 @@ class ChessSettings:
             known = (None, "random")
             checked["opponent"] = choice("opponent", self.opponent, known, " or a UciEngine")
         if self.max_plies is not None:
-            checked["max_plies"] = integer("max_plies", self.max_plies, 1, MOST_PLIES)
+            checked["max_plies"] = integer("max_plies", self.max_plies, 1, MAX_PLIES)
         dtypes = dtypes_of(checked["obs"])
-        told = f" with obs={checked['obs']!r}"
-        checked["dtype"] = choice("dtype", self.dtype, (None, *dtypes), told) or dtypes[0]
+        suffix = f" with obs={checked['obs']!r}"
+        checked["dtype"] = choice("dtype", self.dtype, (None, *dtypes), suffix) or dtypes[0]
         if checked["start"] is None:
             fens = (chess.STARTING_FEN,) if self.start_fens is None else self.start_fens
             checked["start_fens"] = _starts(fens)
@@ -112,8 +112,8 @@ def _opening(plies: Any) -> tuple[int, int]:
     if len(pair) != 2:
         raise ConfigurationError(f"opening_plies={shown(plies)} is not a pair (min, max)")
     low, high = pair
-    low = integer("opening_plies", low, 0, MOST_PLIES)
-    return low, integer("opening_plies", high, low, MOST_PLIES)
+    low = integer("opening_plies", low, 0, MAX_PLIES)
+    return low, integer("opening_plies", high, low, MAX_PLIES)
 
 
 def _starts(fens: Any) -> tuple[str, ...]:
@@ -130,26 +130,26 @@ def _listed(values: Any) -> tuple:
         return ()
     try:
         return tuple(values)
-    except Exception:  # whatever else than a list says of being made one
+    except Exception:  # anything that making a tuple of no list raises
         return ()
 
 
 def _start(fen: str) -> str:
     """Returns a FEN in its one proper form, of a game that can be played on."""
-    told = f"start_fens: {shown(fen)}"
+    label = f"start_fens: {shown(fen)}"
     if not isinstance(fen, str):
-        raise InvalidFenError(f"{told} is not a FEN")
+        raise InvalidFenError(f"{label} is not a FEN")
     try:
         board = board_of(fen)
     except ValueError as error:
-        raise InvalidFenError(f"{told}: {shortened(str(error))}") from None
+        raise InvalidFenError(f"{label}: {shortened(str(error))}") from None
     wrong = board.status() & ~PLAYABLE
     if wrong:
-        raise InvalidFenError(f"{told} is impossible: {wrong.name}")
+        raise InvalidFenError(f"{label} is impossible: {wrong.name}")
     if board.is_game_over() or board.halfmove_clock >= 100:
-        raise InvalidFenError(f"{told}: the game is over")
-    if board.fullmove_number > MOST_FULLMOVE:
-        raise InvalidFenError(f"{told}: the number of its move is above {MOST_FULLMOVE}")
+        raise InvalidFenError(f"{label}: the game is over")
+    if board.fullmove_number > MAX_FULLMOVE:
+        raise InvalidFenError(f"{label}: the number of its move is above {MAX_FULLMOVE}")
     return board.fen()
 
 
@@ -157,7 +157,7 @@ def _check_listed(fens: tuple[str, ...]) -> None:
     """Refuses starts from which more actions could be legal than a list has room for.
 
     With no more pieces than promotions make there are at most 218, here and in all that follows:
-    see `fits_list` in cpp/env/validate.hpp.
+    C++ checks the same of saved boards.
     """
     for fen in fens:
         board = chess.Board(fen)

@@ -14,15 +14,15 @@ from rungs.errors import InvalidStateError
 class Snapshot:
     """Copies of boards; `ChessVectorEnv.snapshot` makes them, `restore` puts them back.
 
-    What it holds is the rung's own, and never changes. It is believed, not checked, so it stays in
+    What it holds is the rung's own, and never changes. It is trusted, not checked, so it stays in
     its process: `get_state` makes a state that can be sent.
 
     Attributes:
         indices: (n,) int64, the boards that were copied.
         seed: whose random numbers they drew.
         settings: those of their environment.
-        layout: what their rung keeps of a board, as `Boards.layout` says it.
-        boards: the copies, as `Boards.save` made them.
+        layout: what their rung keeps of a board, as `Boards.layout` returns it.
+        boards: the copies, as `CopyableBoards.save` made them.
     """
 
     indices: np.ndarray

@@ -43,7 +43,7 @@ def unpack_list(actions: Array) -> Array:
 
     Raises:
         ConfigurationError: `actions` has another shape or dtype, or a number that is no action;
-            a GPU is not waited for, and says so in its own way.
+            a GPU is not waited for, and raises an error of its own.
     """
     _check_list(actions)
     shape = (*actions.shape[:-1], NUM_ACTIONS + 1)  # what -1 stands for comes last

@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike
 
 from rungs._src.chess.actions import NUM_ACTIONS, board_of, legal_actions
-from rungs._src.chess.boards.boards import Boards
-from rungs._src.chess.boards.engine_plays import EnginePlays
+from rungs._src.chess.boards.boards import Boards, CopyableBoards
+from rungs._src.chess.boards.engine import EngineBoards, EngineGame
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.observation import OBSERVATIONS
@@ -21,8 +21,7 @@ from rungs._src.chess.snapshot import Snapshot
 from rungs._src.core import state
 from rungs._src.core.arguments import check_settings, checked_indices, choice, integer, shown
 from rungs._src.core.batch_env import Array, BatchEnv, stays_ended
-from rungs._src.processes.interrupt import uninterrupted
-from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
 
 class ChessVectorEnv(BatchEnv):
@@ -128,11 +127,13 @@ class ChessVectorEnv(BatchEnv):
             dtype,  # type: ignore[arg-type]  # likewise
             start,
         )
-        check_settings(boards, how, type(self))
+        check_settings(boards, how, ChessVectorEnv)
         self.boards = boards(num_envs, first_board, self.settings, **how)
-        self.boards.agree(self._seed)
+        # What plays an action on every board: they alone, or an engine with them.
+        self._game: Boards | EngineGame = self.boards
         if isinstance(opponent, UciEngine):
-            self.boards = EnginePlays(self.boards)
+            assert isinstance(self.boards, EngineBoards)  # others refuse an engine
+            self._game = EngineGame(self.boards)
         self.num_envs, self.first_board = self.boards.num_envs, self.boards.first_board
         self.device = self.boards.device
         actions = gymnasium.spaces.Discrete(NUM_ACTIONS)
@@ -158,22 +159,16 @@ class ChessVectorEnv(BatchEnv):
             EngineError: the engine failed to open a game; no board has changed.
         """
         with self._alone("reset"):
-            if self.boards.elsewhere:
-                with uninterrupted():
-                    return self._reset(seed, options)
-            return self._reset(seed, options)
-
-    def _reset(self, seed: int | None, options: dict | None) -> tuple[Array, dict[str, Any]]:
-        self._check_open()
-        which = self._reset_mask(seed, options)
-        first = seed is not None or not self._begun
-        seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
-        self.boards.reset(which, seed, 0 if first else None)
-        self._seed, self._begun = seed, True
-        self._buffers.reason[...] = 0
-        self._ended[:] = False if which is None else self._ended & ~which
-        self._num_ended = int(self._ended.sum())
-        return self._buffers.observation, self._info()
+            self._check_open()
+            which = self._reset_mask(seed, options)
+            first = seed is not None or not self._begun
+            seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
+            self._game.reset(which, seed, 0 if first else None)
+            self._seed, self._begun = seed, True
+            self._buffers.reason[...] = 0
+            self._ended[:] = False if which is None else self._ended & ~which
+            self._num_ended = int(self._ended.sum())
+            return self._buffers.observation, self._info()
 
     def step(
         self, actions: ArrayLike, out: Buffers | None = None
@@ -199,34 +194,27 @@ class ChessVectorEnv(BatchEnv):
         if not self._lock.acquire(False):  # `_alone` takes longer than a small batch
             raise self._busy("step")
         try:
-            if self.boards.elsewhere:
-                with uninterrupted():
-                    return self._step(actions, out)
-            return self._step(actions, out)
+            if self.closed or not self._begun:
+                self._check_begun("step")
+            actions = self.checked(actions)
+            if out is not None and not self._is_ours(out):
+                raise ConfigurationError("out is not one of this environment's rollout()")
+            if self._num_ended:
+                self._refuse_ended()
+            if out is None:
+                # Not in a context, which takes longer to enter than a small batch takes.
+                self._num_ended = self._game.step(actions)
+            else:
+                with self._writing_to(out):
+                    self._num_ended = self._game.step(actions)
+            out, info = self._buffers, self._info()
+            if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:
+                info["final_obs"] = out.final_observation
+                info["_final_obs"] = info["_final_info"] = self._ended
+                info["final_info"] = {"reason": out.reason}
+            return out.observation, out.reward, out.terminated, out.truncated, info
         finally:
             self._lock.release()
-
-    def _step(
-        self, actions: ArrayLike, out: Buffers | None
-    ) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        if self.closed or not self._begun:
-            self._check_begun("step")
-        actions = self.checked(actions)
-        if out is not None and not self._is_ours(out):
-            raise ConfigurationError("out is not one of this environment's rollout()")
-        if self._num_ended:
-            self._refuse_ended()
-        if out is None:
-            self._num_ended = self.boards.step(actions)  # entering a context takes longer than that
-        else:
-            with self._writing_to(out):
-                self._num_ended = self.boards.step(actions)
-        out, info = self._buffers, self._info()
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._num_ended != 0:
-            info["final_obs"] = out.final_observation
-            info["_final_obs"] = info["_final_info"] = self._ended
-            info["final_info"] = {"reason": out.reason}
-        return out.observation, out.reward, out.terminated, out.truncated, info
 
     def sample_actions(self, rng: np.random.Generator | int | None = None) -> Array:
         """Chooses one uniformly random action per board among those that `step` takes next.
@@ -290,7 +278,7 @@ class ChessVectorEnv(BatchEnv):
             index = integer("board", board, 0, self.num_envs - 1)
             if stays_ended(self.autoreset_mode, self._ended)[index]:
                 return {}
-            # From the rules, as whoever has the mask may write to it.
+            # From the rules, as the caller may have written to the mask.
             position = board_of(self.boards.fen(index), self.settings.chess960)
         legal = {move.uci(): action for action, move in legal_actions(position).items()}
         return dict(sorted(legal.items(), key=lambda entry: entry[1]))
@@ -317,7 +305,7 @@ class ChessVectorEnv(BatchEnv):
         with self._alone("set_state"):
             self._check_open()
             numbers, payload = state.unpack(saved, self._identity(), {"seed": 2**64 - 1})
-            self.boards.load(payload, numbers["seed"])
+            self._game.load(payload, numbers["seed"])
             self._seed, self._begun = numbers["seed"], True
             self._buffers.reason[...] = 0
             self._num_ended = int(self._ended.sum())
@@ -337,7 +325,7 @@ class ChessVectorEnv(BatchEnv):
         its source does, with the same replies of the opponent, next episodes and colours. A search
         wants this. With "own" it takes the position, what led to it, and the ply, but keeps the
         number of its own place and of its own episode, so that from there on it goes its own way. A
-        league wants that. The default is "same", as who copies or restores expects no difference.
+        league wants that. The default is "same", as a copy is expected to make no difference.
         Errors name boards by their place, either way. `reset` gives a board its own number back,
         and begins the episode after the one it is at.
 
@@ -360,7 +348,7 @@ class ChessVectorEnv(BatchEnv):
             source = checked_indices("source", source, self.num_envs)
             target = self._targets("target", target, len(source))
             own = _is_own(randomness)
-            return self._put(self.boards.save(source), target, own)
+            return self._put(self._copyable().save(source), target, own)
 
     def snapshot(self, indices: ArrayLike | None = None) -> Snapshot:
         """Copies boards, to go on from them later with `restore`; quick, and in memory.
@@ -378,7 +366,7 @@ class ChessVectorEnv(BatchEnv):
             if indices is None:
                 indices = np.arange(self.num_envs)
             indices = checked_indices("indices", indices, self.num_envs)
-            copies = self.boards.save(indices)
+            copies = self._copyable().save(indices)
             return Snapshot(indices, self._seed, self.settings, self.boards.layout(), copies)
 
     def restore(
@@ -419,6 +407,13 @@ class ChessVectorEnv(BatchEnv):
             target = self._targets("indices", indices, len(snapshot.indices))
             return self._put(snapshot.boards, target, own)
 
+    def _copyable(self) -> CopyableBoards:
+        if not isinstance(self.boards, CopyableBoards):
+            raise UnavailableError(
+                f"{type(self.boards).__name__} can't copy boards; cpp and threads can"
+            )
+        return self.boards
+
     def _targets(self, name: str, value: ArrayLike, count: int) -> np.ndarray:
         """Returns the indices of `count` different boards, (count,) int64."""
         target = checked_indices(name, value, self.num_envs)
@@ -431,33 +426,9 @@ class ChessVectorEnv(BatchEnv):
 
     def _put(self, copies: Any, target: np.ndarray, own: bool) -> tuple[Array, dict[str, Any]]:
         """Makes boards what was copied."""
-        self.boards.put(copies, target, own)
+        self._copyable().put(copies, target, own)
         self._num_ended = int(self._ended.sum())
         return self._buffers.observation, self._info()
-
-    def step_many(self, steps: int) -> int:
-        """Plays random legal actions, so many on each board, in few launches; on rung cuda alone.
-
-        Args:
-            steps: how many, at least 1.
-
-        Returns:
-            How many episodes ended; outputs are those of the last step. Ctrl-C ends it between two
-            steps.
-
-        Raises:
-            ConfigurationError: `steps` is wrong.
-            UnavailableError: the rung is another.
-            gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
-        """
-        with self._alone("step_many"):
-            steps, ended = self._checked_steps(steps), 0
-            at_once = self.boards.steps_at_once()
-            for first in range(0, steps, at_once):
-                with uninterrupted():
-                    ended += self.boards.step_many(min(at_once, steps - first))
-                    self._num_ended = int(self._ended.sum()) if self.boards.validate else None
-            return ended
 
     def serve(self) -> bool:
         """Works for another process's environment until that is closed, where this is its rank.
@@ -466,25 +437,22 @@ class ChessVectorEnv(BatchEnv):
             Whether it was: with MPI, on all ranks but the first; else never.
         """
         self._check_open()
-        served = self.boards.serve()
-        if served:
-            self.close()
-        return served
+        return False
 
     def memory_bytes(self) -> int:
-        """Returns the size of all boards' state and outputs."""
-        return self.boards.memory_bytes()
+        """Returns the size of all boards' state, as the rung saves it, and of the outputs."""
+        return len(self.boards.dump()) + self._buffers.memory_bytes()
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Lets go of the rung's processes (called by `close`)."""
-        self.boards.close()
+        """Ends the rung's processes (called by `close`)."""
+        self._game.close()
 
     def _is_ours(self, out: object) -> bool:
         """Says whether outputs can be written to `out`."""
         return type(out) is type(self._buffers) and out.is_like(self._buffers)
 
     def _write_to(self, buffers: Buffers) -> None:
-        """Knows that outputs are written to `buffers`."""
+        """Takes `buffers` for those that outputs are written to."""
         self._buffers, self._ended = buffers, buffers.ended
         self._seen = {
             "action_mask": buffers.mask,

@@ -85,7 +85,7 @@ def run_aside(name: str, cases: Iterable[Case]) -> list[Result]:
         for case in cases:
             try:
                 served = served or _served(name)
-                results.append(served.call_one(0, "check", case))
+                results.append(served.call_one(0, _Served.check, case))
             except WorkerDiedError as error:
                 last = str(error).strip().splitlines()[-1]
                 results.append(Result(case.id, FAILS, case.board().fen(), "no crash", last))

@@ -2,7 +2,11 @@
 
 import ctypes
 import functools
+import os
+import signal
+import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 
 _SET_PARENT_DEATH_SIGNAL = 1
@@ -11,8 +15,41 @@ _SET_PARENT_DEATH_SIGNAL = 1
 def signalled_at_parents_death(number: int) -> Callable[[], object]:
     """Makes a `preexec_fn` after which the child gets signal `number` when its parent ends.
 
-    Other systems than Linux don't tell it, and then the child is only ended by who started it.
+    Other systems than Linux have no such signal; there only its parent ends the child.
     """
     if sys.platform != "linux":
         return lambda: None
     return functools.partial(ctypes.CDLL(None).prctl, _SET_PARENT_DEATH_SIGNAL, number)
+
+
+# It is in the group itself, whose number so stays its own for as long as it lives. Its input
+# ends with the process that holds it, whatever kills that.
+_KEEPER = ("sh", "-c", "read nothing; kill -KILL 0")
+
+
+class ProcessGroup:
+    """A group of processes, killed by `kill`, with this object, and with this process.
+
+    Ctrl-C in a terminal does not reach it. What leaves the group, as a daemon does, is not ended.
+
+    Attributes:
+        number: for `subprocess.Popen(process_group=...)`.
+        kill: ends them all; may be called twice.
+    """
+
+    def __init__(self):
+        keeper = subprocess.Popen(
+            _KEEPER,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+        self.number = keeper.pid
+        self.kill = weakref.finalize(self, _kill, keeper)
+
+
+def _kill(keeper: subprocess.Popen) -> None:
+    os.killpg(keeper.pid, signal.SIGKILL)
+    keeper.stdin.close()  # type: ignore[union-attr]  # a pipe
+    keeper.wait()

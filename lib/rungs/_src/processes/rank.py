@@ -11,8 +11,8 @@ from pathlib import Path
 def main() -> None:
     """Runs one rank: `python -m rungs._src.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`.
 
-    FOLDER is told who we are, as a file named by host, rank and process id; that we are done, as
-    the end of that file; and what we raised, in it.
+    A file in FOLDER, named by host, rank and process id, stands for this rank: it is removed when
+    the rank is done, and holds the traceback of what it raised.
     """
     folder, *command = sys.argv[1:]
     from mpi4py import MPI
@@ -33,11 +33,11 @@ def main() -> None:
     except SystemExit:
         raise
     except BaseException:
-        said = traceback.format_exc()
-        note.write_text(said)  # mpiexec may drop what was said last
+        raised = traceback.format_exc()
+        note.write_text(raised)  # mpiexec may drop the last output
         atexit.unregister(note.unlink)  # as ranks may all raise, and be in each other's way
         # In one piece, as another rank's failure may end us before the next line.
-        sys.stderr.write(said)
+        sys.stderr.write(raised)
         sys.stderr.flush()
         MPI.COMM_WORLD.Abort(1)
 

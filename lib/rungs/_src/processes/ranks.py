@@ -1,4 +1,4 @@
-"""Starting MPI ranks, and saying which one it was where one dies."""
+"""Starting MPI ranks, and naming the one that dies."""
 
 import contextlib
 import os
@@ -67,11 +67,11 @@ def launch(
             text=True,
             preexec_fn=signalled_at_parents_death(signal.SIGTERM),
         ) as job:
-            said: list[str] = []
+            printed: list[str] = []
             died: list[tuple[int, int]] = []
             watch = threading.Thread(target=_watch, args=(Path(folder), job, died))
             copies = [
-                threading.Thread(target=_copy, args=(stream, to, said))
+                threading.Thread(target=_copy, args=(stream, to, printed))
                 for stream, to in ((job.stdout, sys.stdout), (job.stderr, sys.stderr))
             ]
             try:
@@ -88,7 +88,7 @@ def launch(
                 for thread in (watch, *copies):
                     thread.join()
         if code:
-            raise _failure(code, "".join(said), died, Path(folder))
+            raise _failure(code, "".join(printed), died, Path(folder))
 
 
 def _check_module(name: str) -> None:
@@ -112,10 +112,10 @@ def _mpiexec() -> str:
     return found
 
 
-def _copy(stream, to, said: list) -> None:
+def _copy(stream, to, printed: list) -> None:
     for line in stream:
-        said.append(line)
-        with contextlib.suppress(BrokenPipeError):  # who reads ours may stop, and the job goes on
+        printed.append(line)
+        with contextlib.suppress(BrokenPipeError):  # our reader may stop, and the job goes on
             to.write(line)
             to.flush()
 
@@ -147,16 +147,16 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
 _ABORTED = re.compile(r"MPI_Abort\(.*\) - process (\d+)|MPI_ABORT was invoked on rank (\d+)")
 
 
-def _failure(code: int, said: str, died: list, folder: Path) -> WorkerDiedError:
-    """Returns who died of what, as ranks here say, as we saw it, and as mpiexec says."""
+def _failure(code: int, printed: str, died: list, folder: Path) -> WorkerDiedError:
+    """Returns which rank died of what: by ranks' own notes, by what we saw, or by mpiexec."""
     for note in folder.iterdir():
         if raised := note.read_text():
-            if raised not in said:
+            if raised not in printed:
                 sys.stderr.write(raised)
             return WorkerDiedError(int(note.name.split(" ")[-2]), "raised (its traceback is above)")
-    if aborted := _ABORTED.search(said):
+    if aborted := _ABORTED.search(printed):
         return WorkerDiedError(int(aborted[1] or aborted[2]), "raised (its traceback is above)")
-    killed = re.search(r"signal (\d+)", said)
+    killed = re.search(r"signal (\d+)", printed)
     why = f"died: {signal.Signals(int(killed[1])).name}" if killed else f"exited with code {code}"
     if not died:
         return WorkerDiedError(0, f"or another rank {why}")

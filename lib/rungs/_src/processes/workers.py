@@ -1,4 +1,4 @@
-"""Processes that serve one object each, and what happens when one of them dies."""
+"""Processes that hold one object each, and what happens when one of them dies."""
 
 import contextlib
 import multiprocessing
@@ -14,22 +14,25 @@ from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rungs._src.processes.interrupt import uninterrupted
-from rungs._src.processes.main_guard import UNGUARDED, end_if_unguarded
 from rungs.errors import MainGuardError, RungsError, WorkerDiedError
+
+# What a process exits with that was about to start others while it imported the script: the script
+# lacks `if __name__ == "__main__":`, without which each process would start them again.
+UNGUARDED = 78
 
 CONTEXT = multiprocessing.get_context("forkserver")
 _PRELOADED = ["rungs"]
 _SAFE_PATH = "PYTHONSAFEPATH"  # as `python -P`
 _STARTING = threading.Lock()  # two threads would take each other's value for what was before
 
-# How long a worker may take to see that nobody wants it any more.
+# Seconds that a worker may take to end once its pipe is closed.
 _PATIENCE = 2.0
 
-# Seconds that no step takes: millions of boards in Python. So nothing that works meets it, and what
-# is left alone over night ends with an error, not with nothing.
+# Seconds, more than any step takes: millions of boards in Python. So a step that hangs ends with an
+# error.
 TIMEOUT = 600.0
 
 # Seconds after which a wait is looked at again. Time in which we were stopped ourselves, as by
@@ -63,9 +66,19 @@ def preload(*modules: str) -> None:
 def _ours(make: Callable) -> list[str]:
     """Returns a function's module if it is of this package: others' may be in the current folder.
 
-    A server that looked for them elsewhere might find a package of the same name, for all workers.
+    A server that looked for others might find a package of the same name, for all workers.
     """
     return [make.__module__] if make.__module__.partition(".")[0] == "rungs" else []
+
+
+def end_if_unguarded() -> None:
+    """Ends this process, without a word, where it was started and still imports the script.
+
+    Called before processes are started. The process that started this one sees `UNGUARDED`, and
+    raises a `rungs.errors.MainGuardError`.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(UNGUARDED)
 
 
 def limit(pipe: Connection, timeout: float | None) -> None:
@@ -83,7 +96,7 @@ def limit(pipe: Connection, timeout: float | None) -> None:
 def failure(
     worker: int, process: BaseProcess, error: Exception, timeout: float | None
 ) -> RungsError:
-    """Ends a worker that can't be talked to any more; returns the error that says why.
+    """Ends a worker whose pipe failed; returns the error that names it.
 
     Args:
         worker: its number.
@@ -92,7 +105,7 @@ def failure(
         timeout: how many seconds were waited.
     """
     if isinstance(error, TimeoutError | BlockingIOError):
-        process.kill()  # it may never see that nobody wants it
+        process.kill()  # it may never see that its pipe is closed
         return WorkerDiedError(worker, f"(process {process.pid}) did not answer in {timeout} s")
     process.join(_PATIENCE)
     code = process.exitcode
@@ -103,7 +116,7 @@ def failure(
 
 
 class Workers:
-    """A process per entry of `arguments`, each with an object `make(*entry)` whose methods we call.
+    """A process per entry of `arguments`, each with an object `make(*entry)`.
 
     A worker ends with `close`, with this object, and, as it sees its pipe close, with the process
     that made it, whatever kills that. Processes are forked from a server that has no threads: a
@@ -113,7 +126,7 @@ class Workers:
         make: a function that can be pickled; called in the worker.
         arguments: of `make`, one tuple per worker.
         daemon: False where they start processes themselves, which a daemon may not.
-        timeout: seconds that a call may take, after which the worker is given up; None: for ever.
+        timeout: seconds that a call may take, after which the worker is killed; None: for ever.
             To start it has `TIMEOUT` at least.
 
     Raises:
@@ -151,7 +164,7 @@ class Workers:
         while True:
             try:
                 return self._start(make, entry, daemon)
-            except ConnectionRefusedError:
+            except ConnectionError:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.01)
@@ -174,25 +187,25 @@ class Workers:
         """The process ids of all workers, in order."""
         return [process.pid for process in self._processes if process.pid]
 
-    def call(self, method: str, arguments: Sequence[tuple]) -> list:
-        """Calls a method of every worker's object, all at the same time.
+    def call(self, function: Callable, arguments: Sequence[tuple]) -> list:
+        """Calls `function(object, *entry)` in every worker, all at the same time.
 
         Args:
-            method: its name.
-            arguments: one tuple per worker.
+            function: a method of the objects' class, or another function that can be pickled.
+            arguments: one entry per worker.
 
         Returns:
             What each returned.
 
         Raises:
-            WorkerDiedError: a worker died, its method raised, or it took too long. All workers are
+            WorkerDiedError: a worker died, the function raised, or it took too long. All are
                 stopped, and so is every later call.
         """
-        return self._exchange(dict(enumerate((method, entry) for entry in arguments)))
+        return self._exchange(dict(enumerate((function, entry) for entry in arguments)))
 
-    def call_one(self, worker: int, method: str, *arguments):
-        """Calls a method of one worker's object."""
-        return self._exchange({worker: (method, arguments)})[0]
+    def call_one(self, worker: int, function: Callable, *arguments: Any) -> Any:
+        """Calls a function in one worker, as `call`."""
+        return self._exchange({worker: (function, arguments)})[0]
 
     def close(self) -> None:
         """Stops all workers; may be called twice."""
@@ -207,7 +220,7 @@ class Workers:
                     self._send(worker, call)
                 return self._receive(calls, self._timeout)
         except KeyboardInterrupt:
-            if self._waiting:  # pressed twice: answers are on their way that nobody will read
+            if self._waiting:  # pressed twice: answers are on their way that are not read
                 self.close()
                 self._dead = WorkerDiedError(next(iter(calls)), "was not waited for")
             raise
@@ -262,8 +275,8 @@ def _serve(pipe, make: Callable, arguments: tuple) -> None:
                 if served is None:
                     served, result = make(*arguments), None
                 else:
-                    method, entry = pipe.recv()
-                    result = getattr(served, method)(*entry)
+                    function, entry = pipe.recv()
+                    result = function(served, *entry)
             except (EOFError, OSError):
                 raise
             except Exception:

@@ -20,7 +20,7 @@ from rungs._src.native import loader
 from rungs._src.native.abi import Api, Structure, described
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
-from rungs._src.search.trees import Evaluation, Leaves, Trees, without_engine
+from rungs._src.search.trees import Evaluation, Leaves, Trees
 from rungs._src.threads.team import team_of, thread_count
 from rungs.errors import ConfigurationError, UnavailableError
 
@@ -93,7 +93,7 @@ class CppTrees(Trees):
         self._update_reasons()
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        if not isinstance(without_engine(env.boards), CppBoards):
+        if not isinstance(env.boards, CppBoards):
             raise ConfigurationError(
                 "games: this search's are boards of the rungs cpp, openmp and threads"
             )

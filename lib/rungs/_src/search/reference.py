@@ -17,7 +17,7 @@ from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.search.numerics import Draws, exp, log
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
-from rungs._src.search.trees import Evaluation, Leaves, Trees, without_engine
+from rungs._src.search.trees import Evaluation, Leaves, Trees
 from rungs.errors import ConfigurationError
 
 # Priors are at least the smallest normal float32, so that their logarithm is finite.
@@ -381,7 +381,7 @@ class PythonTrees(Trees):
         self._update_reasons()
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        if not isinstance(without_engine(env.boards), PythonBoards):
+        if not isinstance(env.boards, PythonBoards):
             raise ConfigurationError("games: this search's are boards of rung python")
         if self.settings.obs != "board" and env.settings.obs == "board":
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")

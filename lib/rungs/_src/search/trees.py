@@ -6,8 +6,6 @@ import itertools
 import numpy as np
 
 from rungs._src.chess.actions import board_of, move_of
-from rungs._src.chess.boards.boards import Boards
-from rungs._src.chess.boards.engine_plays import EnginePlays
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import SearchSettings
@@ -117,8 +115,3 @@ class Trees(abc.ABC):
             f"1: of {self.fen(game)} they hold NaN or infinity (-inf may be a logit, but not of "
             "all actions), or a value out of range"
         )
-
-
-def without_engine(boards: Boards) -> Boards:
-    """Returns an environment's boards, or those on which an engine plays for its opponent."""
-    return boards.wrapped if isinstance(boards, EnginePlays) else boards

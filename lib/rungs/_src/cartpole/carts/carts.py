@@ -1,4 +1,4 @@
-"""What a rung is: the carts of an environment, and how they are stepped."""
+"""What a rung is: the carts of an environment, how they are stepped, and where their arrays lie."""
 
 import abc
 import dataclasses
@@ -7,11 +7,45 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import DTypeLike
 
-from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.cartpole.physics import MAX_THETA, MAX_X, SECONDS
+from rungs._src.core.arguments import autoreset_mode as mode_of
+from rungs._src.core.arguments import choice, integer
 from rungs._src.core.batch_env import Array
+from rungs._src.core.memory import zeroed_lines
 from rungs._src.core.philox import Purpose, words
-from rungs.errors import InvalidActionError
+from rungs.errors import InvalidActionError, InvalidStateError
+
+DTYPES = ("float64", "float32")
+
+# Arrays end with a whole register, however many environments there are.
+_LANES = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class CartPoleSettings:
+    """The settings of `rungs.cartpole.CartPoleVectorEnv`, which says what they mean.
+
+    Raises:
+        ConfigurationError: a setting is wrong; the message names it.
+    """
+
+    dtype: str = "float64"
+    workload: int = 1
+    max_episode_steps: int = 500
+    autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP
+
+    def __post_init__(self) -> None:
+        checked = {
+            "dtype": choice("dtype", self.dtype, DTYPES),
+            "workload": integer("workload", self.workload, 1, 10**6),
+            "max_episode_steps": integer("max_episode_steps", self.max_episode_steps, 1, 2**31 - 1),
+            "autoreset_mode": mode_of(self.autoreset_mode),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +121,7 @@ class Carts(abc.ABC):
         """
 
     def step_many(self, steps: int, actions: Array | None, drawn: int) -> tuple[Array, Array]:
-        """Takes so many steps; writes the outputs of the last.
+        """Takes some steps; writes the outputs of the last.
 
         Args:
             steps: how many.
@@ -117,7 +151,7 @@ class Carts(abc.ABC):
         """Takes what `dump` gave, and writes observations and ends."""
 
     def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
-        """Lets go of processes; may be called twice."""
+        """Ends processes; may be called twice."""
 
     def steps_at_once(self) -> int:
         """Returns how many steps `step_many` may be asked for between two looks at Ctrl-C."""
@@ -150,3 +184,103 @@ class Carts(abc.ABC):
     def invalid(self, env: int, action: int) -> InvalidActionError:
         """Makes the error that names a wrong action of an environment of the batch."""
         return InvalidActionError(self.first_env + env, action)
+
+
+class HostCarts(Carts):
+    """Carts whose arrays are NumPy's, each on cache lines of its own. See `Carts` for arguments.
+
+    Attributes:
+        state: (4, N) of the settings' dtype: x, x_dot, theta, theta_dot.
+        steps: (N,) int32, of the episode.
+        episode: (N,) uint32, its number.
+        outputs: views for the caller; an observation's numbers lie N apart.
+    """
+
+    def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
+        super().__init__(num_envs, first_env, settings)
+        kinds: dict[str, tuple[int, DTypeLike]] = {
+            "state": (4, settings.dtype),
+            "steps": (1, np.int32),
+            "episode": (1, np.uint32),
+            "observation": (4, np.float32),
+            "reward": (1, np.float32),
+            "terminated": (1, np.bool_),
+            "truncated": (1, np.bool_),
+            "ended": (1, np.bool_),
+            "final_observation": (4, np.float32),
+            "chosen": (1, np.int8),
+        }
+        self._stride = -(-num_envs // _LANES) * _LANES
+        self._whole = {
+            name: zeroed_lines(rows * self._stride * np.dtype(dtype).itemsize)
+            .view(dtype)
+            .reshape(rows, self._stride)
+            for name, (rows, dtype) in kinds.items()
+        }
+        rows = {name: array[:, :num_envs] for name, array in self._whole.items()}
+        self.state, self.steps, self.episode = rows["state"], rows["steps"][0], rows["episode"][0]
+        self.outputs = Outputs(
+            rows["observation"].T,
+            **{name: rows[name][0] for name in ("reward", "terminated", "truncated", "ended")},
+            final_observation=rows["final_observation"].T,
+        )
+
+    def dump(self) -> dict:
+        arrays = {name: getattr(self, name) for name in ("state", "steps", "episode")}
+        return arrays | {"ended": self.outputs.ended}
+
+    def load(self, arrays: dict, seed: int) -> None:
+        self.seed = seed
+        for name, array in HostCarts.dump(self).items():
+            array[...] = arrays[name]
+        self.outputs.observation[...] = self.state.T
+
+
+def saved_arrays(
+    payload: bytes, num_envs: int, settings: CartPoleSettings
+) -> dict[str, np.ndarray]:
+    """Returns what `Carts.dump` gave.
+
+    Args:
+        payload: the arrays' bytes, one after the other.
+        num_envs: how many carts, N.
+        settings: theirs.
+
+    Raises:
+        InvalidStateError: no episode leads to it; the message names an environment.
+    """
+    kinds: dict[str, tuple[int, DTypeLike]] = {
+        "state": (4, settings.dtype),
+        "steps": (1, np.int32),
+        "episode": (1, np.uint32),
+        "ended": (1, np.uint8),
+    }
+    size = sum(rows * num_envs * np.dtype(dtype).itemsize for rows, dtype in kinds.values())
+    if len(payload) != size:
+        raise InvalidStateError(f"the state holds {len(payload)} bytes of carts, not {size}")
+    arrays, at = {}, 0
+    for name, (rows, dtype) in kinds.items():
+        array = np.frombuffer(payload, dtype, rows * num_envs, at)
+        arrays[name], at = array.reshape(rows, num_envs), at + array.nbytes
+    state, (steps,), (episode,), (ended,) = arrays.values()
+    x, x_dot, theta, theta_dot = np.abs(state)
+    real = state.dtype.type
+    over = (x > real(MAX_X)) | (theta > real(MAX_THETA)) | (steps >= settings.max_episode_steps)
+    _refuse("a number that is none", ~np.isfinite(state).all(axis=0))
+    # What stood within its limits a step ago was no faster than from one to the other, and a push
+    # adds a hundredth of that; so it is no further beyond them either than that speed takes it.
+    for place, speed, limit in ((x, x_dot, MAX_X), (theta, theta_dot, MAX_THETA)):
+        _refuse("a speed that no cart reaches", speed > real(2 * 2 * limit / SECONDS))
+        _refuse("a place that no cart reaches", place > real(limit + 2 * 2 * limit))
+    _refuse("a number of steps below 0", steps < 0)
+    _refuse("a flag that is neither 0 nor 1", ended > 1)
+    if settings.autoreset_mode == AutoresetMode.SAME_STEP:
+        _refuse("an episode that is over, where the next begins at once", over)
+    else:
+        _refuse("an episode that is over and goes on, or has ended and is not over", over != ended)
+    return {"state": state, "steps": steps, "episode": episode, "ended": ended.view(np.bool_)}
+
+
+def _refuse(what: str, wrong: np.ndarray) -> None:
+    if wrong.any():
+        raise InvalidStateError(f"environment {int(wrong.argmax())} of the state has {what}")

@@ -1,30 +1,29 @@
-"""The C++ rung of CartPole: a register of environments at a time, on one thread."""
+"""The C++ rungs of CartPole: a register of environments at a time, on one thread or on several."""
 
 import ctypes
 
 import numpy as np
 
-from rungs._src.cartpole.carts.arrays import Arrays
-from rungs._src.cartpole.carts.carts import Carts
-from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.cartpole.carts.carts import CartPoleSettings, HostCarts
 from rungs._src.native import loader
+from rungs._src.native.abi import described
+from rungs._src.threads import openmp
+from rungs._src.threads.team import team_of, thread_count
 
 # Steps of carts between two looks at Ctrl-C: some hundredths of a second on one core.
 _AT_ONCE = 2**24
 
 
-class CppCarts(Carts):
+class CppCarts(HostCarts):
     """A loop over registers of carts, in C++.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
-        compiler: who compiles the C++, see `rungs._src.native.loader.load`.
+        num_envs, first_env, settings: see `Carts`.
+        compiler: what compiles the C++, see `rungs._src.native.loader.load`.
     """
 
     threads = 1
-    _team = 0  # the address of who helps
+    _team = 0  # the address of the threads that help
 
     _load = staticmethod(loader.load)
 
@@ -38,9 +37,16 @@ class CppCarts(Carts):
     ):
         super().__init__(num_envs, first_env, settings)
         self._api = self._load(compiler)
-        self._arrays = Arrays(num_envs, first_env, settings)
-        self.outputs = self._arrays.outputs
-        self._batch = self._arrays.batch(self._api)
+        structures = described(self._api).structures
+        config = structures["CartPoleConfig"](
+            seed=0,
+            precision=np.dtype(settings.dtype).itemsize,
+            autoreset=settings.autoreset_mode.name,
+            max_steps=settings.max_episode_steps,
+            workload=settings.workload,
+        )
+        sizes = {"num_envs": num_envs, "stride": self._stride, "first_env": first_env}
+        self._batch = structures["CartPoleBatch"](config=config, **sizes, **self._whole)
         self._address = ctypes.addressof(self._batch)
         # Looked up once: a small batch is stepped in less time.
         self._cpp_step = self._api.rungs_cartpole_step
@@ -74,9 +80,86 @@ class CppCarts(Carts):
     def steps_at_once(self) -> int:
         return max(1, _AT_ONCE // (self.num_envs * self.settings.workload))
 
-    def dump(self) -> dict:
-        return self._arrays.dump()
-
     def load(self, arrays: dict, seed: int) -> None:
-        self.seed = self._batch.config.seed = seed
-        self._arrays.load(arrays)
+        super().load(arrays, seed)
+        self._batch.config.seed = seed
+
+
+class OpenmpCarts(CppCarts):
+    """The same carts, dealt out to threads; how many changes time and nothing else.
+
+    Args:
+        num_envs, first_env, settings: see `Carts`.
+        threads: by default as many as there are cores to use. Small batches use fewer, where
+            another costs more than it brings.
+        compiler: see `CppCarts`.
+
+    Raises:
+        UnavailableError: the system gives fewer threads, then or to another thread that steps.
+    """
+
+    _load = staticmethod(loader.load_openmp)
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        *,
+        threads: int | None = None,
+        compiler: str | None = None,
+    ):
+        self.threads = thread_count(threads)
+        super().__init__(num_envs, first_env, settings, compiler=compiler)
+        if self.threads > 1:
+            openmp.warn_of_two()
+        openmp.require_threads(self._api, self.threads)
+
+    def step(self, actions: np.ndarray) -> int:
+        openmp.require_threads(self._api, self.threads)
+        return super().step(actions)
+
+    def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
+        openmp.require_threads(self._api, self.threads)
+        return super().step_many(steps, actions, drawn)
+
+
+class ThreadsCarts(CppCarts):
+    """The same carts, taken in chunks by threads of our own; their number changes only time.
+
+    Args:
+        num_envs, first_env, settings: see `Carts`.
+        threads: see `OpenmpCarts`.
+        compiler: see `CppCarts`.
+
+    Raises:
+        UnavailableError: the system gives fewer threads, then or to another thread that steps.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        *,
+        threads: int | None = None,
+        compiler: str | None = None,
+    ):
+        self.threads = thread_count(threads)
+        super().__init__(num_envs, first_env, settings, compiler=compiler)
+        self._useful = self._useful_threads(1)
+        self._find_team(self._useful)
+
+    def step(self, actions: np.ndarray) -> int:
+        self._find_team(self._useful)
+        return super().step(actions)
+
+    def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
+        self._find_team(self._useful_threads(steps))
+        return super().step_many(steps, actions, drawn)
+
+    def _useful_threads(self, steps: int) -> int:
+        return self._api.rungs_cartpole_useful_threads(self.threads, self.num_envs * steps)
+
+    def _find_team(self, threads: int) -> None:
+        self._team = team_of(self._api, threads) if threads > 1 else 0

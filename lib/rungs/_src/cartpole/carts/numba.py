@@ -7,8 +7,8 @@ import torch
 from numba import cuda
 
 from rungs._src.cartpole import kernel
-from rungs._src.cartpole.carts.tensors import TensorCarts
-from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.cartpole.carts.carts import CartPoleSettings
+from rungs._src.cartpole.carts.torch import TensorCarts
 from rungs._src.core.arguments import integer
 from rungs.errors import UnavailableError
 
@@ -23,9 +23,7 @@ class NumbaCarts(TensorCarts):
     and the tensors are the CPU's.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
+        num_envs, first_env, settings: see `Carts`.
         threads_per_block: of the kernel, 1 to 1,024.
         validate: see `TensorCarts`.
 

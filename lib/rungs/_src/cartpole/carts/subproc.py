@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.cartpole.carts.one_by_one import OneByOneCarts
-from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.cartpole.carts.carts import CartPoleSettings
+from rungs._src.cartpole.carts.gymnasium import OneByOneCarts
 from rungs._src.core.arguments import seconds
-from rungs._src.processes.main_guard import end_if_unguarded
-from rungs._src.processes.workers import TIMEOUT, failure, limit, preload, stop
+from rungs._src.processes.workers import (
+    TIMEOUT,
+    end_if_unguarded,
+    failure,
+    limit,
+    preload,
+    stop,
+)
 from rungs.errors import ConfigurationError, RungsError, UnavailableError, install_hint
 
 
@@ -21,8 +27,7 @@ class SubprocCarts(OneByOneCarts):
     """Gymnasium's `CartPoleEnv` behind SubprocVecEnv, the first study's baseline.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
+        num_envs, first_env: see `Carts`.
         settings: see `Carts`; `dtype` is "float64" and `autoreset_mode` SAME_STEP.
         timeout: seconds that a process may take for a step, after which all are given up, so that
             none that was stopped holds the environment up for ever. None: no limit.
@@ -71,7 +76,7 @@ class SubprocCarts(OneByOneCarts):
                 zip(self._envs.processes, self._envs.remotes, strict=True)
             )
         ]
-        self.arrays.episode -= 1  # so that the first is 0
+        self.episode -= 1  # so that the first is 0
 
     def close(self) -> None:
         """Stops the processes."""
@@ -80,10 +85,10 @@ class SubprocCarts(OneByOneCarts):
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
         self.seed = seed
         for i in range(self.num_envs) if which is None else np.flatnonzero(which).tolist():
-            number = int(self.arrays.episode[i] + 1) if episode is None else episode
+            number = int(self.episode[i] + 1) if episode is None else episode
             with self._naming_the_dead():
                 (observation,) = self._envs.env_method("begin", self.seed, number, indices=i)
-            self.arrays.episode[i] = number
+            self.episode[i] = number
             self.begun_at(i, observation)
 
     def step(self, actions: np.ndarray) -> int:
@@ -95,24 +100,23 @@ class SubprocCarts(OneByOneCarts):
             out.terminated[i], out.truncated[i] = info["terminated"], info["truncated"]
             if out.ended[i]:
                 out.final_observation[i] = info["terminal_observation"]
-                self.arrays.episode[i] += 1
+                self.episode[i] += 1
         return int(out.ended.sum())
 
     def dump(self) -> dict:
         with self._naming_the_dead():
-            self.arrays.state[:] = np.stack(self._envs.get_attr("state"), axis=1)
-            self.arrays.steps[:] = self._envs.get_attr("steps")
-        return self.arrays.dump()
+            self.state[:] = np.stack(self._envs.get_attr("state"), axis=1)
+            self.steps[:] = self._envs.get_attr("steps")
+        return super().dump()
 
     def load(self, arrays: dict, seed: int) -> None:
-        self.seed = seed
-        self.arrays.load(arrays)
+        super().load(arrays, seed)
         for i in range(self.num_envs):
             with self._naming_the_dead():
-                number = int(self.arrays.episode[i])
+                number = int(self.episode[i])
                 self._envs.env_method("begin", self.seed, number, indices=i)
-                self._envs.set_attr("state", self.arrays.state[:, i].copy(), indices=i)
-                self._envs.set_attr("steps", int(self.arrays.steps[i]), indices=i)
+                self._envs.set_attr("state", self.state[:, i].copy(), indices=i)
+                self._envs.set_attr("steps", int(self.steps[i]), indices=i)
 
     @contextlib.contextmanager
     def _naming_the_dead(self) -> Iterator[None]:
@@ -127,7 +131,7 @@ class SubprocCarts(OneByOneCarts):
 
 
 class _Remote:
-    """Our end of a process's pipe, for SubprocVecEnv: it doesn't wait for ever, and names who died.
+    """Our end of a pipe, for SubprocVecEnv: with a timeout, and errors that name the process.
 
     Args:
         worker: the number of the process.

@@ -2,25 +2,140 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.cartpole.carts.tensors import TensorCarts
-from rungs._src.cartpole.physics import FORCE, SECONDS
-from rungs._src.cartpole.settings import CartPoleSettings
+from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, Outputs
+from rungs._src.cartpole.physics import FORCE, SECONDS, physics
 from rungs._src.core.arguments import choice
+from rungs._src.core.philox import Purpose, words
+from rungs._src.core.tensors import checked_validate, chosen_device
 from rungs.errors import ConfigurationError, UnavailableError
 
 EXECUTIONS = ("eager", "graph", "compile")
+
+
+class TensorCarts(Carts):
+    """Carts whose state and outputs are tensors, on the CPU or on a GPU.
+
+    Args:
+        num_envs, first_env, settings: see `Carts`.
+        device: where the state is, and all outputs: "cpu", or "cuda", PyTorch's current one.
+        validate: whether a step waits for the device, to refuse wrong actions before anything has
+            changed and to tell whether an episode ended. Without, actions are trusted, `final_obs`
+            is always there, and on a GPU a step returns before it is done (PyTorch's eager one
+            still waits, to learn which episodes to begin).
+
+    Raises:
+        ConfigurationError: a wrong setting; DISABLED without `validate`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        first_env: int,
+        settings: CartPoleSettings,
+        device: str,
+        validate: bool,
+    ):
+        super().__init__(num_envs, first_env, settings)
+        self.device: torch.device = chosen_device(device)
+        self.validate = checked_validate(validate, settings.autoreset_mode)
+        dtype = getattr(torch, settings.dtype)
+
+        def zeros(*shape: int, dtype: torch.dtype) -> torch.Tensor:
+            return torch.zeros((*shape, num_envs), dtype=dtype, device=self.device)
+
+        self._physics = physics(dtype.itemsize)
+        # For code that is recorded or compiled once: it must not hold the seed's value.
+        self._seed_tensor = torch.zeros((), dtype=torch.int64, device=self.device)
+        self.numbers = torch.arange(num_envs, device=self.device) + first_env
+        self._state = zeros(4, dtype=dtype)
+        self._steps = zeros(dtype=torch.int32)
+        self._episode = zeros(dtype=torch.int64)
+        flags = ("terminated", "truncated", "ended")
+        self.outputs = Outputs(
+            zeros(4, dtype=torch.float32).T,
+            zeros(dtype=torch.float32),
+            **{name: zeros(dtype=torch.bool) for name in flags},
+            final_observation=zeros(4, dtype=torch.float32).T,
+        )
+
+    def reset(self, which: torch.Tensor | None, seed: int, episode: int | None) -> None:
+        self.seed = seed
+        where = torch.ones_like(self.outputs.ended) if which is None else which
+        number = self._episode + 1 if episode is None else torch.full_like(self._episode, episode)
+        self._seed_tensor.fill_(self._signed_seed)
+        self._begin(where, number)
+        for flag in ("terminated", "truncated", "ended", "reward"):
+            getattr(self.outputs, flag).masked_fill_(where, 0)
+
+    def _begin(self, where: torch.Tensor, episode: torch.Tensor) -> None:
+        """Begins those episodes where it is set; waits for the device, to know how many."""
+        chosen = where.nonzero().squeeze(1)
+        if not len(chosen):
+            return
+        numbers = episode[chosen]
+        self._episode[chosen], self._steps[chosen] = numbers, 0
+        self._state[:, chosen] = self._starts(self._signed_seed, self.numbers[chosen], numbers)
+        self.outputs.observation[chosen] = self._state[:, chosen].T.float()
+
+    def _starts(
+        self, seed: int | torch.Tensor, numbers: torch.Tensor, episode: torch.Tensor
+    ) -> torch.Tensor:
+        """Returns (4, n): where episodes of some carts start; the seed is an int or a tensor."""
+        drawn = words(seed, numbers, episode, 0, Purpose.CARTPOLE_START)
+        starts = [self._physics.start(word.double()) for word in drawn]
+        return torch.stack(starts).to(self._state.dtype)
+
+    @property
+    def _signed_seed(self) -> int:
+        """The seed's 64 bits as an int64."""
+        return self.seed - 2**64 if self.seed >= 2**63 else self.seed
+
+    def accepted(self, actions: torch.Tensor) -> torch.Tensor:
+        """Returns a copy, and waits for the device; without `validate`, what it was given."""
+        if not self.validate:
+            return actions
+        actions = actions.clone()
+        wrong = ((actions != 0) & (actions != 1)).flatten()
+        if wrong.any():
+            first = int(wrong.int().argmax())
+            raise self.invalid(first % self.num_envs, int(actions.flatten()[first]))
+        return actions
+
+    def count_ended(self) -> int | None:
+        """Returns how many episodes ended; None, unknown, where nothing waits for the device."""
+        return int(self.outputs.ended.sum()) if self.validate else None
+
+    def sums(self) -> tuple:
+        return tuple(
+            torch.zeros(self.num_envs, dtype=dtype, device=self.device)
+            for dtype in (torch.float64, torch.int32)
+        )
+
+    def dump(self) -> dict:
+        arrays = {"state": self._state, "steps": self._steps, "episode": self._episode}
+        saved = {name: array.cpu().numpy() for name, array in arrays.items()}
+        saved["episode"] = saved["episode"].astype(np.uint32)
+        return saved | {"ended": self.outputs.ended.cpu().numpy()}
+
+    def load(self, arrays: dict, seed: int) -> None:
+        self.seed = seed
+        self._seed_tensor.fill_(self._signed_seed)
+        self._state.copy_(torch.tensor(arrays["state"]))
+        self._steps.copy_(torch.tensor(arrays["steps"]))
+        self._episode.copy_(torch.tensor(arrays["episode"].astype(np.int64)))
+        self.outputs.ended.copy_(torch.tensor(arrays["ended"]))
+        self.outputs.observation.copy_(self._state.T)
 
 
 class TorchCarts(TensorCarts):
     """Carts that PyTorch steps.
 
     Args:
-        num_envs: see `Carts`.
-        first_env: see `Carts`.
-        settings: see `Carts`.
+        num_envs, first_env, settings: see `Carts`.
         device: "cpu" or "cuda".
         execution: "eager", an operation after the other; "graph", recorded once and replayed as a
             CUDA graph, in one launch; "compile", fused by `torch.compile`. The last two have no

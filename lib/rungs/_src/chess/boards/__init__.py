@@ -1,1 +1,1 @@
-"""The rungs of chess: a small class each, which says how boards are stepped."""
+"""The rungs of chess: a module each, with the class that steps the boards."""

@@ -7,11 +7,10 @@ import numpy as np
 
 from rungs._src.chess.actions import board_of, move_of
 from rungs._src.chess.buffers import Buffers
-from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.batch_env import Array
-from rungs.errors import IllegalActionError, UnavailableError
+from rungs.errors import IllegalActionError
 
 
 class Boards(abc.ABC):
@@ -31,16 +30,10 @@ class Boards(abc.ABC):
         first_board: the number of the first of them.
         settings: the environment's.
         buffers: where outputs are written.
-        replies: (N,) int64, an engine's answers to the next actions; None where none plays.
         device: where outputs are tensors, PyTorch's name of their device; else None.
-        elsewhere: whether boards are in processes that Ctrl-C doesn't stop: then it waits for a
-            reset and for a step, so that the environment knows of all that they did.
-        validate: whether `step` refuses illegal actions and tells how many episodes ended.
     """
 
     device: Any = None
-    elsewhere = False
-    validate = True
 
     def __init__(
         self,
@@ -50,8 +43,6 @@ class Boards(abc.ABC):
         buffers: Buffers | None = None,
     ):
         self.num_envs, self.first_board, self.settings = num_envs, first_board, settings
-        engine = isinstance(settings.opponent, UciEngine)
-        self.replies = np.zeros(num_envs, np.int64) if engine else None
         self.buffers = buffers or self.allocate(num_envs)
 
     def allocate(self, *boards: int) -> Buffers:
@@ -76,15 +67,11 @@ class Boards(abc.ABC):
     def step(self, actions: Array) -> int | None:
         """Plays (N,) int64 actions and writes all outputs; returns how many episodes ended.
 
-        Without `validate` it doesn't know, and returns None.
+        None, unknown, where the rung doesn't wait to count them.
 
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
         """
-
-    @abc.abstractmethod
-    def open(self) -> None:
-        """Plays an engine's first plies, where `replies` are not -1, unless they end a game."""
 
     @abc.abstractmethod
     def fen(self, board: int) -> str:
@@ -93,10 +80,6 @@ class Boards(abc.ABC):
     def fens(self) -> list[str]:
         """Returns the positions of all boards."""
         return [self.fen(board) for board in range(self.num_envs)]
-
-    @abc.abstractmethod
-    def agent_is_black(self, board: int) -> bool:
-        """Says whether the agent is Black in a board's episode, where it has an opponent."""
 
     @abc.abstractmethod
     def layout(self) -> str:
@@ -122,14 +105,18 @@ class Boards(abc.ABC):
         """
         return random_actions(self.buffers.mask, rng)
 
+    def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
+        """Ends processes; may be called twice."""
+
+
+class CopyableBoards(Boards):
+    """Boards in this process, which can be copied."""
+
+    @abc.abstractmethod
     def save(self, which: np.ndarray) -> Any:
-        """Copies boards, (n,) int64 indices, for `put` of boards of this rung and these settings.
+        """Copies boards, (n,) int64 indices, for `put` on this rung with these settings."""
 
-        Raises:
-            UnavailableError: they are not where they can be copied.
-        """
-        raise self._no_copies()
-
+    @abc.abstractmethod
     def put(self, saved: Any, which: np.ndarray, own: bool) -> None:
         """Makes boards what `save` copied, and writes all that is seen of them, as after a reset.
 
@@ -138,40 +125,14 @@ class Boards(abc.ABC):
             which: (n,) int64, the indices of different boards.
             own: whether they draw random numbers of their own, for their number and episode; else
                 those of the boards that were copied.
-
-        Raises:
-            UnavailableError: as `save`.
         """
-        raise self._no_copies()
 
-    def step_many(self, steps: int) -> int:
-        """Plays random legal actions, so many on each board; returns how many episodes ended."""
-        raise UnavailableError(f"{type(self).__name__} can't step many times at once")
 
-    def steps_at_once(self) -> int:
-        """Returns how many steps `step_many` may be asked for between two looks at Ctrl-C."""
-        return 1
-
-    def memory_bytes(self) -> int:
-        """Returns the size of all boards' state and outputs."""
-        raise UnavailableError(f"{type(self).__name__} can't tell how much memory it takes")
-
-    def agree(self, seed: int) -> None:  # noqa: B027 (most rungs are one process's)
-        """Raises ConfigurationError where ranks that share the boards were given other seeds."""
-
-    def serve(self) -> bool:
-        """Works for another process's environment until that is closed, and says whether it did."""
-        return False
-
-    def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
-        """Lets go of processes; may be called twice."""
-
-    def _no_copies(self) -> UnavailableError:
-        return UnavailableError(f"{type(self).__name__} can't copy boards; cpp and openmp can")
-
-    def illegal(self, board: int, action: int, fen: str | None = None) -> IllegalActionError:
-        """Makes the error that names an illegal action on a board of the batch."""
-        fen = fen or self.fen(board)
-        move = move_of(action, board_of(fen, self.settings.chess960))
-        uci = move.uci() if move else None
-        return IllegalActionError.of(self.first_board + board, action, uci, fen)
+def illegal_action(
+    boards: Boards, board: int, action: int, fen: str | None = None
+) -> IllegalActionError:
+    """Makes the error that names an illegal action on a board of the batch."""
+    fen = fen or boards.fen(board)
+    move = move_of(action, board_of(fen, boards.settings.chess960))
+    uci = move.uci() if move else None
+    return IllegalActionError.of(boards.first_board + board, action, uci, fen)

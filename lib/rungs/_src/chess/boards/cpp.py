@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.boards import CopyableBoards, illegal_action
+from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.boards.native import Memory, fen_at
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import draw_ranks
@@ -13,15 +14,13 @@ from rungs._src.native.abi import Api
 from rungs.errors import ConfigurationError
 
 
-class CppBoards(Boards):
+class CppBoards(EngineBoards, CopyableBoards):
     """A loop over boards, in C++.
 
     Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`.
-        compiler: who compiles the C++, see `rungs._src.native.loader.load`; time may change, and
-            nothing else.
+        num_envs, first_board, settings: see `Boards`.
+        compiler: what compiles the C++, see `rungs._src.native.loader.load`; only time may
+            change.
         api: what that loads, instead of a compiler's name.
 
     Raises:
@@ -50,9 +49,6 @@ class CppBoards(Boards):
         # Looked up once: a board is stepped in less time.
         self._serial_step, self._address = self.api.rungs_chess_serial_step, self.memory.address
 
-    def memory_bytes(self) -> int:
-        return self.memory.memory_bytes() + self.buffers.memory_bytes()
-
     def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers
         self.memory.write_to(buffers)
@@ -71,7 +67,7 @@ class CppBoards(Boards):
         ended = self.step_all(actions)
         if ended < 0:
             board = -1 - ended
-            raise self.illegal(board, int(actions[board]))
+            raise illegal_action(self, board, int(actions[board]))
         return ended
 
     def reset_all(self, marks: int, episode: int) -> None:

@@ -6,32 +6,76 @@ from typing import Any
 import numpy as np
 import torch
 
-from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.boards import CopyableBoards, illegal_action
 from rungs._src.chess.boards.device import Gpu, Host
 from rungs._src.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
-from rungs._src.chess.boards.tensor_buffers import TensorBuffers
 from rungs._src.chess.buffers import OUTPUTS, Buffers
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.memory import on_host
 from rungs._src.core.tensors import checked_validate, chosen_device, moved
 from rungs._src.machine import gpu
 from rungs._src.native import loader
 from rungs._src.native.abi import described
+from rungs._src.processes.interrupt import uninterrupted
 from rungs.errors import ConfigurationError, UnavailableError
 
 # Steps of a board between two looks at Ctrl-C: some hundredths of a second of a GPU.
 _AT_ONCE = 1000
 
 
-class CudaBoards(Boards):
+class TensorBuffers(Buffers):
+    """As `Buffers`, a tensor per output, all on one device.
+
+    Attributes:
+        device_batch: no output: the boards that write here, their seed, and the struct on the
+            device by which their kernels do.
+    """
+
+    __slots__ = ("device_batch",)
+
+    def __init__(self, **outputs: torch.Tensor):
+        super().__init__(**outputs)
+        self.device_batch: tuple[object, int, Any] = (None, 0, None)
+
+    @classmethod
+    def on(
+        cls, device: torch.device, boards: tuple[int, ...], settings: ChessSettings
+    ) -> "TensorBuffers":
+        """Allocates zeroed tensors; see `Buffers.allocate`."""
+        return cls(
+            **{
+                name: torch.zeros(array.shape, dtype=_dtype(array), device=device)
+                for name, array in vars(Buffers.like(boards, settings)).items()
+            }
+        )
+
+    def memory_bytes(self) -> int:
+        """Returns the size of all of them."""
+        return sum(tensor.nbytes for tensor in vars(self).values())
+
+    def is_like(self, other: Buffers) -> bool:
+        """Says whether tensors have shapes, dtypes and device of another's, and are contiguous."""
+        return [*vars(self)] == [*vars(other)] and all(
+            isinstance(ours, torch.Tensor)
+            and (ours.shape, ours.dtype, ours.device) == (theirs.shape, theirs.dtype, theirs.device)
+            and ours.is_contiguous()
+            for ours, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
+        )
+
+    def save(self) -> dict[str, torch.Tensor]:
+        """Copies of all tensors, for `restore`."""
+        return {name: tensor.clone() for name, tensor in vars(self).items()}
+
+
+class CudaBoards(CopyableBoards):
     """A thread per board; outputs are tensors on the GPU.
 
     Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
+        num_envs, first_board: see `Boards`.
         settings: see `Boards`; no engine can be the opponent.
         device: "cuda", the one that is PyTorch's current one now; or "cpu", which runs the kernels'
             code on the host, slowly, for tests.
@@ -76,15 +120,12 @@ class CudaBoards(Boards):
     def allocate(self, *boards: int) -> TensorBuffers:
         return TensorBuffers.on(self.device, boards, self.settings)
 
-    def memory_bytes(self) -> int:
-        return sum(part.nbytes for part in self._state.values()) + self.buffers.memory_bytes()
-
     def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers
-        self._tell_outputs()
+        self._send_outputs()
 
     def reset(self, which: torch.Tensor | None, seed: int, episode: int | None) -> None:
-        self._tell_seed(seed)
+        self._send_seed(seed)
         marks = 0 if which is None else which.data_ptr()
         self._run("reset", marks, -1 if episode is None else episode)
 
@@ -94,30 +135,26 @@ class CudaBoards(Boards):
             self._run("check", actions.data_ptr(), self._chosen.data_ptr(), first)
             actions, illegal = self._chosen, int(self._counter)
             if illegal < self.num_envs:
-                raise self.illegal(illegal, int(actions[illegal]))
+                raise illegal_action(self, illegal, int(actions[illegal]))
         self._run("step", actions.data_ptr(), self._counter.zero_().data_ptr())
         return int(self._counter) if self.validate else None
 
     def step_many(self, steps: int) -> int:
+        """Plays random legal actions, `steps` on each board; returns how many episodes ended."""
         self._run("step_many", steps, self._counter.zero_().data_ptr())
         return int(self._counter)
 
     def steps_at_once(self) -> int:
+        """Returns how many steps `step_many` may take between two looks at Ctrl-C."""
         # A thread of a GPU plays a board whatever the others do; a host, one board after the other.
         return _AT_ONCE if self.device.type == "cuda" else max(1, 64 * _AT_ONCE // self.num_envs)
 
     def sample(self, rng: np.random.Generator) -> torch.Tensor:
         return moved(random_actions(on_host(self.buffers.mask), rng), self.device)
 
-    def open(self) -> None:
-        raise NotImplementedError("no engine plays here")
-
     def fen(self, board: int) -> str:
         position = self._state["words"][:8, board].cpu().numpy().copy()
         return fen_at(loader.load(), position.ctypes.data)
-
-    def agent_is_black(self, board: int) -> bool:
-        raise NotImplementedError("no engine plays here")
 
     def layout(self) -> str:
         words, legal, past = (len(self._state[name]) for name in ("words", "legal", "past"))
@@ -138,7 +175,7 @@ class CudaBoards(Boards):
         for name, part in self._state.items():
             part.copy_(saved[name])
         self.buffers.ended.copy_(self._have_ended())
-        self._tell_seed(seed)
+        self._send_seed(seed)
         self._run("write", 0)
 
     def save(self, which: np.ndarray) -> dict[str, torch.Tensor]:
@@ -211,28 +248,63 @@ class CudaBoards(Boards):
         )
         self._own = object()  # marks what these boards have sent
 
-    def _tell_outputs(self) -> None:
-        """Has kernels write to the buffers, beside which the struct for them is kept on the device.
+    def _send_outputs(self) -> None:
+        """Has kernels write to the buffers, by the struct that is kept on the device with them.
 
-        So it lasts as long as they do, and what was told once is not sent again.
+        So it lasts as long as they do, and is sent once for each seed.
         """
         seed = self._struct.config.seed
-        whose, of_seed, told = self.buffers.told
-        if whose is not self._own or of_seed != seed:
+        owner, of_seed, batch = self.buffers.device_batch
+        if owner is not self._own or of_seed != seed:
             for name, tensor in vars(self.buffers).items():
                 setattr(self._struct, name, tensor.data_ptr())
             struct = torch.frombuffer(bytearray(self._struct), dtype=torch.uint8)
             # In place where a recorded graph may read it.
-            told = told.copy_(struct) if whose is self._own else struct.to(self.device)
-            self.buffers.told = self._own, seed, told
-        self._batch = told
+            batch = batch.copy_(struct) if owner is self._own else struct.to(self.device)
+            self.buffers.device_batch = self._own, seed, batch
+        self._batch = batch
 
-    def _tell_seed(self, seed: int) -> None:
+    def _send_seed(self, seed: int) -> None:
         self._struct.config.seed = seed
-        self._tell_outputs()
+        self._send_outputs()
 
     def _run(self, kernel: str, *arguments: int) -> None:
         self._kernels.run(kernel, self.num_envs, self._batch.data_ptr(), *arguments)
+
+
+class CudaChessEnv(ChessVectorEnv):
+    """The environment of `CudaBoards`, which can also take many steps in few launches."""
+
+    boards: CudaBoards
+
+    def step_many(self, steps: int) -> int:
+        """Plays random legal actions, `steps` on each board, in few launches.
+
+        Args:
+            steps: at least 1.
+
+        Returns:
+            How many episodes ended; outputs are those of the last step. Ctrl-C ends it between two
+            steps.
+
+        Raises:
+            ConfigurationError: `steps` is wrong, or the autoreset mode is DISABLED.
+            gymnasium.error.ResetNeeded: no reset came before.
+        """
+        with self._alone("step_many"):
+            steps, ended = self._checked_steps(steps), 0
+            at_once = self.boards.steps_at_once()
+            for first in range(0, steps, at_once):
+                with uninterrupted():
+                    ended += self.boards.step_many(min(at_once, steps - first))
+                    self._num_ended = int(self._ended.sum()) if self.boards.validate else None
+            return ended
+
+
+def _dtype(array: np.ndarray) -> torch.dtype:
+    if array.dtype == np.uint16:  # NumPy's words of what PyTorch knows
+        return torch.bfloat16
+    return torch.from_numpy(np.zeros(1, array.dtype)).dtype
 
 
 def _check_gpu() -> None:

@@ -1,4 +1,4 @@
-"""The batch of boards as a GPU sees it, and who runs its kernels: a GPU, or the host for tests."""
+"""What runs the kernels on a batch of boards: a GPU, or the host for tests."""
 
 import ctypes
 
@@ -12,7 +12,7 @@ KERNELS = ("reset", "check", "step", "step_many", "write")
 
 
 def cubin(arch: str, threads_per_block: int = 128) -> bytes:
-    """Returns the kernels' machine code for a GPU, for blocks of so many threads."""
+    """Returns the kernels' machine code for a GPU, for blocks of `threads_per_block`."""
     api = loader.load()
     macros = {
         "RUNGS_DEVICE_BATCH_BYTES": ctypes.sizeof(described(api).structures["DeviceBatch"]),
@@ -37,7 +37,7 @@ class Gpu:
     def __init__(self, threads_per_block: int, device: torch.device):
         self._device = device
         major, minor = torch.cuda.get_device_capability(device)
-        code = cubin(f"sm_{major}{minor}", threads_per_block)  # says so where there is no cuda-core
+        code = cubin(f"sm_{major}{minor}", threads_per_block)  # raises where there is no cuda-core
         from cuda.core import Device, LaunchConfig, ObjectCode, launch
 
         self._threads, self._launch, self._config = threads_per_block, launch, LaunchConfig
@@ -48,7 +48,7 @@ class Gpu:
             self._kernels = {name: self._code.get_kernel(f"rungs_chess_{name}") for name in KERNELS}
 
     def run(self, kernel: str, num_envs: int, *arguments: int) -> None:
-        """Launches `rungs_chess_<kernel>` for so many boards; arguments are 64 bits wide."""
+        """Launches `rungs_chess_<kernel>` for `num_envs` boards; arguments are 64 bits wide."""
         blocks = -(-num_envs // self._threads)
         config = self._config(grid=blocks, block=self._threads)
         with torch.cuda.device(self._device):

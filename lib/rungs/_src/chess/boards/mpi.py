@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.boards import Boards, illegal_action
+from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.boards.native import check_size
 from rungs._src.chess.boards.openmp import OpenmpBoards
-from rungs._src.chess.boards.wrapped import WrappedBoards
 from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs._src.chess.settings import ChessSettings, share_ends
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import boolean, choice
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.native import cling
 from rungs._src.native.abi import described
-from rungs._src.processes.agreement import check_agreement
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
 
-def MpiBoards(
+def make_mpi_boards(
     num_envs: int,
     first_board: int,
     settings: ChessSettings,
@@ -47,14 +47,12 @@ def MpiBoards(
 
     Args:
         num_envs: number of boards on all ranks together, at least one each.
-        first_board: see `Boards`.
-        settings: see `Boards`.
+        first_board, settings: see `Boards`.
         gather: whether rank 0 has all boards, or each rank its own.
         transport: how boards are gathered: "shared" memory, or "messages"; by default shared where
             all ranks are on one machine.
         threads: per rank; by default this machine's usable cores shared among its ranks.
-        schedule: see `OpenmpBoards`.
-        chunk: see `OpenmpBoards`.
+        schedule, chunk: see `OpenmpBoards`.
 
     Raises:
         UnavailableError: there is no MPI here, or a rank gets fewer threads; all ranks say so.
@@ -65,35 +63,53 @@ def MpiBoards(
     how = {"gather": gather, "transport": transport, "threads": threads}
     how |= {"schedule": schedule, "chunk": chunk}
     batch = {"num_envs": num_envs, "first_board": first_board}
-    told = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-    ranks = Ranks(num_envs, batch | told | how)
+    given = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    ranks = Ranks(num_envs, batch | given | how)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
     transport = choice("transport", transport, (None, "messages", *shared))
     if threads is None:
         threads = max(1, usable_cores() // ranks.neighbours)
-    team = {"threads": threads, "schedule": schedule, "chunk": chunk, "api": ranks.api}
-    refused = None
+    own, refused = None, None
     try:
-        own = OpenmpBoards(ranks.count, first_board + ranks.first, settings, **team)
+        own = RankBoards(ranks, first_board, settings, threads, schedule, chunk)
     except UnavailableError as error:
         refused = f"rank {ranks.rank}: {error}"
     for why in filter(None, ranks.comm.allgather(refused)):
         raise UnavailableError(why)
+    assert own is not None  # else this rank was refused
     if not gather:
-        return ApartBoards(ranks, own)
+        return own
     return GatheredBoards(ranks, own, shared=bool(shared) and transport != "messages")
 
 
+class MpiChessEnv(ChessVectorEnv):
+    """The environment of the boards that `make_mpi_boards` makes."""
+
+    boards: "RankBoards | GatheredBoards"
+
+    def __init__(self, num_envs: int, boards: Callable[..., Boards], /, **settings: Any):
+        super().__init__(num_envs, boards, **settings)
+        check_agreement(self.boards.ranks.comm, {"seed": self._seed})
+
+    def serve(self) -> bool:
+        self._check_open()
+        if not isinstance(self.boards, GatheredBoards) or self.boards.ranks.rank == 0:
+            return False
+        self.boards.run_worker_loop()
+        self.close()
+        return True
+
+
 class Ranks:
-    """This rank among all, and which of so many boards each has.
+    """This rank among all, and which boards each has.
 
     Args:
         num_envs: how many boards all ranks have together.
-        told: all that must be the same on every rank, by name.
+        given: all that must be the same on every rank, by name.
 
     Attributes:
         api: the compiled functions.
-        comm: a communicator of their own, so that two environments can't hear each other.
+        comm: a communicator of their own, so that two environments' messages stay apart.
         rank: this one's number.
         size: how many ranks there are.
         neighbours: how many of them are on this machine.
@@ -105,16 +121,16 @@ class Ranks:
 
     Raises:
         UnavailableError: there is no MPI here.
-        ConfigurationError: there are fewer boards than ranks, or ranks were told different things.
+        ConfigurationError: fewer boards than ranks, or ranks were given different settings.
     """
 
-    def __init__(self, num_envs: int, told: dict):
+    def __init__(self, num_envs: int, given: dict):
         self.api = cling.load_mpi()
         from mpi4py import MPI
 
         self.comm = MPI.COMM_WORLD.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
-        check_agreement(self.comm, told)
+        check_agreement(self.comm, given)
         if num_envs < self.size:
             raise ConfigurationError(
                 f"num_envs={num_envs} is less than one board for each of {self.size} ranks"
@@ -131,38 +147,71 @@ class Ranks:
         )
 
 
-class ApartBoards(WrappedBoards):
-    """Each rank's own boards: an illegal action on any rank is raised on all of them.
+def check_agreement(comm: Any, given: dict) -> None:
+    """Compares what every rank was given; all ranks call it at the same time.
+
+    Args:
+        comm: an MPI communicator.
+        given: what can be pickled and compared, by name, the same names on all ranks.
+
+    Raises:
+        ConfigurationError: on every rank, where any was given something else than rank 0. The
+            message names all that differs, each with the first rank where it does.
+    """
+    gathered = comm.allgather(given)
+    different = []
+    for name, value in gathered[0].items():
+        rank = next((i for i, there in enumerate(gathered) if there[name] != value), None)
+        if rank is not None:
+            other = gathered[rank][name]
+            different.append(f"{name}={value!r} on rank 0 and {other!r} on rank {rank}")
+    if different:
+        raise ConfigurationError(f"ranks were given different settings: {'; '.join(different)}")
+
+
+class RankBoards(OpenmpBoards):
+    """A rank's own boards: an illegal action on any rank is raised on all of them.
 
     Args:
         ranks: all of them.
-        own: this rank's boards.
+        first_board: the number of the first board of all ranks.
+        settings: see `Boards`.
+        threads, schedule, chunk: see `OpenmpBoards`.
     """
 
-    def __init__(self, ranks: Ranks, own: OpenmpBoards):
-        super().__init__(own)
-        self.ranks, self._step = ranks, ranks.api.rungs_chess_mpi_step
-        self._addresses = (
-            ctypes.addressof(ranks.struct),
-            own.memory.address,
-            ctypes.addressof(own.team),
+    def __init__(
+        self,
+        ranks: Ranks,
+        first_board: int,
+        settings: ChessSettings,
+        threads: int,
+        schedule: str,
+        chunk: int | None,
+    ):
+        super().__init__(
+            ranks.count,
+            first_board + ranks.first,
+            settings,
+            threads=threads,
+            schedule=schedule,
+            chunk=chunk,
+            api=ranks.api,
         )
-
-    def agree(self, seed: int) -> None:
-        check_agreement(self.ranks.comm, {"seed": seed})
+        self.ranks, self._mpi_step = ranks, ranks.api.rungs_chess_mpi_step
+        self._addresses = ctypes.addressof(ranks.struct), self.memory.address, self._team
 
     def step(self, actions: np.ndarray) -> int:
-        ended = self._step(*self._addresses, actions)
+        ended = self._mpi_step(*self._addresses, actions)
         if ended < 0:
             board = -1 - ended - self.ranks.first
             here = 0 <= board < self.num_envs
-            told = (self.fen(board), int(actions[board])) if here else None
-            fen, action = next(filter(None, self.ranks.comm.allgather(told)))
-            raise self.illegal(board, action, fen)
+            found = (self.fen(board), int(actions[board])) if here else None
+            fen, action = next(filter(None, self.ranks.comm.allgather(found)))
+            raise illegal_action(self, board, action, fen)
         return ended
 
 
-class GatheredBoards(Boards):
+class GatheredBoards(EngineBoards):
     """All boards on rank 0, for which the others work; on those, their own.
 
     Ranks on one machine write to rank 0's memory, which lasts as long as MPI does; from others,
@@ -174,7 +223,7 @@ class GatheredBoards(Boards):
         shared: whether all ranks see rank 0's memory.
     """
 
-    def __init__(self, ranks: Ranks, own: OpenmpBoards, shared: bool):
+    def __init__(self, ranks: Ranks, own: RankBoards, shared: bool):
         self.ranks, self._own, self.shared = ranks, own, shared
         all_boards, settings = int(ranks.counts.sum()), own.settings
         # What this rank has to do with: rank 0 all boards, any other its own.
@@ -207,25 +256,21 @@ class GatheredBoards(Boards):
             own.memory.address,
             ctypes.addressof(own.team),
         )
-        # However rank 0 ends, the others hear of it.
+        # However rank 0 ends, it dismisses the others.
         if ranks.rank == 0:
             last = type(self._order).from_buffer_copy(self._order)
             arguments = (ranks.comm, self._lead, self._addresses, last, own, self._gathering)
             self._dismiss = weakref.finalize(self, _dismiss, *arguments)
 
-    def agree(self, seed: int) -> None:
-        check_agreement(self.ranks.comm, {"seed": seed})
-
-    def serve(self) -> bool:
-        if self.ranks.rank == 0:
-            return False
+    def run_worker_loop(self) -> None:
+        """Works for rank 0 until that is done, on any other rank."""
         while True:
             self.ranks.api.rungs_chess_mpi_follow(*self._addresses)
             call = self.ranks.comm.bcast(None)
             if call is None:
-                return True
-            method, *arguments = call
-            self.ranks.comm.gather(getattr(self, method)(*arguments))
+                return
+            function, *arguments = call
+            self.ranks.comm.gather(function(self, *arguments))
 
     def close(self) -> None:
         if self.ranks.rank == 0:
@@ -249,22 +294,22 @@ class GatheredBoards(Boards):
         ended = self._command("STEP")
         if ended < 0:
             board = -1 - ended
-            raise self.illegal(board, int(actions[board]))
+            raise illegal_action(self, board, int(actions[board]))
         self._copy_seen(OUTPUTS)
         return ended
 
     def open(self) -> None:
-        self._everywhere("_open_own", self.replies)
+        self._on_all_ranks(GatheredBoards._open_own, self.replies)
         self._take_outputs(POSITION)
 
     def fen(self, board: int) -> str:
-        return next(filter(None, self._everywhere("_own_fen", board)))
+        return next(filter(None, self._on_all_ranks(GatheredBoards._own_fen, board)))
 
     def fens(self) -> list[str]:
-        return [fen for part in self._everywhere("_own_fens") for fen in part]
+        return [fen for part in self._on_all_ranks(GatheredBoards._own_fens) for fen in part]
 
     def agent_is_black(self, board: int) -> bool:
-        return any(self._everywhere("_own_agent_is_black", board))
+        return any(self._on_all_ranks(GatheredBoards._own_agent_is_black, board))
 
     def layout(self) -> str:
         # However they are shared out, boards follow one another; but a rank's history follows its.
@@ -272,16 +317,13 @@ class GatheredBoards(Boards):
         return layout if self.settings.obs == "board" or parts == 1 else f"{layout}, {parts} parts"
 
     def dump(self) -> bytes:
-        return b"".join(self._everywhere("_own_dump"))
+        return b"".join(self._on_all_ranks(GatheredBoards._own_dump))
 
     def load(self, payload: bytes, seed: int) -> None:
-        for wrong in filter(None, self._everywhere("_check_own", payload)):
+        for wrong in filter(None, self._on_all_ranks(GatheredBoards._check_own, payload)):
             raise InvalidStateError(wrong)
-        self._everywhere("_load_own", seed)
+        self._on_all_ranks(GatheredBoards._load_own, seed)
         self._take_outputs((*POSITION, "ended"))
-
-    def memory_bytes(self) -> int:
-        return sum(self._everywhere("_own_memory_bytes"))
 
     def _dealt_out(self, dtype: type[np.generic]) -> np.ndarray:
         """Makes an entry per board, from rank 0 to all others."""
@@ -311,16 +353,16 @@ class GatheredBoards(Boards):
         order.seed, order.partial = seed, partial
         return self._lead(*self._addresses, ctypes.addressof(order))
 
-    def _everywhere(self, method: str, *arguments: Any) -> list:
-        """Calls a method on every rank; returns what each returned."""
+    def _on_all_ranks(self, function: Callable[..., Any], *arguments: Any) -> list:
+        """Calls a method of this class on every rank; returns what each returned."""
         self._command("CALL")
-        self.ranks.comm.bcast((method, *arguments))
-        answers = self.ranks.comm.gather(getattr(self, method)(*arguments))
+        self.ranks.comm.bcast((function, *arguments))
+        answers = self.ranks.comm.gather(function(self, *arguments))
         return answers  # type: ignore[return-value]  # rank 0, which asks, has them
 
     def _take_outputs(self, names: Sequence[str]) -> None:
         """Gathers some outputs as they stand."""
-        parts = self._everywhere("_own_outputs", names)
+        parts = self._on_all_ranks(GatheredBoards._own_outputs, names)
         for first, count, part in zip(self.ranks.starts, self.ranks.counts, parts, strict=True):
             self.buffers.rows(slice(first, first + count)).restore(part)
 
@@ -364,9 +406,6 @@ class GatheredBoards(Boards):
     def _load_own(self, seed: int) -> None:
         self._own.take(self._checked, seed)
         del self._checked
-
-    def _own_memory_bytes(self) -> int:
-        return self._own.memory_bytes()
 
     def _own_outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         written = self._own.buffers

@@ -1,18 +1,23 @@
 """Parallel Python: the boards of the Python rung, shared out among processes."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rungs._src.chess.actions import NUM_ACTIONS
-from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.boards import illegal_action
+from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.boards.python import LAYOUT, PythonBoards, load_envs
 from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs._src.chess.settings import ChessSettings, share_ends
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import choice, integer, seconds
-from rungs._src.core.batch_env import stays_ended
+from rungs._src.core.batch_env import Array, stays_ended
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
+from rungs._src.processes.interrupt import uninterrupted
 from rungs._src.processes.workers import CONTEXT, TIMEOUT, Workers
 
 TRANSPORTS = ("queue", "shared")
@@ -20,23 +25,21 @@ TRANSPORTS = ("queue", "shared")
 # What a worker's boards wrote, by name; None where it is seen.
 Written = dict[str, np.ndarray] | None
 
-MOST_WORKERS = 1024
+MAX_WORKERS = 1024
 
 
-class MultiprocessingBoards(Boards):
+class MultiprocessingBoards(EngineBoards):
     """Workers that have Python's boards; how many and how they answer changes time alone.
 
     Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`.
+        num_envs, first_board, settings: see `Boards`.
         workers: number of processes, each with its share of the boards; by default as many as there
             are cores to use. More than there are cores are allowed, with a warning; no more are
             started than there are boards.
         transport: how outputs come back. "queue": pickled, through the worker's pipe. "shared":
-            written to memory that all processes see, and the pipe says only when.
-        timeout: seconds that workers may take for a step, after which they are given up, so that
-            none that was stopped holds the environment up for ever. None: no limit, as for workers
+            written to memory that all processes see, and the pipe only signals when.
+        timeout: seconds that workers may take for a step, after which they are killed, so that
+            none that was stopped blocks the environment for ever. None: no limit, as for workers
             in a debugger.
 
     Raises:
@@ -44,8 +47,6 @@ class MultiprocessingBoards(Boards):
             message names it. No process is left, and the boards are of no more use.
         MainGuardError: the script lacks `if __name__ == "__main__":`.
     """
-
-    elsewhere = True
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class MultiprocessingBoards(Boards):
         timeout: float | None = TIMEOUT,
     ):
         workers = usable_cores() if workers is None else workers
-        self.workers = integer("workers", workers, 1, MOST_WORKERS)
+        self.workers = integer("workers", workers, 1, MAX_WORKERS)
         transport = choice("transport", transport, TRANSPORTS)
         timeout = seconds("timeout", timeout)
         super().__init__(num_envs, first_board, settings)
@@ -88,29 +89,29 @@ class MultiprocessingBoards(Boards):
 
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
         marks = [None if which is None else which[share] for share in self._shares]
-        self._change("reset", [(mark, seed, episode) for mark in marks], POSITION)
+        self._change(_Share.reset, [(mark, seed, episode) for mark in marks], POSITION)
         self._idle &= False if which is None else ~which
 
     def step(self, actions: np.ndarray) -> int:
         actions = actions.copy()  # read once: another thread may write to it
         self._check_legal(actions)
         parts = [(actions[share], self._replies_of(share)) for share in self._shares]
-        return sum(self._change("step", parts, tuple(OUTPUTS)))
+        return sum(self._change(_Share.step, parts, tuple(OUTPUTS)))
 
     def open(self) -> None:
-        self._change("open", [(self._replies_of(share),) for share in self._shares], POSITION)
+        self._change(_Share.open, [(self._replies_of(share),) for share in self._shares], POSITION)
 
     def fen(self, board: int) -> str:
-        return self._ask("fen", board)
+        return self._ask(_Share.fen, board)
 
     def agent_is_black(self, board: int) -> bool:
-        return self._ask("agent_is_black", board)
+        return self._ask(_Share.agent_is_black, board)
 
     def layout(self) -> str:
         return LAYOUT
 
     def dump(self) -> bytes:
-        parts = self._pool.call("dump", [()] * len(self._shares))
+        parts = self._pool.call(_Share.dump, [()] * len(self._shares))
         return json.dumps([board for part in parts for board in json.loads(part)]).encode()
 
     def load(self, payload: bytes, seed: int) -> None:
@@ -118,7 +119,7 @@ class MultiprocessingBoards(Boards):
         load_envs(payload, self.num_envs, self.first_board, self.settings)
         boards = json.loads(payload)
         parts = [json.dumps(boards[share]).encode() for share in self._shares]
-        self._change("load", [(part, seed) for part in parts], (*POSITION, "ended"))
+        self._change(_Share.load, [(part, seed) for part in parts], (*POSITION, "ended"))
 
     def close(self) -> None:
         self._pool.close()
@@ -126,9 +127,9 @@ class MultiprocessingBoards(Boards):
     def _replies_of(self, share: slice) -> np.ndarray | None:
         return None if self.replies is None else self.replies[share]
 
-    def _change(self, method: str, arguments: list[tuple], outputs: tuple[str, ...]) -> list:
-        """Calls a method that changes boards, and takes in what outputs workers wrote."""
-        answers = self._pool.call(method, [(outputs, *entry) for entry in arguments])
+    def _change(self, function: Callable, arguments: list[tuple], outputs: tuple[str, ...]) -> list:
+        """Calls what changes boards, and takes in what outputs workers wrote."""
+        answers = self._pool.call(function, [(outputs, *entry) for entry in arguments])
         for share, (_, sent) in zip(self._shares, answers, strict=True):
             if sent:
                 self._mask[share] = sent["mask"]
@@ -139,9 +140,9 @@ class MultiprocessingBoards(Boards):
                 self._idle[share] = stays_ended(mode, written["ended"])
         return [result for result, _ in answers]
 
-    def _ask(self, method: str, board: int) -> Any:
+    def _ask(self, function: Callable, board: int) -> Any:
         worker = next(i for i, share in enumerate(self._shares) if board < share.stop)
-        return self._pool.call_one(worker, method, board - self._shares[worker].start)
+        return self._pool.call_one(worker, function, board - self._shares[worker].start)
 
     def _check_legal(self, actions: np.ndarray) -> None:
         """Looks here, as a worker that found an illegal action couldn't stop the others."""
@@ -157,11 +158,30 @@ class MultiprocessingBoards(Boards):
             legal[inside] = bits & np.uint64(1)
         if not legal.all():
             board = int(np.argmin(legal))
-            raise self.illegal(board, int(actions[board]))
+            raise illegal_action(self, board, int(actions[board]))
+
+
+class MultiprocessingChessEnv(ChessVectorEnv):
+    """The environment of `MultiprocessingBoards`.
+
+    Ctrl-C does not stop its workers, so it waits until the environment knows of all that they did.
+    """
+
+    def reset(
+        self, *, seed: int | None = None, options: dict | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        with uninterrupted():
+            return super().reset(seed=seed, options=options)
+
+    def step(
+        self, actions: ArrayLike, out: Buffers | None = None
+    ) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        with uninterrupted():
+            return super().step(actions, out)
 
 
 class _Share:
-    """A worker's boards; what changes them also returns what they wrote, where nobody sees it."""
+    """A worker's boards; what changes them also returns what they wrote, unless it is shared."""
 
     def __init__(
         self, share: slice, num_envs: int, first_board: int, settings: ChessSettings, memory: Any

@@ -1,6 +1,6 @@
 """The batch of boards as C++ sees it: `ChessBatch` of `cpp/rungs/batch.hpp`.
 
-NumPy owns all the memory, boards included; C++ is told the addresses and never allocates.
+NumPy owns all the memory, boards included; C++ is given the addresses and never allocates.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from rungs.errors import InvalidFenError, InvalidStateError
 
 
 def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> Structure:
-    """Returns the settings for C++, with seed 0; `starts` is the address of so many.
+    """Returns the settings for C++, with seed 0; `starts` is the address of `num_starts`.
 
     Raises:
         CompilerError: C++ has other settings; the message names the first.
@@ -166,7 +166,7 @@ class Memory:
 
 
 def check_size(payload: bytes, size: int) -> None:
-    """Makes sure that a state holds so many bytes of boards.
+    """Makes sure that a state holds `size` bytes of boards.
 
     Raises:
         InvalidStateError: it doesn't.

@@ -17,20 +17,17 @@ SCHEDULES = ("static", "dynamic", "guided")
 
 
 class OpenmpBoards(CppBoards):
-    """The same boards, dealt out to threads; how changes time and nothing else.
+    """The same boards, shared out among threads; how changes time and nothing else.
 
     Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`.
+        num_envs, first_board, settings: see `Boards`.
         threads: by default as many as there are cores to use. Small batches use fewer, where
             another costs more than it brings. More than there are cores are allowed, with a
             warning.
-        schedule: how boards are dealt out to threads: "static", in turn; "dynamic", to whoever is
-            free; "guided", likewise, in runs that grow shorter.
-        chunk: boards dealt out at a time; None: with "static" one even run per thread, else 64.
-        compiler: see `CppBoards`.
-        api: see `CppBoards`.
+        schedule: how boards are assigned to threads: "static", in turn; "dynamic", to the next free
+            one; "guided", likewise, in runs that grow shorter.
+        chunk: boards assigned at a time; None: with "static" one even run per thread, else 64.
+        compiler, api: see `CppBoards`.
 
     Raises:
         UnavailableError: the system gives fewer threads, then or to another thread that steps.

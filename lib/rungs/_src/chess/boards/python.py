@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 
-from rungs._src.chess.boards.boards import Boards
+from rungs._src.chess.boards.boards import CopyableBoards, illegal_action
+from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.env import ChessEnv
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.state import from_json
@@ -13,7 +14,7 @@ from rungs.errors import InvalidStateError
 LAYOUT = "Python, moves"
 
 
-class PythonBoards(Boards):
+class PythonBoards(EngineBoards, CopyableBoards):
     """A loop over boards, in Python."""
 
     def __init__(self, num_envs: int, first_board: int, settings: ChessSettings):
@@ -32,7 +33,7 @@ class PythonBoards(Boards):
         chosen = actions.tolist()  # read once: another thread may write there
         for i, (env, action) in enumerate(zip(self._envs, chosen, strict=True)):
             if not env.accepts(action):
-                raise self.illegal(i, action)
+                raise illegal_action(self, i, action)
         return self.step_legal(chosen)
 
     def step_legal(self, actions: list[int]) -> int:

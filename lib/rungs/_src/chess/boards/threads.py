@@ -1,4 +1,4 @@
-"""The rung of threads: the C++ rung's boards, which a team of our own takes in chunks."""
+"""The rung of threads: the C++ rung's boards, taken in chunks by a thread pool of our own."""
 
 import numpy as np
 
@@ -9,20 +9,17 @@ from rungs._src.threads.team import team_of, thread_count
 
 
 class ThreadsBoards(CppBoards):
-    """The same boards, taken in chunks by whoever runs; who does changes time and nothing else.
+    """The same boards, taken in chunks by the threads that run; their number changes only time.
 
-    Nobody waits for a thread that has taken nothing, and one that the system stops within a chunk
-    is left out for a while: beside a busy process it is as fast as one thread, not slower.
+    A step does not wait for a thread that has taken nothing, and one that the system stops within
+    a chunk is left out for a while: next to a busy process it is as fast as one thread, not slower.
 
     Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`.
+        num_envs, first_board, settings: see `Boards`.
         threads: by default as many as there are cores to use. Small batches use fewer, where
             another costs more than it brings. More than there are cores are allowed, with a
             warning.
-        compiler: see `CppBoards`.
-        api: see `CppBoards`.
+        compiler, api: see `CppBoards`.
 
     Raises:
         UnavailableError: the system gives fewer threads, then or to another thread that steps.
