@@ -22,12 +22,14 @@ from rungs_course import (
     nb08_roofline,
     nb10_scaling,
 )
+from rungs_course import nb11_full_system as nb11
+from rungs_course import nb12_peers as nb12
+from rungs_course import nb14_cost_model as nb14
+from rungs_course import nb15_training as nb15
 from rungs_course.labs import record
 from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved
 from rungs_course.paths import ROOT
-from rungs_course.show import widgets
-from rungs_course.studies import cost_model
 
 # What panels are drawn from, and the notebook that makes it.
 _NOTEBOOKS = {
@@ -70,11 +72,11 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     panels = {
         "ladder": lambda: nb07_ladder.explore_ladder(tables["07_race"], tables.rest_of_batch()),
         "profile": lambda: nb01_python.explore_amdahl(tables["01_profile"]),
-        "updates": lambda: widgets.explore_updates(tables["11_updates"]),
-        "chess peers": lambda: widgets.explore_peers(tables["12_alone"], "rungs, board + bits"),
-        "CartPole": lambda: widgets.explore_peers(tables["13_times"], "cpp", "environments"),
+        "updates": lambda: nb11.explore_updates(tables["11_updates"]),
+        "chess peers": lambda: nb12.explore_peers(tables["12_alone"], "rungs, board + bits"),
+        "CartPole": lambda: nb12.explore_peers(tables["13_times"], "cpp", "environments"),
         "nodes": lambda: _nodes(tables["14_updates"]),
-        "learning": lambda: widgets.explore_learning(tables["15_evaluations"]),
+        "learning": lambda: nb15.explore_learning(tables["15_evaluations"]),
         "threads": lambda: _threads(tables["04_spent"]),
         "ranks": lambda: nb05_figures.explore_step(tables["05_works"]),
         "a warp": lambda: nb06_cuda.explore_warp(tables["06_followed"]),
@@ -189,7 +191,7 @@ def _labs() -> ipywidgets.Widget:
 def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
     """Asks notebook 14's question, to the model that is fitted to its updates."""
     length = int((updates["positions"] / updates["num_envs"]).median())
-    return widgets.explore_nodes(cost_model.fit_update(updates), length)
+    return nb14.explore_nodes(nb14.fit_update(updates), length)
 
 
 def _threads(spent: pd.DataFrame) -> ipywidgets.Widget:

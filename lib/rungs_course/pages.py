@@ -9,11 +9,11 @@ from rungs._src.machine.describe import in_words, slug_of
 from rungs._src.registry import rungs_of
 from rungs._src.train.ppo import PARTS
 from rungs_course import nb03_cpp, nb07_ladder
+from rungs_course import nb11_full_system as nb11
+from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.plots import duration, ratio, save_figure, speed
-from rungs_course.show import elo as ratings
-from rungs_course.show import learners as draw_learners
 from rungs_course.studies.learners import until
 from rungs_course.tables import OWN_JOB, ladder_table, markdown
 
@@ -81,9 +81,9 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
         bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
         save_figure(nb03_cpp.draw_waterfall(tables[_STEPS], bound), root / _WATERFALL)
     if _SELF_PLAY in tables:
-        save_figure(ratings.over_time(tables[_SELF_PLAY]), root / _CURVE)
+        save_figure(nb16.draw_ratings_over_time(tables[_SELF_PLAY]), root / _CURVE)
     if _WINS in tables:
-        save_figure(draw_learners.wins(tables[_WINS], over="seconds"), root / _WON)
+        save_figure(nb11.draw_wins(tables[_WINS], over="seconds"), root / _WON)
     made = sections(root, recorded, machine, usable)
     for page in (root / page for page in PAGES if (root / page).exists()):
         page.write_text(_filled(page.read_text(), made))

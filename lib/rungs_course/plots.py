@@ -213,7 +213,7 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     """Draws what an update's time is made of, a stacked bar for each of some systems.
 
     Args:
-        updates: of `rungs_course.studies.full_system.race_learners`.
+        updates: of `rungs_course.nb11_full_system.race_learners`.
         names: the column that says which system a row is of.
         title: the figure's.
     """

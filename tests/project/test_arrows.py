@@ -27,11 +27,11 @@ PYTHON = (
 # And of the course, all of whose modules may import the library.
 COURSE = (
     ("paths", "machine"),
-    ("measure", "peers", "agents"),
+    ("measure", "agents"),
+    ("peers",),
     ("labs", "plots"),
     ("tables", "boards", "widgets", "comparison"),
     ("notebook", "adapters", "playing", "studies"),
-    ("show",),
     ("notebooks",),  # nb00_start, nb01_python and so on
     ("dashboard", "doctor", "pages"),
     ("runner",),

@@ -16,9 +16,9 @@ from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings, Training
 from rungs._src.train.training import EVALUATIONS, METRICS, train
 from rungs.errors import CompilerError, UnavailableError
+from rungs_course import nb11_full_system as full_system
 from rungs_course.measure.operations import operations
 from rungs_course.measure.quartiles import quartiles
-from rungs_course.studies import full_system
 
 
 def here() -> tuple[list[str], dict[str, str]]:
@@ -57,7 +57,7 @@ def race(
         device: where the networks are.
 
     Returns:
-        As `rungs_course.studies.full_system.race_learners`; racers are the learners.
+        As `rungs_course.nb11_full_system.race_learners`; racers are the learners.
     """
     how: dict[str, Any] = {"settings": settings or PpoSettings(), "device": device}
     made = {
@@ -165,7 +165,7 @@ def generating(updates: pd.DataFrame) -> pd.Series:
     """Returns the seconds that systems take to generate a position, medians, by system.
 
     Args:
-        updates: of `rungs_course.studies.full_system.race_learners`.
+        updates: of `rungs_course.nb11_full_system.race_learners`.
     """
     rows = updates[updates["part"] == "generate"]
     return (rows["seconds"] / rows["positions"]).groupby(rows["racer"]).median()

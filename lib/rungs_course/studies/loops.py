@@ -22,9 +22,9 @@ from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import advantages
 from rungs._src.train.settings import PpoSettings
 from rungs._src.train.squares import SparseSquares
+from rungs_course import nb11_full_system as full_system
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
-from rungs_course.studies import full_system
 
 
 class Masked(nn.Module):

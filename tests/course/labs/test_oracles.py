@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from rungs._src.train import ppo
+from rungs_course import nb14_cost_model as nb14
 from rungs_course.labs import numeric
 from rungs_course.labs.tasks import advantages, bottleneck
 from rungs_course.labs.tasks.all_reduce import network
 from rungs_course.labs.tasks.bottleneck.system import Stage, System
 from rungs_course.labs.tasks.cache_misses.cache import Cache
 from rungs_course.labs.tasks.peer_bug.games import PEERS, Game
-from rungs_course.studies import cost_model
 
 
 def test_numbers_are_compared_one_by_one():
@@ -80,9 +80,9 @@ def test_a_cache_of_one_set_misses_what_lies_too_far_back():
 @pytest.mark.parametrize("processes", [2, 4, 8, 32])
 @pytest.mark.parametrize("way", ["ring", "halving"])
 def test_messages_take_what_the_model_says(processes, way):
-    link = cost_model.Link(latency=3e-6, bandwidth=2e9)
+    link = nb14.Link(latency=3e-6, bandwidth=2e9)
     simulated = getattr(network, way)(processes, 64_000, link.latency, link.bandwidth)
-    said = cost_model.all_reduce_seconds(processes, 64_000, link, algorithm=way)
+    said = nb14.all_reduce_seconds(processes, 64_000, link, algorithm=way)
     assert simulated == pytest.approx(said)
 
 

@@ -17,9 +17,8 @@ from rungs._src.compile import cache
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import peers
 from rungs_course.paths import ROOT
-from rungs_course.peers import cartpole, chessenv, pettingzoo, pgx
+from rungs_course.peers import agreement, cartpole, chessenv, pettingzoo, pgx
 from rungs_course.peers.peer import ChessPeer, Step
-from rungs_course.studies import agreement
 
 
 class TestRegistry:

@@ -22,21 +22,25 @@ from rungs_course import (
     nb08_roofline,
     nb09_counters,
     nb10_scaling,
+    nb14_ranks,
     paths,
     plots,
 )
+from rungs_course import nb11_full_system as nb11
+from rungs_course import nb12_peers as nb12
+from rungs_course import nb13_cartpole as nb13
+from rungs_course import nb14_cost_model as nb14
+from rungs_course import nb15_training as nb15
+from rungs_course import nb16_search as nb16
 from rungs_course.boards import _MOVED, filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.measure import over_boards, peaks
-from rungs_course.show import beyond, cartpole, elo, learners, peers, searches, training, trees
-from rungs_course.show.architectures import architectures
-from rungs_course.studies import cost_model, rank_costs
-from rungs_course.studies.cartpole import turning_points
-from rungs_course.studies.cost_model import Line, Link, Update
+from rungs_course.nb13_cartpole import draw_architectures, turning_points
+from rungs_course.nb14_cost_model import Line, Link, Update
 from rungs_course.studies.learners import generation_shares
 
 LINK = Link(1e-4, 1e9)
-UPDATE = Update({part: Line(0.01, 1e-5) for part in cost_model.COMPUTE}, 16, 32_000_000)
+UPDATE = Update({part: Line(0.01, 1e-5) for part in nb14.COMPUTE}, 16, 32_000_000)
 FEN = "7k/8/5K2/8/8/8/8/R7 w - - 0 1"
 
 
@@ -62,46 +66,48 @@ def scaling_of_the_study():
 
 
 def messages():
-    return beyond.messages(every(processes=[2, 3, 4], bytes=[8, 2**20], repeat=[0]), LINK, 4)
+    return nb14.draw_messages(every(processes=[2, 3, 4], bytes=[8, 2**20], repeat=[0]), LINK, 4)
 
 
 def checked_predictions():
     updates = every(
         processes=[1, 4],
-        exchange=["none", *rank_costs.EXCHANGES],
+        exchange=["none", *nb14_ranks.EXCHANGES],
         repeat=[0, 1],
         part=["generate", "infer", "backward", "wait", "all-reduce"],
     ).assign(num_envs=4, positions=128)
     updates = updates[(updates["processes"] == 1) == (updates["exchange"] == "none")]
     ranks_talk = updates["processes"] > 1
     updates = updates.assign(messages=16 * ranks_talk, bytes=32_000_000 * ranks_talk)
-    return cost_model.check(updates, UPDATE, LINK, {1: 1.0, 4: 2.0})
+    return nb14.check(updates, UPDATE, LINK, {1: 1.0, 4: 2.0})
 
 
 def beside():
     ratios = pd.DataFrame([[1.0, 1.0], [1.2, 1.4], [2.1, 2.3]], index=[1, 2, 4])
-    return beyond.beside(ratios.rename_axis("processes").rename_axis("repeat", axis="columns"), 2)
+    return nb14.draw_beside(
+        ratios.rename_axis("processes").rename_axis("repeat", axis="columns"), 2
+    )
 
 
 def nodes():
-    frames = {"slow": cost_model.scale(UPDATE, LINK, [1, 4, 16], 1000)}
-    return beyond.nodes(frames, frames, mark=4, title="tested")
+    frames = {"slow": nb14.scale(UPDATE, LINK, [1, 4, 16], 1000)}
+    return nb14.draw_nodes(frames, frames, mark=4, title="tested")
 
 
 def savings():
     replaced = {"all": (1e-4, 0.0), "a third": (1e-4, 6.7e-5)}
-    return beyond.savings(replaced, (0.25, 0.5), {"here": 1e4})
+    return nb14.draw_savings(replaced, (0.25, 0.5), {"here": 1e4})
 
 
 def step_times():
     times = every(racer=["cpp"], num_envs=[1, 100, 10_000], repeat=range(3))
     times = times.assign(plies=times["num_envs"], seconds=1e-6 + 1e-9 * times["num_envs"])
     times = times.assign(call=times["seconds"])
-    return cartpole.step_times(times, turning_points(times))
+    return nb13.draw_step_times(times, turning_points(times))
 
 
 def fused():
-    return cartpole.fused(
+    return nb13.draw_fused(
         pd.DataFrame({"racer": ["cpp"], "alone": [1e8], "fused": [3e8], "bound": [2e8]})
     )
 
@@ -116,18 +122,18 @@ def cartpole_means():
 def generation():
     shares = generation_shares(pd.Series({"python": 1e-4, "cpp": 1e-7}), [1e3, 1e4, 1e5])
     point = {"system": ["cpp"], "learner": ["torch"], "speed": [1e4], "share": [0.001]}
-    return learners.generation(shares, pd.DataFrame(point), (0.6, 2e4))
+    return nb11.draw_generation(shares, pd.DataFrame(point), (0.6, 2e4))
 
 
 def wins():
     table = every(learner=["torch", "fast"], seed=[0, 1], steps=[0, 100])
-    return learners.wins(table.assign(wins=table["steps"] * 0.09, games=10), over="steps")
+    return nb11.draw_wins(table.assign(wins=table["steps"] * 0.09, games=10), over="steps")
 
 
 def learners_ladder():
     rows = [("torch", 10.0, 9.0, 11.0, 1.0, 0.1), ("fast", 50.0, 40.0, 60.0, 5.0, np.nan)]
     names = ["learner", "steps_per_second", "low", "high", "gain", "share"]
-    return learners.ladder(pd.DataFrame(rows, columns=names))
+    return nb11.draw_ladder(pd.DataFrame(rows, columns=names))
 
 
 def points(*rows):
@@ -208,7 +214,7 @@ def evaluations():
 
 def overlap():
     table = every(network_threads=[1, 2], num_envs=[8, 64], repeat=range(3))
-    return training.overlap(table.assign(halving=1.1, at_once=0.5, both=0.55, bound=1.3))
+    return nb11.draw_overlap(table.assign(halving=1.1, at_once=0.5, both=0.55, bound=1.3))
 
 
 def products_ladder():
@@ -242,18 +248,18 @@ def grown():
 def tree():
     rows = [(-1, "", 0, 9, 0.1, ""), (0, "Kg6", 1, 5, 0.6, ""), (1, "Kg8", 2, 4, 1, "checkmate")]
     columns = ["parent", "move", "depth", "visits", "value", "end"]
-    return trees.tree(pd.DataFrame(rows, columns=columns))
+    return nb16.draw_tree(pd.DataFrame(rows, columns=columns))
 
 
 def ratings():
     rows = [("a", 100, 50, 150), ("random", 0, 0, 0)]
-    return elo.ratings(pd.DataFrame(rows, columns=["player", "elo", "low", "high"]))
+    return nb16.draw_ratings(pd.DataFrame(rows, columns=["player", "elo", "low", "high"]))
 
 
 def ratings_over_time():
     rows = [(0, 0, 10, -5, 25, 0.5, 5), (9, 8, 200, 150, 250, 0.9, 150)]
     names = ["positions", "seconds", "elo", "low", "high", "random", "search_gain"]
-    return elo.over_time(pd.DataFrame(rows, columns=names))
+    return nb16.draw_ratings_over_time(pd.DataFrame(rows, columns=names))
 
 
 def raced():
@@ -265,17 +271,17 @@ def raced():
 
 PLOTS = {
     "messages": messages,
-    "predictions": lambda: beyond.check(checked_predictions(), 2),
+    "predictions": lambda: nb14.draw_check(checked_predictions(), 2),
     "processes beside": beside,
     "nodes": nodes,
-    "feeding": lambda: beyond.feeding({"fast": 1e3}, {"its update": 5e4}, 64),
+    "feeding": lambda: nb14.draw_feeding({"fast": 1e3}, {"its update": 5e4}, 64),
     "savings": savings,
     "CartPole's steps": step_times,
-    "CartPole's work": lambda: cartpole.workloads(races("torch", "cpp", workload=[1, 10])),
-    "CartPole's growth": lambda: cartpole.growth(races("a", "b").assign(exponent=0.5)),
+    "CartPole's work": lambda: nb13.draw_workloads(races("torch", "cpp", workload=[1, 10])),
+    "CartPole's growth": lambda: nb13.draw_growth(races("a", "b").assign(exponent=0.5)),
     "fused": fused,
-    "CartPole over steps": lambda: cartpole.learning(cartpole_means(), "steps"),
-    "CartPole over seconds": lambda: cartpole.learning(cartpole_means(), "seconds"),
+    "CartPole over steps": lambda: nb13.draw_learning(cartpole_means(), "steps"),
+    "CartPole over seconds": lambda: nb13.draw_learning(cartpole_means(), "seconds"),
     "generation": generation,
     "wins": wins,
     "learners": learners_ladder,
@@ -302,33 +308,33 @@ PLOTS = {
     "ways": lambda: nb02_parallel.draw_ways(
         races("python", "queue", "shared"), ("queue", "shared"), "t", 2
     ),
-    "throughput": lambda: training.throughput(updates()),
+    "throughput": lambda: nb11.draw_throughput(updates()),
     "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
-    "models": lambda: training.models(updates()),
-    "learning over steps": lambda: training.learning(evaluations(), "steps"),
-    "learning over seconds": lambda: training.learning(evaluations(), "seconds"),
+    "models": lambda: nb11.draw_models(updates()),
+    "learning over steps": lambda: nb15.draw_learning(evaluations(), "steps"),
+    "learning over seconds": lambda: nb15.draw_learning(evaluations(), "seconds"),
     "overlap": overlap,
-    "peers' rates": lambda: peers.rates(races("rungs", "other"), "boards", "One thread"),
-    "peers' steps": lambda: peers.step_times(races("rungs", "other")),
-    "peers": lambda: peers.bars(races("rungs", "other").query("num_envs == 8"), "rungs", "t"),
+    "peers' rates": lambda: nb12.draw_rates(races("rungs", "other"), "boards", "One thread"),
+    "peers' steps": lambda: nb12.draw_step_times(races("rungs", "other")),
+    "peers": lambda: nb12.draw_bars(races("rungs", "other").query("num_envs == 8"), "rungs", "t"),
     "products": products_ladder,
     "random games": random_games,
-    "the growth of a tree": lambda: trees.growth(grown()),
+    "the growth of a tree": lambda: nb16.draw_growth(grown()),
     "ratings": ratings,
     "ratings over time": ratings_over_time,
-    "searches": lambda: searches.ladder(raced(), 8),
-    "batches": lambda: searches.batches(raced(), "net"),
+    "searches": lambda: nb16.draw_search_ladder(raced(), 8),
+    "batches": lambda: nb16.draw_batches(raced(), "net"),
 }
 
 PICTURES = {
-    "architectures": lambda: architectures({"mul": 20, "sin": 1, "rand": 1}),
+    "architectures": lambda: draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
     "the course": lambda: nb00_start.course_map("07"),
     "the loop": nb00_start.rl_loop,
     "plies": lambda: nb00_start.plies_of(nb00_start.play(nb00_start.OPERA_GAME), [1, 2, 33]),
     "a film": lambda: filmstrip(film(), columns=2),
     "doublings": lambda: nb03_bitboards.doublings(chess.Board(FEN), chess.A1),
     "bitboards": lambda: nb03_bitboards.explorer(chess.Board(FEN), chess.A1),
-    "the root": lambda: trees.root(grown(), FEN, 5),
+    "the root": lambda: nb16.draw_root(grown(), FEN, 5),
     "a tree": tree,
     "cache lines": lambda: nb04_figures.draw_cache_lines(nb04_openmp.writes(32, 2)),
     "a ring": lambda: nb05_figures.ring_rounds(3),
@@ -378,12 +384,12 @@ def test_what_has_more_threads_or_processes_than_cores_is_hollow():
     (axes,) = nb10_scaling.scaling(scaling_times(), 4, law="Amdahl", serial=0.1).axes
     assert not hollow(axes)
     times = every(processes=[2, 3], bytes=[8, 2**20], repeat=[0])
-    assert len(hollow(beyond.messages(times, LINK, 2).axes[0])) == 1
+    assert len(hollow(nb14.draw_messages(times, LINK, 2).axes[0])) == 1
 
 
 def test_predictions_say_how_far_off_they_are():
     checked = checked_predictions()
-    said = plots.alternative(beyond.check(checked, 2))
+    said = plots.alternative(nb14.draw_check(checked, 2))
     assert all(f"{error:+.0%}" in said for error in checked["error"])
 
 

@@ -59,10 +59,10 @@ def test_a_declaration_or_a_call_is_no_definition():
 
 def test_python_with_decorators_and_classes():
     assert code("lib/rungs_course/notebook.py", "source").startswith("def source(file: str")
-    assert code("lib/rungs_course/studies/cost_model.py", "Update").startswith(
+    assert code("lib/rungs_course/nb14_cost_model.py", "Update").startswith(
         "@dataclasses.dataclass("
     )
-    method = code("lib/rungs_course/studies/cost_model.py", "Update.compute")
+    method = code("lib/rungs_course/nb14_cost_model.py", "Update.compute")
     assert method.startswith("def compute(self, positions):\n    ")
 
 

@@ -13,8 +13,9 @@ from rungs_course import (
     nb06_cuda,
     plots,
 )
+from rungs_course import nb12_peers as nb12
+from rungs_course import nb16_search as nb16
 from rungs_course.nb04_openmp import StepCost
-from rungs_course.show import trees, widgets
 from rungs_course.widgets import predict_first
 from tests.course.show import test_figures as drawn_by
 
@@ -44,11 +45,11 @@ def test_a_widget_draws_what_is_chosen(widget, control, value, monkeypatch):
 
 
 def test_a_widget_offers_what_there_is():
-    slider, *_ = widgets.explore_peers(drawn_by.races("rungs", "other"), "rungs").children
+    slider, *_ = nb12.explore_peers(drawn_by.races("rungs", "other"), "rungs").children
     assert slider.options == (8, 64)
     part, *_ = nb01_python.explore_amdahl(drawn_by.shares_of_parts()).children
     assert part.options == ("moves", "mask", "rest")
-    slider, *_ = trees.explore_search(drawn_by.grown(), drawn_by.FEN).children
+    slider, *_ = nb16.explore_search(drawn_by.grown(), drawn_by.FEN).children
     assert list(slider.options) == [1, 2, 9]
     slider, *_ = nb00_start.explore_game(nb00_start.play(nb00_start.OPERA_GAME)).children
     assert (slider.min, slider.max, slider.value) == (1, 33, 33)

@@ -5,8 +5,9 @@ import pytest
 
 from rungs._src.train.ppo import PARTS
 from rungs_course import nb03_perft, nb04_figures, nb10_scaling, plots
-from rungs_course.show import beyond, cartpole
-from rungs_course.studies.cost_model import Link
+from rungs_course import nb13_cartpole as nb13
+from rungs_course import nb14_cost_model as nb14
+from rungs_course.nb14_cost_model import Link
 
 
 def hatches(figure):
@@ -42,7 +43,7 @@ def timelines():
 
 
 def fused():
-    return cartpole.fused(
+    return nb13.draw_fused(
         pd.DataFrame({"racer": ["cpp"], "alone": [1], "fused": [3], "bound": [2]})
     )
 
@@ -56,7 +57,7 @@ def test_every_colour_of_an_area_has_a_hatch_of_its_own(draw):
 
 
 def test_there_is_a_hatch_for_each_part_of_an_update_on_ranks():
-    assert len({look["hatch"] for look in beyond._FILLS.values()}) == len(beyond.PARTS)
+    assert len({look["hatch"] for look in nb14._FILLS.values()}) == len(nb14.PARTS)
 
 
 def test_halves_are_named_by_a_legend():
@@ -69,10 +70,10 @@ def test_halves_are_named_by_a_legend():
 def test_lines_of_the_model_and_of_savings_have_strokes_of_their_own():
     rows = [(p, size, 0, size * p * 1e-9) for p in (2, 3, 4) for size in (8, 2**20)]
     times = pd.DataFrame(rows, columns=["processes", "bytes", "repeat", "seconds"])
-    (axes,) = beyond.messages(times, Link(1e-4, 1e9), 4).axes
+    (axes,) = nb14.draw_messages(times, Link(1e-4, 1e9), 4).axes
     models = [line for line in axes.lines if "model" in str(line.get_label())]
     assert len({line.get_linestyle() for line in models}) == len(models) == 3
-    (axes,) = beyond.savings({"a": (1e-4, 0.0), "b": (1e-4, 5e-5)}, (), {}).axes
+    (axes,) = nb14.draw_savings({"a": (1e-4, 0.0), "b": (1e-4, 5e-5)}, (), {}).axes
     assert len(set(strokes(axes))) == len(axes.lines) == 2
 
 

@@ -5,7 +5,8 @@ import torch
 
 import rungs
 from rungs._src.train.settings import PpoSettings
-from rungs_course.studies import full_system, loops
+from rungs_course import nb11_full_system as nb11
+from rungs_course.studies import loops
 
 SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
 
@@ -14,7 +15,7 @@ SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
 def test_cleanrls_loop_learns_from_legal_actions(agent):
     torch.manual_seed(0)
     made = agent()
-    env = rungs.make("chess", "cpp", 8, **full_system.GAMES | {"mask": made.mask, "max_plies": 20})
+    env = rungs.make("chess", "cpp", 8, **nb11.GAMES | {"mask": made.mask, "max_plies": 20})
     before = next(made.parameters()).detach().clone()
     updates = loops.cleanrl(env, made, SETTINGS, seed=1)
     for _ in range(3):

@@ -28,8 +28,8 @@ from rungs_course import peers
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.peers import agreement
 from rungs_course.peers.peer import Peer
-from rungs_course.studies import agreement
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,10 +56,6 @@ class Field:
 
     Importing libraries and compiling with them takes longer than most races. What one thread needs
     is spread over the cores, for that and for `compare`; in a race one of them plays at a time.
-
-    Args:
-        entries: who takes part, by name.
-        threads: cores that each may use.
     """
 
     def __init__(self, entries: dict[str, Entry], threads: int = 1):
@@ -102,7 +98,7 @@ class Field:
         """Compares chess entries' rules with python-chess's over one game on each of their boards.
 
         Returns:
-            What `rungs_course.studies.agreement.compare` returned, by the entry's name.
+            What `rungs_course.peers.agreement.compare` returned, by the entry's name.
         """
         self._begin(names, games, seed)
         with ThreadPoolExecutor(usable_cores()) as helpers:
@@ -110,11 +106,7 @@ class Field:
             return dict(zip(names, told, strict=True))
 
     def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
-        """Plays cases of the conformance suite, in the processes that are there already.
-
-        Args:
-            cases: ids of cases, by the name of an entry that `compare` has begun.
-        """
+        """Plays cases of the conformance suite, in the processes that are there already."""
         by_id = {case.id: case for case in conformance.load().cases}
         with ThreadPoolExecutor(usable_cores()) as helpers:
             told = helpers.map(
@@ -161,16 +153,6 @@ def race(
 ) -> pd.DataFrame:
     """Times steps of each entry.
 
-    Args:
-        entries: by name.
-        counts: numbers of environments.
-        threads: cores that each may use.
-        steps: timed per entry and repeat, or a function that says how many for a count; a quarter
-            as many come before.
-        repeats: how often each is timed.
-        warmup: as many untimed rounds come first.
-        seed: of the games.
-
     Returns:
         A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
         (actions played), `seconds`.
@@ -187,9 +169,6 @@ def agree(names: list[str], games: int, seed: int) -> dict:
 
 def best(times: pd.DataFrame) -> pd.DataFrame:
     """Returns each racer at its best: with as many environments as suit it most.
-
-    Args:
-        times: of `race`.
 
     Returns:
         A row per racer, the fastest first: `racer`, `num_envs`, `rate` (actions per second, the
@@ -316,11 +295,6 @@ def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:
 
     As many steps as a quarter come first, until memory and processor are as they are in the middle
     of a race.
-
-    Args:
-        steps: timed.
-        choose: gives what `step` takes; not timed.
-        step: gives what `_Seat.step` does, of every process.
     """
     plies, seconds = 0, 0.0
     for turn in range(-steps // 4, steps):

@@ -2,7 +2,7 @@
 
 A node is a raylet with processes of its own and one core to give. The learner is in this process;
 each node has one env runner, an actor, which plays boards of its own with the learner's last
-weights and sends what it played. `python -m rungs_course.studies.ray_cluster LOG.csv` has PPO learn
+weights and sends what it played. `python -m rungs_course.nb14_ray LOG.csv` has PPO learn
 chess while a runner and then a node are killed and a new one joins, and prints what became of it.
 """
 
@@ -96,16 +96,7 @@ def ppo(
     cores: float = 1,
     **settings: Any,
 ) -> PPO:
-    """Makes a learner in this process with so many env runners, 0 for none but itself.
-
-    Args:
-        env_runners: actors.
-        num_envs: boards, shared among the runners.
-        num_steps: plies of each board between two updates.
-        seed: of games, weights and actions.
-        cores: of the cluster that each actor takes; one that finds none waits for ever.
-        **settings: of the environment.
-    """
+    """Makes a learner in this process with `env_runners` env runners, 0 for none but itself."""
     boards = num_envs // max(1, env_runners)
     config = (
         PPOConfig()
@@ -152,14 +143,6 @@ def lose_parts(
 ) -> pd.DataFrame:
     """Trains on two nodes, from `ENDGAME`, while parts of them are killed.
 
-    Args:
-        iterations: updates.
-        num_envs: boards on both nodes.
-        num_steps: plies of each between two updates.
-        seed: of games, weights and actions.
-        events: what happens in which iteration, as `EVENTS`.
-        say: is told of each iteration.
-
     Returns:
         A row per iteration: `iteration`, `event`, `seconds`, `steps` (played in it and learned
         from), `steps_in_all`, `episodes`, `result` (RLlib's mean over the last 100 episodes), and
@@ -202,7 +185,7 @@ def lose_parts(
                 }
             )
             steps_before = steps
-            say(_said(rows[-1]))
+            say(_line(rows[-1]))
         algorithm.stop()
     return pd.DataFrame(rows)
 
@@ -217,14 +200,6 @@ def race(
     runners: Sequence[int] = (0, 1, 2),
 ) -> pd.DataFrame:
     """Times updates of PPO whose boards are in this process, on one node's runner, or on two's.
-
-    Args:
-        num_envs: boards in all, the same for each.
-        num_steps: plies of each between two updates.
-        repeats: updates timed; they take turns.
-        warmup: updates made first, untimed.
-        seed: of games, weights and actions.
-        runners: how many nodes' runners, of each racer; 0 is this process, which is among them.
 
     Returns:
         A row per number of runners and repeat: `runners`, `repeat`, `positions`, `seconds`, and
@@ -251,9 +226,6 @@ def race(
 
 def table(updates: pd.DataFrame) -> pd.DataFrame:
     """Returns what an update takes by how many env runners there are.
-
-    Args:
-        updates: of `race`.
 
     Returns:
         A row per number of runners: `runners`, `seconds` (the median over repeats), `rate`
@@ -286,7 +258,7 @@ def _processes(algorithm: PPO) -> list[int]:
     )
 
 
-def _said(row: dict[str, Any]) -> str:
+def _line(row: dict[str, Any]) -> str:
     event = f", {row['event']}" if row["event"] else ""
     runners = f"{row['runners']} runner{'' if row['runners'] == 1 else 's'}"
     return (

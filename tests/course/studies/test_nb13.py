@@ -7,19 +7,19 @@ import pytest
 from rungs._src.cartpole.carts.arrays import Arrays
 from rungs._src.cartpole.settings import CartPoleSettings
 from rungs.errors import MismatchError
+from rungs_course import nb13_cartpole as nb13
 from rungs_course.peers.cartpole import GymnasiumCartPole, OurCartPole
-from rungs_course.studies import cartpole
-from rungs_course.studies.peer_race import Entry
+from rungs_course.peers.race import Entry
 
 TIMING = {"repeats": 2, "warmup": 1, "seed": 0}
 
 
 def test_rungs_that_differ_are_named():
     racers = {"cpp": {"rung": "cpp"}, "torch": {"rung": "torch"}}
-    cartpole.check_same(racers, num_envs=5, steps=60, seed=1)
+    nb13.check_same(racers, num_envs=5, steps=60, seed=1)
     racers["single"] = {"rung": "cpp", "dtype": "float32"}
     with pytest.raises(MismatchError, match="single: observation differs in step"):
-        cartpole.check_same(racers, num_envs=5, steps=60, seed=1)
+        nb13.check_same(racers, num_envs=5, steps=60, seed=1)
 
 
 @pytest.mark.system
@@ -28,7 +28,7 @@ def test_steps_are_timed_over_the_number_of_environments():
         "cpp": Entry(OurCartPole),
         "torch": Entry(OurCartPole, {"rung": "torch"}, max_envs=4),
     }
-    times = cartpole.step_times(entries, [4, 100], budget=1000, **TIMING)
+    times = nb13.step_times(entries, [4, 100], budget=1000, **TIMING)
     assert set(times.query("num_envs == 100")["racer"]) == {"cpp"}
     steps = times["plies"] / times["num_envs"]
     assert steps.groupby(times["num_envs"]).unique().map(list).to_dict() == {4: [250], 100: [10]}
@@ -37,9 +37,7 @@ def test_steps_are_timed_over_the_number_of_environments():
 
 @pytest.mark.system
 def test_a_call_of_many_steps_counts_them_all():
-    times = cartpole.step_times(
-        {"cpp": Entry(OurCartPole, {"at_once": 7})}, [4], budget=1, **TIMING
-    )
+    times = nb13.step_times({"cpp": Entry(OurCartPole, {"at_once": 7})}, [4], budget=1, **TIMING)
     assert (times["plies"] == 8 * 7 * 4).all()
 
 
@@ -53,7 +51,7 @@ def test_a_turning_point_is_where_call_and_environments_cost_the_same():
     ]
     flat = pd.DataFrame({"racer": "flat", "num_envs": counts, "repeat": 0, "call": 1e-3})
     short = frames[0][:2].assign(racer="short")
-    turning = cartpole.turning_points(pd.concat([*frames, flat, short])).set_index("racer")
+    turning = nb13.turning_points(pd.concat([*frames, flat, short])).set_index("racer")
     assert list(turning.index) == ["line", "flat"]  # two points are no line
     expected = {"fixed": 2e-5, "each": 1e-8, "turning": 2000, "low": 1500, "high": 2500}
     for name, value in expected.items():
@@ -65,7 +63,7 @@ def test_a_turning_point_is_where_call_and_environments_cost_the_same():
 @pytest.mark.system
 def test_work_is_done_as_often():
     how = {"cpp": {"rung": "cpp"}}
-    times = cartpole.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
+    times = nb13.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
     assert times["workload"].value_counts().to_dict() == {1: 2, 1000: 2}
 
 
@@ -77,23 +75,23 @@ def test_growth_is_the_power_of_the_work():
         for repeat in range(2)
     ]
     work = pd.DataFrame(rows, columns=["racer", "num_envs", "workload", "repeat", "call"])
-    table = cartpole.growth(work).set_index(["racer", "repeat"])["exponent"]
+    table = nb13.growth(work).set_index(["racer", "repeat"])["exponent"]
     assert table["flat", 1] == 0
     assert table["linear", 0] == pytest.approx(np.log10(1001 / 2) / 3)
 
 
 def test_the_error_falls_as_steps_get_finer():
-    table = cartpole.exactness([1, 10, 100], seed=0)
+    table = nb13.exactness([1, 10, 100], seed=0)
     assert table["error"].is_monotonic_decreasing
     np.testing.assert_allclose(table["error"][:-1] / table["error"][1:].to_numpy(), 10, rtol=0.25)
 
 
 def test_operations_of_a_step_are_counted():
-    counted = cartpole.operations(3)
+    counted = nb13.operations(3)
     assert counted["mul"] >= 10
     assert counted["div"] >= 1
-    assert counted == cartpole.operations(300)
-    once, twice, thrice = (cartpole.operations(3, workload=work).total() for work in (1, 2, 3))
+    assert counted == nb13.operations(300)
+    once, twice, thrice = (nb13.operations(3, workload=work).total() for work in (1, 2, 3))
     assert once == counted.total()
     assert 20 < twice - once == thrice - twice < once
 
@@ -101,7 +99,7 @@ def test_operations_of_a_step_are_counted():
 @pytest.mark.slow  # and only true where nothing else runs
 def test_more_work_takes_as_much_longer():
     how = {"cpp": {"rung": "cpp"}}
-    times = cartpole.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
+    times = nb13.with_work(how, [1, 1000], [64], budget=640, threads=1, **TIMING)
     calls = times.groupby("workload")["call"].median()
     assert calls[1000] > 20 * calls[1]
 
@@ -117,13 +115,13 @@ def test_what_a_step_moves_is_what_the_arrays_hold():
         )
         moved = sum(array.nbytes for array in (*written, arrays.state, arrays.steps))
         actions = np.zeros(num_envs, np.int64)
-        assert sum(cartpole.step_bytes(dtype).values()) * num_envs == moved + actions.nbytes
+        assert sum(nb13.step_bytes(dtype).values()) * num_envs == moved + actions.nbytes
 
 
 @pytest.mark.system
 def test_many_steps_stand_beside_single_ones():
     how = {"single": {"rung": "cpp", "dtype": "float32"}}
-    table = cartpole.fusing(
+    table = nb13.fusing(
         how, {"single": 71e9}, num_envs=300, at_once=16, steps=8, threads=1, **TIMING
     )
     (row,) = table.itertuples()
@@ -135,4 +133,4 @@ def test_many_steps_stand_beside_single_ones():
 
 def test_gymnasiums_is_stepped_beside_them():
     entries = {"theirs": Entry(GymnasiumCartPole, {"mode": "vector_entry_point"})}
-    assert len(cartpole.step_times(entries, [3], budget=100, threads=1, **TIMING)) == 2
+    assert len(nb13.step_times(entries, [3], budget=100, threads=1, **TIMING)) == 2

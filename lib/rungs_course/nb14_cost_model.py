@@ -16,16 +16,22 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import ipywidgets
+import matplotlib.patches
+import matplotlib.ticker
 import numpy as np
 import pandas as pd
 import scipy.optimize
+import seaborn
 import torch
+from IPython.display import display
 
 import rungs
 from rungs._src.train.rollout import Rollout
+from rungs_course import plots, widgets
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
-from rungs_course.studies.rank_costs import PARTS
+from rungs_course.nb14_ranks import PARTS
 
 COMPUTE = ("generate", "infer", "backward")
 
@@ -90,10 +96,6 @@ def fit(terms, seconds) -> np.ndarray:
 
     Least squares of relative errors, so that a microsecond counts where there are few.
 
-    Args:
-        terms: (n, 2), each at least 0.
-        seconds: (n,), above 0.
-
     Returns:
         (2,) float64.
     """
@@ -103,12 +105,7 @@ def fit(terms, seconds) -> np.ndarray:
 
 
 def fit_link(messages: pd.DataFrame, processes: int = 2) -> Link:
-    """Finds the link that explains the all-reduces of some processes best, by their medians.
-
-    Args:
-        messages: of `rungs_course.studies.rank_costs.measure`.
-        processes: how many.
-    """
+    """Finds the link that explains the all-reduces of some processes best, by their medians."""
     chosen = messages[messages["processes"] == processes]
     seconds = chosen.groupby("bytes")["seconds"].median()
     rounds, share = ROUNDS["ring"](processes), 2 * (processes - 1) / processes
@@ -177,12 +174,7 @@ class Update:
 
 
 def fit_update(updates: pd.DataFrame) -> Update:
-    """Finds the costs that explain the updates of one process best, by medians over repeats.
-
-    Args:
-        updates: of `rungs_course.studies.rank_costs.measure`, one process's at two numbers of
-            boards or more.
-    """
+    """Finds the costs that explain the updates of one process best, by medians over repeats."""
     alone = updates[updates["processes"] == 1]
     medians = alone.groupby(["part", "positions"])["seconds"].median()
     lines = {}
@@ -193,11 +185,8 @@ def fit_update(updates: pd.DataFrame) -> Update:
     return Update(lines, int(updates["messages"].max()), int(updates["bytes"].max()))
 
 
-def beside(updates: pd.DataFrame) -> pd.DataFrame:
+def slowdowns(updates: pd.DataFrame) -> pd.DataFrame:
     """Returns how many times as long as alone it takes until all have computed side by side.
-
-    Args:
-        updates: of `rungs_course.studies.rank_costs.measure`.
 
     Returns:
         A row per number of processes, and a column per repeat: each round's own ratio.
@@ -212,13 +201,6 @@ def check(
     updates: pd.DataFrame, update: Update, link: Link, slowdown: Mapping[int, float]
 ) -> pd.DataFrame:
     """Compares what the model says with what was measured, for every number of processes.
-
-    Args:
-        updates: of `rungs_course.studies.rank_costs.measure`.
-        update: fitted to one process's.
-        link: fitted to messages.
-        slowdown: by number of processes, how many times as long computing takes beside the others:
-            of `beside`.
 
     Returns:
         A row per number of processes, in seconds: `processes`; `measured`, where parts come one
@@ -264,10 +246,6 @@ def misses(updates: pd.DataFrame, checked: pd.DataFrame) -> dict[int, Factor]:
     """Returns how many times as long as measured the model predicts, by number of processes.
 
     The noise is that of the measured updates; that of what the model was fitted to is not in it.
-
-    Args:
-        updates: of `rungs_course.studies.rank_costs.measure`.
-        checked: of `check`.
     """
     found = {}
     for row in checked.itertuples():
@@ -287,13 +265,6 @@ def _boards_together(updates: pd.DataFrame) -> int:
 
 def scale(update: Update, link: Link, nodes: Sequence[int], positions, **settings) -> pd.DataFrame:
     """Predicts updates on many nodes, each a process with a core of its own.
-
-    Args:
-        update: costs of a node.
-        link: between any two.
-        nodes: how many, from 1 on.
-        positions: of each node in an update, a number or one for each of `nodes`.
-        **settings: of `Update.seconds`.
 
     Returns:
         A row per number of nodes: `nodes`, `positions` (of each), `seconds` per update,
@@ -351,10 +322,6 @@ def saving(before: float, after: float, inferring):
 
     A worker steps and infers in turns, so this is Amdahl's law: where steps become free, it is the
     share of time that they had.
-
-    Args:
-        before, after: seconds per step.
-        inferring: seconds of inference per step, a number or an array.
     """
     return (before - after) / (before + inferring)
 
@@ -362,3 +329,217 @@ def saving(before: float, after: float, inferring):
 def inferring_at(share: float, before: float, after: float) -> float:
     """Returns the seconds of inference per step that make `saving` `share`; <= 0 if none do."""
     return (before - after) / share - before
+
+
+_FILLS = plots.fills(PARTS, (plots.SKY, plots.BLUE, plots.ORANGE, plots.GREY, plots.GREEN))
+
+_HOLLOW = {"markerfacecolor": "white", "linestyle": "none"}
+
+
+def draw_messages(times: pd.DataFrame, link: Link, cores: int):
+    """All-reduces over the size of messages: medians and quartiles, and the model's lines."""
+    figure, axes = plots.axes(height=4.2)
+    groups = plots.lines(times.groupby("processes"))
+    for (processes, rows, look), linestyle in zip(groups, plots.LINESTYLES, strict=False):
+        axes = seaborn.lineplot(
+            x=rows["bytes"].to_list(),
+            y=(1e3 * rows["seconds"]).to_list(),
+            **plots.MEDIANS | {"err_style": "bars", "linestyle": "none"},
+            markerfacecolor="white" if processes > cores else look["color"],
+            markeredgecolor=look["color"],
+            label=f"{_processes(processes, cores)}, measured",
+            ax=axes,
+            **look,
+        )
+        sizes = sorted(rows["bytes"].unique())
+        line = [all_reduce_seconds(processes, size, link) * 1e3 for size in sizes]
+        model = {"color": look["color"], "linestyle": linestyle}
+        axes.plot(sizes, line, label=f"{processes} processes, model", **model)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(_bytes))
+    axes.set_xlabel("size of the message")
+    axes.set_ylabel("milliseconds per all-reduce")
+    axes.legend(frameon=False, fontsize="small")
+    axes.set_title("All-reduce over loopback (markers: medians and quartiles)")
+    return figure
+
+
+def _processes(processes: int, cores: int, between: str = " ") -> str:
+    name = "1 process" if processes == 1 else f"{processes} processes"
+    return name + (f"{between}(oversubscribed)" if processes > cores else "")
+
+
+def _bytes(value: float, position=None) -> str:
+    for scale, unit in ((2**20, "MiB"), (2**10, "KiB")):
+        if value >= scale:
+            return f"{value / scale:.0f} {unit}"
+    return f"{value:.0f} B"
+
+
+def draw_beside(ratios: pd.DataFrame, cores: int):
+    """Draws how many times as long computing takes side by side as alone: repeats and medians."""
+    figure, axes = plots.axes(height=3.2)
+    several = ratios[ratios.index > 1]
+    long = several.melt(ignore_index=False).reset_index()
+    dots = {"data": long, "x": "processes", "y": "value"}
+    seaborn.stripplot(**dots, jitter=0.12, color=plots.BLUE, alpha=0.6, ax=axes)
+    for at, (processes, row) in enumerate(several.iterrows()):
+        axes.hlines(row.median(), at - 0.2, at + 0.2, color=plots.BLACK)
+        best = max(1, processes / cores)
+        axes.hlines(best, at - 0.3, at + 0.3, color=plots.GREY, linestyle="--")
+    axes.set_xticks(range(len(several)), [_processes(p, cores, "\n") for p in several.index])
+    axes.set_xlabel("")
+    axes.set_ylim(0, None)
+    axes.set_ylabel("times as long as one alone")
+    axes.set_title("Computing side by side, nothing exchanged (dashed: only cores shared)")
+    return figure
+
+
+def draw_check(table: pd.DataFrame, cores: int):
+    """Draws updates as measured and as predicted, part by part, and how far apart they are."""
+    figure, axes = plots.axes(height=4.2)
+    for at, row in enumerate(table.to_dict("records")):
+        for kind, x in (("measured", at - 0.2), ("predicted", at + 0.2)):
+            bottom = 0.0
+            for part in PARTS:
+                height = 1e3 * row.get(f"{kind} {part}", 0.0)
+                axes.bar(x, height, 0.36, bottom=bottom, **_FILLS[part])
+                bottom += height
+        low, middle, high = (1e3 * row[name] for name in ("low", "measured", "high"))
+        spread = [[middle - low], [high - middle]]
+        axes.errorbar(at - 0.2, middle, yerr=spread, color=plots.BLACK, capsize=3)
+        if row["processes"] > 1:
+            axes.plot(at - 0.2, 1e3 * row["overlapped"], "D", color=plots.BLACK, **_HOLLOW)
+        for text, x, top in (
+            ("measured", at - 0.2, max(high, 1e3 * sum(row[f"measured {part}"] for part in PARTS))),
+            (f"predicted\n{row['error']:+.0%}", at + 0.2, 1e3 * row["predicted"]),
+        ):
+            axes.annotate(
+                text, (x, top), (0, 2), textcoords="offset points", ha="center", fontsize="small"
+            )
+    axes.set_xticks(range(len(table)), [_processes(p, cores, "\n") for p in table["processes"]])
+    axes.margins(y=0.15)
+    axes.set_ylabel("milliseconds per update")
+    handles = [matplotlib.patches.Patch(label=part, **_FILLS[part]) for part in PARTS]
+    handles += axes.plot([], [], "D", color=plots.BLACK, label="overlapped", **_HOLLOW)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    axes.set_title("An update: parts by their medians, the whole with its quartiles")
+    return figure
+
+
+def draw_nodes(
+    weak: dict[str, pd.DataFrame],
+    strong: dict[str, pd.DataFrame],
+    mark: int | None = None,
+    title: str = "Computed by the model, not measured",
+):
+    """Draws throughput and efficiency over nodes, predicted, a line per interconnect."""
+    figure, axes = plots.axes(width=8.0, height=6.4, nrows=2, ncols=2, sharex=True, sharey="row")
+    columns = (("Weak: boards per node fixed", weak), ("Strong: boards in all fixed", strong))
+    for column, (kind, frames) in zip(axes.T, columns, strict=True):
+        for name, frame, look in plots.lines(frames.items()):
+            for each, quantity in zip(column, ("throughput", "efficiency"), strict=True):
+                each.plot(frame["nodes"], frame[quantity], label=name, markersize=4, **look)
+        ideal = frame["nodes"] * frame["throughput"].iloc[0]
+        column[0].plot(frame["nodes"], ideal, color=plots.BLACK, linestyle="--", linewidth=1)
+        column[0].set_title(kind)
+        column[1].set_xlabel("nodes")
+        for each in column:
+            each.set_yscale("log")
+            _numbers_below(each)
+        if mark:
+            _write_efficiency(column[1], frames, mark)
+    figure.suptitle(title)
+    axes[0, 0].set_ylabel("positions per second (dashed: ideal)")
+    axes[1, 0].set_ylabel("efficiency")
+    percent = matplotlib.ticker.FuncFormatter(lambda share, _: f"{100 * share:g} %")
+    axes[1, 0].yaxis.set_major_formatter(percent)
+    axes[1, 0].yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    axes[1, 0].set_ylim(bottom=min(0.09, axes[1, 0].get_ylim()[0]))
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def _numbers_below(axes) -> None:
+    """Puts numbers of nodes or the like, in powers of two, below the horizontal axis."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
+
+
+def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None:
+    axes.axvline(nodes, color=plots.BLACK, linewidth=1, zorder=0)
+    found = {name: frame.set_index("nodes")["efficiency"][nodes] for name, frame in frames.items()}
+    lines = [f"{nodes:,} nodes", *(f"{name}: {share:.1%}" for name, share in found.items())]
+    axes.text(0.03, 0.03, "\n".join(lines), transform=axes.transAxes, fontsize="small")
+
+
+def draw_feeding(rates: dict[str, float], limits: dict[str, float], max_generators: int):
+    """Draws what reaches one learner from many generators, and what it can take."""
+    figure, axes = plots.axes(height=4.2)
+    generators = 2.0 ** np.arange(0, np.log2(max_generators) + 1)
+    for name, rate, look in plots.lines(rates.items()):
+        axes.plot(generators, generators * rate, label=name, markersize=4, **look)
+    for name, limit in limits.items():
+        axes.axhline(limit, color=plots.BLACK, linestyle="--", linewidth=1)
+        text = f"{name}: {plots.speed(limit)}"
+        axes.annotate(text, (1, limit), va="bottom", fontsize="small")
+    axes.set_yscale("log")
+    _numbers_below(axes)
+    axes.set_xlabel("generators")
+    axes.set_ylabel("positions per second, all generators")
+    axes.legend(frameon=False, fontsize="small", loc="lower right")
+    axes.set_title("Generators feeding one learner (dashed: what it can take)")
+    return figure
+
+
+def draw_savings(
+    replaced: dict[str, tuple[float, float]], shares: Sequence[float], marks: dict[str, float]
+):
+    """Draws what a worker's time shrinks by with a faster environment, over how fast it infers."""
+    figure, axes = plots.axes(height=4.2)
+    rates = np.geomspace(1e2, 1e7, 300)
+    lines = zip(plots.lines(replaced.items()), plots.LINESTYLES, strict=False)
+    for (name, (before, after), look), linestyle in lines:
+        marker = look.pop("marker")
+        saved = 100 * saving(before, after, 1 / rates)
+        axes.plot(rates, saved, label=name, linestyle=linestyle, **look)
+        for share in shares:
+            inferring = inferring_at(share, before, after)
+            if inferring > 0:
+                axes.plot(1 / inferring, 100 * share, marker, **look)
+    for share in shares:
+        axes.axhline(100 * share, color=plots.BLACK, linestyle=":", linewidth=1, zorder=0)
+    for name, rate in marks.items():
+        axes.axvline(rate, color=plots.BLACK, linestyle="--", linewidth=1, zorder=0, label=name)
+    axes.set_xscale("log")
+    axes.set_xlim(rates[0], rates[-1])
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("positions inferred per second and worker")
+    axes.set_ylabel("time saved, per cent")
+    axes.legend(frameon=False, fontsize="small", loc="upper left")
+    axes.set_title("What a faster environment saves a worker")
+    return figure
+
+
+def explore_nodes(update: Update, length: int, boards_in_all: int = 65536):
+    """Shows what the cost model says of nodes, boards and links of the reader's choice."""
+    counts = [2**power for power in range(13)]
+    settings = {"length": length, "boards_in_all": boards_in_all}
+
+    def show(nodes, boards, speed, gigabits, microseconds):
+        link = Link(microseconds * 1e-6, gigabits * 1e9 / 8)
+        links = {algorithm: (link, algorithm) for algorithm in ROUNDS}
+        how = settings | {"boards": boards, "speed": speed}
+        frames = predict(update, links, counts, **how)
+        display(plots.image(draw_nodes(*frames, mark=nodes)))
+
+    return ipywidgets.interactive(
+        show,
+        nodes=widgets.slider(counts, 256, "nodes"),
+        boards=widgets.slider(counts, 64, "boards of each"),
+        speed=widgets.slider([1, 10, 100, 1000], 1, "node's speed"),
+        gigabits=widgets.slider([1, 10, 25, 100, 400], 100, "Gbit/s"),
+        microseconds=widgets.slider([1, 2, 5, 10, 50, 100], 2, "µs a round"),
+    )

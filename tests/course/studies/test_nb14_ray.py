@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("ray.rllib")
-from rungs_course.studies import ray_cluster
+from rungs_course import nb14_ray
 
 pytestmark = pytest.mark.system
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.system
 def test_training_goes_on_without_what_was_killed():
     events = {2: "runner killed", 4: "node killed", 6: "node joined"}
     how = {"num_envs": 8, "num_steps": 8, "events": events}
-    log = ray_cluster.lose_parts(7, **how).set_index("iteration")
+    log = nb14_ray.lose_parts(7, **how).set_index("iteration")
     assert log["event"][log["event"] != ""].to_dict() == events
     assert (log["steps"] >= 8 * 8).all()  # every update had as many positions as any
     assert log["steps_in_all"].is_monotonic_increasing
@@ -27,7 +27,7 @@ def test_updates_are_compared_round_by_round():
         for repeat, seconds in enumerate(each)
     ]
     columns = ["runners", "repeat", "positions", "seconds", "sampling"]
-    table = ray_cluster.table(pd.DataFrame(rows, columns=columns)).set_index("runners")
+    table = nb14_ray.table(pd.DataFrame(rows, columns=columns)).set_index("runners")
     assert table["gain"].to_dict() == {0: 1.0, 1: 2.0, 2: 3.0}
     assert table["rate"][1] == pytest.approx(100 / 3)
     assert (table["sampling"] == 0.5).all()

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from rungs_course.measure import results
-from rungs_course.studies.confront import confront
+from rungs_course.nb15_training import confront
 
 
 def tables(folder):

@@ -1,42 +1,26 @@
-"""Figures of our environments beside others."""
+"""Notebook 12, peers: figures of who is how fast."""
 
+import ipywidgets
 import pandas as pd
+from IPython.display import display
 
-from rungs_course import plots
+from rungs_course import plots, widgets
 
 
-def rates(times: pd.DataFrame, things: str, title: str):
-    """Draws steps per second over the number of environments, a line for each racer.
-
-    Args:
-        times: of `rungs_course.studies.peer_race.race`.
-        things: what is counted: "boards".
-        title: the figure's.
-    """
+def draw_rates(times: pd.DataFrame, things: str, title: str):
+    """Draws steps per second over the number of environments, a line for each racer."""
     values = times.assign(value=times["plies"] / times["seconds"])
     return _lines(values, f"steps per second, of all {things} together", things, title)
 
 
-def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
-    """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4).
-
-    Args:
-        times: of `rungs_course.studies.peer_race.race`.
-        things: what is counted.
-        title: the figure's.
-    """
+def draw_step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
+    """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4)."""
     values = times.assign(value=times["seconds"] / times["plies"] * times["num_envs"])
     return _lines(values, f"seconds per step of all {things}", things, title)
 
 
-def bars(times: pd.DataFrame, ours: str, title: str):
-    """Draws steps per second of each racer, and how many times as many `ours` makes.
-
-    Args:
-        times: of `rungs_course.studies.peer_race.race`, of one number of environments.
-        ours: the racer that others are compared with.
-        title: the figure's.
-    """
+def draw_bars(times: pd.DataFrame, ours: str, title: str):
+    """Draws steps per second of each racer, and how many times as many `ours` makes."""
     values = times.assign(rate=times["plies"] / times["seconds"])
     medians = values.groupby("racer")["rate"].median().sort_values()
     figure, axes = plots.axes(height=1.4 + 0.38 * len(medians))
@@ -64,3 +48,13 @@ def _lines(values: pd.DataFrame, what: str, things: str, title: str):
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
     axes.set_title(title)
     return figure
+
+
+def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
+    """Shows our environment beside others, for a number of boards of the reader's choice."""
+
+    def show(num_envs):
+        chosen = times[times["num_envs"] == num_envs]
+        display(plots.image(draw_bars(chosen, ours, f"{num_envs:,} {things}")))
+
+    return ipywidgets.interactive(show, num_envs=widgets.counts_of(times, things))

@@ -65,10 +65,6 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
     same for all peers that agree. A game is over when either says so, or when the peer allows
     nothing that is legal.
 
-    Args:
-        peer: the environment.
-        seed: of the games.
-
     Returns:
         How often each of `RULES` was applied by either, and all disagreements. Where a peer ends a
         game at its own limit of plies, that is none. By which rule it did so too early is a guess.
@@ -118,11 +114,7 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
 
 
 def table(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd.DataFrame:
-    """Lists peers and rules: a row each of `peer`, `rule`, `tried`, `disagreements`.
-
-    Args:
-        compared: what `compare` returned, by the peer's name.
-    """
+    """Lists peers and rules: a row each of `peer`, `rule`, `tried`, `disagreements`."""
     rows = [
         (peer, rule, tried[rule], sum(one.rule == rule for one in found))
         for peer, (tried, found) in compared.items()

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from rungs.errors import WorkerDiedError
-from rungs_course.studies import cost_model, rank_costs
-from rungs_course.studies.cost_model import Line, Link, Update, all_reduce_seconds
+from rungs_course import nb14_cost_model as nb14
+from rungs_course import nb14_ranks
+from rungs_course.nb14_cost_model import Line, Link, Update, all_reduce_seconds
 
 LINK = Link(latency=5e-5, bandwidth=2e9)
 UPDATE = Update(
@@ -70,9 +71,9 @@ class TestAllReduce:
 
     def test_the_link_is_found_again(self, messages):
         for processes in (2, 4):
-            found = cost_model.fit_link(messages, processes)
+            found = nb14.fit_link(messages, processes)
             np.testing.assert_allclose((found.latency, found.bandwidth), (5e-5, 2e9), rtol=1e-9)
-        errors = cost_model.message_errors(messages, LINK)
+        errors = nb14.message_errors(messages, LINK)
         assert len(errors) == 12
         np.testing.assert_allclose(errors["error"], 0, atol=1e-12)
 
@@ -80,7 +81,7 @@ class TestAllReduce:
 @pytest.mark.parametrize(("truth", "found"), [((2.0, 3.0), (2.0, 3.0)), ((-0.5, 1.0), (0.0, None))])
 def test_no_cost_is_below_nothing(truth, found):
     terms = np.array([(1, 1), (1, 10), (1, 100)])
-    fitted = cost_model.fit(terms, terms @ truth)
+    fitted = nb14.fit(terms, terms @ truth)
     for got, expected in zip(fitted, found, strict=True):
         assert got >= 0
         if expected is not None:
@@ -90,19 +91,19 @@ def test_no_cost_is_below_nothing(truth, found):
 class TestUpdates:
     def test_costs_are_found_again_and_then_predict_the_rest(self):
         updates = made()
-        update = cost_model.fit_update(updates)
+        update = nb14.fit_update(updates)
         assert (update.messages, update.num_bytes) == (UPDATE.messages, UPDATE.num_bytes)
         for part, line in UPDATE.parts.items():
             np.testing.assert_allclose(update.parts[part], line, atol=1e-12)
-        beside = cost_model.beside(updates).median(axis=1)
+        beside = nb14.slowdowns(updates).median(axis=1)
         assert beside.to_dict() == pytest.approx(SLOWDOWN)
-        checked = cost_model.check(updates, update, LINK, beside)
+        checked = nb14.check(updates, update, LINK, beside)
         assert checked["processes"].tolist() == [1, 2, 4]
         np.testing.assert_allclose(checked["error"], 0, atol=1e-9)
         np.testing.assert_allclose(checked["more computing"], 0, atol=1e-9)
 
     def test_what_the_model_lacks_is_its_error(self):
-        checked = cost_model.check(made(waiting=0.1), UPDATE, LINK, SLOWDOWN)
+        checked = nb14.check(made(waiting=0.1), UPDATE, LINK, SLOWDOWN)
         alone, *several = checked.to_dict("records")
         assert alone["error"] == pytest.approx(0)
         for row in several:
@@ -123,14 +124,14 @@ class TestUpdates:
             frame = updates.assign(
                 seconds=updates["seconds"].mask(late, updates["seconds"] * times)
             )
-            checked = cost_model.check(frame, UPDATE, LINK, SLOWDOWN)
-            found = cost_model.misses(frame, checked)
+            checked = nb14.check(frame, UPDATE, LINK, SLOWDOWN)
+            found = nb14.misses(frame, checked)
             assert list(found) == [1, 2, 4]
             assert found[2].middle == pytest.approx(middle)
             assert found[4].middle == pytest.approx(1)
         slow = late & (updates["repeat"] == 1)
         frame = updates.assign(seconds=updates["seconds"].mask(slow, updates["seconds"] * 2))
-        found = cost_model.misses(frame, cost_model.check(updates, UPDATE, LINK, SLOWDOWN))
+        found = nb14.misses(frame, nb14.check(updates, UPDATE, LINK, SLOWDOWN))
         assert found[2].low == pytest.approx(0.5)
 
 
@@ -138,13 +139,13 @@ class TestNodes:
     NODES = (1, 2, 64, 4096)
 
     def test_a_free_exchange_scales_weakly_for_ever(self):
-        frame = cost_model.scale(UPDATE, Link(0.0, float("inf")), self.NODES, 2048, speed=10)
+        frame = nb14.scale(UPDATE, Link(0.0, float("inf")), self.NODES, 2048, speed=10)
         np.testing.assert_allclose(frame["efficiency"], 1)
         np.testing.assert_allclose(frame["seconds"], UPDATE.compute(2048) / 10)
 
     def test_strong_scaling_ends_where_only_what_is_fixed_is_left(self):
         positions = 2**20 / np.array(self.NODES)
-        frame = cost_model.scale(UPDATE, LINK, self.NODES, positions).set_index("nodes")
+        frame = nb14.scale(UPDATE, LINK, self.NODES, positions).set_index("nodes")
         assert frame["efficiency"][1] == 1
         assert frame["efficiency"].is_monotonic_decreasing
         most = frame.loc[4096]
@@ -154,26 +155,26 @@ class TestNodes:
 
 
 def test_a_position_is_what_a_learner_learns_from():
-    sizes = cost_model.position_bytes()
+    sizes = nb14.position_bytes()
     assert (sizes["observation"], sizes["mask"]) == (72, 584)
     assert sum(sizes.values()) == 72 + 584 + 4 + 1 + 8 + 4 + 4
 
 
 def test_a_saving_is_the_share_that_stepping_had():
-    assert cost_model.saving(1.0, 0.0, 3.0) == 0.25
-    assert cost_model.inferring_at(0.25, 1.0, 0.0) == 3
-    assert cost_model.inferring_at(0.5, 1.0, 0.0) == 1
-    inferring = cost_model.inferring_at(0.3, 2.0, 0.5)
-    assert cost_model.saving(2.0, 0.5, inferring) == pytest.approx(0.3)
-    assert cost_model.inferring_at(0.5, 2.0, 1.5) < 0  # at most a quarter can be saved
+    assert nb14.saving(1.0, 0.0, 3.0) == 0.25
+    assert nb14.inferring_at(0.25, 1.0, 0.0) == 3
+    assert nb14.inferring_at(0.5, 1.0, 0.0) == 1
+    inferring = nb14.inferring_at(0.3, 2.0, 0.5)
+    assert nb14.saving(2.0, 0.5, inferring) == pytest.approx(0.3)
+    assert nb14.inferring_at(0.5, 2.0, 1.5) < 0  # at most a quarter can be saved
 
 
 @pytest.mark.system
 def test_learners_are_timed_alone_and_together():
-    updates, messages = rank_costs.measure(2, num_envs=4, **TINY)
+    updates, messages = nb14_ranks.measure(2, num_envs=4, **TINY)
     groups = updates.groupby(["processes", "num_envs", "exchange", "part"])["seconds"]
     parts = groups.agg(["size", "min"])
-    assert len(parts) == 5 * len(rank_costs.PARTS)
+    assert len(parts) == 5 * len(nb14_ranks.PARTS)
     assert (parts["size"] == 2).all()
     assert (parts["min"] >= 0).all()
     least = parts["min"].unstack("part")
@@ -183,7 +184,7 @@ def test_learners_are_timed_alone_and_together():
     assert (apart["all-reduce"] == 0).all()
     assert (apart.loc[1, "wait"] == 0).all()
     assert (apart.loc[2, "wait"] > 0).all()
-    assert (cost_model.beside(updates).loc[1] == 1).all()
+    assert (nb14.slowdowns(updates).loc[1] == 1).all()
     assert set(updates["positions"]) == {4 * 32, 8 * 32}
     # A message for each step of the optimizer, of four bytes for each of the network's weights.
     several = updates[updates["exchange"] == "in turn"]
@@ -193,13 +194,13 @@ def test_learners_are_timed_alone_and_together():
     assert messages["processes"].unique().tolist() == [2]
     assert messages["bytes"].tolist() == [8, 4096] * 2
     assert (messages["seconds"] > 0).all()
-    update, link = cost_model.fit_update(updates), cost_model.fit_link(messages)
-    slowdown = cost_model.beside(updates).median(axis=1)
-    assert (cost_model.check(updates, update, link, slowdown)["predicted"] > 0).all()
+    update, link = nb14.fit_update(updates), nb14.fit_link(messages)
+    slowdown = nb14.slowdowns(updates).median(axis=1)
+    assert (nb14.check(updates, update, link, slowdown)["predicted"] > 0).all()
 
 
 @pytest.mark.system
 def test_a_process_that_raises_is_named(capsys):
     with pytest.raises(WorkerDiedError, match=r"worker \d died"):
-        rank_costs.measure(2, num_envs=0, **TINY)
+        nb14_ranks.measure(2, num_envs=0, **TINY)
     assert "num_envs=0" in capsys.readouterr().err

@@ -7,8 +7,8 @@ import pytest
 
 from rungs._src.chess.actions import from_uci
 from rungs._src.chess.reason import Reason
+from rungs_course.peers import agreement
 from rungs_course.peers.ours import OurChess
-from rungs_course.studies import agreement
 
 
 def test_we_agree_in_all_ways_a_game_ends():

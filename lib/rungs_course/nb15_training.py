@@ -1,8 +1,11 @@
-"""An estimate of training confronted with training: notebook 07's column with 15's measurement."""
+"""Notebook 15, training: its estimate beside its measurement, and the learning curves."""
 
+import ipywidgets
 import pandas as pd
+from IPython.display import display
 
 from rungs._src.train.ppo import PARTS
+from rungs_course import plots
 
 
 def confront(
@@ -12,11 +15,6 @@ def confront(
 
     The estimate is (rest + slow) / (rest + fast). It is taken once as 07 made it and once with the
     rest of an update as it was in training: that tells two reasons for a difference apart.
-
-    Args:
-        ladder: 07's, with its provenance, as `rungs_course.measure.results.load` returns it.
-        metrics: 15's, of `rungs_course.studies.curves.train_on`.
-        slow, fast: rungs that both have.
 
     Returns:
         A row each for "07, estimated", "07's generation, 15's rest" and "15, measured": `what`,
@@ -41,3 +39,34 @@ def confront(
     table["gain"] = (table["rest"] + table["slow"]) / (table["rest"] + table["fast"])
     table.loc[2, "gain"] = totals[slow] / totals[fast]
     return table
+
+
+def draw_learning(evaluations: pd.DataFrame, over: str):
+    """Draws the score against the random opponent as it grows, with 95 % intervals."""
+    figure, axes = plots.axes(height=4.4)
+    groups = plots.lines(evaluations.groupby("rung", sort=False))
+    if over == "steps":
+        once = evaluations.sort_values("steps").drop_duplicates("steps")
+        plots.band_line(axes, once, over, "score", "all rungs", {"color": plots.GREY})
+        for rung, rows, look in groups:
+            last = rows.iloc[-1]
+            axes.plot(last["steps"], last["score"], label=f"{rung} stopped", ls="none", **look)
+    else:
+        for rung, rows, look in groups:
+            plots.band_line(axes, rows, over, "score", rung, look)
+    axes.axhline(0.5, color=plots.BLACK, linestyle=":", linewidth=1)
+    axes.set_ylim(0.4, 1.0)
+    axes.set_ylabel("score per game against random play")
+    plots.training_below(figure, axes, over)
+    axes.set_title({"steps": "Over steps: one curve", "seconds": "Over time: the rungs"}[over])
+    return figure
+
+
+def explore_learning(evaluations: pd.DataFrame):
+    """Shows the learning curves over steps or over time."""
+
+    def show(over):
+        display(plots.image(draw_learning(evaluations, over)))
+
+    over = ipywidgets.ToggleButtons(options=["steps", "seconds"], description="over")
+    return ipywidgets.interactive(show, over=over)

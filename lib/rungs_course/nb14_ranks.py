@@ -51,15 +51,6 @@ def measure(
     Gloo carries the messages over loopback. Each process has a thread of PyTorch and one of C++;
     those whose turn it isn't are blocked. Updates are those of `PpoSettings`' defaults.
 
-    Args:
-        processes: the most that learn together, at least 2.
-        num_envs: boards of each of them.
-        alone: other numbers of boards, which one process learns from by itself.
-        sizes: of messages, in bytes, multiples of 4.
-        repeats: how often everything is timed.
-        warmup: how often everything is done first, untimed.
-        seed: of weights, games and actions.
-
     Returns:
         Updates: a row per number of processes, of boards, exchange, repeat and part: `processes`,
         `num_envs` and `positions` (of each process), `messages` and `bytes` (of gradients, in all
@@ -81,7 +72,7 @@ def measure(
     settings |= {"repeats": repeats, "warmup": warmup, "seed": seed}
     with tempfile.TemporaryDirectory() as folder:
         torchrun = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
-        program = ["-m", "rungs_course.studies.rank_costs", folder, json.dumps(settings)]
+        program = ["-m", "rungs_course.nb14_ranks", folder, json.dumps(settings)]
         done = subprocess.run(
             [*torchrun, "--nproc-per-node", str(processes), *program],
             env=os.environ | _ENVIRONMENT,
@@ -99,14 +90,7 @@ def measure(
 
 
 class _Team(Ranks):
-    """The first `size` processes, learning together.
-
-    Args:
-        size: how many.
-        group: their process group.
-        own: a group of this process alone.
-        exchange: of `EXCHANGES`.
-    """
+    """The first `size` processes, learning together."""
 
     def __init__(self, size: int, group, own, exchange: str):
         super().__init__()

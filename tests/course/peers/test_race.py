@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from rungs.errors import WorkerDiedError
+from rungs_course.peers import race as peer_race
 from rungs_course.peers.cartpole import GymnasiumCartPole
 from rungs_course.peers.ours import OurChess
 from rungs_course.peers.peer import Peer
-from rungs_course.studies import peer_race
-from rungs_course.studies.peer_race import Entry
+from rungs_course.peers.race import Entry
 
 HOW = {"steps": 4, "repeats": 3, "warmup": 1, "seed": 0}
 

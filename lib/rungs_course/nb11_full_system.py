@@ -1,0 +1,575 @@
+"""Notebook 11, the full system: environment and learner together, and which part limits them."""
+
+import functools
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import ipywidgets
+import matplotlib.ticker
+import numpy as np
+import pandas as pd
+import seaborn
+import torch
+from IPython.display import display
+
+import rungs
+from rungs._src.chess.boards.cpp import CppBoards
+from rungs._src.chess.buffers import POSITION, Buffers
+from rungs._src.chess.policy import random_actions
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.train.learners import rung as learner_rung
+from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.policy import NetworkPolicy
+from rungs._src.train.ppo import PARTS, Learner
+from rungs._src.train.settings import PpoSettings
+from rungs_course import peers, plots, widgets
+from rungs_course.machine.topology import caches
+from rungs_course.measure.cost import ONE_STEP
+from rungs_course.measure.noise import Factor, factor, factor_apart
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.turns import timed_rounds
+
+GAMES = {"opponent": "random", "mask": "bits", "max_plies": 200}
+
+
+class NullEnv(ChessVectorEnv):
+    """An environment that costs nothing: however it is stepped, it stays where it is.
+
+    Its outputs have the shapes and dtypes of a real one's, and hold what that gives `in_play`, or
+    what `stay_at` was given. The first step that writes to some memory copies them there; later
+    ones find them there.
+    """
+
+    def __init__(self, num_envs: int, **settings):
+        super().__init__(num_envs, CppBoards, **settings)
+
+    def reset(self, *, seed: int | None = None, options: dict | None = None):
+        """See `ChessVectorEnv.reset`."""
+        _, info = in_play(super(), seed)  # type: ignore[arg-type]  # as the env that it is
+        for flag in ("reward", "terminated", "truncated", "ended", "reason"):
+            getattr(self.boards.buffers, flag).fill(0)
+        self._written: dict[int, Buffers] = {}
+        return self.boards.buffers.observation, info
+
+    def stay_at(self, env: ChessVectorEnv):
+        """Takes over the positions of a real one as it stands; returns as `reset` does."""
+        for name in POSITION:
+            getattr(self.boards.buffers, name)[:] = getattr(env.boards.buffers, name)
+        for out in self._written.values():
+            out.restore(vars(self.boards.buffers))
+        return self.boards.buffers.observation, self._info()
+
+    def step(self, actions, out: Buffers | None = None):
+        """Does nothing; see `ChessVectorEnv.step`."""
+        out = out or self.boards.buffers
+        if id(out) not in self._written:
+            out.restore(vars(self.boards.buffers))
+            self._written[id(out)] = out
+        info = {"action_mask": out.mask}
+        return out.observation, out.reward, out.terminated, out.truncated, info
+
+
+def in_play(env: ChessVectorEnv, seed: int | None):
+    """Resets an environment and plays some steps at random; returns observation and info then."""
+    observation, info = env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(12):
+        observation, *_, info = env.step(random_actions(info["action_mask"], rng))
+    return observation, info
+
+
+def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
+    """Makes an environment to learn from: a rung, a peer, or "null", which costs nothing."""
+    if name == "null":
+        return NullEnv(num_envs, **GAMES | settings)
+    return peers.make(name, num_envs, **GAMES | settings)
+
+
+def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
+    """Times updates of several learners, which take turns.
+
+    What a network takes depends on how many actions are legal. So before each update of one with a
+    `NullEnv`, untimed, that goes to where the first real one has come to.
+
+    Returns:
+        A row per learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns
+        from), `part` (of `rungs_course.measure.cost.PARTS`), `seconds`.
+    """
+    first = next(each for each in learners.values() if not isinstance(each.env, NullEnv))
+
+    def learn(each: Learner) -> dict[str, float]:
+        if isinstance(each.env, NullEnv):
+            each.begin(*each.env.stay_at(first.env))
+        return each.learn()
+
+    racers = {name: functools.partial(learn, each) for name, each in learners.items()}
+    rows = []
+    for name, repeat, times in timed_rounds(racers, repeats=repeats, warmup=warmup):
+        positions = learners[name].env.num_envs * learners[name].settings.num_steps
+        rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
+
+
+def race_updates(
+    max_boards: dict[str, int],
+    shapes: Iterable[tuple[int, int]],
+    *,
+    seed: int,
+    repeats: int,
+    warmup: int,
+    device: str = "cpu",
+    learner: str = "torch",
+) -> pd.DataFrame:
+    """Times updates that go once through what was played on some boards for some steps.
+
+    `max_boards` is the largest number of boards by name as of `make`, `shapes` are (boards, steps).
+    Returns as `race_learners`, with `num_envs` and `length` beside.
+    """
+    frames = []
+    for num_envs, length in shapes:
+        settings = PpoSettings(num_steps=length, update_epochs=1, num_minibatches=1)
+        how: dict[str, Any] = {"settings": settings, "device": device, "learner": learner}
+        learners = {
+            name: make_learner(name, num_envs, seed, **how)
+            for name in max_boards
+            if num_envs <= max_boards[name]
+        }
+        frame = race_learners(learners, repeats=repeats, warmup=warmup)
+        frames.append(frame.assign(num_envs=num_envs, length=length))
+        for each in learners.values():
+            each.env.close()
+    return pd.concat(frames, ignore_index=True)
+
+
+def against_null(updates: pd.DataFrame) -> pd.DataFrame:
+    """Says how near training comes to what it would be with an environment that costs nothing.
+
+    Returns:
+        A row per number of boards and other racer: `num_envs`, `racer`, `of_null` (the updates per
+        second of it over those of "null", repeat by repeat, their median) and its quartiles `low`
+        and `high`, and `generate`, the share of generating in an update's time.
+    """
+    wide = updates.pivot_table(
+        index=["num_envs", "repeat"], columns="racer", values="seconds", aggfunc="sum"
+    )
+    share = (1 / wide.drop(columns="null")).mul(wide["null"], axis=0)
+    groups = share.melt(ignore_index=False, value_name="of_null").dropna().reset_index()
+    result = quartiles(groups.groupby(["num_envs", "racer"])["of_null"], "of_null")
+    medians = updates.groupby(["num_envs", "racer", "part"])["seconds"].median().unstack()
+    result["generate"] = medians["generate"] / medians.sum(axis=1)
+    return result.reset_index()
+
+
+def make_learner(
+    name: str,
+    num_envs: int,
+    seed: int,
+    *,
+    rung: dict[str, Any] | None = None,
+    learner: str = "torch",
+    **how,
+) -> Learner:
+    """Makes a learner in the middle of games: all systems begin with the same positions."""
+    env = make(name, num_envs, **(rung or {}), mask=learner_rung(learner).mask)
+    made = Learner(env, seed=seed, learner=learner, **how)
+    made.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
+    return made
+
+
+def race_cases(
+    cases: dict[str, tuple[str, dict[str, Any]]],
+    num_envs: int,
+    *,
+    seed: int,
+    repeats: int,
+    warmup: int,
+    device: str = "cpu",
+) -> pd.DataFrame:
+    """Times updates from one step of all boards, by case: an environment's name as of `make`, and
+    what else `make_learner` takes. Returns as `race_learners`.
+    """
+    how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
+    learners = {
+        case: make_learner(name, num_envs, seed, **how, **more)
+        for case, (name, more) in cases.items()
+    }
+    return race_learners(learners, repeats=repeats, warmup=warmup)
+
+
+def by_model(widths: Iterable[int], board_counts: Iterable[int], **timing) -> pd.DataFrame:
+    """Times updates of networks of several widths, from several numbers of boards.
+
+    Returns:
+        As `race_learners`, with `width` and `num_envs` beside.
+    """
+    frames = []
+    for num_envs in board_counts:
+        cases = {
+            f"width {width}": ("openmp", {"network": network(width, timing["seed"])})
+            for width in widths
+        }
+        frames.append(race_cases(cases, num_envs, **timing).assign(num_envs=num_envs))
+    updates = pd.concat(frames, ignore_index=True)
+    return updates.assign(width=updates["racer"].str.removeprefix("width ").astype(int))
+
+
+def network(width: int, seed: int) -> PolicyValueNetwork:
+    torch.manual_seed(seed)
+    return PolicyValueNetwork(width=width, keys=width // 2)
+
+
+def step_after(
+    names: Iterable[str], num_envs: int, *, seed: int, steps: int, repeats: int
+) -> pd.DataFrame:
+    """Times single steps, each after nothing, after a pause, or after other memory was written.
+
+    A pause lets threads that wait for work fall asleep; other memory, twice as much as the largest
+    cache holds, takes all caches.
+
+    Returns:
+        A row per rung, what came before, and repeat: `rung`, `after` ("nothing", "a pause" or
+        "other memory"), `repeat`, `seconds` of a step, the median.
+    """
+    largest = max((cache.bytes for cache in caches()), default=2**25)  # a guess if unknown
+    other = np.ones(2 * largest // 8)
+
+    def write() -> None:
+        np.add(other, 1, out=other)
+
+    start = time.perf_counter()
+    write()
+    pause = time.perf_counter() - start  # as long as writing takes
+    before = {
+        "nothing": lambda: None,
+        "a pause": functools.partial(time.sleep, pause),
+        "other memory": write,
+    }
+    envs = {name: make(name, num_envs) for name in names}
+    for env in envs.values():
+        in_play(env, seed)
+    racers = {
+        (name, after): functools.partial(_steps, env, act, steps, seed)
+        for name, env in envs.items()
+        for after, act in before.items()
+    }
+    rows = [
+        (*name, repeat, seconds)
+        for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=1)
+    ]
+    for env in envs.values():
+        env.close()
+    return pd.DataFrame(rows, columns=["rung", "after", "repeat", "seconds"])
+
+
+def longer(steps: pd.DataFrame, updates: pd.DataFrame) -> dict[str, dict[str, Factor]]:
+    """Returns how many times as long a step takes as one that comes after another step.
+
+    By rung: after "a pause" and "other memory", which took turns with "nothing", and "in an update"
+    (of `race_updates`, of the same boards, stepped once), which did not.
+    """
+    generating = updates[updates["part"] == "generate"].groupby("racer")["seconds"]
+    found = {}
+    for rung, rows in steps.groupby("rung", sort=False):
+        seconds = rows.pivot(index="repeat", columns="after", values="seconds")
+        alone = seconds.pop("nothing")
+        found[rung] = {after: factor(each / alone) for after, each in seconds.items()}
+        found[rung]["in an update"] = factor_apart(generating.get_group(rung), alone)
+    return found
+
+
+def _steps(env: ChessVectorEnv, before, steps: int, seed: int) -> float:
+    """Plays at random; returns the median seconds of a step."""
+    rng, seconds = np.random.default_rng(seed), []
+    mask = env.boards.buffers.mask
+    for _ in range(steps):
+        actions = random_actions(mask, rng)
+        before()
+        start = time.perf_counter()
+        env.step(actions)
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds))
+
+
+_CAUSES = {"halving": "smaller batches", "at_once": "at once", "both": "both together"}
+WAYS = ("all in turns", "halves in turns", "halves at once")
+
+
+def race_ways(
+    board_counts: Iterable[int],
+    network_threads: int,
+    *,
+    seed: int,
+    steps: int,
+    repeats: int,
+    warmup: int,
+) -> pd.DataFrame:
+    """Times playing a network's actions; one thread steps, and another asks the network.
+
+    "all in turns" steps all boards and then asks for all actions; "halves at once" asks for one
+    half's actions while the other half is stepped. "halves in turns" is between the two: it differs
+    from the first in the size of the network's batches alone, from the last in nothing but that
+    nothing happens at once.
+
+    Returns:
+        A row per way and repeat: `racer` (of `WAYS`), `network_threads`, `num_envs`, `repeat`,
+        `seconds` per step of all boards, and `waiting`, those in which the network had no boards.
+    """
+    torch.manual_seed(seed)
+    network, rows = PolicyValueNetwork(), []
+    before = torch.get_num_threads()
+    torch.set_num_threads(network_threads)
+    try:
+        for num_envs in board_counts:
+            ways = _ways(num_envs)
+            for way in ways.values():
+                way.reset(seed=seed)
+            racers = {
+                name: functools.partial(
+                    _play,
+                    way,
+                    NetworkPolicy(network, seed=seed),
+                    steps if name == WAYS[0] else 2 * steps,
+                )
+                for name, way in ways.items()
+            }
+            rows += [
+                (name, network_threads, num_envs, repeat, *(each / steps for each in seconds))
+                for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+            ]
+            for way in ways.values():
+                way.close()
+    finally:
+        torch.set_num_threads(before)
+    columns = ["racer", "network_threads", "num_envs", "repeat", "seconds", "waiting"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def overlap_gains(times: pd.DataFrame) -> pd.DataFrame:
+    """Takes the gain of halves at once apart, repeat by repeat.
+
+    Returns:
+        A row per `network_threads`, `num_envs` and `repeat`: what `halving` the network's batches
+        gains, what working `at_once` does, the product `both`, and `bound`, what hiding the shorter
+        of stepping and inferring behind the longer could do for halves in turns.
+    """
+    index = ["network_threads", "num_envs", "repeat"]
+    wide = times.pivot(index=index, columns="racer", values=["seconds", "waiting"])
+    whole, turns, once = (wide["seconds"][way] for way in WAYS)
+    stepping = wide["waiting"][WAYS[1]]
+    longer = np.maximum(stepping, turns - stepping)
+    ratios = {"halving": whole / turns, "at_once": turns / once, "both": whole / once}
+    return pd.DataFrame(ratios | {"bound": turns / longer}).reset_index()
+
+
+def _ways(num_envs: int) -> dict[str, Any]:
+    """Makes what plays, by way; each has the same games."""
+    make = functools.partial(rungs.make, "chess", "threads", threads=1, **GAMES)
+    half = num_envs // 2
+    halves = rungs.make_async("chess", num_envs, threads=1, **GAMES)
+    turns = _InTurns([make(half), make(half, first_board=half)])
+    return dict(zip(WAYS, (_InTurns([make(num_envs)]), turns, halves), strict=True))
+
+
+def _play(way, policy: NetworkPolicy, turns: int) -> tuple[float, float]:
+    """Plays the policy's actions; returns the seconds, and those spent waiting for boards."""
+    start = time.perf_counter()
+    inferring = 0.0
+    for _ in range(turns):
+        observation, *_, info = way.recv()
+        asked = time.perf_counter()
+        actions = policy(observation, info["action_mask"])
+        inferring += time.perf_counter() - asked
+        way.send(actions)
+    way.wait()
+    seconds = time.perf_counter() - start
+    return seconds, seconds - inferring
+
+
+class _InTurns:
+    """`recv`, `send` and `wait` of environments that take turns, each stepped while one waits."""
+
+    def __init__(self, envs: Sequence[ChessVectorEnv]):
+        self._envs = list(envs)
+
+    def reset(self, seed: int) -> None:
+        self._outcomes: list[tuple] = [env.reset(seed=seed) for env in self._envs]
+        self._turn = 0
+
+    def recv(self):
+        return self._outcomes[self._turn]
+
+    def send(self, actions: np.ndarray) -> None:
+        self._outcomes[self._turn] = self._envs[self._turn].step(actions)
+        self._turn = (self._turn + 1) % len(self._envs)
+
+    def wait(self) -> None:
+        """Has nothing to wait for."""
+
+    def close(self) -> None:
+        for env in self._envs:
+            env.close()
+
+
+def draw_throughput(updates: pd.DataFrame):
+    """Draws updates per second over the number of boards, and those with a free environment."""
+    figure, axes = plots.axes(height=4.4)
+    total = updates.groupby(["racer", "num_envs", "repeat"], sort=False)["seconds"].sum()
+    rates = (1 / total).rename("rate").reset_index()
+    null = rates[rates["racer"] == "null"].groupby("num_envs")["rate"].median()
+    label = "an environment that costs nothing"
+    axes.plot(null.index, null, color=plots.BLACK, linestyle="--", label=label, zorder=3)
+    for racer, rows, look in plots.lines(
+        rates[rates["racer"] != "null"].groupby("racer", sort=False)
+    ):
+        plots.median_line(axes, rows.groupby("num_envs")["rate"], racer, look)
+    axes.set_yscale("log")
+    axes.set_ylabel("updates per second")
+    plots.boards_below(axes)
+    axes.set_title("Training, one update per step of all boards")
+    return figure
+
+
+def draw_overlap(gains: pd.DataFrame):
+    """Draws what two halves in flight gain, by cause, medians and extremes, and the bound."""
+    threads = gains["network_threads"].unique().tolist()
+    figure, panels = plots.axes(
+        width=3.8 * len(threads), height=3.8, ncols=len(threads), sharey=True, squeeze=False
+    )
+    long = gains.rename(columns=_CAUSES).melt(
+        ["network_threads", "num_envs", "bound"], list(_CAUSES.values()), "cause", "gain"
+    )
+    for axes, count in zip(panels[0], threads, strict=True):
+        rows = long[long["network_threads"] == count]
+        colors = (plots.SKY, plots.ORANGE, plots.BLUE)
+        look = {"markers": ["o", "s", "^"], "linestyles": "none", "dodge": 0.5, "linewidth": 1.5}
+        seaborn.pointplot(
+            rows,
+            x="num_envs",
+            y="gain",
+            hue="cause",
+            palette=list(colors),
+            estimator="median",
+            errorbar=("pi", 100),
+            ax=axes,
+            **look,
+        )
+        for x, bound in enumerate(rows.groupby("num_envs")["bound"].median()):
+            label = "bound of working at once" if x == 0 else None
+            axes.hlines(bound, x - 0.45, x + 0.45, color=plots.BLACK, linestyle="--", label=label)
+        axes.axhline(1, color=plots.GREY, zorder=0)
+        axes.set_title(f"the network on {count} thread{'s'[: count > 1]}")
+        axes.set_xlabel("boards")
+        handles, names = axes.get_legend_handles_labels()
+        axes.get_legend().remove()
+    panels[0][0].set_ylabel("times as fast")
+    panels[0][0].set_ylim(0, None)
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def draw_models(updates: pd.DataFrame):
+    """Draws positions learnt from per second over the number of boards, by the network's width."""
+    figure, axes = plots.axes(height=3.8)
+    total = updates.groupby(["width", "num_envs", "repeat", "positions"])["seconds"].sum()
+    rates = total.reset_index()
+    rates["rate"] = rates["positions"] / rates["seconds"]
+    colors = plots.COLORS[: rates["width"].nunique()]
+    look = {"markers": True, "dashes": False, "errorbar": ("pi", 50), "palette": list(colors)}
+    seaborn.lineplot(
+        rates,
+        x="num_envs",
+        y="rate",
+        hue="width",
+        style="width",
+        estimator="median",
+        ax=axes,
+        **look,
+    )
+    axes.set_ylim(0, None)
+    axes.set_ylabel("positions per second")
+    plots.boards_below(axes)
+    axes.get_legend().set_title("units of the network")
+    axes.set_title("Training: smaller models, larger batches")
+    return figure
+
+
+def draw_generation(
+    shares: pd.DataFrame, points: pd.DataFrame, study: tuple[float, float] | None = None
+):
+    """Draws which share of training is generating, over the speed of the learner."""
+    figure, axes = plots.axes(width=8.0, height=4.8)
+    for system, rows, look in plots.lines(shares.groupby("system", sort=False)):
+        line = {"color": look["color"]}
+        axes.plot(rows["speed"], rows["share"], label=f"behind {system}", **line)
+        there = points[points["system"] == system]
+        axes.plot(there["speed"], there["share"], look["marker"], **line, markersize=7)
+    speeds = points.groupby("learner", sort=False)["speed"].first()
+    for learner in dict.fromkeys([speeds.index[0], speeds.idxmax()]):
+        speed = speeds[learner]
+        axes.axvline(speed, color=plots.GREY, linewidth=0.8, linestyle=":", zorder=0)
+        at = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+        # Between the lines, whose points are high or low.
+        axes.annotate(learner, (speed, 0.65), (-3, 0), rotation=90, ha="right", va="top", **at)
+    if study:
+        share, speed = study
+        label = f"the study's, on an A100, behind OpenSpiel: at least {share:.0%}"
+        axes.plot(speed, share, "*", color=plots.BLACK, markersize=14, label=label, zorder=4)
+    axes.axhline(0.5, color=plots.BLACK, linestyle="--", linewidth=0.8, zorder=0)
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1)
+    axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
+    axes.set_xlabel("positions a second that the learner plays and learns from, by itself")
+    axes.set_ylabel("share of training that is generating")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    axes.set_title("How much does a step of the environment matter?")
+    return figure
+
+
+def draw_wins(evaluations: pd.DataFrame, over: str):
+    """Draws the share of games won as it grows: a line per seed, the learners by colour."""
+    figure, axes = plots.axes(height=4.4)
+    shown = evaluations.assign(won=evaluations["wins"] / evaluations["games"])
+    names = shown["learner"].unique().tolist()
+    look = {"hue": "learner", "style": "learner", "palette": plots.COLORS[: len(names)]}
+    seaborn.lineplot(
+        shown, x=over, y="won", units="seed", estimator=None, alpha=0.7, ax=axes, **look
+    )
+    axes.get_legend().remove()
+    axes.axhline(0.9, color=plots.BLACK, linestyle=":", linewidth=1)
+    axes.set_ylim(0, 1)
+    axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
+    axes.set_ylabel("games won against random play")
+    plots.training_below(figure, axes, over)
+    axes.set_title(f"Games won over {over}, each seed")
+    return figure
+
+
+def draw_ladder(table: pd.DataFrame):
+    """Draws how fast the learners are, medians and quartiles, and how much each gains."""
+    figure, axes = plots.axes(height=1.4 + 0.5 * len(table))
+    rates = table["steps_per_second"]
+    spread = [rates - table["low"], table["high"] - rates]
+    look = {"color": plots.BLUE, "error_kw": {"ecolor": plots.BLACK, "capsize": 3}}
+    axes.barh(table["learner"], rates, xerr=spread, **look)
+    for i, row in enumerate(table.itertuples()):
+        share = "" if pd.isna(row.share) else f", {row.share:.1%} of the peak"
+        text = f"{row.steps_per_second:,.0f} steps/s, {plots.ratio(row.gain)}{share}"
+        axes.annotate(text, (row.high, i), (6, 0), textcoords="offset points", va="center")
+    axes.invert_yaxis()
+    axes.set_xlim(0, 2.3 * table["high"].max())  # what is written beside the bars, too
+    axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter())
+    axes.set_xlabel("steps a second, end to end")
+    axes.set_title("The ladder of learners")
+    return figure
+
+
+def explore_updates(updates: pd.DataFrame):
+    """Shows what an update's time is made of, for a number of boards of the reader's choice."""
+
+    def show(num_envs):
+        chosen = updates[updates["num_envs"] == num_envs]
+        figure = plots.parts(chosen, "racer", f"One update from {num_envs:,} boards")
+        display(plots.image(figure))
+
+    return ipywidgets.interactive(show, num_envs=widgets.counts_of(updates))

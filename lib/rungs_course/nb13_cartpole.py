@@ -1,0 +1,398 @@
+"""Notebook 13, CartPole: what a step takes, and of what."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import matplotlib.patches
+import matplotlib.pyplot as plt
+import matplotlib.ticker
+import numpy as np
+import pandas as pd
+import seaborn
+
+import rungs
+from rungs_course import nb12_peers as nb12
+from rungs_course import plots
+from rungs_course.measure.noise import factor_apart
+from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.verify import verify_games
+from rungs_course.nb14_cost_model import Line, fit
+from rungs_course.peers import race as peer_race
+from rungs_course.peers.cartpole import OurCartPole
+from rungs_course.peers.race import Entry
+
+_MIN_STEPS, _MAX_STEPS = 8, 2000  # per repeat
+_MIN_COUNTS = 3  # numbers of environments that a line is fitted to
+
+
+def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) -> None:
+    """Plays the same actions on several rungs, and compares all that they return, bit for bit.
+
+    Raises:
+        MismatchError: one differs from the first; the message names it, the step and the output.
+    """
+    envs = {name: rungs.make("cartpole", num_envs=num_envs, **how) for name, how in racers.items()}
+    verify_games(envs, seed=seed, steps=steps)
+    for env in envs.values():
+        env.close()
+
+
+def step_times(
+    entries: dict[str, Entry], counts: Iterable[int], *, budget: int, **timing
+) -> pd.DataFrame:
+    """Times steps over the number of environments.
+
+    Returns:
+        As `rungs_course.peers.race.race`, and `call`, seconds per step of all environments.
+    """
+
+    def steps(count: int) -> int:
+        return min(max(budget // count, _MIN_STEPS), _MAX_STEPS)
+
+    times = peer_race.race(entries, list(counts), steps=steps, **timing)
+    return times.assign(call=times["seconds"] / times["plies"] * times["num_envs"])
+
+
+def turning_points(times: pd.DataFrame) -> pd.DataFrame:
+    """Finds from how many environments on the time of a step is theirs, and not a call's own.
+
+    A line is fitted to the time of a step over the number of environments, a + b N, with relative
+    errors; where both parts are equal, at N = a / b, is the turning point.
+
+    Returns:
+        A row per racer: `racer`, `fixed` (a, seconds), `each` (b, seconds), `turning` (N; the
+        medians of fits to single repeats), and its quartiles `low` and `high`. A part that is 0
+        has no turning point: NaN.
+    """
+    rows = []
+    for racer, group in times.groupby("racer", sort=False):
+        if group["num_envs"].nunique() < _MIN_COUNTS:
+            continue
+        lines = [_line(repeat) for _, repeat in group.groupby("repeat")]
+        fixed, each = np.array(lines).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turning = np.where((fixed > 0) & (each > 0), fixed / each, np.nan)
+        spread = quartiles(pd.Series(turning))
+        rows.append((racer, np.median(fixed), np.median(each), *spread))
+    columns = ["racer", "fixed", "each", "low", "turning", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _line(rows: pd.DataFrame) -> Line:
+    counts = rows["num_envs"].to_numpy()
+    return Line(*fit(np.stack([np.ones(len(counts)), counts], axis=1), rows["call"]))
+
+
+def with_work(
+    how: dict[str, dict],
+    workloads: Iterable[int],
+    counts: Iterable[int],
+    *,
+    budget: int,
+    **settings,
+) -> pd.DataFrame:
+    """Times steps that are taken in several steps of Euler's method.
+
+    Returns:
+        As `step_times`, and `workload`.
+    """
+    frames = []
+    for workload in workloads:
+        entries = {
+            name: Entry(OurCartPole, each | {"workload": workload}) for name, each in how.items()
+        }
+        times = step_times(entries, counts, budget=budget // workload, **settings)
+        frames.append(times.assign(workload=workload))
+    return pd.concat(frames, ignore_index=True)
+
+
+def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.DataFrame:
+    """Compares where poles have come to with where finer steps of Euler's method bring them.
+
+    Returns:
+        A row per workload: `workload`, and `error`, the median distance in radians from what a
+        hundred times the finest gives.
+    """
+    workloads, num_envs = list(workloads), 64
+
+    def angles(workload: int) -> np.ndarray:
+        env = rungs.make("cartpole", "cpp", num_envs, workload=workload)
+        env.reset(seed=seed)
+        for step in range(steps):
+            env.step(np.full(num_envs, step % 2))
+        env.close()
+        return env.carts.dump()["state"][2]
+
+    truth = angles(100 * max(workloads))
+    errors = [np.median(np.abs(angles(workload) - truth)) for workload in workloads]
+    return pd.DataFrame({"workload": workloads, "error": errors})
+
+
+def growth(work: pd.DataFrame) -> pd.DataFrame:
+    """Says how the time of a step grows with its work.
+
+    Returns:
+        A row per racer, number of environments and repeat: `racer`, `num_envs`, `repeat`, and
+        `exponent`: the time is as the work to this power, between the least and the most of it. 1
+        is linear, less is sublinear.
+    """
+    calls = work.pivot_table(
+        index=["racer", "num_envs", "repeat"], columns="workload", values="call", sort=False
+    )
+    least, most = calls.columns.min(), calls.columns.max()
+    exponent = np.log(calls[most] / calls[least]) / np.log(most / least)
+    return exponent.rename("exponent").reset_index()
+
+
+def operations(num_envs: int, **settings) -> Counter[str]:
+    """Counts the tensor operations of a step of the rung "torch", by name."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Count(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            counted[function.overloadpacket.__name__] += 1
+            return function(*args, **(kwargs or {}))
+
+    counted: Counter[str] = Counter()
+    env = rungs.make("cartpole", "torch", num_envs, **settings)
+    env.reset(seed=0)
+    actions = np.zeros(num_envs, np.int64)
+    with Count():
+        env.step(actions)
+    env.close()
+    return counted
+
+
+def fusing(
+    how: dict[str, dict],
+    bandwidth: dict[str, float],
+    *,
+    num_envs: int,
+    at_once: int,
+    steps: int,
+    **timing,
+) -> pd.DataFrame:
+    """Times steps one by one, and many in a call, with random actions that the rung draws itself.
+
+    Returns:
+        A row per name: `racer`, `alone` and `fused`, steps per second of all environments, medians;
+        their quartiles `alone_low`, `alone_high`, `fused_low`, `fused_high`; `bytes` of
+        `step_bytes`; `bound`, steps per second whose bytes memory can move; `of_bound`, the share
+        that `alone` reaches; and `gain`, fused / alone, which took no turns, with `gain_low`,
+        `gain_high` and `repeats`, as of `rungs_course.measure.noise.Factor`.
+    """
+    rates = {}
+    for kind, extra, calls in (("alone", {}, steps), ("fused", {"at_once": at_once}, 2)):
+        entries = {name: Entry(OurCartPole, each | extra) for name, each in how.items()}
+        times = peer_race.race(entries, [num_envs], steps=calls, **timing)
+        rates[kind] = (times["plies"] / times["seconds"]).groupby(times["racer"])
+    rows = []
+    for name, each in how.items():
+        row: dict[str, Any] = {"racer": name}
+        for kind, groups in rates.items():
+            spread = quartiles(groups.get_group(name), kind)
+            row |= {kind: spread[kind]}
+            row |= {f"{kind}_{end}": spread[end] for end in ("low", "high")}
+        dtype = each.get("dtype", "float64")
+        row["bytes"] = sum(step_bytes(dtype).values())
+        row["bound"] = bandwidth[name] / row["bytes"]
+        row["of_bound"] = row["alone"] / row["bound"]
+        gain = factor_apart(*(rates[kind].get_group(name) for kind in ("fused", "alone")))
+        row |= {"gain": gain.middle, "gain_low": gain.low, "gain_high": gain.high}
+        row["repeats"] = gain.repeats
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def step_bytes(dtype: str = "float64") -> dict[str, int]:
+    """Returns what a step has to move of one environment: bytes by name, read or written.
+
+    No rung can do with less, where nothing stays in a cache until the next step.
+    """
+    number = np.dtype(dtype).itemsize
+    return {
+        "action, read": 8,
+        "state, read": 4 * number,
+        "state, written": 4 * number,
+        "steps, read": 4,
+        "steps, written": 4,
+        "observation, written": 16,
+        "reward, written": 4,
+        "terminated, truncated, ended, written": 3,
+    }
+
+
+def draw_step_times(times: pd.DataFrame, turning: pd.DataFrame):
+    """Draws the time of a step over the number of environments; a tick marks each turning point."""
+    figure = nb12.draw_step_times(times, "environments")
+    (axes,) = figure.axes
+    for row in turning.dropna().itertuples():
+        line = next(line for line in axes.lines if line.get_label() == row.racer)
+        look = {"markeredgecolor": line.get_color(), "markeredgewidth": 2.5}
+        axes.plot(row.turning, 2 * row.fixed, marker="|", markersize=18, zorder=4, **look)
+    axes.set_title("Time per step; ticks: where the environments take as long as the call")
+    return figure
+
+
+def draw_workloads(times: pd.DataFrame):
+    """Draws the time of a step over its work, a panel for each rung (study's figures 5 and 6)."""
+    rows = times.sort_values("num_envs", kind="stable")
+    rows = rows.assign(environments=rows["num_envs"].map("{:,}".format))
+    count = rows["environments"].nunique()
+    with plots.theme():
+        grid = seaborn.relplot(
+            rows,
+            x="workload",
+            y="call",
+            hue="environments",
+            style="environments",
+            col="racer",
+            col_order=times["racer"].unique(),
+            kind="line",
+            palette=plots.COLORS[:count],
+            markers=plots.MARKERS[:count],
+            dashes=False,
+            height=3.8,
+            aspect=0.9,
+            **plots.MEDIANS,
+        )
+    grid.set(xscale="log", yscale="log").set_titles("{col_name}")
+    grid.set_axis_labels("substeps of a step", "seconds per step of all")
+    plt.close(grid.figure)
+    return grid.figure
+
+
+def draw_growth(exponents: pd.DataFrame):
+    """Draws how the time of a step grows with its work: 1 is linearly, less is sublinearly."""
+    table = exponents.pivot_table(
+        index="racer", columns="num_envs", values="exponent", aggfunc="median", sort=False
+    ).sort_index(axis=1)
+    figure, axes = plots.axes(width=3.2 + 1.3 * len(table.columns), height=1.6 + 0.5 * len(table))
+    look = {"annot": True, "fmt": ".2f", "vmin": 0, "vmax": 1, "cmap": "Blues", "linewidths": 2}
+    seaborn.heatmap(table, ax=axes, cbar_kws={"label": "exponent"}, **look)
+    axes.set_xticklabels([f"{count:,}" for count in table.columns])
+    axes.tick_params(axis="y", rotation=0)
+    axes.set(xlabel="environments", ylabel="")
+    axes.set_title("Time of a step ∝ work to this power")
+    return figure
+
+
+def draw_fused(table: pd.DataFrame):
+    """Draws steps per second one by one and many at once, beside what memory allows one by one."""
+    figure, axes = plots.axes(height=1.6 + 0.7 * len(table))
+    at = np.arange(len(table))
+    names = ("a call for each step", "many steps in a call")
+    looks = plots.fills(names, (plots.BLUE, plots.ORANGE))
+    for shift, column, name in zip((-0.2, 0.2), ("alone", "fused"), names, strict=True):
+        axes.barh(at + shift, table[column], height=0.38, label=name, **looks[name])
+        for y, value in zip(at + shift, table[column], strict=True):
+            text = plots.speed(value)
+            label = axes.annotate(
+                text, (value, y), (4, 0), textcoords="offset points", va="center", zorder=5
+            )
+            label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+    for i, bound in enumerate(table["bound"]):
+        label = "bound of memory, a call for each step" if i == 0 else None
+        axes.vlines(bound, i - 0.45, i + 0.45, color=plots.BLACK, linestyle="--", label=label)
+    axes.set_yticks(at, table["racer"])
+    axes.invert_yaxis()
+    axes.margins(x=0.2)
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: plots.speed(x)))
+    axes.set_xlabel("steps per second, of all environments together")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    axes.set_title("Steps one by one, and many in a call")
+    return figure
+
+
+def draw_learning(means: pd.DataFrame, over: str):
+    """Draws rewards of `cartpole_ppo.over_seeds`, with 95 % intervals (the study's figure 7)."""
+    figure, axes = plots.axes(height=4.4)
+    for system, rows, look in plots.lines(means.groupby("system", sort=False)):
+        within = rows.assign(low=rows["low"].clip(lower=0), high=rows["high"].clip(upper=500))
+        plots.band_line(axes, within, over, "reward", system, look)
+    axes.axhline(500, color=plots.BLACK, linestyle=":", linewidth=1)
+    axes.set_ylim(0, 520)
+    axes.set_ylabel("reward of an episode")
+    plots.training_below(figure, axes, over)
+    axes.set_title(f"Learning over {over}")
+    return figure
+
+
+_ENVS = 4  # drawn for all of them
+
+
+def draw_architectures(operations: dict[str, int]):
+    """Draws a process for each environment, tensors of all, and a kernel's thread for each."""
+    figure, axes = plots.axes(11.0, 4.2, ncols=3)
+    _draw_processes(axes[0])
+    _draw_tensors(axes[1], operations)
+    _draw_kernel(axes[2])
+    for each in axes:
+        each.set(xlim=(0, 10), ylim=(0, 10), xticks=[], yticks=[])
+        each.spines[:].set_visible(False)
+    return figure
+
+
+def _draw_processes(axes) -> None:
+    axes.set_title("a process for each environment")
+    _box(axes, 0.2, 3.6, 3.0, 2.8, "agent", plots.SKY)
+    for i in range(_ENVS):
+        y = 7.9 - 2.4 * i
+        axes.add_patch(
+            matplotlib.patches.Rectangle(
+                (6.2, y - 0.45), 3.6, 1.9, fill=False, linestyle="--", edgecolor=plots.BLACK
+            )
+        )
+        _box(axes, 6.6, y, 2.8, 1.0, f"environment {i}", plots.ORANGE)
+        _arrow(axes, (3.3, 5.2), (6.1, y + 0.7))
+        _arrow(axes, (6.1, y + 0.3), (3.3, 4.8))
+    axes.text(2.9, 8.6, "actions there,\nobservations back", ha="center", fontsize=8)
+    axes.text(2.6, 0.6, "a message each way,\nfor every step", ha="center", fontsize=8)
+
+
+def _draw_tensors(axes, operations: dict[str, int]) -> None:
+    axes.set_title("an operation at a time, on all of them")
+    names = sorted(operations, key=lambda name: -operations[name])[:5]
+    for i in range(_ENVS):
+        axes.text(2.3 + 1.9 * i, 9.3, f"{i}", ha="center", fontsize=9)
+    for row, name in enumerate(names):
+        y = 7.8 - 1.55 * row
+        _box(axes, 1.2, y, 7.8, 0.8, f"{name}, {operations[name]} times", plots.ORANGE)
+        for i in range(_ENVS):
+            _arrow(axes, (2.3 + 1.9 * i, y), (2.3 + 1.9 * i, y - 0.7))
+    total = sum(operations.values())
+    axes.text(
+        5.1, 0.1, f"{total} operations a step,\nwith memory in between", ha="center", fontsize=9
+    )
+
+
+def _draw_kernel(axes) -> None:
+    axes.set_title("a kernel, a thread for each")
+    axes.add_patch(
+        matplotlib.patches.Rectangle(
+            (0.8, 1.5), 8.6, 7.6, fill=False, linestyle="--", edgecolor=plots.BLACK
+        )
+    )
+    for i in range(_ENVS):
+        x = 1.3 + 2.05 * i
+        _box(
+            axes, x, 2.2, 1.5, 6.2, f"thread {i}\n\nread\n\nall of\nthe step\n\nwrite", plots.ORANGE
+        )
+        _arrow(axes, (x + 0.75, 9.9), (x + 0.75, 8.5))
+        _arrow(axes, (x + 0.75, 2.1), (x + 0.75, 1.0))
+    axes.text(5.1, 0.1, "one launch,\nwith registers in between", ha="center", fontsize=9)
+
+
+def _box(axes, x: float, y: float, width: float, height: float, text: str, color: str) -> None:
+    axes.add_patch(
+        matplotlib.patches.FancyBboxPatch(
+            (x, y), width, height, boxstyle="round,pad=0.05", facecolor=color, edgecolor="white"
+        )
+    )
+    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=8)
+
+
+def _arrow(axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    look = {"arrowstyle": "->", "color": plots.BLACK, "linewidth": 0.8}
+    axes.annotate("", end, start, arrowprops=look)

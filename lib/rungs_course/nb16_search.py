@@ -1,0 +1,481 @@
+"""Notebook 16, search: its speed, its tree as it grows, and ratings."""
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import chess
+import ipywidgets
+import matplotlib.patches
+import numpy as np
+import pandas as pd
+from IPython.display import display
+
+import rungs
+from rungs._src.chess.actions import move_of
+from rungs._src.chess.reason import Reason
+from rungs._src.search.evaluators import uniform
+from rungs._src.search.result import Result, Tree
+from rungs._src.search.search import Evaluator, Search
+from rungs._src.search.settings import Puct
+from rungs._src.search.trees import Leaves
+from rungs._src.selfplay.analysis import think
+from rungs._src.selfplay.players import NetworkPlayer
+from rungs_course import boards, plots
+from rungs_course.measure.turns import timed_rounds
+from rungs_course.measure.verify import assert_same
+
+# The ladder, by what is new on each rung; settings of `Search`.
+WAYS: dict[str, dict[str, Any]] = {
+    "Python": {"rung": "python", "batches": 1},
+    "C++": {"threads": 1, "batches": 1},
+    "threads": {"batches": 1},
+    "two batches": {"batches": 2},
+}
+
+
+def race(
+    ways: Mapping[str, Mapping[str, Any]],
+    evaluators: Mapping[str, Evaluator],
+    game_counts: Iterable[int],
+    *,
+    seed: int,
+    simulations: int,
+    repeats: int,
+    warmup: int,
+    policy: str = "gumbel",
+) -> pd.DataFrame:
+    """Times the same searches in several ways, in turns, from positions of random games.
+
+    Returns:
+        A row per way, evaluator, number of games and repeat: `racer`, `evaluator`, `games`,
+        `repeat`, `seconds` of a search of all games, and simulations `per_second`.
+
+    Raises:
+        MismatchError: with the null evaluator, one way finds something else than another. (A
+            network may answer a little otherwise in a batch of another size.)
+    """
+    _check_ways(ways, seed=seed, simulations=simulations, policy=policy)
+    rows: list[tuple] = []
+    for num_games in game_counts:
+        fens = positions(num_games, seed)
+        for evaluator, evaluate in evaluators.items():
+            searches = {
+                name: Search(num_games, simulations=simulations, policy=policy, seed=seed, **how)
+                for name, how in ways.items()
+            }
+            racers = {
+                name: functools.partial(_searched, search, evaluate, fens)
+                for name, search in searches.items()
+            }
+            for name, repeat, (seconds, _) in timed_rounds(racers, repeats=repeats, warmup=warmup):
+                per_second = num_games * simulations / seconds
+                rows.append((name, evaluator, num_games, repeat, seconds, per_second))
+            for search in searches.values():
+                search.close()
+    columns = ["racer", "evaluator", "games", "repeat", "seconds", "per_second"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def race_network(
+    evaluate: Evaluator,
+    game_counts: Iterable[int],
+    *,
+    seed: int,
+    simulations: int,
+    repeats: int,
+    warmup: int,
+) -> pd.DataFrame:
+    """Times searches and their evaluator alone, which is given the leaves of one of them again.
+
+    Returns:
+        A row per racer, number of games and repeat: `racer` ("one batch", "two batches", "the
+        evaluator alone"), `games`, `repeat`, and leaves evaluated `per_second`.
+    """
+    rows: list[tuple] = []
+    for num_games in game_counts:
+        fens = positions(num_games, seed)
+        one, two = (
+            Search(num_games, simulations=simulations, seed=seed, batches=batches)
+            for batches in (1, 2)
+        )
+        batches = _leaves_of(one, evaluate, fens)
+        leaves = sum(len(counts) for *_, counts in batches)
+        racers: dict[str, Callable[[], Any]] = {
+            "one batch": functools.partial(_searched, one, evaluate, fens),
+            "two batches": functools.partial(_searched, two, evaluate, fens),
+            "the evaluator alone": functools.partial(_evaluated, evaluate, batches),
+        }
+        for name, repeat, (seconds, _) in timed_rounds(racers, repeats=repeats, warmup=warmup):
+            rows.append((name, num_games, repeat, leaves / seconds))
+        for search in (one, two):
+            search.close()
+    return pd.DataFrame(rows, columns=["racer", "games", "repeat", "per_second"])
+
+
+def positions(number: int, seed: int, plies: int = 30) -> list[str]:
+    """Returns FENs of `number` games after at most `plies` random plies."""
+    settings = {"mask": "list", "seed": seed, "opening_plies": (0, plies)}
+    env = rungs.make("chess", "cpp", number, **settings)
+    env.reset()
+    return env.fens()
+
+
+def _searched(search: Search, evaluate: Evaluator, fens: list[str]) -> tuple[float, Result]:
+    """Searches games anew; returns the seconds that it took, and what was found."""
+    search.begin(fens)
+    start = time.perf_counter()
+    result = search.run(evaluate)
+    return time.perf_counter() - start, result
+
+
+def _evaluated(evaluate: Evaluator, batches: list[Leaves]) -> tuple[float, None]:
+    start = time.perf_counter()
+    for leaves in batches:
+        evaluate(*leaves)
+    return time.perf_counter() - start, None
+
+
+def _leaves_of(search: Search, evaluate: Evaluator, fens: list[str]) -> list[Leaves]:
+    """Returns copies of all batches of a search."""
+    batches: list[Leaves] = []
+
+    def noted(observation: np.ndarray, actions: np.ndarray, counts: np.ndarray):
+        batches.append((observation.copy(), actions.copy(), counts.copy()))
+        return evaluate(observation, actions, counts)
+
+    _searched(search, noted, fens)
+    return batches
+
+
+def _check_ways(ways: Mapping[str, Mapping[str, Any]], **settings: Any) -> None:
+    """Raises MismatchError unless all ways find the same in two games, with the null evaluator."""
+    fens = positions(2, settings["seed"])
+    found: dict[str, Result] = {}
+    for name, how in ways.items():
+        with Search(len(fens), **settings, **how) as search:
+            _, found[name] = _searched(search, uniform, fens)
+    (first, expected), *others = found.items()
+    for name, result in others:
+        for array in ("visits", "policy", "chosen"):
+            what = f"{name}: {array}, from {first}'s,"
+            assert_same(what, getattr(result, array), getattr(expected, array))
+
+
+_QUIET = Puct(fraction=0.0, temperature=0.0)  # the same every time
+
+
+def grow(fen: str, evaluate, simulations: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Searches a position by PUCT without noise, and looks at the tree as it grows.
+
+    Returns:
+        The root's moves after each simulation that asked the evaluator (one that comes to the
+        game's end doesn't), and after the last: `simulation`, how many there were; `move` (SAN),
+        `uci`, `prior`, `visits`, and `value`, the mean for the side to move, none without visits.
+        And the nodes of the last tree in the order in which they were made: `parent`, a row's
+        number, -1 of the root; `move` (SAN, "" of the root), `depth`, `visits`, `value` for the
+        side to move at the root, and `end`, why the game is over there, or "".
+    """
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+    with Search(1, simulations=simulations, policy=_QUIET) as search:
+        search.begin(fen)
+
+        def watched(observation, actions, counts):
+            if len((tree := search.tree(0)).edge_action):  # the root has been evaluated
+                seen.append(_root(tree))
+            return evaluate(observation, actions, counts)
+
+        search.run(watched)
+        tree = search.tree(0)
+    return _grown(tree, fen, [*seen, _root(tree)]), _nodes(tree, fen)
+
+
+def _root(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """Returns visits and the sums of what they found, of the root's moves."""
+    edges = slice(tree.first[0], tree.first[0] + tree.count[0])
+    return tree.edge_visits[edges], tree.edge_value_sum[edges]
+
+
+def _grown(tree: Tree, fen: str, seen: list[tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
+    board, edges = chess.Board(fen), slice(tree.first[0], tree.first[0] + tree.count[0])
+    moves = [_move(int(action), board) for action in tree.edge_action[edges]]
+    visits, sums = (np.array(each) for each in zip(*seen, strict=True))
+    with np.errstate(invalid="ignore"):
+        value = sums / visits
+    return pd.DataFrame(
+        {
+            "simulation": visits.sum(axis=1).repeat(len(moves)),
+            "move": [board.san(move) for move in moves] * len(seen),
+            "uci": [move.uci() for move in moves] * len(seen),
+            "prior": np.tile(tree.edge_prior[edges], len(seen)),
+            "visits": visits.ravel(),
+            "value": value.ravel(),
+        }
+    )
+
+
+def _nodes(tree: Tree, fen: str) -> pd.DataFrame:
+    boards, rows = [chess.Board(fen)], [(-1, "", 0, int(tree.visits[0]), float(tree.value[0]), "")]
+    for node in range(1, len(tree.parent)):
+        parent = int(tree.parent[node])
+        board, depth = boards[parent].copy(), rows[parent][2] + 1
+        san = board.san_and_push(_move(int(tree.action[node]), board))
+        boards.append(board)
+        sign = -1 if depth % 2 else 1
+        reason = Reason(int(tree.reason[node]))
+        end = "" if reason == Reason.ONGOING else reason.name.lower().replace("_", " ")
+        value = sign * float(tree.value[node])
+        rows.append((parent, san, depth, int(tree.visits[node]), value, end))
+    return pd.DataFrame(rows, columns=["parent", "move", "depth", "visits", "value", "end"])
+
+
+def _move(action: int, board: chess.Board) -> chess.Move:
+    move = move_of(action, board)
+    assert move  # of a tree
+    return move
+
+
+def same_opening(players: Iterable[NetworkPlayer], opening: str, plies: int) -> pd.DataFrame:
+    """Has each player go on from an opening, against itself.
+
+    Returns:
+        A row per ply: `who`, `ply` (from the game's start), `san` and `uci` of the move, and
+        `fen` after it.
+    """
+    rows = []
+    for player in players:
+        board = chess.Board()
+        for san in opening.split():
+            board.push_san(san)
+        for _ in range(plies):
+            if board.is_game_over():
+                break
+            chosen = think(player, board).chosen
+            board.push(chosen.move)
+            ply = len(board.move_stack)
+            rows.append((player.name, ply, chosen.san, chosen.move.uci(), board.fen()))
+    return pd.DataFrame(rows, columns=["who", "ply", "san", "uci", "fen"])
+
+
+def draw_search_ladder(raced: pd.DataFrame, games: int):
+    """Draws simulations per second of each way to search, a bar for each evaluator."""
+    rows = raced[raced["games"] == games]
+    rates = rows.groupby(["evaluator", "racer"], sort=False)["per_second"].median().unstack("racer")
+    ways, evaluators = list(rates.columns), list(rates.index)
+    figure, axes = plots.axes(7.5, 0.8 + 0.62 * len(ways))
+    looks = plots.fills(evaluators, plots.COLORS[: len(evaluators)])
+    height = 0.8 / len(evaluators)
+    for i, (name, of) in enumerate(rates.iterrows()):
+        place = [k + (i - (len(evaluators) - 1) / 2) * height for k in range(len(ways))]
+        bars = axes.barh(place, of[ways], height, **looks[name])
+        axes.bar_label(bars, [plots.speed(rate) for rate in of[ways]], padding=3, fontsize=8)
+    axes.set_xscale("log")
+    axes.set_xlim(right=rates.max().max() * 4)
+    axes.set(yticks=range(len(ways)), yticklabels=ways, xlabel="simulations per second")
+    axes.invert_yaxis()
+    plots.legend_below(figure, looks, len(evaluators))
+    return figure
+
+
+def draw_batches(raced: pd.DataFrame, evaluator: str):
+    """Draws simulations per second over the number of games whose leaves are asked for together."""
+    figure, axes = plots.axes(6.5, 3.4)
+    rows = raced[raced["evaluator"] == evaluator]
+    for way, of, look in plots.lines(rows.groupby("racer", sort=False)):
+        plots.median_line(axes, of.groupby("games")["per_second"], way, look)
+    axes.set_yscale("log")
+    plots.numbers_below(axes, "games at once")
+    axes.set_ylabel("simulations per second")
+    axes.legend(frameon=False)
+    return figure
+
+
+_MAX_MOVES = 7  # of the root that are drawn, those most visited at the end
+_MARKED = 3  # of these, that have a marker over the simulations
+_MAX_NODES = 60  # of a tree that are drawn, those most visited
+
+
+def draw_root(grown: pd.DataFrame, fen: str, simulation: int):
+    """Draws the position with its moves' visits as arrows, and the moves' priors and values."""
+    figure, (board, shares, values) = plots.axes(
+        10.5, 3.4, ncols=3, gridspec_kw={"width_ratios": (1, 1.2, 1)}
+    )
+    rows = _after(grown, simulation)
+    boards.position(board, fen)
+    for row in rows.itertuples():
+        if row.visits:
+            _arrow(board, row.uci, row.visits / max(1, rows["visits"].max()))
+    count = int(grown["simulation"][grown["simulation"] <= simulation].max())
+    board.set_title(f"after {count} simulation{'' if count == 1 else 's'}", fontsize=10)
+    shown = rows[rows["move"].isin(_shown(grown))].set_index("move").loc[_shown(grown)]
+    place = range(len(shown))
+    half = 0.38
+    shares.barh(
+        [at - half / 2 for at in place], shown["prior"], half, color=plots.SKY, label="prior"
+    )
+    shares.barh(
+        [at + half / 2 for at in place], shown["visits"] / max(1, count), half, color=plots.BLUE,
+        hatch=plots.HATCHES[1], edgecolor="white", label="share of visits",
+    )  # fmt: skip
+    shares.set(yticks=place, yticklabels=shown.index, xlim=(0, 1), xlabel="share")
+    shares.legend(frameon=False, fontsize=8, loc="lower right")
+    values.barh(place, shown["value"].fillna(0), color=plots.ORANGE)
+    values.axvline(0, color=plots.BLACK, linewidth=0.8)
+    values.set(yticks=place, yticklabels=[], xlim=(-1, 1), xlabel="value, -1 lost to +1 won")
+    for axes in (shares, values):
+        axes.invert_yaxis()
+    return figure
+
+
+def draw_growth(grown: pd.DataFrame):
+    """Draws visits and values of the root's moves over the simulations.
+
+    The moves most visited at the end have markers, the others are grey: many lie on one another.
+    """
+    figure, (visits, values) = plots.axes(9.5, 3.6, ncols=2)
+    shown = _shown(grown)
+    others = grown[~grown["move"].isin(shown[:_MARKED])]
+    for i, (_, rows) in enumerate(others.groupby("move")):
+        grey = {"color": plots.GREY, "linewidth": 0.8, "label": "another move" if i == 0 else None}
+        visits.plot(rows["simulation"], rows["visits"], **grey)
+        values.plot(rows["simulation"], rows["value"], **grey | {"label": None})
+    moves = [(name, grown[grown["move"] == name]) for name in shown[:_MARKED]]
+    for i, (move, rows, look) in enumerate(plots.lines(moves)):
+        every = max(_MARKED, len(rows) // 4)
+        marked = {"markevery": (i * every // _MARKED, every)} | look  # in turns
+        visits.plot(rows["simulation"], rows["visits"], label=move, **marked)
+        values.plot(rows["simulation"], rows["value"], **marked)
+    visits.set(xlabel="simulations", ylabel="visits of the move")
+    values.set(xlabel="simulations", ylabel="mean value of the move", ylim=(-1.05, 1.05))
+    figure.legend(loc="outside lower center", ncols=_MAX_MOVES, frameon=False)
+    return figure
+
+
+def draw_tree(nodes: pd.DataFrame):
+    """Draws the most visited nodes of a tree, a row for each depth."""
+    kept = nodes.sort_values("visits", ascending=False, kind="stable").head(_MAX_NODES).sort_index()
+    children: dict[int, list[int]] = {}
+    for node, parent in kept["parent"].items():
+        children.setdefault(int(parent), []).append(int(node))
+    places: dict[int, float] = {}
+    _place(0, children, places, [0])
+    depth = int(kept["depth"].max())
+    figure, axes = plots.axes(10, 1.2 + 1.05 * depth)
+    most = kept["visits"].max()
+    for node, row in kept.iterrows():
+        x, y = places[node], -row["depth"]
+        if row["parent"] >= 0:
+            above = places[row["parent"]], 1 - row["depth"]
+            width = 0.5 + 4 * row["visits"] / most
+            axes.plot([x, above[0]], [y, above[1]], color=plots.GREY, linewidth=width, zorder=1)
+        shade = {"facecolor": plots.ORANGE if row["end"] else plots.SKY, "edgecolor": plots.BLACK}
+        axes.scatter(x, y, s=40 + 260 * row["visits"] / most, zorder=2, **shade)
+        if row["parent"] >= 0 and row["visits"] > most / 15:
+            axes.annotate(
+                f"{row['move']}\n{row['visits']}, {row['value']:+.2f}", (x, y), xytext=(0, -9),
+                textcoords="offset points", ha="center", va="top", fontsize=7,
+            )  # fmt: skip
+    axes.set(yticks=range(-depth, 1), yticklabels=range(depth, -1, -1), xticks=[], ylabel="depth")
+    axes.set_ylim(-depth - 0.8, 0.5)
+    axes.grid(visible=False)
+    marks = {
+        "a position": {"facecolor": plots.SKY},
+        "the game is over": {"facecolor": plots.ORANGE},
+    }
+    handles = [matplotlib.patches.Patch(label=name, **look) for name, look in marks.items()]
+    axes.legend(handles=handles, frameon=False, fontsize=8, loc="upper right")
+    return figure
+
+
+def explore_search(grown: pd.DataFrame, fen: str):
+    """Shows the root's moves after as many simulations as the reader chooses."""
+
+    def show(simulations):
+        display(plots.image(draw_root(grown, fen, simulations)))
+
+    steps = sorted(grown["simulation"].unique())
+    slider = ipywidgets.SelectionSlider(
+        options=steps, value=steps[len(steps) // 8], description="simulations",
+        style={"description_width": "initial"}, continuous_update=False,
+    )  # fmt: skip
+    return ipywidgets.interactive(show, simulations=slider)
+
+
+def _after(grown: pd.DataFrame, simulation: int) -> pd.DataFrame:
+    last = grown["simulation"][grown["simulation"] <= simulation].max()
+    rows = grown[grown["simulation"] == last]
+    return rows.drop_duplicates("move", keep="last")
+
+
+def _shown(grown: pd.DataFrame) -> list[str]:
+    last = _after(grown, grown["simulation"].max())
+    return last.sort_values(["visits", "prior"], ascending=False)["move"].head(_MAX_MOVES).to_list()
+
+
+def _arrow(axes, uci: str, share: float) -> None:
+    move = chess.Move.from_uci(uci)
+    ends = [(square % 8 + 0.5, square // 8 + 0.5) for square in (move.from_square, move.to_square)]
+    look = {"color": plots.BLUE, "alpha": 0.15 + 0.75 * share, "linewidth": 0.5 + 3.5 * share}
+    axes.annotate("", ends[1], ends[0], arrowprops={"arrowstyle": "-|>", **look})
+
+
+def _place(node: int, children: dict, places: dict[int, float], free: list[float]) -> None:
+    """Gives a node the middle of its children's places, and a leaf the next free one."""
+    for child in children.get(node, []):
+        _place(child, children, places, free)
+    below = [places[child] for child in children.get(node, [])]
+    if below:
+        places[node] = (below[0] + below[-1]) / 2
+    else:
+        places[node] = free[0]
+        free[0] += 1
+
+
+def draw_ratings_over_time(evaluations: pd.DataFrame):
+    """Draws a run's rating beside random play, and its scores, as it went on."""
+    figure, (elo, scores) = plots.axes(9.5, 3.6, ncols=2)
+    rows = evaluations.sort_values("seconds")
+    plots.band_line(
+        elo, rows, "seconds", "elo", "with search", {"color": plots.BLUE, "marker": "o"}
+    )
+    alone = {"color": plots.ORANGE, "marker": "s", "linestyle": plots.LINESTYLES[1]}
+    elo.plot(rows["seconds"], rows["elo"] - rows["search_gain"], label="the policy alone", **alone)
+    elo.axhline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
+    elo.set_ylabel("Elo above random play")
+    against = {"random": "random play", "stockfish": "Stockfish at its weakest"}
+    for name, opponent, look in plots.lines((key, against[key]) for key in against if key in rows):
+        scores.plot(rows["seconds"], rows[name], label=f"against {opponent}", **look)
+    scores.set(ylim=(-0.02, 1.02), ylabel="points per game")
+    for axes in (elo, scores):
+        axes.set_xlim(0, None)
+        axes.set_xlabel("seconds of playing and learning")
+        axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def draw_ratings(table: pd.DataFrame):
+    """Draws everybody's rating with its interval, the best on top."""
+    figure, axes = plots.axes(7.5, 0.9 + 0.32 * len(table))
+    rows = table.sort_values("elo")
+    place = range(len(rows))
+    reach = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
+    axes.errorbar(rows["elo"], place, xerr=reach, fmt="o", color=plots.BLUE, capsize=3)
+    axes.set(yticks=place, yticklabels=rows["player"], xlabel="Elo above random play")
+    axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
+    return figure
+
+
+def side_by_side(lines: pd.DataFrame, columns: int = 4):
+    """Draws how several players go on from one position, a row of diagrams for each.
+
+    Args:
+        lines: of `rungs_course.nb16_search.same_opening`.
+        columns: how many plies of each are drawn.
+    """
+    shown = lines[lines.groupby("who")["ply"].rank() <= columns]
+    titles = [
+        f"{row.who}\n{(row.ply + 1) // 2}.{'' if row.ply % 2 else '..'} {row.san}"
+        for row in shown.itertuples()
+    ]
+    return boards.rows_of(shown.assign(title=titles).itertuples(), columns)
