@@ -5,9 +5,8 @@ import pytest
 
 from rungs.errors import MismatchError
 from rungs_course import nb08_roofline
-from rungs_course.studies import products
 
-NAMES = [version.name for version in products.VERSIONS]
+NAMES = [version.name for version in nb08_roofline.VERSIONS]
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 64, 100, 131])
@@ -15,8 +14,8 @@ NAMES = [version.name for version in products.VERSIONS]
 def test_every_version_is_numpys_product(n, threads):
     a, b = np.random.default_rng(n).integers(-8, 9, (2, n, n)).astype(np.float32)
     exact = a.astype(np.float64) @ b  # whole numbers, which float32 holds all of
-    for name in (*NAMES, products.LIBRARY.name):
-        assert np.array_equal(products.multiply(name, a, b, threads=threads), exact), name
+    for name in (*NAMES, nb08_roofline.LIBRARY.name):
+        assert np.array_equal(nb08_roofline.multiply(name, a, b, threads=threads), exact), name
 
 
 def test_a_race_tells_gains_and_shares():
@@ -31,6 +30,6 @@ def test_a_race_tells_gains_and_shares():
 
 
 def test_a_wrong_product_has_no_time(monkeypatch):
-    monkeypatch.setattr(products, "_by_torch", lambda a, b, result, *_: result.fill(0) or 1.0)
+    monkeypatch.setattr(nb08_roofline, "_by_torch", lambda a, b, result, *_: result.fill(0) or 1.0)
     with pytest.raises(MismatchError, match="torch"):
         nb08_roofline.race_products([16], threads=1, repeats=1, seconds=1e-4)
