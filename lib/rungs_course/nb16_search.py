@@ -432,6 +432,16 @@ def _place(node: int, children: dict, places: dict[int, float], free: list[float
         free[0] += 1
 
 
+def draw_side_by_side(lines: pd.DataFrame, columns: int = 4):
+    """Draws how several players go on from one position, a row of diagrams for each."""
+    shown = lines[lines.groupby("who")["ply"].rank() <= columns]
+    titles = [
+        f"{row.who}\n{(row.ply + 1) // 2}.{'' if row.ply % 2 else '..'} {row.san}"
+        for row in shown.itertuples()
+    ]
+    return boards.rows_of(shown.assign(title=titles).itertuples(), columns)
+
+
 def draw_ratings_over_time(evaluations: pd.DataFrame):
     """Draws a run's rating beside random play, and its scores, as it went on."""
     figure, (elo, scores) = plots.axes(9.5, 3.6, ncols=2)
@@ -464,18 +474,3 @@ def draw_ratings(table: pd.DataFrame):
     axes.set(yticks=place, yticklabels=rows["player"], xlabel="Elo above random play")
     axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
     return figure
-
-
-def side_by_side(lines: pd.DataFrame, columns: int = 4):
-    """Draws how several players go on from one position, a row of diagrams for each.
-
-    Args:
-        lines: of `rungs_course.nb16_search.same_opening`.
-        columns: how many plies of each are drawn.
-    """
-    shown = lines[lines.groupby("who")["ply"].rank() <= columns]
-    titles = [
-        f"{row.who}\n{(row.ply + 1) // 2}.{'' if row.ply % 2 else '..'} {row.san}"
-        for row in shown.itertuples()
-    ]
-    return boards.rows_of(shown.assign(title=titles).itertuples(), columns)

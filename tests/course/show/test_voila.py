@@ -1,13 +1,11 @@
 """The dashboard as a page that Voilà serves, reached and operated by keyboard alone."""
 
 import json
-from pathlib import Path
 
 import pytest
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from traitlets.config import Config
 
-from rungs_course import show
 from rungs_course.measure import valgrind
 from rungs_course.runner.client import WatchfulClient
 from tests.browser import (
@@ -26,7 +24,7 @@ from tests.browser import (
 pytest.importorskip("voila")
 pytestmark = [pytest.mark.system, needs_chromium]
 
-CONFIG = Path(show.__file__).parent / "voila" / "voila.json"
+CONFIG = ROOT / "lib" / "rungs_course" / "voila" / "voila.json"
 RING = "rgb(0, 114, 178) 0px 0px 0px 3px"
 
 

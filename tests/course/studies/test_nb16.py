@@ -10,7 +10,6 @@ from rungs._src.selfplay.players import NetworkPlayer
 from rungs.errors import MismatchError
 from rungs_course import agents
 from rungs_course import nb16_search as nb16
-from rungs_course.nb16_search import side_by_side
 from tests.library.search.made_up import evaluate
 
 MATE_IN_TWO = "7k/8/5K2/8/8/8/8/R7 w - - 0 1"
@@ -96,5 +95,5 @@ def test_each_goes_on_from_the_opening():
         for san in ("e4", "e5", "Nf3", *rows["san"]):
             board.push_san(san)
         assert board.fen() == rows["fen"].iloc[-1]
-    axes = [each for each in side_by_side(lines, 2).axes if each.get_title()]
+    axes = [each for each in nb16.draw_side_by_side(lines, 2).axes if each.get_title()]
     assert [each.get_title().split("\n")[0] for each in axes] == ["0", "0", "1", "1"]
