@@ -3,7 +3,7 @@
 import chess
 import numpy as np
 
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -32,7 +32,7 @@ def evaluate(observation, actions, counts):
 
 def assert_evaluated(observation, actions, counts):
     """Makes sure that lists are lists, on the way to `evaluate`."""
-    assert actions.shape == (len(counts), MOST_LISTED)
+    assert actions.shape == (len(counts), MAX_LEGAL)
     assert ((actions >= 0).sum(1) == counts).all()
     assert (counts > 0).all()
     return evaluate(observation, actions, counts)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from rungs._src.chess.settings import ChessSettings
 
 # The most actions that are legal in any reachable position: see cpp/chess/action.hpp.
-MOST_LISTED = 218
+MAX_LEGAL = 218
 
 # Shape and dtype of one board's mask.
 MASKS = {
     "bool": ((NUM_ACTIONS,), np.bool_),
     "bits": ((NUM_PLANES,), np.uint64),
-    "list": ((MOST_LISTED,), np.int16),
+    "list": ((MAX_LEGAL,), np.int16),
 }
 
 # Every output, by name: what one board's is. First those of the position at hand, which a reset

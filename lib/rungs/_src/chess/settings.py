@@ -9,7 +9,7 @@ import chess
 from gymnasium.vector import AutoresetMode
 
 from rungs._src.chess.actions import board_of
-from rungs._src.chess.buffers import MASKS, MOST_LISTED
+from rungs._src.chess.buffers import MASKS, MAX_LEGAL
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.observation import dtypes_of
 from rungs._src.core.arguments import autoreset_mode, choice, integer, shortened, shown
@@ -167,7 +167,7 @@ def _check_listed(fens: tuple[str, ...]) -> None:
         ):
             raise InvalidFenError(
                 f"start_fens: {shown(fen)} has more pieces than promotions make: more than "
-                f"{MOST_LISTED} actions could be legal, and mask='list' has room for no more"
+                f"{MAX_LEGAL} actions could be legal, and mask='list' has room for no more"
             )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.boards.native import fen_at, parse_fen
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import zeroed_lines
@@ -58,7 +58,7 @@ class CppTrees(Trees):
             self._nodes = np.zeros((num_games, 2, settings.nodes), structures["Node"])
             self._edges = np.zeros((num_games, 2, settings.edges), structures["Edge"])
             self._observation = np.zeros((num_games, *shape), dtype)
-            self._actions = np.full((num_games, MOST_LISTED), -1, np.int16)
+            self._actions = np.full((num_games, MAX_LEGAL), -1, np.int16)
             self._counts = np.zeros(num_games, np.int16)
             self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
             self._history = np.zeros((histories, self._api.rungs_chess_history_bytes()), np.uint8)

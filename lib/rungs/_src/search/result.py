@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Result:
     @classmethod
     def empty(cls, num_games: int) -> "Result":
         """Makes the result of a search of no game."""
-        lists = (num_games, MOST_LISTED)
+        lists = (num_games, MAX_LEGAL)
         return cls(
             actions=np.full(lists, -1, np.int16),
             counts=np.zeros(num_games, np.int16),

@@ -13,7 +13,7 @@ import gymnasium.error
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import (
@@ -48,7 +48,7 @@ def uniform(
 
 @functools.lru_cache(maxsize=1024)
 def _zeros(number: int) -> tuple[np.ndarray, np.ndarray]:
-    logits, values = np.zeros((number, MOST_LISTED), np.float32), np.zeros(number, np.float32)
+    logits, values = np.zeros((number, MAX_LEGAL), np.float32), np.zeros(number, np.float32)
     logits.flags.writeable = values.flags.writeable = False
     return logits, values
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import boolean, integer, real, shown
 from rungs.errors import ConfigurationError
@@ -45,7 +45,7 @@ class Gumbel:
 
     def __post_init__(self) -> None:
         checked = {
-            "considered": integer("considered", self.considered, 1, MOST_LISTED),
+            "considered": integer("considered", self.considered, 1, MAX_LEGAL),
             "scale": real("scale", self.scale, 0, 1e3),
             "value_scale": real("value_scale", self.value_scale, 1e-6, 1e3),
             "maxvisit_init": real("maxvisit_init", self.maxvisit_init, 0, 1e6),
@@ -128,7 +128,7 @@ class SearchSettings:
     @property
     def edges(self) -> int:
         """Capacity of a tree in edges."""
-        return _EDGES_PER_NODE * self.nodes + MOST_LISTED
+        return _EDGES_PER_NODE * self.nodes + MAX_LEGAL
 
     @property
     def kept_nodes(self) -> int:
@@ -138,7 +138,7 @@ class SearchSettings:
     @property
     def kept_edges(self) -> int:
         """Likewise of edges."""
-        return _EDGES_PER_NODE * self.kept_nodes + MOST_LISTED
+        return _EDGES_PER_NODE * self.kept_nodes + MAX_LEGAL
 
     def chess(self, fens: tuple[str, ...]) -> ChessSettings:
         """Returns the settings of an environment with these starts (none: the classical one).

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from rungs._src.chess.actions import NUM_ACTIONS, target_of
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Examples:
         return policies / policies.sum(axis=1, keepdims=True)  # half precision had rounded them
 
     def _listed(self, entries: np.ndarray, nothing: float) -> np.ndarray:
-        lists = np.full((len(self), MOST_LISTED), nothing, entries.dtype)
-        lists[np.arange(MOST_LISTED) < self.count[:, None]] = entries
+        lists = np.full((len(self), MAX_LEGAL), nothing, entries.dtype)
+        lists[np.arange(MAX_LEGAL) < self.count[:, None]] = entries
         return lists
 
     def rows(self, index: np.ndarray) -> "Examples":
@@ -109,8 +109,8 @@ def flaw(arrays: dict[str, np.ndarray]) -> str:
         if not isinstance(arrays[name], np.ndarray) or arrays[name].dtype != dtype:
             return f"{name}: not an array of {np.dtype(dtype)}"
     count, action, policy = (arrays[name] for name in ("count", "action", "policy"))
-    if count.ndim != 1 or ((count < 1) | (count > MOST_LISTED)).any():
-        return f"count: not one dimension of 1 to {MOST_LISTED}"
+    if count.ndim != 1 or ((count < 1) | (count > MAX_LEGAL)).any():
+        return f"count: not one dimension of 1 to {MAX_LEGAL}"
     entries = (int(count.sum(dtype=np.int64)),)
     shapes = {"observation": (len(count), 72), "action": entries, "policy": entries}
     for name, array in arrays.items():

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.legal_actions import Positions
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
@@ -154,7 +154,7 @@ def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **how) -
 
 def _lists(positions: Positions) -> Positions:
     """Returns positions as C++ reads them."""
-    if positions.mask.shape[1:] != (MOST_LISTED,):
+    if positions.mask.shape[1:] != (MAX_LEGAL,):
         raise ConfigurationError("learner='cpp' needs an environment with mask='list'")
     return Positions(*(array.contiguous() for array in positions))
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.core.arguments import shown
 from rungs._src.core.memory import zeroed_lines
@@ -117,8 +117,8 @@ class CppNetwork:
         """
         _check_leaves(observation=observation, actions=actions, counts=counts)
         rows, width = len(observation), int(counts.max(initial=1))
-        if width > MOST_LISTED:
-            raise ConfigurationError(f"counts: {width} actions, of a list of {MOST_LISTED}")
+        if width > MAX_LEGAL:
+            raise ConfigurationError(f"counts: {width} actions, of a list of {MAX_LEGAL}")
         logits, values = np.empty((rows, width), self.dtype), np.empty(rows, self.dtype)
         arrays = (observation, actions, counts)
         contiguous = [np.ascontiguousarray(array) for array in arrays]
@@ -237,7 +237,7 @@ class CppNetwork:
         if wrong >= 0:
             raise ConfigurationError(
                 f"position {wrong} can't be read: it has no legal action or more than "
-                f"{MOST_LISTED}, an id of none, or something else than a piece on a square"
+                f"{MAX_LEGAL}, an id of none, or something else than a piece on a square"
             )
 
     def _call(self, function, *arguments: int) -> int:
@@ -379,7 +379,7 @@ def _check_leaves(**arrays: np.ndarray) -> None:
     rows, (seen, numbers) = len(arrays["observation"]), OBSERVATIONS["board", "int8"]
     wanted: dict[str, tuple[tuple[int, ...], type]] = {
         "observation": ((rows, *seen), numbers),
-        "actions": ((rows, MOST_LISTED), np.int16),
+        "actions": ((rows, MAX_LEGAL), np.int16),
         "counts": ((rows,), np.int16),
     }
     for name, (shape, dtype) in wanted.items():

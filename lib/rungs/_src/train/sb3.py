@@ -15,7 +15,7 @@ import torch
 from stable_baselines3.common.policies import ActorCriticPolicy
 
 import rungs
-from rungs._src.chess.buffers import MOST_LISTED
+from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.core.arguments import checked_indices
 from rungs._src.train.layers import SparseSquares
 from rungs._src.train.legal_actions import Packed, from_lists
@@ -48,8 +48,8 @@ class ChessListVecEnv(BatchVecEnv):
             raise ConfigurationError(f"{fixed} can't be set: the policy and its loop know one")
         super().__init__(rungs.make("chess", rung, num_envs, obs="board", mask="list", **how))
         low, high = np.iinfo(np.int16).min, np.iinfo(np.int16).max
-        self.observation_space = gymnasium.spaces.Box(low, high, (_BOARD + MOST_LISTED,), np.int16)
-        self.action_space = gymnasium.spaces.Discrete(MOST_LISTED)
+        self.observation_space = gymnasium.spaces.Box(low, high, (_BOARD + MAX_LEGAL,), np.int16)
+        self.action_space = gymnasium.spaces.Discrete(MAX_LEGAL)
 
     def reset(self) -> np.ndarray:
         """See `BatchVecEnv.reset`."""
@@ -65,7 +65,7 @@ class ChessListVecEnv(BatchVecEnv):
         if self._info is None:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         lists = self._info["action_mask"]
-        places = checked_indices("actions", actions, MOST_LISTED)
+        places = checked_indices("actions", actions, MAX_LEGAL)
         if len(places) != self.num_envs:
             raise ConfigurationError(f"actions have shape {places.shape}, not ({self.num_envs},)")
         super().step_async(np.take_along_axis(lists, places[:, None], 1)[:, 0].astype(np.int64))
@@ -74,7 +74,7 @@ class ChessListVecEnv(BatchVecEnv):
         """See `BatchVecEnv.step_wait`; a last observation has a list of nothing."""
         observation, reward, done, infos = super().step_wait()
         for i in np.flatnonzero(done):
-            last = np.full(_BOARD + MOST_LISTED, -1, np.int16)
+            last = np.full(_BOARD + MAX_LEGAL, -1, np.int16)
             last[:_BOARD] = infos[i]["terminal_observation"]
             infos[i]["terminal_observation"] = last
         return self._with_lists(observation), reward, done, infos
@@ -105,7 +105,7 @@ class LegalActionPolicy(ActorCriticPolicy):
         super().__init__(*spaces, **how)
 
     def _build(self, lr_schedule) -> None:
-        if self.observation_space.shape != (_BOARD + MOST_LISTED,):
+        if self.observation_space.shape != (_BOARD + MAX_LEGAL,):
             raise ConfigurationError("LegalActionPolicy needs a ChessListVecEnv")
         self.network = self._make()
         how = {"lr": lr_schedule(1)} | self.optimizer_kwargs
