@@ -12,7 +12,7 @@ from rungs import __version__
 from rungs._src import cli
 from rungs_course import cli as course
 from rungs_course.measure import results
-from tests.course.runner import notebooks as tiny
+from tests.course import notebooks as tiny
 
 
 def rungs(*arguments):

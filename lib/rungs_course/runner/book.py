@@ -63,7 +63,7 @@ def stage(out: Path, folder: Path) -> None:
             shutil.copytree(source, folder / name, symlinks=True, ignore=_left_out)
         else:
             shutil.copy(source, folder / name)
-    machines_page = folder / "docs" / "md"
+    machines_page = folder / "docs" / "machines.md"
     machines_page.write_text(filled(machines_page.read_text(), paths.ROOT, out))
     # The front page belongs at the top, so its links are written as from there.
     shutil.move(folder / "docs" / "index.md", folder / "index.md")

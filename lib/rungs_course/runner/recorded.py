@@ -12,13 +12,12 @@ from rungs._src.core.atomic import atomic_write
 from rungs._src.core.schema import check_is_file, schema_error
 from rungs._src.machine.describe import SAME, describe, differing, slug, slug_of
 from rungs.errors import ConfigurationError
-from rungs_course import paths
+from rungs_course import pages, paths
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import MAX_BUSY, MAX_STOLEN
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner import pace
 from rungs_course.runner.chain import NOTEBOOKS, OUT
-from rungs_course.show import machines, readme
 
 NAME = "record.json"
 
@@ -98,10 +97,10 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     pace.record(manifest, folder)
     with atomic_write(folder / NAME) as unfinished:
         unfinished.write_text(json.dumps(with_run(manifest, folder), indent=1))
-    machines.write(root)
+    pages.write_machines(root)
     usable = of_runs(folder)
-    if usable.issuperset(readme.NEEDED):
-        readme.write(root, folder.relative_to(root), manifest["machine"], usable)
+    if usable.issuperset(pages.NEEDED):
+        pages.write(root, folder.relative_to(root), manifest["machine"], usable)
     return folder
 
 

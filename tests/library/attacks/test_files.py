@@ -20,7 +20,7 @@ from rungs._src.train.training import checkpoint, train
 from rungs.errors import ConfigurationError, RungsError, StorageError
 from rungs_course import cli
 from rungs_course.runner import book, chain, manifest
-from tests.course.runner import notebooks as tiny
+from tests.course import notebooks as tiny
 from tests.library.attacks.states import being, without
 
 TINY = Training(

@@ -18,7 +18,7 @@ from rungs._src.train.training import checkpoint, train
 from rungs.errors import ConfigurationError, InvalidStateError
 from rungs_course import cli as course
 from rungs_course.runner import chain, manifest
-from tests.course.runner import notebooks as tiny
+from tests.course import notebooks as tiny
 from tests.library.attacks.states import being, join, split, without
 from tests.library.attacks.test_files import TINY, contents, quiet
 
