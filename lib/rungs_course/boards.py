@@ -151,7 +151,7 @@ def filmstrip(games: pd.DataFrame, columns: int = 4):
     """Draws a row of positions for each game: the start of its middle game, and on to its end.
 
     Args:
-        games: `who`, `ply`, `move` and `fen` (of `rungs_course.studies.watch.games`), and `result`,
+        games: `who`, `ply`, `move` and `fen` (of `rungs_course.nb15_games.games`), and `result`,
             a game for each `who`.
         columns: positions of each, evenly spaced; the last is the game's last.
     """

@@ -13,8 +13,8 @@ from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
+from rungs_course.nb11_learners import until
 from rungs_course.plots import duration, ratio, save_figure, speed
-from rungs_course.studies.learners import until
 from rungs_course.tables import OWN_JOB, ladder_table, markdown
 
 # The files that its sections are made of.

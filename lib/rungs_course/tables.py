@@ -62,7 +62,7 @@ def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.
 
 
 def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
-    """Writes the ladder as a reader sees it, from the numbers of `studies.ladder.ladder_table`.
+    """Writes the ladder as a reader sees it, from the numbers of `ladder_table`.
 
     Args:
         frame: that table.

@@ -31,7 +31,7 @@ def slider(options: list, value, description: str) -> ipywidgets.SelectionSlider
 def rung_controls(
     threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
 ) -> dict[str, ipywidgets.Widget]:
-    """Controls for what `studies.scaling.one_point` measures, by its arguments' names."""
+    """Controls for what `nb10_scaling.one_point` measures, by its arguments' names."""
     return {
         "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
         "num_envs": ipywidgets.SelectionSlider(

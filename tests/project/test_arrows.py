@@ -33,7 +33,7 @@ COURSE = (
     ("labs", "plots"),
     ("tables", "boards", "widgets", "comparison"),
     ("notebook", "adapters", "playing"),
-    ("notebooks",),  # nb00_start, nb01_python and so on, and studies
+    ("notebooks",),  # nb00_start, nb01_python and so on
     ("dashboard", "doctor", "pages"),
     ("runner",),
     ("cli", "__init__"),
@@ -71,7 +71,7 @@ def imported(file: Path, package: str = "rungs") -> set[str]:
             found |= {name.split(".")[1] if "." in name else "__init__" for name in ours}
     # `rungs` itself passes on what the registry makes.
     found = {"__init__" if name in ("make", "make_async", "rungs_of") else name for name in found}
-    return {re.sub(r"nb\d\d_\w+|studies", "notebooks", name) for name in found}
+    return {re.sub(r"nb\d\d_\w+", "notebooks", name) for name in found}
 
 
 def included(file: Path, root: Path) -> set[str]:
@@ -98,7 +98,7 @@ def gathered(root: Path, pattern: str, read) -> dict[str, set[str]]:
     arrows = {}
     for file in sorted({*root.glob(pattern)} - PUBLIC):
         name = next(part for part in file.relative_to(root).parts if part != "_src")
-        name = re.sub(r"nb\d\d_\w+|studies", "notebooks", name.removesuffix(".py"))
+        name = re.sub(r"nb\d\d_\w+", "notebooks", name.removesuffix(".py"))
         arrows.setdefault(name, set()).update(read(file))
     return arrows
 

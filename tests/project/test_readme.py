@@ -43,7 +43,7 @@ def test_it_says_where_things_are():
         first, what = ("`" + row).split(" | ", 1)
         folders = [ROOT / name for name in re.findall(r"`([\w/]+)`", first)]
         assert all(folder.is_dir() for folder in folders), row
-        for name in re.findall(r"`([\w/]+\.[hp]+y?)`", what):
+        for name in re.findall(r"`([\w/]+\.(?:hpp|cpp|py))`", what):
             assert any((folder / name).exists() for folder in folders), name
 
 

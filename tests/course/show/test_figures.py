@@ -35,9 +35,9 @@ from rungs_course import nb16_search as nb16
 from rungs_course.boards import _MOVED, filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.measure import over_boards, peaks
+from rungs_course.nb11_learners import generation_shares
 from rungs_course.nb13_cartpole import draw_architectures, turning_points
 from rungs_course.nb14_cost_model import Line, Link, Update
-from rungs_course.studies.learners import generation_shares
 
 LINK = Link(1e-4, 1e9)
 UPDATE = Update({part: Line(0.01, 1e-5) for part in nb14.COMPUTE}, 16, 32_000_000)

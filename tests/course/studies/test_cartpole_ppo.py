@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("stable_baselines3")
-from rungs_course.studies import cartpole_ppo as cartpole
+from rungs_course import nb13_ppo as cartpole
 
 
 @pytest.mark.system

@@ -6,7 +6,7 @@ import torch
 import rungs
 from rungs._src.train.settings import PpoSettings
 from rungs_course import nb11_full_system as nb11
-from rungs_course.studies import loops
+from rungs_course import nb11_loops as loops
 
 SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
 

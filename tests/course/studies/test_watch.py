@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rungs._src.train.network import PolicyValueNetwork
-from rungs_course.studies.watch import games
+from rungs_course.nb15_games import games
 
 
 @pytest.mark.parametrize("max_plies", [7, 40])

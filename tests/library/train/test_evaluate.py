@@ -12,7 +12,7 @@ from rungs._src.train.evaluate import Evaluation, evaluate
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.training import weakest
 from rungs.errors import ConfigurationError, DivergedError
-from rungs_course.studies import watch
+from rungs_course import nb15_games as watch
 
 STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
 

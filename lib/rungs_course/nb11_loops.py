@@ -1,6 +1,6 @@
 """Other people's training loops over our boards: with masks of 4672, and with lists.
 
-python -m rungs_course.studies.loops     # a table of steps per second, all in turns
+python -m rungs_course.nb11_loops     # a table of steps per second, all in turns
 """
 
 import time

@@ -1,1 +1,0 @@
-"""What the notebooks measure: a module per experiment."""
