@@ -84,4 +84,4 @@ def test_flags_and_sizes_race(games):
     assert flags["flags"].tolist() == [" ".join(each) for each in nb03_cpp.FLAGS]
     sizes = nb03_cpp.race_sizes(games, ["bytes"], (1, 3), repeats=1)
     assert sizes["boards"].tolist() == [4, 12]
-    nb03_cpp.draw_flags(pd.DataFrame({"-O0": {"pins": 2.0}, "-O3": {"pins": 1.0}}))
+    nb03_cpp.draw_flag_times(pd.DataFrame({"-O0": {"pins": 2.0}, "-O3": {"pins": 1.0}}))

@@ -70,7 +70,7 @@ class BatchEnv(VectorEnv, abc.ABC):
         )
 
     def checked(self, actions: ArrayLike, *before: int) -> Array:
-        """Returns `actions` as (*before, N) int64 on the outputs' device, copied only if needed.
+        """Returns `actions` as int64 of shape `before` + (N,) on the outputs' device.
 
         Raises:
             ConfigurationError: they have a wrong shape or dtype.
