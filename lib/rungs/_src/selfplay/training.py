@@ -92,7 +92,7 @@ def train(
         UnavailableError: Stockfish or TensorBoard is asked for and not there.
         WorkerDiedError: another rank is gone.
     """
-    out = Path(out)
+    out = Path(out).resolve()
     torch.set_num_threads(training.torch_threads)
     with all_ranks("cpu") as ranks, contextlib.ExitStack() as held:
         folders = []  # rank 0's own
