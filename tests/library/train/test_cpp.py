@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import rungs
+import rungs_course.learners  # noqa: F401  # which adds the learner "torch"
 from rungs._src.chess.actions import target_of
 from rungs._src.train import learners
 from rungs._src.train.cpp import CppBackend
