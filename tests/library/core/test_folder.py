@@ -1,6 +1,7 @@
 """Folders that are ours: from the first moment, and only as long as something there is."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +82,13 @@ def test_a_mark_that_is_a_pipe_is_not_waited_for(tmp_path):
         locked_output_dir(tmp_path, "run", NAMES),
     ):
         pass
+
+
+def test_files_are_noted_by_a_relative_path_and_through_a_link(tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "link").symlink_to("run")
+    monkeypatch.chdir(tmp_path)
+    for path in (Path("run"), tmp_path / "link"):
+        with locked_output_dir(path, "training", NAMES) as folder:
+            folder.note([path / "metrics.csv"])
+        assert folder.files == ["metrics.csv"]

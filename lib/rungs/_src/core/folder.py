@@ -49,6 +49,7 @@ class Folder:
     def note(self, files: Iterable[Path]) -> None:
         """Records that we wrote some files, so that `clear` may remove them."""
         self.used = True
+        files = [file.parent.resolve() / file.name for file in files]  # as `self.path` is resolved
         names = {str(file.relative_to(self.path)) for file in files}
         self.files = sorted(names.union(self.files))
         mark = {"tool": _TOOL, "schema": _SCHEMA, "version": __version__}

@@ -92,7 +92,7 @@ def train(
         UnavailableError: Stockfish or TensorBoard is asked for and not there.
         WorkerDiedError: another rank is gone.
     """
-    out = Path(out).resolve()
+    out = Path(out)
     torch.set_num_threads(training.torch_threads)
     with all_ranks("cpu") as ranks, contextlib.ExitStack() as held:
         folders = []  # rank 0's own
@@ -210,7 +210,7 @@ class _SelfPlayRun(Run):
             "games": self.games.state_dicts(),
         }
 
-    def saved(self) -> None:
+    def after_checkpoint(self) -> None:
         self.buffer.remove_leftovers(self.updates)
 
 

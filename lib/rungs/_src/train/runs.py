@@ -131,7 +131,7 @@ class Run:
         """Returns what the checkpoint holds besides "training" and "clock"."""
         raise NotImplementedError
 
-    def saved(self) -> None:
+    def after_checkpoint(self) -> None:
         """Removes what no checkpoint needs any longer."""
 
     def run(self) -> None:
@@ -161,7 +161,7 @@ class Run:
         if self.folder:
             head = {"training": self.training, "clock": self.clock}
             self.checkpoint.save(self.folder.path, head | state)
-            self.saved()
+            self.after_checkpoint()
 
 
 class Table:
