@@ -7,7 +7,7 @@
 
 namespace rungs::env {
 
-// Who plays the other side: nobody (self-play), the environment at random, or an engine, whose
+// Who plays the other side: the agent (self-play), the environment at random, or an engine, whose
 // replies the caller supplies.
 enum class Opponent : std::int32_t { NONE, RANDOM, ENGINE };
 

@@ -128,7 +128,7 @@ _GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 
 
 def rows_of(positions: Iterable, columns: int = 4):
-    """Draws positions in rows of so many, the last move's squares marked.
+    """Draws positions in rows of `columns`, the last move's squares marked.
 
     Args:
         positions: each with `fen`, `title`, and `uci`, the move that led there, or "".

@@ -181,7 +181,7 @@ def _line(text: str) -> ipywidgets.HTML:
 
 
 def _labs() -> ipywidgets.Widget:
-    """Shows which labs are right, and how fast, of whoever runs this."""
+    """Shows which of this user's labs are right, and how fast."""
     table = record.table(record.read())
     formats = {"gain": "{:.2f}×", "of the best": "{:.0%}", "tries": "{:.0f}"}
     said = table.style.format(formats, na_rep="").hide().to_html()

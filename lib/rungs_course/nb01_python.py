@@ -123,7 +123,7 @@ def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFram
 
 
 def _random_games(ages: list[int], games: int, rng) -> dict[int, list[chess.Board]]:
-    """Returns so many boards of each age, of games that went on to the last."""
+    """Returns `games` boards of each age, of games that lasted to the greatest age."""
     found: dict[int, list[chess.Board]] = {age: [] for age in ages}
     while len(found[ages[-1]]) < games:
         board, stages = chess.Board(), {}

@@ -113,7 +113,7 @@ def race_ways(
         most: by way, the most boards it is raced with.
         board_counts: numbers of boards.
         plies: per segment, of all boards.
-        most_steps: in which no more steps are played than so many.
+        most_steps: the largest number of steps in a segment.
         **settings: of `rungs_course.measure.race.race`, but for `steps`.
 
     Returns:
@@ -278,7 +278,7 @@ def race_open_spiel(
     Args:
         board_counts: numbers of games.
         plies: timed per segment, of all games.
-        most_steps: in which no more steps are played than so many.
+        most_steps: the largest number of steps in a segment.
         most_each: the most games that get a process each.
         seed: of the games.
         repeats: segments timed.
@@ -313,7 +313,7 @@ def race_open_spiel(
 
 
 def _play(peer: Peer, steps: int, rng: np.random.Generator) -> float:
-    """Returns the seconds of so many steps; choosing the actions is not timed."""
+    """Returns the seconds that `steps` steps take; choosing the actions is not timed."""
     seconds = 0.0
     for _ in range(steps):
         actions = peer.choose(rng)

@@ -42,7 +42,7 @@ _STAGES = (plots.BLUE, plots.SKY, plots.ORANGE)
 
 
 def after(plies: int) -> chess.Board:
-    """Returns the Opera Game's position after so many plies, seen from the side to move."""
+    """Returns the Opera Game's position after `plies` plies, seen from the side to move."""
     board = chess.Board()
     for san in OPERA_GAME[:plies]:
         board.push_san(san)

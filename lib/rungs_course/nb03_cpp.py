@@ -138,7 +138,7 @@ def random_games(num_envs: int, steps: int, *, seed: int) -> Games:
 
 
 def repeated(games: Games, copies: int, steps: int) -> Games:
-    """Returns the first steps of games for so many times as many boards: each plays as another."""
+    """Returns the first steps of games, each played on `copies` boards."""
     ended = games.ends[:steps].sum(axis=1)
     begins = np.split(np.array(games.begins[: ended.sum()]), np.cumsum(ended)[:-1])
     arrays = (games.actions, games.ends, games.masks)
@@ -151,7 +151,7 @@ class Racer(Protocol):
     """Something that plays games, always from their beginning."""
 
     def play(self, steps: int) -> float:
-        """Plays so many steps; returns the seconds they took."""
+        """Plays `steps` steps; returns the seconds they took."""
 
     def bits(self) -> np.ndarray:
         """Returns the legal actions that it ended with, (N, 73) uint64."""
@@ -325,7 +325,7 @@ def race_flags(games: Games, names: Iterable[str], *, repeats: int, seconds: flo
 def race_sizes(
     games: Games, names: Iterable[str], copies: Iterable[int], *, repeats: int
 ) -> pd.DataFrame:
-    """Races versions that step so many times as many boards, a few steps a turn.
+    """Races versions on each number of copies of the boards, a few steps a turn.
 
     Returns:
         A row per number of boards, version and repeat: `boards`, `racer`, `repeat`, `plies`,

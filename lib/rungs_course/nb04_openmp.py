@@ -84,12 +84,7 @@ class SharedBoards(CppBoards):
 class PaddedBoards(SharedBoards):
     """The same with a cache line, or several, for every board's state and for each of its outputs.
 
-    Args:
-        num_envs: see `SharedBoards`.
-        first_board: see `SharedBoards`.
-        settings: see `SharedBoards`.
-        way: "padded" or "padded runs".
-        threads: see `SharedBoards`.
+    Takes what `SharedBoards` does; `way` is "padded" or "padded runs".
     """
 
     def __init__(
@@ -383,11 +378,11 @@ class StepCost:
     meeting: float
 
     def seconds(self, boards: np.ndarray, threads: int) -> np.ndarray:
-        """Returns the seconds of a step of so many boards, shared evenly."""
+        """Returns the seconds of a step of `boards` boards, shared evenly."""
         return self.call + self.meeting * (threads > 1) + self.ply * np.ceil(boards / threads)
 
     def speedup(self, boards: np.ndarray, threads: int) -> np.ndarray:
-        """Returns how many times as fast as one thread so many are."""
+        """Returns how many times as fast as one thread `threads` threads are."""
         return self.seconds(boards, 1) / self.seconds(boards, threads)
 
 

@@ -58,7 +58,7 @@ _STATE_BYTES = 1536  # of a board
 
 
 def matrix_product(rows: int = 2048, width: int = 512) -> Callable[[], object]:
-    """Makes a layer's product of PyTorch, on all its threads, which leaves the caches to nobody."""
+    """Makes a layer's product of PyTorch, on all its threads, which evicts what the caches held."""
     import torch  # the rungs alone don't need it
 
     left, right = torch.rand(rows, width), torch.rand(width, width)
@@ -145,7 +145,7 @@ def bounds(
 
 
 def most_boards(masks: Iterable[str], racers: int, memory_bytes: int) -> int:
-    """Returns how many boards of so many racers, and a pilot, fit into half of a memory."""
+    """Returns how many boards of each racer, and of a pilot, fit into half of a memory."""
     ply = max(output_bytes(rungs.make("chess", "cpp", 1, mask=mask)) for mask in masks)
     return memory_bytes // 2 // ((racers + 1) * (ply + _STATE_BYTES))
 

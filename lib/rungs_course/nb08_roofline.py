@@ -13,7 +13,7 @@ import torch
 
 from rungs._src.native import loader
 from rungs._src.native.abi import described
-from rungs._src.threads.team import workers_of
+from rungs._src.threads.pool import workers_of
 from rungs.errors import MismatchError
 from rungs_course import compiled, nb10_scaling, plots
 from rungs_course.machine.roofline import Processor, attainable, ridge
@@ -289,7 +289,7 @@ def race_products(
         sizes: of the matrices, n.
         threads: of the version `threads` and of PyTorch.
         repeats: turns timed; one more comes before.
-        seconds: about how long a turn takes: so many products are computed.
+        seconds: about how long a turn takes, which sets the number of products.
         seed: of the matrices.
 
     Returns:
@@ -326,7 +326,7 @@ def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame
     Returns:
         A row per size and racer: `n`, `version`, `idea`, `threads`, `low`, `per_second` (the
         median) and `high`, `relative` (how many times as fast as the racer before), `absolute` (as
-        the first), and `share` of the peak of so many threads.
+        the first), and `share` of the peak of that number of threads.
     """
     keys = ["n", "version", "threads"]
     spread = quartiles(frame.groupby(keys)["per_second"], "per_second").reset_index()
@@ -349,7 +349,7 @@ def _racers(threads: int) -> list[tuple[str, int]]:
 def _times(
     version: str, a: np.ndarray, b: np.ndarray, result: np.ndarray, threads: int, count: int
 ) -> float:
-    """Multiplies so often; returns the seconds of each time."""
+    """Multiplies `count` times; returns the seconds of each."""
     multiplies = _by_torch if version == LIBRARY.name else _by_ours(version)
     return multiplies(a, b, result, threads, count)
 

@@ -306,7 +306,7 @@ def draw_fused(table: pd.DataFrame):
 
 
 def draw_learning(means: pd.DataFrame, over: str):
-    """Draws rewards of `cartpole_ppo.over_seeds`, with 95 % intervals (the study's figure 7)."""
+    """Draws rewards of `nb13_ppo.over_seeds`, with 95 % intervals (the study's figure 7)."""
     figure, axes = plots.axes(height=4.4)
     for system, rows, look in plots.lines(means.groupby("system", sort=False)):
         within = rows.assign(low=rows["low"].clip(lower=0), high=rows["high"].clip(upper=500))

@@ -268,8 +268,8 @@ def scale(update: Update, link: Link, nodes: Sequence[int], positions, **setting
 
     Returns:
         A row per number of nodes: `nodes`, `positions` (of each), `seconds` per update,
-        `throughput` in positions per second of all, and `efficiency`, throughput over what so many
-        nodes would have if each had the first one's.
+        `throughput` in positions per second of all, and `efficiency`, throughput over what
+        that number of nodes would have if each had the first one's.
     """
     frame = pd.DataFrame({"nodes": nodes, "positions": positions})
     seconds = [update.seconds(p, n, link, **settings) for p, n in frame.itertuples(index=False)]

@@ -121,7 +121,7 @@ def ppo(
             entropy_coeff=0.01,
             lambda_=0.95,
         )
-        # A runner that is gone is asked for again, and waited for by nobody.
+        # A runner that is gone is restarted, and not waited for.
         .fault_tolerance(
             restart_failed_env_runners=True,
             delay_between_env_runner_restarts_s=1.0,

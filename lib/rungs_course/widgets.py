@@ -81,7 +81,7 @@ def predict_first(
         choice = {name: control.value for name, control in controls.items()}
         try:
             show(measure(choice))
-        except RungsError as error:  # a button has nobody else to tell
+        except RungsError as error:  # no caller could catch it
             with output:
                 output.clear_output()
                 print(error)

@@ -51,7 +51,7 @@ def cpu_times() -> CpuTimes | None:
 
 
 def stolen_since(before: CpuTimes | None) -> float | None:
-    """Returns which share of all cores' time was stolen since `before`; None where nobody tells."""
+    """Returns the share of all cores' time stolen since `before`; None where it is not reported."""
     after = cpu_times()
     if not before or not after or after.total == before.total:
         return None

@@ -1,6 +1,6 @@
 """Our environments and others against each other, on the same cores and at the same games' stage.
 
-Each lives in a process of its own, which may use only so many cores as the race is about; so one
+Each lives in a process of its own, which may use only as many cores as the race is about; so one
 library's threads never disturb another's. They take turns, some steps each. All play at
 random, as many steps as all others, so that their games are equally old. What is timed is `step`
 alone: all that a user gets from it, and the resets it takes; a step that only resets is not counted
@@ -265,7 +265,7 @@ class _Seat:
         self._peer: Any = None
 
     def begin(self, num_envs: int, seed: int) -> None:
-        """Begins with so many environments, in place of those that were."""
+        """Begins with `num_envs` environments, in place of those before."""
         if self._peer is not None:
             self._peer.close()
             self._peer = None  # and its memory is free

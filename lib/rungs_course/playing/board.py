@@ -23,7 +23,7 @@ class Board(anywidget.AnyWidget):
 
     Attributes:
         fen: the position.
-        moves: legal moves as UCI writes them, of whoever may choose one; else none.
+        moves: legal moves as UCI writes them, of the player who may choose one; else none.
         last: the move that led there, or "".
         check: the square of a king in check, or "".
         flipped: whether Black is below.

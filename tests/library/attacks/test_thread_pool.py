@@ -1,4 +1,4 @@
-"""A team of threads of our own: through forks, ends, Ctrl-C and callers, and beside the busy."""
+"""Our thread pool: through forks, ends, Ctrl-C and callers, and beside the busy."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import pytest
 import rungs
 from rungs._src.chess.policy import random_actions
 from rungs._src.machine.cpu import usable_cores
-from rungs._src.threads import team
+from rungs._src.threads import pool
 from rungs.errors import UnavailableError
 from rungs_course.measure.load import busy_process
 from rungs_course.measure.race import race
@@ -128,7 +128,7 @@ def test_threads_are_shared_by_environments_and_end_with_their_caller():
 
 FORKED = """
 import os, sys
-from tests.library.attacks.test_team import make, play
+from tests.library.attacks.test_thread_pool import make, play
 envs = {env_id: make(env_id) for env_id in ("chess", "cartpole")}
 expected = {env_id: play(env) for env_id, env in envs.items()}
 child = os.fork()
@@ -149,7 +149,7 @@ def test_after_a_fork_both_go_on():
 # Left in the middle of a step of another thread.
 LEFT = """
 import threading
-from tests.library.attacks.test_team import make, play
+from tests.library.attacks.test_thread_pool import make, play
 env = make()
 play(env)
 threading.Thread(target=lambda: play(env, 10**9), daemon=True).start()
@@ -180,11 +180,11 @@ class Refusing:
 
 def test_what_was_given_is_not_asked_for_again():
     system = Refusing()
-    assert team.team_of(system, 3) == team.team_of(system, 2) == 4096
+    assert pool.pool_of(system, 3) == pool.pool_of(system, 2) == 4096
     for _ in range(2):
         with pytest.raises(UnavailableError, match="gives 4 of 5 threads"):
-            team.team_of(system, 5)
-    assert team.team_of(system, 3) == 4096
+            pool.pool_of(system, 5)
+    assert pool.pool_of(system, 3) == 4096
 
 
 @pytest.mark.system

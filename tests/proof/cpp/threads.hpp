@@ -11,7 +11,7 @@ namespace rungs {
 
 // Chunks of a call, and how long each takes, are drawn at random; between calls the pool may fall
 // asleep, and a member that is put to sleep in a chunk is waited for and then left out.
-inline void check_team(std::int32_t threads, int rounds) {
+inline void check_pool(std::int32_t threads, int rounds) {
   ThreadPool pool(threads);
   if (pool.size() != threads) fail("no threads");
   std::uint32_t random = 1;
@@ -119,7 +119,7 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
 inline int check_threads(int rounds) {
   check_rest();
   for (const std::int32_t threads : {1, 2, 3, 7}) {
-    check_team(threads, rounds);
+    check_pool(threads, rounds);
     check_ends(threads);
     for (const std::int64_t boards : {1, 63, 300}) check_boards(threads, boards, rounds / 40);
   }

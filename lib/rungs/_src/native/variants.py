@@ -9,7 +9,7 @@ class Variant(NamedTuple):
     Attributes:
         name: of the kind of processor.
         machine: the platform's name of its family.
-        flags: what compilers are told, g++ and Clang alike.
+        flags: compiler options, the same for g++ and Clang.
         features: what a processor must have, as Linux names it.
     """
 

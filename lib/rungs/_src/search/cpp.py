@@ -21,7 +21,7 @@ from rungs._src.native.abi import Api, Structure, described
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
 from rungs._src.search.trees import Evaluation, Leaves, Trees
-from rungs._src.threads.team import team_of, thread_count
+from rungs._src.threads.pool import pool_of, thread_count
 from rungs.errors import ConfigurationError, UnavailableError
 
 
@@ -118,7 +118,7 @@ class CppTrees(Trees):
             logits, values = evaluation
             pointers = (logits.ctypes.data, logits.shape[1], values.ctypes.data)
         leaves = self._api.rungs_search_simulate(
-            self._address, games.start, games.stop, *pointers, *self._team()
+            self._address, games.start, games.stop, *pointers, *self._pool()
         )
         if leaves < 0:
             raise self.invalid_evaluation(-1 - leaves)
@@ -133,11 +133,11 @@ class CppTrees(Trees):
         structures = described(self._api).structures
         results = structures["ResultArrays"](base=structures["GameResult"](**vars(result)))
         self._api.rungs_search_finish(
-            self._address, which.ctypes.data, len(which), ctypes.addressof(results), *self._team()
+            self._address, which.ctypes.data, len(which), ctypes.addressof(results), *self._pool()
         )
 
     def advance(self, actions: np.ndarray) -> None:
-        illegal = self._api.rungs_search_advance(self._address, actions, *self._team())
+        illegal = self._api.rungs_search_advance(self._address, actions, *self._pool())
         if illegal:
             game = -1 - illegal
             raise self.illegal(game, int(actions[game]))
@@ -169,11 +169,11 @@ class CppTrees(Trees):
         arrays = (self._observation, self._actions, self._counts, self._nodes, self._edges)
         return sum(array.nbytes for array in (*arrays, self._games, self._history))
 
-    def _team(self) -> tuple[int, int]:
+    def _pool(self) -> tuple[int, int]:
         """Returns the address of the calling thread's thread pool, 0 for none, and its size."""
         if self.threads == 1:
             return 0, 1
-        return team_of(self._api, self.threads), self.threads
+        return pool_of(self._api, self.threads), self.threads
 
     def _update_reasons(self) -> None:
         self._api.rungs_search_reasons(self._address, self.reasons.ctypes.data)

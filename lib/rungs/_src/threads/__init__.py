@@ -1,1 +1,1 @@
-"""Threads for C++: a team of our own, or OpenMP's."""
+"""Threads for C++: a thread pool of our own, or OpenMP's."""

@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from rungs._src.threads.team import refused
+from rungs._src.threads.pool import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError, install_hint
 
 # The library's name on Linux, macOS and Windows.

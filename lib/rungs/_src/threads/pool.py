@@ -1,8 +1,8 @@
 """Thread pools for C++, independent of OpenMP.
 
-Each calling thread has one team, which it uses for all its environments, so two threads can step
-environments at the same time. The team's threads sleep between steps and end with the calling
-thread. A forked process starts a team of its own when it needs one.
+Each calling thread has one pool, which it uses for all its environments, so two threads can step
+environments at the same time. The pool's threads sleep between steps and end with the calling
+thread. A forked process starts a pool of its own when it needs one.
 """
 
 import os
@@ -30,7 +30,7 @@ def thread_count(threads: int | None) -> int:
     return number
 
 
-class Team:
+class ThreadPool:
     """A caller's pool of threads.
 
     Args:
@@ -39,7 +39,7 @@ class Team:
 
     Attributes:
         threads: as above.
-        address: of the team in C++.
+        address: of the pool in C++.
 
     Raises:
         UnavailableError: the system refuses; the message says how many it gives.
@@ -54,35 +54,35 @@ class Team:
         end.atexit = False  # a thread may still be in a step; the system ends them all
 
 
-def team_of(api: Any, threads: int) -> int:
-    """Returns the address of the calling thread's team, of at least `threads` threads.
+def pool_of(api: Any, threads: int) -> int:
+    """Returns the address of the calling thread's pool, of at least `threads` threads.
 
     Raises:
-        UnavailableError: as `Team`.
+        UnavailableError: as `ThreadPool`.
     """
-    teams = _own.__dict__
-    team = teams.get(api)
-    if team is None or team.threads < threads:
-        team = teams[api] = Team(api, threads)
-    return team.address
+    pools = _own.__dict__
+    pool = pools.get(api)
+    if pool is None or pool.threads < threads:
+        pool = pools[api] = ThreadPool(api, threads)
+    return pool.address
 
 
 def workers_of(api: Any, threads: int) -> tuple[int, int, int]:
-    """Returns the fields of `rungs::learn::Workers`, by which another library uses the team.
+    """Returns the fields of `rungs::learn::Workers`, by which another library uses the pool.
 
     Args:
-        api: the functions of `cpp/bindings`, which own the team.
+        api: the functions of `cpp/bindings`, which own the pool.
         threads: how many are to work.
 
     Returns:
-        The function that runs a team, the team, and the number of threads; (0, 0, 1) for one.
+        The function that runs a pool, the pool, and the number of threads; (0, 0, 1) for one.
 
     Raises:
-        UnavailableError: as `Team`.
+        UnavailableError: as `ThreadPool`.
     """
     if threads == 1:
         return 0, 0, 1
-    return api.rungs_pool_runner(), team_of(api, threads), threads
+    return api.rungs_pool_runner(), pool_of(api, threads), threads
 
 
 def refused(given: int, number: int) -> UnavailableError:

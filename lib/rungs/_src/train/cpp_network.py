@@ -19,7 +19,7 @@ from rungs._src.core.arguments import shown
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
-from rungs._src.threads.team import thread_count, workers_of
+from rungs._src.threads.pool import thread_count, workers_of
 from rungs._src.train.layers import DenseSquares, SparseSquares
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
@@ -75,7 +75,7 @@ class CppNetwork:
         self.network, self._bfloat16 = network, bfloat16
         self._threads = None if threads is None else thread_count(threads)
         self.api = loader.load_learn(compiler)
-        self._with_team = loader.load()  # whose team serves both: threads stay awake in between
+        self._with_pool = loader.load()  # whose pool serves both: threads stay awake in between
         if bfloat16 and not self.api.rungs_learn_has_bfloat16():
             raise UnavailableError("the C++ was compiled for no products of bfloat16 (AVX512-BF16)")
         self.structures = described(self.api).structures
@@ -242,7 +242,7 @@ class CppNetwork:
 
     def _call(self, function, *arguments: int) -> int:
         threads = self._threads or torch.get_num_threads()
-        return function(self.memory.address, *arguments, *workers_of(self._with_team, threads))
+        return function(self.memory.address, *arguments, *workers_of(self._with_pool, threads))
 
 
 class Memory:

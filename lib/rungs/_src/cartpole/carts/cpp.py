@@ -8,7 +8,7 @@ from rungs._src.cartpole.carts.carts import CartPoleSettings, HostCarts
 from rungs._src.native import loader
 from rungs._src.native.abi import described
 from rungs._src.threads import openmp
-from rungs._src.threads.team import team_of, thread_count
+from rungs._src.threads.pool import pool_of, thread_count
 
 # Steps of carts between two looks at Ctrl-C: some hundredths of a second on one core.
 _AT_ONCE = 2**24
@@ -23,7 +23,7 @@ class CppCarts(HostCarts):
     """
 
     threads = 1
-    _team = 0  # the address of the threads that help
+    _pool = 0  # the address of the threads that help
 
     _load = staticmethod(loader.load)
 
@@ -57,7 +57,7 @@ class CppCarts(HostCarts):
         self._api.rungs_cartpole_reset(self._address, marks, -1 if episode is None else episode)
 
     def step(self, actions: np.ndarray) -> int:
-        ended = self._cpp_step(self._address, actions, self.threads, self._team)
+        ended = self._cpp_step(self._address, actions, self.threads, self._pool)
         if ended < 0:
             raise self.invalid(-1 - ended, int(actions[-1 - ended]))
         return ended
@@ -73,7 +73,7 @@ class CppCarts(HostCarts):
             rewards,
             ended,
             self.threads,
-            self._team,
+            self._pool,
         )
         return rewards, ended
 
@@ -148,18 +148,18 @@ class ThreadsCarts(CppCarts):
         self.threads = thread_count(threads)
         super().__init__(num_envs, first_env, settings, compiler=compiler)
         self._useful = self._useful_threads(1)
-        self._find_team(self._useful)
+        self._find_pool(self._useful)
 
     def step(self, actions: np.ndarray) -> int:
-        self._find_team(self._useful)
+        self._find_pool(self._useful)
         return super().step(actions)
 
     def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
-        self._find_team(self._useful_threads(steps))
+        self._find_pool(self._useful_threads(steps))
         return super().step_many(steps, actions, drawn)
 
     def _useful_threads(self, steps: int) -> int:
         return self._api.rungs_cartpole_useful_threads(self.threads, self.num_envs * steps)
 
-    def _find_team(self, threads: int) -> None:
-        self._team = team_of(self._api, threads) if threads > 1 else 0
+    def _find_pool(self, threads: int) -> None:
+        self._pool = pool_of(self._api, threads) if threads > 1 else 0

@@ -198,7 +198,7 @@ class RankBoards(OpenmpBoards):
             api=ranks.api,
         )
         self.ranks, self._mpi_step = ranks, ranks.api.rungs_chess_mpi_step
-        self._addresses = ctypes.addressof(ranks.struct), self.memory.address, self._team
+        self._addresses = ctypes.addressof(ranks.struct), self.memory.address, self._loop
 
     def step(self, actions: np.ndarray) -> int:
         ended = self._mpi_step(*self._addresses, actions)
@@ -254,7 +254,7 @@ class GatheredBoards(EngineBoards):
         self._addresses = (
             ctypes.addressof(self._gathering),
             own.memory.address,
-            ctypes.addressof(own.team),
+            ctypes.addressof(own.loop_settings),
         )
         # However rank 0 ends, it dismisses the others.
         if ranks.rank == 0:

@@ -10,7 +10,7 @@ from rungs._src.core.arguments import choice, integer
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
 from rungs._src.threads import openmp
-from rungs._src.threads.team import thread_count
+from rungs._src.threads.pool import thread_count
 from rungs.errors import CompilerError
 
 SCHEDULES = ("static", "dynamic", "guided")
@@ -61,15 +61,17 @@ class OpenmpBoards(CppBoards):
         size = self.api.rungs_openmp_team_size(self.threads)
         if size != self.threads:
             raise CompilerError(f"OpenMP runs {size} threads where {self.threads} were asked for")
-        team = described(self.api).structures["LoopSettings"]
-        self.team = team(threads=self.threads, schedule=schedule.upper(), chunk=chunk)
-        self._team = ctypes.addressof(self.team)
+        structures = described(self.api).structures
+        self.loop_settings = structures["LoopSettings"](
+            threads=self.threads, schedule=schedule.upper(), chunk=chunk
+        )
+        self._loop = ctypes.addressof(self.loop_settings)
         self._openmp_step = self.api.rungs_chess_openmp_step
 
     def reset_all(self, marks: int, episode: int) -> None:
         openmp.require_threads(self.api, self.threads)
-        self.api.rungs_chess_openmp_reset(self._address, marks, episode, self._team)
+        self.api.rungs_chess_openmp_reset(self._address, marks, episode, self._loop)
 
     def step_all(self, actions: np.ndarray) -> int:
         openmp.require_threads(self.api, self.threads)
-        return self._openmp_step(self._address, actions, self._team)
+        return self._openmp_step(self._address, actions, self._loop)

@@ -5,7 +5,7 @@ import numpy as np
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.native.abi import Api
-from rungs._src.threads.team import team_of, thread_count
+from rungs._src.threads.pool import pool_of, thread_count
 
 
 class ThreadsBoards(CppBoards):
@@ -39,17 +39,17 @@ class ThreadsBoards(CppBoards):
         super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
         self._useful = self.api.rungs_chess_useful_threads(self.threads, num_envs)
         if self._useful > 1:
-            team_of(self.api, self._useful)
+            pool_of(self.api, self._useful)
         self._threads_step = self.api.rungs_chess_threads_step
 
     def reset_all(self, marks: int, episode: int) -> None:
         if self._useful == 1:
             return super().reset_all(marks, episode)
-        team = team_of(self.api, self._useful)
-        return self.api.rungs_chess_threads_reset(self._address, marks, episode, team, self._useful)
+        pool = pool_of(self.api, self._useful)
+        return self.api.rungs_chess_threads_reset(self._address, marks, episode, pool, self._useful)
 
     def step_all(self, actions: np.ndarray) -> int:
         if self._useful == 1:
             return super().step_all(actions)
-        team = team_of(self.api, self._useful)
-        return self._threads_step(self._address, actions, team, self._useful)
+        pool = pool_of(self.api, self._useful)
+        return self._threads_step(self._address, actions, pool, self._useful)
