@@ -76,7 +76,7 @@ def test_over_one_vector_it_is_adam_also_after_it_was_saved():
 def test_learning_does_not_wait_for_pytorchs_compiler(tmp_path):
     train = "train --rung cpp --num-envs 4 --num-steps 4 --num-minibatches 1 --updates 1 --games 2"
     code = (
-        "import sys\nfrom rungs import cli\n"
+        "import sys\nfrom rungs._src import cli\n"
         f"assert cli.main({train.split()!r} + ['--max-plies', '8', '--out', sys.argv[1]]) == 0\n"
         "assert 'torch._dynamo' not in sys.modules\n"
     )
