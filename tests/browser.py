@@ -79,30 +79,3 @@ def browser():
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium
         chromium.close()
-
-
-@contextlib.contextmanager
-def new_page(width=1280, height=1000):
-    """A page of such a browser."""
-    with browser() as started:
-        page = started.new_page(viewport={"width": width, "height": height})
-        page.set_default_timeout(120_000)
-        yield page
-
-
-def picture(page):
-    """The figure that the widget shows now."""
-    image = page.locator(
-        ".widget-output img:visible, .jupyter-widgets-output-area img:visible"
-    ).last
-    image.wait_for()
-    return image.get_attribute("src")
-
-
-def changed(page, before):
-    """Waits until the widget shows another figure."""
-    end = time.monotonic() + 60
-    while (now := picture(page)) == before:
-        assert time.monotonic() < end, "the figure stays as it was"
-        page.wait_for_timeout(100)
-    return now

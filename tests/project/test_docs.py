@@ -1,4 +1,4 @@
-"""The pages tell the truth: their Python runs, links lead somewhere, no name lacks an example."""
+"""Pages tell the truth: their Python runs, links lead somewhere, and nothing is left out."""
 
 import importlib
 import os
@@ -7,19 +7,28 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from rungs.errors import UnavailableError
+from rungs_course.measure import results
+from rungs_course.peers.envpool import import_envpool
 from rungs_course.runner import llms
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted([*(DOCS / "howto").glob("*.md"), *(DOCS / "api").glob("*.md")])
+REFERENCE = sorted([*DOCS.glob("howto/*.md"), *DOCS.glob("api/*.md")])
+README = (ROOT / "README.md").read_text()
+RUN = [
+    ROOT / "README.md",
+    *(DOCS / f"{name}.md" for name in ("library", "moving", "search", "training")),
+    *REFERENCE,
+]
 BLOCK = re.compile(r"^```python( continued)?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 # What these bring takes long to import or to compile.
 HEAVY = re.compile(
-    r"import (jax|torch)|stable_baselines3|sb3|torchrl|ray|rllib|tianshou|\"cuda\""
+    r"import (jax|torch)|stable_baselines3|sb3|torchrl|\bray\b|rllib|tianshou|\"cuda\""
     r"|rungs\.(train|selfplay)"
 )
 
@@ -35,14 +44,13 @@ def blocks(page: Path) -> list[str]:
 def examples() -> list:
     """All blocks but those that another continues, which runs them."""
     chosen = []
-    for page in PAGES:
+    for page in RUN:
         codes = blocks(page)
         for i, code in enumerate(codes):
             if i + 1 < len(codes) and codes[i + 1].startswith(code):
                 continue
             marks = [pytest.mark.system] if HEAVY.search(code) else []
-            name = f"{page.parent.name}/{page.stem}-{i}"
-            chosen.append(pytest.param(code, id=name, marks=marks))
+            chosen.append(pytest.param(code, id=f"{page.parent.name}/{page.stem}-{i}", marks=marks))
     return chosen
 
 
@@ -51,23 +59,85 @@ def test_its_python_runs(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = dict(os.environ)
     try:
+        if "import envpool" in code:  # which may be there without what it needs for other games
+            import_envpool()
         exec(compile(code, "<a page>", "exec"), {"__name__": "__main__"})
     except UnavailableError as error:
         pytest.skip(str(error))
     except ModuleNotFoundError as error:
         pytest.skip(f"{error.name} is not installed")
-    finally:
+    finally:  # what a peer's import sets, as EnvPool's does MPLBACKEND, is gone after the test
         os.environ.clear()
         os.environ.update(before)
         if ray := sys.modules.get("ray"):  # RLlib's, which it leaves to the end of the program
             ray.shutdown()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def anchors(path: Path) -> set[str]:
+    """What the book calls the headings of a page or a notebook."""
+    text = path.read_text()
+    if path.suffix == ".ipynb":
+        cells = nbformat.read(path, 4).cells
+        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+# The front page of the book is read as if it lay at the top.
+LINKING = [*ROOT.glob("*.md"), *({*DOCS.glob("*.md")} - {DOCS / "index.md"}), *REFERENCE]
+
+
+@pytest.mark.parametrize("page", sorted(LINKING), ids=lambda page: page.stem)
 def test_its_links_lead_somewhere(page):
-    for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-        if not link.startswith("<"):
-            assert (page.parent / link).exists(), link
+    links = re.findall(r"\]\((?!https:|<)([^)#]+)(?:#([^)]+))?\)", page.read_text())
+    for file, heading in links:
+        target = page.parent / file
+        assert target.exists(), file
+        assert not heading or heading in anchors(target), (file, heading)
+
+
+def test_the_readme_says_where_things_are():
+    rows = README.split("## Where things are")[1].split("\n| `")[1:]
+    assert len(rows) > 10
+    for row in rows:
+        first, what = ("`" + row).split(" | ", 1)
+        folders = [ROOT / name for name in re.findall(r"`([\w/]+)`", first)]
+        assert all(folder.is_dir() for folder in folders), row
+        for name in re.findall(r"`([\w/]+\.(?:hpp|cpp|py))`", what):
+            assert any((folder / name).exists() for folder in folders), name
+
+
+def test_the_books_front_page_says_how_to_install_and_begin():
+    index = (DOCS / "index.md").read_text()
+    parts = re.findall(r'{include} README.md\n:start-after: "(.+)"\n:end-before: "(.+)"\n', index)
+    assert len(parts) == index.count("{include}")
+    shown = "".join(README.split(start, 1)[1].split(end, 1)[0] for start, end in parts)
+    for words in ("make run", "make lab", "pip install .", "rungs.make("):
+        assert words in shown
+    assert "(docs/install.md)" in index
+
+
+# The page that says where each part of the studies is.
+STUDIES = (DOCS / "studies.md").read_text()
+PAPER = sorted((ROOT / "data" / "paper").glob("*.csv"))
+
+
+def test_every_figure_table_and_equation_of_the_studies_has_a_row():
+    chess, cartpole = STUDIES.split("## The report on CartPole")
+    counts = {("Figure", chess): 9, ("Table", chess): 2, ("Equation", chess): 7}
+    for (kind, text), count in (counts | {("Figure", cartpole): 8}).items():
+        # Rows begin with them: "Figures 5 and 6", "2, 3, 5".
+        rows = re.findall(rf"^\| {kind}s? ([^|]*?)[,|] *(?=[a-z|])", text, re.MULTILINE)
+        found = {number for row in rows for number in re.findall(r"\d+", row)}
+        assert found == {str(number + 1) for number in range(count)}
+
+
+@pytest.mark.parametrize("path", PAPER, ids=lambda path: path.stem)
+def test_every_table_of_theirs_names_its_source_and_has_a_row(path):
+    table = results.load(path)
+    assert table.attrs["provenance"]["source"]
+    assert len(table)
+    assert f"data/paper/{path.name}" in STUDIES
 
 
 PUBLIC, EXAMPLES = llms.public(), llms.examples()

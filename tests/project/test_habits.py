@@ -43,20 +43,10 @@ def test_there_are_notebooks_and_solutions_of_each():
     assert [path.name for path in SOLUTIONS] == [path.name for path in COURSE]
 
 
-def test_no_outputs_are_committed():
-    for path in NOTEBOOKS:
-        for cell in nbformat.read(path, 4).cells:
-            assert not cell.get("outputs"), path
-            assert not cell.get("execution_count"), path
-
-
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 class TestNotebook:
     def cells(self, path):
         return [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-
-    def parameters(self, path):
-        return [cell for cell in self.cells(path) if "parameters" in cell.metadata.get("tags", [])]
 
     def test_every_figure_is_described_in_words(self, path):
         shows = re.compile(r"(figure\w*$|(explore|predict)_\w+\()")
@@ -66,26 +56,13 @@ class TestNotebook:
                 assert len(words["image"]["alt"]) > 30, cell.id
                 assert words["figure"]["caption"], cell.id
 
-    def test_plumbing_is_folded(self, path):
-        # Imports, what is saved, and sentences around numbers: a page is about what is between.
-        # (cppyy's import is a page's subject.)
-        plumbing = re.compile(
-            r"^(import (?!cppyy)|from )|\b(results\.save|save_figure|say)\(", re.MULTILINE
-        )
-        for cell in self.cells(path):
-            folded = "hide-input" in cell.metadata.get("tags", [])
-            assert folded == cell.metadata.get("jupyter", {}).get("source_hidden", False), cell.id
-            assert folded or not plumbing.search(cell.source), cell.id
-
-    def test_one_parameters_cell_of_plain_literals(self, path):
-        (cell,) = self.parameters(path)
+    def test_its_parameters_are_one_cell_of_plain_literals_that_are_read(self, path):
+        (cell,) = [c for c in self.cells(path) if "parameters" in c.metadata.get("tags", [])]
+        names = set()
         for statement in ast.parse(cell.source).body:
             assert isinstance(statement, ast.Assign), cell.source
             ast.literal_eval(statement.value)
-
-    def test_every_parameter_is_read(self, path):
-        (cell,) = self.parameters(path)
-        names = {statement.targets[0].id for statement in ast.parse(cell.source).body}
+            names.add(statement.targets[0].id)
         assert {"size", "seed", "out", "figures"} <= names
         read = {
             node.id
@@ -95,45 +72,30 @@ class TestNotebook:
         }
         assert names <= read
 
-    def test_it_links_its_labs(self, path):
+    def test_it_links_its_labs_and_the_answers_to_its_exercises(self, path):
         labs = [lab for lab in catalogue.labs().values() if lab.head().notebook == path.stem]
         assert labs
         last = nbformat.read(path, 4).cells[-1].source
         for lab in labs:
             assert f"[{lab.name}, {lab.head().title}](labs/{lab.notebook.name})" in last
-
-    def test_its_questions_explain_every_choice(self, path):
-        (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("## Questions")]
-        questions = re.split(r"^\*\*.+\*\*$", cell.source, flags=re.MULTILINE)[1:]
-        assert 2 <= len(questions) <= 4
-        for question in questions:
-            choices = re.findall(r"<details><summary>(.+)</summary>(.+)</details>", question)
-            assert len(choices) == question.count("<summary>") >= 3
-            assert sum(why.startswith("Right. ") for _, why in choices) == 1
-            assert all(why.startswith(("Right. ", "No. ")) for _, why in choices)
-
-    def test_it_has_the_headings_of_the_course(self, path):
-        text = "\n".join(
-            c.source for c in nbformat.read(path, 4).cells if c.cell_type == "markdown"
-        )
-        headings = ("What you'll do", "What you'll learn", "What you'll need")
-        for heading in (*headings, "## Summary", "## Exercises"):
-            assert heading in text
-
-    def test_its_exercises_lead_to_their_answers(self, path):
-        last = nbformat.read(path, 4).cells[-1].source
         assert f"](solutions/{path.name})" in last.split("## Exercises")[1]
 
+    def test_its_questions_have_one_right_answer_and_explain_every_choice(self, path):
+        (cell,) = [c for c in nbformat.read(path, 4).cells if c.source.startswith("## Questions")]
+        questions = re.split(r"^\*\*.+\*\*$", cell.source, flags=re.MULTILINE)[1:]
+        assert questions
+        for question in questions:
+            answers = re.findall(r"<details><summary>.+</summary>(.+)</details>", question)
+            assert len(answers) == question.count("<summary>") >= 3
+            assert sum(answer.startswith("Right. ") for answer in answers) == 1
+            assert all(answer.startswith(("Right. ", "No. ")) for answer in answers)
 
-def test_dependencies_are_ranges():
-    for each in dependencies():
-        assert {limit.operator for limit in each.specifier} == {">=", "<"}, each
 
-
-def test_the_lock_is_within_the_ranges():
+def test_dependencies_are_ranges_with_the_lock_within():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     locked = {canonicalize_name(line.split("==")[0]): line.split("==")[1] for line in lines}
     for each in dependencies():
+        assert {limit.operator for limit in each.specifier} == {">=", "<"}, each
         assert each.specifier.contains(locked[canonicalize_name(each.name)]), each
 
 

@@ -1,6 +1,5 @@
 """A wheel, built from a clean copy of the tree, that works where the tree is not."""
 
-import importlib.metadata
 import os
 import re
 import shutil
@@ -13,7 +12,6 @@ from pathlib import Path
 import chess
 import pytest
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from rungs import __version__
 from rungs._src.native.variants import file_name, of_machine
@@ -245,37 +243,6 @@ PROGRAMS = {
     "torchrl": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torchrl"),
 }
 QUICK = ("cling", "mpi", "train", "sb3", "pettingzoo")
-
-
-def brought_by(extra):
-    """The names of all packages that an extra brings, as those that are installed here say."""
-    seen, todo = set(), [*map(Requirement, [*PROJECT["dependencies"], *EXTRAS[extra]])]
-    while todo:
-        each = todo.pop()
-        if (wanted := (canonicalize_name(each.name), *sorted(each.extras))) in seen:
-            continue
-        seen.add(wanted)
-        for needed in map(Requirement, importlib.metadata.requires(each.name) or ()):
-            extras = ("", *each.extras)
-            if not needed.marker or any(needed.marker.evaluate({"extra": e}) for e in extras):
-                todo.append(needed)
-    return {name for name, *_ in seen}
-
-
-def test_training_imports_only_what_its_extra_brings():
-    brought = brought_by("train")
-    absent = [
-        module
-        for module, packages in importlib.metadata.packages_distributions().items()
-        if not brought.intersection(map(canonicalize_name, packages)) and module != "rungs"
-    ]
-    assert {"seaborn", "cppyy"} <= {*absent}
-    code = f"""
-import sys
-sys.modules |= dict.fromkeys({absent})  # importing them raises ModuleNotFoundError
-import rungs._src.selfplay.training, rungs._src.train.evaluate, rungs._src.train.training
-"""
-    succeed([sys.executable, "-c", code])
 
 
 def test_every_extra_for_users_is_tried():

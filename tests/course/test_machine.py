@@ -1,0 +1,298 @@
+"""What this machine is, and what it can do at most."""
+
+import ctypes.util
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from rungs._src.machine.known import microarchitecture
+from rungs.errors import CompilerError, UnavailableError
+from rungs_course import compiled
+from rungs_course.machine import counters
+from rungs_course.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
+from rungs_course.machine.topology import Cache, caches, topology
+from rungs_course.measure.load import busy_process
+from rungs_course.measure.peaks import (
+    COMPUTE,
+    STREAMS,
+    core_speed,
+    measure_bandwidth,
+    measure_compute,
+    working_sets,
+)
+from rungs_course.measure.valgrind import counts_per_ply, have_valgrind, work_per_ply
+
+
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"{text}\n")
+
+
+def cache(level, kind, size, ways, shared):
+    return {
+        f"cache/index{level}{kind[0]}/{name}": value
+        for name, value in {
+            "level": level,
+            "type": kind,
+            "size": f"{size}K",
+            "ways_of_associativity": ways,
+            "coherency_line_size": 64,
+            "shared_cpu_list": shared,
+        }.items()
+    }
+
+
+def test_caches_for_data_nearest_first_where_enough_is_reported(tmp_path):
+    write(tmp_path, cache(3, "Unified", 32768, 16, "0-7,16-23"))
+    write(tmp_path, cache(1, "Instruction", 32, 8, "0,16"))
+    write(tmp_path, cache(1, "Data", 32, 8, "0,16"))
+    write(tmp_path, cache(2, "Unified", 1024, 16, "0"))
+    (tmp_path / "cache/index2U/ways_of_associativity").unlink()  # too little is reported of it
+    assert caches(tmp_path) == [
+        Cache(1, 32 * 1024, 8, 64, 2),
+        Cache(3, 32 * 1024 * 1024, 16, 64, 16),
+    ]
+
+
+def test_what_is_not_reported_is_unknown(tmp_path):
+    facts = topology(tmp_path).set_index("fact")
+    assert facts.loc["clock governor", "value"] == "unknown"
+    assert facts.loc["threads per core", "value"] == "unknown"
+    assert int(facts.loc["cores this process may use", "value"]) >= 1
+    assert not any("cache" in fact for fact in facts.index)
+    write(tmp_path, {"cpufreq/scaling_governor": "performance"})
+    assert topology(tmp_path).set_index("fact").loc["clock governor", "value"] == "performance"
+
+
+@pytest.mark.parametrize(
+    ("vendor", "family", "model", "name", "flops"),
+    [
+        ("AuthenticAMD", 0x17, 0x01, "Zen", None),
+        ("AuthenticAMD", 0x17, 0x31, "Zen 2", 4),
+        ("AuthenticAMD", 0x19, 0x01, "Zen 3", 4),
+        ("AuthenticAMD", 0x19, 0x11, "Zen 4", 2),
+        ("AuthenticAMD", 0x1A, 0x02, "Zen 5", 4),
+        ("AuthenticAMD", 0x1A, 0x24, "Zen 5", None),
+        ("GenuineIntel", 6, 0x3F, "Haswell", 4),
+        ("GenuineIntel", 6, 0x4F, "Broadwell", 4),
+        ("GenuineIntel", 6, 0x8F, "Sapphire Rapids", 4),
+        ("GenuineIntel", 6, 1, None, None),
+        ("AuthenticAMD", 6, 0x8F, None, None),
+        (None, None, None, None, None),
+    ],
+)
+def test_a_processor_is_known_or_not_guessed_at(vendor, family, model, name, flops):
+    identity = {"cpu_vendor": vendor, "cpu_family": family, "cpu_model": model}
+    known = microarchitecture(identity)
+    assert (known and known.name, known and known.flops_per_lane) == (name, flops)
+
+
+needs_papi = pytest.mark.skipif(
+    not ctypes.util.find_library("papi"), reason="no PAPI: apt-get install papi-tools"
+)
+
+
+def work():
+    return sum(range(100_000))
+
+
+@needs_papi
+def test_reading_an_event_that_every_kernel_counts():
+    # The time that the process has run, in nanoseconds, which needs no hardware.
+    try:
+        counted = counters.count(work, {"time": "perf::TASK-CLOCK"})
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    assert 10_000 < counted["time"] < 10_000_000_000
+
+
+@needs_papi
+def test_counters_are_read_or_refused_with_the_reason():
+    reason = ""
+    try:
+        counted = counters.count(work)
+    except UnavailableError as error:
+        counted, reason = {}, str(error)
+    assert bool(counted) != ("PAPI_TOT_INS: " in reason)
+    assert counted.get("instructions", 100_001) > 100_000
+
+
+def test_without_papi_how_to_get_it(monkeypatch):
+    counters._papi.cache_clear()
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
+    with pytest.raises(UnavailableError, match="papi-tools"):
+        counters.count(work)
+
+
+def test_a_papi_without_a_version_is_named(monkeypatch):
+    counters._papi.cache_clear()
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: "libpapi.so.7")
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: mock.MagicMock())
+    with pytest.raises(UnavailableError, match=r"libpapi.so.7 has no version in its name"):
+        counters.count(work)
+
+
+def test_a_counter_that_stays_at_0_is_not_believed(monkeypatch):
+    numbers = {"PAPI_TOT_INS": 5, "PAPI_TOT_CYC": 0}
+    monkeypatch.setattr(counters, "_papi", lambda: None)
+    monkeypatch.setattr(counters, "_count_one", lambda papi, event, work: numbers[event])
+    events = {"instructions": "PAPI_TOT_INS", "cycles": "PAPI_TOT_CYC"}
+    assert counters.count(work, events) == {"instructions": 5}
+    with pytest.raises(UnavailableError, match="PAPI_TOT_CYC: it stays at 0"):
+        counters.count(work, {"cycles": "PAPI_TOT_CYC"})
+
+
+@pytest.mark.parametrize(
+    ("processor", "single", "double", "bandwidth"),
+    [(PAPER[0], 2560e9, 1280e9, 76.8e9), (PAPER[1], 6553.6e9, 3276.8e9, 51.2e9)],
+)
+def test_the_papers_numbers(processor, single, double, bandwidth):
+    assert processor.peak_flops(32) == pytest.approx(single)
+    assert processor.peak_flops(64) == pytest.approx(double)
+    assert processor.peak_bandwidth() == pytest.approx(bandwidth)
+
+
+def test_corrected_for_sockets_and_shared_units():
+    assert CORRECTED[0].peak_flops(64) == PAPER[0].peak_flops(64)
+    assert CORRECTED[0].peak_bandwidth() == 2 * PAPER[0].peak_bandwidth()
+    assert CORRECTED[1].peak_flops(64) == PAPER[1].peak_flops(64) / 4
+    assert CORRECTED[1].peak_bandwidth() == 4 * PAPER[1].peak_bandwidth()
+
+
+def test_the_gpus_data_sheet():
+    assert A100.peak_flops(32) == pytest.approx(19.5e12, rel=1e-2)
+    assert A100.peak_flops(64) == pytest.approx(9.7e12, rel=1e-2)
+    assert A100.peak_bandwidth() == pytest.approx(1555e9, rel=1e-2)
+
+
+def test_memory_bounds_left_of_the_ridge_and_computing_right_of_it():
+    at = ridge(100.0, 20.0)
+    assert at == 5
+    np.testing.assert_array_equal(attainable([at / 5, at, 2 * at], 100.0, 20.0), [20, 100, 100])
+
+
+def test_a_cores_clock_and_operations_per_cycle_are_measured_once():
+    speed = core_speed()
+    # However busy the machine: a clock ticks in GHz, and a vector's lanes are counted twice at
+    # least and 64 times at most.
+    assert 100 < speed["clock_mhz"] < 10_000
+    assert 2 < speed["flops_per_cycle"] < 128
+    assert core_speed() is speed
+
+
+def test_without_a_compiler_a_cores_speed_is_not_known(monkeypatch):
+    def none():
+        raise CompilerError("g++ is not installed")
+
+    monkeypatch.setattr(compiled, "load_machine", none)
+    assert core_speed.__wrapped__() == {"clock_mhz": None, "flops_per_cycle": None}
+
+
+@pytest.fixture(scope="module")
+def compute():
+    frame = measure_compute([1, 2], repeats=15, seconds=0.005)
+    return frame.groupby(["peak", "threads"])["per_second"].max()
+
+
+def test_a_row_for_everything_measured(compute):
+    assert set(compute.index) == {(peak, threads) for peak in COMPUTE for threads in (1, 2)}
+    assert (compute > 0).all()
+
+
+@pytest.mark.slow  # and only true where nothing else runs
+def test_peaks_stand_in_the_proportions_that_vectors_give(compute):
+    # Single precision has twice the lanes of double; vectors of integers beat single ones.
+    assert 1.3 < compute["float32", 1] / compute["float64", 1] < 3
+    assert compute["64-bit integers, vectors", 1] > compute["64-bit integers", 1]
+    # A core does several independent operations per cycle of its clock, and a clock ticks in GHz.
+    assert compute["64-bit integers", 1] > compute["clock", 1]
+    assert 0.5e9 < compute["clock", 1] < 10e9
+
+
+@pytest.fixture(scope="module")
+def bandwidth():
+    frame = measure_bandwidth([1], repeats=2, seconds=0.002)
+    return frame.groupby(["level", "stream"])["per_second"].max()
+
+
+def test_bandwidth_of_each_level_and_stream(bandwidth):
+    assert set(bandwidth.index) == {(level, s) for level in working_sets(1) for s in STREAMS}
+    assert (bandwidth > 0).all()
+
+
+@pytest.mark.slow  # and only true where nothing else runs
+def test_near_memory_is_read_faster_than_far(bandwidth):
+    assert bandwidth["L1", "read"] > bandwidth["memory", "read"]
+
+
+STARTS_ONE = """
+import os, time
+from pathlib import Path
+from rungs_course.measure.load import busy_process
+with busy_process():
+    print(Path(f"/proc/self/task/{os.getpid()}/children").read_text(), flush=True)
+    time.sleep(60)
+"""
+
+
+def children():
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+
+
+def test_a_busy_process_stays_on_its_core_and_ends_with_the_block():
+    before, core = children(), max(os.sched_getaffinity(0))
+    with busy_process(core):
+        (process,) = map(int, children() - before)
+        assert os.sched_getaffinity(process) == {core}
+        with busy_process():
+            assert len(children() - before) == 2
+    assert children() == before
+
+
+def test_a_busy_process_ends_with_who_started_it():
+    with subprocess.Popen([sys.executable, "-c", STARTS_ONE], stdout=subprocess.PIPE) as starter:
+        busy = Path("/proc", starter.stdout.readline().decode().strip())
+        assert busy.exists()
+        starter.kill()
+    deadline = time.monotonic() + 60
+    while busy.exists() and "zombie" not in (busy / "status").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+FIRST, LAST = Cache(1, 32768, 8, 64, 1), Cache(2, 2**20, 8, 64, 1)
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
+def test_counts_per_ply():
+    bits = counts_per_ply(8, 10, "bits", FIRST, LAST)
+    assert bits == counts_per_ply(8, 10, "bits", FIRST, LAST)
+    assert bits["loads"] + bits["stores"] < bits["instructions"]
+    assert bits["mispredicted branches"] < bits["branches"]
+    assert bits["last-level misses"] <= bits["L1 misses"] <= bits["loads"] + bits["stores"]
+    tiny = counts_per_ply(8, 10, "bits", Cache(1, 1024, 2, 64, 1), LAST)
+    assert tiny["L1 misses"] > bits["L1 misses"]
+    assert tiny["instructions"] == bits["instructions"]
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
+def test_operations_and_bytes():
+    work = {mask: work_per_ply(8, 10, mask) for mask in ("bits", "bool", "list")}
+    assert len({each["bytes"] for each in work.values()}) == 3
+    # A `bool` mask is written byte by byte, 4,672 of them, where 584 hold its bits.
+    more = work["bool"]["bytes"] - work["bits"]["bytes"]
+    assert more > 4672 - 584
+    counted = counts_per_ply(8, 10, "bits", FIRST, LAST)
+    for each in work.values():
+        assert 0 < each["operations"] < each["instructions"]
+    assert work["bits"]["instructions"] > counted["instructions"]
+    assert work["bits"]["bytes"] > 8 * counted["stores"]

@@ -1,0 +1,317 @@
+"""Racers take turns, must do the same, and are judged beyond noise."""
+
+import dataclasses
+import itertools
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+import rungs
+from rungs._src.train.legal_actions import Legal
+from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.settings import PpoSettings
+from rungs.errors import ConfigurationError, MismatchError
+from rungs_course.measure import disturbance, noise
+from rungs_course.measure.cost import PARTS, time_updates
+from rungs_course.measure.disturbance import CpuTimes, Usage, disturbances, usage
+from rungs_course.measure.operations import operations
+from rungs_course.measure.race import output_floor, race
+from rungs_course.measure.turns import AWAKE_SECONDS, rounds, timed_rounds
+from rungs_course.measure.verify import verify, verify_games
+from tests.library.train import batches
+
+
+def counting(calls: list, names: str) -> dict:
+    """Racers that write their name down, and return how many calls there were."""
+    return {name: lambda name=name: calls.append(name) or len(calls) for name in names}
+
+
+def test_every_other_round_is_the_other_way_round():
+    calls = []
+    found = list(itertools.islice(rounds(counting(calls, "abc")), 3))
+    assert "".join(calls) in ("abccbaabc", "cbaabccba")
+    assert [outcome["a"] for outcome in found] == [i + 1 for i, c in enumerate(calls) if c == "a"]
+
+
+def test_the_threads_of_the_one_before_are_asleep():
+    clock = []
+
+    def racer():
+        clock.append(time.perf_counter())  # begins,
+        clock.append(time.perf_counter())  # and ends
+
+    next(rounds({"a": racer, "b": racer}))
+    assert clock[2] - clock[1] >= AWAKE_SECONDS
+
+
+def test_what_comes_before_the_clock_does_not_count():
+    calls = []
+    rows = list(timed_rounds(counting(calls, "ab"), repeats=2, warmup=3))
+    assert len(calls) == 2 * (3 + 2)
+    assert sorted(row[:2] for row in rows) == [*itertools.product("ab", range(2))]
+    assert sorted(outcome for *_, outcome in rows) == [7, 8, 9, 10]
+
+
+def test_an_interval_leaves_out_what_chance_allows():
+    known = ((1, 0), (2, 0), (5, 0), (8, 0), (9, 1), (12, 2), (15, 3), (21, 5), (10_000, 4906))
+    for count, left_out in known:
+        low, high = noise.interval(range(count))
+        assert (low, high) == (left_out, count - 1 - left_out), count
+
+
+def test_an_interval_holds_the_median_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    for count in (5, 9, 15, 40):
+        held = 0
+        for _ in range(2000):
+            low, high = noise.interval(rng.lognormal(size=count))
+            held += low <= 1 <= high
+        assert held / 2000 > 0.92, count
+
+
+def test_a_factor_is_beyond_noise_where_no_repeat_says_otherwise():
+    assert noise.factor([1.1, 1.2, 1.3, 1.2, 1.1]).beyond()
+    assert noise.factor([0.9, 0.8, 0.9, 0.8, 0.9]).beyond()
+    assert not noise.factor([1.1, 1.2, 0.99, 1.2, 1.1]).beyond()
+    assert not noise.factor([1.1, 1.2, 1.3, 1.2, 1.1]).beyond(1.25)
+    few = noise.factor([1.1, 1.2, 1.3, 1.2])
+    assert not few.judged
+    assert not few.beyond()
+
+
+def test_two_that_took_no_turns_have_a_noise_each():
+    found = noise.factor_apart([2, 3, 4, 3, 3], [1, 2, 2, 2, 2.5, 2])
+    assert (found.middle, found.repeats) == (1.5, 5)
+    assert (found.low, found.high) == pytest.approx((2 / 2.5, 4 / 1))
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_a_median_that_is_no_number_is_not_judged(odd):
+    found = noise.factor([1.2] + [odd] * 5)
+    assert not found.judged
+    assert not found.beyond()
+    assert not noise.factor([1.2] * 5 + [np.nan]).beyond()
+
+
+def test_seconds_of_0_are_not_judged():
+    for ours, theirs in (([0.0] * 5, [0.0] * 5), ([1.0] * 5, [0.0] * 5)):
+        assert not noise.factor_apart(ours, theirs).beyond()
+
+
+def test_no_repeats_have_no_median():
+    with pytest.raises(ConfigurationError, match="no repeats"):
+        noise.factor([])
+
+
+SETTINGS = {"seed": 1, "steps": 5, "repeats": 3, "warmup": 1}
+
+
+def boards():
+    return rungs.make("chess", "cpp", 4)
+
+
+def test_a_row_per_racer_and_repeat():
+    frame = race({"a": boards(), "b": boards()}, boards(), **SETTINGS)
+    rows = sorted(zip(frame["racer"], frame["repeat"], strict=True))
+    assert rows == [*itertools.product("ab", range(3))]
+    assert (frame["plies"] == 20).all()
+    assert (frame["seconds"] > 0).all()
+
+
+@pytest.mark.parametrize("output", ["observation", "mask", "reward", "player"])
+def test_a_single_wrong_bit_stops_the_race(output):
+    liar = boards()
+    step = liar.step
+
+    def lie(actions):
+        result = step(actions)
+        getattr(liar.boards.buffers, output).view(np.uint8).flat[-1] ^= 1
+        return result
+
+    liar.step = lie
+    with pytest.raises(MismatchError, match="liar"):
+        race({"honest": boards(), "liar": liar}, boards(), **SETTINGS)
+
+
+def test_writing_the_outputs_takes_time():
+    num_bytes, seconds = output_floor(boards())
+    assert num_bytes == boards().num_envs * (72 + 4672 + 4 + 4)
+    assert seconds > 0
+
+
+def test_what_else_is_done_before_each_step_is_not_timed(monkeypatch):
+    clock = itertools.count()  # ticks when it is looked at, and when something else is done
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    times = race({"a": boards()}, boards(), between=lambda: next(clock), **SETTINGS)
+    assert (times["seconds"] == SETTINGS["steps"]).all()
+    alone = race({"a": boards()}, boards(), **SETTINGS)
+    assert (alone["seconds"] == 1).all()
+
+
+def outcome(**changed):
+    info = {
+        "action_mask": np.ones((2, 3), np.bool_),
+        "final_obs": np.array([[1, 2], [3, 4]]),
+        "_final_obs": np.array([True, False]),
+        "final_info": {"reason": np.array([5, 6])},
+    }
+    flags = np.zeros(2, np.bool_)
+    parts = {"observation": np.zeros((2, 4), np.int8), "reward": np.zeros(2, np.float32)}
+    parts |= {"terminated": flags, "truncated": flags} | info
+    parts |= changed
+    return *(parts.pop(name) for name in list(parts)[:4]), parts
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"observation": np.zeros((2, 4), np.int16)}, "observation: int16"),
+        ({"observation": np.zeros((2, 3), np.int8)}, "observation: int8 of \\(2, 3\\)"),
+        ({"reward": np.array([0, -0.0], np.float32)}, "reward differs"),
+        ({"truncated": np.array([False, True])}, "truncated differs"),
+        ({"action_mask": np.zeros((2, 3), np.bool_)}, "action_mask differs"),
+        ({"final_obs": np.array([[1, 0], [3, 4]])}, "final_obs differs"),
+        ({"final_info": {"reason": np.array([0, 6])}}, "final_info\\[reason\\] differs"),
+        ({"player": 0}, "info has"),
+    ],
+)
+def test_what_differs_is_named(changed, why):
+    with pytest.raises(MismatchError, match=f"liar: {why}.* in step 3"):
+        verify("liar", outcome(**changed), outcome(), "in step 3")
+
+
+def test_rows_of_episodes_that_go_on_do_not_count():
+    finals = {"final_obs": np.array([[1, 2], [0, 0]]), "final_info": {"reason": np.array([5, 0])}}
+    verify("honest", outcome(**finals), outcome(), "in step 3")
+
+
+def test_other_games_are_found():
+    how = {"num_envs": 3, "opponent": "random"}
+    envs = {name: rungs.make("chess", "cpp", **how) for name in ("right", "same")}
+    verify_games(envs, seed=1, steps=20)
+    envs["shorter"] = rungs.make("chess", "cpp", max_plies=4, **how)
+    with pytest.raises(MismatchError, match=r"shorter: .* in step 1"):
+        verify_games(envs, seed=1, steps=20)
+
+
+@pytest.mark.parametrize("how", [{}, {"width": 32, "blocks": 3, "keys": 8}])
+def test_products_are_counted(how):
+    network, count = PolicyValueNetwork(**how), 16
+    observation = batches.positions("list", None, count).observation
+    none = torch.zeros(count, dtype=torch.int64)
+    legal = Legal(none[:0], none[:0], none)
+    width = network.query.in_features
+    dense = 2 * 840 * width
+    ours = 64 * width + 2 * 8 * width  # of the first layer
+    with FlopCounterMode(display=False) as counted:
+        network.scores(observation, legal)
+    forward = counted.get_total_flops() / count
+    found = operations(network, legal=0)
+    assert found.infer == forward - dense + ours
+    # Differentiated by both factors, but for the first layer's zeros and ones.
+    assert found.learn - found.infer == 2 * (forward - dense) + ours
+    assert operations(network, legal=10).infer - found.infer == 10 * 3 * network.query.out_features
+
+
+def test_an_update_plays_once_and_learns_in_every_epoch():
+    work = operations(PolicyValueNetwork())
+    once, twice = (work.update(PpoSettings(update_epochs=epochs)) for epochs in (1, 2))
+    assert once == work.infer + work.learn
+    assert twice - once == work.learn
+
+
+def test_parts_of_every_update_are_timed():
+    frame = time_updates(rungs.make("chess", "cpp", 8, mask="bits"), seed=0, repeats=3)
+    assert frame["part"].tolist() == list(PARTS) * 3
+    assert (frame["seconds"] >= 0).all()
+    assert (frame.query("part != 'transfer'")["seconds"] > 0).all()
+
+
+TICKS = os.sysconf("SC_CLK_TCK")
+START = Usage(0.0, CpuTimes(0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)})
+
+
+def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, preempted=0, cores=(0, 1)):
+    """Two threads have computed for half of the time each, on two cores, next to others."""
+    ticks = [round(amount * TICKS) for amount in (own + others, stolen, 2 * seconds)]
+    threads = {1: (seconds / 2, cores[0]), 2: (seconds / 2, cores[1])}
+    return Usage(seconds, CpuTimes(*ticks), own, preempted, threads)
+
+
+@pytest.mark.parametrize(
+    ("case", "by_design", "words"),
+    [
+        (used(), False, []),  # a program does not disturb itself
+        (used(own=20.0), False, []),
+        (used(seconds=0.1, own=0.0, others=0.2), False, []),  # a moment tells nothing
+        (used(others=4.0), False, ["other programs"]),
+        (used(stolen=1.0), False, ["hypervisor"]),
+        (used(preempted=2500), False, ["lost their core"]),
+        (used(cores=(1, 1)), False, ["shared a core"]),
+        (used(preempted=2500, cores=(1, 1)), True, []),  # threads that share cores by design
+        (used(others=4.0, preempted=2500), True, ["other programs"]),
+    ],
+)
+def test_each_disturbance_is_named_and_no_other(case, by_design, words):
+    found = disturbances(START, case, threads_share_cores=by_design)
+    assert len(found) == len(words)
+    assert all(word in reason for word, reason in zip(words, found, strict=True))
+
+
+def test_a_system_without_counts_of_cores_tells_of_threads_only():
+    unknown = dataclasses.replace(START, cores=None)
+    case = dataclasses.replace(used(others=4.0, preempted=2500), cores=None)
+    assert len(disturbances(unknown, case)) == 1
+
+
+def test_usage_counts_this_process_and_its_threads():
+    before, stop = usage(), threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    end = time.process_time() + 0.05
+    while time.process_time() < end:
+        pass
+    after = usage()
+    stop.set()
+    thread.join()
+    assert after.own > before.own
+    assert len(after.threads) == len(before.threads) + 1
+    assert max(seconds for seconds, _ in after.threads.values()) > 0
+
+
+@pytest.fixture
+def stat(tmp_path, monkeypatch):
+    """A system whose counts are ours."""
+    path = tmp_path / "stat"
+    monkeypatch.setattr(disturbance, "STAT", path)
+
+    def write(user, idle, stolen):
+        path.write_text(f"cpu  {user} 0 0 {idle} 0 0 0 {stolen} 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+
+    return write
+
+
+def test_times_are_busy_stolen_or_idle(stat):
+    stat(60, 30, 10)
+    before = disturbance.cpu_times()
+    assert before == CpuTimes(60, 10, 100)
+    assert disturbance.stolen_since(before) is None  # no time has passed
+    stat(100, 75, 25)
+    assert disturbance.stolen_since(before) == pytest.approx(0.15)
+
+
+def test_busy_is_what_runs_while_we_sleep(stat, monkeypatch):
+    stat(60, 30, 10)
+    monkeypatch.setattr(disturbance.time, "sleep", lambda seconds: stat(75, 110, 15))
+    assert disturbance.busy_for(0.2) == pytest.approx(0.2)
+
+
+def test_where_the_system_tells_nothing_neither_do_we(stat):
+    assert disturbance.cpu_times() is None
+    assert disturbance.stolen_since(None) is None
+    assert disturbance.busy_for(0) is None

@@ -1,0 +1,41 @@
+"""Notebook 00: the opera game as it was played, and random games."""
+
+import chess
+import pytest
+
+from rungs_course import nb00_start
+from rungs_course.paths import ROOT
+
+
+def test_the_opera_game_is_what_python_chess_says():
+    game, board = nb00_start.play(nb00_start.OPERA_GAME), chess.Board()
+    for row in game.itertuples():
+        assert row.legal == board.legal_moves.count()
+        board.push_uci(row.uci)
+        assert row.fen == board.fen()
+        assert row.terminated == board.is_game_over()
+    assert len(game) == 33
+    assert game["san"].iloc[-1] == "Rd8#"
+    assert game["reward"].tolist() == [0.0] * 32 + [1.0]
+    assert game["reason"].iloc[-1] == "checkmate"
+
+
+def test_random_games_are_counted_ply_by_ply():
+    positions, ended = nb00_start.play_at_random(6, 120, seed=0)
+    assert len(positions) == 6 * 120
+    first = positions[positions["ply"] == 0]
+    assert set(first["legal"]) == {20}
+    assert positions["ply"].max() <= 120
+    assert (ended["plies"] <= 120).all()
+
+
+def test_a_random_action_is_legal_as_often_as_the_mask_says():
+    positions, _ = nb00_start.play_at_random(64, 100, seed=0)
+    expected = positions["legal"].sum() / 4672
+    assert positions["hit"].sum() == pytest.approx(expected, abs=4 * expected**0.5)
+
+
+def test_the_map_has_every_notebook():
+    said = [text.get_text()[:2] for text in nb00_start.course_map("07").axes[0].texts]
+    notebooks = (ROOT / "notebooks").glob("[0-9]*.ipynb")
+    assert sorted(text for text in said if text.isdigit()) == sorted(n.stem[:2] for n in notebooks)

@@ -1,0 +1,114 @@
+"""Notebook 02: pools of processes play the same games, and where a step's time goes adds up."""
+
+import resource
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rungs_course import nb02_parallel, nb02_timeline
+from rungs_course.nb02_parallel import process_limits
+from rungs_course.peers.open_spiel import OpenSpielStates
+from tests.proof import lockstep
+
+
+@pytest.fixture(scope="module")
+def noted():
+    return nb02_timeline.timeline(6, 2, seed=0, steps=3, warmup=1)
+
+
+def test_every_process_is_in_every_step(noted):
+    for _, rows in noted.groupby("turn"):
+        assert rows["process"].unique().tolist() == ["parent", "worker 1", "worker 2"]
+        work = rows.groupby("process")["work"].apply(sorted).to_dict()
+        assert work["worker 1"] == work["worker 2"] == ["pickle", "pipe", "step"]
+        assert work["parent"] == sorted(["whole", *["send", "pipe", "unpickle", "copy"] * 2])
+
+
+def test_work_lies_within_its_step(noted):
+    ends = noted[noted["work"] == "whole"].set_index("turn")["end"]
+    assert (noted["start"] >= 0).all()
+    assert (noted["end"] >= noted["start"]).all()
+    parents = noted[noted["process"] == "parent"]
+    assert (parents["end"] <= parents["turn"].map(ends)).all()
+
+
+def test_parts_add_up_to_the_step(noted):
+    parts = nb02_timeline.parts(noted)
+    whole = noted[noted["work"] == "whole"].set_index("turn")["end"]
+    assert parts.groupby("turn")["seconds"].sum().to_list() == pytest.approx(whole.to_list())
+    assert set(parts["part"]) == set(nb02_timeline.PARTS)
+
+
+def test_the_worker_that_answers_last_decides():
+    parent = [("send", 0.0, 1.0), ("send", 1.0, 2.0), ("pipe", 5.0, 6.0), ("unpickle", 6.0, 7.0)]
+    parent += [("copy", 7.0, 8.0), ("pipe", 15.0, 16.0), ("unpickle", 16.0, 18.0)]
+    parent += [("copy", 18.0, 19.0), ("whole", 0.0, 19.0)]
+    quick = [("step", 1.5, 4.0), ("pickle", 4.0, 5.0), ("pipe", 5.0, 6.0)]
+    slow = [("step", 2.5, 13.0), ("pickle", 13.0, 14.0), ("pipe", 14.0, 15.5)]
+    processes = {"parent": parent, "worker 1": quick, "worker 2": slow}
+    rows = [(0, name, *row) for name, work in processes.items() for row in work]
+    frame = pd.DataFrame(rows, columns=["turn", "process", "work", "start", "end"])
+    parts = nb02_timeline.parts(frame)
+    seconds = parts.set_index("part")["seconds"].to_dict()
+    expected = {"send": 2.0, "wake": 0.5, "step": 10.5, "pickle": 1.0, "pipe": 2.0}
+    assert seconds == expected | {"unpickle": 2.0, "copy": 1.0}
+    kinds = nb02_timeline.kinds(parts)
+    assert kinds["step the boards"] == 10.5
+    assert kinds.sum() == 19.0
+    assert nb02_timeline.unevenness(frame).to_list() == [10.5 - 6.5]
+    assert len(nb02_timeline.median_turn(frame)) == len(frame)
+
+
+def test_five_environments_at_once_are_promised_to_take_as_long_as_one():
+    ends = {
+        title: frame["end"].max() for title, frame in nb02_timeline.promised(5, 3.0, 0.1).items()
+    }
+    assert list(ends.values()) == pytest.approx([15.1, 3.1])
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        *("Python threads", "shared", "a process each"),
+        pytest.param("joblib", marks=pytest.mark.system),
+    ],
+)
+def test_every_way_plays_the_same_games(way):
+    envs = [nb02_parallel.shared_out(name, 5) for name in (way, "python")]
+    lockstep.play(*envs, seed=0, steps=60)
+    envs[0].close()
+
+
+def test_a_worker_takes_descriptors_and_memory():
+    price = nb02_parallel.price_of_workers(2)
+    assert 1 <= price["descriptors"] <= 4
+    assert 2**20 < price["bytes"] < 2**30
+    assert 0 < price["descriptors"] < nb02_parallel.most_descriptors()
+
+
+def test_a_pool_plays_all_games_of_another_project():
+    pytest.importorskip("pyspiel")
+    pool = nb02_parallel.Pool(OpenSpielStates, 3, 2)
+    pool.reset(0)
+    outputs = pool.step(pool.choose(np.random.default_rng(0)))
+    assert [len(share[0]) for share in outputs] == [1, 2]
+    pool.close()
+
+
+def test_as_many_processes_as_games_where_asked_for():
+    pytest.importorskip("pyspiel")
+    settings = {"plies": 4, "most_steps": 1, "most_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
+    times = nb02_parallel.race_open_spiel([2, 4], **settings)
+    assert (times["plies"] == times["num_envs"]).all()
+    raced = times.groupby("num_envs")["racer"].unique().map(sorted).to_dict()
+    assert raced == {2: ["a process each", "python", "queue"], 4: ["python", "queue"]}
+
+
+def test_processes_are_looked_at_and_ended():
+    table = process_limits(dict).set_index("resource")
+    files = table.loc["open files of the parent"]
+    assert files["each"] >= 1
+    assert files["limit"] == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    assert files["environments"] == files["limit"] // files["each"]
+    assert table.loc["memory, bytes", "each"] > 2**16

@@ -1,0 +1,151 @@
+"""Notebook 03: move generators, the versions of a step, and bitboards as the rules have them."""
+
+import chess
+import numpy as np
+import pandas as pd
+import pytest
+
+from rungs._src.chess.engine import find_program
+from rungs._src.chess.perft import perft_cpp, perft_python
+from rungs.errors import EngineError, MismatchError
+from rungs_course import compiled, nb03_bitboards, nb03_cpp
+from rungs_course.measure.valgrind import have_valgrind
+from rungs_course.nb03_perft import engine_name, instructions_by_header, perft_race, stockfish
+
+DEPTHS = {"start": 3, "Kiwipete": 2}
+
+
+def test_all_count_the_same_and_are_timed():
+    frame = perft_race({"ours": perft_cpp, "python": perft_python}, DEPTHS, repeats=2)
+    assert len(frame) == 2 * 2 * 2
+    assert set(frame.query("position == 'start'")["leaves"]) == {8902}
+    assert set(frame.query("position == 'Kiwipete'")["leaves"]) == {2039}
+    assert (frame["seconds"] > 0).all()
+
+
+def test_one_that_miscounts_is_named():
+    with pytest.raises(MismatchError, match="liar"):
+        perft_race({"ours": perft_cpp, "liar": lambda fen, depth: 1}, DEPTHS, repeats=1)
+
+
+@pytest.mark.skipif(not find_program("stockfish"), reason="stockfish is not installed")
+def test_stockfish_counts_too():
+    program = find_program("stockfish")
+    assert engine_name(program).startswith("Stockfish")
+    with stockfish(program) as count:
+        perft_race({"ours": perft_cpp, "Stockfish": count}, DEPTHS, repeats=1)
+
+
+def test_a_program_that_stops_is_an_error():
+    with pytest.raises(EngineError, match="true stopped"), stockfish("true"):
+        pass
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
+def test_instructions_are_counted_by_header():
+    few, more = (
+        instructions_by_header(boards=4, steps=10, mask=mask).set_index("header")["instructions"]
+        for mask in ("bits", "bool")
+    )
+    assert few["chess/movegen.hpp"] == more["chess/movegen.hpp"] > 50
+    # 73 planes of 64 bytes each, by registers of 32.
+    assert more["env/mask.hpp"] > 73 * 2
+    assert few.sum() < more.sum()
+    assert few.get("the C++ library", 0) < 20
+
+
+@pytest.fixture(scope="module")
+def games():
+    return nb03_cpp.random_games(4, 6, seed=2)
+
+
+def times(**nanoseconds):
+    rows = [
+        (racer, repeat, 10, ns * (1 + repeat) * 1e-8)
+        for racer, ns in nanoseconds.items()
+        for repeat in range(3)
+    ]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+
+
+def test_gains_are_over_the_row_before_and_over_the_first():
+    table = nb03_cpp.waterfall(times(python=1000.0, first=100.0, king=50.0, cpp=200.0), 1e-7)
+    assert table["racer"].tolist() == ["python", "first", "king", "cpp"]
+    np.testing.assert_allclose(table["nanoseconds"], [2000, 200, 100, 400])
+    np.testing.assert_allclose(table["relative"], [1, 10, 2, 0.25])
+    np.testing.assert_allclose(table["absolute"], [1, 10, 20, 5])
+    np.testing.assert_allclose(table["share"], [0.05, 0.5, 1, 0.25])
+
+
+class Wrong:
+    """A racer that finds something else."""
+
+    def __init__(self, games):
+        self.found = games.masks[0].copy()
+        self.found[-1, -1] ^= np.uint64(1)
+
+    def play(self, steps):
+        return 1.0
+
+    def bits(self):
+        return self.found
+
+
+def test_nothing_is_timed_that_finds_other_actions(games):
+    with pytest.raises(MismatchError, match="wrong: other legal actions"):
+        nb03_cpp.race_versions(games, {"wrong": Wrong(games)}, repeats=1, warmup=0, seconds=0.1)
+
+
+def test_all_rows_race_and_the_slow_play_fewer_steps(games):
+    racers = nb03_cpp.racers(games, compiled.load_steps(*nb03_cpp.NATIVE))
+    assert list(racers) == [version.name for version in nb03_cpp.ALL]
+    frame = nb03_cpp.race_versions(games, racers, repeats=2, warmup=0, seconds=2e-4)
+    plies = frame.groupby("racer")["plies"].first()
+    assert plies["python"] == games.num_envs
+    assert plies["bytes"] == games.num_envs * games.steps
+    assert frame["racer"].drop_duplicates().tolist() == list(racers)
+
+
+@pytest.mark.system
+@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
+def test_instructions_are_counted_the_same_twice(games):
+    counts = nb03_cpp.instructions(games)
+    pd.testing.assert_frame_equal(counts, nb03_cpp.instructions(games))
+    by_name = counts.set_index("racer")
+    assert by_name["instructions"]["first"] > by_name["instructions"]["king"]
+    assert (by_name["mispredicted"] < by_name["branches"]).all()
+
+
+def test_the_game_ends_in_mate():
+    board = nb03_bitboards.after(33)
+    assert board.is_checkmate()
+    assert board.turn  # who moves is drawn as White
+
+
+@pytest.mark.parametrize("way", range(8))
+def test_a_fill_ends_where_the_piece_is_stopped(way):
+    east, north = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))[way]
+    for board in map(nb03_bitboards.after, range(0, 33, 5)):
+        for square in chess.SQUARES:
+            expected, file, rank = 1 << square, square % 8 + east, square // 8 + north
+            while 0 <= file < 8 and 0 <= rank < 8 and not board.piece_at(8 * rank + file):
+                expected |= 1 << (8 * rank + file)
+                file, rank = file + east, rank + north
+            *grown, filled = nb03_bitboards.fill_stages(1 << square, ~board.occupied, way)
+            assert filled == expected
+            assert all(a & ~b == 0 for a, b in zip(grown, [*grown[1:], filled], strict=True))
+
+
+def test_only_pieces_that_shield_their_king_are_pinned():
+    board = chess.Board("4r1k1/8/8/8/7b/8/4NP2/4K3 w - - 0 1")
+    assert nb03_bitboards.pinned(board) == [chess.E2, chess.F2]
+
+
+def test_the_widget_offers_the_pieces_of_who_moves_and_draws_one():
+    widget = nb03_bitboards.explore_bitboards(24)
+    assert widget.children[1].value is not None  # a piece, and so a picture, from the start
+    plies, piece, _ = widget.children
+    assert len(piece.options) == chess.popcount(nb03_bitboards.after(24).occupied_co[chess.WHITE])
+    plies.value = 0
+    assert {name[0] for name, _ in piece.options} == set("PRNBQK")

@@ -1,0 +1,115 @@
+"""Notebook 04: ways to share a step out play the same games, and what they cost."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs.errors import MismatchError
+from rungs_course import nb04_openmp
+from rungs_course.measure import over_boards
+from tests.proof import lockstep
+
+
+@pytest.mark.parametrize("way", nb04_openmp.WAYS)
+@pytest.mark.parametrize("boards", [1, 7, 65])
+def test_every_way_plays_the_same_games(way, boards):
+    envs = [nb04_openmp.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
+    lockstep.play(*envs, seed=0, steps=120)
+
+
+def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
+    before, actions, after = nb04_openmp._games(9, 12, seed=0)
+    env = nb04_openmp.make("chunked", 9, 2)
+    env.reset(seed=0)
+    assert nb04_openmp._timed(env, env.boards.play_apart, False, before, actions, after)() > 0
+    wrong = [*after[1:], after[0]]
+    with pytest.raises(MismatchError):
+        nb04_openmp._timed(env, env.boards.play_apart, False, before, actions, wrong)()
+
+
+def test_lines_that_two_threads_write_to():
+    lines = nb04_openmp.shared_lines(128, 2).set_index(["way", "array"])
+    # 128 rewards of four bytes are eight lines; dealt out in turn, all are of both threads.
+    assert lines.loc[("naive", "reward"), ["lines", "shared"]].tolist() == [8, 8]
+    assert lines.loc[("chunked", "reward"), ["lines", "shared"]].tolist() == [8, 0]
+    assert lines.loc[("padded", "reward"), ["lines", "shared"]].tolist() == [128, 0]
+    # A mask is of whole lines.
+    assert lines.loc[("naive", "mask"), ["lines", "shared"]].tolist() == [128 * 73, 0]
+    assert lines.loc["padded"]["shared"].sum() == 0
+
+
+def test_a_line_that_two_threads_write_to_in_turn_moves_each_time():
+    moved = nb04_openmp.moves(nb04_openmp.writes(32, 2)).groupby("way")["moved"].sum()
+    assert moved.to_dict() == {"naive": 30, "chunked": 0, "padded": 0}
+
+
+def times_of(ply, call, meeting, slower=1.0):
+    """What a machine would measure whose costs these are."""
+    rows = []
+    for boards in (64, 4096):
+        one, half = ply * boards, ply * boards / 2 * slower
+        ways = {"alone": one + call, "alone, one call": one, "apart": half}
+        ways |= {"meeting, one call": half + meeting, "meeting": half + meeting + call}
+        rows += [(boards, repeat, *way) for repeat in range(3) for way in ways.items()]
+    return pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "seconds"])
+
+
+def test_time_is_taken_apart():
+    times = times_of(1e-7, 2e-6, 3e-6, slower=1.5)
+    shares = nb04_openmp.parts(times, 2).query("num_envs == 64").groupby("part")["share"].first()
+    assert shares["side by side"] == pytest.approx(0.5)
+    assert shares["meetings"] == pytest.approx(3e-6 / 3.2e-6)
+    assert shares["calls"] == pytest.approx(2e-6 / 3.2e-6)
+
+
+def test_a_serial_fraction_is_what_meetings_and_calls_make_it():
+    found = nb04_openmp.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2)
+    assert found[64].middle == pytest.approx((3e-6 + 2e-6 / 2) / 8.4e-6 * 2)
+    assert found[4096].middle < found[64].middle / 10
+
+
+def test_costs_are_fitted_and_tell_the_speedup():
+    times = times_of(1e-7, 2e-6, 3e-6)
+    assert nb04_openmp.costs(times)["meeting"].tolist() == pytest.approx([3e-6] * 3)
+    cost = nb04_openmp.fit_cost(times)
+    assert (cost.ply, cost.call, cost.meeting) == pytest.approx((1e-7, 2e-6, 3e-6))
+    assert cost.speedup(np.array([1]), 2)[0] < 1
+    assert cost.speedup(np.array([4096]), 2)[0] == pytest.approx(1.95, abs=0.05)
+
+
+def test_no_cost_is_below_zero():
+    assert nb04_openmp.fit_cost(times_of(1e-7, -2e-6, 3e-6)).call == 0
+
+
+def test_speedups_are_of_the_whole_step():
+    found = nb04_openmp.speedups(times_of(1e-7, 2e-6, 3e-6)).set_index("num_envs")["speedup"]
+    assert found[64] == pytest.approx(8.4 / 8.2)
+
+
+def test_a_gain_is_how_many_times_as_fast_a_racer_is_repeat_by_repeat():
+    rows = [
+        (racer, 64, repeat, machine * seconds)
+        for repeat, machine in enumerate((1.0, 3.0, 2.0))  # how slow it is at the moment
+        for racer, seconds in (("python", 8.0), ("cpp", 0.5))
+    ]
+    times = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
+    (row,) = over_boards.gains(times, "python").itertuples()
+    assert (row.racer, row.num_envs) == ("cpp", 64)
+    assert row.low == row.gain == row.high == 16
+
+
+def test_overlapping_gains_at_most_what_hides_the_shorter_work():
+    def policy(observation, mask):
+        return random_actions(mask, rng)
+
+    rng = np.random.default_rng(0)
+    how = {"seed": 0, "steps": 2, "repeats": 2, "warmup": 0}
+    times = nb04_openmp.overlaps(8, {"random": policy}, **how)
+    assert times["way"].value_counts().to_dict() == {"in turn": 2, "overlapping": 2}
+    assert (times["whole"] > 0).all()
+    fixed = times.assign(infer=3.0, simulate=1.0)
+    fixed["whole"] = np.where(fixed["way"] == "in turn", 4.0, 3.2)
+    found, bound = nb04_openmp.overlap_gains(fixed)["random"]
+    assert (found.middle, bound) == pytest.approx((1.25, 4 / 3))

@@ -1,0 +1,35 @@
+"""Notebook 08: all versions of the matrix product compute the same."""
+
+import numpy as np
+import pytest
+
+from rungs.errors import MismatchError
+from rungs_course import nb08_roofline
+
+NAMES = [version.name for version in nb08_roofline.VERSIONS]
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 64, 100, 131])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_version_is_numpys_product(n, threads):
+    a, b = np.random.default_rng(n).integers(-8, 9, (2, n, n)).astype(np.float32)
+    exact = a.astype(np.float64) @ b  # whole numbers, which float32 holds all of
+    for name in (*NAMES, nb08_roofline.LIBRARY.name):
+        assert np.array_equal(nb08_roofline.multiply(name, a, b, threads=threads), exact), name
+
+
+def test_a_race_tells_gains_and_shares():
+    frame = nb08_roofline.race_products([40, 64], threads=2, repeats=2, seconds=1e-4)
+    assert len(frame) == 2 * 2 * (len(NAMES) + 2)
+    table = nb08_roofline.products_table(frame, {1: 1e12, 2: 2e12})
+    assert list(table["version"])[: len(NAMES) + 2] == [*NAMES[:-1], "torch", "threads", "torch"]
+    first = table.iloc[0]
+    assert (first["relative"], first["absolute"]) == (1, 1)
+    last = table.iloc[-1]
+    assert last["share"] == pytest.approx(last["per_second"] / 2e12)
+
+
+def test_a_wrong_product_has_no_time(monkeypatch):
+    monkeypatch.setattr(nb08_roofline, "_by_torch", lambda a, b, result, *_: result.fill(0) or 1.0)
+    with pytest.raises(MismatchError, match="torch"):
+        nb08_roofline.race_products([16], threads=1, repeats=1, seconds=1e-4)

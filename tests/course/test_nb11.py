@@ -1,0 +1,230 @@
+"""Notebook 11: whole systems that learn, timed, and what limits them."""
+
+import functools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.settings import PpoSettings, Training
+from rungs_course import nb11_full_system as nb11
+from rungs_course import nb11_learners as learners
+from rungs_course import nb11_loops as loops
+from rungs_course.measure.cost import ONE_STEP, PARTS
+from rungs_course.measure.operations import operations
+
+TIMING = {"seed": 0, "repeats": 2, "warmup": 1}
+SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
+
+
+def made_up(seconds):
+    """Times of learners that take so many seconds for each part of an update of 10 positions."""
+    rows = [
+        (name, repeat, 10, part, each, 4)
+        for name, parts in seconds.items()
+        for repeat in range(3)
+        for part, each in zip(PARTS, parts, strict=True)
+    ]
+    names = ["racer", "repeat", "positions", "part", "seconds", "num_envs"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def test_a_null_environment_stays_where_a_real_one_began():
+    null, real = (nb11.make(name, 8) for name in ("null", "cpp"))
+    observation, info = null.reset(seed=3)
+    expected, expected_info = nb11.in_play(real, 3)
+    np.testing.assert_array_equal(observation, expected)
+    np.testing.assert_array_equal(info["action_mask"], expected_info["action_mask"])
+    whole, steps = null.rollout(3)
+    for out in steps * 2:
+        observation, reward, terminated, truncated, info = null.step(np.zeros(8, np.int64), out)
+        np.testing.assert_array_equal(observation, expected)
+        np.testing.assert_array_equal(info["action_mask"], expected_info["action_mask"])
+        assert not reward.any()
+        assert not (terminated | truncated).any()
+    assert np.shares_memory(observation, whole.observation)
+
+
+def test_a_null_environment_goes_where_a_real_one_has_come_to():
+    make = functools.partial(nb11.make_learner, num_envs=8, seed=0, settings=ONE_STEP)
+    learners = {name: make(name) for name in ("cpp", "null")}
+    nb11.race_learners(learners, repeats=3, warmup=1)
+    real, null = (learner.rollout for learner in learners.values())
+    # Its turn was the last one, after the other's.
+    for name in ("observation", "mask"):
+        for positions in getattr(null, name):
+            np.testing.assert_array_equal(positions, getattr(real, name)[-1])
+    assert not null.ended.any()
+
+
+def test_updates_are_timed_part_by_part_where_a_system_can():
+    most = {"cpp": 16, "python": 8, "null": 16}
+    updates = nb11.race_updates(most, [(8, 2), (16, 1)], **TIMING)
+    counts = updates.groupby(["num_envs", "racer"]).size()
+    assert {*counts.index} == {(8, "cpp"), (8, "null"), (8, "python"), (16, "cpp"), (16, "null")}
+    assert (counts == 2 * len(PARTS)).all()
+    assert set(updates["part"]) == set(PARTS)
+    assert set(updates["positions"]) == {16}
+    generate = updates[updates["part"] == "generate"].groupby("racer")["seconds"].median()
+    assert generate["null"] < generate["cpp"] < generate["python"]
+
+
+def test_how_near_training_comes_to_a_free_environment():
+    times = made_up({"cpp": (1.0, 0.0, 1.0, 2.0), "null": (0.0, 0.0, 1.0, 2.0)})
+    (row,) = nb11.against_null(times).itertuples()
+    assert (row.racer, row.num_envs) == ("cpp", 4)
+    assert row.of_null == row.low == row.high == pytest.approx(0.75)
+    assert row.generate == pytest.approx(0.25)
+
+
+def test_each_is_compared_with_a_step_after_a_step():
+    rows = [("nothing", 1.0), ("a pause", 2.0), ("other memory", 3.0)]
+    steps = pd.DataFrame(
+        [("cpp", after, i, i * seconds) for i in range(1, 6) for after, seconds in rows],
+        columns=["rung", "after", "repeat", "seconds"],
+    )
+    updates = pd.DataFrame({"racer": "cpp", "part": "generate", "seconds": [12.0] * 5})
+    found = nb11.longer(steps, updates)["cpp"]
+    middles = {after: each.middle for after, each in found.items()}
+    assert middles == {"a pause": 2.0, "other memory": 3.0, "in an update": 4.0}
+    assert found["in an update"].low < 4.0 < found["in an update"].high
+
+
+def test_ways_are_timed_and_threads_put_back():
+    before = torch.get_num_threads()
+    how = {"seed": 0, "steps": 2, "repeats": 2, "warmup": 1}
+    times = nb11.race_ways((4, 8), 1, **how)
+    assert torch.get_num_threads() == before
+    assert times.groupby(["num_envs", "racer"]).size().to_list() == [2] * 6
+    assert ((times["waiting"] > 0) & (times["waiting"] < times["seconds"])).all()
+
+
+def test_all_ways_play_the_same_games():
+    played = []
+    for way in nb11._ways(6).values():
+        rng, boards = np.random.default_rng(3), []
+        way.reset(seed=5)
+        for _ in range(2 if not played else 4):
+            observation, *_, info = way.recv()
+            boards.append(observation.copy())
+            legal = info["action_mask"]
+            way.send(random_actions(legal, rng))
+        way.wait()
+        played.append(np.concatenate(boards[: 1 if not played else 2]))
+        way.close()
+    for halves in played[1:]:
+        np.testing.assert_array_equal(halves, played[0])
+
+
+def test_gains_are_taken_apart():
+    rows = [
+        ("all in turns", 1, 8, 0, 6.0, 2.0),
+        ("halves in turns", 1, 8, 0, 4.0, 1.0),
+        ("halves at once", 1, 8, 0, 3.2, 0.2),
+    ]
+    columns = ["racer", "network_threads", "num_envs", "repeat", "seconds", "waiting"]
+    (row,) = nb11.overlap_gains(pd.DataFrame(rows, columns=columns)).itertuples()
+    assert (row.halving, row.at_once, row.both) == pytest.approx((1.5, 1.25, 1.875))
+    assert row.bound == pytest.approx(4 / 3)  # what remains is the longer part, 3 of 4
+
+
+def test_the_table_says_rates_gains_and_shares():
+    times = made_up({"torch": (1.0, 1.0, 2.0, 6.0), "fast": (1.0, 0.0, 1.0, 0.5)})
+    work = operations(PolicyValueNetwork())
+    table = learners.ladder(times, PpoSettings(), peak=1000.0).set_index("learner")
+    assert table.index.tolist() == ["torch", "fast"]
+    assert table["steps_per_second"].tolist() == [1.0, 4.0]
+    assert table["gain"].tolist() == [1.0, 4.0]
+    assert table.loc["torch", ["generate", "infer", "backward"]].tolist() == [1.0, 3.0, 6.0]
+    fast = table.loc["fast"]
+    assert fast["infer_share"] == pytest.approx(10 * work.infer / 1.0 / 1000)
+    assert fast["learn_share"] == pytest.approx(10 * 2 * work.learn / 0.5 / 1000)
+    whole = 10 * work.update(PpoSettings()) / 2.5 / 1000
+    assert fast["share"] == pytest.approx(whole)
+    assert learners.ladder(times, PpoSettings())["share"].isna().all()
+
+
+def test_products_in_another_format_have_no_share_of_the_peak():
+    times = made_up({"torch": (1.0, 1.0, 1.0, 1.0), "cpp-bfloat16": (0.5, 0.5, 0.5, 0.5)})
+    table = learners.ladder(times, PpoSettings(), peak=1000.0).set_index("learner")
+    shares = table[["infer_share", "learn_share", "share"]]
+    assert shares.loc["torch"].notna().all()
+    assert shares.loc["cpp-bfloat16"].isna().all()
+
+
+def test_learners_are_trained_with_every_seed(tmp_path):
+    training = Training(
+        "cpp",
+        num_envs=4,
+        updates=2,
+        games=2,
+        max_plies=10,
+        evaluate_every=1,
+        checkpoint_every=0,
+        torch_threads=1,
+        ppo=SETTINGS,
+    )
+    how = {"say": lambda line: None}
+    metrics, evaluations = learners.train_all(("torch", "lists"), (0, 1), training, tmp_path, **how)
+    assert metrics.groupby(["learner", "seed"]).size().tolist() == [2] * 4
+    assert evaluations.groupby(["learner", "seed"]).size().tolist() == [3] * 4
+    # These two differ in time alone.
+    learnt = metrics.set_index(["learner", "seed", "update"])["entropy"].unstack("learner")
+    assert (learnt["torch"] == learnt["lists"]).all()
+
+
+def test_time_to_a_share_of_wins():
+    rows = [
+        (name, seed, steps, steps / speed, wins, 10)
+        for name, speed, last in (("torch", 1, 9), ("fast", 5, 8))
+        for seed in (0, 1)
+        for steps, wins in ((0, 0), (100, 5), (200, last + seed))
+    ]
+    names = ["learner", "seed", "steps", "seconds", "wins", "games"]
+    slow, fast = learners.until(pd.DataFrame(rows, columns=names), 0.9).itertuples()
+    assert (slow.learner, slow.seeds, slow.reached, slow.seconds) == ("torch", 2, 2, 200)
+    assert (fast.reached, fast.steps, fast.seconds) == (1, 200, 40)
+    assert fast.wins == pytest.approx(0.85)
+    # Student's t of one degree of freedom, 12.706, times the mean's standard error, 0.05.
+    assert fast.wins - fast.low == pytest.approx(12.7062 * 0.05, rel=1e-4)
+    assert fast.high == 1  # a share
+
+
+def test_generating_and_all_else_are_told_apart():
+    times = made_up({"torch": (1.0, 1.0, 2.0, 6.0), "fast": (1.0, 0.0, 1.0, 0.5)})
+    assert learners.generating(times).to_dict() == {"torch": 0.1, "fast": 0.1}
+    assert learners.speeds(times).to_dict() == pytest.approx({"torch": 10 / 9, "fast": 10 / 1.5})
+
+
+def test_the_faster_a_learner_the_more_is_generating():
+    shares = learners.generation_shares(pd.Series({"slow": 0.1, "fast": 0.001}), [1, 10, 1000])
+    slow, fast = (rows["share"].tolist() for _, rows in shares.groupby("system", sort=False))
+    assert slow == pytest.approx([0.1 / 1.1, 0.5, 0.1 / 0.101])
+    assert fast == sorted(fast)
+    assert fast[-1] == pytest.approx(0.5)
+
+
+def test_the_studys_times_bound_its_share():
+    """An update behind OpenSpiel takes 2.5 times as long: at least three fifths are generating."""
+    table = pd.DataFrame({"system": ["chessenv", "OpenSpiel"], "seconds": [1000, 2500]})
+    share, speed = learners.implied_by_study(table, 0.003)
+    assert share == pytest.approx(0.6)
+    assert 0.003 / (0.003 + 1 / speed) == pytest.approx(share)
+    assert math.isclose(speed, 500)
+
+
+@pytest.mark.parametrize("agent", [loops.Masked, loops.Listed])
+def test_cleanrls_loop_learns_from_legal_actions(agent):
+    torch.manual_seed(0)
+    made = agent()
+    env = rungs.make("chess", "cpp", 8, **nb11.GAMES | {"mask": made.mask, "max_plies": 20})
+    before = next(made.parameters()).detach().clone()
+    updates = loops.cleanrl(env, made, SETTINGS, seed=1)
+    for _ in range(3):
+        next(updates)  # an action that is not legal would raise
+    assert not torch.equal(before, next(made.parameters()))

@@ -1,0 +1,89 @@
+"""Notebook 16: races of searches, a tree as it grows, and agents that play on."""
+
+import chess
+import pytest
+
+from rungs._src.search.result import Result
+from rungs._src.search.search import uniform
+from rungs._src.selfplay.players import NetworkPlayer
+from rungs.errors import MismatchError
+from rungs_course import agents
+from rungs_course import nb16_search as nb16
+from tests.library.search.made_up import evaluate
+
+MATE_IN_TWO = "7k/8/5K2/8/8/8/8/R7 w - - 0 1"
+SIMULATIONS = 700
+SMALL = {"seed": 0, "simulations": 4, "repeats": 2, "warmup": 0}
+
+
+def test_ways_that_find_something_else_are_not_timed(monkeypatch):
+    found = iter(range(9))
+
+    def other(*search):
+        result = Result.empty(2)
+        result.chosen[:] = next(found)
+        return 1.0, result
+
+    monkeypatch.setattr(nb16, "_searched", other)
+    with pytest.raises(MismatchError, match="threads: chosen, from C\\+\\+'s, differs"):
+        nb16.race({name: nb16.WAYS[name] for name in ("C++", "threads")}, {}, [], **SMALL)
+
+
+def test_an_evaluator_is_given_the_same_leaves_alone():
+    evaluated = []
+
+    def noted(observation, actions, counts):
+        evaluated.append(len(counts))
+        return evaluate(observation, actions, counts)
+
+    times = nb16.race_network(noted, [3], **SMALL)
+    assert set(times.racer) == {"one batch", "two batches", "the evaluator alone"}
+    assert (times.per_second > 0).all()
+    # Once to note the leaves, then three racers, twice: each has the root's and four more.
+    assert sum(evaluated) == 7 * 3 * 5
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return nb16.grow(MATE_IN_TWO, uniform, SIMULATIONS)
+
+
+def test_visits_grow_to_the_number_of_simulations(tables):
+    grown, _ = tables
+    for simulation, rows in grown.groupby("simulation"):
+        rows = rows.drop_duplicates("move", keep="last")
+        assert rows["visits"].sum() == simulation
+        assert rows["prior"].sum() == pytest.approx(1)
+    assert grown["simulation"].max() == SIMULATIONS
+    assert grown["simulation"].is_monotonic_increasing
+
+
+def test_nodes_hang_together(tables):
+    _, nodes = tables
+    assert nodes["parent"].iloc[0] == -1
+    below = nodes.iloc[1:]
+    assert (below["parent"] < below.index).all()
+    assert (below["depth"] == nodes["depth"].iloc[below["parent"]].to_numpy() + 1).all()
+    assert nodes["value"].between(-1, 1).all()
+
+
+def test_the_mate_is_found_and_worth_a_win_for_who_is_to_move_at_the_root(tables):
+    grown, nodes = tables
+    mates = nodes[nodes["end"] == "checkmate"]
+    assert len(mates)
+    assert (mates["value"] == 1).all()
+    assert mates["move"].str.endswith("#").all()
+    last = grown[grown["simulation"] == SIMULATIONS].set_index("move")
+    assert last["visits"].idxmax() in ("Kg6", "Kf7")
+
+
+def test_each_goes_on_from_the_opening():
+    players = [NetworkPlayer(str(seed), agents.untrained(seed).network, 0) for seed in (0, 1)]
+    lines = nb16.same_opening(players, "e4 e5 Nf3", 3)
+    assert lines["ply"].to_list() == [4, 5, 6] * 2
+    for _, rows in lines.groupby("who"):
+        board = chess.Board()
+        for san in ("e4", "e5", "Nf3", *rows["san"]):
+            board.push_san(san)
+        assert board.fen() == rows["fen"].iloc[-1]
+    nb16.draw_side_by_side(lines, 2).draw_without_rendering()

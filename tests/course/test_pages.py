@@ -1,0 +1,219 @@
+"""What pages take from recorded results is what was recorded."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from rungs._src.machine.describe import describe, in_words, slug_of
+from rungs_course import adapters, pages
+from rungs_course.measure import results
+from rungs_course.paths import ROOT
+from rungs_course.runner import recorded as records
+from rungs_course.tables import ladder_table
+
+README = (ROOT / "README.md").read_text()
+
+
+def test_numbers_are_recorded_ones_of_one_machine():
+    text = "".join((ROOT / page).read_text() for page in pages.PAGES)
+    (folder,) = set(re.findall(r"\((?:\.\./)?(data/recorded/[\w-]+)/\w+\.\w+\)", text))
+    machine = records.read(ROOT / folder)["machine"]
+    assert Path(folder).name == slug_of(machine)
+    assert f"of one machine, {in_words(machine)}" in README
+    usable = records.of_runs(ROOT / folder)
+    for name, section in pages.sections(ROOT, Path(folder), machine, usable).items():
+        assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in text
+    for page, named in adapters.sections().items():
+        for name, section in named.items():
+            assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in page.read_text()
+
+
+def test_the_page_of_machines_shows_all_that_are_recorded():
+    page = (ROOT / "docs" / "machines.md").read_text()
+    assert pages.filled(page, ROOT) == page
+
+
+@pytest.fixture
+def race():
+    """Three repeats of two rungs; the second is 100, 200 and 400 times as fast."""
+    rows = [("python", i, 1000, 1.0 + i) for i in range(3)]
+    rows += [("cpp", i, 1000, (1.0 + i) / gain) for i, gain in enumerate((100, 200, 400))]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+
+
+def test_the_ladder_is_medians_of_ratios_repeat_by_repeat(race):
+    table = ladder_table(race, rest_of_batch=0.2, num_envs=100)
+    assert table["rung"].tolist() == ["python", "cpp"]
+    python, cpp = table.to_dict("records")
+    assert python["seconds"] == pytest.approx(0.2)
+    assert python["plies_per_second"] == pytest.approx(500)
+    assert python["absolute_speedup"] == python["training_speedup"] == 1
+    assert cpp["absolute_speedup"] == cpp["relative_speedup"] == pytest.approx(200)
+    assert cpp["training_speedup"] == pytest.approx(0.4 / (0.2 + cpp["seconds"]))
+
+
+MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu": None}
+
+
+@pytest.fixture
+def recorded(race, tmp_path):
+    """The least that must be recorded of a machine, in a tree whose page has a place for all."""
+    sections = ("ladder", "peers", "steps", "self-play", "learners-measured")
+    texts = [f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in sections]
+    (tmp_path / "README.md").write_text("before\n" + "".join(texts) + "after\n")
+    folder = tmp_path / "data/recorded/somewhere"
+    facts = {"num_envs": 100, "mask": "bool", "floor_plies_per_second": 1e6}
+    results.save(ladder_table(race, 0.2, 100), folder / "07_ladder.csv", facts)
+    # Of other boards and masks, too, which the ladder is not of.
+    other = race.assign(seconds=9.0)
+    alike = race.assign(num_envs=100, mask="bool")
+    rest = [other.assign(num_envs=100, mask="bits"), other.assign(num_envs=8, mask="bool")]
+    results.save(pd.concat([alike, *rest]), folder / "07_race.csv", {})
+    gains = [("Slow, batched", 10.0, 2000.0, 200.0), ("Good", 5e3, 1e4, 2.0)]
+    gains += [("Good", 5e3, 7.5e3, 1.5)]
+    frame = pd.DataFrame(gains, columns=["peer", "its rate", "our rate", "gain"])
+    results.save(frame, folder / "12_gains.csv", {})
+    rules = [("Slow", "stalemate", 9), ("Slow", "fifty moves", 1), ("Good", "stalemate", 0)]
+    frame = pd.DataFrame(rules, columns=["peer", "rule", "disagreements"])
+    results.save(frame, folder / "12_rules.csv", {})
+    return folder.relative_to(tmp_path)
+
+
+def written(recorded, tmp_path, tables, **facts):
+    """Records these tables besides, fills the page from all of them, and returns its sections."""
+    for name, frame in tables.items():
+        results.save(frame, tmp_path / recorded / name, facts)
+    pages.write(tmp_path, recorded, MACHINE, {*pages.NEEDED, *tables})
+    text = (tmp_path / "README.md").read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    assert "old" not in text
+    assert str(tmp_path) not in text
+    return dict(re.findall(r"<!-- ([\w-]+) -->\n(.*?)<!-- /", text, re.DOTALL))
+
+
+def test_the_readme_holds_what_was_recorded(recorded, tmp_path):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "steps.png").write_bytes(b"of another run")
+    for _ in range(2):
+        sections = written(recorded, tmp_path, {})
+    assert "| `cpp` | C++, one thread | 200× (100 to 400) |\n" in sections["ladder"]
+    assert "**200 times as many moves a second** as `python`" in sections["ladder"]
+    # Of two outputs of ours the one that gains less, and rules by the name of who wrote them.
+    assert "| Slow, batched | 10/s | 2 k/s | 200× | stalemate, fifty moves |" in sections["peers"]
+    assert "| Good | 5 k/s | 7.5 k/s | 1.5× | none seen |" in sections["peers"]
+    for name in ("ladder", "peers"):
+        assert "2 cores of AMD EPYC, Zen 9" in sections[name]
+    for name in ("steps", "self-play", "learners-measured"):
+        assert "Not shown here" in sections[name]
+    assert [path.name for path in (tmp_path / "figures").iterdir()] == ["ladder.png"]
+
+
+def test_measured_training_stands_beside_the_race_with_its_learner(recorded, tmp_path):
+    parts = {"transfer": 0.0, "infer": 0.25, "backward": 0.25}
+    rows = [("python", i, 1.5) for i in range(5)] + [("cpp", i, 0.0) for i in range(5)]
+    table = pd.DataFrame(rows, columns=["rung", "update", "generate"]).assign(**parts)
+    facts = {"learner": "flat", "num_envs": 64}
+    ladder = written(recorded, tmp_path, {"15_metrics.csv": table}, **facts)["ladder"]
+    (row,) = (line for line in ladder.splitlines() if line.startswith("| `cpp`"))
+    assert row.endswith("| 4× (4 to 4) |")
+    assert "PPO with the learner `flat` and 64 boards" in ladder
+
+
+def test_recorded_self_play_becomes_a_section(recorded, tmp_path):
+    seconds = [0.0, 100, 300, 700, 1000, 1150, 1200]
+    columns = {"elo": [10.4, 1, 2, 3, 4, 5, 600], "low": -50.0, "high": 650.0}
+    columns |= {"positions": 8192, "random": 0.975, "search_gain": 212.0}
+    table = pd.DataFrame({"seconds": seconds} | columns)
+    tables = {"16_evaluations.csv": table}
+    text = written(recorded, tmp_path, tables, simulations=32)["self-play"]
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    minutes = [row[0].removeprefix("| ").removesuffix(" min") for row in rows]
+    assert minutes == ["0.0", "1.7", "5.0", "11.7", "20.0"]
+    assert rows[-1][1:] == ["8,192", "600 (-50 to 650)", "0.97", "+212 |"]
+    assert (tmp_path / "figures" / "elo.png").exists()
+
+
+def test_a_recorded_waterfall_becomes_a_section(recorded, tmp_path):
+    ideas = ["Python", "the step", "first", "bitboards", "C++"]
+    columns = {"nanoseconds": 9.0, "relative": [1.0, 2, 3, 1, 0.5], "absolute": 1.0}
+    table = pd.DataFrame({"racer": ideas, "idea": ideas} | columns)
+    tables = {"03_waterfall.csv": table}
+    text = written(recorded, tmp_path, tables, floor_nanoseconds=8.0)["steps"]
+    assert "2 versions in C++ of the same step, of which *first* gains most, 3×" in text
+    assert "| bitboards | 1× |" in text
+    assert (tmp_path / "figures" / "steps.png").exists()
+
+
+def test_recorded_learners_become_a_section(recorded, tmp_path):
+    parts = {"generate": 0.001, "infer": 0.01, "backward": 0.1, "share": [0.05, 0.5]}
+    columns = {"steps_per_second": [2e4, 2e5], "gain": [1.0, 10.0]} | parts
+    rows = [
+        (learner, seed, step, step / 1000, wins, 100)
+        for learner, end in (("torch", 80), ("cpp", 95))
+        for seed in (0, 1)
+        for step, wins in ((10_000, 50), (20_000, end))
+    ]
+    names = ["learner", "seed", "steps", "seconds", "wins", "games"]
+    tables = {
+        "11_learners_table.csv": pd.DataFrame({"learner": ["torch", "cpp"]} | columns),
+        "11_learners.csv": pd.DataFrame({"racer": ["torch"], "positions": 16384}),
+        "11_curves.csv": pd.DataFrame(rows, columns=names),
+    }
+    text = written(recorded, tmp_path, tables)["learners-measured"]
+    assert "updates of 16,384 steps" in text
+    parts = "1 ms, 10 ms, 100 ms"
+    assert f"| `torch` | 1× | 5.0% | {parts} |  | 80.0% (80.0% to 80.0%) |" in text
+    assert f"| `cpp` | 10× | 50.0% | {parts} | 20 s, 2 of 2 seeds |" in text
+    assert (tmp_path / "figures" / "wins.png").exists()
+
+
+def test_a_rung_of_another_job_is_compared_by_medians():
+    rows = [("python", i, 1, 1.0 + i) for i in range(5)]
+    rows += [("threads", i, 1, (1.0 + i) / 10) for i in range(5)]
+    # In another order: the median of the ratios is 12.5, the ratio of the medians 10.
+    rows += [("mpi", i, 1, seconds) for i, seconds in enumerate((0.3, 0.1, 0.5, 0.2, 0.4))]
+    race = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+    table = ladder_table(race, rest_of_batch=0.0, num_envs=8).set_index("rung")
+    threads, mpi = table.loc["threads"], table.loc["mpi"]
+    assert threads["speedup_low"] == pytest.approx(threads["speedup_high"]) == pytest.approx(10)
+    assert mpi["absolute_speedup"] == pytest.approx(10)
+    assert mpi["speedup_low"] < 3 < 30 < mpi["speedup_high"]
+
+
+def ladder(folder, rates, **facts):
+    frame = pd.DataFrame({"rung": list(rates), "plies_per_second": list(rates.values())})
+    results.save(frame, folder / "07_ladder.csv", {"size": "full"})
+    text = (folder / "07_ladder.csv").read_text()
+    for name, value in facts.items():
+        before = results.load(folder / "07_ladder.csv").attrs["provenance"][name]
+        text = text.replace(f"# {name}: {before}\n", f"# {name}: {value}\n")
+    (folder / "07_ladder.csv").write_text(text)
+
+
+def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
+    at = tmp_path / "data" / "recorded"
+    ladder(at / "small", {"python": 5e3, "cpp": 5e6}, machine="Small", cores=2, gpu=None)
+    ladder(at / "large", {"cpp": 2e7}, machine="Large", cores=64, gpu=None)
+    gains = pd.DataFrame({"peer": ["Slow", "Slow"], "gain": [20.0, 10.0]})
+    results.save(gains, at / "large" / "12_gains.csv", {})
+    alone = pages.side_by_side(tmp_path)
+    kind = f", {name}" if (name := describe()["microarchitecture"]) != "unknown" else ""
+    assert f"| machine | 64 cores of Large{kind} | 2 cores of Small{kind} |" in alone
+    assert "| `cpp`, plies/s | 20 M/s | 5 M/s |" in alone
+    assert "| `python`, plies/s |  | 5 k/s |" in alone
+    assert "| times as fast as Slow | 10× |  |" in alone
+    ladder(tmp_path / "run" / "results", {"cpp": 1e7}, machine="Mine", cores=4, gpu=None)
+    compared = pages.side_by_side(tmp_path, tmp_path / "run")
+    assert "yours over `small`, of those recorded the nearest number of cores" in compared
+    assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in compared
+    own = slug_of(describe() | {"cores": 4})
+    ladder(at / own, {"cpp": 2e7}, machine="Mine", cores=4, gpu=None)
+    compared = pages.side_by_side(tmp_path, tmp_path / "run")
+    assert f"yours over `{own}`, of those recorded the same machine" in compared
+    page = pages.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
+    assert page.startswith("a\n<!-- machines -->\n| ")
+    assert page.endswith("|\n<!-- /machines -->\nb\n")
+    assert "old" not in page
