@@ -1,7 +1,6 @@
 """The MPI rung: the boards shared out among ranks, on one machine or on many."""
 
 import ctypes
-import dataclasses
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -63,8 +62,7 @@ def make_mpi_boards(
     how = {"gather": gather, "transport": transport, "threads": threads}
     how |= {"schedule": schedule, "chunk": chunk}
     batch = {"num_envs": num_envs, "first_board": first_board}
-    given = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-    ranks = Ranks(num_envs, batch | given | how)
+    ranks = Ranks(num_envs, batch | settings.given() | how)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
     transport = choice("transport", transport, (None, "messages", *shared))
     if threads is None:

@@ -21,21 +21,26 @@ from rungs.errors import InvalidFenError, InvalidStateError
 def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> Structure:
     """Returns the settings for C++, with seed 0; `starts` is the address of `num_starts`.
 
+    A setting that has the same name and values in C++ needs nothing here.
+
     Raises:
         CompilerError: C++ has other settings; the message names the first.
     """
+    values = settings.given()
+    for name in ("obs", "dtype", "autoreset_mode", "opening_plies", "start", "start_fens"):
+        del values[name]  # C++ has them by other names
     opponent = "ENGINE" if isinstance(settings.opponent, UciEngine) else settings.opponent or "none"
+    values |= {"opponent": opponent.upper(), "mask": settings.mask.upper()}
+    values["max_plies"] = settings.max_plies or 0
     return described(api).structures["ChessConfig"](
         seed=0,
-        opponent=opponent.upper(),
         observation=format_name(settings.obs, settings.dtype),
-        mask=settings.mask.upper(),
         autoreset=settings.autoreset_mode.name,
-        max_plies=settings.max_plies or 0,
         opening_min=settings.opening_plies[0],
         opening_max=settings.opening_plies[1],
         num_starts=num_starts,
         starts=starts,
+        **values,
     )
 
 
