@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from rungs._src.core.arguments import shown
+from rungs._src.core.settings import check_fields, setting
 from rungs._src.search.search import Evaluator
 from rungs._src.selfplay.examples import Examples, flaw
 from rungs._src.train.adam import Adam
@@ -15,7 +16,6 @@ from rungs._src.train.cpp_network import EPS, CppNetwork
 from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.legal_actions import Padded, from_lists
 from rungs._src.train.network import PolicyValueNetwork, check_learns
-from rungs._src.train.settings import check_fields, setting
 from rungs._src.train.torch_file import check_resumable
 from rungs.errors import ConfigurationError, DivergedError
 
