@@ -196,7 +196,7 @@ class RankBoards(OpenmpBoards):
             api=ranks.api,
         )
         self.ranks, self._mpi_step = ranks, ranks.api.rungs_chess_mpi_step
-        self._addresses = ctypes.addressof(ranks.struct), self.memory.address, self._loop
+        self._addresses = ctypes.addressof(ranks.struct), self.address, self._loop
 
     def step(self, actions: np.ndarray) -> int:
         ended = self._mpi_step(*self._addresses, actions)
@@ -251,7 +251,7 @@ class GatheredBoards(EngineBoards):
         self._lead = ranks.api.rungs_chess_mpi_lead
         self._addresses = (
             ctypes.addressof(self._gathering),
-            own.memory.address,
+            own.address,
             ctypes.addressof(own.loop_settings),
         )
         # However rank 0 ends, it dismisses the others.
@@ -391,12 +391,12 @@ class GatheredBoards(EngineBoards):
 
     def _check_own(self, payload: bytes) -> str | None:
         """Says what is wrong with this rank's part; keeps it for `_load_own`, where nothing is."""
-        size = self._own.memory.memory_bytes() // self.ranks.count  # of a board
+        size = self._own.state_bytes() // self.ranks.count  # of a board
         at = size * self.ranks.first
         try:
             check_size(payload, size * int(self.ranks.counts.sum()))
             part = payload[at : at + size * self.ranks.count]
-            self._checked = self._own.memory.check(part)
+            self._checked = self._own.checked(part)
         except InvalidStateError as error:
             return str(error)
         return None
