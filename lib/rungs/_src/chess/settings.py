@@ -113,7 +113,7 @@ class ChessSettings:
         None,
         "positions that episodes start from, one chosen at random each time; by default that of "
         "classical chess. Rights to castle are written as in X-FEN or Shredder-FEN: any rook "
-        "beside its king on the first rank may have one.",
+        "on its king's first rank may have one.",
         check=checked_later,
     )
     opening_plies: tuple[int, int] = setting(

@@ -65,7 +65,7 @@ def train(
 
     There will be `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events;
     `pool/`, the network as it was at each evaluation; `matches/`, the PGN of all games of each;
-    `results.csv` and `ratings.csv`, of everybody in the pool; `positions/`, the replay buffer; and
+    `results.csv` and `ratings.csv`, of all in the pool; `positions/`, the replay buffer; and
     `checkpoint.pt`, which is replaced whole. A run that was killed loses the updates since its last
     checkpoint and plays them again: its curve is the one of a run that never broke, bit for bit.
 
