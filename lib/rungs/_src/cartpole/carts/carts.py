@@ -204,10 +204,7 @@ class HostCarts(Carts):
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         super().__init__(num_envs, first_env, settings)
-        kinds: dict[str, tuple[int, DTypeLike]] = {
-            "state": (4, settings.dtype),
-            "steps": (1, np.int32),
-            "episode": (1, np.uint32),
+        kinds = _state_kinds(settings) | {
             "observation": (4, np.float32),
             "reward": (1, np.float32),
             "terminated": (1, np.bool_),
@@ -242,6 +239,11 @@ class HostCarts(Carts):
         self.outputs.observation[...] = self.state.T
 
 
+def _state_kinds(settings: CartPoleSettings) -> dict[str, tuple[int, DTypeLike]]:
+    """Returns rows and dtype of each array of a state but `ended`."""
+    return {"state": (4, settings.dtype), "steps": (1, np.int32), "episode": (1, np.uint32)}
+
+
 def saved_arrays(
     payload: bytes, num_envs: int, settings: CartPoleSettings
 ) -> dict[str, np.ndarray]:
@@ -255,12 +257,7 @@ def saved_arrays(
     Raises:
         InvalidStateError: no episode leads to it; the message names an environment.
     """
-    kinds: dict[str, tuple[int, DTypeLike]] = {
-        "state": (4, settings.dtype),
-        "steps": (1, np.int32),
-        "episode": (1, np.uint32),
-        "ended": (1, np.uint8),
-    }
+    kinds = _state_kinds(settings) | {"ended": (1, np.uint8)}
     size = sum(rows * num_envs * np.dtype(dtype).itemsize for rows, dtype in kinds.values())
     if len(payload) != size:
         raise InvalidStateError(f"the state holds {len(payload)} bytes of carts, not {size}")
