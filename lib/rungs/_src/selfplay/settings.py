@@ -3,15 +3,27 @@
 import dataclasses
 import math
 
-from rungs._src.core.settings import documented, setting
+from rungs._src.core.settings import check_fields, documented, setting
 from rungs._src.train.settings import MAX_INT, RunSettings
 
 LEARNERS = "cpp", "torch"  # made by `rungs._src.selfplay.learning.make`
 
 
+@dataclasses.dataclass(frozen=True)
+class LossWeights:
+    """What is learnt, and how fast; raises as `SelfPlayTraining`."""
+
+    learning_rate: float = setting(1e-3, "of Adam")
+    vf_coef: float = setting(0.5, "the weight of the value's squared error in the loss")
+    max_grad_norm: float = setting(1.0, "gradients are scaled down to it", 0, math.inf)
+
+    def __post_init__(self):
+        check_fields(self)
+
+
 @documented
 @dataclasses.dataclass(frozen=True)
-class SelfPlayTraining(RunSettings):
+class SelfPlayTraining(RunSettings, LossWeights):
     """A self-play run.
 
     Raises:
@@ -30,9 +42,6 @@ class SelfPlayTraining(RunSettings):
     learner: str = setting(
         "cpp", f"what computes the network: {', '.join(LEARNERS)}", choices=LEARNERS
     )
-    learning_rate: float = setting(1e-3, "of Adam")
-    vf_coef: float = setting(0.5, "the weight of the value's squared error in the loss")
-    max_grad_norm: float = setting(1.0, "gradients are scaled down to it", 0, math.inf)
     updates: int = setting(1000, "number of updates", 1, MAX_INT)
     evaluate_every: int = setting(
         200, "updates between two evaluations; one more comes first, and one last", 1, MAX_INT
