@@ -287,7 +287,7 @@ class LegalActionPolicy(ActorCriticPolicy):
         self._make = network or (lambda: PolicyValueNetwork(squares=SparseSquares))
         super().__init__(*spaces, **how)
 
-    def _build(self, lr_schedule) -> None:
+    def _build(self, lr_schedule: Callable[[float], float]) -> None:
         if self.observation_space.shape != (_BOARD + MAX_LEGAL,):
             raise ConfigurationError("LegalActionPolicy needs a ChessListVecEnv")
         self.network = self._make()
@@ -300,13 +300,17 @@ class LegalActionPolicy(ActorCriticPolicy):
         scores, value = self.network.scores(observation, legal)
         return Packed(legal, scores), value
 
-    def forward(self, obs: Any, deterministic: bool = False):
+    def forward(
+        self, obs: Any, deterministic: bool = False
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Returns places in lists, values (N, 1) and log-probabilities of observations."""
         distribution, value = self._look(obs)
         choice = distribution.likeliest() if deterministic else distribution.sample(None)
         return choice, value[:, None], distribution.log_probability(choice)
 
-    def evaluate_actions(self, obs: Any, actions: torch.Tensor):
+    def evaluate_actions(
+        self, obs: Any, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Returns values (N, 1), log-probabilities and entropies."""
         distribution, value = self._look(obs)
         chosen = distribution.log_probability(actions.long())
