@@ -15,7 +15,7 @@ namespace rungs::env {
   /* bytes of a number of the state: 4 or 8 */              \
   SETTING(std::int32_t, precision)                          \
   SETTING(Autoreset, autoreset)                             \
-  SETTING(std::int32_t, max_steps)                          \
+  SETTING(std::int32_t, max_episode_steps)                  \
   /* steps of Euler's method per step of the environment */ \
   SETTING(std::int32_t, workload)
 
@@ -64,7 +64,7 @@ struct CartPoleEnv {
     move(right * number(2 * cartpole::kForce) - number(cartpole::kForce), config.workload);
     steps = steps + 1;
     terminated = flags(fallen());
-    truncated = flags(steps >= config.max_steps);
+    truncated = flags(steps >= config.max_episode_steps);
   }
 
  private:

@@ -208,8 +208,8 @@ struct CartPoleBlock {
 // The loops over blocks of environments, on one thread or several.
 namespace cartpole {
 
-// The fewest steps per thread for which another thread pays off: these take about as long as waking
-// a thread.
+// The minimum of steps per thread for which another thread pays off: these take about as long as
+// waking a thread.
 constexpr std::int64_t kStepsPerThread = 1024;
 
 // Begins an episode on the environments that `which` marks (null: on all): number `episode`, or

@@ -74,14 +74,14 @@ inline void load(const ChessBatch& batch, const env::ChessEnv* saved, const env:
 
 }  // namespace serial
 
-// The fewest boards per thread for which another thread pays off. In a tight loop a quarter of this
-// would suffice, but not where other work between two steps lets threads and caches go cold.
+// The minimum of boards per thread for which another thread pays off. In a tight loop a quarter of
+// this would suffice, but not where other work between two steps lets threads and caches go cold.
 constexpr std::int64_t kBoardsPerThread = 128;
 
-// The number of threads, up to `threads`, for which each has at least `fewest` boards; at least 1.
+// The number of threads, up to `threads`, for which each has at least `min_boards`; at least 1.
 inline std::int32_t useful_threads(std::int32_t threads, std::int64_t boards,
-                                   std::int64_t fewest = kBoardsPerThread) {
-  const std::int64_t useful = boards / fewest;
+                                   std::int64_t min_boards = kBoardsPerThread) {
+  const std::int64_t useful = boards / min_boards;
   if (useful < 2) return 1;
   return useful < threads ? static_cast<std::int32_t>(useful) : threads;
 }

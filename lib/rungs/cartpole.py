@@ -1,7 +1,9 @@
-"""CartPole: the environment, and its physics in Python."""
+"""CartPole: the environment and its settings."""
 
+from rungs._src.cartpole.carts.carts import CartPoleSettings
 from rungs._src.cartpole.vector_env import CartPoleVectorEnv
 
 __all__ = [
+    "CartPoleSettings",
     "CartPoleVectorEnv",
 ]

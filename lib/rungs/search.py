@@ -2,6 +2,6 @@
 
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.search import Search, uniform
-from rungs._src.search.settings import Gumbel, Puct
+from rungs._src.search.settings import Gumbel, Puct, SearchSettings
 
-__all__ = ["Gumbel", "Puct", "Result", "Search", "Tree", "uniform"]
+__all__ = ["Gumbel", "Puct", "Result", "Search", "SearchSettings", "Tree", "uniform"]

@@ -3,6 +3,7 @@
 from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.evaluate import Evaluation, NetworkEvaluator, NetworkPolicy, evaluate
 from rungs._src.train.layers import SparseSquares
+from rungs._src.train.legal_actions import Legal, Packed, from_lists
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
 from rungs._src.train.ppo import Learner
 from rungs._src.train.settings import PpoSettings, Training
@@ -12,15 +13,18 @@ __all__ = [
     "CppNetwork",
     "Evaluation",
     "Learner",
+    "Legal",
     "LegalActionNetwork",
     "NetworkEvaluator",
     "NetworkPolicy",
+    "Packed",
     "PolicyValueNetwork",
     "PpoSettings",
     "SparseSquares",
     "Training",
     "checkpoint",
     "evaluate",
+    "from_lists",
     "make_env",
     "train",
     "weakest",

@@ -106,11 +106,11 @@ class PaddedBoards(SharedBoards):
 
     def reset_all(self, marks: int, episode: int) -> None:
         self._bring_together()
-        self.api.rungs_chess_serial_reset(self.memory.address, marks, episode)
-        saved, _ = self.memory.save(self._all)
+        self.api.rungs_chess_serial_reset(self.address, marks, episode)
+        saved, _ = self.save(self._all)
         self._states[:, : saved.shape[1]] = saved
         self.buffers.restore({name: getattr(self._together, name) for name in POSITION})
-        self._apart = type(self.memory.batch).from_buffer_copy(self.memory.batch)
+        self._apart = type(self.batch).from_buffer_copy(self.batch)
         self._apart.env = self._states.ctypes.data
         for name, array in vars(self.buffers).items():
             setattr(self._apart, name, array.ctypes.data)
@@ -122,14 +122,14 @@ class PaddedBoards(SharedBoards):
         return super().fens()
 
     def fen(self, board: int) -> str:
-        return fen_at(self.api, self.api.rungs_chess_position(self.memory.address, board))
+        return fen_at(self.api, self.api.rungs_chess_position(self.address, board))
 
     def _bring_together(self) -> None:
         """Copies boards to where all but a step looks for them."""
         if self._begun:
             words = self.api.rungs_chess_env_bytes() // 8
             saved = np.ascontiguousarray(self._states[:, :words])
-            self.memory.put(saved, np.empty((0, 0), np.uint64), self._all, False)
+            self.put((saved, np.empty((0, 0), np.uint64)), self._all, False)
 
 
 def _padded(array: np.ndarray) -> np.ndarray:

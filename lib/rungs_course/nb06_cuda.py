@@ -112,7 +112,7 @@ def race_layouts(
 
 def _together(host: Host, boards: Any) -> Callable[[], None]:
     """Returns what plays a ply on each of `rungs._src.chess.boards.cpp.CppBoards`."""
-    ended, batch = ctypes.c_int64(), boards.memory.address
+    ended, batch = ctypes.c_int64(), boards.address
     return lambda: host.run("step_many_together", 0, batch, 1, ctypes.addressof(ended))
 
 

@@ -130,7 +130,7 @@ def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterato
 
     Args:
         num_envs: number of boards.
-        lists: whether with `rungs._src.train.sb3`; else with `sb3_contrib`'s MaskablePPO and its
+        lists: whether with lists of legal actions; else with `sb3_contrib`'s MaskablePPO and its
             "MlpPolicy", two layers of 128 units.
         settings: how to learn.
         seed: of games and agent.
@@ -138,7 +138,7 @@ def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterato
     Raises:
         UnavailableError: Stable-Baselines3 is not installed.
     """
-    from rungs.adapters.sb3 import ChessVecEnv
+    from rungs.adapters.sb3 import ChessListVecEnv, ChessVecEnv, LegalActionPolicy
 
     steps = num_envs * settings.num_steps
     how: dict[str, Any] = {
@@ -151,8 +151,6 @@ def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterato
     }
     if lists:
         from stable_baselines3 import PPO
-
-        from rungs._src.train.sb3 import ChessListVecEnv, LegalActionPolicy
 
         model: Any = PPO(LegalActionPolicy, ChessListVecEnv(num_envs, max_plies=200), **how)
     else:

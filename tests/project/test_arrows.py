@@ -19,9 +19,9 @@ PYTHON = (
     ("chess", "cartpole", "provenance"),
     ("registry",),
     ("__init__",),
-    ("adapters", "search", "conformance"),
+    ("search", "conformance"),
     ("train",),
-    ("selfplay",),
+    ("selfplay", "adapters"),
     ("cli",),
     ("__main__",),
 )

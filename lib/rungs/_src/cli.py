@@ -75,7 +75,7 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
     if isinstance(error, BrokenPipeError):
         # Otherwise Python flushes stdout as it ends, and reports the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1, "nobody reads the output"
+        return 1, "the output has no reader any more"
     if isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""
         return 1, f"{named}{error.strerror or str(error) or type(error).__name__}"

@@ -1,6 +1,7 @@
 """The factory: every environment and the rungs it climbs, in the order of the ladder."""
 
 import dataclasses
+import functools
 import importlib
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -142,22 +143,9 @@ def _imported(name: str) -> Any:
     return getattr(importlib.import_module(f"rungs._src.{module}"), name)
 
 
-def make_chess(num_envs: int, rung: str = "threads", **settings: Any) -> "ChessVectorEnv":
-    """Serves `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")`; see `make`.
-
-    Raises:
-        ConfigurationError: as `make`.
-    """
-    return make("chess", rung, num_envs, **settings)
-
-
-def make_cartpole(num_envs: int, rung: str = "threads", **settings: Any) -> "CartPoleVectorEnv":
-    """Serves `gymnasium.make_vec("rungs/CartPole-v1", num_envs)`; see `make`.
-
-    Raises:
-        ConfigurationError: as `make`.
-    """
-    return make("cartpole", rung, num_envs, **settings)
+# For `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")`, which finds them by name.
+make_chess = functools.partial(make, "chess")
+make_cartpole = functools.partial(make, "cartpole")
 
 
 def _no_single_cartpole(**settings: Any) -> None:

@@ -1,6 +1,8 @@
 """The reference of all public names in one page of plain text, `llms.txt` of the book."""
 
 import ast
+import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -73,7 +75,12 @@ def _described(module: str, name: str) -> str:
         if isinstance(node, ast.ImportFrom) and any(each.name == name for each in node.names):
             return _described(str(node.module), name)
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            return _member(node, "")
+            text = _member(node, "")
+            if "documented" in map(ast.unparse, node.decorator_list):
+                # What its fields mean is put into its docstring when it is made.
+                made = getattr(importlib.import_module(module), name)
+                text = text.replace(ast.get_docstring(node) or "", inspect.getdoc(made) or "")
+            return text
     return f"### {name}"
 
 

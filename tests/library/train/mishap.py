@@ -18,7 +18,7 @@ import signal
 import sys
 
 from rungs._src import cli
-from rungs._src.chess.boards.mpi import GatheredBoards
+from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.train import torch_file, training
 from rungs._src.train.ppo import Learner
 
@@ -26,7 +26,7 @@ _PLACES = {
     "raises": (Learner, "learn"),
     "killed": (Learner, "learn"),
     "torn": (torch_file, "atomic_write"),
-    "deserts": (GatheredBoards, "_own_dump"),
+    "deserts": (CppBoards, "dump"),
 }
 _ATTEMPT = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0))
 _RANK = int(os.environ.get("RANK", os.environ.get("PMI_RANK", 0)))

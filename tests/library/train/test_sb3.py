@@ -9,7 +9,7 @@ import rungs
 from rungs.errors import ConfigurationError, IllegalActionError
 
 pytest.importorskip("stable_baselines3")
-from rungs._src.train.sb3 import ChessListVecEnv, LegalActionPolicy  # where it is here
+from rungs.adapters.sb3 import ChessListVecEnv, LegalActionPolicy  # where it is here
 
 
 def test_an_action_is_a_place_in_the_list_behind_the_board():

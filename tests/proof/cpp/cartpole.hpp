@@ -32,7 +32,7 @@ void play_cartpole(std::int64_t envs, std::int64_t steps, env::Autoreset autores
   batch.config.seed = 1ULL << 63;
   batch.config.precision = sizeof(Real);
   batch.config.autoreset = autoreset;
-  batch.config.max_steps = 40;
+  batch.config.max_episode_steps = 40;
   batch.config.workload = 2;
   batch.num_envs = envs;
   batch.stride = stride;

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, saved_arrays
 from rungs._src.cartpole.physics import MAX_THETA, MAX_X
 from rungs._src.core import state
-from rungs._src.core.arguments import check_settings, integer
+from rungs._src.core.arguments import integer
 from rungs._src.core.batch_env import Array, BatchEnv
+from rungs._src.core.settings import divided
 from rungs._src.processes.interrupt import uninterrupted
 
 
@@ -34,13 +35,8 @@ class CartPoleVectorEnv(BatchEnv):
         seed: 0 to 2**64 - 1. Where an episode starts is a pure function of (seed, environment,
             episode).
         first_env: the number of this batch's first environment, where it is part of a larger one.
-        dtype: of the state between steps, "float64", as in Gymnasium, or "float32".
-        workload: in how many steps of Euler's method a step is taken, each as much shorter. 1 is
-            Gymnasium's; more are closer to the cart's true motion, and as much more work.
-        max_episode_steps: when an episode is truncated.
-        autoreset_mode: gymnasium's, by member, name or value, as of
-            `rungs.chess.ChessVectorEnv`.
-        **how: the rung's own settings, see its class. They change time and nothing else.
+        **settings: `rungs.cartpole.CartPoleSettings`, which says what each means; and the rung's
+            own, see its class, which change time and nothing else.
 
     Attributes:
         carts: the carts.
@@ -59,22 +55,12 @@ class CartPoleVectorEnv(BatchEnv):
         *,
         seed: int = 0,
         first_env: int = 0,
-        dtype: str = "float64",
-        workload: int = 1,
-        max_episode_steps: int = 500,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-        **how: Any,
+        **settings: Any,
     ):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
         self.first_env = integer("first_env", first_env, 0, 2**31 - 1)
-        self.settings = CartPoleSettings(
-            dtype,
-            workload,
-            max_episode_steps,
-            autoreset_mode,  # type: ignore[arg-type]  # made a mode there
-        )
-        check_settings(carts, how, type(self))
+        self.settings, how = divided(settings, CartPoleSettings, carts, type(self))
         self.carts = carts(self.num_envs, self.first_env, self.settings, **how)
         self.device, self._outputs = self.carts.device, self.carts.outputs
         self._ended = self._outputs.ended

@@ -13,6 +13,7 @@ from rungs._src.chess.buffers import MASKS, MAX_LEGAL
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.observation import dtypes_of
 from rungs._src.core.arguments import autoreset_mode, choice, integer, shortened, shown
+from rungs._src.core.settings import check_fields, checked_later, documented, setting
 from rungs.errors import ConfigurationError, InvalidFenError
 
 MAX_PLIES = 2**31 - 1
@@ -29,9 +30,36 @@ _AT_FIRST = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
 
 
+def _opponent(name: str, value: Any) -> str | UciEngine | None:
+    if isinstance(value, UciEngine):
+        return value
+    return choice(name, value, (None, "random"), " or a UciEngine")
+
+
+def _opening(name: str, plies: Any) -> tuple[int, int]:
+    pair = _listed(plies)
+    if len(pair) != 2:
+        raise ConfigurationError(f"{name}={shown(plies)} is not a pair (min, max)")
+    low, high = pair
+    low = integer(name, low, 0, MAX_PLIES)
+    return low, integer(name, high, low, MAX_PLIES)
+
+
+def _listed(values: Any) -> tuple:
+    """Returns what is listed in an order; nothing where there is no list."""
+    # In a set the order is another in each process.
+    if isinstance(values, str | bytes | bytearray | memoryview | Mapping | Set):
+        return ()
+    try:
+        return tuple(values)
+    except Exception:  # anything that making a tuple of no list raises
+        return ()
+
+
+@documented
 @dataclasses.dataclass(frozen=True)
 class ChessSettings:
-    """The settings of `rungs.chess.ChessVectorEnv`, which says what they mean.
+    """The settings of a `rungs.chess.ChessVectorEnv`, which takes each by its name.
 
     Raises:
         ConfigurationError: a setting is wrong, or both `start` and `start_fens` are given; the
@@ -42,44 +70,90 @@ class ChessSettings:
             side's promotions make: there or later more than 218 actions could be legal.
     """
 
-    opponent: str | UciEngine | None = None
-    obs: str = "board"
-    mask: str = "bool"
-    autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP
-    max_plies: int | None = None
-    start_fens: tuple[str, ...] | None = None
-    opening_plies: tuple[int, int] = (0, 0)
-    dtype: str = None  # type: ignore[assignment]  # made the first of its `obs`
-    start: str | None = None
+    opponent: str | UciEngine | None = setting(
+        None,
+        'None, and one step is one ply of self-play; or "random", and one step is the agent\'s ply '
+        "and the reply, chosen uniformly among the legal actions in order of id; or a "
+        "`rungs.chess.UciEngine`, and it replies. The agent is White where board number + episode "
+        "number is even.",
+        check=_opponent,
+    )
+    obs: str = setting(
+        "board",
+        '"board", (N, 72) int8 (`cpp/env/observation.hpp`); "planes", (N, 119, 8, 8) of `dtype`, '
+        "AlphaZero's with eight positions of history (`cpp/env/observation.hpp`); or "
+        '"bitplanes", (N, 119) uint64, the same for `rungs.chess.unpack_planes`.',
+        choices=("board", "planes", "bitplanes"),
+    )
+    mask: str = setting(
+        "bool",
+        '"bool", (N, 4672) bool; "bits", (N, 73) uint64: bit `a % 64` of word `a // 64` '
+        '(`rungs.chess.unpack_mask`); or "list", (N, 218) int16: the legal actions in order of '
+        "id, and -1 behind them (`rungs.chess.unpack_list`).",
+        choices=tuple(MASKS),
+    )
+    autoreset_mode: AutoresetMode = setting(
+        AutoresetMode.SAME_STEP,
+        "gymnasium's, by member, name or value. SAME_STEP: a board whose episode ended is already "
+        "at its next one, and where any did, `info` has `final_obs` and `final_info`, whose rows "
+        "count where `_final_obs` is set. NEXT_STEP: it stays, its mask allows anything (a list "
+        "then names action 0 alone), and the next step ignores its action, begins the next "
+        "episode and gives reward 0. DISABLED: it stays, its mask allows nothing, and `step` "
+        'refuses until `reset(options={"reset_mask": ...})`.',
+        check=lambda name, value: autoreset_mode(value),
+    )
+    max_plies: int | None = setting(
+        None,
+        "an episode that has this many plies (both sides' counted) at the end of a step, and "
+        "isn't over, is truncated. None: never.",
+        1,
+        MAX_PLIES,
+    )
+    start_fens: tuple[str, ...] | None = setting(
+        None,
+        "positions that episodes start from, one chosen at random each time; by default that of "
+        "classical chess. Rights to castle are written as in X-FEN or Shredder-FEN: any rook "
+        "on its king's first rank may have one.",
+        check=checked_later,
+    )
+    opening_plies: tuple[int, int] = setting(
+        (0, 0),
+        "how many random plies are played before an episode begins, (min, max), all numbers "
+        "between equally likely. They count for repetition, not for `max_plies`. No ply before "
+        "the agent's first ends the game: where one would, it is left out.",
+        check=_opening,
+    )
+    dtype: str = setting(
+        None,
+        'of `obs="planes"`: "float32"; "uint8", in which the number of the move and the halfmove '
+        'clock stop at 255; or "bfloat16", rounded to nearest, ties to even. NumPy has no '
+        "bfloat16: an array holds its bits as uint16, for "
+        "`torch.from_numpy(observation).view(torch.bfloat16)`; a tensor is of that dtype. None: "
+        "float32, or the only one of another `obs`.",
+        check=checked_later,
+    )
+    start: str | None = setting(
+        None,
+        '"chess960", and episodes start from the 960 positions of Chess960, one chosen at random '
+        "each time; or None, and they start from `start_fens`.",
+        choices=(None, "chess960"),
+    )
 
     def __post_init__(self) -> None:
-        # What is kept has been made what it stands for: a state of the settings takes no others.
-        checked: dict[str, Any] = {
-            "obs": choice("obs", self.obs, ("board", "planes", "bitplanes")),
-            "mask": choice("mask", self.mask, tuple(MASKS)),
-            "autoreset_mode": autoreset_mode(self.autoreset_mode),
-            "start": choice("start", self.start, (None, "chess960")),
-            "opening_plies": _opening(self.opening_plies),
-        }
-        if not isinstance(self.opponent, UciEngine):
-            known = (None, "random")
-            checked["opponent"] = choice("opponent", self.opponent, known, " or a UciEngine")
-        if self.max_plies is not None:
-            checked["max_plies"] = integer("max_plies", self.max_plies, 1, MAX_PLIES)
-        dtypes = dtypes_of(checked["obs"])
-        suffix = f" with obs={checked['obs']!r}"
-        checked["dtype"] = choice("dtype", self.dtype, (None, *dtypes), suffix) or dtypes[0]
-        if checked["start"] is None:
+        check_fields(self)
+        dtypes = dtypes_of(self.obs)
+        dtype = choice("dtype", self.dtype, (None, *dtypes), f" with obs={self.obs!r}")
+        object.__setattr__(self, "dtype", dtype or dtypes[0])
+        if self.start is None:
             fens = (chess.STARTING_FEN,) if self.start_fens is None else self.start_fens
-            checked["start_fens"] = _starts(fens)
-            if checked["mask"] == "list":
-                _check_listed(checked["start_fens"])
+            starts = _starts(fens)
+            if self.mask == "list":
+                _check_listed(starts)
+            object.__setattr__(self, "start_fens", starts)
         elif self.start_fens is not None:
             raise ConfigurationError(
-                f"start={checked['start']!r} and start_fens are given: which says where to start?"
+                f"start={self.start!r} and start_fens are given: which says where to start?"
             )
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
 
     def given(self) -> dict:
         """Returns the settings by name, as they are taken again."""
@@ -107,31 +181,11 @@ def share_ends(num_envs: int, shares: int) -> list[int]:
     return [num_envs * (share + 1) // shares for share in range(shares)]
 
 
-def _opening(plies: Any) -> tuple[int, int]:
-    pair = _listed(plies)
-    if len(pair) != 2:
-        raise ConfigurationError(f"opening_plies={shown(plies)} is not a pair (min, max)")
-    low, high = pair
-    low = integer("opening_plies", low, 0, MAX_PLIES)
-    return low, integer("opening_plies", high, low, MAX_PLIES)
-
-
 def _starts(fens: Any) -> tuple[str, ...]:
     listed = _listed(fens)
     if not listed:
         raise ConfigurationError(f"start_fens={shown(fens)} is not a list of FENs")
     return tuple(map(_start, listed))
-
-
-def _listed(values: Any) -> tuple:
-    """Returns what is listed in an order; nothing where there is no list."""
-    # In a set the order is another in each process.
-    if isinstance(values, str | bytes | bytearray | memoryview | Mapping | Set):
-        return ()
-    try:
-        return tuple(values)
-    except Exception:  # anything that making a tuple of no list raises
-        return ()
 
 
 def _start(fen: str) -> str:

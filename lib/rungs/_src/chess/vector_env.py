@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
@@ -19,8 +19,9 @@ from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.snapshot import Snapshot
 from rungs._src.core import state
-from rungs._src.core.arguments import check_settings, checked_indices, choice, integer, shown
+from rungs._src.core.arguments import checked_indices, choice, integer, shown
 from rungs._src.core.batch_env import Array, BatchEnv, stays_ended
+from rungs._src.core.settings import divided
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
 
@@ -50,38 +51,8 @@ class ChessVectorEnv(BatchEnv):
         seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply).
         first_board: the number of this batch's first board, where it is part of a larger one: its
             boards play the same as theirs. Errors name boards by these numbers.
-        opponent: None, and one step is one ply of self-play; or "random", and one step is the
-            agent's ply and the reply, chosen uniformly among the legal actions in order of id; or a
-            `rungs.chess.UciEngine`, and it replies. The agent is White where board number +
-            episode number is even.
-        obs: "board", (N, 72) int8 (`cpp/env/observation.hpp`); "planes", (N, 119, 8, 8) of `dtype`,
-            AlphaZero's with eight positions of history (`cpp/env/observation.hpp`); or "bitplanes",
-            (N, 119) uint64, the same for `rungs.chess.unpack_planes`.
-        mask: "bool", (N, 4672) bool; "bits", (N, 73) uint64: bit `a % 64` of word `a // 64`
-            (`rungs.chess.unpack_mask`); or "list", (N, 218) int16: the legal actions in
-            order of id, and -1 behind them (`rungs.chess.unpack_list`).
-        autoreset_mode: gymnasium's, by member, name or value. SAME_STEP: a board whose episode
-            ended is already at its next one, and where any did, `info` has `final_obs` and
-            `final_info`, whose rows count where `_final_obs` is set. NEXT_STEP: it stays, its mask
-            allows anything (a list then names action 0 alone), and the next step ignores its
-            action, begins the next episode and gives reward 0. DISABLED: it stays, its mask allows
-            nothing, and `step` refuses until `reset(options={"reset_mask": ...})`.
-        max_plies: an episode that has this many plies (both sides' counted) at the end of a step,
-            and isn't over, is truncated. None: never.
-        start: "chess960", and episodes start from the 960 positions of Chess960, one chosen at
-            random each time; or None, and they start from `start_fens`.
-        start_fens: positions that episodes start from, one chosen at random each time; by default
-            that of classical chess. Rights to castle are written as in X-FEN or Shredder-FEN: any
-            rook beside its king on the first rank may have one.
-        opening_plies: how many random plies are played before an episode begins, (min, max),
-            all numbers between equally likely. They count for repetition, not for `max_plies`.
-            No ply before the agent's first ends the game: where one would, it is left out.
-        dtype: of `obs="planes"`: "float32"; "uint8", in which the number of the move and the
-            halfmove clock stop at 255; or "bfloat16", rounded to nearest, ties to even. NumPy has
-            no bfloat16: an array holds its bits as uint16, for `torch.from_numpy(observation)
-            .view(torch.bfloat16)`; a tensor is of that dtype. None: float32, or the only one of
-            another `obs`.
-        **how: the rung's own settings, see its class. They change time and nothing else.
+        **settings: `rungs.chess.ChessSettings`, which says what each means; and the rung's own,
+            see its class, which change time and nothing else.
 
     Attributes:
         boards: the boards.
@@ -102,36 +73,16 @@ class ChessVectorEnv(BatchEnv):
         *,
         seed: int = 0,
         first_board: int = 0,
-        opponent: str | UciEngine | None = None,
-        obs: str = "board",
-        mask: str = "bool",
-        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-        max_plies: int | None = None,
-        start: str | None = None,
-        start_fens: Sequence[str] | None = None,
-        opening_plies: tuple[int, int] = (0, 0),
-        dtype: str | None = None,
-        **how: Any,
+        **settings: Any,
     ):
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
-        self.settings = ChessSettings(
-            opponent,
-            obs,
-            mask,
-            autoreset_mode,  # type: ignore[arg-type]  # made what it stands for there
-            max_plies,
-            start_fens,  # type: ignore[arg-type]  # likewise
-            opening_plies,
-            dtype,  # type: ignore[arg-type]  # likewise
-            start,
-        )
-        check_settings(boards, how, ChessVectorEnv)
+        self.settings, how = divided(settings, ChessSettings, boards, ChessVectorEnv)
         self.boards = boards(num_envs, first_board, self.settings, **how)
         # What plays an action on every board: they alone, or an engine with them.
         self._game: Boards | EngineGame = self.boards
-        if isinstance(opponent, UciEngine):
+        if isinstance(self.settings.opponent, UciEngine):
             assert isinstance(self.boards, EngineBoards)  # others refuse an engine
             self._game = EngineGame(self.boards)
         self.num_envs, self.first_board = self.boards.num_envs, self.boards.first_board

@@ -1,13 +1,10 @@
 """Validation of arguments; every error is a ConfigurationError that names the argument."""
 
-import difflib
-import inspect
 import math
 import numbers
 import operator
 import re
 import reprlib
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -93,35 +90,6 @@ def choice(name: str, value: object, choices: tuple[Choice, ...], other: str = "
             return each
     listed = ", ".join(map(repr, choices)) + other
     raise ConfigurationError(f"{name}={shown(value)} is not one of {listed}")
-
-
-def check_settings(make: Callable, how: dict, common: Callable) -> None:
-    """Refuses settings that are no keyword-only parameters of `make`.
-
-    Args:
-        make: the class or function of a rung.
-        how: the settings that it would be called with.
-        common: takes the settings of all rungs, which the message lists, too.
-
-    Raises:
-        ConfigurationError: `how` has unknown ones; the message names them and the known ones.
-    """
-    known = _settings_of(make)
-    unknown = sorted(how.keys() - known)
-    if not unknown:
-        return
-    choices = sorted({*known, *_settings_of(common)})
-    similar = [name for each in unknown for name in difflib.get_close_matches(each, choices, n=1)]
-    guess = f" (did you mean {', '.join(similar)}?)" if similar else ""
-    raise ConfigurationError(
-        f"{make.__name__} has no setting {', '.join(unknown)}{guess}; "
-        f"there are: {', '.join(choices)}"
-    )
-
-
-def _settings_of(make: Callable) -> set[str]:
-    takes = inspect.signature(make).parameters.values()
-    return {parameter.name for parameter in takes if parameter.kind == parameter.KEYWORD_ONLY}
 
 
 def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -135,7 +135,7 @@ def mpi_headers(library: Path) -> Path:
     """Returns the folder with the `mpi.h` of such a library; UnavailableError where it is not."""
     include = library.parents[1] / "include"
     if not (include / "mpi.h").exists():
-        raise UnavailableError(f"no mpi.h in {include}, beside {library}: {install_hint('mpi')}")
+        raise UnavailableError(f"no mpi.h in {include}, of {library}: {install_hint('mpi')}")
     return include
 
 

@@ -49,16 +49,8 @@ def launch(
         raise ConfigurationError(f"no script {script}")
     with tempfile.TemporaryDirectory() as folder:
         command = [_mpiexec(), *(["-hosts", hosts] if hosts else []), "-n", str(ranks)]
-        what = ("-m", script) if module else (script,)
-        command += [
-            sys.executable,
-            "-P",
-            "-m",
-            "rungs._src.processes.rank",
-            folder,
-            *what,
-            *arguments,
-        ]
+        command += [sys.executable, "-P", "-m", "rungs._src.processes.rank", folder]
+        command += ["-m", script, *arguments] if module else [script, *arguments]
         # Dies with us; then its ranks see that it is gone.
         with subprocess.Popen(
             command,
@@ -94,10 +86,7 @@ def launch(
 def _check_module(name: str) -> None:
     try:
         found, why = find_spec(name), ""
-    except (
-        ImportError,
-        ValueError,
-    ) as error:  # as where the package it would be in is not there
+    except (ImportError, ValueError) as error:  # such as: its package is not there
         found, why = None, f": {error}"
     if not found:
         raise ConfigurationError(f"no module {name}{why}")

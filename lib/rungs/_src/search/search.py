@@ -18,16 +18,16 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import (
     as_array,
-    check_settings,
     checked_actions,
     integer,
     shortened,
     shown,
 )
+from rungs._src.core.settings import divided
 from rungs._src.search.cpp import CppTrees
 from rungs._src.search.reference import PythonTrees
 from rungs._src.search.result import Result, Tree
-from rungs._src.search.settings import Gumbel, Puct, SearchSettings
+from rungs._src.search.settings import SearchSettings
 from rungs._src.search.trees import Evaluation
 from rungs.errors import BusyError, ConfigurationError, InvalidFenError, InvalidStateError
 
@@ -73,23 +73,13 @@ class Search:
 
     Args:
         num_games: number of games, G, at least 1.
-        simulations: per game and search, in addition to kept visits.
-        policy: "gumbel" or "puct", or settings of one: `rungs.search.Gumbel`, `Puct`.
-        obs: observations that evaluators get, as in `rungs.make("chess")`.
-        dtype: of `obs="planes"`, likewise.
-        seed: 0 to 2**64 - 1. Noise and choices are a function of (seed, game, episode, ply, action)
-            alone.
-        keep: whether the subtree below an action that is played is kept.
-        nodes: capacity of a tree; by default twice the simulations plus one. A kept subtree is cut
-            to leave room for a search: the deepest nodes are dropped, and their edges keep their
-            visits. A leaf that doesn't fit is evaluated and backed up, but not inserted.
         batches: 1; or 2, and while the leaves of one half of the games are evaluated, the other
             half's trees grow on other threads: for an evaluator that leaves cores free, as on a
             GPU.
         rung: "threads", C++; or "python", the slow reference over python-chess, which makes the
             same trees, visit for visit.
-        **how: the rung's own settings: see `rungs._src.search.cpp.CppTrees`. They change time and
-            nothing else.
+        **settings: `rungs.search.SearchSettings`, which says what each means; and the rung's own,
+            which change time and nothing else: see `rungs._src.search.cpp.CppTrees`.
 
     Raises:
         ConfigurationError: an argument is wrong; it is named.
@@ -100,24 +90,16 @@ class Search:
         self,
         num_games: int,
         *,
-        simulations: int = 32,
-        policy: Gumbel | Puct | str = "gumbel",
-        obs: str = "board",
-        dtype: str | None = None,
-        seed: int = 0,
-        keep: bool = True,
-        nodes: int | None = None,
         batches: int = 1,
         rung: str = "threads",
-        **how: Any,
+        **settings: Any,
     ):
         self.num_games = integer("num_games", num_games, 1, _MAX_GAMES)
         self._batches = min(integer("batches", batches, 1, 2), self.num_games)
-        self.settings = SearchSettings(simulations, policy, obs, dtype, seed, keep, nodes)  # type: ignore[arg-type]  # made what they stand for there
         if not isinstance(rung, str) or rung not in RUNGS:
             there = ", ".join(RUNGS)
             raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {there}")
-        check_settings(RUNGS[rung], how, type(self))
+        self.settings, how = divided(settings, SearchSettings, RUNGS[rung], type(self))
         self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **how)
         self._helper: tuple[int, ThreadPoolExecutor] | None = None
         # One thread may come in again: an evaluator looks at trees that grow.

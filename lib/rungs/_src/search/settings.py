@@ -9,7 +9,8 @@ from gymnasium.vector import AutoresetMode
 
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.core.arguments import boolean, integer, real, shown
+from rungs._src.core.arguments import integer, shown
+from rungs._src.core.settings import check_fields, checked_later, documented, setting
 from rungs.errors import ConfigurationError
 
 MAX_SIMULATIONS = 100_000
@@ -19,6 +20,7 @@ MAX_NODES = 4 * MAX_SIMULATIONS
 _EDGES_PER_NODE = 40
 
 
+@documented
 @dataclasses.dataclass(frozen=True)
 class Gumbel:
     """Gumbel root selection with sequential halving (Danihelka et al., ICLR 2022).
@@ -28,32 +30,24 @@ class Gumbel:
     completed with the mixed value of appendix D). Sigma is mctx's: q of a node's actions rescaled
     to [0, 1], times (`maxvisit_init` + maximum of the visits) * `value_scale`.
 
-    Args:
-        considered: number of root actions that the halving begins with.
-        scale: of the Gumbel noise; 0 for none.
-        value_scale: weight of q against the logits.
-        maxvisit_init: added to the maximum of the visits in the scale of q.
-
     Raises:
         ConfigurationError: one is out of range; it is named.
     """
 
-    considered: int = 16
-    scale: float = 1.0
-    value_scale: float = 0.1
-    maxvisit_init: float = 50.0
+    considered: int = setting(
+        16, "number of root actions that the halving begins with.", 1, MAX_LEGAL
+    )
+    scale: float = setting(1.0, "of the Gumbel noise; 0 for none.", 0, 1e3)
+    value_scale: float = setting(0.1, "weight of q against the logits.", 1e-6, 1e3)
+    maxvisit_init: float = setting(
+        50.0, "added to the maximum of the visits in the scale of q.", 0, 1e6
+    )
 
     def __post_init__(self) -> None:
-        checked = {
-            "considered": integer("considered", self.considered, 1, MAX_LEGAL),
-            "scale": real("scale", self.scale, 0, 1e3),
-            "value_scale": real("value_scale", self.value_scale, 1e-6, 1e3),
-            "maxvisit_init": real("maxvisit_init", self.maxvisit_init, 0, 1e6),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        check_fields(self)
 
 
+@documented
 @dataclasses.dataclass(frozen=True)
 class Puct:
     """PUCT as in AlphaZero (Silver et al., Science 2018, "Search" in its methods).
@@ -62,68 +56,88 @@ class Puct:
     / c_base) + c_init. N(s) includes the node's own evaluation, and Q of an unvisited action
     is 0. The training target is the share of the visits.
 
-    Args:
-        c_init: weight of exploration.
-        c_base: how slowly it grows with visits.
-        alpha: parameter of the Dirichlet noise at the root.
-        fraction: share of noise in the root's priors; 0 for none.
-        temperature: the action played is drawn with probability N^(1 / temperature); at 0 it is the
-            most visited one.
-
     Raises:
         ConfigurationError: one is out of range; it is named.
     """
 
-    c_init: float = 1.25
-    c_base: float = 19652.0
-    alpha: float = 0.3
-    fraction: float = 0.25
-    temperature: float = 1.0
+    c_init: float = setting(1.25, "weight of exploration.", 0, 1e3)
+    c_base: float = setting(19652.0, "how slowly it grows with visits.", 1, 1e9)
+    alpha: float = setting(0.3, "parameter of the Dirichlet noise at the root.", 1e-2, 1e3)
+    fraction: float = setting(0.25, "share of noise in the root's priors; 0 for none.", 0, 1)
+    temperature: float = setting(
+        1.0,
+        "the action played is drawn with probability N^(1 / temperature); at 0 it is the most "
+        "visited one.",
+        0,
+        1e3,
+    )
 
     def __post_init__(self) -> None:
-        checked = {
-            "c_init": real("c_init", self.c_init, 0, 1e3),
-            "c_base": real("c_base", self.c_base, 1, 1e9),
-            "alpha": real("alpha", self.alpha, 1e-2, 1e3),
-            "fraction": real("fraction", self.fraction, 0, 1),
-            "temperature": real("temperature", self.temperature, 0, 1e3),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        check_fields(self)
 
 
 POLICIES = {"gumbel": Gumbel, "puct": Puct}
 
 
+def _policy(name: str, policy: object) -> Gumbel | Puct:
+    """Returns a `Gumbel` or a `Puct`; of a class derived from one, its settings alone."""
+    for rule in (Gumbel, Puct):
+        if isinstance(policy, rule):
+            names = [field.name for field in dataclasses.fields(rule)]
+            return rule(**{name: getattr(policy, name) for name in names})
+    if not isinstance(policy, str) or policy not in POLICIES:
+        known = ", ".join(map(repr, POLICIES))
+        raise ConfigurationError(
+            f"{name}={shown(policy)} is not one of {known}, nor a Gumbel or a Puct"
+        )
+    return POLICIES[policy]()
+
+
+@documented
 @dataclasses.dataclass(frozen=True)
 class SearchSettings:
-    """The settings of `rungs.search.Search`, which documents them.
+    """The settings of a `rungs.search.Search`, which takes each by its name.
 
     Raises:
         ConfigurationError: a setting is wrong; it is named.
     """
 
-    simulations: int = 32
-    policy: Gumbel | Puct = "gumbel"  # type: ignore[assignment]  # made the settings of that name
-    obs: str = "board"
-    dtype: str | None = None
-    seed: int = 0
-    keep: bool = True
-    nodes: int = None  # type: ignore[assignment]  # made twice the simulations and one
+    simulations: int = setting(
+        32, "per game and search, in addition to kept visits.", 1, MAX_SIMULATIONS
+    )
+    policy: Gumbel | Puct = setting(
+        "gumbel",
+        '"gumbel" or "puct", or settings of one: `rungs.search.Gumbel`, `Puct`.',
+        check=_policy,
+    )
+    obs: str = setting(
+        "board",
+        'observations that evaluators get, as in `rungs.make("chess")`.',
+        check=checked_later,
+    )
+    dtype: str | None = setting(None, 'of `obs="planes"`, likewise.', check=checked_later)
+    seed: int = setting(
+        0,
+        "0 to 2**64 - 1. Noise and choices are a function of (seed, game, episode, ply, action) "
+        "alone.",
+        0,
+        2**64 - 1,
+    )
+    keep: bool = setting(True, "whether the subtree below an action that is played is kept.")
+    nodes: int = setting(
+        None,
+        "capacity of a tree; by default twice the simulations plus one. A kept subtree is cut to "
+        "leave room for a search: the deepest nodes are dropped, and their edges keep their "
+        "visits. A leaf that doesn't fit is evaluated and backed up, but not inserted.",
+        check=checked_later,
+    )
 
     def __post_init__(self) -> None:
-        simulations = integer("simulations", self.simulations, 1, MAX_SIMULATIONS)
-        nodes = 2 * simulations + 1 if self.nodes is None else self.nodes
-        checked = {
-            "simulations": simulations,
-            "policy": _policy(self.policy),
-            "seed": integer("seed", self.seed, 0, 2**64 - 1),
-            "keep": boolean("keep", self.keep),
-            "nodes": integer("nodes", nodes, simulations + 1, MAX_NODES),
-            "dtype": self.chess(()).dtype,
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        check_fields(self)
+        nodes = 2 * self.simulations + 1 if self.nodes is None else self.nodes
+        nodes = integer("nodes", nodes, self.simulations + 1, MAX_NODES)
+        object.__setattr__(self, "nodes", nodes)
+        object.__setattr__(self, "dtype", self.chess(()).dtype)
 
     @property
     def edges(self) -> int:
@@ -153,20 +167,6 @@ class SearchSettings:
             autoreset_mode=AutoresetMode.DISABLED,
             start_fens=fens or None,
         )
-
-
-def _policy(policy: object) -> Gumbel | Puct:
-    """Returns a `Gumbel` or a `Puct`; of a class derived from one, its settings alone."""
-    for rule in (Gumbel, Puct):
-        if isinstance(policy, rule):
-            names = [field.name for field in dataclasses.fields(rule)]
-            return rule(**{name: getattr(policy, name) for name in names})
-    if not isinstance(policy, str) or policy not in POLICIES:
-        known = ", ".join(map(repr, POLICIES))
-        raise ConfigurationError(
-            f"policy={shown(policy)} is not one of {known}, nor a Gumbel or a Puct"
-        )
-    return POLICIES[policy]()
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""An evaluation of a run: matches against earlier selves and others, and everybody's ratings."""
+"""An evaluation of a run: matches against earlier selves and others, and ratings."""
 
 import contextlib
 import dataclasses
@@ -34,7 +34,7 @@ def named(update: int) -> str:
 class Evaluator:
     """Freezes a run's network now and then, and has it play.
 
-    Everybody plays with as many simulations as the run; the newest self also without any, as
+    Every player has as many simulations as the run; the newest self also without any, as
     "update N, no search": what search adds to the same network.
 
     Attributes:
@@ -50,7 +50,7 @@ class Evaluator:
     def evaluate(
         self, network, update: int, provenance: dict
     ) -> tuple[dict[str, float], list[Path]]:
-        """Freezes a network, has it play, and rates everybody.
+        """Freezes a network, has it play, and rates all players.
 
         Args:
             network: as it is now.

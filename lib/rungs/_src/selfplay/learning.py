@@ -1,6 +1,5 @@
 """Learning from what search found: its policies and the games' outcomes (AlphaZero's loss)."""
 
-import dataclasses
 import math
 from collections.abc import Iterable
 
@@ -10,30 +9,14 @@ import torch
 from rungs._src.core.arguments import shown
 from rungs._src.search.search import Evaluator
 from rungs._src.selfplay.examples import Examples, flaw
+from rungs._src.selfplay.settings import LossWeights
 from rungs._src.train.adam import Adam
 from rungs._src.train.cpp_network import EPS, CppNetwork
 from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.legal_actions import Padded, from_lists
 from rungs._src.train.network import PolicyValueNetwork, check_learns
-from rungs._src.train.settings import check_fields, setting
 from rungs._src.train.torch_file import check_resumable
 from rungs.errors import ConfigurationError, DivergedError
-
-
-@dataclasses.dataclass(frozen=True)
-class LossWeights:
-    """What is learnt, and how fast; as of `SelfPlayTraining`.
-
-    Raises:
-        ConfigurationError: one is out of range; it is named.
-    """
-
-    learning_rate: float = setting(1e-3, "of Adam")
-    vf_coef: float = setting(0.5, "the weight of the value's squared error")
-    max_grad_norm: float = setting(1.0, "gradients are scaled down to it", 0, math.inf)
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 class TorchLearner:

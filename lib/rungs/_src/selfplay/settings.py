@@ -3,13 +3,27 @@
 import dataclasses
 import math
 
-from rungs._src.train.settings import MAX_INT, check_fields, setting, share_of_cores
+from rungs._src.core.settings import check_fields, documented, setting
+from rungs._src.train.settings import MAX_INT, RunSettings
 
 LEARNERS = "cpp", "torch"  # made by `rungs._src.selfplay.learning.make`
 
 
 @dataclasses.dataclass(frozen=True)
-class SelfPlayTraining:
+class LossWeights:
+    """What is learnt, and how fast; raises as `SelfPlayTraining`."""
+
+    learning_rate: float = setting(1e-3, "of Adam")
+    vf_coef: float = setting(0.5, "the weight of the value's squared error in the loss")
+    max_grad_norm: float = setting(1.0, "gradients are scaled down to it", 0, math.inf)
+
+    def __post_init__(self):
+        check_fields(self)
+
+
+@documented
+@dataclasses.dataclass(frozen=True)
+class SelfPlayTraining(RunSettings, LossWeights):
     """A self-play run.
 
     Raises:
@@ -26,35 +40,12 @@ class SelfPlayTraining:
     minibatches: int = setting(32, "per update", 1, 2**20)
     minibatch_size: int = setting(512, "positions in each", 1, 2**20)
     learner: str = setting(
-        "cpp", f"what computes the network: {', '.join(LEARNERS)}", choices=lambda: LEARNERS
+        "cpp", f"what computes the network: {', '.join(LEARNERS)}", choices=LEARNERS
     )
-    learning_rate: float = setting(1e-3, "of Adam")
-    vf_coef: float = setting(0.5, "the weight of the value's squared error in the loss")
-    max_grad_norm: float = setting(1.0, "gradients are scaled down to it", 0, math.inf)
     updates: int = setting(1000, "number of updates", 1, MAX_INT)
-    seconds: float = setting(
-        math.inf,
-        "or how long, whichever is over first; evaluations don't count",
-        1e-9,
-        math.inf,
-    )
-    seed: int = setting(0, "of everything", 0, 2**64 - 1)
     evaluate_every: int = setting(
         200, "updates between two evaluations; one more comes first, and one last", 1, MAX_INT
     )
     games: int = setting(60, "of each match of an evaluation, an even number", 2, 2**16)
     rivals: int = setting(3, "earlier selves that an evaluation plays, at most", 0, 2**10)
     stockfish: bool = setting(False, "whether evaluations play Stockfish at its weakest, too")
-    checkpoint_every: int = setting(
-        10, "updates between two checkpoints; one more comes last. 0 for none", 0, MAX_INT
-    )
-    torch_threads: int = setting(
-        0,
-        "threads of the network and of the search; 0 for all cores. PyTorch's round by it",
-        0,
-        2**15,
-    )
-
-    def __post_init__(self):
-        check_fields(self)
-        object.__setattr__(self, "torch_threads", self.torch_threads or share_of_cores())

@@ -19,7 +19,7 @@ from rungs._src.selfplay.agent import MATCHES, POOL
 from rungs._src.selfplay.buffer import ReplayBuffer
 from rungs._src.selfplay.evaluation import RATINGS, RESULTS, Evaluator, stockfish
 from rungs._src.selfplay.games import RankGames, SelfPlay
-from rungs._src.selfplay.learning import LossWeights, SearchLearner
+from rungs._src.selfplay.learning import SearchLearner
 from rungs._src.selfplay.matches import MASK
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.ranks import all_ranks
@@ -65,7 +65,7 @@ def train(
 
     There will be `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events;
     `pool/`, the network as it was at each evaluation; `matches/`, the PGN of all games of each;
-    `results.csv` and `ratings.csv`, of everybody in the pool; `positions/`, the replay buffer; and
+    `results.csv` and `ratings.csv`, of all in the pool; `positions/`, the replay buffer; and
     `checkpoint.pt`, which is replaced whole. A run that was killed loses the updates since its last
     checkpoint and plays them again: its curve is the one of a run that never broke, bit for bit.
 
@@ -108,8 +108,7 @@ def train(
             return checkpoint.load(out) if resume else None
 
         saved = ranks.agree(begin)
-        weights = LossWeights(training.learning_rate, training.vf_coef, training.max_grad_norm)
-        learner = learning.make(training.learner, training.seed, weights)
+        learner = learning.make(training.learner, training.seed, training)
         own = held.enter_context(_own_games(training, ranks.rank))
         games = RankGames(ranks, learner, own, training.plies)
         evaluator = Evaluator(training, out)

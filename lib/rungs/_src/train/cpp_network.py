@@ -317,7 +317,7 @@ class _Copied:
     def renew(self) -> None:
         """Copies the values to their place, where they are others than the last time."""
         seen, now = self._seen, self.parameter.detach()
-        # Whoever changes them may do so without PyTorch's knowledge: it is bytes that are compared.
+        # They may change without PyTorch's knowledge, so their bytes are compared.
         same = seen is not None and seen.stride() == now.stride()
         if same and not _memcmp(seen.data_ptr(), now.data_ptr(), self._bytes):  # type: ignore[union-attr]  # one is
             return

@@ -4,10 +4,10 @@ import argparse
 import dataclasses
 import math
 import os
-from collections.abc import Callable
 from typing import Any
 
-from rungs._src.core.arguments import boolean, choice, integer, real, shown
+from rungs._src.core.arguments import shown
+from rungs._src.core.settings import check_fields, documented, setting
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.train import learners
 from rungs.errors import ConfigurationError
@@ -21,45 +21,7 @@ _FIXED = (
 )
 
 
-def setting(default, help: str, low: float = 0, high: float = 1e9, choices: Callable | None = None):
-    """Makes a field of settings.
-
-    Args:
-        default: of the field; of its type.
-        help: shown by the command line.
-        low, high: the range of a number.
-        choices: returns the values that a text may have; None for any.
-    """
-    metadata = {"help": help, "range": (low, high), "choices": choices}
-    return dataclasses.field(default=default, metadata=metadata)
-
-
-def check_fields(settings) -> None:
-    """Replaces every `setting` of a frozen dataclass by its value as its type has it.
-
-    Raises:
-        ConfigurationError: one is out of its range; it is named.
-    """
-    for field in dataclasses.fields(settings):
-        if not field.metadata:
-            continue
-        name, value = field.name, getattr(settings, field.name)
-        choices = field.metadata["choices"]
-        if choices:
-            checked = choice(name, value, choices())
-        elif field.type is bool:
-            checked = boolean(name, value)
-        elif field.type is int:
-            checked = integer(name, value, *field.metadata["range"])
-        elif field.type is float:
-            checked = real(name, value, *field.metadata["range"])
-        elif isinstance(value, str):
-            checked = str(value)
-        else:
-            raise ConfigurationError(f"{name}={shown(value)} is not a text")
-        object.__setattr__(settings, name, checked)
-
-
+@documented
 @dataclasses.dataclass(frozen=True)
 class PpoSettings:
     """How to learn, by the names that CleanRL gives them.
@@ -83,8 +45,40 @@ class PpoSettings:
         check_fields(self)
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """The settings that training runs of all kinds have; raises as they do."""
+
+    seconds: float = setting(
+        math.inf,
+        "how long, unless the updates are over first; evaluations don't count",
+        1e-9,
+        math.inf,
+    )
+    seed: int = setting(0, "of everything", 0, 2**64 - 1)
+    checkpoint_every: int = setting(
+        10,
+        "updates between two checkpoints; one more comes last. 0 for none, as for an environment "
+        "that has no state to save",
+        0,
+        MAX_INT,
+    )
+    torch_threads: int = setting(
+        0,
+        "threads of PyTorch on the CPU, which its rounding depends on, and of a search; 0 for all "
+        "usable cores, shared among the ranks that torchrun starts on a machine",
+        0,
+        2**15,
+    )
+
+    def __post_init__(self):
+        check_fields(self)
+        object.__setattr__(self, "torch_threads", self.torch_threads or share_of_cores())
+
+
+@documented
 @dataclasses.dataclass(frozen=True)
-class Training:
+class Training(RunSettings):
     """What to train, on what, and for how long.
 
     Raises:
@@ -94,13 +88,6 @@ class Training:
     rung: str = setting("threads", "which one plays; the curve over steps is the same on all")
     num_envs: int = setting(512, "number of boards, of each rank", 1, MAX_INT)
     updates: int = setting(100, "number of updates", 1, MAX_INT)
-    seconds: float = setting(
-        math.inf,
-        "or how long, whichever is over first; evaluations don't count",
-        1e-9,
-        math.inf,
-    )
-    seed: int = setting(0, "of everything", 0, 2**64 - 1)
     opponent: str = setting(
         "random", '"random", or the path of a UCI engine, which then plays at its weakest'
     )
@@ -109,21 +96,7 @@ class Training:
         20, "updates between two evaluations; one more comes first, and one last", 1, MAX_INT
     )
     games: int = setting(200, "per evaluation, against the random opponent", 2, 2**20)
-    checkpoint_every: int = setting(
-        10,
-        "updates between two checkpoints; one more comes last. 0 for none, as for an environment "
-        "that has no state to save",
-        0,
-        MAX_INT,
-    )
-    device: str = setting("cpu", '"cpu" or "cuda"', choices=lambda: ("cpu", "cuda"))
-    torch_threads: int = setting(
-        0,
-        "threads of PyTorch on the CPU, which its rounding depends on; 0 for all usable cores, "
-        "shared among the ranks that torchrun starts on a machine",
-        0,
-        2**15,
-    )
+    device: str = setting("cpu", '"cpu" or "cuda"', choices=("cpu", "cuda"))
     learner: str = setting(
         learners.DEFAULT,
         f"how learning is computed: {', '.join(learners.LEARNERS)}",
@@ -134,8 +107,7 @@ class Training:
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
 
     def __post_init__(self):
-        check_fields(self)
-        object.__setattr__(self, "torch_threads", self.torch_threads or share_of_cores())
+        super().__post_init__()
         if not isinstance(self.how, dict):
             raise ConfigurationError(f"how={shown(self.how)} is not a dict")
         for name in self.how:

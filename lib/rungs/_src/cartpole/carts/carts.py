@@ -12,40 +12,46 @@ from numpy.typing import DTypeLike
 
 from rungs._src.cartpole.physics import MAX_THETA, MAX_X, SECONDS
 from rungs._src.core.arguments import autoreset_mode as mode_of
-from rungs._src.core.arguments import choice, integer
 from rungs._src.core.batch_env import Array
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.core.philox import Purpose, words
+from rungs._src.core.settings import check_fields, documented, setting
 from rungs.errors import InvalidActionError, InvalidStateError
-
-DTYPES = ("float64", "float32")
 
 # Arrays end with a whole register, however many environments there are.
 _LANES = 64
 
 
+@documented
 @dataclasses.dataclass(frozen=True)
 class CartPoleSettings:
-    """The settings of `rungs.cartpole.CartPoleVectorEnv`, which says what they mean.
+    """The settings of a `rungs.cartpole.CartPoleVectorEnv`, which takes each by its name.
 
     Raises:
         ConfigurationError: a setting is wrong; the message names it.
     """
 
-    dtype: str = "float64"
-    workload: int = 1
-    max_episode_steps: int = 500
-    autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP
+    dtype: str = setting(
+        "float64",
+        'of the state between steps, "float64", as in Gymnasium, or "float32".',
+        choices=("float64", "float32"),
+    )
+    workload: int = setting(
+        1,
+        "in how many steps of Euler's method a step is taken, each as much shorter. 1 is "
+        "Gymnasium's; more are closer to the cart's true motion, and as much more work.",
+        1,
+        10**6,
+    )
+    max_episode_steps: int = setting(500, "when an episode is truncated.", 1, 2**31 - 1)
+    autoreset_mode: AutoresetMode = setting(
+        AutoresetMode.SAME_STEP,
+        "gymnasium's, by member, name or value, as of `rungs.chess.ChessSettings`.",
+        check=lambda name, value: mode_of(value),
+    )
 
     def __post_init__(self) -> None:
-        checked = {
-            "dtype": choice("dtype", self.dtype, DTYPES),
-            "workload": integer("workload", self.workload, 1, 10**6),
-            "max_episode_steps": integer("max_episode_steps", self.max_episode_steps, 1, 2**31 - 1),
-            "autoreset_mode": mode_of(self.autoreset_mode),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        check_fields(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,10 +204,7 @@ class HostCarts(Carts):
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         super().__init__(num_envs, first_env, settings)
-        kinds: dict[str, tuple[int, DTypeLike]] = {
-            "state": (4, settings.dtype),
-            "steps": (1, np.int32),
-            "episode": (1, np.uint32),
+        kinds = _state_kinds(settings) | {
             "observation": (4, np.float32),
             "reward": (1, np.float32),
             "terminated": (1, np.bool_),
@@ -236,6 +239,11 @@ class HostCarts(Carts):
         self.outputs.observation[...] = self.state.T
 
 
+def _state_kinds(settings: CartPoleSettings) -> dict[str, tuple[int, DTypeLike]]:
+    """Returns rows and dtype of each array of a state but `ended`."""
+    return {"state": (4, settings.dtype), "steps": (1, np.int32), "episode": (1, np.uint32)}
+
+
 def saved_arrays(
     payload: bytes, num_envs: int, settings: CartPoleSettings
 ) -> dict[str, np.ndarray]:
@@ -249,12 +257,7 @@ def saved_arrays(
     Raises:
         InvalidStateError: no episode leads to it; the message names an environment.
     """
-    kinds: dict[str, tuple[int, DTypeLike]] = {
-        "state": (4, settings.dtype),
-        "steps": (1, np.int32),
-        "episode": (1, np.uint32),
-        "ended": (1, np.uint8),
-    }
+    kinds = _state_kinds(settings) | {"ended": (1, np.uint8)}
     size = sum(rows * num_envs * np.dtype(dtype).itemsize for rows, dtype in kinds.values())
     if len(payload) != size:
         raise InvalidStateError(f"the state holds {len(payload)} bytes of carts, not {size}")

@@ -1,6 +1,7 @@
 """The C++ rungs of CartPole: a register of environments at a time, on one thread or on several."""
 
 import ctypes
+import dataclasses
 
 import numpy as np
 
@@ -38,12 +39,10 @@ class CppCarts(HostCarts):
         super().__init__(num_envs, first_env, settings)
         self._api = self._load(compiler)
         structures = described(self._api).structures
+        values = dataclasses.asdict(settings)
+        dtype, mode = values.pop("dtype"), values.pop("autoreset_mode")  # by other names in C++
         config = structures["CartPoleConfig"](
-            seed=0,
-            precision=np.dtype(settings.dtype).itemsize,
-            autoreset=settings.autoreset_mode.name,
-            max_steps=settings.max_episode_steps,
-            workload=settings.workload,
+            seed=0, precision=np.dtype(dtype).itemsize, autoreset=mode.name, **values
         )
         sizes = {"num_envs": num_envs, "stride": self._stride, "first_env": first_env}
         self._batch = structures["CartPoleBatch"](config=config, **sizes, **self._whole)

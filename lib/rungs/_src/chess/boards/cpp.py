@@ -1,21 +1,30 @@
 """The C++ rung: our own bitboards, one thread."""
 
+import ctypes
+from typing import Any
+
 import numpy as np
 
 from rungs._src.chess.boards.boards import CopyableBoards, illegal_action
 from rungs._src.chess.boards.engine import EngineBoards
-from rungs._src.chess.boards.native import Memory, fen_at
+from rungs._src.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import draw_ranks
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import shown
+from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
-from rungs._src.native.abi import Api
+from rungs._src.native.abi import Api, described
 from rungs.errors import ConfigurationError
+
+# The states of boards, and their histories where observations show any.
+States = tuple[np.ndarray, np.ndarray]
 
 
 class CppBoards(EngineBoards, CopyableBoards):
     """A loop over boards, in C++.
+
+    NumPy owns all the memory, boards included; C++ is given the addresses and never allocates.
 
     Args:
         num_envs, first_board, settings: see `Boards`.
@@ -23,9 +32,13 @@ class CppBoards(EngineBoards, CopyableBoards):
             change.
         api: what that loads, instead of a compiler's name.
 
+    Attributes:
+        batch: the struct that C++ reads, `ChessBatch` of `cpp/rungs/batch.hpp`.
+        address: of the struct.
+
     Raises:
         UnavailableError: what `compiler` names is not here.
-        CompilerError: it refuses the headers.
+        CompilerError: it refuses the headers, or C++ has other settings or outputs.
     """
 
     _load = staticmethod(loader.load)
@@ -43,23 +56,39 @@ class CppBoards(EngineBoards, CopyableBoards):
         if not hasattr(self.api, "rungs_chess_serial_step"):
             raise ConfigurationError(f"api={shown(api)} is none that rungs._src.native loads")
         super().__init__(num_envs, first_board, settings)
-        self.memory = Memory(self.api, self.buffers, settings, first_board)
-        if self.replies is not None:
-            self.read_replies(self.replies)
+        memory = zeroed_lines(num_envs * self.api.rungs_chess_env_bytes())
+        self._env = memory.view(np.uint64).reshape(num_envs, -1)
+        shown_boards = num_envs if settings.obs != "board" else 0
+        words = self.api.rungs_chess_history_bytes() // 8
+        self._history = np.zeros((shown_boards, words), np.uint64)
+        self._chosen = zeroed_lines(2 * num_envs).view(np.int16)
+        self._starts = start_positions(self.api, settings)
+        self.batch: Any = described(self.api).structures["ChessBatch"](
+            config=config(self.api, settings, len(self._starts), self._starts.ctypes.data),
+            num_envs=num_envs,
+            first_board=first_board,
+            history=self._history if shown_boards else None,
+            replies=self.replies,
+            **vars(self.buffers),
+            env=self._env,
+            chosen=self._chosen,
+        )
+        self.address = ctypes.addressof(self.batch)
         # Looked up once: a board is stepped in less time.
-        self._serial_step, self._address = self.api.rungs_chess_serial_step, self.memory.address
+        self._serial_step, self._address = self.api.rungs_chess_serial_step, self.address
 
     def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers
-        self.memory.write_to(buffers)
+        for name, array in vars(buffers).items():
+            setattr(self.batch, name, array.ctypes.data)
 
     def read_replies(self, replies: np.ndarray) -> None:
         """Has an engine's answers read from (N,) int64 `replies`."""
         self.replies = replies
-        self.memory.read_replies(replies)
+        self.batch.replies = replies.ctypes.data
 
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
-        self.memory.batch.config.seed = seed
+        self.batch.config.seed = seed
         marks = 0 if which is None else which.ctypes.data
         self.reset_all(marks, -1 if episode is None else episode)
 
@@ -95,21 +124,55 @@ class CppBoards(EngineBoards, CopyableBoards):
         return bool(self.api.rungs_chess_agent_is_black(self._address, board))
 
     def layout(self) -> str:
-        return self.memory.layout()
+        env, history = self._env.strides[0], self._history.strides[0] if self._history.size else 0
+        return f"C++, {env} bytes a board, {history} of history"
+
+    def state_bytes(self) -> int:
+        """Returns the size of the state of all boards."""
+        return self._env.nbytes + self._history.nbytes
 
     def dump(self) -> bytes:
-        return self.memory.dump()
+        return self._env.tobytes() + self._history.tobytes()
 
     def load(self, payload: bytes, seed: int) -> None:
-        self.take(self.memory.check(payload), seed)
+        self.take(self.checked(payload), seed)
 
-    def save(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.memory.save(which)
+    def checked(self, payload: bytes) -> States:
+        """Makes states of what `dump` gave, for `take`; nothing here changes.
 
-    def put(self, saved: tuple[np.ndarray, np.ndarray], which: np.ndarray, own: bool) -> None:
-        self.memory.put(*saved, which, own)
+        Raises:
+            InvalidStateError: it can't be what `dump` gave; the message names the board.
+        """
+        check_size(payload, self.state_bytes())
+        words = np.frombuffer(payload, np.uint64).copy()
+        states = words[: self._env.size], words[self._env.size :]
+        why = ctypes.create_string_buffer(256)
+        board = self.api.rungs_chess_serial_restore(
+            self.address, *_addresses(states), ctypes.addressof(why)
+        )
+        if board < self.num_envs:
+            raise bad_board(self.first_board + board, why)
+        return states
 
-    def take(self, checked: tuple[np.ndarray, np.ndarray], seed: int) -> None:
-        """Takes boards and histories that `Memory.check` made, and writes what is seen of them."""
-        self.memory.batch.config.seed = seed
-        self.memory.load(*checked)
+    def take(self, states: States, seed: int) -> None:
+        """Takes what `checked` made, and writes what is seen of it."""
+        self.batch.config.seed = seed
+        self.api.rungs_chess_serial_load(self.address, *_addresses(states))
+
+    def save(self, which: np.ndarray) -> States:
+        count = len(which)
+        # Not zeroed: what is not in use of the keys of past positions is neither written nor read.
+        saved = np.empty((count, self._env.shape[1]), np.uint64)
+        past = np.empty((count if self._history.size else 0, self._history.shape[1]), np.uint64)
+        addresses = _addresses((saved, past))
+        self.api.rungs_chess_save(self.address, which.ctypes.data, count, *addresses)
+        return saved, past
+
+    def put(self, saved: States, which: np.ndarray, own: bool) -> None:
+        addresses = _addresses(saved)
+        self.api.rungs_chess_put(self.address, which.ctypes.data, len(which), *addresses, own)
+
+
+def _addresses(states: States) -> tuple[int, int]:
+    boards, histories = states
+    return boards.ctypes.data, histories.ctypes.data if len(histories) else 0

@@ -1,7 +1,6 @@
 """The MPI rung: the boards shared out among ranks, on one machine or on many."""
 
 import ctypes
-import dataclasses
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -63,8 +62,7 @@ def make_mpi_boards(
     how = {"gather": gather, "transport": transport, "threads": threads}
     how |= {"schedule": schedule, "chunk": chunk}
     batch = {"num_envs": num_envs, "first_board": first_board}
-    given = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-    ranks = Ranks(num_envs, batch | given | how)
+    ranks = Ranks(num_envs, batch | settings.given() | how)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
     transport = choice("transport", transport, (None, "messages", *shared))
     if threads is None:
@@ -198,7 +196,7 @@ class RankBoards(OpenmpBoards):
             api=ranks.api,
         )
         self.ranks, self._mpi_step = ranks, ranks.api.rungs_chess_mpi_step
-        self._addresses = ctypes.addressof(ranks.struct), self.memory.address, self._loop
+        self._addresses = ctypes.addressof(ranks.struct), self.address, self._loop
 
     def step(self, actions: np.ndarray) -> int:
         ended = self._mpi_step(*self._addresses, actions)
@@ -209,6 +207,44 @@ class RankBoards(OpenmpBoards):
             fen, action = next(filter(None, self.ranks.comm.allgather(found)))
             raise illegal_action(self, board, action, fen)
         return ended
+
+    # What rank 0 asks all ranks for, with numbers of boards among all ranks'.
+
+    def fen_if_ours(self, number: int) -> str | None:
+        """Returns the position of a board; None where it is another rank's."""
+        board = number - self.ranks.first
+        return self.fen(board) if 0 <= board < self.num_envs else None
+
+    def agent_is_black_and_ours(self, number: int) -> bool:
+        """Says whether the agent is Black on a board that is this rank's."""
+        board = number - self.ranks.first
+        return 0 <= board < self.num_envs and self.agent_is_black(board)
+
+    def open_with(self, replies: np.ndarray) -> None:
+        """Plays an engine's first plies, of (N,) int64 replies on all ranks' boards."""
+        assert self.replies is not None  # an engine plays
+        self.replies[:] = replies[self.ranks.first : self.ranks.first + self.num_envs]
+        self.open()
+
+    def flaw_of(self, payload: bytes) -> str | None:
+        """Says what is wrong with this rank's part; keeps it for `take_checked` if nothing is."""
+        size = self.state_bytes() // self.num_envs  # of a board
+        at = size * self.ranks.first
+        try:
+            check_size(payload, size * int(self.ranks.counts.sum()))
+            self._checked = self.checked(payload[at : at + size * self.num_envs])
+        except InvalidStateError as error:
+            return str(error)
+        return None
+
+    def take_checked(self, seed: int) -> None:
+        """Takes the part that `flaw_of` found nothing wrong with."""
+        self.take(self._checked, seed)
+        del self._checked
+
+    def outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Returns some outputs as they stand."""
+        return {name: getattr(self.buffers, name) for name in names}
 
 
 class GatheredBoards(EngineBoards):
@@ -253,7 +289,7 @@ class GatheredBoards(EngineBoards):
         self._lead = ranks.api.rungs_chess_mpi_lead
         self._addresses = (
             ctypes.addressof(self._gathering),
-            own.memory.address,
+            own.address,
             ctypes.addressof(own.loop_settings),
         )
         # However rank 0 ends, it dismisses the others.
@@ -270,7 +306,7 @@ class GatheredBoards(EngineBoards):
             if call is None:
                 return
             function, *arguments = call
-            self.ranks.comm.gather(function(self, *arguments))
+            self.ranks.comm.gather(function(self._own, *arguments))
 
     def close(self) -> None:
         if self.ranks.rank == 0:
@@ -299,17 +335,17 @@ class GatheredBoards(EngineBoards):
         return ended
 
     def open(self) -> None:
-        self._on_all_ranks(GatheredBoards._open_own, self.replies)
+        self._on_all_ranks(RankBoards.open_with, self.replies)
         self._take_outputs(POSITION)
 
     def fen(self, board: int) -> str:
-        return next(filter(None, self._on_all_ranks(GatheredBoards._own_fen, board)))
+        return next(filter(None, self._on_all_ranks(RankBoards.fen_if_ours, board)))
 
     def fens(self) -> list[str]:
-        return [fen for part in self._on_all_ranks(GatheredBoards._own_fens) for fen in part]
+        return [fen for part in self._on_all_ranks(RankBoards.fens) for fen in part]
 
     def agent_is_black(self, board: int) -> bool:
-        return any(self._on_all_ranks(GatheredBoards._own_agent_is_black, board))
+        return any(self._on_all_ranks(RankBoards.agent_is_black_and_ours, board))
 
     def layout(self) -> str:
         # However they are shared out, boards follow one another; but a rank's history follows its.
@@ -317,12 +353,12 @@ class GatheredBoards(EngineBoards):
         return layout if self.settings.obs == "board" or parts == 1 else f"{layout}, {parts} parts"
 
     def dump(self) -> bytes:
-        return b"".join(self._on_all_ranks(GatheredBoards._own_dump))
+        return b"".join(self._on_all_ranks(RankBoards.dump))
 
     def load(self, payload: bytes, seed: int) -> None:
-        for wrong in filter(None, self._on_all_ranks(GatheredBoards._check_own, payload)):
+        for wrong in filter(None, self._on_all_ranks(RankBoards.flaw_of, payload)):
             raise InvalidStateError(wrong)
-        self._on_all_ranks(GatheredBoards._load_own, seed)
+        self._on_all_ranks(RankBoards.take_checked, seed)
         self._take_outputs((*POSITION, "ended"))
 
     def _dealt_out(self, dtype: type[np.generic]) -> np.ndarray:
@@ -354,62 +390,17 @@ class GatheredBoards(EngineBoards):
         return self._lead(*self._addresses, ctypes.addressof(order))
 
     def _on_all_ranks(self, function: Callable[..., Any], *arguments: Any) -> list:
-        """Calls a method of this class on every rank; returns what each returned."""
+        """Calls a method of every rank's own boards; returns what each returned."""
         self._command("CALL")
         self.ranks.comm.bcast((function, *arguments))
-        answers = self.ranks.comm.gather(function(self, *arguments))
+        answers = self.ranks.comm.gather(function(self._own, *arguments))
         return answers  # type: ignore[return-value]  # rank 0, which asks, has them
 
     def _take_outputs(self, names: Sequence[str]) -> None:
         """Gathers some outputs as they stand."""
-        parts = self._on_all_ranks(GatheredBoards._own_outputs, names)
+        parts = self._on_all_ranks(RankBoards.outputs, names)
         for first, count, part in zip(self.ranks.starts, self.ranks.counts, parts, strict=True):
             self.buffers.rows(slice(first, first + count)).restore(part)
-
-    def _here(self, board: int) -> int | None:
-        """Returns the index here of a board of all ranks', if it is ours."""
-        index = board - self.ranks.first
-        return index if 0 <= index < self.ranks.count else None
-
-    def _own_fen(self, board: int) -> str | None:
-        index = self._here(board)
-        return None if index is None else self._own.fen(index)
-
-    def _own_fens(self) -> list[str]:
-        return self._own.fens()
-
-    def _own_agent_is_black(self, board: int) -> bool:
-        index = self._here(board)
-        return index is not None and self._own.agent_is_black(index)
-
-    def _open_own(self, replies: np.ndarray) -> None:
-        first, count = self.ranks.first, self.ranks.count
-        assert self._own.replies is not None  # an engine plays
-        self._own.replies[:] = replies[first : first + count]
-        self._own.open()
-
-    def _own_dump(self) -> bytes:
-        return self._own.dump()
-
-    def _check_own(self, payload: bytes) -> str | None:
-        """Says what is wrong with this rank's part; keeps it for `_load_own`, where nothing is."""
-        size = self._own.memory.memory_bytes() // self.ranks.count  # of a board
-        at = size * self.ranks.first
-        try:
-            check_size(payload, size * int(self.ranks.counts.sum()))
-            part = payload[at : at + size * self.ranks.count]
-            self._checked = self._own.memory.check(part)
-        except InvalidStateError as error:
-            return str(error)
-        return None
-
-    def _load_own(self, seed: int) -> None:
-        self._own.take(self._checked, seed)
-        del self._checked
-
-    def _own_outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        written = self._own.buffers
-        return {name: getattr(written, name) for name in names}
 
 
 def _dismiss(comm: Any, lead: Callable, addresses: tuple, order: Any, *alive: object) -> None:

@@ -89,29 +89,29 @@ class MultiprocessingBoards(EngineBoards):
 
     def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
         marks = [None if which is None else which[share] for share in self._shares]
-        self._change(_Share.reset, [(mark, seed, episode) for mark in marks], POSITION)
+        self._change(PythonBoards.reset, [(mark, seed, episode) for mark in marks], POSITION)
         self._idle &= False if which is None else ~which
 
     def step(self, actions: np.ndarray) -> int:
         actions = actions.copy()  # read once: another thread may write to it
         self._check_legal(actions)
-        parts = [(actions[share], self._replies_of(share)) for share in self._shares]
-        return sum(self._change(_Share.step, parts, tuple(OUTPUTS)))
+        parts = [(actions[share].tolist(),) for share in self._shares]
+        return sum(self._change(PythonBoards.step_legal, parts, tuple(OUTPUTS)))
 
     def open(self) -> None:
-        self._change(_Share.open, [(self._replies_of(share),) for share in self._shares], POSITION)
+        self._change(PythonBoards.open, [()] * len(self._shares), POSITION)
 
     def fen(self, board: int) -> str:
-        return self._ask(_Share.fen, board)
+        return self._ask(PythonBoards.fen, board)
 
     def agent_is_black(self, board: int) -> bool:
-        return self._ask(_Share.agent_is_black, board)
+        return self._ask(PythonBoards.agent_is_black, board)
 
     def layout(self) -> str:
         return LAYOUT
 
     def dump(self) -> bytes:
-        parts = self._pool.call(_Share.dump, [()] * len(self._shares))
+        parts = self._pool.call(PythonBoards.dump, [()] * len(self._shares))
         return json.dumps([board for part in parts for board in json.loads(part)]).encode()
 
     def load(self, payload: bytes, seed: int) -> None:
@@ -119,17 +119,18 @@ class MultiprocessingBoards(EngineBoards):
         load_envs(payload, self.num_envs, self.first_board, self.settings)
         boards = json.loads(payload)
         parts = [json.dumps(boards[share]).encode() for share in self._shares]
-        self._change(_Share.load, [(part, seed) for part in parts], (*POSITION, "ended"))
+        self._change(PythonBoards.load, [(part, seed) for part in parts], (*POSITION, "ended"))
 
     def close(self) -> None:
         self._pool.close()
 
-    def _replies_of(self, share: slice) -> np.ndarray | None:
-        return None if self.replies is None else self.replies[share]
-
     def _change(self, function: Callable, arguments: list[tuple], outputs: tuple[str, ...]) -> list:
         """Calls what changes boards, and takes in what outputs workers wrote."""
-        answers = self._pool.call(function, [(outputs, *entry) for entry in arguments])
+        calls = [
+            (outputs, None if self.replies is None else self.replies[share], function, *entry)
+            for share, entry in zip(self._shares, arguments, strict=True)
+        ]
+        answers = self._pool.call(_Share.change, calls)
         for share, (_, sent) in zip(self._shares, answers, strict=True):
             if sent:
                 self._mask[share] = sent["mask"]
@@ -180,53 +181,34 @@ class MultiprocessingChessEnv(ChessVectorEnv):
             return super().step(actions, out)
 
 
-class _Share:
+class _Share(PythonBoards):
     """A worker's boards; what changes them also returns what they wrote, unless it is shared."""
 
     def __init__(
         self, share: slice, num_envs: int, first_board: int, settings: ChessSettings, memory: Any
     ):
-        self._boards = PythonBoards(share.stop - share.start, first_board + share.start, settings)
+        super().__init__(share.stop - share.start, first_board + share.start, settings)
         self._seen = memory is not None
         if self._seen:
             whole = Buffers.like((num_envs,), settings).within(memory)
-            self._boards.write_to(whole.rows(share))
+            self.write_to(whole.rows(share))
 
-    def reset(
-        self, outputs: tuple[str, ...], which: np.ndarray | None, seed: int, episode: int | None
-    ) -> tuple[None, Written]:
-        self._boards.reset(which, seed, episode)
-        return None, self._written(outputs)
+    def change(
+        self,
+        outputs: tuple[str, ...],
+        replies: np.ndarray | None,
+        function: Callable,
+        *arguments: Any,
+    ) -> tuple[Any, Written]:
+        """Calls a method that changes boards, and reads an engine's `replies`, where one plays.
 
-    def step(
-        self, outputs: tuple[str, ...], actions: np.ndarray, replies: np.ndarray | None
-    ) -> tuple[int, Written]:
-        self._answer(replies)
-        return self._boards.step_legal(actions.tolist()), self._written(outputs)
-
-    def open(self, outputs: tuple[str, ...], replies: np.ndarray | None) -> tuple[None, Written]:
-        self._answer(replies)
-        self._boards.open()
-        return None, self._written(outputs)
-
-    def load(self, outputs: tuple[str, ...], payload: bytes, seed: int) -> tuple[None, Written]:
-        self._boards.load(payload, seed)
-        return None, self._written(outputs)
-
-    def fen(self, board: int) -> str:
-        return self._boards.fen(board)
-
-    def agent_is_black(self, board: int) -> bool:
-        return self._boards.agent_is_black(board)
-
-    def dump(self) -> bytes:
-        return self._boards.dump()
-
-    def _answer(self, replies: np.ndarray | None) -> None:
+        Returns:
+            What the method returned, and the outputs that it wrote.
+        """
         if replies is not None:
-            assert self._boards.replies is not None  # an engine plays
-            self._boards.replies[:] = replies
-
-    def _written(self, outputs: tuple[str, ...]) -> Written:
-        written = self._boards.buffers
-        return None if self._seen else {name: getattr(written, name) for name in outputs}
+            assert self.replies is not None  # an engine plays
+            self.replies[:] = replies
+        result = function(self, *arguments)
+        return result, None if self._seen else {
+            name: getattr(self.buffers, name) for name in outputs
+        }

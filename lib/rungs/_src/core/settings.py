@@ -1,0 +1,124 @@
+"""Settings: frozen dataclasses in which a field says its default, its meaning and its check."""
+
+import dataclasses
+import difflib
+import inspect
+import textwrap
+import typing
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from rungs._src.core.arguments import boolean, choice, integer, real, shown
+from rungs.errors import ConfigurationError
+
+Settings = TypeVar("Settings")
+
+
+def setting(
+    default: Any,
+    help: str,
+    low: float = 0,
+    high: float = 1e9,
+    choices: tuple | Callable[[], tuple] = (),
+    check: Callable[[str, Any], Any] | None = None,
+) -> Any:
+    """Makes a field of settings.
+
+    Args:
+        default: of the field; of its type. Where it is None, the field may be None.
+        help: what it means, shown by the command line and by `documented` classes.
+        low, high: the range of a number.
+        choices: the values that a text may have, or what returns them; empty for any.
+        check: takes name and value, and returns the value to keep; by default the type's own check.
+    """
+    metadata = {"help": help, "range": (low, high), "choices": choices, "check": check}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def checked_later(name: str, value: Any) -> Any:
+    """Returns a value that `__post_init__` checks, as other settings decide which are right."""
+    return value
+
+
+def documented(kind: type[Settings]) -> type[Settings]:
+    """Puts what every `setting` of a dataclass means into its docstring, before its `Raises:`."""
+    lines = [
+        textwrap.fill(f"{field.name}: {field.metadata['help']}", 96, subsequent_indent="    ")
+        for field in dataclasses.fields(kind)  # type: ignore[arg-type]  # a dataclass
+        if field.metadata
+    ]
+    before, raises, after = inspect.cleandoc(kind.__doc__ or "").partition("Raises:\n")
+    arguments = textwrap.indent("\n".join(lines), "    ")
+    kind.__doc__ = f"{before.rstrip()}\n\nArgs:\n{arguments}\n\n{raises}{after}\n"
+    return kind
+
+
+def check_fields(settings: Any) -> None:
+    """Replaces every `setting` of a frozen dataclass by its value as its type has it.
+
+    Raises:
+        ConfigurationError: one is out of its range; it is named.
+    """
+    for field in dataclasses.fields(settings):
+        if field.metadata:
+            checked = _checked(field, getattr(settings, field.name))
+            object.__setattr__(settings, field.name, checked)
+
+
+def _checked(field: dataclasses.Field, value: Any) -> Any:
+    choices, check = field.metadata["choices"], field.metadata["check"]
+    if check:
+        return check(field.name, value)
+    if choices:
+        return choice(field.name, value, choices() if callable(choices) else choices)
+    if value is None and field.default is None:
+        return None
+    kinds = typing.get_args(field.type) or (field.type,)
+    if bool in kinds:
+        return boolean(field.name, value)
+    if int in kinds:
+        return integer(field.name, value, *field.metadata["range"])
+    if float in kinds:
+        return real(field.name, value, *field.metadata["range"])
+    if not isinstance(value, str):
+        raise ConfigurationError(f"{field.name}={shown(value)} is not a text")
+    return str(value)
+
+
+def divided(
+    given: dict[str, Any], kind: type[Settings], make: Callable, common: Callable
+) -> tuple[Settings, dict[str, Any]]:
+    """Divides what a user gave into an environment's settings and those of its rung.
+
+    Args:
+        given: the values, by name.
+        kind: the dataclass of the environment's settings.
+        make: the class or function of the rung: its keyword-only parameters are its settings.
+        common: the environment, whose keyword-only parameters a message names, too.
+
+    Returns:
+        The settings, checked; and what else was given, by name.
+
+    Raises:
+        ConfigurationError: a setting is wrong, or neither has it; the message names it, and in
+            the latter case all that there are.
+    """
+    names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # likewise
+    settings = kind(**{name: value for name, value in given.items() if name in names})
+    how = {name: value for name, value in given.items() if name not in names}
+    known = _keyword_only(make)
+    unknown = sorted(how.keys() - known)
+    if not unknown:
+        return settings, how
+    choices = sorted(names | known | _keyword_only(common))
+    similar = [name for each in unknown for name in difflib.get_close_matches(each, choices, n=1)]
+    guess = f" (did you mean {', '.join(similar)}?)" if similar else ""
+    raise ConfigurationError(
+        f"{make.__name__} has no setting {', '.join(unknown)}{guess}; "
+        f"there are: {', '.join(choices)}"
+    )
+
+
+def _keyword_only(make: Callable) -> set[str]:
+    takes = inspect.signature(make).parameters.values()
+    return {parameter.name for parameter in takes if parameter.kind == parameter.KEYWORD_ONLY}
