@@ -1,7 +1,6 @@
 """Self-play runs: what they write, and that `kill -9` at any moment changes nothing but time."""
 
 import argparse
-import csv
 import io
 import os
 import random
@@ -25,7 +24,8 @@ from rungs._src.selfplay.training import checkpoint, train
 from rungs._src.train.runs import CHECKPOINT
 from rungs._src.train.settings import add_options
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
-from tests.quick_start import QUICK_START
+from tests.library.train import runs
+from tests.library.train.runs import table
 
 SMALL = {
     "num_envs": 8,
@@ -44,7 +44,6 @@ SMALL = {
     "seed": 3,
 }
 RANKS = 2
-TIMES = {"seconds", "play", "learn"}
 
 
 def command_line(**settings):
@@ -59,18 +58,9 @@ def run(out, *words):
     return cli.main(["selfplay", "--out", str(out), *words])
 
 
-def table(path):
-    """A table without what the clock said."""
-    with path.open(newline="") as file:
-        return [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
-
-
 def assert_same_run(ours, theirs):
-    for name in ("metrics.csv", "evaluations.csv", "ratings.csv", "results.csv"):
-        assert table(ours / name) == table(theirs / name), name
-    weights = checkpoint.load(theirs)["network"]
-    for name, tensor in checkpoint.load(ours)["network"].items():
-        assert torch.equal(tensor, weights[name]), name
+    tables = ("metrics.csv", "evaluations.csv", "ratings.csv", "results.csv")
+    runs.assert_same(ours, theirs, tables, lambda out: checkpoint.load(out)["network"])
     for folder in ("matches", "positions"):
         names = sorted(path.name for path in (theirs / folder).iterdir())
         assert sorted(path.name for path in (ours / folder).iterdir()) == names
@@ -275,13 +265,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_one_that_never_was(kills, 
     for _ in range(kills):
         there = (out / "checkpoint.pt").exists()
         words = ["--resume"] if there else command_line(**settings)
-        job = subprocess.Popen(
-            [*base, *words],
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            env=os.environ | QUICK_START,
-        )
+        job = runs.start([*base, *words])
         reached = 0
         for _ in range(rng.randrange(2, 6)):  # lines that it says before it is killed
             said = job.stdout.readline()
@@ -306,13 +290,7 @@ def torchrun(out, *words):
     """Starts ranks that train together."""
     command = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
     command += [f"--nproc-per-node={RANKS}", "-m", "rungs", "selfplay", "--out", str(out), *words]
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env=os.environ | QUICK_START,
-    )
+    return runs.start(command)
 
 
 def rows(shard):

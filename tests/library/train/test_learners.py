@@ -114,13 +114,6 @@ def test_updates_are_the_references_in_double_precision(name):
         assert error < 1e-3, f"{wanted_name}: {error:.1e}"
 
 
-@FLOAT32
-def test_networks_begin_with_the_same_weights(name):
-    theirs = reference(9).network.state_dict()
-    for weights, found in backend(name, 9).network.state_dict().items():
-        assert torch.equal(found.double(), theirs[weights]), weights
-
-
 @pytest.mark.parametrize("batch", ["games", "both"])
 @FLOAT32
 def test_actions_are_sampled_as_the_reference_weighs_them(name, batch):

@@ -3,7 +3,6 @@
 import csv
 import os
 import signal
-import subprocess
 import sys
 import time
 from types import SimpleNamespace
@@ -17,26 +16,17 @@ from rungs._src.train.learners import DEFAULT
 from rungs._src.train.runs import Table
 from rungs._src.train.training import checkpoint
 from rungs.errors import ConfigurationError, InvalidStateError
-from tests.quick_start import QUICK_START
+from tests.library.train import runs
+from tests.library.train.runs import table
 
 SMALL = (
     "--num-envs 32 --num-steps 8 --num-minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
 )
 LONG = f"{SMALL} --updates 9 --checkpoint-every 2 --evaluate-every 3".split()
-TIMES = {"seconds", "generate", "transfer", "infer", "backward"}
 
 
 def train(out, *arguments):
     return cli.main(["train", "--out", str(out), *map(str, arguments)])
-
-
-def table(path):
-    """A run's table without what the clock said."""
-    with path.open(newline="") as file:
-        return [
-            {name: value for name, value in row.items() if name not in TIMES}
-            for row in csv.DictReader(file)
-        ]
 
 
 def weights(out):
@@ -44,10 +34,7 @@ def weights(out):
 
 
 def assert_same_run(ours, theirs):
-    for name in ("metrics.csv", "evaluations.csv"):
-        assert table(ours / name) == table(theirs / name)
-    for name, tensor in weights(theirs).items():
-        assert torch.equal(weights(ours)[name], tensor), name
+    runs.assert_same(ours, theirs, ("metrics.csv", "evaluations.csv"), weights)
 
 
 @pytest.fixture(scope="module")
@@ -59,17 +46,13 @@ def unbroken(tmp_path_factory):
 
 def killed_after(updates, command, out):
     """Starts a run and kills all of it once it has made some updates."""
-    job = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, start_new_session=True, env=os.environ | QUICK_START
-    )
-    deadline = time.monotonic() + 120
-    metrics = out / "metrics.csv"
-    while not metrics.exists() or len(metrics.read_text().splitlines()) <= updates:
-        assert job.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    os.killpg(job.pid, signal.SIGKILL)
-    job.wait()
+    metrics, deadline = out / "metrics.csv", time.monotonic() + 120
+    with runs.start(command) as job:
+        while not metrics.exists() or len(table(metrics)) < updates:
+            assert job.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.killpg(job.pid, signal.SIGKILL)
 
 
 def test_a_run_writes_a_row_per_update(unbroken):
