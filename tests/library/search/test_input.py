@@ -40,6 +40,14 @@ def rung(request):
 
 
 @pytest.fixture
+def search(rung):
+    """Two games after a ply, with what was searched of them."""
+    with Search(2, simulations=4, rung=rung) as search:
+        search.advance(search.run(evaluate).chosen)
+        yield search
+
+
+@pytest.fixture
 def env(rung):
     env = rungs.make("chess", ENVIRONMENT[rung], 2)
     yield env
@@ -56,19 +64,17 @@ def assert_refuses(search, error, games):
         assert_same(search.tree(game), tree)
 
 
-def test_an_environment_must_have_begun_and_be_open(rung, env):
-    with Search(2, simulations=4, rung=rung) as search:
-        search.advance(search.run(evaluate).chosen)
-        assert_refuses(search, gymnasium.error.ResetNeeded, env)
-        env.reset()
-        search.begin(env)
-        assert search.fens() == [chess.STARTING_FEN] * 2
-        search.advance(search.run(evaluate).chosen)
-        env.close()
-        assert_refuses(search, gymnasium.error.ClosedEnvironmentError, env)
+def test_an_environment_must_have_begun_and_be_open(search, env):
+    assert_refuses(search, gymnasium.error.ResetNeeded, env)
+    env.reset()
+    search.begin(env)
+    assert search.fens() == [chess.STARTING_FEN] * 2
+    search.advance(search.run(evaluate).chosen)
+    env.close()
+    assert_refuses(search, gymnasium.error.ClosedEnvironmentError, env)
 
 
-def test_an_environment_in_which_another_thread_is_is_busy(rung, env, monkeypatch):
+def test_an_environment_in_which_another_thread_is_is_busy(search, env, monkeypatch):
     env.reset()
     inside, go_on = threading.Event(), threading.Event()
 
@@ -79,16 +85,14 @@ def test_an_environment_in_which_another_thread_is_is_busy(rung, env, monkeypatc
 
     monkeypatch.setattr(env.boards, "step", step)
     stepping = threading.Thread(target=env.step, args=(env.sample_actions(0),))
-    with Search(2, simulations=4, rung=rung) as search:
-        search.advance(search.run(evaluate).chosen)
-        stepping.start()
-        inside.wait()
-        try:
-            assert_refuses(search, BusyError, env)
-        finally:
-            go_on.set()
-            stepping.join()
-        search.begin(env)
+    stepping.start()
+    inside.wait()
+    try:
+        assert_refuses(search, BusyError, env)
+    finally:
+        go_on.set()
+        stepping.join()
+    search.begin(env)
 
 
 def test_games_against_an_engine_are_searched(rung, tmp_path):
@@ -119,10 +123,8 @@ OVER = "7k/5QK1/8/8/8/8/8/8 b - - 0 1"
         (ConfigurationError, 7),
     ],
 )
-def test_invalid_games_are_refused(rung, error, games):
-    with Search(2, simulations=4, rung=rung) as search:
-        search.advance(search.run(evaluate).chosen)
-        assert_refuses(search, error, games)
+def test_invalid_games_are_refused(search, error, games):
+    assert_refuses(search, error, games)
 
 
 @pytest.mark.parametrize(
@@ -150,22 +152,22 @@ def test_positions_of_too_many_queens_are_refused():
                 search.begin(games)
 
 
-def test_an_illegal_action_changes_nothing(rung):
-    with Search(2, simulations=4, rung=rung) as search:
-        search.run(evaluate)
-        legal, before = from_uci("e2e4", chess.STARTING_FEN), search.tree(0)
-        for wrong in (0, 4672, -2):
-            with pytest.raises(IllegalActionError) as raised:
-                search.advance([legal, wrong])
-            assert (raised.value.board, raised.value.action) == (1, wrong)
-        with pytest.raises(ConfigurationError, match="shape"):
-            search.advance([legal])
-        assert_same(search.tree(0), before)
-        assert search.fens() == [chess.STARTING_FEN] * 2
-        search.begin([MATE, chess.STARTING_FEN])
-        search.advance([from_uci("d1d8", MATE), -1])
-        with pytest.raises(IllegalActionError):
-            search.advance([0, -1])
+def test_an_illegal_action_changes_nothing(search):
+    search.begin()
+    search.run(evaluate)
+    legal, before = from_uci("e2e4", chess.STARTING_FEN), search.tree(0)
+    for wrong in (0, 4672, -2):
+        with pytest.raises(IllegalActionError) as raised:
+            search.advance([legal, wrong])
+        assert (raised.value.board, raised.value.action) == (1, wrong)
+    with pytest.raises(ConfigurationError, match="shape"):
+        search.advance([legal])
+    assert_same(search.tree(0), before)
+    assert search.fens() == [chess.STARTING_FEN] * 2
+    search.begin([MATE, chess.STARTING_FEN])
+    search.advance([from_uci("d1d8", MATE), -1])
+    with pytest.raises(IllegalActionError):
+        search.advance([0, -1])
 
 
 @pytest.mark.parametrize(
