@@ -35,6 +35,14 @@ def whole(buffer):
     return joined(buffer.shards.values())
 
 
+def filled(folder, window, updates):
+    """A buffer to which updates were added, `some(10, 1)` and so on."""
+    buffer = ReplayBuffer(folder, window)
+    for seed in range(1, updates + 1):
+        buffer.add(some(10, seed))
+    return buffer
+
+
 def assert_same(ours, theirs):
     for name, array in theirs.arrays().items():
         assert getattr(ours, name).dtype == DTYPES[name]
@@ -55,17 +63,13 @@ def test_rows_are_those_that_were_asked_for(index):
 
 
 def test_the_last_updates_are_kept(tmp_path):
-    buffer = ReplayBuffer(tmp_path, window=2)
-    for seed in (1, 2, 3):
-        buffer.add(some(10, seed))
+    buffer = filled(tmp_path, 2, 3)
     assert_same(whole(buffer), joined([some(10, 2), some(10, 3)]))
     assert buffer.updates == 3
 
 
 def test_a_new_process_finds_what_was_added(tmp_path):
-    buffer = ReplayBuffer(tmp_path, window=3)
-    for seed in (1, 2):
-        buffer.add(some(10, seed))
+    buffer = filled(tmp_path, 3, 2)
     again = ReplayBuffer(tmp_path, window=3, updates=2)
     assert_same(whole(again), whole(buffer))
     rng = np.random.default_rng
@@ -73,9 +77,7 @@ def test_a_new_process_finds_what_was_added(tmp_path):
 
 
 def test_updates_that_were_lost_are_forgotten(tmp_path):
-    buffer = ReplayBuffer(tmp_path, window=3)
-    for seed in (1, 2, 3):
-        buffer.add(some(10, seed))
+    filled(tmp_path, 3, 3)
     again = ReplayBuffer(tmp_path, window=3, updates=2, ours=set(tmp_path.iterdir()))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["000001.npz", "000002.npz"]
     again.add(some(10, 4))
@@ -83,13 +85,11 @@ def test_updates_that_were_lost_are_forgotten(tmp_path):
 
 
 def test_what_a_checkpoint_may_need_stays(tmp_path):
-    buffer = ReplayBuffer(tmp_path, window=2)
-    for seed in (1, 2, 3, 4):
-        buffer.add(some(3, seed))
+    buffer = filled(tmp_path, 2, 4)
     buffer.remove_leftovers(3)
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"00000{n}.npz" for n in (2, 3, 4)]
     again = ReplayBuffer(tmp_path, 2, 3, set(tmp_path.iterdir()))
-    assert_same(whole(again), joined([some(3, 2), some(3, 3)]))
+    assert_same(whole(again), joined([some(10, 2), some(10, 3)]))
 
 
 def test_every_position_is_drawn(tmp_path):
@@ -104,9 +104,7 @@ def test_every_position_is_drawn(tmp_path):
 
 @pytest.mark.parametrize("mishap", ["missing", "cut", "changed", "of another kind", "a pipe"])
 def test_a_broken_shard_is_named_and_nothing_is_removed(tmp_path, mishap):
-    buffer = ReplayBuffer(tmp_path, window=2)
-    for seed in (1, 2, 3):
-        buffer.add(some(5, seed))
+    filled(tmp_path, 2, 3)
     path = tmp_path / "000002.npz"
     whole = path.read_bytes()
     if mishap == "missing":
@@ -135,9 +133,7 @@ def test_what_cannot_be_written_changes_nothing(tmp_path):
 
 
 def test_what_is_not_ours_is_not_removed_and_refused_where_it_is_in_the_way(tmp_path):
-    buffer = ReplayBuffer(tmp_path, window=2)
-    for seed in (1, 2, 3):
-        buffer.add(some(3, seed))
+    filled(tmp_path, 2, 3)
     ours = set(tmp_path.iterdir())
     for name in ("mine.npz", "7.npz", "000000.npz", "0000001.npz"):
         (tmp_path / name).write_text("precious")
@@ -151,7 +147,7 @@ def test_what_is_not_ours_is_not_removed_and_refused_where_it_is_in_the_way(tmp_
     again = ReplayBuffer(tmp_path, window=2, updates=2, ours=ours)
     (tmp_path / "000003.npz").write_text("precious")
     with pytest.raises(ConfigurationError, match=r"000003\.npz is not of this run"):
-        again.add(some(3))
+        again.add(some(10))
     assert (again.updates, (tmp_path / "000003.npz").read_text()) == (2, "precious")
     again.remove_leftovers(9)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(

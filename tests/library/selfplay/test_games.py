@@ -6,12 +6,15 @@ from types import SimpleNamespace
 import chess
 import numpy as np
 import pytest
+import torch
 
 import rungs
 from rungs._src.chess.actions import move_of
 from rungs._src.chess.policy import random_actions
+from rungs._src.selfplay import learning
 from rungs._src.selfplay.examples import flaw, joined
-from rungs._src.selfplay.games import SelfPlay
+from rungs._src.selfplay.games import RankGames, SelfPlay
+from rungs._src.selfplay.learning import LossWeights
 from rungs._src.selfplay.matches import MASK
 from rungs.errors import InvalidStateError
 
@@ -42,15 +45,6 @@ def made(num_envs=6, seed=0, **how):
     how = {"max_plies": 30, "opening_plies": (0, 4)} | how
     env = rungs.make("chess", "cpp", num_envs, mask=MASK, seed=seed, **how)
     return SelfPlay(env, RandomSearch(env, seed))
-
-
-def test_a_mate_is_the_movers_win_and_the_others_loss():
-    games = made(3, start_fens=[chess.STARTING_FEN, MATE_IN_ONE], max_plies=12)
-    positions, ended = games.play(None, 60)
-    assert sum(ended.values()) >= 12
-    mates = positions.outcome == 1
-    assert mates.any() == (ended["decided"] > 0)
-    assert flaw(positions.arrays()) == ""
 
 
 def test_every_position_has_the_outcome_of_its_game():
@@ -87,6 +81,7 @@ def test_every_position_has_the_outcome_of_its_game():
         key: sorted(each) for key, each in expected.items()
     }
     assert {-1, 0, 1} == set(finished.outcome.tolist())
+    assert flaw(finished.arrays()) == ""
 
 
 def test_positions_wait_for_the_end_of_their_game():
@@ -141,3 +136,40 @@ def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, wr
     theirs, _ = same.play(None, 30)
     for name, array in games.play(None, 30)[0].arrays().items():
         np.testing.assert_array_equal(array, getattr(theirs, name), name)
+
+
+class OtherRank:
+    """Rank 1 of two, which hears what rank 0 has said, and gets nothing back."""
+
+    rank, size = 1, 2
+
+    def __init__(self, said):
+        self._said = iter(said)
+
+    def agree(self, decide):
+        return next(self._said)
+
+    def gather(self, value):
+        return []
+
+
+def test_a_rank_plays_with_the_weights_that_have_learnt():
+    learnt = learning.make("cpp", 1, LossWeights())
+    ours = learning.make("cpp", 2, LossWeights())
+    leaf = (np.zeros((1, 72), np.int8), np.zeros((1, 218), np.int16), np.ones(1, np.int16))
+    seen = []
+
+    def play(evaluate, plies):
+        assert plies == 3
+        seen.append(evaluate(*leaf))
+        return None, {}
+
+    own = SimpleNamespace(env=SimpleNamespace(num_envs=4), play=play)
+    said = ["play", learnt.network.state_dict(), "over"]
+    RankGames(OtherRank(said), ours, own, plies=3).serve()
+    ((logits, values),) = seen
+    wanted = learnt.evaluate(*leaf)
+    assert np.array_equal(logits, wanted[0])
+    assert np.array_equal(values, wanted[1])
+    for name, weights in learnt.network.state_dict().items():
+        assert torch.equal(weights, ours.network.state_dict()[name]), name

@@ -1,6 +1,9 @@
 """What is learnt: the loss by hand, and that a policy and outcomes are taken over."""
 
+import contextlib
+import copy
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -17,6 +20,7 @@ from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 
 WEIGHTS = LossWeights(learning_rate=1e-3, vf_coef=0.5, max_grad_norm=1.0)
+NAMES = pytest.mark.parametrize("name", LEARNERS)
 
 
 def positions():
@@ -79,7 +83,7 @@ def test_losses_and_gradients_of_cpp_are_those_of_pytorch_in_double_precision():
         torch.testing.assert_close(gradient, expected[name], rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@NAMES
 def test_an_evaluator_is_the_network(name):
     torch.manual_seed(2)
     network = PolicyValueNetwork()
@@ -97,25 +101,7 @@ def test_an_evaluator_is_the_network(name):
     assert (worth.abs() > 1).any()
 
 
-@pytest.mark.parametrize(
-    ("what", "wrong", "says"),
-    [
-        ("observation", lambda array: np.zeros((70, 119, 8, 8), np.int8), "observation: shape"),
-        ("actions", lambda array: array.astype(np.int64), "actions: .*int64"),
-        ("actions", lambda array: array[:, :100], "actions: shape"),
-        ("counts", lambda array: array[:-1], "counts: shape"),
-        ("counts", lambda array: array + np.int16(218), "counts: 2"),
-    ],
-)
-def test_leaves_that_would_be_read_past_are_named(what, wrong, says):
-    found = played(70, 6)
-    given = {"observation": found.observation, "actions": found.actions(), "counts": found.count}
-    evaluate = learning.evaluator("cpp", PolicyValueNetwork())
-    with pytest.raises(ConfigurationError, match=says):
-        evaluate(**given | {what: wrong(given[what])})
-
-
-@pytest.mark.parametrize("name", LEARNERS)
+@NAMES
 def test_positions_are_learnt(name):
     learner = learning.make(name, 0, WEIGHTS)
     first = learner.learn(positions())
@@ -132,106 +118,87 @@ def test_learners_learn_the_same():
         assert ours.learn(found) == pytest.approx(theirs.learn(found), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@NAMES
 def test_the_same_seed_learns_the_same(name):
-    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
-    for learner in (ours, theirs):
-        for _ in range(3):
-            learner.learn(positions())
+    """Also where gradients are off, from arrays of another order, and after going on."""
+    ours, theirs, after = (learning.make(name, seed, WEIGHTS) for seed in (3, 3, 4))
+    found = positions()
+    columns = dataclasses.replace(found, observation=np.asfortranarray(found.observation))
+    with torch.no_grad():
+        parts = ours.learn(columns)
+    assert theirs.learn(found) == parts
+    after.load_state_dict(ours.state_dict())
+    for learner in (ours, theirs, after):
+        learner.learn(found)
     for name, weights in ours.network.state_dict().items():
         assert torch.equal(weights, theirs.network.state_dict()[name])
+        assert torch.equal(weights, after.network.state_dict()[name])
 
 
-@pytest.mark.parametrize("name", ["learning_rate", "vf_coef", "max_grad_norm"])
-@pytest.mark.parametrize("value", [math.nan, -1.0, "1"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *itertools.product(["learning_rate", "vf_coef", "max_grad_norm"], [math.nan, -1.0, "1"]),
+        ("learning_rate", math.inf),
+    ],
+)
 def test_weights_of_the_loss_that_are_no_numbers_are_named(name, value):
     with pytest.raises(ConfigurationError, match=name):
         dataclasses.replace(WEIGHTS, **{name: value})
 
 
-def test_a_rate_that_is_infinite_is_refused():
-    with pytest.raises(ConfigurationError, match="learning_rate"):
-        dataclasses.replace(WEIGHTS, learning_rate=math.inf)
+@contextlib.contextmanager
+def refused(learner, error, match=None):
+    """What is done raises, and the weights are as they were."""
+    before = copy.deepcopy(learner.network.state_dict())
+    with pytest.raises(error, match=match):
+        yield
+    torch.testing.assert_close(learner.network.state_dict(), before, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("nothing", [None, [1, 2]])
-def test_what_is_no_positions_is_refused(name, nothing):
-    with pytest.raises(ConfigurationError, match="positions"):
-        learning.make(name, 3, WEIGHTS).learn(nothing)
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
+@NAMES
+def test_frozen_parameters_are_named(name):
     learner = learning.make(name, 3, WEIGHTS)
     learner.network.query.weight.requires_grad_(False)
-    before = {key: each.clone() for key, each in learner.network.state_dict().items()}
-    with pytest.raises(ConfigurationError, match=r"query\.weight"):
+    with refused(learner, ConfigurationError, r"query\.weight"):
         learner.learn(positions())
-    assert all(torch.equal(each, before[key]) for key, each in learner.network.state_dict().items())
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_it_learns_the_same_where_gradients_are_off(name):
-    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
-    with torch.no_grad():
-        ours.learn(positions())
-    theirs.learn(positions())
-    assert torch.equal(ours.network.value.bias, theirs.network.value.bias)
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_a_learner_goes_on_where_another_stopped(name):
-    ours, theirs = (learning.make(name, seed, WEIGHTS) for seed in (3, 4))
-    ours.learn(positions())
-    theirs.load_state_dict(ours.state_dict())
-    assert ours.learn(positions()) == theirs.learn(positions())
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("what", ["network", "settings", "moments"])
-def test_what_is_of_another_learner_is_refused(name, what):
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"network": {"squares.weight": torch.zeros(1)}},
+        {"optimizer": {"param_groups": []}},
+        {"optimizer": {"state": {0: {"exp_avg": torch.zeros(1)}}}},
+    ],
+)
+@NAMES
+def test_what_is_of_another_learner_is_refused(name, change):
     ours, theirs = (learning.make(name, seed, WEIGHTS) for seed in (0, 1))
     theirs.learn(positions())
     saved = theirs.state_dict()
-    network, optimizer = saved["network"], saved["optimizer"]
-    if what == "network":
-        network = {"squares.weight": torch.zeros(1)}
-    elif what == "settings":
-        optimizer = optimizer | {"param_groups": []}
-    else:
-        optimizer = optimizer | {"state": {0: {"exp_avg": torch.zeros(1)}}}
-    before = {name: weights.clone() for name, weights in ours.network.state_dict().items()}
-    with pytest.raises(InvalidStateError):
-        ours.load_state_dict({"network": network, "optimizer": optimizer})
-    for name, weights in ours.network.state_dict().items():
-        assert torch.equal(weights, before[name])
+    saved = {name: part | change.get(name, {}) for name, part in saved.items()}
+    with refused(ours, InvalidStateError):
+        ours.load_state_dict(saved)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize(
-    ("what", "array"),
+    ("given", "named"),
     [
-        (None, None),  # of none at all
-        ("observation", np.full((2, 72), -7, np.int8)),
-        ("action", np.array([4, 68, 4, 68, 32_767], np.int16)),
-        ("action", np.array([-9, 68, 4, 68, 132], np.int16)),
-        ("count", np.array([5, 0], np.int16)),
-        ("policy", np.array([0, 0, 1, 0, 0], np.float16)),
-        ("outcome", np.array([1, 3], np.int8)),
+        (None, "positions"),
+        ([1, 2], "positions"),
+        (joined([]), "there are none"),
+        (dataclasses.replace(positions(), observation=2 * positions().observation), "observation"),
+        (dataclasses.replace(positions(), count=np.array([5, 0], np.int16)), "count"),
     ],
 )
-def test_what_no_position_has_is_not_learnt(name, what, array):
+@NAMES
+def test_what_no_position_has_is_not_learnt(name, given, named):
     learner = learning.make(name, 0, WEIGHTS)
-    before = {name: weights.clone() for name, weights in learner.network.state_dict().items()}
-    wrong = joined([]) if what is None else dataclasses.replace(positions(), **{what: array})
-    with pytest.raises(ConfigurationError, match=what or "there are none"):
-        learner.learn(wrong)
-    for name, weights in learner.network.state_dict().items():
-        assert torch.equal(weights, before[name])
+    with refused(learner, ConfigurationError, named):
+        learner.learn(given)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize(
     ("bias", "weight", "vf_coef"),
     [
@@ -239,25 +206,12 @@ def test_what_no_position_has_is_not_learnt(name, what, array):
         (1e18, 1e15, 1e9),  # the other way round
     ],
 )
+@NAMES
 def test_a_loss_that_is_not_finite_stops_before_the_weights_change(name, bias, weight, vf_coef):
     learner = learning.make(name, 0, LossWeights(1e-3, vf_coef, max_grad_norm=1.0))
     with torch.no_grad():
         learner.network.value.bias.fill_(bias)
         learner.network.value.weight.fill_(weight)
-    before = {name: weights.clone() for name, weights in learner.network.state_dict().items()}
-    moments = learner.state_dict()["optimizer"]["state"]
-    with pytest.raises(DivergedError):
+    with refused(learner, DivergedError):
         learner.learn(positions())
-    for name, weights in learner.network.state_dict().items():
-        assert torch.equal(weights, before[name])
-    assert not moments
     assert not learner.state_dict()["optimizer"]["state"]
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_the_order_of_arrays_in_memory_means_nothing(name):
-    ours, theirs = (learning.make(name, 3, WEIGHTS) for _ in range(2))
-    columns = dataclasses.replace(
-        positions(), observation=np.asfortranarray(positions().observation)
-    )
-    assert ours.learn(columns) == theirs.learn(positions())

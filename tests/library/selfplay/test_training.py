@@ -1,7 +1,6 @@
 """Self-play runs: what they write, and that `kill -9` at any moment changes nothing but time."""
 
 import argparse
-import csv
 import io
 import os
 import random
@@ -25,7 +24,8 @@ from rungs._src.selfplay.training import checkpoint, train
 from rungs._src.train.runs import CHECKPOINT
 from rungs._src.train.settings import add_options
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
-from tests.quick_start import QUICK_START
+from tests.library.train import runs
+from tests.library.train.runs import table
 
 SMALL = {
     "num_envs": 8,
@@ -44,7 +44,6 @@ SMALL = {
     "seed": 3,
 }
 RANKS = 2
-TIMES = {"seconds", "play", "learn"}
 
 
 def command_line(**settings):
@@ -59,18 +58,9 @@ def run(out, *words):
     return cli.main(["selfplay", "--out", str(out), *words])
 
 
-def table(path):
-    """A table without what the clock said."""
-    with path.open(newline="") as file:
-        return [{k: v for k, v in row.items() if k not in TIMES} for row in csv.DictReader(file)]
-
-
 def assert_same_run(ours, theirs):
-    for name in ("metrics.csv", "evaluations.csv", "ratings.csv", "results.csv"):
-        assert table(ours / name) == table(theirs / name), name
-    weights = checkpoint.load(theirs)["network"]
-    for name, tensor in checkpoint.load(ours)["network"].items():
-        assert torch.equal(tensor, weights[name]), name
+    tables = ("metrics.csv", "evaluations.csv", "ratings.csv", "results.csv")
+    runs.assert_same(ours, theirs, tables, lambda out: checkpoint.load(out)["network"])
     for folder in ("matches", "positions"):
         names = sorted(path.name for path in (theirs / folder).iterdir())
         assert sorted(path.name for path in (ours / folder).iterdir()) == names
@@ -165,19 +155,13 @@ def contents(folder):
         lambda saved: saved["results"].append(["update 3", "update 3", 1.0, 1.0]),
         lambda saved: saved["results"].append(["a", "b", 1.0, 1.0]),
         lambda saved: saved["results"].clear(),
-        lambda saved: saved["optimizer"]["state"][0]["step"].fill_(float("nan")),
-        lambda saved: saved["optimizer"]["state"][0]["step"].fill_(-1.0),
-        lambda saved: saved["optimizer"]["state"][0]["exp_avg_sq"].fill_(-1.0),
         lambda saved: saved["optimizer"].update(param_groups=[{"lr": torch.zeros(2)}]),
         lambda saved: saved["network"]["value.bias"].fill_(float("nan")),
-        lambda saved: saved["network"].update({"value.bias": torch.zeros(1).to_sparse()}),
-        lambda saved: saved["games"][0].update(plies=10**19),
         lambda saved: saved["games"][0].update(policy=saved["games"][0]["policy"].to_sparse()),
         lambda saved: saved["games"][0].update(ply=torch.zeros(1, dtype=torch.int64).expand(9**9)),
         lambda saved: saved["games"][0].update(policy=saved["games"][0]["policy"].bfloat16()),
         lambda saved: saved["games"][0]["policy"].requires_grad_(),
         lambda saved: saved["games"][0]["action"].fill_(20_000),
-        lambda saved: saved["games"][0]["observation"].fill_(99),
     ],
 )
 def test_a_checkpoint_of_what_no_run_has_is_refused_and_nothing_changes(copied, change):
@@ -281,13 +265,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_one_that_never_was(kills, 
     for _ in range(kills):
         there = (out / "checkpoint.pt").exists()
         words = ["--resume"] if there else command_line(**settings)
-        job = subprocess.Popen(
-            [*base, *words],
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            env=os.environ | QUICK_START,
-        )
+        job = runs.start([*base, *words])
         reached = 0
         for _ in range(rng.randrange(2, 6)):  # lines that it says before it is killed
             said = job.stdout.readline()
@@ -312,13 +290,7 @@ def torchrun(out, *words):
     """Starts ranks that train together."""
     command = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
     command += [f"--nproc-per-node={RANKS}", "-m", "rungs", "selfplay", "--out", str(out), *words]
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env=os.environ | QUICK_START,
-    )
+    return runs.start(command)
 
 
 def rows(shard):

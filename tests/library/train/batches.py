@@ -1,11 +1,9 @@
 """Batches to learn from that are hard on a learner, the same for all of them."""
 
-import chess
 import numpy as np
 import torch
 
 import rungs
-from rungs._src.chess.actions import legal_actions
 from rungs._src.chess.policy import random_actions
 from rungs._src.train.legal_actions import Positions
 from rungs._src.train.ppo import Batch, tensor_of
@@ -44,8 +42,3 @@ def played(mask, name, count=48, dtype=torch.float32):
     # Some were likelier when they were played than the clip allows, some less.
     old = -lists.action_count.double().log() + 0.3 * noise[0]
     return Batch(found, choice, *(array.to(dtype) for array in (old, noise[1], noise[2])))
-
-
-def number_legal(fen):
-    """How many actions python-chess finds legal."""
-    return len(legal_actions(chess.Board(fen)))

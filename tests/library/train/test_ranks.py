@@ -18,7 +18,8 @@ from rungs._src.train.settings import Training, share_of_cores
 from rungs._src.train.training import checkpoint, make_env
 from tests.hosts import ADDRESSES, CABLES, two_hosts
 from tests.library.chess.test_parallel import CORES, gone
-from tests.library.train.test_training import assert_same_run, table, weights
+from tests.library.train.runs import table
+from tests.library.train.test_training import assert_same_run, weights
 from tests.quick_start import QUICK_START
 
 ROOT = Path(__file__).parents[3]

@@ -2,9 +2,7 @@
 
 import csv
 import os
-import re
 import signal
-import subprocess
 import sys
 import time
 from types import SimpleNamespace
@@ -15,28 +13,20 @@ import torch
 from rungs._src import cli
 from rungs._src.train import ppo, training
 from rungs._src.train.learners import DEFAULT
+from rungs._src.train.runs import Table
 from rungs._src.train.training import checkpoint
-from rungs.errors import ConfigurationError
-from tests.quick_start import QUICK_START
+from rungs.errors import ConfigurationError, InvalidStateError
+from tests.library.train import runs
+from tests.library.train.runs import table
 
 SMALL = (
     "--num-envs 32 --num-steps 8 --num-minibatches 4 --games 10 --max-plies 60 --torch-threads 1"
 )
 LONG = f"{SMALL} --updates 9 --checkpoint-every 2 --evaluate-every 3".split()
-TIMES = {"seconds", "generate", "transfer", "infer", "backward"}
 
 
 def train(out, *arguments):
     return cli.main(["train", "--out", str(out), *map(str, arguments)])
-
-
-def table(path):
-    """A run's table without what the clock said."""
-    with path.open(newline="") as file:
-        return [
-            {name: value for name, value in row.items() if name not in TIMES}
-            for row in csv.DictReader(file)
-        ]
 
 
 def weights(out):
@@ -44,10 +34,7 @@ def weights(out):
 
 
 def assert_same_run(ours, theirs):
-    for name in ("metrics.csv", "evaluations.csv"):
-        assert table(ours / name) == table(theirs / name)
-    for name, tensor in weights(theirs).items():
-        assert torch.equal(weights(ours)[name], tensor), name
+    runs.assert_same(ours, theirs, ("metrics.csv", "evaluations.csv"), weights)
 
 
 @pytest.fixture(scope="module")
@@ -59,17 +46,13 @@ def unbroken(tmp_path_factory):
 
 def killed_after(updates, command, out):
     """Starts a run and kills all of it once it has made some updates."""
-    job = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, start_new_session=True, env=os.environ | QUICK_START
-    )
-    deadline = time.monotonic() + 120
-    metrics = out / "metrics.csv"
-    while not metrics.exists() or len(metrics.read_text().splitlines()) <= updates:
-        assert job.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    os.killpg(job.pid, signal.SIGKILL)
-    job.wait()
+    metrics, deadline = out / "metrics.csv", time.monotonic() + 120
+    with runs.start(command) as job:
+        while not metrics.exists() or len(table(metrics)) < updates:
+            assert job.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.killpg(job.pid, signal.SIGKILL)
 
 
 def test_a_run_writes_a_row_per_update(unbroken):
@@ -94,21 +77,10 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(name, unbroken, tmp_path):
     assert_same_run(out, whole)
 
 
-def test_progress_is_printed(tmp_path, capsys):
-    assert train(tmp_path / "run", *SMALL.split(), "--updates", "1") == 0
-    found = re.search(r"update 1, ([\d,]+) steps, .* ([\d,]+) steps/s, ", capsys.readouterr().out)
-    assert int(found[2].replace(",", "")) > 0
-
-
 def test_a_run_that_is_over_stays_as_it_is(unbroken):
     before = (unbroken / "metrics.csv").read_text()
     assert train(unbroken, "--resume") == 0
     assert (unbroken / "metrics.csv").read_text() == before
-
-
-def test_the_python_rung_trains_the_same_network(unbroken, tmp_path):
-    assert train(tmp_path, *LONG, "--rung", "python") == 0
-    assert_same_run(tmp_path, unbroken)
 
 
 def test_tensorboards_events_have_the_same_numbers(unbroken):
@@ -204,3 +176,64 @@ def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):
         assert name in capsys.readouterr().err
     assert (unbroken / "metrics.csv").read_text() == before
     assert not list(tmp_path.iterdir())
+
+
+def begun(path, last):
+    log = Table(path, last)
+    log.begin()
+    return log
+
+
+def logged(path):
+    with path.open(newline="") as file:
+        return [(int(row["update"]), row["entropy"]) for row in csv.DictReader(file)]
+
+
+def test_what_was_played_after_the_last_checkpoint_is_lost(tmp_path):
+    path = tmp_path / "metrics.csv"
+    log = begun(path, 0)
+    for update in (1, 2, 3, 4):
+        log.add({"update": update, "entropy": "first"})
+    log = begun(path, 2)
+    assert logged(path) == [(1, "first"), (2, "first")]
+    log.add({"update": 3, "entropy": "again"})
+    assert logged(path) == [(1, "first"), (2, "first"), (3, "again")]
+    begun(path, 0)
+    assert logged(path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "update,entropy\n1,first\n2,second,more\n",
+        "update,more\n1,first\n2,second\n",
+        "update,update,entropy\n1,1,first\n",
+        "entropy\nfirst\n",
+    ],
+)
+def test_a_table_of_other_columns_is_refused_and_stays(tmp_path, text):
+    path = tmp_path / "metrics.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidStateError, match=r"metrics\.csv"):
+        begun(path, 2).add({"update": 3, "entropy": "again"})
+    assert path.read_text().split() == text.split()
+
+
+def test_columns_keep_the_order_that_they_have_in_the_file(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("entropy,update\nfirst,1\n")
+    begun(path, 1).add({"update": 2, "entropy": "second"})
+    assert logged(path) == [(1, "first"), (2, "second")]
+
+
+def test_a_table_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "metrics.csv")
+    with pytest.raises(InvalidStateError, match=r"metrics\.csv"):
+        Table(tmp_path / "metrics.csv", 1)
+
+
+def test_a_table_without_rows_is_begun(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("")
+    begun(path, 2).add({"update": 3, "entropy": "again"})
+    assert logged(path) == [(3, "again")]

@@ -166,7 +166,6 @@ class TestReport:
         assert "A 1.0, B 2.0" in text
         assert BY_ID["most-moves-black"].fen in text
         assert "a position to begin with" in text
-        assert text.count("\n| ") == (0 if name == "text" else text.count("\n|"))
 
     def test_it_is_read_by_programs(self, played):
         read = json.loads(report.as_json(SUITE, played, VERSIONS))
@@ -242,14 +241,9 @@ class TestCommand:
 
         monkeypatch.setattr(sys.modules["rungs._src.conformance.run"], "run_aside", play)
         assert cli.main(["conformance", "rungs", "--group", "limits"]) == 0
-        held, asked = capsys.readouterr().out.split("What does not hold:")
-        row = next(line for line in held.splitlines() if line.startswith("limits"))
-        count = len(SUITE.of_groups(["limits"]).cases)
-        assert row.count(f"{count} of {count}") == 2
-        assert f"Played by python {__version__}, cpp {__version__}." in held
-        absent = [line for line in asked.splitlines() if "needs a package" in line]
-        assert len(absent) == len(environments.ours()) - 2
-        assert all(line.endswith(f" {count}") for line in absent)
+        said = capsys.readouterr().out
+        assert f"Played by python {__version__}, cpp {__version__}." in said
+        assert said.count("needs a package") == len(environments.ours()) - 2
         assert cli.main(["conformance", "openmp", "--group", "limits"]) == 2  # asked for by name
         assert "openmp needs a package" in capsys.readouterr().err
 

@@ -77,26 +77,19 @@ def test_what_the_issue_of_a_case_is_is_in_it():
     assert len(BY_ID["limit-of-its-own"].moves) > 512
 
 
+GROUP = 'version=1\n[[group]]\nname="a"\nsource=""\nwhat=""\nkind='
+CASE = f'{GROUP}"law"\n[[case]]\nid="x"\nwhy=""\ngroup='
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("version = 1", "has no 'group'"),
         ("version = ", "can't be read"),
-        ('version=1\ngroup=[]\n[[case]]\nid="a"\ngroup="b"\nwhy="c"', "'a' is there twice, or of"),
-        (
-            'version=1\ncase=[]\n[[group]]\nname="a"\nkind="odd"\nsource=""\nwhat=""',
-            "of kind 'odd'",
-        ),
-        (
-            'version=1\n[[group]]\nname="a"\nkind="law"\nsource=""\nwhat=""\n'
-            '[[case]]\nid="x"\ngroup="a"\nwhy=""\nlegall=""',
-            "legall",
-        ),
-        (
-            'version=1\n[[group]]\nname="a"\nkind="law"\nsource=""\nwhat=""\n'
-            '[[case]]\nid="x"\ngroup="a"\nwhy=""\nending="lost"',
-            "ends by 'lost'",
-        ),
+        (f'{CASE}"b"', "'x' is there twice, or of"),
+        (f'case=[]\n{GROUP}"odd"', "of kind 'odd'"),
+        (f'{CASE}"a"\nlegall=""', "legall"),
+        (f'{CASE}"a"\nending="lost"', "ends by 'lost'"),
     ],
 )
 def test_a_malformed_suite_is_refused(tmp_path, text, says):

@@ -29,8 +29,10 @@ int main(int, char** arguments) {
         env::ObservationFormat::BITPLANES, env::ObservationFormat::PLANES_UINT8,
         env::ObservationFormat::PLANES_BFLOAT16})
     for (const auto mask : {env::MaskFormat::BOOL, env::MaskFormat::BITS, env::MaskFormat::LIST}) {
-      Boards boards(16, {1, env::Opponent::RANDOM, observation, mask, env::Autoreset::SAME_STEP, 60,
-                         0, 4, 1, &start});
+      env::ChessConfig config = short_games(&start);
+      config.observation = observation;
+      config.mask = mask;
+      Boards boards(16, config);
       std::vector<std::int64_t> actions(16);
       if (!calls) fail("the count does not count");
       calls = 0;

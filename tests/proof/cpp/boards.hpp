@@ -48,21 +48,32 @@ class Fenced {
   std::vector<Line> lines_;
 };
 
+// Settings of games against random play, which begin with one of some positions; what else a check
+// wants it sets by name.
+inline env::ChessConfig short_games(const chess::Position* starts, std::size_t num_starts = 1) {
+  env::ChessConfig config = {};
+  config.seed = 1;
+  config.opponent = env::Opponent::RANDOM;
+  config.autoreset = env::Autoreset::SAME_STEP;
+  config.max_plies = 40;
+  config.opening_max = 9;
+  config.num_starts = static_cast<std::uint32_t>(num_starts);
+  config.starts = starts;
+  return config;
+}
+
 // Settings, as a byte says.
 inline env::ChessConfig any_config(std::uint8_t settings, std::uint8_t seed,
                                    const chess::Position* start) {
-  return {
-      .seed = seed,
-      .opponent = static_cast<env::Opponent>(settings % 2),
-      .observation = static_cast<env::ObservationFormat>(settings / 2 % 5),
-      .mask = static_cast<env::MaskFormat>(settings / 10 % 3),
-      .autoreset = static_cast<env::Autoreset>(settings / 30 % 3),
-      .max_plies = settings / 90u % 2 * 20,
-      .opening_min = 0,
-      .opening_max = settings / 180u * 10,
-      .num_starts = 1,
-      .starts = start,
-  };
+  env::ChessConfig config = short_games(start);
+  config.seed = seed;
+  config.opponent = static_cast<env::Opponent>(settings % 2);
+  config.observation = static_cast<env::ObservationFormat>(settings / 2 % 5);
+  config.mask = static_cast<env::MaskFormat>(settings / 10 % 3);
+  config.autoreset = static_cast<env::Autoreset>(settings / 30 % 3);
+  config.max_plies = settings / 90u % 2 * 20;
+  config.opening_max = settings / 180u * 10;
+  return config;
 }
 
 struct Boards {

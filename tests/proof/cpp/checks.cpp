@@ -12,9 +12,7 @@
 
 #include "cartpole.hpp"
 #include "copies.hpp"
-#include "fuzz_actions.hpp"
-#include "fuzz_fen.hpp"
-#include "fuzz_states.hpp"
+#include "fuzz_targets.hpp"
 #include "games.hpp"
 #include "search.hpp"
 #include "self_play.hpp"
@@ -46,7 +44,7 @@ int main(int count, char** arguments) {
   char** const end = arguments + count;
   if (check == "trees") return chess::walk_trees(arguments[2], number(3));
   if (check == "self-play") return self_play(number(2), count > 3 ? arguments[3] : nullptr);
-  if (check == "fen") return replay(chess::fuzz_fen, number(2), arguments + 3, end);
+  if (check == "fen") return replay(fuzz_fen, number(2), arguments + 3, end);
   if (check == "actions") return replay(fuzz_actions, number(2), arguments + 3, end);
   if (check == "states") return replay(fuzz_states, number(2), arguments + 3, end);
   if (check == "copies") return replay(fuzz_copies, number(2), arguments + 3, end);

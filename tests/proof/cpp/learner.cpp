@@ -52,8 +52,9 @@ template <class T>
 struct Played {
   explicit Played(std::int64_t n, int steps) : rows(n * steps) {
     const chess::Position start = chess::start_position();
-    Boards boards(n, {3, env::Opponent::RANDOM, env::ObservationFormat::BOARD,
-                      env::MaskFormat::LIST, env::Autoreset::SAME_STEP, 30, 0, 9, 1, &start});
+    env::ChessConfig config = short_games(&start);
+    config.mask = env::MaskFormat::LIST;
+    Boards boards(n, config);
     const ChessBatch& batch = boards.batch;
     serial::reset(batch, nullptr, 0);
     std::mt19937 random(2);

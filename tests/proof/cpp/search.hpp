@@ -100,23 +100,23 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
   constexpr std::int32_t kSimulations = 24, kConsidered = 5;
   const std::int64_t games = 21;
   const std::int32_t kept = nodes - kSimulations;
-  const search::Settings settings = {7,
-                                     policy,
-                                     observation,
-                                     nodes,
-                                     40 * nodes + 218,
-                                     kept,
-                                     40 * kept + 218,
-                                     1,
-                                     kConsidered,
-                                     1.0,
-                                     0.1,
-                                     50.0,
-                                     1.25,
-                                     19652.0,
-                                     0.3,
-                                     0.25,
-                                     1.0};
+  const search::Settings settings = {.seed = 7,
+                                     .policy = policy,
+                                     .observation = observation,
+                                     .nodes = nodes,
+                                     .edges = 40 * nodes + 218,
+                                     .kept_nodes = kept,
+                                     .kept_edges = 40 * kept + 218,
+                                     .keep = 1,
+                                     .considered = kConsidered,
+                                     .scale = 1.0,
+                                     .value_scale = 0.1,
+                                     .maxvisit_init = 50.0,
+                                     .c_init = 1.25,
+                                     .c_base = 19652.0,
+                                     .alpha = 0.3,
+                                     .fraction = 0.25,
+                                     .temperature = 1.0};
   // Each action that is considered in turn.
   std::vector<std::int32_t> schedule((kConsidered + 1) * kSimulations);
   for (std::int32_t m = 1; m <= kConsidered; ++m)

@@ -86,8 +86,11 @@ inline void check_list_that_is_too_short() {
   chess::Position queens;
   if (!chess::parse_fen("knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1", queens).empty())
     fail("a position of many queens is refused");
-  Boards boards(2, {1, env::Opponent::NONE, env::ObservationFormat::BOARD, env::MaskFormat::LIST,
-                    env::Autoreset::SAME_STEP, 0, 0, 0, 1, &queens});
+  env::ChessConfig config = {};
+  config.mask = env::MaskFormat::LIST;
+  config.num_starts = 1;
+  config.starts = &queens;
+  Boards boards(2, config);
   serial::reset(boards.batch, nullptr, 0);
   boards.check_fences();
   const auto* list = reinterpret_cast<const std::int16_t*>(boards.batch.mask);
@@ -111,19 +114,23 @@ inline int self_play(int steps, const char* path) {
   check_list_that_is_too_short();
   const std::vector<chess::Position> starts =
       path ? read_starts(path) : std::vector{chess::start_position()};
-  const auto number = static_cast<std::uint32_t>(starts.size());
   for (const auto mask : {MaskFormat::BOOL, MaskFormat::BITS, MaskFormat::LIST})
-    for (const auto opponent : {Opponent::NONE, Opponent::RANDOM, Opponent::ENGINE})
-      self_play({1, opponent, ObservationFormat::BOARD, mask, Autoreset::SAME_STEP, 40, 0, 9,
-                 number, starts.data()},
-                steps);
+    for (const auto opponent : {Opponent::NONE, Opponent::RANDOM, Opponent::ENGINE}) {
+      env::ChessConfig config = short_games(starts.data(), starts.size());
+      config.mask = mask;
+      config.opponent = opponent;
+      self_play(config, steps);
+    }
   for (const auto observation :
        {ObservationFormat::PLANES, ObservationFormat::BITPLANES, ObservationFormat::PLANES_UINT8,
         ObservationFormat::PLANES_BFLOAT16})
-    for (const auto reset : {Autoreset::SAME_STEP, Autoreset::NEXT_STEP, Autoreset::DISABLED})
-      self_play({1, Opponent::RANDOM, observation, MaskFormat::LIST, reset, 40, 0, 9, number,
-                 starts.data()},
-                steps);
+    for (const auto autoreset : {Autoreset::SAME_STEP, Autoreset::NEXT_STEP, Autoreset::DISABLED}) {
+      env::ChessConfig config = short_games(starts.data(), starts.size());
+      config.mask = MaskFormat::LIST;
+      config.observation = observation;
+      config.autoreset = autoreset;
+      self_play(config, steps);
+    }
   std::printf("played\n");
   return 0;
 }

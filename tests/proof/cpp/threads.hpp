@@ -79,16 +79,8 @@ inline void check_rest() {
 // Random play by a pool and by one thread, with an illegal action now and then.
 inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
   const chess::Position start = chess::start_position();
-  const env::ChessConfig config = {.seed = 1,
-                                   .opponent = env::Opponent::RANDOM,
-                                   .observation = env::ObservationFormat::BOARD,
-                                   .mask = env::MaskFormat::BITS,
-                                   .autoreset = env::Autoreset::SAME_STEP,
-                                   .max_plies = 40,
-                                   .opening_min = 0,
-                                   .opening_max = 4,
-                                   .num_starts = 1,
-                                   .starts = &start};
+  env::ChessConfig config = short_games(&start);
+  config.mask = env::MaskFormat::BITS;
   Boards ours(n, config), theirs(n, config);
   ThreadPool pool(threads);
   threads::reset(ours.batch, nullptr, 0, pool, threads);

@@ -22,6 +22,7 @@ class Mutant:
         new: what replaces it.
         tests: which must notice: files of tests, or `file::test`, the likeliest first.
         tier: of `TIERS`.
+        hangs: whether it is noticed by tests that never end.
     """
 
     file: str
@@ -30,6 +31,7 @@ class Mutant:
     new: str
     tests: tuple[str, ...]
     tier: str = "default"
+    hangs: bool = False
 
     def changed(self, root: Path) -> str:
         """Returns the file with the fault in it."""

@@ -1,11 +1,62 @@
-// A board that was saved and changed in any way is refused, or is one of which everything holds.
+// The fuzzer's targets: whatever bytes they are given, all holds, and nothing is written outside
+// the outputs.
 #pragma once
 #include <map>
+#include <string_view>
 
 #include "boards.hpp"
 #include "invariants.hpp"
 
 namespace rungs {
+
+// Any text is refused with a reason, or is a position of which everything holds.
+inline void fuzz_fen(const std::uint8_t* data, std::size_t size) {
+  chess::Position position;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (!chess::parse_fen(text, position).empty()) return;
+  chess::Game game;
+  chess::start(game, position);
+  chess::check(game);
+  chess::for_each_action(game.legal, [&](chess::Action a) {
+    chess::Game next = game;
+    chess::play(next, a);
+    chess::check(next);
+  });
+}
+
+// Any bytes are settings and actions of two boards: illegal actions change nothing, legal ones
+// leave positions of which everything holds.
+inline void fuzz_actions(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return;
+  const chess::Position start = chess::start_position();
+  const env::ChessConfig config = any_config(data[0], data[1], &start);
+  Boards boards(2, config);
+  serial::reset(boards.batch, nullptr, 0);
+  for (std::size_t at = 2; at + 2 <= size; at += 2) {
+    std::int64_t actions[2];
+    for (int i = 0; i < 2; ++i) {
+      // Mostly one of the legal actions, else any number near them.
+      const chess::LegalActions& legal = boards.envs[i].game.legal;
+      const int number = chess::count(legal);
+      const std::int64_t byte = data[at + i];
+      actions[i] = byte < 250 && number ? env::nth_action(legal, byte % number) : byte * 20 - 100;
+    }
+    const std::vector<env::ChessEnv> before = boards.envs;
+    const std::int64_t illegal = -1 - serial::step(boards.batch, actions);
+    boards.check_fences();
+    if (illegal >= 0) {
+      if (before[illegal].game.legal.contains(actions[illegal])) fail("a legal action was refused");
+      if (std::memcmp(before.data(), boards.envs.data(), 2 * sizeof(env::ChessEnv)))
+        fail("an illegal action changed a board");
+    }
+    bool ended[2];
+    for (int i = 0; i < 2; ++i) {
+      ended[i] = boards.envs[i].ended;
+      if (!ended[i]) chess::check(boards.envs[i].game);
+    }
+    if (config.autoreset == env::Autoreset::DISABLED) serial::reset(boards.batch, ended, -1);
+  }
+}
 
 // Plays random steps; what has ended begins anew.
 inline void play_on(const ChessBatch& batch, env::ChessEnv& env, int steps) {
@@ -42,6 +93,7 @@ inline Saved& saved_board(std::uint8_t settings, std::uint8_t seed, int steps) {
   return all.try_emplace(which, settings, seed, steps).first->second;
 }
 
+// A board that was saved and changed in any way is refused, or is one of which everything holds.
 // The first bytes are settings, one of four seeds and how long is played; then two for a place and
 // one for what is written there, as often as there are.
 inline void fuzz_states(const std::uint8_t* data, std::size_t size) {
