@@ -171,19 +171,6 @@ def test_arrays_are_the_environments_own_and_torch_shares_them(make):
     assert tensor.data_ptr() == after.ctypes.data
 
 
-def test_bits_are_the_bools_packed(make):
-    env, bits = make(5, mask="bool"), make(5, mask="bits")
-    (_, info), (_, packed) = env.reset(seed=1), bits.reset(seed=1)
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        unpacked = np.unpackbits(
-            packed["action_mask"].view(np.uint8), axis=1, bitorder="little"
-        ).astype(np.bool_)
-        np.testing.assert_array_equal(info["action_mask"], unpacked)
-        actions = random_actions(packed["action_mask"], rng)
-        (*_, info), (*_, packed) = env.step(actions), bits.step(actions)
-
-
 def test_reset_with_a_seed_repeats_and_without_one_goes_on(make):
     env = make(8, opponent="random")
     first = env.reset(seed=3)[0].copy()
@@ -199,15 +186,6 @@ def test_colours_alternate_by_episode_and_board(make):
     assert info["player"].tolist() == [0, 1, 0, 1]
     _, info = env.reset()
     assert info["player"].tolist() == [1, 0, 1, 0]
-
-
-def test_it_works_in_gymnasiums_wrappers(make):
-    env = gymnasium.wrappers.vector.RecordEpisodeStatistics(make(2))
-    _, info = env.reset()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        *_, info = env.step(actions_for(env.unwrapped, [move] * 2))
-    assert info["episode"]["l"].tolist() == [4, 4]
-    assert info["episode"]["r"].tolist() == [1, 1]
 
 
 def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):

@@ -5,7 +5,6 @@ import gc
 import sys
 import types
 
-import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -20,6 +19,7 @@ from rungs._src.core.tensors import chosen_device
 from rungs._src.machine import gpu
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
 from rungs_course.measure.verify import assert_same
+from tests.interrupt import interrupted
 from tests.proof import lockstep
 
 DEVICES = ["cpu", *(["cuda"] if gpu.usable() else [])]
@@ -71,6 +71,8 @@ GAMES = [
     ({"obs": "planes", "dtype": "uint8", "mask": "list", "max_plies": 40}, "rare"),
     ({"obs": "planes", "dtype": "bfloat16", "mask": "list", "max_plies": 40}, "uniform"),
 ]
+
+
 MODES = ["SAME_STEP", "NEXT_STEP", "DISABLED"]
 
 
@@ -210,8 +212,10 @@ class TestContract:
         observation, _ = env.set_state(env.get_state())
         assert_same("observation", observation, before)
 
-    def test_a_state_goes_on(self, where):
-        env, other = (make(4, device=where, obs="bitplanes", mask="bits") for _ in range(2))
+    @pytest.mark.parametrize("start", [None, "chess960"])
+    def test_a_state_goes_on(self, where, start):
+        how = {"obs": "bitplanes", "mask": "bits", "start": start}
+        env, other = (make(4, device=where, **how) for _ in range(2))
         env.reset(seed=1)
         env.step_many(30)
         other.set_state(env.get_state())
@@ -221,29 +225,6 @@ class TestContract:
         assert torch.equal(
             *(each.boards.buffers.observation.view(torch.int64) for each in (env, other))
         )
-
-    def test_legal_moves_are_for_people(self, where):
-        env = make(2, device=where)
-        env.reset()
-        assert env.legal_moves(1)["e2e4"] == 64 * 8 + 12
-
-    def test_what_it_can_not_do_is_named(self, where):
-        with pytest.raises(ConfigurationError, match="engine"):
-            make(2, device=where, opponent=UciEngine("stockfish"))
-        with pytest.raises(ConfigurationError, match="validate"):
-            make(2, device=where, validate=False, autoreset_mode="DISABLED")
-        with pytest.raises(ConfigurationError, match="threads_per_block"):
-            make(2, device=where, threads_per_block=0)
-        env = make(2, device=where)
-        with pytest.raises(gymnasium.error.ResetNeeded, match="step_many"):
-            env.step_many(3)
-        env.reset()
-        with pytest.raises(ConfigurationError, match="out is not one"):
-            env.step(np.zeros(2, int), rungs.make("chess", "cpp", 2).rollout(1)[1][0])
-        with pytest.raises(ConfigurationError, match="shape"):
-            env.step(torch.zeros(3, dtype=torch.int64))
-        with pytest.raises(ConfigurationError, match="dtype"):
-            env.step(torch.zeros(2))
 
 
 def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
@@ -370,3 +351,28 @@ def test_without_validation_the_number_of_ends_is_unknown(where):
         env.reset()
         ended = env.boards.step(env.sample_actions(0))
         assert ended == (0 if validate else None)
+
+
+@pytest.mark.parametrize(
+    ("named", "settings"),
+    [
+        ("engine", {"opponent": UciEngine("/bin/cat")}),
+        ("validate", {"validate": False, "autoreset_mode": "DISABLED"}),
+        ("threads_per_block", {"threads_per_block": 0}),
+    ],
+)
+def test_what_it_can_not_do_is_named(named, settings):
+    with pytest.raises(ConfigurationError, match=named):
+        make(2, device="cpu", **settings)
+
+
+def test_ctrl_c_leaves_boards_that_whole_steps_lead_to():
+    env, other = (make(16, device="cpu") for _ in range(2))
+    for each in (env, other):
+        each.reset(seed=3)
+    interrupted(0.2, call=lambda: env.step_many(2**31 - 1))
+    left, launches = env.get_state(), range(200)
+    assert any(
+        other.step_many(other.boards.steps_at_once()) >= 0 and other.get_state() == left
+        for _ in launches
+    )

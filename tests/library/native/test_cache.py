@@ -1,8 +1,151 @@
-"""What is in the cache and no whole file of ours is not loaded, and nothing waits for it."""
+"""The cache of compiled things: damaged, planted, another user's, read-only."""
 
+import ctypes
 import os
+import subprocess
+import sys
 
-from rungs._src.native import cache
+import pytest
+
+from rungs._src.native import cache, gpp
+from rungs.errors import CompilerError
+
+MADE = b"compiled" * 1000
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A cache of our own, empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "rungs"
+
+
+def built(made=MADE):
+    return cache.built("thing", ("flags", 1), lambda path: path.write_bytes(made))
+
+
+def not_again(path):
+    raise AssertionError("it is there, and built again")
+
+
+def test_what_is_whole_is_not_built_again(folder, capsys):
+    path = built()
+    assert path.read_bytes() == MADE
+    assert cache.built("thing", ("flags", 1), not_again) == path
+    assert cache.built("thing", ("flags", 2), lambda path: path.write_bytes(b"")) != path
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:4000] + bytes(len(data) - 4000),
+        lambda data: bytes([data[0] ^ 1]) + data[1:],
+    ],
+)
+def test_what_is_damaged_is_built_again_and_said(damage, folder, capsys):
+    path = built()
+    path.write_bytes(damage(MADE))
+    assert built() == path
+    assert path.read_bytes() == MADE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "is damaged" in line
+    assert str(path) in line
+    assert cache.built("thing", ("flags", 1), not_again) == path
+
+
+def test_what_others_can_write_to_is_not_loaded(folder, capsys):
+    path = built()
+    path.chmod(0o777)
+    assert built(b"anew").read_bytes() == b"anew"
+    assert "is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_belongs_to_others_is_not_loaded(folder):
+    os.chown(built(), 4242, -1)
+    assert built(b"anew").read_bytes() == b"anew"
+
+
+def test_nobody_else_can_write_there(folder):
+    before = os.umask(0)
+    try:
+        path = built()
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not path.stat().st_mode & 0o022
+    assert built() == path
+    folder.chmod(0o777)
+    assert built() == path
+    assert not folder.stat().st_mode & 0o022
+
+
+def test_a_folder_of_somebody_else_is_refused(folder, monkeypatch):
+    built()
+    if os.geteuid() == 0:
+        os.chown(folder, 4242, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    with pytest.raises(CompilerError, match=f"{folder}.*belongs to user"):
+        built()
+
+
+def test_a_warm_cache_needs_no_lock(folder):
+    path = built()
+    for lock in folder.glob("*.lock"):
+        lock.unlink()
+    folder.chmod(0o500)
+    try:
+        assert cache.built("thing", ("flags", 1), not_again) == path
+        assert [each.name for each in folder.iterdir()] == [path.name]
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_cache_that_cannot_be_written_to_is_named(folder, tmp_path, monkeypatch):
+    path = built()
+    path.write_bytes(b"")
+    (lock,) = folder.glob("*.lock")
+    lock.unlink()
+    lock.mkdir()  # as root may write anywhere else
+    with pytest.raises(CompilerError, match=f"{folder}.*can't be written to.*XDG_CACHE_HOME"):
+        built()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(path))
+    with pytest.raises(CompilerError, match=r"can't be used.*XDG_CACHE_HOME"):
+        built()
+
+
+def test_a_library_cut_short_is_not_loaded(folder, tmp_path):
+    source = tmp_path / "seven.cpp"
+    source.write_text('extern "C" int seven() { return 7; }')
+
+    def library():
+        return gpp.build("seven", source, ["-shared", "-fPIC"])
+
+    path = library()
+    path.write_bytes(path.read_bytes()[:3000])
+    assert ctypes.CDLL(str(library())).seven() == 7
+
+
+@pytest.mark.system
+def test_a_precompiled_header_cut_short_is_not_loaded(folder):
+    script = "import rungs; print(rungs.make('chess', 'cpp', 1).reset()[0].shape)"
+
+    def run():
+        environment = {name: os.environ[name] for name in os.environ if "CLING" not in name}
+        environment["RUNGS_COMPILER"] = "cling"
+        command = [sys.executable, "-c", script]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+    assert run().returncode == 0
+    (header,) = folder.glob("cling-*-*")
+    header.write_bytes(header.read_bytes()[:-4096])
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert "is damaged" in done.stderr
 
 
 def test_a_pipe_in_the_cache_is_not_waited_for(tmp_path, monkeypatch, capsys):

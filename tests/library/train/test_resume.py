@@ -1,7 +1,6 @@
-"""Going on with a folder that came from elsewhere, or with a checkpoint that is no longer whole."""
+"""A training's folder: no one else's, and gone on from whatever its checkpoint says."""
 
 import io
-import json
 import math
 import os
 import shutil
@@ -12,22 +11,33 @@ import torch
 
 from rungs._src import cli
 from rungs._src.chess.engine import UciEngine
+from rungs._src.core.folder import locked, locked_output_dir
 from rungs._src.train.runs import CHECKPOINT
-from rungs._src.train.settings import Training
+from rungs._src.train.settings import PpoSettings, Training
 from rungs._src.train.training import checkpoint, train
-from rungs.errors import ConfigurationError, InvalidStateError
-from rungs_course import cli as course
-from rungs_course.runner import chain, manifest
-from tests.course import notebooks as tiny
-from tests.library.attacks.states import being, join, split, without
-from tests.library.attacks.test_files import TINY, contents, quiet
+from rungs.errors import ConfigurationError, InvalidStateError, StorageError
+from tests.saved import contents, deleting, full_disk, join, setting, split
+
+TINY = Training(
+    rung="cpp",
+    num_envs=4,
+    updates=2,
+    games=2,
+    max_plies=10,
+    torch_threads=1,
+    ppo=PpoSettings(num_steps=2, num_minibatches=1),
+)
+
+
+def quiet(line):
+    pass
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The folder of a training with a checkpoint."""
     out = tmp_path_factory.mktemp("whole")
-    train(Training(**vars(TINY) | {"updates": 2}), out, say=quiet)
+    train(TINY, out, say=quiet)
     return out
 
 
@@ -64,32 +74,33 @@ def assert_refused(out, capsys, named=""):
 
 
 def flipped(raw):
-    """A bit of the weights, which are most of the file."""
+    """Flips a bit of the weights, which are most of the file."""
     middle = len(raw) // 2
     return raw[:middle] + bytes([raw[middle] ^ 1]) + raw[middle + 1 :]
 
 
 def archive(raw):
+    """Makes another archive."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as made:
         made.writestr("readme.txt", "hello")
     return file.getvalue()
 
 
-BYTES = {
-    "empty": lambda raw: b"",
-    "truncated": lambda raw: raw[: len(raw) // 2],
-    "a bit flipped": flipped,
-    "a pickle": lambda raw: b"cos\nsystem\n(S'touch pwned'\ntR.",
-    "another archive": archive,
-}
-
-
-@pytest.mark.parametrize("name", BYTES)
-def test_a_corrupt_checkpoint_is_named(out, capsys, name, monkeypatch):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: b"",
+        lambda raw: raw[: len(raw) // 2],
+        lambda raw: b"cos\nsystem\n(S'touch pwned'\ntR.",
+        flipped,
+        archive,
+    ],
+)
+def test_a_corrupt_checkpoint_is_named(out, capsys, damage, monkeypatch):
     monkeypatch.chdir(out)
     path = out / CHECKPOINT
-    path.write_bytes(BYTES[name](path.read_bytes()))
+    path.write_bytes(damage(path.read_bytes()))
     assert_refused(out, capsys)
     with pytest.raises(InvalidStateError):
         checkpoint.load(out)
@@ -106,25 +117,25 @@ def test_what_would_run_code_when_it_is_read_does_not(out, capsys):
 
 WRONG = {
     "foreign": lambda saved: saved.clear() or saved.update(model=torch.zeros(3)),
-    "another schema": being(0, "schema"),
-    "another kind": being("notebook", "kind"),
-    "no settings": without("training"),
-    "an unknown rung": being("fortran", "training", "rung"),
-    "a negative number of boards": being(-1, "training", "num_envs"),
-    "a discount that is text": being("x", "training", "ppo", "gamma"),
-    "the clock is no number": being(math.nan, "clock"),
+    "another schema": setting(0, "schema"),
+    "another kind": setting("notebook", "kind"),
+    "no settings": deleting("training"),
+    "an unknown rung": setting("fortran", "training", "rung"),
+    "a negative number of boards": setting(-1, "training", "num_envs"),
+    "a discount that is text": setting("x", "training", "ppo", "gamma"),
+    "the clock is no number": setting(math.nan, "clock"),
     "fewer weights": lambda saved: saved["learner"]["network"].popitem(),
     "other weights": lambda saved: saved["learner"]["network"].update(
         {name: torch.zeros(3) for name in saved["learner"]["network"]}
     ),
     "no moments of some": lambda saved: saved["learner"]["optimizer"]["state"].popitem(),
-    "another optimizer": being([], "learner", "optimizer", "param_groups"),
-    "no ranks": being([], "own"),
+    "another optimizer": setting([], "learner", "optimizer", "param_groups"),
+    "no ranks": setting([], "own"),
     "two ranks": lambda saved: saved["own"].append(saved["own"][0]),
-    "another generator": being(torch.zeros(3, dtype=torch.uint8), "own", 0, "generator"),
-    "no boards": being(b"", "own", 0, "env"),
+    "another generator": setting(torch.zeros(3, dtype=torch.uint8), "own", 0, "generator"),
+    "no boards": setting(b"", "own", 0, "env"),
     "boards cut short": lambda saved: saved["own"][0].update(env=saved["own"][0]["env"][:-9]),
-    "boards of another number": being(8, "training", "num_envs"),
+    "boards of another number": setting(8, "training", "num_envs"),
 }
 
 
@@ -153,9 +164,9 @@ def test_a_learner_that_refuses_a_state_stays_as_it_was(whole):
 
 
 @pytest.mark.parametrize("name", ["metrics.csv", "evaluations.csv"])
-@pytest.mark.parametrize("text", ["a,b\n1,2\n", "update,x\nmany,2\n", b"\xff\xfe\0,\n1\n"])
+@pytest.mark.parametrize("text", [b"a,b\n1,2\n", b"update,x\nmany,2\n", b"\xff\xfe\0,\n1\n"])
 def test_a_table_that_is_none_is_named(out, capsys, name, text):
-    (out / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    (out / name).write_bytes(text)
     changed(out, lambda saved: None)
     before = contents(out)
     status, error = resumed(out, capsys)
@@ -197,8 +208,8 @@ def program(tmp_path):
 
 
 def test_a_program_that_a_checkpoint_names_is_shown_and_not_run(out, program, capsys, tmp_path):
-    changed(out, being(str(program), "training", "opponent"))
-    assert_refused(out, capsys, f"{str(program)!r}: --trust")
+    changed(out, setting(str(program), "training", "opponent"))
+    assert_refused(out, capsys, str(program))
     assert not (tmp_path / "pwned").exists()
     # What is trusted gets as far as its boards, which are of a game against another.
     status, error = resumed(out, capsys, "--trust")
@@ -206,86 +217,75 @@ def test_a_program_that_a_checkpoint_names_is_shown_and_not_run(out, program, ca
     assert "opponent" in error
 
 
-def test_a_program_that_is_among_a_rungs_settings_is_not_run(out, program, capsys, tmp_path):
-    changed(out, being({"opponent": str(program)}, "training", "how"))
-    resumed(out, capsys)
-    changed(out, being({"opponent": {"path": str(program)}}, "training", "how"))
-    resumed(out, capsys)
-    assert not (tmp_path / "pwned").exists()
+def in_state(program):
+    """Returns what has the boards' state name a program as the opponent."""
 
-
-def test_a_state_that_names_a_program_starts_none(out, program, capsys, tmp_path):
     def change(saved):
         head, payload = split(saved["own"][0]["env"])
-        opponent = vars(UciEngine(str(program), options={"Skill Level": 0}))
+        opponent = vars(UciEngine(program, options={"Skill Level": 0}))
         saved["own"][0]["env"] = join(head | {"opponent": opponent}, payload)
 
-    changed(out, change)
-    assert_refused(out, capsys, "opponent")
-    assert not (tmp_path / "pwned").exists()
-
-
-@pytest.fixture
-def download(tmp_path, monkeypatch):
-    """A run's folder that brings notebooks of its own, and the course's that it was made of."""
-    monkeypatch.setattr(manifest, "fingerprints", lambda notebooks: {})
-    ran = []
-    monkeypatch.setattr(chain, "execute", lambda notebook, *rest: ran.append((notebook, *rest)))
-    here, out = tmp_path / "notebooks", tmp_path / "download"
-    tiny.write(here, "01_a")
-    chain.run(out=out, notebooks=here, say=quiet)
-    ran.clear()
-    tiny.write(out / "evil", "01_a", "raise SystemExit")
-
-    def change(change):
-        run = json.loads((out / "manifest.json").read_text())
-        run["notebooks"]["01_a"]["status"] = "to do"
-        change(run)
-        (out / "manifest.json").write_text(json.dumps(run))
-        chain.resume(out=out, notebooks=here, say=quiet)
-        return ran
-
-    return out, here, change
-
-
-def test_a_run_goes_on_with_the_notebooks_that_are_here(download):
-    out, here, change = download
-    ran = change(being(str(out / "evil"), "settings", "notebooks"))
-    assert [notebook for notebook, *_ in ran] == [here / "01_a.ipynb"]
-
-
-def test_a_run_that_was_moved_writes_where_it_is(download, tmp_path):
-    out, _, change = download
-    places = {"out": str(tmp_path / "home"), "figures": str(tmp_path / "home")}
-    with pytest.raises(ConfigurationError, match="figures, out"):
-        change(being(places, "settings", "parameters"))
-    [(_, executed, values, *_)] = change(being({}, "settings", "parameters"))
-    assert executed == out / "notebooks/01_a.ipynb"
-    assert (values["out"], values["figures"]) == (str(out), str(out / "figures"))
-
-
-CODE = "seed = 1; import os; os.mkdir('pwned')  #"
+    return change
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    "change",
     [
-        (being(0, "settings", "parameters", CODE), "no parameter"),
-        (being("huge", "settings", "size"), "huge"),
-        (being({"01_other": {"status": "to do"}}, "notebooks"), "01_other"),
-        (being({"../../evil/01_a": {"status": "to do"}}, "notebooks"), "evil"),
-        (being({"77_a": {"status": "to do"}}, "notebooks"), "77"),
-        (being({"lib/rungs/_src/cli.py": "0"}, "sources"), r"cli\.py"),
+        lambda program: setting({"opponent": program}, "training", "how"),
+        lambda program: setting({"opponent": {"path": program}}, "training", "how"),
+        in_state,
     ],
 )
-def test_a_manifest_says_nothing_that_is_not_here(download, change, named):
-    with pytest.raises(ConfigurationError, match=named):
-        download[2](change)
+def test_a_program_among_a_rungs_settings_or_in_a_state_is_not_run(
+    out, program, capsys, tmp_path, change
+):
+    changed(out, change(str(program)))
+    assert_refused(out, capsys)
+    assert not (tmp_path / "pwned").exists()
 
 
-@pytest.mark.parametrize("name", ["out", "figures"])
-def test_where_a_run_goes_is_no_parameter(tmp_path, capsys, name):
-    arguments = ["run", "--only", "01", "--out", str(tmp_path / "run"), "-p", f"{name}=x"]
-    assert course.main(arguments) == 2
-    assert "--out" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("name", ["metrics.csv", "tensorboard/a", "rungs.json"])
+def test_a_folder_that_is_not_a_training_of_ours_is_refused_by_name(tmp_path, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(ConfigurationError, match=str(tmp_path / name.split("/")[0])):
+        train(TINY, tmp_path, say=quiet)
+    assert contents(tmp_path) == {name: b"precious"}
+
+
+def test_a_folder_of_another_kind_or_in_use_is_refused(tmp_path):
+    with locked(tmp_path), pytest.raises(ConfigurationError, match="in use"):
+        train(TINY, tmp_path, say=quiet)
+    with locked_output_dir(tmp_path, "run", ()) as folder:
+        folder.note([])
+    before = contents(tmp_path)
+    with pytest.raises(ConfigurationError, match=f"{tmp_path} holds a run"):
+        train(TINY, tmp_path, say=quiet)
+    assert contents(tmp_path) == before
+
+
+def test_a_new_training_removes_what_the_last_wrote_and_nothing_else(tmp_path):
+    short = Training(**vars(TINY) | {"checkpoint_every": 0})
+    train(short, tmp_path, say=quiet)
+    for name in ("tensorboard/mine", "mine.csv"):
+        (tmp_path / name).write_text("precious")
+    first = set(contents(tmp_path))
+    train(short, tmp_path, say=quiet)
+    there = contents(tmp_path)
+    assert there["tensorboard/mine"] == there["mine.csv"] == b"precious"
+    # TensorBoard's file has another name, and is the only one.
+    assert len(there) == len(first)
+    assert len(first - set(there)) == 1
+
+
+@pytest.mark.parametrize("size", [0, 10_000])
+def test_a_training_on_a_full_disk_keeps_its_checkpoint(out, capfd, size):
+    before = (out / CHECKPOINT).read_bytes()
+    more = Training(**vars(TINY) | {"updates": 40})
+    with full_disk(size), pytest.raises(StorageError, match=str(out)):
+        train(more, out, resume=True, say=quiet)
+    assert not capfd.readouterr().err
+    assert (out / CHECKPOINT).read_bytes() == before
+    # And goes on where there is room again.
+    more = Training(**vars(TINY) | {"updates": 3})
+    assert train(more, out, resume=True, say=quiet).updates == 3

@@ -128,7 +128,7 @@ def test_threads_are_shared_by_environments_and_end_with_their_caller():
 
 FORKED = """
 import os, sys
-from tests.library.attacks.test_thread_pool import make, play
+from tests.library.threads.test_pool import make, play
 envs = {env_id: make(env_id) for env_id in ("chess", "cartpole")}
 expected = {env_id: play(env) for env_id, env in envs.items()}
 child = os.fork()
@@ -149,7 +149,7 @@ def test_after_a_fork_both_go_on():
 # Left in the middle of a step of another thread.
 LEFT = """
 import threading
-from tests.library.attacks.test_thread_pool import make, play
+from tests.library.threads.test_pool import make, play
 env = make()
 play(env)
 threading.Thread(target=lambda: play(env, 10**9), daemon=True).start()
