@@ -102,13 +102,6 @@ def test_its_specification_makes_it_again():
     assert (type(again), again.observation_space) == (type(env), env.observation_space)
 
 
-def test_make_vec_refuses_what_make_refuses():
-    with pytest.raises(ConfigurationError, match="rung 'fortran'"):
-        make(rung="fortran")
-    with pytest.raises(ConfigurationError, match="num_envs"):
-        make(0)
-
-
 @pytest.mark.parametrize("obs", ["board", "planes", "bitplanes"])
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_outputs_are_in_its_spaces(obs, mode):

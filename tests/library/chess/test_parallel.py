@@ -113,18 +113,6 @@ def test_multiprocessing_is_cpp(workers, transport):
         ours.close()
 
 
-def test_a_part_of_a_batch_plays_as_in_the_whole():
-    whole = rungs.make("chess", "python", 5, opponent="random", seed=4)
-    part = rungs.make("chess", "python", 2, opponent="random", seed=4, first_board=3)
-    whole.reset()
-    part.reset()
-    for _ in range(30):
-        legal = [min(whole.legal_moves(board).values()) for board in range(5)]
-        assert part.fens() == whole.fens()[3:]
-        whole.step(legal)
-        part.step(legal[3:])
-
-
 def test_oversubscription_warns_once():
     warn_of_oversubscription.cache_clear()
     with warnings.catch_warnings(record=True) as caught:

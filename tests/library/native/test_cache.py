@@ -36,39 +36,6 @@ def test_what_is_whole_is_not_built_again(folder, capsys):
     assert not capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: b"",
-        lambda data: data[: len(data) // 2],
-        lambda data: data[:4000] + bytes(len(data) - 4000),
-        lambda data: bytes([data[0] ^ 1]) + data[1:],
-    ],
-)
-def test_what_is_damaged_is_built_again_and_said(damage, folder, capsys):
-    path = built()
-    path.write_bytes(damage(MADE))
-    assert built() == path
-    assert path.read_bytes() == MADE
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "is damaged" in line
-    assert str(path) in line
-    assert cache.built("thing", ("flags", 1), not_again) == path
-
-
-def test_what_others_can_write_to_is_not_loaded(folder, capsys):
-    path = built()
-    path.chmod(0o777)
-    assert built(b"anew").read_bytes() == b"anew"
-    assert "is damaged" in capsys.readouterr().err
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_what_belongs_to_others_is_not_loaded(folder):
-    os.chown(built(), 4242, -1)
-    assert built(b"anew").read_bytes() == b"anew"
-
-
 def test_nobody_else_can_write_there(folder):
     before = os.umask(0)
     try:
@@ -148,10 +115,36 @@ def test_a_precompiled_header_cut_short_is_not_loaded(folder):
     assert "is damaged" in done.stderr
 
 
-def test_a_pipe_in_the_cache_is_not_waited_for(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    path = cache.built("x", 1, lambda path: path.write_text("code"))
+def overwritten(change):
+    return lambda path: path.write_bytes(change(MADE))
+
+
+def pipe(path):
     path.unlink()
     os.mkfifo(path)
-    assert cache.built("x", 1, lambda path: path.write_text("code")).read_text() == "code"
-    assert "is damaged" in capsys.readouterr().err
+
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        overwritten(lambda data: b""),
+        overwritten(lambda data: data[: len(data) // 2]),
+        overwritten(lambda data: data[:4000] + bytes(len(data) - 4000)),
+        overwritten(lambda data: bytes([data[0] ^ 1]) + data[1:]),
+        pipe,
+        lambda path: path.chmod(0o777),
+        pytest.param(lambda path: os.chown(path, 4242, -1), marks=only_root),
+    ],
+)
+def test_what_is_damaged_or_others_could_have_written_is_built_again(spoil, folder, capsys):
+    path = built()
+    spoil(path)
+    assert built(b"anew") == path
+    assert path.read_bytes() == b"anew"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "is damaged" in line
+    assert str(path) in line
+    assert cache.built("thing", ("flags", 1), not_again) == path
