@@ -65,9 +65,7 @@ def test_one_cartpole_alone_is_gymnasiums_own():
         lambda: gymnasium.make("rungs/CartPole-v1"),
         lambda: gymnasium.make_vec("rungs/CartPole-v1", 2, vectorization_mode="sync"),
     ):
-        with pytest.raises(
-            ConfigurationError, match=r"make_vec\(\"rungs/CartPole-v1\", num_envs\)"
-        ):
+        with pytest.raises(ConfigurationError, match="make_vec"):
             make()
 
 

@@ -65,14 +65,6 @@ def test_a_wrong_seed_is_refused_at_once(seed):
     np.testing.assert_array_equal(env.reset(), other.reset())
 
 
-@pytest.mark.parametrize("options", [3, [], "x", {"unknown": 1}, [{}, {"unknown": 1}]])
-def test_wrong_options_are_refused(options):
-    env = ChessVecEnv(2, rung="cpp")
-    env.set_options(options)
-    with pytest.raises(ConfigurationError, match="options"):
-        env.reset()
-
-
 @pytest.mark.parametrize("indices", [[9], 2, -1, [0, -3], ["0"], 0.5])
 def test_an_environment_that_is_none_of_them_is_refused(indices):
     env = ChessVecEnv(2, rung="cpp")

@@ -235,24 +235,6 @@ def test_the_same_moves_as_python_chess_wherever_a_king_may_castle(board):
         assert to_uci(action, board.fen(), chess960=True) == move.uci()
 
 
-@pytest.mark.parametrize("rung", RUNGS)
-def test_the_capture_of_a_rook_on_any_file_takes_its_right(rung):
-    for file in range(8):
-        king = file + 1 if file < 7 else 6
-        back_rank = chess.Board.empty(chess960=True)
-        back_rank.set_piece_at(king, chess.Piece(chess.KING, chess.WHITE))
-        for square, symbol in ((file, "R"), (file + 56, "r"), ((file + 4) % 8 + 40, "k")):
-            back_rank.set_piece_at(square, chess.Piece.from_symbol(symbol))
-        back_rank.castling_rights, back_rank.turn = chess.BB_SQUARES[file], chess.BLACK
-        env = rungs.make("chess", rung, 1, start_fens=[back_rank.fen()])
-        observation, _ = env.reset()
-        assert observation[0, 64:68].tolist() == [0, 0, file > king, file < king]
-        capture = f"{chess.square_name(file + 56)}{chess.square_name(file)}"
-        observation, *_ = env.step([env.legal_moves(0)[capture]])
-        assert not observation[0, 64:68].any()
-        assert env.fens()[0].split()[2] == "-"
-
-
 # How it is written.
 
 

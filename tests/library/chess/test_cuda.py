@@ -1,9 +1,10 @@
 """The CUDA rung: compiled for GPUs, and the same games, on the host where there is no GPU."""
 
+import contextlib
 import ctypes
 import gc
 import sys
-import types
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -257,64 +258,6 @@ def test_where_nvrtc_is_missing_it_is_named(monkeypatch):
         device.cubin("sm_80")
 
 
-class FakeGpus:
-    """Two GPUs, one of which is current; and what was launched: device, its stream, kernel."""
-
-    def __init__(self, monkeypatch):
-        self.current, self.launched = 1, []
-        gpus = self
-
-        class Current:
-            def __init__(self, device):
-                self.index = torch.device(device).index
-
-            def __enter__(self):
-                self.before, gpus.current = gpus.current, self.index
-
-            def __exit__(self, *_):
-                gpus.current = self.before
-
-        class Device:
-            def __init__(self, index):
-                self.index = index
-
-            def set_current(self):
-                gpus.current = self.index
-
-        def stream_of(device=None):
-            index = gpus.current if device is None else torch.device(device).index
-            return types.SimpleNamespace(cuda_stream=100 + index)
-
-        def launch(stream, config, kernel, *arguments):
-            self.launched.append((self.current, stream.__cuda_stream__()[1], kernel))
-
-        core = types.ModuleType("cuda.core")
-        core.Device, core.launch, core.LaunchConfig = Device, launch, dict
-        code = types.SimpleNamespace(get_kernel=lambda name: name)
-        core.ObjectCode = types.SimpleNamespace(from_cubin=lambda cubin: code)
-        monkeypatch.setitem(sys.modules, "cuda.core", core)
-        monkeypatch.setattr(device, "cubin", lambda arch, threads: b"")
-        for name, fake in {
-            "device": Current,
-            "current_device": lambda: self.current,
-            "current_stream": stream_of,
-            "get_device_capability": lambda device=None: (9, 0),
-        }.items():
-            monkeypatch.setattr(torch.cuda, name, fake)
-
-
-def test_the_device_is_the_one_at_construction(monkeypatch):
-    gpus = FakeGpus(monkeypatch)
-    ours = chosen_device("cuda")
-    kernels = device.Gpu(128, ours)
-    assert (ours, gpus.current) == (torch.device("cuda", 1), 1)
-    for gpus.current in (0, 1):
-        before = gpus.current
-        kernels.run("step", 4, 0)
-        assert gpus.current == before
-    assert gpus.launched == [(1, 101, "rungs_chess_step")] * 2
-
-
 def test_what_is_kept_for_a_rollout_goes_with_it():
     env = make(2, device="cpu", mask="bits")
     env.reset()
@@ -376,3 +319,20 @@ def test_ctrl_c_leaves_boards_that_whole_steps_lead_to():
         other.step_many(other.boards.steps_at_once()) >= 0 and other.get_state() == left
         for _ in launches
     )
+
+
+def test_kernels_run_on_the_device_at_construction_whichever_is_current(monkeypatch):
+    entered, core = [], mock.MagicMock()
+    monkeypatch.setitem(sys.modules, "cuda.core", core)
+    monkeypatch.setattr(device, "cubin", lambda arch, threads: b"")
+    for name, fake in {
+        "current_device": lambda: 1,
+        "get_device_capability": lambda device: (9, 0),
+        "device": lambda device: entered.append(device) or contextlib.nullcontext(),
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, fake)
+    ours = chosen_device("cuda")
+    device.Gpu(128, ours).run("step", 4, 0)
+    assert ours == torch.device("cuda", 1)
+    assert entered == [ours] * 2  # to load the kernels, and to launch one
+    core.launch.assert_called_once()

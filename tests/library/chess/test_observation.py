@@ -99,17 +99,6 @@ def test_bitplanes_unpack_to_planes(rung):
         (planes, *_, info), (words, *_) = env.step(actions), packed.step(actions)
 
 
-def test_the_final_observation_has_the_format_asked_for(rung):
-    env = rungs.make("chess", rung, 1, obs="planes")
-    env.reset()
-    board = chess.Board()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        board.push_uci(move)
-        observation, *_, info = env.step([env.legal_moves(0)[move]])
-    np.testing.assert_array_equal(info["final_obs"][0], planes_of(board))
-    np.testing.assert_array_equal(observation[0], planes_of(chess.Board()))
-
-
 def test_masks_unpack():
     rng = np.random.default_rng(0)
     words = rng.integers(0, 2**64, (3, 2, 73), np.uint64)

@@ -208,7 +208,7 @@ def test_what_has_an_order_is_a_sequence(name, values):
 
 def test_adapters_refuse_useless_arguments():
     vec = ChessVecEnv(2, "cpp")
-    for options in ({"start": 5}, [{"reset_mask": [True]}] * 2, [{"a": 1}, {}], [5, 5]):
+    for options in (3, [], "x", {"start": 5}, [{"reset_mask": [True]}] * 2, [{}, {"a": 1}], [5, 5]):
         vec.set_options(options)
         assert "options" in refusal(vec.reset) or "reset_mask" in refusal(vec.reset)
     vec.set_options({})
