@@ -166,6 +166,8 @@ WRONG = {
     "run --only 42": "42",
     "run --only=": "no notebook",
     "run -p x": "NAME=VALUE",
+    "run --only 01 -p out=x": "--out",
+    "run --only 01 -p figures=x": "--out",
     "run -p seed=1 -p seed=2": "-p seed is given twice",
     "run -p seed={{1}}": "-p seed",
     "run --only 00 -p nope=" + "[" * 10**5: "nope",

@@ -10,7 +10,6 @@ import pytest
 from rungs._src.core.atomic import UNFINISHED, atomic_write
 from rungs._src.core.folder import locked, locked_output_dir
 from rungs.errors import ConfigurationError, RungsError, StorageError
-from rungs_course import cli as course
 from rungs_course.runner import book, chain, manifest
 from tests.course import notebooks as tiny
 from tests.saved import contents, deleting, full_disk, setting
@@ -276,14 +275,6 @@ CODE = "seed = 1; import os; os.mkdir('pwned')  #"
 def test_a_manifest_says_nothing_that_is_not_here(download, change, named):
     with pytest.raises(ConfigurationError, match=named):
         download[2](change)
-
-
-@pytest.mark.parametrize("name", ["out", "figures"])
-def test_where_a_run_goes_is_no_parameter(tmp_path, capsys, name):
-    arguments = ["run", "--only", "01", "--out", str(tmp_path / "run"), "-p", f"{name}=x"]
-    assert course.main(arguments) == 2
-    assert "--out" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_of_another_kind_or_in_use_is_refused(runs, out):

@@ -308,22 +308,6 @@ def test_a_state_of_copies_goes_on(rung, mode):
         verify(rung, again.step(), played.step(), f"in step {step} from a state")
 
 
-@pytest.mark.system
-def test_workers_go_on_from_a_state_of_copies():
-    how = {"opponent": "random", "opening_plies": (0, 5), "max_plies": 12}
-    env = make("python", **how)
-    workers = rungs.make("chess", "multiprocessing", 6, workers=2, **how)
-    played = Recorded(env, seed=9)
-    played.step()
-    env.copy_boards([0, 0, 4], [3, 1, 5])
-    again = Recorded(workers, seed=0)
-    again.seen = played.seen = on_arrays(workers.set_state(env.get_state()))
-    again.rng = copy.deepcopy(played.rng)
-    for step in range(12):
-        verify("workers", again.step(), played.step(), f"in step {step} from a state")
-    workers.close()
-
-
 @pytest.mark.parametrize(
     ("rung", "like", "how"),
     [("multiprocessing", "python", {"workers": 1}), ("mpi", "cpp", {"threads": 1})],

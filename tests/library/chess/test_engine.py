@@ -17,20 +17,12 @@ from rungs._src.chess import engine
 from rungs._src.chess.engine import EngineProcess, UciEngine, find_program
 from rungs._src.chess.policy import random_actions
 from rungs.errors import EngineError, IllegalActionError
-from tests.library.chess import conftest
 from tests.library.chess.test_errors import outputs_and_fens
 from tests.proof import lockstep
 
-# Engines are asked by what all rungs share; the lockstep of the others is all tests'.
+# What asks engines is the same for all rungs, whose lockstep other tests show.
 RUNGS = ["python", "cpp"]
-OTHERS = [
-    pytest.param(name, marks=pytest.mark.system) for name in conftest.RUNGS if name not in RUNGS
-]
-
-
 STOCKFISH = find_program("stockfish")
-
-
 needs_stockfish = pytest.mark.skipif(not STOCKFISH, reason="stockfish is not installed")
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from rungs._src import cli
-from rungs._src.chess.boards.mpi import check_agreement
 from rungs._src.processes.ranks import launch
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
 from tests.hosts import ADDRESSES, two_hosts
@@ -297,27 +296,6 @@ from mpi4py import MPI
 
 rungs.make("chess", "mpi", 8, seed=-1 if MPI.COMM_WORLD.rank == 1 else 0).serve()
 """
-
-
-class Ranks:
-    """A communicator whose ranks have the settings that are listed."""
-
-    def __init__(self, *settings):
-        self.settings = settings
-
-    def allgather(self, mine):
-        assert mine in self.settings
-        return list(self.settings)
-
-
-def test_what_differs_is_named_with_the_first_rank_where_it_does():
-    first, other = {"a": 1, "b": None, "c": 0}, {"a": 1, "b": "x", "c": 2}
-    for mine in (first, other):
-        with pytest.raises(ConfigurationError) as caught:
-            check_agreement(Ranks(first, first, other, other), mine)
-        for named in ("b=None on rank 0 and 'x' on rank 2", "c=0 on rank 0 and 2 on rank 2"):
-            assert named in str(caught.value)
-    check_agreement(Ranks(first, dict(first)), first)
 
 
 @pytest.mark.system

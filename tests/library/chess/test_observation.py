@@ -10,7 +10,6 @@ import torch
 import rungs
 from rungs._src.chess.actions import legal_actions
 from rungs._src.chess.observation import BOARD_FIELDS, PLANE_NAMES
-from rungs._src.chess.policy import random_actions
 from rungs._src.chess.unpack import unpack_list, unpack_mask, unpack_planes
 from rungs.errors import ConfigurationError
 from tests.proof import lockstep
@@ -82,21 +81,6 @@ def test_planes_show_the_opening_before_an_episode(rung):
         assert all(observation[:, 14 * t : 14 * t + 12].any() == planes for t in known)
     own_view = observation[:, 14 * 1 : 14 * 1 + 12]
     assert (observation[:, :12] != own_view).any()
-
-
-def test_bitplanes_unpack_to_planes(rung):
-    env, packed = (rungs.make("chess", rung, 5, obs=obs) for obs in ("planes", "bitplanes"))
-    (planes, info), (words, _) = env.reset(seed=1), packed.reset(seed=1)
-    assert env.observation_space.contains(planes)
-    assert packed.observation_space.contains(words)
-    rng = np.random.default_rng(1)
-    for _ in range(120):
-        np.testing.assert_array_equal(unpack_planes(words), planes)
-        tensor = unpack_planes(torch.from_numpy(words))
-        assert tensor.dtype == torch.float32
-        np.testing.assert_array_equal(tensor.numpy(), planes)
-        actions = random_actions(info["action_mask"], rng)
-        (planes, *_, info), (words, *_) = env.step(actions), packed.step(actions)
 
 
 def test_masks_unpack():

@@ -277,30 +277,6 @@ def test_ctrl_c_twice_gives_up_on_workers_that_hang():
         pool.call(Sleeper.sleep, [(0,), (0,)])
 
 
-_PRELOADED = """
-from rungs._src.processes.workers import Workers, preload
-
-preload("this_module_is_of_the_test")
-pool = Workers(eval, [("__import__('sys').modules",)] * 2)
-print(*pool.call(dict.__contains__, [("this_module_is_of_the_test",)] * 2))
-print(*pool.call(dict.__contains__, [("rungs",)] * 2))
-pool.close()
-"""
-
-
-def test_a_preloaded_module_is_imported_once_for_all_workers(tmp_path):
-    (tmp_path / "this_module_is_of_the_test.py").write_text("print('imported', flush=True)\n")
-    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", _PRELOADED],
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == ["imported", *["True"] * 4], done.stderr
-
-
 def test_states_go_from_one_process_to_many_and_back():
     one = rungs.make("chess", "python", 5, opponent="random")
     many = rungs.make("chess", "multiprocessing", 5, workers=2, opponent="random")

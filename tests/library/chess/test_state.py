@@ -151,7 +151,7 @@ def test_a_state_says_how_games_start_and_a_classical_one_as_before():
 
 
 # Bytes of a saved board, as `rungs::env::ChessEnv` has them.
-PAWNS, KINGS, OWN, CASTLING, EN_PASSANT, HALFMOVE, BLACK = 0, 40, 48, 56, 58, 59, 62
+KINGS, OWN, CASTLING, EN_PASSANT, HALFMOVE, BLACK = 40, 48, 56, 58, 59, 62
 LEGAL, NOW, NUM_PAST, REPETITIONS, REASON = 64, 1448, 1456, 1457, 1458
 NUMBER, PLY, ENDED = 1464, 1472, 1476
 ENV_BYTES, HISTORY_BYTES = 1480, 520

@@ -163,18 +163,6 @@ def test_a_learner_that_refuses_a_state_stays_as_it_was(whole):
     env.close()
 
 
-@pytest.mark.parametrize("name", ["metrics.csv", "evaluations.csv"])
-@pytest.mark.parametrize("text", [b"a,b\n1,2\n", b"update,x\nmany,2\n", b"\xff\xfe\0,\n1\n"])
-def test_a_table_that_is_none_is_named(out, capsys, name, text):
-    (out / name).write_bytes(text)
-    changed(out, lambda saved: None)
-    before = contents(out)
-    status, error = resumed(out, capsys)
-    assert status == 2
-    assert str(out / name) in error
-    assert contents(out) == before
-
-
 def test_half_a_row_is_not_a_row(out, capsys):
     table = (out / "metrics.csv").read_text()
     (out / "metrics.csv").write_text(f"{table}1")  # of update 12, say
