@@ -16,16 +16,10 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.unpack import unpack_mask
 from rungs._src.core.philox import Purpose, below, philox
 from rungs.errors import IllegalActionError, InvalidFenError
-from tests.library.chess import conftest
-from tests.library.chess.test_cuda import OnHost
 from tests.proof import lockstep
 
 RUNGS = ("python", "cpp")
 CHESS960 = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1"
-
-
-def cuda(num_envs, **settings):
-    return OnHost(rungs.make("chess", "cuda", num_envs, device="cpu", **settings))
 
 
 def castling(king_file, rook_file):
@@ -241,36 +235,6 @@ def test_an_illegal_castling_is_named_as_one(rung):
             env.step(actions)
         named = caught.value
         assert (named.board, named.action, named.uci) == (board, 644, uci)
-
-
-# The same on every rung.
-
-# Every mode, opponent and format of outputs; together they end in most ways.
-GAMES = [
-    {"mask": "bits", "max_plies": 90},
-    {"autoreset_mode": "NEXT_STEP", "opponent": "random", "obs": "bitplanes", "max_plies": 40},
-    {"autoreset_mode": "DISABLED", "obs": "planes", "opening_plies": (0, 30), "max_plies": 50},
-]
-
-
-@pytest.mark.parametrize("policy", ["uniform", "rare"])
-@pytest.mark.parametrize("number", range(len(GAMES)))
-@pytest.mark.parametrize("rung", [*conftest.IN_TIERS[1:], "cuda"])
-def test_every_rung_is_python(rung, number, policy):
-    how = {"start": "chess960", **GAMES[number]}
-    ours = cuda(6, **how) if rung == "cuda" else rungs.make("chess", rung, 6, **how)
-    theirs = rungs.make("chess", "python", 6, **how)
-    for seed in (number, 40 + number):
-        lockstep.play(ours, theirs, seed=seed, steps=60, policy=policy, rollout=3)
-    ours.close()
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("opponent", [None, "random"])
-def test_long_games_are_pythons(opponent, seed):
-    how = {"start": "chess960", "opponent": opponent, "obs": "bitplanes", "mask": "bits"}
-    ours, theirs = (rungs.make("chess", rung, 4, **how) for rung in ("cpp", "python"))
-    lockstep.play(ours, theirs, seed=seed, steps=400, policy=("uniform", "rare")[seed % 2])
 
 
 def test_these_games_castle_and_end_in_every_way():

@@ -14,24 +14,7 @@ from rungs._src.chess.policy import random_actions
 from rungs._src.chess.unpack import unpack_list, unpack_mask, unpack_planes
 from rungs.errors import ConfigurationError, InvalidFenError, InvalidStateError
 from rungs_course.measure.verify import assert_same
-from tests.library.chess.test_cuda import OnHost
 from tests.library.chess.test_sameness import ADVERSARIAL
-from tests.proof import lockstep
-
-MODES = ["SAME_STEP", "NEXT_STEP", "DISABLED"]
-
-
-# Every rung but mpi, whose ranks have a test of their own, and how.
-RUNGS = [
-    ("python", {}),
-    ("openmp", {"threads": 2}),
-    ("cuda", {"device": "cpu"}),
-    pytest.param("multiprocessing", {"workers": 2}, marks=pytest.mark.system),
-    pytest.param(
-        "multiprocessing", {"workers": 2, "transport": "shared"}, marks=pytest.mark.system
-    ),
-]
-
 
 # Petrovic 1964: no reachable position has more legal moves.
 MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
@@ -48,11 +31,6 @@ STREAMED = [
     (2300, {"obs": "planes", "mask": "bits", "dtype": "bfloat16"}),
     (4500, {"obs": "planes", "mask": "bits", "dtype": "uint8"}),
 ]
-
-
-def made(rung, how, num_envs, **settings):
-    env = rungs.make("chess", rung, num_envs, **how, **settings)
-    return OnHost(env) if rung == "cuda" else env
 
 
 @pytest.mark.parametrize("rung", ["cpp", "openmp", "threads"])
@@ -73,28 +51,6 @@ def test_outputs_beyond_the_caches_are_the_same(num_envs, settings, rung):
             assert_same("planes", unpack_planes(words, settings.get("dtype", "float32")), planes)
         else:
             assert_same("masks", unpack_mask(mask), info["action_mask"])
-
-
-LATE = ["4k3/8/8/8/8/8/4P3/R3K3 w Q - 97 259", "4k3/8/8/8/8/8/4P3/R3K3 b Q - 0 257"]
-PLANES = {"obs": "planes", "mask": "bits", "start_fens": LATE}
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("formats", "policy"),
-    [
-        ({"mask": "list", "opponent": "random"}, "uniform"),
-        ({"dtype": "uint8"} | PLANES, "shuffling"),
-        ({"dtype": "bfloat16"} | PLANES, "shuffling"),
-    ],
-)
-@pytest.mark.parametrize(("rung", "how"), RUNGS)
-def test_lists_and_planes_are_the_same_on_every_rung(rung, how, formats, policy, mode):
-    settings = {"autoreset_mode": mode, "max_plies": 20} | formats
-    ours, theirs = made(rung, how, 5, **settings), rungs.make("chess", "cpp", 5, **settings)
-    reasons = lockstep.play(ours, theirs, seed=3, steps=40, policy=policy, rollout=3)
-    assert sum(reasons.values()) > 5
-    ours.close()
 
 
 def legal(fen):

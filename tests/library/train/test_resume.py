@@ -163,6 +163,17 @@ def test_a_learner_that_refuses_a_state_stays_as_it_was(whole):
     env.close()
 
 
+@pytest.mark.parametrize("text", [b"update,x\nmany,2\n", b"\xff\xfe\0,\n1\n"])
+def test_a_table_that_is_none_is_named(out, capsys, text):
+    (out / "metrics.csv").write_bytes(text)
+    changed(out, lambda saved: None)
+    before = contents(out)
+    status, error = resumed(out, capsys)
+    assert status == 2
+    assert str(out / "metrics.csv") in error
+    assert contents(out) == before
+
+
 def test_half_a_row_is_not_a_row(out, capsys):
     table = (out / "metrics.csv").read_text()
     (out / "metrics.csv").write_text(f"{table}1")  # of update 12, say
