@@ -26,6 +26,8 @@ GAMES = [
     (64, 300, "rare", {}),
     (64, 200, "uniform", {"mask": "bits"}),
     (64, 150, "uniform", {"mask": "bits", "opponent": "random", "obs": "bitplanes"}),
+    (7, 800, "rare", {"start": "chess960", "mask": "bits", "obs": "bitplanes"}),
+    (7, 800, "uniform", {"start": "chess960", "opponent": "random"}),
 ]
 
 
