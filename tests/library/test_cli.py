@@ -172,6 +172,7 @@ WRONG = {
     "run -p seed={{1}}": "-p seed",
     "run --only 00 -p nope=" + "[" * 10**5: "nope",
     "run --resume --size quick": "--resume",
+    "run --resume --out {folder}": "no run",
     "book more": "more",
     "book --out {folder}": "no run",
     "compare {folder} {folder}": "holds no results",

@@ -119,15 +119,6 @@ def test_outputs_are_in_its_spaces(obs, mode):
             np.testing.assert_array_equal(info["_final_obs"], terminated | truncated)
 
 
-def test_it_closes_twice_and_is_then_closed():
-    env = make()
-    env.reset()
-    env.close()
-    env.close()
-    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
-        env.reset()
-
-
 class TestWrappers:
     @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
     def test_episode_statistics_are_of_our_episodes(self, mode):

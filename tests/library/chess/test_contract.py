@@ -3,10 +3,8 @@
 from collections import Counter
 
 import chess
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
@@ -15,24 +13,6 @@ from rungs._src.chess.reason import Reason
 def actions_for(env, moves):
     """One action per board, given as UCI."""
     return np.array([env.legal_moves(board)[move] for board, move in enumerate(moves)])
-
-
-def test_spaces_shapes_and_dtypes(make):
-    env = make(3)
-    assert isinstance(env, VectorEnv)
-    assert env.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
-    assert env.action_space == gymnasium.spaces.MultiDiscrete([4672] * 3)
-    observation, info = env.reset(seed=0)
-    assert env.observation_space.contains(observation)
-    assert info["action_mask"].shape == (3, 4672)
-    assert info["action_mask"].dtype == np.bool_
-    actions = random_actions(info["action_mask"], np.random.default_rng(0))
-    observation, reward, terminated, truncated, info = env.step(actions)
-    assert env.observation_space.contains(observation)
-    for array, dtype in ((reward, "f4"), (terminated, "?"), (truncated, "?")):
-        assert array.shape == (3,)
-        assert array.dtype == dtype
-    assert info["reason"].dtype == info["player"].dtype == np.int8
 
 
 def test_the_start(make):

@@ -25,21 +25,6 @@ def test_a_file_stays_as_it_was_until_all_is_written(tmp_path):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_what_was_left_unfinished_is_removed_and_nothing_else(tmp_path):
-    (tmp_path / ".rungs-unfinished-1").mkdir()
-    (tmp_path / "finished").touch()
-    remove_leftovers(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["finished"]
-
-
-def test_what_looks_unfinished_and_is_a_link_stays(tmp_path):
-    (tmp_path / "precious").mkdir()
-    (tmp_path / f"{UNFINISHED}x").symlink_to("precious")
-    (tmp_path / ".unfinished-mine").mkdir()
-    remove_leftovers(tmp_path)
-    assert len(list(tmp_path.glob("*"))) == 4  # with the notebooks
-
-
 def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
@@ -52,3 +37,13 @@ def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path):
         unfinished.write_bytes(bytes(1000))
     assert path.read_text() == "old"
     assert not list(tmp_path.glob(f"{UNFINISHED}*"))
+
+
+def test_what_was_left_unfinished_is_removed_and_nothing_else(tmp_path):
+    (tmp_path / f"{UNFINISHED}1").mkdir()
+    others = {"finished", ".unfinished-mine", f"{UNFINISHED}2"}
+    (tmp_path / "finished").mkdir()
+    (tmp_path / ".unfinished-mine").mkdir()
+    (tmp_path / f"{UNFINISHED}2").symlink_to("finished")  # not ours to remove
+    remove_leftovers(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == others
