@@ -11,7 +11,7 @@ import rungs
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
-from tests.library.chess.test_cuda import OnHost
+from tests.library.chess.test_cuda import DEVICES, OnHost
 from tests.proof import lockstep
 
 # num_envs, steps, policy, settings
@@ -56,7 +56,7 @@ RUNGS = [
     ("openmp", {"threads": 2}),
     ("threads", {"threads": 2}),
     ("mpi", {"threads": 1}),
-    ("cuda", {"device": "cpu"}),
+    *(("cuda", {"device": where}) for where in DEVICES),
     *(
         pytest.param(
             "multiprocessing", {"workers": 2, "transport": transport}, marks=pytest.mark.system
@@ -70,6 +70,8 @@ PLANES = {"obs": "planes", "mask": "bits", "start_fens": LATE, "max_plies": 20}
 CHESS960 = {"start": "chess960", "max_plies": 30}
 # Every mode, opponent and format of outputs, and both kinds of chess.
 EVERY_RUNGS_GAMES = [
+    ({"opponent": "random", "opening_plies": (0, 40), "max_plies": 40}, "uniform"),
+    ({"obs": "bitplanes", "mask": "bits", "first_board": 3, "max_plies": 40}, "rare"),
     ({"mask": "list", "opponent": "random", "max_plies": 20}, "uniform"),
     ({"mask": "list", "autoreset_mode": "NEXT_STEP", "max_plies": 20}, "rare"),
     ({"mask": "list", "autoreset_mode": "DISABLED", "max_plies": 20}, "uniform"),
