@@ -53,8 +53,8 @@ def test_no_command_waits_for_a_package_that_it_does_not_use():
     code = (
         "import sys, rungs._src.cli; print(*{'torch', 'pandas', 'matplotlib'} & sys.modules.keys())"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == []
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_it_says_which_version_it_is(capsys):

@@ -149,11 +149,11 @@ def script(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def said(script, tmp_path):
-    """Runs a script on some ranks; returns what they said."""
+def printed(script, tmp_path):
+    """Runs a script on some ranks; returns what they printed."""
 
     def run(ranks, text, *arguments):
-        folder = tmp_path / "said"
+        folder = tmp_path / "printed"
         folder.mkdir()
         launch(ranks, script(SAY + text), [str(folder), *arguments])
         return "".join(path.read_text() for path in folder.iterdir())
@@ -164,9 +164,9 @@ def said(script, tmp_path):
 @pytest.mark.parametrize(
     "ranks", [3, *(pytest.param(ranks, marks=pytest.mark.system) for ranks in (1, 4))]
 )
-def test_any_number_of_ranks_is_cpp(said, ranks):
+def test_any_number_of_ranks_is_cpp(printed, ranks):
     """In one job, as its start is what takes long."""
-    lines = said(ranks, SAME + ILLEGAL + APART + TOO_FEW, "shared", "messages")
+    lines = printed(ranks, SAME + ILLEGAL + APART + TOO_FEW, "shared", "messages")
     assert lines.count("same on shared") == lines.count("same on messages") == 3
     # Where boards are gathered one rank steps all; else each steps its own, which are its share.
     assert lines.count("refused by all of 7\n") == (2 if ranks == 1 else 1)
@@ -210,19 +210,19 @@ def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank, delay):
     (victim,) = [pid for pid in pids if rank_of(pid) == rank]
     time.sleep(delay)
     os.kill(victim, signal.SIGKILL)
-    _, said = job.communicate(timeout=60)
+    _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
-    assert f"rungs: worker {rank} (process {victim}) died: SIGKILL" in said
+    assert f"rungs: worker {rank} (process {victim}) died: SIGKILL" in errors
     assert gone(pids)
 
 
 @pytest.mark.system
 def test_a_rank_that_raises_is_named(start):
     job, pids = start("raise")
-    _, said = job.communicate(timeout=60)
+    _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
-    assert "RuntimeError: as asked" in said
-    assert "rungs: worker 0 raised" in said
+    assert "RuntimeError: as asked" in errors
+    assert "rungs: worker 0 raised" in errors
     assert gone(pids)
 
 
@@ -299,8 +299,8 @@ rungs.make("chess", "mpi", 8, seed=-1 if MPI.COMM_WORLD.rank == 1 else 0).serve(
 
 
 @pytest.mark.system
-def test_every_rank_says_what_differs(said):
-    lines = said(3, DIFFER, json.dumps(CASES))
+def test_every_rank_says_what_differs(printed):
+    lines = printed(3, DIFFER, json.dumps(CASES))
     assert lines.count("refused\n") == 3 * 2 * len(CASES)
     assert lines.count("and goes on\n") == 3
 
@@ -314,7 +314,7 @@ def test_a_rank_that_raises_before_ends_all_of_them_and_is_named(script, capfd):
 
 @pytest.mark.system
 def test_boards_on_two_hosts_are_the_same(tmp_path):
-    script, folder = tmp_path / "same.py", tmp_path / "said"
+    script, folder = tmp_path / "same.py", tmp_path / "printed"
     folder.mkdir()
     where = "say(os.readlink('/proc/self/ns/net'), env.boards.shared)"
     script.write_text(SAY + SAME.replace("if env.serve", f"{where}\n        if env.serve"))
