@@ -176,6 +176,21 @@ def test_what_another_run_writes_inside_stays(runs, out):
     assert not unfinished.exists()
 
 
+def test_a_folder_of_another_kind_or_in_use_is_refused(runs, out, tmp_path):
+    other = tmp_path / "other"
+    with locked_output_dir(other, "training", ()) as folder:
+        folder.note([])
+    runs(out)
+    before = contents(tmp_path)
+    with pytest.raises(ConfigurationError, match=f"{other} holds a training"):
+        runs(other)
+    with locked(out):
+        for second in (lambda: runs(out), lambda: chain.resume(out=out)):
+            with pytest.raises(ConfigurationError, match=f"{out}.* {os.getpid()} "):
+                second()
+    assert contents(tmp_path) == before
+
+
 def test_a_run_on_a_full_disk_leaves_the_last_ones_results(runs, out):
     runs(out)
     before = contents(out)
@@ -275,16 +290,3 @@ CODE = "seed = 1; import os; os.mkdir('pwned')  #"
 def test_a_manifest_says_nothing_that_is_not_here(download, change, named):
     with pytest.raises(ConfigurationError, match=named):
         download[2](change)
-
-
-def test_a_folder_of_another_kind_or_in_use_is_refused(runs, out):
-    with locked_output_dir(out, "training", ()) as folder:
-        folder.note([])
-    before = contents(out)
-    with pytest.raises(ConfigurationError, match=f"{out} holds a training"):
-        runs(out)
-    with locked(out):
-        for second in (lambda: runs(out), lambda: chain.resume(out=out)):
-            with pytest.raises(ConfigurationError, match=f"{out}.* {os.getpid()} "):
-                second()
-    assert contents(out) == before
