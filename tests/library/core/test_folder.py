@@ -108,7 +108,8 @@ def test_a_path_with_a_nul_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../precious", "{}/precious", "link/precious", "link"])
-def test_a_list_of_files_removes_nothing_elsewhere(tmp_path, out, name):
+def test_a_list_of_files_removes_nothing_elsewhere(tmp_path, name):
+    out = tmp_path / "out"
     (tmp_path / "precious").write_text("precious")
     with locked_output_dir(out, "run", ()) as folder:
         (out / "link").symlink_to(tmp_path)
