@@ -1,6 +1,8 @@
-"""`python -m rungs`, as a user types it."""
+"""Both command lines, as typed: a status, and one line on stderr that names what is wrong."""
 
+import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +12,27 @@ import pytest
 
 from rungs import __version__
 from rungs._src import cli
+from rungs.errors import (
+    CompilerError,
+    EngineError,
+    WorkerDiedError,
+)
 from rungs_course import cli as course
 from rungs_course.measure import results
+from rungs_course.runner import chain
 from tests.course import notebooks as tiny
+
+COURSE = ("run", "race", "book", "doctor", "compare", "record", "progress", "grade")
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
+
+
+def words(capsys, *arguments) -> tuple[int, str]:
+    """The status, and the one line on stderr."""
+    main = course.main if arguments and arguments[0] in COURSE else cli.main
+    status = main([*map(str, arguments)])
+    error = capsys.readouterr().err
+    assert re.fullmatch(r"rungs: .{1,600}\n", error), error
+    return status, error
 
 
 def rungs(*arguments):
@@ -24,9 +44,7 @@ def rungs(*arguments):
 def epd(tmp_path):
     path = tmp_path / "x.epd"
     path.write_text(
-        "# two positions\n"
-        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - ;D1 20 ;D2 400\n"
-        "4k3/8/8/8/8/8/8/4K2R w K - ;D1 15 ;D3 1197\n"
+        f"# two positions\n{START} ;D1 20 ;D2 400\n4k3/8/8/8/8/8/8/4K2R w K - ;D1 15 ;D3 1197\n"
     )
     return path
 
@@ -35,8 +53,8 @@ def test_no_command_waits_for_a_package_that_it_does_not_use():
     code = (
         "import sys, rungs._src.cli; print(*{'torch', 'pandas', 'matplotlib'} & sys.modules.keys())"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == []
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_it_says_which_version_it_is(capsys):
@@ -59,16 +77,8 @@ def test_a_wrong_count_names_the_fen(epd, capsys):
     epd.write_text(epd.read_text().replace("400", "401"))
     assert cli.main(["perft", "--epd", str(epd), "--depth", "2"]) == 1
     error = capsys.readouterr().err
-    assert "RNBQKBNR w KQkq -: depth 2 has 401 leaves, not 400" in error
-
-
-@pytest.mark.parametrize(("rung", "why"), [("cpp", "one king"), ("python", "KING")])
-def test_an_impossible_position_is_named_on_either_rung(epd, rung, why, capsys):
-    epd.write_text("# no kings\n8/8/8/8/8/8/8/8 w - - ;D1 0")
-    assert cli.main(["perft", "--epd", str(epd), "--depth", "1", "--rung", rung]) == 2
-    error = capsys.readouterr().err
-    assert "x.epd:2" in error
-    assert why in error
+    assert START in error
+    assert "401" in error
 
 
 @pytest.mark.parametrize("rung", ["cpp", "python"])
@@ -81,7 +91,6 @@ def test_a_depth_beyond_the_stack_is_refused_not_crashed_on(epd, rung):
 
 def test_a_failed_notebook_exits_1(tmp_path, monkeypatch, capsys):
     tiny.write(tmp_path / "notebooks", "01_a", "1 / 0")
-    from rungs_course.runner import chain
 
     run = chain.run
     monkeypatch.setattr(
@@ -120,16 +129,6 @@ def test_compare_fails_on_a_regression_where_it_is_asked_to(
     assert group.ratio == pytest.approx(factor)
 
 
-def test_compare_reports_what_is_larger_than_the_floor(two_runs, tmp_path, capsys):
-    runs, out = two_runs(1.2), ["--out", str(tmp_path / "out")]
-    assert course.main(["compare", *runs, *out]) == 0
-    assert "| 07_race: cpp | 1 s | 1.2 s | 1.2×  | 1.1×  | worse" in capsys.readouterr().out
-    assert course.main(["compare", *runs, *out, "--floor", "0.3", "--fail-on-regression"]) == 0
-    printed = capsys.readouterr().out
-    assert "Nothing changed beyond the noise." in printed
-    assert str(tmp_path / "out" / "compare.csv") in printed
-
-
 def test_a_path_that_is_no_text_can_be_said(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
@@ -140,3 +139,200 @@ def test_a_path_that_is_no_text_can_be_said(tmp_path):
     done = subprocess.run(command, env=strict, capture_output=True)
     assert b"\\udcff.csv" in done.stdout
     assert b"a fault of Rungs" not in done.stderr
+
+
+def test_a_comparison_replaces_no_file_of_others(tmp_path, capsys):
+    recorded = sorted((Path(__file__).parents[2] / "data" / "recorded").iterdir())[0]
+    (tmp_path / "compare.csv").write_text("precious")
+    arguments = ["compare", str(recorded), str(recorded), "--out", str(tmp_path)]
+    assert course.main(arguments) == 2
+    assert str(tmp_path / "compare.csv") in capsys.readouterr().err
+    assert (tmp_path / "compare.csv").read_text() == "precious"
+
+
+# What is typed, and what of it the line names.
+WRONG = {
+    "": "COMMAND",
+    "x" * 10**5: "xxx",
+    "--nope": "COMMAND",
+    "perft": "--epd, --depth",
+    "perft --epd {epd} --depth 1e3": "'1e3'",
+    "perft --epd {epd} --depth 0": "--depth 0",
+    "perft --epd {epd} --depth 1 --rung java": "java",
+    "perft --epd {folder} --depth 1": "Is a directory",
+    "perft --epd {epd}/none --depth 1": "none",
+    "perft --epd /dev/null --depth 1": "no position",
+    "run --size SMOKE": "SMOKE",
+    "run --only 42": "42",
+    "run --only=": "no notebook",
+    "run -p x": "NAME=VALUE",
+    "run --only 01 -p out=x": "--out",
+    "run --only 01 -p figures=x": "--out",
+    "run -p seed=1 -p seed=2": "-p seed is given twice",
+    "run -p seed={{1}}": "-p seed",
+    "run --only 00 -p nope=" + "[" * 10**5: "nope",
+    "run --resume --size quick": "--resume",
+    "run --resume --out {folder}": "no run",
+    "book more": "more",
+    "book --out {folder}": "no run",
+    "compare {folder} {folder}": "holds no results",
+    "compare {folder} {folder} --floor x": "'x'",
+    "mpi -n 1": "script",
+    "mpi -n 1 {folder}": "no script",
+    "mpi -n 1 -m no.such.module": "no.such.module",
+    "train --num 3": "--num-envs",
+    "train --num-minibatches 1000 --num-envs 2 --num-steps 2": "num_minibatches=1000",
+    "train --seed 18446744073709551616": "seed=18446744073709551616",
+    "train --opponent {folder}": "is no program",
+    "train --resume --seed 3": "--resume",
+    "train --resume --out {folder}": "checkpoint.pt",
+    "train -p threads=x": "threads='x'",
+    "train --rung openmp -p schedule=[]": "schedule=[]",
+    "train --out a\0b": r"'a\x00b'",
+}
+
+
+# What training itself passes to the environment.
+PASSED_BY_TRAINING = (
+    *("seed", "num_envs", "opponent", "max_plies", "first_board", "obs", "mask"),
+    *("autoreset_mode", "rung", "name", "env_id"),
+)
+
+
+WRONG |= {f"train -p {name}=3": f"'{name}'" for name in PASSED_BY_TRAINING}
+
+
+@pytest.mark.parametrize("typed", WRONG, ids=lambda typed: typed[:60])
+def test_wrong_use_is_named_in_one_line(typed, epd, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    arguments = typed.format(epd=epd, folder=tmp_path / "empty").split()
+    status, error = words(capsys, *arguments)
+    assert status == 2
+    assert WRONG[typed] in error
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """Has `rungs doctor` raise an error."""
+
+    def raises(error):
+        def command(options):
+            raise error
+
+        monkeypatch.setattr(course, "_doctor", command)
+
+    return raises
+
+
+@pytest.mark.parametrize(
+    ("line", "rung"),
+    [
+        *((f"{START} ;{count}", "cpp") for count in ("D1 " + "9" * 5000, "D-1 1", "D1 -1", "D1 ٣")),
+        *((f"{START} ;{count}", "cpp") for count in ("1 5", "D9 1")),
+        *(
+            (f"{fen} ;D1 5", rung)
+            for fen in (
+                *("k" * 10**5, "8/8 é", "8/8 \ud800", "\0", f"{START} 0 65536"),
+                "8/8/8/8/8/8/8/8 w - -",
+            )
+            for rung in ("python", "cpp")
+        ),
+    ],
+    ids=lambda each: each[:60].encode("unicode_escape").decode(),
+)
+def test_a_wrong_line_of_a_file_is_named(epd, line, rung, capsys):
+    epd.write_bytes(f"# none\n{line}\n".encode(errors="surrogatepass"))
+    status, error = words(capsys, "perft", "--epd", epd, "--depth", 1, "--rung", rung)
+    assert status == 2
+    assert "x.epd:2" in error
+
+
+def test_a_file_in_a_folders_place_is_named(tmp_path, capsys):
+    (tmp_path / "07_race.csv").write_text("# size: quick\nracer,repeat,seconds\ncpp,0,1\ncpp,1,1\n")
+    file = tmp_path / "file"
+    file.write_text("precious")
+    for out in (file, file / "out"):
+        for command in (
+            ["compare", tmp_path, tmp_path],
+            ["run", "--only", "07"],
+            ["train", "--rung", "cpp", "--num-envs", 8],
+        ):
+            status, error = words(capsys, *command, "--out", out)
+            assert status in (1, 2)
+            assert str(file) in error
+    assert file.read_text() == "precious"
+
+
+def test_debug_shows_the_traceback_before_the_line_but_behind_a_script_it_is_the_scripts(
+    fails, capsys, monkeypatch
+):
+    fails(KeyError("boom"))
+    for typed in (["--debug", "doctor"], ["doctor", "--debug"]):
+        assert course.main(typed) == 1
+        error = capsys.readouterr().err.splitlines()
+        assert error[0] == "Traceback (most recent call last):"
+        assert error[-1].startswith("rungs: KeyError: 'boom'")
+    given = {}
+    monkeypatch.setattr("rungs._src.processes.ranks.launch", lambda *a, **how: given.update(all=a))
+    assert cli.main(["mpi", "-n", "1", "x.py", "--debug"]) == 0
+    assert given["all"] == (1, "x.py", ["--debug"])
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "named"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x.pt"), 1, "x.pt: No space left"),
+        (OSError("what no system says"), 1, "what no system says"),
+        (TimeoutError(), 1, "TimeoutError"),
+        (MemoryError("Unable to allocate 3 TiB"), 1, "too little memory: Unable to allocate"),
+        (EngineError("engine sf died", 3), 1, "board 3: engine sf died"),
+        (ModuleNotFoundError("No module named 'x'", name="mpi4py.MPI"), 2, "mpi4py.MPI is not"),
+        (ModuleNotFoundError("No module named 'x'", name="rungs.x"), 1, "a fault of Rungs"),
+        (KeyError("boom"), 1, "KeyError: 'boom' (a fault of Rungs"),
+        (ValueError("many\n\nlines " + "x" * 10**6), 1, "ValueError: many lines xxx"),
+    ],
+)
+def test_every_error_is_one_line_and_a_status(fails, error, status, named, capsys):
+    fails(error)
+    ended, line = words(capsys, "doctor")
+    assert ended == status
+    assert named in line
+
+
+@pytest.mark.parametrize(
+    "error", [WorkerDiedError(1, "raised\nfirst\nlast"), CompilerError("a\nb")]
+)
+def test_what_has_more_to_say_ends_in_the_line_that_says_what_it_is(fails, error, capsys):
+    fails(error)
+    assert course.main(["doctor"]) in (1, 2)
+    *more, last = capsys.readouterr().err.splitlines()
+    what, *rest = str(error).splitlines()
+    assert more == rest
+    assert last == f"rungs: {what}"
+
+
+@pytest.mark.system
+def test_the_largest_seed_trains(tmp_path, capsys):
+    small = "--num-envs 2 --num-steps 2 --updates 1 --games 2 --max-plies 8 --num-minibatches 1"
+    largest = ["--seed", str(2**64 - 1), "--rung", "cpp", "--out", str(tmp_path)]
+    assert cli.main(["train", *small.split(), *largest]) == 0
+    assert (tmp_path / "checkpoint.pt").exists()
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("to", "says"), [("/dev/full", "No space left"), ("closed", "nobody")])
+def test_output_that_nobody_takes_is_one_line(epd, to, says):
+    command = [sys.executable, "-m", "rungs", "perft", "--epd", str(epd), "--depth", "1"]
+    if to == "closed":
+        reader, out = os.pipe()
+        os.close(reader)
+    else:
+        out = os.open(to, os.O_WRONLY)
+    try:
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True)
+    finally:
+        os.close(out)
+    assert done.returncode == 1
+    assert re.fullmatch(rf"rungs: .*{says}.*\n", done.stderr), done.stderr

@@ -65,9 +65,7 @@ def test_one_cartpole_alone_is_gymnasiums_own():
         lambda: gymnasium.make("rungs/CartPole-v1"),
         lambda: gymnasium.make_vec("rungs/CartPole-v1", 2, vectorization_mode="sync"),
     ):
-        with pytest.raises(
-            ConfigurationError, match=r"make_vec\(\"rungs/CartPole-v1\", num_envs\)"
-        ):
+        with pytest.raises(ConfigurationError, match="make_vec"):
             make()
 
 
@@ -102,13 +100,6 @@ def test_its_specification_makes_it_again():
     assert (type(again), again.observation_space) == (type(env), env.observation_space)
 
 
-def test_make_vec_refuses_what_make_refuses():
-    with pytest.raises(ConfigurationError, match="rung 'fortran'"):
-        make(rung="fortran")
-    with pytest.raises(ConfigurationError, match="num_envs"):
-        make(0)
-
-
 @pytest.mark.parametrize("obs", ["board", "planes", "bitplanes"])
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_outputs_are_in_its_spaces(obs, mode):
@@ -126,15 +117,6 @@ def test_outputs_are_in_its_spaces(obs, mode):
         if "final_obs" in info:
             assert env.observation_space.contains(info["final_obs"])
             np.testing.assert_array_equal(info["_final_obs"], terminated | truncated)
-
-
-def test_it_closes_twice_and_is_then_closed():
-    env = make()
-    env.reset()
-    env.close()
-    env.close()
-    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
-        env.reset()
 
 
 class TestWrappers:

@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import rungs
-from rungs.errors import ConfigurationError, IllegalActionError
+from rungs.errors import IllegalActionError
 
 
 def make(**settings):
@@ -91,12 +91,6 @@ def test_an_illegal_action_raises_and_changes_nothing():
     with pytest.raises(IllegalActionError):
         env.step(0)
     assert env.render() == before
-
-
-@pytest.mark.parametrize("setting", [{"mask": "list"}, {"autoreset_mode": "SAME_STEP"}])
-def test_what_gymnasium_does_not_know_is_refused(setting):
-    with pytest.raises(ConfigurationError, match=next(iter(setting))):
-        make(**setting)
 
 
 def test_before_a_reset_there_is_no_mask():

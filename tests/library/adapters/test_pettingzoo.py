@@ -6,19 +6,17 @@ import chess
 import gymnasium
 import numpy as np
 import pytest
-
-import rungs
-from rungs._src.chess.actions import board_of, from_uci, legal_actions
-from rungs._src.chess.observation import mirrored
-from rungs._src.chess.reason import Reason
-from rungs.errors import ConfigurationError, IllegalActionError
-
-pytest.importorskip("pettingzoo")
 from pettingzoo.test import api_test, parallel_api_test, seed_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
+import rungs
+from rungs._src.chess.actions import board_of, from_uci, legal_actions
+from rungs._src.chess.reason import Reason
 from rungs.adapters.pettingzoo import env as make
 from rungs.adapters.pettingzoo import raw_env
+from rungs.errors import ConfigurationError, IllegalActionError
+
+pytest.importorskip("pettingzoo")
 
 
 @pytest.mark.parametrize("obs", ["board", "planes"])
@@ -102,13 +100,6 @@ def test_who_is_not_to_move_sees_the_board_from_the_other_side(formats):
         else:
             theirs[112] = 0
         np.testing.assert_array_equal(seen, theirs)
-
-
-def test_turned_over_twice_it_is_the_same():
-    env = rungs.make("chess", "cpp", 4, obs="planes", opening_plies=(11, 40))
-    observation, _ = env.reset()
-    twice = mirrored(mirrored(observation, "planes"), "planes")
-    np.testing.assert_array_equal(twice, observation)
 
 
 def test_an_illegal_action_loses():

@@ -2,12 +2,6 @@
 
 import numpy as np
 import pytest
-
-import rungs
-from rungs._src.chess.policy import random_actions
-from rungs.errors import ConfigurationError, IllegalActionError
-
-pytest.importorskip("ray.rllib")
 import ray
 import torch
 from gymnasium.wrappers.vector import DictInfoToList
@@ -16,7 +10,13 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
+import rungs
+from rungs._src.chess.policy import random_actions
 from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
+from rungs.errors import ConfigurationError
+
+pytest.importorskip("ray.rllib")
+
 
 pytestmark = pytest.mark.system
 
@@ -75,26 +75,10 @@ def test_env_runners_play_different_games_unless_seeded():
     np.testing.assert_array_equal(*same)
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [{"mask": "list"}, {"autoreset_mode": "NEXT_STEP"}, {"dtype": "bfloat16"}],
-)
-def test_what_rllib_does_not_know_is_refused(setting):
-    with pytest.raises(ConfigurationError, match=next(iter(setting))):
-        make(2, **setting)
-
-
 @pytest.mark.parametrize("config", [None, [], 3, "num_envs"])
 def test_settings_without_names_are_refused(config):
     with pytest.raises(ConfigurationError, match="config"):
         ChessVectorEnv(config)
-
-
-def test_an_illegal_action_raises():
-    env = make(2)
-    env.reset()
-    with pytest.raises(IllegalActionError, match="board 0"):
-        env.step(np.array([0, 0]))
 
 
 def configured(**settings):

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+import torch
+from tianshou.data import Collector, VectorReplayBuffer
 
 import rungs
 from rungs._src.chess.policy import random_actions
-from rungs.errors import ConfigurationError, IllegalActionError
+from rungs.adapters.tianshou import ChessVectorEnv
+from rungs.errors import ConfigurationError
 
 pytest.importorskip("tianshou")
-import torch
-from tianshou.data import Batch, Collector, VectorReplayBuffer
 
-from rungs.adapters.tianshou import ChessVectorEnv
 
 pytestmark = pytest.mark.system
 
@@ -123,27 +123,6 @@ def test_wrong_boards_are_refused(index):
     env.reset()
     with pytest.raises(ConfigurationError, match="id"):
         env.reset(index)
-
-
-@pytest.mark.parametrize(
-    "setting",
-    [{"mask": "list"}, {"autoreset_mode": "NEXT_STEP"}, {"dtype": "bfloat16"}],
-)
-def test_what_tianshou_does_not_know_is_refused(setting):
-    with pytest.raises(ConfigurationError, match=next(iter(setting))):
-        ChessVectorEnv(2, **setting)
-
-
-def test_an_illegal_action_raises():
-    env = ChessVectorEnv(2)
-    env.reset()
-    with pytest.raises(IllegalActionError, match="board 0"):
-        env.step(np.array([0, 0]))
-
-
-def test_observations_are_batches():
-    seen, _ = ChessVectorEnv(2).reset()
-    assert isinstance(seen, Batch)
 
 
 @pytest.mark.parametrize("how", [{"zz": 1}, {"options": {}}])

@@ -2,20 +2,19 @@
 
 import numpy as np
 import pytest
-
-import rungs
-from rungs._src.chess.unpack import unpack_planes
-from rungs.errors import ConfigurationError, IllegalActionError
-
-pytest.importorskip("torchrl")
 import torch
 from tensordict.nn import TensorDictModule
 from torchrl.collectors import Collector
 from torchrl.envs import ActionMask, Compose, RewardSum, StepCounter, TransformedEnv
 from torchrl.envs.utils import check_env_specs
-from torchrl.modules import MaskedCategorical
 
+import rungs
+from rungs._src.chess.unpack import unpack_planes
 from rungs.adapters.torchrl import ChessEnv
+from rungs.errors import ConfigurationError, IllegalActionError
+
+pytest.importorskip("torchrl")
+
 
 pytestmark = pytest.mark.system
 
@@ -184,13 +183,3 @@ def test_a_step_without_an_action_is_refused():
     first = env.reset()
     with pytest.raises(ConfigurationError, match="action"):
         env.step(first)
-
-
-def test_a_masked_policy_never_plays_an_illegal_action():
-    env = ChessEnv(8, max_plies=20)
-    now = env.reset()
-    network = torch.nn.Linear(72, 4672)
-    for _ in range(40):
-        logits = network(now["observation"].float())
-        policy = MaskedCategorical(logits=logits, mask=now["action_mask"])
-        _, now = env.step_and_maybe_reset(now.set("action", policy.sample()))

@@ -12,6 +12,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 
 pytest.importorskip("numba.cuda")
 
+
 # In a process of its own, as here Numba's simulator takes the compiler's place. A device's
 # functions are compiled for a device, which there is none of: only its capability is asked for.
 _COMPILE = """
@@ -76,12 +77,6 @@ def test_without_a_gpu_or_a_simulator_it_says_so(monkeypatch):
     monkeypatch.setattr(numba.cuda, "is_available", lambda: False)
     with pytest.raises(UnavailableError, match="finds no GPU"):
         rungs.make("cartpole", "numba", 4)
-
-
-@pytest.mark.parametrize("threads", [0, 1025, 1.5])
-def test_a_block_has_1_to_1024_threads(threads):
-    with pytest.raises(ConfigurationError, match="threads_per_block"):
-        rungs.make("cartpole", "numba", 4, threads_per_block=threads)
 
 
 def test_without_validation_nothing_is_waited_for():

@@ -1,6 +1,8 @@
 """CartPole's rungs: the same bits among ours, and within a few of Gymnasium's."""
 
 import itertools
+import os
+import signal
 
 import gymnasium
 import numpy as np
@@ -13,7 +15,8 @@ from rungs._src.cartpole.physics import MAX_THETA, SECONDS, physics
 from rungs._src.core.memory import on_host
 from rungs._src.core.philox import Purpose, philox
 from rungs._src.machine import gpu
-from rungs.errors import WorkerDiedError
+from rungs.errors import ConfigurationError, WorkerDiedError
+from tests.library.chess.test_parallel import gone
 
 FLAGS = ("reward", "terminated", "truncated")
 
@@ -354,26 +357,68 @@ class TestContract:
         np.testing.assert_array_equal(before, on_host(env._outputs.observation))
 
 
+@pytest.mark.system
+def test_an_environment_with_a_stopped_process_can_be_closed():
+    env = rungs.make("cartpole", "subproc", 2)
+    pids = [process.pid for process in env.carts._envs.processes]
+    os.kill(pids[0], signal.SIGSTOP)
+    env.close()
+    assert gone(pids)
+
+
+@pytest.mark.parametrize("value", [2, 255])
+@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "gymnasium"])
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+def test_a_mask_of_other_bytes_than_0_and_1(rung, mode, value):
+    env, other = (rungs.make("cartpole", rung, 300, autoreset_mode=mode) for _ in range(2))
+    mask = np.zeros(300, np.uint8)
+    mask[::3] = value
+    for each, which in ((env, mask.view(np.bool_)), (other, mask != 0)):
+        each.reset(seed=0)
+        each.step(np.ones(300, np.int64))
+        observation, _ = each.reset(options={"reset_mask": which})
+    np.testing.assert_array_equal(env.carts.outputs.observation, observation)
+    assert env.get_state() == other.get_state()
+
+
+def test_sums_go_on_where_single_precision_ends():
+    env = rungs.make("cartpole", "cpp", 1)
+    env.reset(seed=0)
+    steps = 2**24 + 9
+    _, rewards, _ = env.step_many(steps)
+    assert rewards.tolist() == [steps]
+
+
 @pytest.mark.parametrize(
-    ("argument", "value"),
+    ("rung", "argument", "value"),
     [
-        ("num_envs", 0),
-        ("seed", -1),
-        ("dtype", "float16"),
-        ("workload", 0),
-        ("max_episode_steps", 0),
-        ("autoreset_mode", "LATER"),
-        ("colour", 1),
+        ("cpp", "num_envs", 0),
+        ("cpp", "seed", -1),
+        ("cpp", "dtype", "float16"),
+        ("cpp", "workload", 0),
+        ("cpp", "max_episode_steps", 0),
+        ("cpp", "autoreset_mode", "LATER"),
+        ("cpp", "colour", 1),
+        ("subproc", "timeout", 0),
+        ("numba", "threads_per_block", 0),
+        ("numba", "threads_per_block", 1025),
     ],
 )
-def test_wrong_settings_are_named(argument, value):
-    with pytest.raises(ValueError, match=argument):
-        make("cpp", **({"num_envs": 2} | {argument: value}))
+def test_wrong_settings_are_named(rung, argument, value):
+    with pytest.raises(ConfigurationError, match=argument):
+        make(rung, **({"num_envs": 2} | {argument: value}))
 
 
-@pytest.mark.parametrize("actions", [np.zeros(3, int), np.zeros(2), np.zeros((2, 1), int)])
-def test_actions_of_wrong_shape_or_dtype_are_refused(actions):
-    env = make("cpp", 2)
+@pytest.mark.system
+def test_a_stopped_process_is_named_and_all_are_ended():
+    env = rungs.make("cartpole", "subproc", 3, timeout=10)
     env.reset()
-    with pytest.raises(ValueError, match=r"shape|dtype"):
-        env.step(actions)
+    processes = env.carts._envs.processes
+    os.kill(processes[1].pid, signal.SIGSTOP)
+    message = rf"worker 1 \(process {processes[1].pid}\)"
+    with pytest.raises(WorkerDiedError, match=message):
+        env.step(np.zeros(3, int))
+    assert gone([process.pid for process in processes])
+    with pytest.raises(WorkerDiedError, match=message):
+        env.reset()
+    env.close()

@@ -9,29 +9,34 @@ from rungs._src.chess.actions import NUM_ACTIONS, action_of, from_uci, move_of, 
 from rungs.errors import ConfigurationError, InvalidFenError
 
 
-def test_every_move_of_random_games_has_its_own_action():
+def test_every_move_of_random_games_has_its_own_action_and_uci():
     rng = random.Random(0)
     for _ in range(20):
         board = chess.Board()
         while not board.is_game_over():
-            moves = list(board.legal_moves)
+            moves, fen = list(board.legal_moves), board.fen()
             actions = [action_of(move, not board.turn) for move in moves]
             assert len(set(actions)) == len(moves)
             assert [move_of(action, board) for action in actions] == moves
-            board.push(rng.choice(moves))
+            move = rng.choice(moves)
+            action = action_of(move, not board.turn)
+            assert from_uci(move.uci(), fen) == action
+            assert to_uci(action, fen) == move.uci()
+            board.push(move)
 
 
 def test_the_drawing_in_the_header():
     board = chess.Board()
-    assert action_of(chess.Move.from_uci("e2e4"), False) == 64 * 8 + 12
-    assert action_of(chess.Move.from_uci("e7e5"), True) == 64 * 8 + 12
-    assert action_of(chess.Move.from_uci("g1f3"), False) == 64 * 63 + 6
-    assert action_of(chess.Move.from_uci("e1g1"), False) == 64 * 10 + 4
-    assert action_of(chess.Move.from_uci("a7b8n"), False) == 64 * 66 + 48
-    assert action_of(chess.Move.from_uci("a7a8q"), False) == 48
-    assert move_of(64 * 6, board) is None
-    assert move_of(-1, board) is None
-    assert move_of(NUM_ACTIONS, board) is None
+    for uci, black, action in (
+        ("e2e4", False, 64 * 8 + 12),
+        ("e7e5", True, 64 * 8 + 12),
+        ("g1f3", False, 64 * 63 + 6),
+        ("e1g1", False, 64 * 10 + 4),
+        ("a7b8n", False, 64 * 66 + 48),
+        ("a7a8q", False, 48),
+    ):
+        assert action_of(chess.Move.from_uci(uci), black) == action
+    assert [move_of(action, board) for action in (64 * 6, -1, NUM_ACTIONS)] == [None] * 3
 
 
 def test_how_many_actions_stay_on_the_board():
@@ -49,17 +54,6 @@ def test_how_many_actions_stay_on_the_board():
     board = chess.Board(None)
     inside = sum(move_of(action, board) is not None for action in range(NUM_ACTIONS))
     assert inside == reach(chess.QUEEN) + reach(chess.KNIGHT) + 3 * steps
-
-
-def test_uci_there_and_back():
-    rng = random.Random(1)
-    board = chess.Board()
-    while not board.is_game_over():
-        for move in board.legal_moves:
-            action = from_uci(move.uci(), board.fen())
-            assert action == action_of(move, not board.turn)
-            assert to_uci(action, board.fen()) == move.uci()
-        board.push(rng.choice(list(board.legal_moves)))
 
 
 @pytest.mark.parametrize("uci", ["e2e5", "e7e5", "e2", "", "0000", "e2e4q", "what", None, 5])

@@ -89,12 +89,10 @@ def test_send_and_recv_alternate():
             call()
 
 
-@pytest.mark.parametrize("num_envs", [1, 3, 0, "2"])
-def test_boards_that_have_no_two_halves(num_envs):
-    with pytest.raises(ConfigurationError, match="num_envs"):
-        rungs.make_async("chess", num_envs)
-
-
-def test_an_unknown_environment_is_named():
-    with pytest.raises(ConfigurationError, match="checkers"):
-        rungs.make_async("checkers", 2)
+@pytest.mark.parametrize(
+    ("env", "num_envs", "named"),
+    [*(("chess", number, "num_envs") for number in (1, 3, 0, "2")), ("checkers", 2, "checkers")],
+)
+def test_boards_that_have_no_two_halves_are_refused(env, num_envs, named):
+    with pytest.raises(ConfigurationError, match=named):
+        rungs.make_async(env, num_envs)

@@ -119,16 +119,6 @@ def test_a_partial_reset_goes_on_to_the_next_episode(make, mode):
     assert env.fens() == [first[0], whole.fens()[1], first[2], whole.fens()[3]]
 
 
-@pytest.mark.parametrize(
-    "reset_mask", [[True, False], np.ones(3, bool), np.ones(2, int), np.ones((2, 1), bool)]
-)
-def test_a_wrong_reset_mask_is_named(make, reset_mask):
-    env = make(2)
-    env.reset()
-    with pytest.raises(ConfigurationError, match="reset_mask"):
-        env.reset(options={"reset_mask": reset_mask})
-
-
 def test_a_reset_mask_needs_a_first_reset_and_no_seed(make):
     env = make(2)
     with pytest.raises(ConfigurationError, match="reset_mask"):

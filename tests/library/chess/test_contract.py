@@ -3,10 +3,8 @@
 from collections import Counter
 
 import chess
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
@@ -15,24 +13,6 @@ from rungs._src.chess.reason import Reason
 def actions_for(env, moves):
     """One action per board, given as UCI."""
     return np.array([env.legal_moves(board)[move] for board, move in enumerate(moves)])
-
-
-def test_spaces_shapes_and_dtypes(make):
-    env = make(3)
-    assert isinstance(env, VectorEnv)
-    assert env.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
-    assert env.action_space == gymnasium.spaces.MultiDiscrete([4672] * 3)
-    observation, info = env.reset(seed=0)
-    assert env.observation_space.contains(observation)
-    assert info["action_mask"].shape == (3, 4672)
-    assert info["action_mask"].dtype == np.bool_
-    actions = random_actions(info["action_mask"], np.random.default_rng(0))
-    observation, reward, terminated, truncated, info = env.step(actions)
-    assert env.observation_space.contains(observation)
-    for array, dtype in ((reward, "f4"), (terminated, "?"), (truncated, "?")):
-        assert array.shape == (3,)
-        assert array.dtype == dtype
-    assert info["reason"].dtype == info["player"].dtype == np.int8
 
 
 def test_the_start(make):
@@ -171,19 +151,6 @@ def test_arrays_are_the_environments_own_and_torch_shares_them(make):
     assert tensor.data_ptr() == after.ctypes.data
 
 
-def test_bits_are_the_bools_packed(make):
-    env, bits = make(5, mask="bool"), make(5, mask="bits")
-    (_, info), (_, packed) = env.reset(seed=1), bits.reset(seed=1)
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        unpacked = np.unpackbits(
-            packed["action_mask"].view(np.uint8), axis=1, bitorder="little"
-        ).astype(np.bool_)
-        np.testing.assert_array_equal(info["action_mask"], unpacked)
-        actions = random_actions(packed["action_mask"], rng)
-        (*_, info), (*_, packed) = env.step(actions), bits.step(actions)
-
-
 def test_reset_with_a_seed_repeats_and_without_one_goes_on(make):
     env = make(8, opponent="random")
     first = env.reset(seed=3)[0].copy()
@@ -199,15 +166,6 @@ def test_colours_alternate_by_episode_and_board(make):
     assert info["player"].tolist() == [0, 1, 0, 1]
     _, info = env.reset()
     assert info["player"].tolist() == [1, 0, 1, 0]
-
-
-def test_it_works_in_gymnasiums_wrappers(make):
-    env = gymnasium.wrappers.vector.RecordEpisodeStatistics(make(2))
-    _, info = env.reset()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        *_, info = env.step(actions_for(env.unwrapped, [move] * 2))
-    assert info["episode"]["l"].tolist() == [4, 4]
-    assert info["episode"]["r"].tolist() == [1, 1]
 
 
 def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):

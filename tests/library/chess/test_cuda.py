@@ -1,11 +1,11 @@
-"""The CUDA rung: compiled for GPUs, and the same games, on the host where there is no GPU."""
+"""The CUDA rung: compiled for GPUs, and played on the host where there is no GPU."""
 
+import contextlib
 import ctypes
 import gc
 import sys
-import types
+from unittest import mock
 
-import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -20,6 +20,7 @@ from rungs._src.core.tensors import chosen_device
 from rungs._src.machine import gpu
 from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
 from rungs_course.measure.verify import assert_same
+from tests.interrupt import interrupted
 from tests.proof import lockstep
 
 DEVICES = ["cpu", *(["cuda"] if gpu.usable() else [])]
@@ -61,34 +62,6 @@ def test_every_kernel_compiles(arch):
     assert code.startswith(b"\x7fELF")
     for kernel in device.KERNELS:
         assert f"rungs_chess_{kernel}".encode() in code
-
-
-GAMES = [
-    ({"mask": "bits"}, "uniform"),
-    ({"opponent": "random", "opening_plies": (0, 40)}, "uniform"),
-    ({"obs": "bitplanes", "mask": "bits", "max_plies": 40, "first_board": 3}, "rare"),
-    ({"obs": "planes", "opponent": "random", "mask": "bits"}, "shuffling"),
-    ({"obs": "planes", "dtype": "uint8", "mask": "list", "max_plies": 40}, "rare"),
-    ({"obs": "planes", "dtype": "bfloat16", "mask": "list", "max_plies": 40}, "uniform"),
-]
-MODES = ["SAME_STEP", "NEXT_STEP", "DISABLED"]
-
-
-# Every setting and every mode in the default tier, and all pairs of them in the other.
-@pytest.mark.parametrize("where", DEVICES)
-@pytest.mark.parametrize(
-    ("settings", "policy", "autoreset_mode"),
-    [
-        pytest.param(*game, mode, marks=[pytest.mark.system] if (i - j) % 3 else [])
-        for i, game in enumerate(GAMES)
-        for j, mode in enumerate(MODES)
-    ],
-)
-def test_it_is_cpp_bit_for_bit(where, autoreset_mode, settings, policy):
-    how = settings | {"autoreset_mode": autoreset_mode}
-    ours, theirs = OnHost(make(9, device=where, **how)), rungs.make("chess", "cpp", 9, **how)
-    reasons = lockstep.play(ours, theirs, seed=4, steps=250, policy=policy, rollout=3)
-    assert len(reasons) > 1 or "max_plies" in how
 
 
 @pytest.mark.parametrize("where", DEVICES)
@@ -210,8 +183,10 @@ class TestContract:
         observation, _ = env.set_state(env.get_state())
         assert_same("observation", observation, before)
 
-    def test_a_state_goes_on(self, where):
-        env, other = (make(4, device=where, obs="bitplanes", mask="bits") for _ in range(2))
+    @pytest.mark.parametrize("start", [None, "chess960"])
+    def test_a_state_goes_on(self, where, start):
+        how = {"obs": "bitplanes", "mask": "bits", "start": start}
+        env, other = (make(4, device=where, **how) for _ in range(2))
         env.reset(seed=1)
         env.step_many(30)
         other.set_state(env.get_state())
@@ -221,29 +196,6 @@ class TestContract:
         assert torch.equal(
             *(each.boards.buffers.observation.view(torch.int64) for each in (env, other))
         )
-
-    def test_legal_moves_are_for_people(self, where):
-        env = make(2, device=where)
-        env.reset()
-        assert env.legal_moves(1)["e2e4"] == 64 * 8 + 12
-
-    def test_what_it_can_not_do_is_named(self, where):
-        with pytest.raises(ConfigurationError, match="engine"):
-            make(2, device=where, opponent=UciEngine("stockfish"))
-        with pytest.raises(ConfigurationError, match="validate"):
-            make(2, device=where, validate=False, autoreset_mode="DISABLED")
-        with pytest.raises(ConfigurationError, match="threads_per_block"):
-            make(2, device=where, threads_per_block=0)
-        env = make(2, device=where)
-        with pytest.raises(gymnasium.error.ResetNeeded, match="step_many"):
-            env.step_many(3)
-        env.reset()
-        with pytest.raises(ConfigurationError, match="out is not one"):
-            env.step(np.zeros(2, int), rungs.make("chess", "cpp", 2).rollout(1)[1][0])
-        with pytest.raises(ConfigurationError, match="shape"):
-            env.step(torch.zeros(3, dtype=torch.int64))
-        with pytest.raises(ConfigurationError, match="dtype"):
-            env.step(torch.zeros(2))
 
 
 def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
@@ -274,64 +226,6 @@ def test_where_nvrtc_is_missing_it_is_named(monkeypatch):
     monkeypatch.setattr(nvrtc, "nvrtcVersion", missing)
     with pytest.raises(UnavailableError, match="NVRTC is not installed: pip install"):
         device.cubin("sm_80")
-
-
-class FakeGpus:
-    """Two GPUs, one of which is current; and what was launched: device, its stream, kernel."""
-
-    def __init__(self, monkeypatch):
-        self.current, self.launched = 1, []
-        gpus = self
-
-        class Current:
-            def __init__(self, device):
-                self.index = torch.device(device).index
-
-            def __enter__(self):
-                self.before, gpus.current = gpus.current, self.index
-
-            def __exit__(self, *_):
-                gpus.current = self.before
-
-        class Device:
-            def __init__(self, index):
-                self.index = index
-
-            def set_current(self):
-                gpus.current = self.index
-
-        def stream_of(device=None):
-            index = gpus.current if device is None else torch.device(device).index
-            return types.SimpleNamespace(cuda_stream=100 + index)
-
-        def launch(stream, config, kernel, *arguments):
-            self.launched.append((self.current, stream.__cuda_stream__()[1], kernel))
-
-        core = types.ModuleType("cuda.core")
-        core.Device, core.launch, core.LaunchConfig = Device, launch, dict
-        code = types.SimpleNamespace(get_kernel=lambda name: name)
-        core.ObjectCode = types.SimpleNamespace(from_cubin=lambda cubin: code)
-        monkeypatch.setitem(sys.modules, "cuda.core", core)
-        monkeypatch.setattr(device, "cubin", lambda arch, threads: b"")
-        for name, fake in {
-            "device": Current,
-            "current_device": lambda: self.current,
-            "current_stream": stream_of,
-            "get_device_capability": lambda device=None: (9, 0),
-        }.items():
-            monkeypatch.setattr(torch.cuda, name, fake)
-
-
-def test_the_device_is_the_one_at_construction(monkeypatch):
-    gpus = FakeGpus(monkeypatch)
-    ours = chosen_device("cuda")
-    kernels = device.Gpu(128, ours)
-    assert (ours, gpus.current) == (torch.device("cuda", 1), 1)
-    for gpus.current in (0, 1):
-        before = gpus.current
-        kernels.run("step", 4, 0)
-        assert gpus.current == before
-    assert gpus.launched == [(1, 101, "rungs_chess_step")] * 2
 
 
 def test_what_is_kept_for_a_rollout_goes_with_it():
@@ -370,3 +264,45 @@ def test_without_validation_the_number_of_ends_is_unknown(where):
         env.reset()
         ended = env.boards.step(env.sample_actions(0))
         assert ended == (0 if validate else None)
+
+
+@pytest.mark.parametrize(
+    ("named", "settings"),
+    [
+        ("engine", {"opponent": UciEngine("/bin/cat")}),
+        ("validate", {"validate": False, "autoreset_mode": "DISABLED"}),
+        ("threads_per_block", {"threads_per_block": 0}),
+    ],
+)
+def test_what_it_can_not_do_is_named(named, settings):
+    with pytest.raises(ConfigurationError, match=named):
+        make(2, device="cpu", **settings)
+
+
+def test_ctrl_c_leaves_boards_that_whole_steps_lead_to():
+    env, other = (make(16, device="cpu") for _ in range(2))
+    for each in (env, other):
+        each.reset(seed=3)
+    interrupted(0.2, call=lambda: env.step_many(2**31 - 1))
+    left, launches = env.get_state(), range(200)
+    assert any(
+        other.step_many(other.boards.steps_at_once()) >= 0 and other.get_state() == left
+        for _ in launches
+    )
+
+
+def test_kernels_run_on_the_device_at_construction_whichever_is_current(monkeypatch):
+    entered, core = [], mock.MagicMock()
+    monkeypatch.setitem(sys.modules, "cuda.core", core)
+    monkeypatch.setattr(device, "cubin", lambda arch, threads: b"")
+    for name, fake in {
+        "current_device": lambda: 1,
+        "get_device_capability": lambda device: (9, 0),
+        "device": lambda device: entered.append(device) or contextlib.nullcontext(),
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, fake)
+    ours = chosen_device("cuda")
+    device.Gpu(128, ours).run("step", 4, 0)
+    assert ours == torch.device("cuda", 1)
+    assert entered == [ours] * 2  # to load the kernels, and to launch one
+    core.launch.assert_called_once()

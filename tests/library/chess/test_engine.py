@@ -1,6 +1,7 @@
-"""An engine as the opponent: what it plays, and what happens when it fails."""
+"""An engine as the opponent: what it plays, what happens when it fails, and that it ends."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,16 +16,12 @@ import rungs
 from rungs._src.chess import engine
 from rungs._src.chess.engine import EngineProcess, UciEngine, find_program
 from rungs._src.chess.policy import random_actions
-from rungs.errors import ConfigurationError, EngineError, IllegalActionError
-from tests.library.chess import conftest
-from tests.library.chess.test_errors import snapshot
+from rungs.errors import EngineError, IllegalActionError
+from tests.library.chess.test_errors import outputs_and_fens
 from tests.proof import lockstep
 
-# Engines are asked by what all rungs share; the lockstep of the others is all tests'.
+# What asks engines is the same for all rungs, whose lockstep other tests show.
 RUNGS = ["python", "cpp"]
-OTHERS = [
-    pytest.param(name, marks=pytest.mark.system) for name in conftest.RUNGS if name not in RUNGS
-]
 STOCKFISH = find_program("stockfish")
 needs_stockfish = pytest.mark.skipif(not STOCKFISH, reason="stockfish is not installed")
 
@@ -41,9 +38,14 @@ def fake(tmp_path):
     class Fake:
         program = tmp_path / "engine"
 
-        def __call__(self, *failure, **settings):
-            command = " ".join([sys.executable, str(Path(__file__).with_name("uci.py")), *failure])
-            self.program.write_text(f"#!/bin/sh\nRUNGS_TEST={tmp_path} exec {command}\n")
+        def __call__(self, *failure, child=False, **settings):
+            uci = Path(__file__).with_name("uci.py")
+            # A child has the engine's input and output, and ignores the end of both.
+            before = "(trap '' HUP INT TERM; sleep 1000) &" if child else ""
+            self.program.write_text(
+                f"#!/bin/sh\nexport RUNGS_TEST={tmp_path}\n{before}\n"
+                f"exec {sys.executable} {uci} {' '.join(failure)}\n"
+            )
             self.program.chmod(0o755)
             return UciEngine(self.program, **settings)
 
@@ -51,11 +53,15 @@ def fake(tmp_path):
             mark = f"RUNGS_TEST={tmp_path}".encode()
             return [pid for pid in os.listdir("/proc") if pid.isdigit() and marked(pid, mark)]
 
-        def all_gone(self, seconds=60):
+        def wait_for(self, number, seconds=60):
+            """Waits until so many processes run; says whether they do."""
             deadline = time.monotonic() + seconds
-            while self.running() and time.monotonic() < deadline:
+            while len(self.running()) != number and time.monotonic() < deadline:
                 time.sleep(0.02)
-            return not self.running()
+            return len(self.running()) == number
+
+        def all_gone(self):
+            return self.wait_for(0)
 
     return Fake()
 
@@ -217,23 +223,29 @@ def test_the_agent_may_mate_or_be_mated(rung, fake, fen, move, expected):
         ("illegal", "failed"),
         ("nonsense", "failed"),
         ("none", "no move"),
+        ("null", "no move"),
+        ("empty", "no move"),
+        ("long", "eee"),
     ],
 )
 def test_a_failing_engine_names_the_board_and_changes_nothing(rung, fake, failure, why):
-    env = rungs.make(
-        "chess", rung, 3, opponent=fake(failure, "7", timeout=2 if failure == "hang" else 10)
-    )
-    _, info = env.reset()  # board 1: move 1
+    engine = fake(failure, "7", timeout=2 if failure == "hang" else 10)
+    env = rungs.make("chess", rung, 3, opponent=engine, first_board=4)
+    # Board 5 is opened with move 1; moves 2 to 4 are replies.
+    _, info = env.reset()
     rng = np.random.default_rng(0)
-    *_, info = env.step(random_actions(info["action_mask"], rng))  # moves 2 to 4
+    *_, info = env.step(random_actions(info["action_mask"], rng))
     actions = random_actions(info["action_mask"], rng)
-    before, fens = snapshot(env), env.fens()
-    with pytest.raises(EngineError, match="board 2") as caught:
+    before, fens = outputs_and_fens(env), env.fens()
+    with pytest.raises(EngineError, match="board 6") as caught:
         env.step(actions)  # moves 5 to 7
-    assert caught.value.board == 2
-    assert why in str(caught.value)
-    assert str(fake.program) in str(caught.value)
-    assert snapshot(env) == before
+    assert caught.value.board == 6
+    message = str(caught.value)
+    assert why in message
+    assert str(fake.program) in message
+    assert re.search(r"in \S+/\S+ b ", message)  # the position
+    assert len(message) < 1200
+    assert outputs_and_fens(env) == before
     assert fake.all_gone()
     # It is started again when needed, and the game goes on.
     env.step(actions)
@@ -245,10 +257,10 @@ def test_a_failing_engine_names_the_board_and_changes_nothing(rung, fake, failur
 def test_a_failure_to_open_changes_nothing(rung, fake):
     env = rungs.make("chess", rung, 2, opponent=fake("crash", "4"), max_plies=2)
     env.reset()  # board 1: move 1
-    before = snapshot(env)
+    before = outputs_and_fens(env)
     with pytest.raises(EngineError, match="board 0"):  # replies 2 and 3, then it opens on board 0
         env.step([env.legal_moves(i)[move] for i, move in enumerate(("e2e4", "e7e5"))])
-    assert snapshot(env) == before
+    assert outputs_and_fens(env) == before
     env.close()
 
 
@@ -275,10 +287,10 @@ def test_a_mute_engine_is_given_up(rung, fake):
 def test_an_illegal_action_is_refused_before_the_engine_is_asked(rung, fake):
     env = rungs.make("chess", rung, 3, opponent=fake("crash", "2"))
     env.reset()
-    before = snapshot(env)
+    before = outputs_and_fens(env)
     with pytest.raises(IllegalActionError, match="board 2"):
         env.step([env.legal_moves(i)[move] for i, move in ((0, "e2e4"), (1, "e7e5"))] + [384])
-    assert snapshot(env) == before
+    assert outputs_and_fens(env) == before
     env.close()
 
 
@@ -297,17 +309,9 @@ if sys.argv[2] == "raises":
 @pytest.mark.system
 @pytest.mark.parametrize("how", ["exits", "raises", "killed"])
 def test_no_engine_outlives_its_environment(fake, how):
-    engine = fake()
+    engine = fake(child=True)
     done = subprocess.run([sys.executable, "-c", SCRIPT, engine.path, how], timeout=60)
     assert done.returncode == {"exits": 0, "raises": 1, "killed": -signal.SIGKILL}[how]
-    assert fake.all_gone()
-
-
-def test_a_forgotten_environment_stops_its_engine(rung, fake):
-    env = rungs.make("chess", rung, 2, opponent=fake())
-    env.reset()
-    assert len(fake.running()) == 1
-    del env
     assert fake.all_gone()
 
 
@@ -321,21 +325,6 @@ def test_it_works_where_an_event_loop_runs(rung, fake):
         env.close()
 
     asyncio.run(cell())
-
-
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"path": "no-such-engine"}, "no-such-engine"),
-        ({"path": None}, "None"),
-        ({"path": sys.executable, "depth": 0}, "depth=0"),
-        ({"path": sys.executable, "depth": 1.5}, "depth=1.5"),
-        ({"path": sys.executable, "timeout": 0}, "timeout=0"),
-    ],
-)
-def test_a_wrong_engine_is_named(wrong, named):
-    with pytest.raises(ConfigurationError, match=named):
-        UciEngine(**wrong)
 
 
 def test_an_unknown_option_is_named(rung, fake):
@@ -364,3 +353,39 @@ def test_nothing_is_logged_where_an_engine_is_stopped(fake, caplog):
         engine.reply(chess.Board(), 0)
         engine.close()
     assert not caplog.records
+
+
+# That it crashed is seen only when it is late, as its child has its output.
+@pytest.mark.parametrize("failure", ["nonsense", pytest.param("crash", marks=pytest.mark.system)])
+def test_an_engines_children_end_when_it_fails(fake, failure):
+    env = rungs.make("chess", "cpp", 2, opponent=fake(failure, "2", child=True))
+    env.reset()
+    assert fake.wait_for(2)
+    with pytest.raises(EngineError):
+        env.step([env.legal_moves(0)["e2e4"], env.legal_moves(1)["e7e5"]])
+    assert fake.all_gone()
+    env.close()
+
+
+@pytest.mark.parametrize("how", ["closed", "forgotten"])
+def test_an_engine_and_its_children_end_with_the_environment(rung, fake, how):
+    env = rungs.make("chess", rung, 2, opponent=fake(child=True))
+    env.reset()
+    assert fake.wait_for(2)
+    if how == "closed":
+        env.close()
+    del env
+    assert fake.all_gone()
+
+
+def test_a_program_that_is_no_engine_leaves_no_process():
+    def children():
+        tasks = Path("/proc/self/task").iterdir()
+        return {pid for task in tasks for pid in (task / "children").read_text().split()}
+
+    before = children()
+    env = rungs.make("chess", "cpp", 2, opponent=UciEngine(sys.executable, timeout=0.5))
+    with pytest.raises(EngineError):
+        env.reset()
+    env.close()
+    assert children() == before

@@ -1,5 +1,6 @@
-"""The MPI rung on one to four ranks, each a process."""
+"""The MPI rung on one to four ranks, each a process, on one host or two."""
 
+import json
 import os
 import signal
 import subprocess
@@ -12,10 +13,12 @@ import pytest
 from rungs._src import cli
 from rungs._src.processes.ranks import launch
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
+from tests.hosts import ADDRESSES, two_hosts
 from tests.library.chess.test_parallel import gone
 from tests.quick_start import QUICK_START
 
 ROOT = Path(__file__).parents[3]
+
 
 # What ranks say at once may be mixed up on its way, so each has a file of its own.
 SAY = """
@@ -29,6 +32,7 @@ def say(*words):
     with open(os.path.join(folder, os.environ["PMI_RANK"]), "a") as file:
         print(*words, file=file)
 """
+
 
 SAME = """
 from tests.proof import lockstep
@@ -57,6 +61,7 @@ for transport in transports:
         say("same on", transport)
 """
 
+
 ILLEGAL = """
 for gather in (True, False):
     env = rungs.make("chess", "mpi", 7, gather=gather)
@@ -83,6 +88,7 @@ for gather in (True, False):
     say("refused by all of", env.num_envs)
 """
 
+
 APART = """
 import numpy as np
 
@@ -100,12 +106,14 @@ assert env.fens() == whole.fens()[mine]
 say("boards", mine)
 """
 
+
 TOO_FEW = """
 try:
     rungs.make("chess", "mpi", env.boards.ranks.size - 1)
 except rungs.errors.ConfigurationError as error:
     say(error)
 """
+
 
 ENDLESS = """
 import os
@@ -140,23 +148,31 @@ def script(tmp_path, monkeypatch):
     return write
 
 
+@pytest.fixture
+def printed(script, tmp_path):
+    """Runs a script on some ranks; returns what they printed."""
+
+    def run(ranks, text, *arguments):
+        folder = tmp_path / "printed"
+        folder.mkdir()
+        launch(ranks, script(SAY + text), [str(folder), *arguments])
+        return "".join(path.read_text() for path in folder.iterdir())
+
+    return run
+
+
 @pytest.mark.parametrize(
     "ranks", [3, *(pytest.param(ranks, marks=pytest.mark.system) for ranks in (1, 4))]
 )
-def test_any_number_of_ranks_is_cpp(script, tmp_path, ranks):
+def test_any_number_of_ranks_is_cpp(printed, ranks):
     """In one job, as its start is what takes long."""
-    folder = tmp_path / "said"
-    folder.mkdir()
-    everything = SAY + SAME + ILLEGAL + APART + TOO_FEW
-    launch(ranks, script(everything), [str(folder), "shared", "messages"])
-    said = "".join(path.read_text() for path in folder.iterdir())
-    assert said.count("same on shared") == said.count("same on messages") == 3
+    lines = printed(ranks, SAME + ILLEGAL + APART + TOO_FEW, "shared", "messages")
+    assert lines.count("same on shared") == lines.count("same on messages") == 3
     # Where boards are gathered one rank steps all; else each steps its own, which are its share.
-    assert said.count("refused by all of 7\n") == (2 if ranks == 1 else 1)
-    assert said.count("refused by all of") == 1 + ranks
-    assert said.count("boards slice(") == ranks
-    refused = f"num_envs={ranks - 1} is less than one board for each of {ranks} ranks"
-    assert said.count(refused) == (ranks if ranks > 1 else 0)
+    assert lines.count("refused by all of 7\n") == (2 if ranks == 1 else 1)
+    assert lines.count("refused by all of") == 1 + ranks
+    assert lines.count("boards slice(") == ranks
+    assert lines.count(f"num_envs={ranks - 1}") == (ranks if ranks > 1 else 0)
 
 
 @pytest.fixture
@@ -194,19 +210,19 @@ def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank, delay):
     (victim,) = [pid for pid in pids if rank_of(pid) == rank]
     time.sleep(delay)
     os.kill(victim, signal.SIGKILL)
-    _, said = job.communicate(timeout=60)
+    _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
-    assert f"rungs: worker {rank} (process {victim}) died: SIGKILL" in said
+    assert f"rungs: worker {rank} (process {victim}) died: SIGKILL" in errors
     assert gone(pids)
 
 
 @pytest.mark.system
 def test_a_rank_that_raises_is_named(start):
     job, pids = start("raise")
-    _, said = job.communicate(timeout=60)
+    _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
-    assert "RuntimeError: as asked" in said
-    assert "rungs: worker 0 raised" in said
+    assert "RuntimeError: as asked" in errors
+    assert "rungs: worker 0 raised" in errors
     assert gone(pids)
 
 
@@ -228,14 +244,95 @@ def test_an_error_is_raised_to_who_launches(script):
 def test_wrong_use_is_named(script, monkeypatch, tmp_path, capsys):
     with pytest.raises(ConfigurationError, match="ranks=0"):
         launch(0, script(SAME))
-    with pytest.raises(ConfigurationError, match=r"no script nowhere\.py"):
+    with pytest.raises(ConfigurationError, match=r"nowhere\.py"):
         launch(1, "nowhere.py")
-    assert cli.main(["mpi", "-n", "2", "nowhere.py"]) == 2
-    assert "nowhere.py" in capsys.readouterr().err
     for module in ("nowhere", "no.where", "rungs._src.cli.nowhere", ""):
         assert cli.main(["mpi", "-n", "2", "-m", module]) == 2
-        assert f"rungs: no module {module}" in capsys.readouterr().err
+        assert f"no module {module}" in capsys.readouterr().err
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UnavailableError, match="mpiexec"):
         launch(1, script(SAME))
+
+
+# One job for all cases, as its start is what takes long.
+DIFFER = """
+import json
+from mpi4py import MPI
+
+rank = MPI.COMM_WORLD.rank
+for named, first, other in json.loads(transports[0]):
+    for gather in (True, False):
+        settings = {"gather": gather} | (other if rank == 1 else first)
+        try:
+            rungs.make("chess", "mpi", **{"num_envs": 8} | settings)
+        except rungs.errors.ConfigurationError as error:
+            assert str(error).startswith("ranks were given different settings: "), error
+            assert named in str(error), error
+            say("refused")
+env = rungs.make("chess", "mpi", 8, threads=1)
+if not env.serve():
+    env.reset()
+    env.close()
+say("and goes on")
+"""
+
+
+CASES = [
+    ("num_envs=8 on rank 0 and 64 on rank 1", {}, {"num_envs": 64}),
+    ("num_envs=64 on rank 0 and 8 on rank 1", {"num_envs": 64}, {}),
+    ("seed=0 on rank 0 and 1 on rank 1", {}, {"seed": 1}),
+    ("transport=None on rank 0 and 'messages' on rank 1", {}, {"transport": "messages"}),
+    ("threads=1 on rank 0 and 'two' on rank 1", {"threads": 1}, {"threads": "two"}),
+    ("opponent=None on rank 0 and 'random' on rank 1", {}, {"opponent": "random"}),
+    ("obs='planes' on rank 0 and 'board' on rank 1; max", {"obs": "planes"}, {"max_plies": 3}),
+    ("gather=", {"gather": True}, {"gather": False}),
+]
+
+
+RAISES = """
+import rungs
+from mpi4py import MPI
+
+rungs.make("chess", "mpi", 8, seed=-1 if MPI.COMM_WORLD.rank == 1 else 0).serve()
+"""
+
+
+@pytest.mark.system
+def test_every_rank_says_what_differs(printed):
+    lines = printed(3, DIFFER, json.dumps(CASES))
+    assert lines.count("refused\n") == 3 * 2 * len(CASES)
+    assert lines.count("and goes on\n") == 3
+
+
+@pytest.mark.system
+def test_a_rank_that_raises_before_ends_all_of_them_and_is_named(script, capfd):
+    with pytest.raises(WorkerDiedError, match="worker 1 raised"):
+        launch(3, script(RAISES))
+    assert "ConfigurationError: seed=-1" in capfd.readouterr().err
+
+
+@pytest.mark.system
+def test_boards_on_two_hosts_are_the_same(tmp_path):
+    script, folder = tmp_path / "same.py", tmp_path / "printed"
+    folder.mkdir()
+    where = "say(os.readlink('/proc/self/ns/net'), env.boards.shared)"
+    script.write_text(SAY + SAME.replace("if env.serve", f"{where}\n        if env.serve"))
+    job = [sys.executable, "-m", "rungs", "mpi", "-n", "4", "--hosts", ",".join(ADDRESSES)]
+    paths = {"PYTHONPATH": f"{ROOT}:{ROOT / 'lib'}"}
+    with two_hosts() as hosts:
+        done = subprocess.run(
+            hosts.on(0, *job, str(script), str(folder), "messages"),
+            env=hosts.mpi_environment(tmp_path) | QUICK_START | paths,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    assert done.returncode == 0, done.stderr
+    lines = {path.name: path.read_text().splitlines() for path in folder.iterdir()}
+    assert sorted(lines) == list("0123")
+    ranks = [{line for line in lines[rank] if "net:" in line} for rank in lines]
+    # Nothing is shared, so that all goes by the cable.
+    assert all(len(places) == 1 and "False" in min(places) for places in ranks)
+    assert len(set.union(*ranks)) == 2  # hosts
+    assert lines["0"].count("same on messages") == 3

@@ -1,6 +1,5 @@
 """Planes and packed bits, against constructions of their own."""
 
-import re
 from itertools import pairwise
 
 import chess
@@ -9,9 +8,9 @@ import pytest
 import torch
 
 import rungs
-from rungs._src.chess.observation import BOARD_FIELDS, NUMBER_PLANES, PLANE_NAMES
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.unpack import unpack_mask, unpack_planes
+from rungs._src.chess.actions import legal_actions
+from rungs._src.chess.observation import BOARD_FIELDS, PLANE_NAMES
+from rungs._src.chess.unpack import unpack_list, unpack_mask, unpack_planes
 from rungs.errors import ConfigurationError
 from tests.proof import lockstep
 
@@ -46,26 +45,32 @@ def planes_of(board):
 
 # The lockstep of the others with these is proven elsewhere.
 @pytest.mark.parametrize("rung", ["python", "cpp"])
-@pytest.mark.parametrize("policy", ["uniform", "shuffling"])
-def test_planes_are_alphazeros(rung, policy):
-    env = rungs.make("chess", rung, 4, obs="planes", autoreset_mode="DISABLED")
+@pytest.mark.parametrize(
+    ("start", "policy"), [(None, "uniform"), (None, "shuffling"), ("chess960", "rare")]
+)
+def test_planes_are_alphazeros(rung, policy, start):
+    how = {"obs": "planes", "autoreset_mode": "DISABLED", "start": start}
+    env = rungs.make("chess", rung, 4, **how)
     observation, info = env.reset(seed=5)
-    boards = [chess.Board() for _ in range(4)]
+    boards = [chess.Board(fen, chess960=bool(start)) for fen in env.fens()]
     rng = np.random.default_rng(5)
-    repeated = 0
+    repeated, rights = 0, set()
     for _ in range(250):
-        actions = lockstep.POLICIES[policy](info["action_mask"], observation, rng)
-        for i, board in enumerate(boards):
-            uci = {action: move for move, action in env.legal_moves(i).items()}[actions[i]]
-            board.push_uci(uci)
-        observation, _, terminated, _, info = env.step(actions)
         np.testing.assert_array_equal(observation, [planes_of(board) for board in boards])
         repeated += int(observation[:, 12, 0, 0].sum())
+        rights |= {tuple(row) for row in observation[:, 114:118, 0, 0].tolist()}
+        actions = lockstep.POLICIES[policy](info["action_mask"], observation, rng)
+        for board, action in zip(boards, actions.tolist(), strict=True):
+            board.push(legal_actions(board)[action])
+        observation, _, terminated, _, info = env.step(actions)
         if terminated.any():
+            last = [planes_of(boards[i]) for i in np.flatnonzero(terminated)]
+            np.testing.assert_array_equal(observation[terminated], last)
             observation, info = env.reset(options={"reset_mask": terminated})
             for i in np.flatnonzero(terminated):
-                boards[i] = chess.Board()
-    assert repeated or policy == "uniform"
+                boards[i] = chess.Board(env.fens()[i], chess960=bool(start))
+    assert repeated or policy != "shuffling"
+    assert len(rights) > (6 if start else 1)
 
 
 def test_planes_show_the_opening_before_an_episode(rung):
@@ -76,47 +81,6 @@ def test_planes_show_the_opening_before_an_episode(rung):
         assert all(observation[:, 14 * t : 14 * t + 12].any() == planes for t in known)
     own_view = observation[:, 14 * 1 : 14 * 1 + 12]
     assert (observation[:, :12] != own_view).any()
-
-
-def test_bitplanes_unpack_to_planes(rung):
-    env, packed = (rungs.make("chess", rung, 5, obs=obs) for obs in ("planes", "bitplanes"))
-    (planes, info), (words, _) = env.reset(seed=1), packed.reset(seed=1)
-    assert env.observation_space.contains(planes)
-    assert packed.observation_space.contains(words)
-    rng = np.random.default_rng(1)
-    for _ in range(120):
-        np.testing.assert_array_equal(unpack_planes(words), planes)
-        tensor = unpack_planes(torch.from_numpy(words))
-        assert tensor.dtype == torch.float32
-        np.testing.assert_array_equal(tensor.numpy(), planes)
-        actions = random_actions(info["action_mask"], rng)
-        (planes, *_, info), (words, *_) = env.step(actions), packed.step(actions)
-
-
-def test_the_final_observation_has_the_format_asked_for(rung):
-    env = rungs.make("chess", rung, 1, obs="planes")
-    env.reset()
-    board = chess.Board()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        board.push_uci(move)
-        observation, *_, info = env.step([env.legal_moves(0)[move]])
-    np.testing.assert_array_equal(info["final_obs"][0], planes_of(board))
-    np.testing.assert_array_equal(observation[0], planes_of(chess.Board()))
-
-
-def test_a_number_beyond_a_byte_unpacks(rung):
-    fen = "4k3/8/8/8/8/8/8/R3K3 w Q - 99 1000"
-    env, packed = (
-        rungs.make("chess", rung, 1, obs=obs, start_fens=[fen]) for obs in ("planes", "bitplanes")
-    )
-    planes, words = env.reset()[0], packed.reset()[0]
-    assert [planes[0, plane, 3, 3] for plane in NUMBER_PLANES] == [1000, 99]
-    np.testing.assert_array_equal(unpack_planes(words), planes)
-    np.testing.assert_array_equal(unpack_planes(torch.from_numpy(words)).numpy(), planes)
-
-
-def test_every_plane_has_a_name_of_its_own():
-    assert len(set(PLANE_NAMES)) == len(PLANE_NAMES) == 119
 
 
 def test_masks_unpack():
@@ -137,20 +101,34 @@ def test_masks_unpack():
     np.testing.assert_array_equal(unpack_mask(tensors[0][:, 1]).numpy(), mask[:, 1])
 
 
-@pytest.mark.parametrize(("unpack", "last"), [(unpack_mask, 73), (unpack_planes, 119)])
-def test_wrong_words_are_named(unpack, last):
-    for words, named in (
-        (np.zeros((2, 72), np.uint64), f"shape (2, 72), not (..., {last})"),
-        (np.zeros((), np.uint64), "shape ()"),
-        (np.zeros((2, last), np.int64), "dtype int64"),
-        (torch.zeros(2, last), "dtype torch.float32"),
-    ):
-        with pytest.raises(ConfigurationError, match=re.escape(named)):
-            unpack(words)
+WRONG = [
+    *(
+        (unpack, wrong)
+        for unpack in (unpack_mask, unpack_planes)
+        for wrong in (
+            np.zeros((2, 72), np.uint64),
+            np.zeros((), np.uint64),
+            np.zeros((2, 73), np.int64),
+            torch.zeros(2, 119),
+        )
+    ),
+    (unpack_list, np.zeros((2, 218), np.int64)),
+    (unpack_list, torch.zeros(2, 218)),
+    (unpack_list, [1, 2]),
+    (unpack_list, np.zeros((), np.int16)),
+    (unpack_list, np.full((1, 3), 4672, np.int16)),
+    (unpack_list, torch.full((1, 3), -2, dtype=torch.int16)),
+]
 
 
-def test_the_layout_is_in_order():
+@pytest.mark.parametrize(("unpack", "wrong"), WRONG)
+def test_what_is_no_output_is_not_unpacked(unpack, wrong):
+    with pytest.raises(ConfigurationError, match=r"shape|type|no action"):
+        unpack(wrong)
+
+
+def test_fields_and_planes_are_named_in_order_and_once():
     ranges = list(BOARD_FIELDS)
-    assert ranges[0][0] == 0
-    assert ranges[-1][1] == 71
+    assert (ranges[0][0], ranges[-1][1]) == (0, 71)
     assert all(before[1] + 1 == after[0] for before, after in pairwise(ranges))
+    assert len(set(PLANE_NAMES)) == len(PLANE_NAMES) == 119

@@ -20,7 +20,7 @@ from rungs._src.chess.boards.multiprocessing import _Share
 from rungs._src.chess.policy import random_actions
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs._src.processes.workers import Workers
-from rungs.errors import ConfigurationError, OversubscriptionWarning, WorkerDiedError
+from rungs.errors import OversubscriptionWarning, WorkerDiedError
 from rungs_course.measure.verify import assert_same
 from tests.interrupt import interrupted
 from tests.proof import lockstep
@@ -111,40 +111,6 @@ def test_multiprocessing_is_cpp(workers, transport):
         theirs = rungs.make("chess", "cpp", num_envs, **settings)
         lockstep.play(ours, theirs, seed=num_envs, steps=200)
         ours.close()
-
-
-def test_a_part_of_a_batch_plays_as_in_the_whole():
-    whole = rungs.make("chess", "python", 5, opponent="random", seed=4)
-    part = rungs.make("chess", "python", 2, opponent="random", seed=4, first_board=3)
-    whole.reset()
-    part.reset()
-    for _ in range(30):
-        legal = [min(whole.legal_moves(board).values()) for board in range(5)]
-        assert part.fens() == whole.fens()[3:]
-        whole.step(legal)
-        part.step(legal[3:])
-
-
-@pytest.mark.parametrize(
-    ("rung", "setting"),
-    [
-        ("openmp", {"threads": 0}),
-        ("openmp", {"threads": 1.5}),
-        ("openmp", {"threads": 10**6}),
-        ("threads", {"threads": 0}),
-        ("threads", {"schedule": "static"}),
-        ("openmp", {"schedule": "auto"}),
-        ("openmp", {"chunk": 0}),
-        ("openmp", {"first_board": -1}),
-        ("multiprocessing", {"workers": 0}),
-        ("multiprocessing", {"workers": "many"}),
-        ("multiprocessing", {"transport": "pigeon"}),
-        ("cpp", {"first_board": 2**31}),
-    ],
-)
-def test_a_wrong_setting_is_named(rung, setting):
-    with pytest.raises(ConfigurationError, match=next(iter(setting))):
-        rungs.make("chess", rung, 4, **setting)
 
 
 def test_oversubscription_warns_once():
@@ -311,30 +277,6 @@ def test_ctrl_c_twice_gives_up_on_workers_that_hang():
         pool.call(Sleeper.sleep, [(0,), (0,)])
 
 
-_PRELOADED = """
-from rungs._src.processes.workers import Workers, preload
-
-preload("this_module_is_of_the_test")
-pool = Workers(eval, [("__import__('sys').modules",)] * 2)
-print(*pool.call(dict.__contains__, [("this_module_is_of_the_test",)] * 2))
-print(*pool.call(dict.__contains__, [("rungs",)] * 2))
-pool.close()
-"""
-
-
-def test_a_preloaded_module_is_imported_once_for_all_workers(tmp_path):
-    (tmp_path / "this_module_is_of_the_test.py").write_text("print('imported', flush=True)\n")
-    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", _PRELOADED],
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == ["imported", *["True"] * 4], done.stderr
-
-
 def test_states_go_from_one_process_to_many_and_back():
     one = rungs.make("chess", "python", 5, opponent="random")
     many = rungs.make("chess", "multiprocessing", 5, workers=2, opponent="random")
@@ -367,3 +309,88 @@ def test_an_interrupted_step_is_known_to_the_environment(monkeypatch):
     with pytest.raises(gymnasium.error.ResetNeeded, match="boards 0, 1"):
         env.step([524, 524])
     env.close()
+
+
+class Sink:
+    """Served by workers."""
+
+    def take(self, data):
+        return len(data)
+
+    def give(self, size):
+        return bytes(size)
+
+
+# With time for the worker that was not stopped, however busy the machine is.
+@pytest.mark.system
+@pytest.mark.parametrize("transport", ["queue", "shared"])
+def test_a_stopped_worker_is_named_and_all_are_ended(transport):
+    team = {"workers": 2, "transport": transport, "timeout": 10}
+    env = rungs.make("chess", "multiprocessing", 4, **team)
+    env.reset()
+    pids = env.boards.pids
+    os.kill(pids[1], signal.SIGSTOP)
+    message = rf"worker 1 \(process {pids[1]}\) did not answer in 10.0 s"
+    with pytest.raises(WorkerDiedError, match=message) as caught:
+        env.step([524] * 4)
+    assert caught.value.worker == 1
+    assert gone(pids)
+    for again in (env.reset, env.fens, lambda: env.step([524] * 4)):
+        with pytest.raises(WorkerDiedError, match=message):
+            again()
+    env.close()
+
+
+def test_a_stopped_worker_does_not_hold_up_what_is_too_long_for_its_pipe():
+    pool = Workers(Sink, [()], timeout=0.5)
+    os.kill(pool.pids[0], signal.SIGSTOP)
+    with pytest.raises(WorkerDiedError, match=r"worker 0 .* did not answer in"):
+        pool.call_one(0, Sink.take, bytes(10**8))
+
+
+def test_what_is_too_long_for_a_pipe_arrives_within_a_time_limit():
+    pool = Workers(Sink, [(), ()], timeout=60)
+    assert pool.call(Sink.take, [(bytes(10**7),)] * 2) == [10**7] * 2
+    assert list(map(len, pool.call(Sink.give, [(10**7,)] * 2))) == [10**7] * 2
+    pool.close()
+
+
+def test_a_worker_that_goes_on_in_time_is_waited_for():
+    env = rungs.make("chess", "multiprocessing", 4, workers=2, timeout=None)
+    env.reset()
+    pid = env.boards.pids[0]
+    os.kill(pid, signal.SIGSTOP)
+    going_on = threading.Timer(1.2, os.kill, (pid, signal.SIGCONT))
+    going_on.start()
+    env.step([524] * 4)
+    going_on.join()
+    env.close()
+
+
+# It starts processes as it is imported, which each worker does.
+UNGUARDED = """
+import rungs
+
+env = rungs.make("{0}", "{1}", 4)
+env.reset(seed=0)
+print("reached")
+"""
+
+
+@pytest.mark.parametrize(
+    "rung",
+    [
+        ("chess", "multiprocessing"),
+        pytest.param(("cartpole", "subproc"), marks=pytest.mark.system),
+    ],
+)
+def test_a_script_without_a_main_guard_is_refused_in_few_lines(tmp_path, rung):
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED.format(*rung))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert not done.stdout
+    assert done.stderr.count("Traceback") == 1
+    assert "\nrungs.errors.MainGuardError: " in done.stderr
+    assert '\nif __name__ == "__main__":\n' in done.stderr
+    assert len(done.stderr.splitlines()) < 40

@@ -72,9 +72,15 @@ def test_what_can_not_be_sampled_is_named():
         env.sample_actions(1)
 
 
-def test_a_list_of_nothing_is_named():
-    lists = np.full((3, 218), -1, np.int16)
+def test_a_board_without_a_legal_action_and_what_is_no_mask_are_named():
+    rng, mask, lists = np.random.default_rng(0), np.ones((3, 4672), bool), np.full((3, 218), -1)
+    mask[2] = False
+    lists = lists.astype(np.int16)
     lists[:2, 0] = 7
-    with pytest.raises(ConfigurationError, match="board 2 has no legal action"):
-        random_actions(lists, np.random.default_rng(0))
-    assert random_actions(lists[:2], np.random.default_rng(0)).tolist() == [7, 7]
+    for wrong in (mask, lists):
+        with pytest.raises(ConfigurationError, match="board 2"):
+            random_actions(wrong, rng)
+    assert random_actions(lists[:2], rng).tolist() == [7, 7]
+    for wrong in (mask.astype(np.int8), mask[0], mask[:, :73], mask.tolist()):
+        with pytest.raises(ConfigurationError, match="mask="):
+            random_actions(wrong, rng)

@@ -11,6 +11,7 @@ import rungs
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
+from tests.library.chess.test_cuda import DEVICES, OnHost
 from tests.proof import lockstep
 
 # num_envs, steps, policy, settings
@@ -25,6 +26,8 @@ GAMES = [
     (64, 300, "rare", {}),
     (64, 200, "uniform", {"mask": "bits"}),
     (64, 150, "uniform", {"mask": "bits", "opponent": "random", "obs": "bitplanes"}),
+    (7, 800, "rare", {"start": "chess960", "mask": "bits", "obs": "bitplanes"}),
+    (7, 800, "uniform", {"start": "chess960", "opponent": "random"}),
 ]
 
 
@@ -45,6 +48,59 @@ def test_these_games_end_in_every_way():
         twice = [rungs.make("chess", "cpp", num_envs, **settings) for _ in range(2)]
         reasons += lockstep.play(*twice, seed=num_envs, steps=steps, policy=policy, fens=False)
     assert set(reasons) == {int(reason) for reason in Reason} - {Reason.ONGOING}
+
+
+# Every rung but the reference, and how it is made; tests of its own show what depends on how.
+RUNGS = [
+    ("cpp", {}),
+    ("openmp", {"threads": 2}),
+    ("threads", {"threads": 2}),
+    ("mpi", {"threads": 1}),
+    *(("cuda", {"device": where}) for where in DEVICES),
+    *(
+        pytest.param(
+            "multiprocessing", {"workers": 2, "transport": transport}, marks=pytest.mark.system
+        )
+        for transport in ("queue", "shared")
+    ),
+]
+# Numbers of moves that a byte, or eight bits of a bfloat16, can't hold.
+LATE = ["4k3/8/8/8/8/8/4P3/R3K3 w Q - 97 259", "4k3/8/8/8/8/8/4P3/R3K3 b Q - 0 257"]
+PLANES = {"obs": "planes", "mask": "bits", "start_fens": LATE, "max_plies": 20}
+CHESS960 = {"start": "chess960", "max_plies": 30}
+# Every mode, opponent and format of outputs, and both kinds of chess.
+EVERY_RUNGS_GAMES = [
+    ({"opponent": "random", "opening_plies": (0, 40), "max_plies": 40}, "uniform"),
+    ({"obs": "bitplanes", "mask": "bits", "first_board": 3, "max_plies": 40}, "rare"),
+    ({"mask": "list", "opponent": "random", "max_plies": 20}, "uniform"),
+    ({"mask": "list", "autoreset_mode": "NEXT_STEP", "max_plies": 20}, "rare"),
+    ({"mask": "list", "autoreset_mode": "DISABLED", "max_plies": 20}, "uniform"),
+    (PLANES | {"dtype": "uint8"}, "shuffling"),
+    (PLANES | {"dtype": "bfloat16", "autoreset_mode": "NEXT_STEP"}, "shuffling"),
+    (PLANES | {"dtype": "uint8", "autoreset_mode": "DISABLED"}, "shuffling"),
+    (CHESS960 | {"mask": "bits"}, "rare"),
+    (
+        CHESS960 | {"autoreset_mode": "NEXT_STEP", "opponent": "random", "obs": "bitplanes"},
+        "uniform",
+    ),
+    (
+        CHESS960 | {"autoreset_mode": "DISABLED", "obs": "planes", "opening_plies": (0, 30)},
+        "rare",
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "policy"), EVERY_RUNGS_GAMES)
+@pytest.mark.parametrize(("rung", "how"), RUNGS)
+def test_every_rung_is_python(rung, how, settings, policy):
+    env, theirs = (
+        rungs.make("chess", rung, 5, **how, **settings),
+        rungs.make("chess", "python", 5, **settings),
+    )
+    ours = OnHost(env) if rung == "cuda" else env
+    reasons = lockstep.play(ours, theirs, seed=3, steps=80, policy=policy, rollout=3)
+    assert sum(reasons.values()) > 5
+    env.close()
 
 
 # Positions in which something rare is near.

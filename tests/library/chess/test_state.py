@@ -1,13 +1,20 @@
-"""States that can be saved, gone on from, and not mistaken."""
+"""States that can be saved, gone on from and not mistaken; a wrong one changes nothing."""
 
+import json
+
+import chess
 import gymnasium
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rungs
 from rungs._src.chess.policy import random_actions
+from rungs._src.chess.settings import PLAYABLE
 from rungs.errors import InvalidStateError
 from rungs_course.measure.verify import assert_same, verify
+from tests.saved import assert_refused, join, split
 
 SETTINGS = [
     {},
@@ -85,67 +92,258 @@ def test_obs_and_mask_may_differ(make):
         env.set_state(other.get_state())
 
 
-@pytest.mark.parametrize("at", [0, 5, 20, 200, -40, -1])
-def test_a_changed_byte_is_refused(make, at):
-    env = make()
-    env.reset()
-    state = bytearray(env.get_state())
-    state[at] ^= 1
-    before = env.fens()
-    with pytest.raises(InvalidStateError):
-        env.set_state(bytes(state))
-    assert env.fens() == before
-
-
-@pytest.mark.parametrize("state", [b"", b"x" * 99, "text", None])
-def test_foreign_bytes_are_refused(make, state):
-    env = make()
-    env.reset()
-    with pytest.raises(InvalidStateError):
-        env.set_state(state)
-
-
-def test_a_cut_state_is_refused(make):
-    env = make()
-    env.reset()
-    with pytest.raises(InvalidStateError, match="checksum"):
-        env.set_state(env.get_state()[:-1])
-
-
 @pytest.mark.parametrize(
-    ("other", "named"),
+    "other",
     [
-        ({"num_envs": 4}, "num_envs"),
-        ({"opponent": "random"}, "opponent"),
-        ({"max_plies": 9}, "max_plies"),
-        ({"autoreset_mode": "DISABLED"}, "autoreset_mode"),
-        ({"opening_plies": (1, 2)}, "opening_plies"),
-        ({"start_fens": ["4k3/8/8/8/8/8/8/4K2R w K - 0 1"]}, "start_fens"),
-        ({"start": "chess960"}, "start"),
+        {"num_envs": 4},
+        {"opponent": "random"},
+        {"max_plies": 9},
+        {"autoreset_mode": "DISABLED"},
+        {"opening_plies": (1, 2)},
+        {"start_fens": ["4k3/8/8/8/8/8/8/4K2R w K - 0 1"]},
+        {"start": "chess960"},
     ],
 )
-def test_a_state_of_other_settings_is_refused(make, other, named):
+def test_a_state_of_other_settings_is_refused(make, other):
     env = make()
     env.reset()
-    with pytest.raises(InvalidStateError, match=named):
+    with pytest.raises(InvalidStateError, match=next(iter(other))):
         make(**other).set_state(env.get_state())
 
 
-def test_a_state_of_another_rung_or_version_is_refused(monkeypatch):
-    envs = [rungs.make("chess", rung, 1) for rung in ("python", "cpp")]
-    for env in envs:
-        env.reset()
-    for ours, theirs in (envs, envs[::-1]):
-        with pytest.raises(InvalidStateError, match="layout"):
-            ours.set_state(theirs.get_state())
-    state = envs[0].get_state()
-    monkeypatch.setattr("rungs._src.core.state.VERSION", -1)
-    with pytest.raises(InvalidStateError, match="version"):
-        envs[0].set_state(state)
-
-
-def test_a_state_without_history_is_no_state_with_it():
-    env, planes = (rungs.make("chess", "cpp", 1, obs=obs) for obs in ("board", "planes"))
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(lambda state, at=at: flip(state, at) for at in (0, 5, 20, 200, -40, -1)),
+        lambda state: state[:-1],
+        lambda state: b"",
+        lambda state: b"x" * 99,
+        lambda state: "text",
+        lambda state: None,
+    ],
+)
+def test_damaged_states_and_foreign_bytes_are_refused(make, damage):
+    env = make()
     env.reset()
-    with pytest.raises(InvalidStateError, match="history"):
-        planes.set_state(env.get_state())
+    before = env.fens()
+    with pytest.raises(InvalidStateError):
+        env.set_state(damage(env.get_state()))
+    assert env.fens() == before
+
+
+def flip(state, at):
+    """Flips a bit of a byte."""
+    changed = bytearray(state)
+    changed[at] ^= 1
+    return bytes(changed)
+
+
+def test_a_state_says_how_games_start_and_a_classical_one_as_before():
+    heads = []
+    for how in ({}, {"start": "chess960"}):
+        env = rungs.make("chess", "cpp", 2, **how)
+        env.reset()
+        heads.append(split(env.get_state())[0])
+    classical, chess960 = heads
+    assert classical.keys() ^ chess960.keys() == {"start", "start_fens"}
+    assert classical["start_fens"] == [chess.STARTING_FEN]
+    assert chess960["start"] == "chess960"
+
+
+# Bytes of a saved board, as `rungs::env::ChessEnv` has them.
+KINGS, OWN, CASTLING, EN_PASSANT, HALFMOVE, BLACK = 40, 48, 56, 58, 59, 62
+LEGAL, NOW, NUM_PAST, REPETITIONS, REASON = 64, 1448, 1456, 1457, 1458
+NUMBER, PLY, ENDED = 1464, 1472, 1476
+ENV_BYTES, HISTORY_BYTES = 1480, 520
+THERE_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
+
+
+def chess_env(rung="cpp", num_envs=3, steps=30, **how):
+    env = rungs.make("chess", rung, num_envs, opponent="random", **how)
+    _, info = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(steps):
+        *_, info = env.step(random_actions(info["action_mask"], rng))
+    return env
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (KINGS, bytes(8)),
+        (KINGS, ((1 << 4) | (1 << 60) | (1 << 12)).to_bytes(8, "little")),
+        (OWN, b"\xff" * 8),
+        (CASTLING, b"\xff\xff"),
+        (EN_PASSANT, b"\x09"),
+        (HALFMOVE, b"\x97"),
+        (BLACK, b"\x02"),
+        (NUM_PAST, b"\x65"),
+        (PLY, b"\xff" * 4),
+        (ENDED, b"\x01\0\0\0"),
+    ],
+)
+def test_a_board_that_no_game_leads_to(at, value):
+    env = chess_env()
+    head, payload = split(env.get_state())
+    assert len(payload) == 3 * ENV_BYTES
+    start = ENV_BYTES + at
+    payload[start : start + len(value)] = value
+    assert_refused(env, join(head, payload), "board 1")
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (LEGAL, b"\xff" * 584),
+        (LEGAL, bytes(584)),
+        (NOW, b"\x55" * 8),
+        (REPETITIONS, b"\x07"),
+        (REASON, b"\x01"),
+    ],
+)
+def test_what_can_be_found_anew_is_not_believed(at, value):
+    env = chess_env()
+    state = env.get_state()
+    head, payload = split(state)
+    payload[at : at + len(value)] = value
+    env.set_state(join(head, payload))
+    assert env.get_state() == state
+
+
+@pytest.mark.parametrize("number", [9, 2**32 - 1])
+def test_any_boards_numbers_may_be_drawn(number):
+    env, place = chess_env(max_plies=40), slice(NUMBER, NUMBER + 4)
+    head, payload = split(env.get_state())
+    payload[place] = number.to_bytes(4, "little")
+    env.set_state(join(head, payload))
+    for _ in range(100):
+        env.step([min(env.legal_moves(board).values()) for board in range(3)])
+    assert split(env.get_state())[1][place] == payload[place]
+
+
+@pytest.mark.parametrize("value", [(8, 1), (0, 0), (0, 9), (2**32 - 1, 2**32 - 1), (3, 8)])
+def test_a_history_outside_its_ring_or_of_another_game(value):
+    env = chess_env(num_envs=2, obs="bitplanes")
+    head, payload = split(env.get_state())
+    ring = 2 * ENV_BYTES + HISTORY_BYTES + 512
+    assert np.frombuffer(payload, np.uint32, 2, ring).tolist() != list(value)
+    payload[ring : ring + 8] = np.array(value, np.uint32).tobytes()
+    assert_refused(env, join(head, payload), "board 1.*history")
+
+
+def test_a_board_that_goes_on_though_its_episode_is_over():
+    env = chess_env(steps=12, max_plies=20, autoreset_mode="NEXT_STEP")
+    head, payload = split(env.get_state())
+    payload[PLY : PLY + 4] = (20).to_bytes(4, "little")
+    assert_refused(env, join(head, payload), "board 0.*episode")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda boards: boards[:-1],
+        lambda boards: [[], *boards[1:]],
+        lambda boards: [boards[0][:5], *boards[1:]],
+        lambda boards: [[-1, *boards[0][1:]], *boards[1:]],
+        lambda boards: [[0, -1, *boards[0][2:]], *boards[1:]],
+        lambda boards: [[0, 0, 10**6, *boards[0][3:]], *boards[1:]],
+        lambda boards: [[*boards[0][:3], True, *boards[0][4:]], *boards[1:]],
+        lambda boards: [[*boards[0][:4], "8/8/8/8/8/8/8/8 w - - 0 1", []], *boards[1:]],
+        lambda boards: [[*boards[0][:5], ["e2e5"]], *boards[1:]],
+        lambda boards: [[*boards[0][:5], boards[0][5] * 2], *boards[1:]],
+        lambda boards: [[*boards[0][:5], [*THERE_AND_BACK * 2, "e2e4"]], *boards[1:]],
+    ],
+)
+def test_moves_that_no_game_has(change):
+    env = chess_env("python", steps=3)
+    head, payload = split(env.get_state())
+    wrong = json.dumps(change(json.loads(payload))).encode()
+    assert_refused(env, join(head, wrong), "state")
+
+
+def test_moves_that_no_game_has_are_refused_by_workers():
+    env = chess_env("multiprocessing", steps=3, workers=2)
+    head, payload = split(env.get_state())
+    *others, last = json.loads(payload)
+    wrong = json.dumps([*others, [*last[:5], ["e2e5"]]]).encode()
+    assert_refused(env, join(head, wrong), "state")
+
+
+HEADS = [
+    lambda head: b"not json",
+    lambda head: b"[" * 100_000,
+    lambda head: head | {"seed": "x"},
+    lambda head: head | {"seed": 2**64},
+    lambda head: {name: value for name, value in head.items() if name != "seed"},
+    lambda head: head | {"num_envs": 4},
+    lambda head: head | {"version": 0},
+]
+
+
+def begun_carts():
+    env = rungs.make("cartpole", "cpp", 3)
+    env.reset(seed=0)
+    return env
+
+
+@pytest.mark.parametrize("change", HEADS)
+@pytest.mark.parametrize("make", [chess_env, begun_carts])
+def test_a_head_that_says_something_else(make, change):
+    env = make()
+    head, payload = split(env.get_state())
+    assert_refused(env, join(change(head), payload), "state")
+
+
+@pytest.mark.parametrize("rung", ["cpp", "python"])
+@pytest.mark.parametrize("payload", [b"", b"short", lambda payload: payload + b"\0" * 8])
+def test_a_payload_of_another_size(rung, payload):
+    env = chess_env(rung, steps=1)
+    head, original = split(env.get_state())
+    wrong = payload(original) if callable(payload) else payload
+    assert_refused(env, join(head | {"seed": 99}, wrong), "state")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    changes=st.lists(
+        st.tuples(st.integers(0, 3 * (ENV_BYTES + HISTORY_BYTES) - 1), st.integers(0, 255)),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_any_change_of_a_chess_state(chess_state, changes):
+    env, state = chess_state
+    head, payload = split(state)
+    for at, value in changes:
+        payload[at] = value
+    try:
+        _, info = env.set_state(join(head, payload))
+    except InvalidStateError:
+        return
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        for fen in env.fens():
+            assert not chess.Board(fen).status() & ~PLAYABLE, fen
+        *_, info = env.step(random_actions(info["action_mask"], rng))
+
+
+@pytest.fixture(scope="module")
+def chess_state():
+    env = chess_env(obs="bitplanes")
+    return env, env.get_state()
+
+
+def test_a_state_of_another_rung_or_without_history_is_refused():
+    python, cpp, planes = (
+        rungs.make("chess", rung, 1, obs=obs)
+        for rung, obs in (("python", "board"), ("cpp", "board"), ("cpp", "planes"))
+    )
+    for env in (python, cpp, planes):
+        env.reset()
+    for ours, theirs, named in (
+        (python, cpp, "layout"),
+        (cpp, python, "layout"),
+        (planes, cpp, "history"),
+    ):
+        with pytest.raises(InvalidStateError, match=named):
+            ours.set_state(theirs.get_state())

@@ -15,7 +15,8 @@ def fail(how):
         sys.exit(3)
     if how == "hang":
         time.sleep(3600)
-    say({"illegal": "bestmove a1a1", "nonsense": "bestmove what", "none": "bestmove (none)"}[how])
+    replies = {"illegal": "a1a1", "nonsense": "what", "none": "(none)", "null": "0000", "empty": ""}
+    say(f"bestmove {replies.get(how, 'e' * 10**5)}")
 
 
 def say(line):

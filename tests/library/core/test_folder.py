@@ -1,13 +1,18 @@
-"""Folders that are ours: from the first moment, and only as long as something there is."""
+"""Folders that are ours from the first moment, locked while they are written to, and no others."""
 
+import contextlib
 import os
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from rungs._src.core import folder as folders
-from rungs._src.core.folder import locked_output_dir
-from rungs.errors import ConfigurationError
+from rungs._src.core.folder import locked, locked_output_dir
+from rungs.errors import ConfigurationError, StorageError
 
 NAMES = ("pool", "metrics.csv")
 
@@ -92,3 +97,73 @@ def test_files_are_noted_by_a_relative_path_and_through_a_link(tmp_path, monkeyp
         with locked_output_dir(path, "training", NAMES) as folder:
             folder.note([path / "metrics.csv"])
         assert folder.files == ["metrics.csv"]
+
+
+def test_a_path_with_a_nul_is_refused(tmp_path):
+    with (
+        pytest.raises(ConfigurationError, match="is no path"),
+        locked_output_dir(tmp_path / "a\0b", "run", ()),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["../precious", "{}/precious", "link/precious", "link"])
+def test_a_list_of_files_removes_nothing_elsewhere(tmp_path, name):
+    out = tmp_path / "out"
+    (tmp_path / "precious").write_text("precious")
+    with locked_output_dir(out, "run", ()) as folder:
+        (out / "link").symlink_to(tmp_path)
+        folder.files = [name.format(tmp_path)]
+        folder.note([])
+    with locked_output_dir(out, "run", ()) as folder:
+        folder.clear()
+    assert (tmp_path / "precious").read_text() == "precious"
+    assert (out / "link").is_symlink()
+
+
+def test_a_lock_dies_with_its_process(tmp_path):
+    code = (
+        "import os, signal, sys\nfrom pathlib import Path\n"
+        "from rungs._src.core.folder import locked\n"
+        "with locked(Path(sys.argv[1])):\n"
+        "    print('locked', flush=True)\n"
+        "    signal.pause()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "locked\n"
+    with pytest.raises(ConfigurationError, match=f"process {process.pid} on"), locked(tmp_path):
+        pass
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    with locked(tmp_path):
+        pass
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_lock_has_one_holder_at_a_time(tmp_path):
+    inside, most = [], []
+
+    def hold():
+        for _ in range(200):
+            with contextlib.suppress(ConfigurationError), locked(tmp_path):
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=hold) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(most) == {1}
+
+
+def test_a_lock_is_not_written_through_a_link(tmp_path):
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / ".rungs-lock").symlink_to("precious")
+    with pytest.raises(StorageError, match="rungs-lock"), locked(tmp_path):
+        pass
+    assert (tmp_path / "precious").read_text() == "precious"

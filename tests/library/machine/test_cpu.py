@@ -42,13 +42,8 @@ ZEN_5 = ZEN_4 | {"microarchitecture": "Zen 5", "cpu_family": 26, "cpu_model": 2}
 @pytest.mark.parametrize(
     ("facts", "name"),
     [
-        (ZEN_4, "amd-zen4-2-cores"),
         (ZEN_5 | {"cores": 64}, "amd-zen5-64-cores"),
         (ZEN_5 | {"microarchitecture": "unknown"}, "amd-family26-model2-2-cores"),
-        (
-            ZEN_4 | {"cpu_vendor": "GenuineIntel", "microarchitecture": "Ice Lake server"},
-            "intel-icelakeserver-2-cores",
-        ),
         (
             {"machine": "Neoverse V2", "gpu": None, "cores": 4, "cpu_vendor": None},
             "neoverse-v2-4-cores",

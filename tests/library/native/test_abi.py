@@ -47,10 +47,6 @@ def test_a_structure_is_built_from_its_description():
     assert games().point.y == 2
 
 
-def test_it_is_made_once():
-    assert structures(TEAM) is structures(TEAM)
-
-
 def test_a_pointer_takes_an_array_of_its_numbers_and_bytes_take_any():
     flags, numbers = np.zeros(2, np.bool_), np.zeros(2, np.float64)
     made = games(flags=flags, bytes=numbers, rest=numbers)
@@ -63,53 +59,41 @@ def test_a_pointer_takes_an_array_of_its_numbers_and_bytes_take_any():
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ({"threads": 1, "schedule": "STATIC"}, r"Team: chunk is in C\+\+, and not in Python"),
-        (
-            {"threads": 1, "schedule": "STATIC", "chunk": 1, "more": 1},
-            r"Team: more is in Python, and not in C\+\+",
-        ),
-        ({"threads": 1, "schedule": "SLOW", "chunk": 1}, r"no value of Team\.schedule called SLOW"),
+        ({"threads": 1, "schedule": "STATIC"}, "chunk is in C"),
+        ({"threads": 1, "schedule": "STATIC", "chunk": 1, "more": 1}, "more is in Python"),
+        ({"threads": 1, "schedule": "SLOW", "chunk": 1}, "SLOW"),
     ],
 )
 def test_all_fields_must_be_given_and_no_others(values, why):
-    with pytest.raises(CompilerError, match=why):
+    with pytest.raises(CompilerError, match=f"Team.*{why}"):
         structures(TEAM)["Team"](**values)
-
-
-def test_only_fields_can_be_set():
-    team = structures(TEAM)["Team"](threads=3, schedule="STATIC", chunk=5)
-    with pytest.raises(AttributeError):
-        team.more = 1
 
 
 @pytest.mark.parametrize(
     ("line", "other", "why"),
     [
-        ("field chunk 8", "field chunk 12", r"Team: chunk is 8 in Python, 12 in C\+\+"),
-        ("Team 16", "Team 24", r"Team: size is 16 in Python, 24 in C\+\+"),
-        ("field schedule 4 i4 STATIC=0 DYNAMIC=1\n", "", r"^$"),
-        ("chunk 8 i8", "chunk 8 i16", "Team: chunk is of a type that Python doesn't know, i16"),
-        ("field threads 0 i4\n", "", r"Team: schedule is 0 in Python, 4 in C\+\+"),
+        ("field chunk 8", "field chunk 12", "chunk is 8 in Python, 12 in C"),
+        ("Team 16", "Team 24", "size is 16 in Python, 24 in C"),
+        ("chunk 8 i8", "chunk 8 i16", "chunk is of a type that Python doesn't know, i16"),
+        ("field threads 0 i4\n", "", "schedule is 0 in Python, 4 in C"),
     ],
 )
 def test_a_field_at_another_offset_is_named(line, other, why):
     assert line in TEAM
-    text = TEAM.replace(line, other)
-    if why == "^$":  # alignment explains the gap: all other fields are where they were
-        assert structures(text)["Team"](threads=1, chunk=2).chunk == 2
-        return
-    with pytest.raises(CompilerError, match=why):
-        structures(text)
+    with pytest.raises(CompilerError, match=f"Team: {why}"):
+        structures(TEAM.replace(line, other))
+
+
+def test_a_gap_that_alignment_explains_is_none():
+    text = TEAM.replace("field schedule 4 i4 STATIC=0 DYNAMIC=1\n", "")
+    assert structures(text)["Team"](threads=1, chunk=2).chunk == 2
 
 
 def test_an_unknown_name_is_named():
     found = abi.described(loader.load())
-    with pytest.raises(CompilerError, match="no structure Boards"):
-        found.structures["Boards"]
-    with pytest.raises(CompilerError, match="no enumeration Colour"):
-        found.enumerations["Colour"]
-    with pytest.raises(CompilerError, match="no constant squares"):
-        found.constants["squares"]
+    for kind in ("structures", "enumerations", "constants"):
+        with pytest.raises(CompilerError, match="Nothing"):
+            getattr(found, kind)["Nothing"]
 
 
 @pytest.mark.parametrize("compiler", ["cling", "g++"])
@@ -125,24 +109,16 @@ def test_every_compiler_describes_the_same(compiler):
     assert "rungs_chess_perft" in found.functions
 
 
-@pytest.mark.parametrize(
-    ("name", "made", "why"),
-    [
-        ("loud", lambda settings: ((), np.int8), r"ChessBatch: loud is in Python, and not in C"),
-        ("reward", lambda settings: ((), np.float64), "ChessBatch: reward is float32 in C"),
-    ],
-)
-def test_an_output_that_differs_is_named_where_boards_are_made(name, made, why, monkeypatch):
-    monkeypatch.setitem(buffers.OUTPUTS, name, made)
-    with pytest.raises(CompilerError, match=why):
-        rungs.make("chess", "cpp", 1)
-
-
-def test_a_setting_that_differs_is_named_where_boards_are_made(monkeypatch):
+def test_an_output_or_a_setting_that_differs_is_named_where_boards_are_made(monkeypatch):
+    for name, made in (("loud", ((), np.int8)), ("reward", ((), np.float64))):
+        with monkeypatch.context() as patch:
+            patch.setitem(buffers.OUTPUTS, name, lambda settings, made=made: made)
+            with pytest.raises(CompilerError, match=f"ChessBatch: {name}"):
+                rungs.make("chess", "cpp", 1)
     description = abi.parse(
         b"structure ChessConfig 16\nfield seed 0 u8\nfield loud 8 u4\n"
         b"structure ChessBatch 16\nfield config 0 ChessConfig\n"
     )
     monkeypatch.setattr(native, "described", lambda api: description)
-    with pytest.raises(CompilerError, match=r"ChessConfig: loud is in C\+\+, and not in Python"):
+    with pytest.raises(CompilerError, match="ChessConfig: loud"):
         rungs.make("chess", "cpp", 1)

@@ -1,14 +1,130 @@
-"""What is in the cache and no whole file of ours is not loaded, and nothing waits for it."""
+"""The cache of compiled things: damaged, planted, another user's, read-only."""
 
+import ctypes
 import os
 
-from rungs._src.native import cache
+import pytest
+
+from rungs._src.native import cache, gpp
+from rungs.errors import CompilerError
+
+MADE = b"compiled" * 1000
 
 
-def test_a_pipe_in_the_cache_is_not_waited_for(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A cache of our own, empty."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    path = cache.built("x", 1, lambda path: path.write_text("code"))
+    return tmp_path / "rungs"
+
+
+def built(made=MADE):
+    return cache.built("thing", ("flags", 1), lambda path: path.write_bytes(made))
+
+
+def not_again(path):
+    raise AssertionError("it is there, and built again")
+
+
+def test_what_is_whole_is_not_built_again(folder, capsys):
+    path = built()
+    assert path.read_bytes() == MADE
+    assert cache.built("thing", ("flags", 1), not_again) == path
+    assert cache.built("thing", ("flags", 2), lambda path: path.write_bytes(b"")) != path
+    assert not capsys.readouterr().err
+
+
+def test_nobody_else_can_write_there(folder):
+    before = os.umask(0)
+    try:
+        path = built()
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not path.stat().st_mode & 0o022
+    assert built() == path
+    folder.chmod(0o777)
+    assert built() == path
+    assert not folder.stat().st_mode & 0o022
+
+
+def test_a_folder_of_somebody_else_is_refused(folder, monkeypatch):
+    built()
+    if os.geteuid() == 0:
+        os.chown(folder, 4242, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    with pytest.raises(CompilerError, match=f"{folder}.*belongs to user"):
+        built()
+
+
+def test_a_warm_cache_needs_no_lock(folder):
+    path = built()
+    for lock in folder.glob("*.lock"):
+        lock.unlink()
+    folder.chmod(0o500)
+    try:
+        assert cache.built("thing", ("flags", 1), not_again) == path
+        assert [each.name for each in folder.iterdir()] == [path.name]
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_cache_that_cannot_be_written_to_is_named(folder, tmp_path, monkeypatch):
+    path = built()
+    path.write_bytes(b"")
+    (lock,) = folder.glob("*.lock")
+    lock.unlink()
+    lock.mkdir()  # as root may write anywhere else
+    with pytest.raises(CompilerError, match=f"{folder}.*can't be written to.*XDG_CACHE_HOME"):
+        built()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(path))
+    with pytest.raises(CompilerError, match=r"can't be used.*XDG_CACHE_HOME"):
+        built()
+
+
+def test_a_library_cut_short_is_not_loaded(folder, tmp_path):
+    source = tmp_path / "seven.cpp"
+    source.write_text('extern "C" int seven() { return 7; }')
+
+    def library():
+        return gpp.build("seven", source, ["-shared", "-fPIC"])
+
+    path = library()
+    path.write_bytes(path.read_bytes()[:3000])
+    assert ctypes.CDLL(str(library())).seven() == 7
+
+
+def overwritten(change):
+    return lambda path: path.write_bytes(change(MADE))
+
+
+def pipe(path):
     path.unlink()
     os.mkfifo(path)
-    assert cache.built("x", 1, lambda path: path.write_text("code")).read_text() == "code"
-    assert "is damaged" in capsys.readouterr().err
+
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        overwritten(lambda data: b""),
+        overwritten(lambda data: data[: len(data) // 2]),
+        overwritten(lambda data: data[:4000] + bytes(len(data) - 4000)),
+        overwritten(lambda data: bytes([data[0] ^ 1]) + data[1:]),
+        pipe,
+        lambda path: path.chmod(0o777),
+        pytest.param(lambda path: os.chown(path, 4242, -1), marks=only_root),
+    ],
+)
+def test_what_is_damaged_or_others_could_have_written_is_built_again(spoil, folder, capsys):
+    path = built()
+    spoil(path)
+    again = built(b"anew")
+    assert again.read_bytes() == b"anew"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "is damaged" in line
+    assert str(path) in line
+    assert cache.built("thing", ("flags", 1), not_again) == again

@@ -37,27 +37,8 @@ def test_a_processor_gets_the_best_that_it_can_run(processor, variant):
         if able:
             assert wheel.chosen() is able[0]
         else:
-            with pytest.raises(UnavailableError, match="does not run on this processor"):
+            with pytest.raises(UnavailableError, match="this processor"):
                 wheel.chosen()
-
-
-def test_an_unknown_processor_gets_the_least_variant_unless_one_is_forced(processor, monkeypatch):
-    processor("")
-    assert wheel.chosen() is BEST_FIRST[-1]
-    monkeypatch.setenv("RUNGS_ISA", "x86-64-v3")
-    assert wheel.chosen().name == "x86-64-v3"
-
-
-def test_one_can_be_forced(processor, monkeypatch):
-    processor(" ".join(BEST_FIRST[1].features))
-    monkeypatch.setenv("RUNGS_ISA", "x86-64-v2")
-    assert wheel.chosen().name == "x86-64-v2"
-    monkeypatch.setenv("RUNGS_ISA", "x86-64-v4-bits")
-    with pytest.raises(UnavailableError, match="this processor lacks avx512_bitalg"):
-        wheel.chosen()
-    monkeypatch.setenv("RUNGS_ISA", "z80")
-    with pytest.raises(UnavailableError, match="'z80' is none of what is compiled here: x86-64-v4"):
-        wheel.chosen()
 
 
 def test_a_wheels_code_comes_first(processor, monkeypatch):
@@ -97,20 +78,11 @@ def test_a_missing_compiler_is_named(monkeypatch):
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """A wheel's library and its list of sums, as `setup.py` makes them."""
+    """A wheel's library and its list of sums, as `setup.py` makes them, and what writes either."""
     compiled = tmp_path / "compiled"
     compiled.mkdir()
     (variant,) = [each for each in VARIANTS if each.name == "x86-64-v2"]
     made = compiled / file_name(variant)
-
-    def compile_code(code):
-        command = ["g++", "-std=c++20", "-shared", "-fPIC", f"-I{paths.CPP}", "-x", "c++", "-"]
-        subprocess.run([*command, "-o", str(made)], input=code, text=True, check=True)
-
-    compile_code(
-        '#include "bindings/abi.hpp"\n'
-        "RUNGS_FUNCTION(std::int64_t, rungs_answer, std::int64_t question) { return question; }"
-    )
     monkeypatch.setattr(wheel, "FOLDER", compiled)
     monkeypatch.delenv("RUNGS_ISA", raising=False)
     monkeypatch.setattr(wheel, "cpu_features", lambda: " ".join(variant.features))
@@ -119,51 +91,20 @@ def installed(tmp_path, monkeypatch):
         line = f"{hashlib.sha256(made.read_bytes()).hexdigest()}  {made.relative_to(tmp_path)}\n"
         (compiled / "sha256sums").write_text(line)
 
-    list_sums()
+    def compile_code(code):
+        command = ["g++", "-std=c++20", "-shared", "-fPIC", f"-I{paths.CPP}", "-x", "c++", "-"]
+        subprocess.run([*command, "-o", str(made)], input=code, text=True, check=True)
+        list_sums()
+
+    compile_code(
+        '#include "bindings/abi.hpp"\n'
+        "RUNGS_FUNCTION(std::int64_t, rungs_answer, std::int64_t question) { return question; }"
+    )
     return made, compile_code, list_sums
 
 
 def test_a_whole_library_is_loaded(installed):
     assert wheel.load().rungs_answer(2**40) == 2**40
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: b"",
-        lambda data: data[: len(data) // 2],
-        lambda data: data[:-1],
-        lambda data: data[:40] + bytes(len(data) - 40),
-        lambda data: bytes([data[0] ^ 1]) + data[1:],
-    ],
-)
-def test_a_damaged_file_of_a_wheel_is_refused(damage, installed):
-    file, *_ = installed
-    file.write_bytes(damage(file.read_bytes()))
-    with pytest.raises(CompilerError, match=f"{file.name} is damaged"):
-        wheel.load()
-
-
-def test_a_wheel_without_sums_is_refused(installed):
-    (wheel.FOLDER / "sha256sums").unlink()
-    with pytest.raises(CompilerError, match="sha256sums"):
-        wheel.load()
-
-
-def test_a_library_without_a_description_is_refused(installed):
-    _, compile_code, list_sums = installed
-    compile_code('extern "C" int rungs_answer() { return 42; }')
-    list_sums()
-    with pytest.raises(CompilerError, match="lacks rungs_abi"):
-        wheel.load()
-
-
-def test_a_library_that_the_system_refuses_is_named(installed):
-    made, _, list_sums = installed
-    made.write_bytes(b"no library")
-    list_sums()
-    with pytest.raises(CompilerError, match="can't be loaded"):
-        wheel.load()
 
 
 @pytest.mark.parametrize("compiler", ["cling", "g++"])
@@ -177,3 +118,48 @@ def test_a_system_that_opens_no_more_files_is_named(compiler):
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     loader.load(compiler)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:-1],
+        lambda data: data[:40] + bytes(len(data) - 40),
+        lambda data: bytes([data[0] ^ 1]) + data[1:],
+    ],
+)
+def test_a_damaged_library_is_refused(damage, installed):
+    file, *_ = installed
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(CompilerError, match=f"{file.name} is damaged"):
+        wheel.load()
+
+
+def test_a_library_that_is_whole_and_wrong_is_refused(installed):
+    made, compile_code, list_sums = installed
+    compile_code('extern "C" int rungs_answer() { return 42; }')
+    with pytest.raises(CompilerError, match="rungs_abi"):
+        wheel.load()
+    made.unlink()  # as what is loaded must not change
+    made.write_bytes(b"no library")
+    list_sums()
+    with pytest.raises(CompilerError, match=made.name):
+        wheel.load()
+    (wheel.FOLDER / "sha256sums").unlink()
+    with pytest.raises(CompilerError, match="sha256sums"):
+        wheel.load()
+
+
+def test_one_can_be_forced_and_an_unknown_processor_gets_the_least(processor, monkeypatch):
+    processor("")
+    assert wheel.chosen() is BEST_FIRST[-1]
+    monkeypatch.setenv("RUNGS_ISA", "x86-64-v3")  # as nothing is known
+    assert wheel.chosen().name == "x86-64-v3"
+    processor(" ".join(BEST_FIRST[1].features))
+    monkeypatch.setenv("RUNGS_ISA", "x86-64-v2")
+    assert wheel.chosen().name == "x86-64-v2"
+    for isa, why in (("x86-64-v4-bits", "avx512_bitalg"), ("z80", "'z80'.*x86-64-v4")):
+        monkeypatch.setenv("RUNGS_ISA", isa)
+        with pytest.raises(UnavailableError, match=why):
+            wheel.chosen()

@@ -1,10 +1,13 @@
-"""One OpenMP runtime for PyTorch and us."""
+"""OpenMP: one runtime with PyTorch, through forks, and threads that the system refuses."""
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
+
+import rungs
 
 SCRIPT = """
 import os
@@ -53,13 +56,24 @@ os.environ.setdefault("KMP_INIT_AT_FORK", "FALSE")
 """
 
 
+def run(script, **environment):
+    """Runs a script in a process of its own, in which OpenMP has not begun."""
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", script],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done
+
+
 @pytest.mark.parametrize(
     ("compiler", "before"), [("g++", ""), ("g++", RULED_OUT), ("cling", RULED_OUT)]
 )
 def test_a_process_forks_again_and_again_between_steps(compiler, before):
-    command = [sys.executable, "-c", before + FORKED]
-    env = os.environ | {"RUNGS_COMPILER": compiler}
-    subprocess.run(command, check=True, timeout=300, env=env)
+    run(before + FORKED, RUNGS_COMPILER=compiler)
 
 
 REFUSED = """
@@ -91,34 +105,77 @@ for env in envs.values():
 
 
 def test_a_forked_child_without_threads_raises():
-    env = os.environ | {"KMP_INIT_AT_FORK": "FALSE"}
-    subprocess.run([sys.executable, "-c", REFUSED], check=True, timeout=100, env=env)
+    run(REFUSED, KMP_INIT_AT_FORK="FALSE")
 
 
-def run(first, second):
-    script = SCRIPT.format(first=first, second=second)
-    command = [sys.executable, "-W", "always", "-c", script]
-    env = os.environ | {"RUNGS_COMPILER": "cling"}  # g++'s code takes the runtime that is there
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=env)
-
-
+# g++'s code takes the runtime that is there.
 @pytest.mark.system
 def test_steps_run_on_the_threads_of_pytorch():
-    done = run("from rungs._src.threads import openmp; openmp.load()", "import rungs, torch")
+    first = "from rungs._src.threads import openmp; openmp.load()"
+    script = SCRIPT.format(first=first, second="import rungs, torch")
+    done = run(script, RUNGS_COMPILER="cling")
     assert done.stdout == "0\n"
     assert "OversubscriptionWarning: PyTorch" not in done.stderr
 
 
 @pytest.mark.system
 def test_two_runtimes_warn():
-    done = run("import torch", "import rungs")
+    script = SCRIPT.format(first="import torch", second="import rungs")
+    done = run(script, RUNGS_COMPILER="cling")
     assert int(done.stdout) > 0
-    assert "OversubscriptionWarning: PyTorch's OpenMP runtime was loaded before ours" in done.stderr
+    assert "OversubscriptionWarning: PyTorch's OpenMP runtime" in done.stderr
 
 
 @pytest.mark.parametrize("variable", ["KMP_BLOCKTIME", "KMP_USE_YIELD", "KMP_INIT_AT_FORK"])
 def test_what_the_user_says_of_threads_stands(variable):
     load = "import os; from rungs._src.threads import openmp; openmp.load()"
-    script = f"{load}; print(os.environ[{variable!r}])"
-    command = ["env", f"{variable}=0", sys.executable, "-c", script]
-    assert subprocess.run(command, capture_output=True, text=True).stdout == "0\n"
+    assert run(f"{load}; print(os.environ[{variable!r}])", **{variable: "0"}).stdout == "0\n"
+
+
+# What compiles runs before the limit, which leaves room for some threads and not for many.
+MORE_THREADS = """
+import pathlib, resource, threading
+import rungs
+from rungs.errors import UnavailableError
+
+def refused(call, *args, **kwargs):
+    try:
+        call(*args, **kwargs)
+    except UnavailableError as error:
+        print(error)
+
+envs = [rungs.make(name, "openmp", 4, threads=2) for name in ("chess", "cartpole")]
+chess, cartpole = envs
+actions = chess.reset()[1]["action_mask"].argmax(axis=1)
+cartpole.reset()
+large = rungs.make("chess", "openmp", 4096, threads=40)
+many = large.reset()[1]["action_mask"].argmax(axis=1)
+large.step(many)
+large.reset()
+
+used = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**30,) * 2)
+for name in ("chess", "cartpole"):
+    refused(rungs.make, name, "openmp", 4, threads=500)
+chess.step(actions)
+cartpole.step([0] * 4)
+# A thread has a team of its own, for which there is no room.
+thread = threading.Thread(target=refused, args=(large.step, many))
+thread.start()
+thread.join()
+print(large.step(many)[1].shape)
+"""
+
+
+def test_more_threads_than_there_is_room_for():
+    *made, stepped, shape = run(MORE_THREADS).stdout.splitlines()
+    assert len(made) == 2
+    for refusal in made:
+        given, asked = map(int, re.findall(r"\d+", refusal)[:2])
+        assert 1 <= given < asked == 500
+    assert " of 40 threads" in stepped
+    assert shape == "(4096,)"
+
+
+def test_startable_threads_are_counted():
+    assert rungs.make("chess", "cpp", 1).boards.api.rungs_startable_threads(3, 2**20) == 3

@@ -1,0 +1,75 @@
+"""What tests do with what was saved: look at it, change it behind its checksum, fill the disk."""
+
+import contextlib
+import hashlib
+import json
+import resource
+
+import pytest
+
+from rungs.errors import InvalidStateError
+
+MAGIC = b"RUNGS state "
+
+
+def split(state: bytes) -> tuple[dict, bytearray]:
+    """Splits a state into its head and its payload."""
+    head, _, payload = state[len(MAGIC) : -16].partition(b"\n")
+    return json.loads(head), bytearray(payload)
+
+
+def join(head: dict | bytes, payload: bytes) -> bytes:
+    """Makes a state of these, `head` as it is where it is bytes."""
+    text = head if isinstance(head, bytes) else json.dumps(head).encode()
+    body = MAGIC + text + b"\n" + bytes(payload)
+    return body + hashlib.blake2b(body, digest_size=16).digest()
+
+
+def deleting(*keys):
+    """Returns a function that deletes an entry of the nested dicts and lists given to it."""
+
+    def change(saved):
+        *path, last = keys
+        for key in path:
+            saved = saved[key]
+        del saved[last]
+
+    return change
+
+
+def setting(value, *keys):
+    """Returns a function that sets an entry of the nested dicts and lists given to it."""
+
+    def change(saved):
+        *path, last = keys
+        for key in path:
+            saved = saved[key]
+        saved[last] = value
+
+    return change
+
+
+def assert_refused(env, state: bytes, match: str):
+    """Asserts that an environment refuses a state, by such words, and stays as it was."""
+    before = env.get_state()
+    with pytest.raises(InvalidStateError, match=match):
+        env.set_state(state)
+    assert env.get_state() == before
+    env.close()
+
+
+def contents(folder):
+    """Returns the bytes of all files of a folder, by relative path."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+@contextlib.contextmanager
+def full_disk(size):
+    """Lets no file grow beyond some bytes meanwhile."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
