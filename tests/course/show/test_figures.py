@@ -35,7 +35,6 @@ from rungs_course import nb16_search as nb16
 from rungs_course.boards import _MOVED, filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.measure import over_boards, peaks
-from rungs_course.nb11_learners import generation_shares
 from rungs_course.nb13_cartpole import draw_architectures, turning_points
 from rungs_course.nb14_cost_model import Line, Link, Update
 
@@ -120,7 +119,7 @@ def cartpole_means():
 
 
 def generation():
-    shares = generation_shares(pd.Series({"python": 1e-4, "cpp": 1e-7}), [1e3, 1e4, 1e5])
+    shares = nb11.generation_shares(pd.Series({"python": 1e-4, "cpp": 1e-7}), [1e3, 1e4, 1e5])
     point = {"system": ["cpp"], "learner": ["torch"], "speed": [1e4], "share": [0.001]}
     return nb11.draw_generation(shares, pd.DataFrame(point), (0.6, 2e4))
 

@@ -91,15 +91,6 @@ def test_a_part_is_cheaper_in_each_case():
     assert generate.idxmin() == "null"
 
 
-def test_models_are_timed_by_width_and_boards():
-    updates = nb11.by_model((16, 256), (8, 512), **TIMING)
-    assert (updates["positions"] == updates["num_envs"]).all()
-    whole = updates.groupby(["width", "num_envs", "repeat"])["seconds"].sum()
-    medians = whole.groupby(["width", "num_envs"]).median()
-    assert medians[256, 512] > medians[16, 512]
-    assert medians[256, 512] > medians[256, 8]
-
-
 def test_steps_are_timed_after_nothing_a_pause_and_other_memory():
     steps = nb11.step_after(["cpp", "openmp"], 8, seed=0, steps=3, repeats=2)
     assert steps.groupby(["rung", "after"]).size().to_list() == [2] * 6
