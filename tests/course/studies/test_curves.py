@@ -7,7 +7,7 @@ import pytest
 
 from rungs._src.train.settings import PpoSettings, Training
 from rungs.errors import MismatchError
-from rungs_course.nb15_curves import check_same, estimates, seconds_to, train_on
+from rungs_course.nb15_training import check_same, estimates, seconds_to, train_on
 
 TRAINING = Training(
     num_envs=16,
