@@ -21,7 +21,6 @@ import pandas as pd
 
 from rungs.errors import UnavailableError, install_hint
 from rungs_course.measure import results
-from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 
 try:
@@ -222,26 +221,6 @@ def race(
             for each in learners.values():
                 each.stop()
     return pd.DataFrame(rows, columns=["runners", "repeat", "positions", "seconds", "sampling"])
-
-
-def table(updates: pd.DataFrame) -> pd.DataFrame:
-    """Returns what an update takes by how many env runners there are.
-
-    Returns:
-        A row per number of runners: `runners`, `seconds` (the median over repeats), `rate`
-        (positions per second, likewise), `sampling` (the share of the time in which boards were
-        played), and `gain` (how many times as fast as without a runner, each repeat's own ratio,
-        their median), with its quartiles `low` and `high`.
-    """
-    wide = updates.pivot(index="repeat", columns="runners", values="seconds")
-    gains = (1 / wide).mul(wide[0], axis=0).melt(ignore_index=False, value_name="gain")
-    result: Any = quartiles(gains.groupby("runners")["gain"], "gain")
-    medians = updates.groupby("runners")[["seconds", "sampling", "positions"]].median()
-    result["seconds"] = medians["seconds"]
-    result["rate"] = medians["positions"] / medians["seconds"]
-    result["sampling"] = medians["sampling"] / medians["seconds"]
-    columns = ["runners", "seconds", "rate", "sampling", "gain", "low", "high"]
-    return result.reset_index()[columns]
 
 
 def _update(algorithm: PPO) -> tuple[float, float]:

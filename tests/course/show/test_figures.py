@@ -81,9 +81,9 @@ def checked_predictions():
     return nb14.check(updates, UPDATE, LINK, {1: 1.0, 4: 2.0})
 
 
-def beside():
+def slowdowns():
     ratios = pd.DataFrame([[1.0, 1.0], [1.2, 1.4], [2.1, 2.3]], index=[1, 2, 4])
-    return nb14.draw_beside(
+    return nb14.draw_slowdowns(
         ratios.rename_axis("processes").rename_axis("repeat", axis="columns"), 2
     )
 
@@ -271,7 +271,7 @@ def raced():
 PLOTS = {
     "messages": messages,
     "predictions": lambda: nb14.draw_check(checked_predictions(), 2),
-    "processes beside": beside,
+    "slowdowns": slowdowns,
     "nodes": nodes,
     "feeding": lambda: nb14.draw_feeding({"fast": 1e3}, {"its update": 5e4}, 64),
     "savings": savings,
