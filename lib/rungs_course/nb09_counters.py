@@ -90,7 +90,7 @@ def shares(table: pd.DataFrame):
     axes.axvline(1, color=plots.BLACK, linestyle="--")
     for at, row in enumerate(table.assign(share=share).itertuples()):
         axes.hlines(at, row.share, 1, color=plots.BLUE)
-        text = f"{plots.ratio(row.share)}  ({_count(row.ours)} beside {_count(row.study)})"
+        text = f"{plots.ratio(row.share)}  ({_count(row.ours)} and {_count(row.study)})"
         axes.annotate(
             text, (row.share, at), (0, 8), textcoords="offset points", fontsize="small", ha="left"
         )
@@ -99,7 +99,7 @@ def shares(table: pd.DataFrame):
     axes.set_ylim(len(table) - 0.5, -0.7)
     axes.set_xlabel("times the study's count, per board and step (dashed: the study)")
     axes.set_ylabel("")
-    axes.set_title("The study's counters, and ours beside them")
+    axes.set_title("The study's counters, and ours")
     return figure
 
 
