@@ -1,4 +1,4 @@
-"""PPO on CartPole, by Stable-Baselines3, behind our rungs and behind its own environments."""
+"""PPO on CartPole, by Stable-Baselines3, with our rungs and with its own environments."""
 
 import contextlib
 import functools
@@ -14,12 +14,7 @@ import scipy.special
 import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.vec_env import (
-    DummyVecEnv,
-    SubprocVecEnv,
-    VecEnv,
-    VecEnvWrapper,
-)
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecEnvWrapper
 
 from rungs.adapters.sb3 import CartPoleVecEnv
 
@@ -88,9 +83,8 @@ def learning(
 
     Args:
         systems: by name, rung and number of environments of `vec_env`.
-        seeds: how many.
-        seed: the first.
-        **settings: of `learn`, but for its seed.
+        seeds: how many, from `seed` on.
+        **settings: of `learn`.
 
     Returns:
         As `learn`, with `system`, `seed` and `evaluation`, its number.
@@ -104,14 +98,8 @@ def learning(
     return pd.concat(frames, ignore_index=True)
 
 
-def behind_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) -> pd.DataFrame:
-    """Trains the same agent behind one rung after the other, and never plays it.
-
-    Args:
-        names: rungs of `vec_env`.
-        num_envs: how many environments.
-        seed: of agents and episodes.
-        steps: of single environments; whole rollouts are played.
+def train_on_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) -> pd.DataFrame:
+    """Trains the same agent on one rung after the other, and never plays it.
 
     Returns:
         A row per rung: `rung`; `seconds` of training, of which `stepping` are the environment's;
@@ -136,10 +124,7 @@ def behind_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) 
 
 
 def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Returns means over seeds, with 95 % intervals of Student's t.
-
-    Args:
-        frame: of `learning`.
+    """Returns means of `learning` over seeds, with 95 % intervals of Student's t.
 
     Returns:
         A row per system and evaluation: `system`, `evaluation`, `steps`, `seconds`, `reward`,
@@ -154,11 +139,7 @@ def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def seconds_until(frame: pd.DataFrame, reward: float) -> pd.DataFrame:
-    """Returns when agents first reached a reward.
-
-    Args:
-        frame: of `learning`.
-        reward: that counts.
+    """Returns when agents of `learning` first reached a reward.
 
     Returns:
         A row per system: `system`, `reached` (seeds that did), `seeds`, and of those that did the

@@ -277,7 +277,6 @@ PLOTS = {
     "savings": savings,
     "CartPole's steps": step_times,
     "CartPole's work": lambda: nb13.draw_workloads(races("torch", "cpp", workload=[1, 10])),
-    "CartPole's growth": lambda: nb13.draw_growth(races("a", "b").assign(exponent=0.5)),
     "fused": fused,
     "CartPole over steps": lambda: nb13.draw_learning(cartpole_means(), "steps"),
     "CartPole over seconds": lambda: nb13.draw_learning(cartpole_means(), "seconds"),
