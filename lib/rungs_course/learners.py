@@ -27,7 +27,7 @@ def reference(
     Args:
         network: what learns; by default a `PolicyValueNetwork`.
         settings: how to learn.
-        distribution: see `TorchBackend`.
+        distribution: of the legal actions.
         **how: device and ranks, see `TorchBackend`.
     """
     made = network or PolicyValueNetwork()

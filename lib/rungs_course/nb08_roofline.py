@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import ipywidgets
 import numpy as np
 import pandas as pd
-import seaborn
 import torch
 
 from rungs._src.native import loader
@@ -87,12 +86,11 @@ def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFra
         cores: all.
     """
     counts = sorted({1, cores})
-    height = 4.0 * len(counts)
-    figure, axes = plots.axes(height=height, nrows=len(counts), squeeze=False)
-    for each, threads in zip(axes[:, 0], counts, strict=True):
-        under = below(points, threads)
-        _roofline(each, *roofs(compute, bandwidth, threads), under)
-        each.set_title("One core" if threads == 1 else f"{threads} cores")
+    figure, panels = plots.axes(height=4.0 * len(counts), nrows=len(counts), squeeze=False)
+    for axes, threads in zip(panels[:, 0], counts, strict=True):
+        title = "One core" if threads == 1 else f"{threads} cores"
+        bounds = roofs(compute, bandwidth, threads)
+        roofline(*bounds, below(points, threads), title=title, axes=axes)
     return figure
 
 
@@ -103,47 +101,37 @@ def roofline(
     *,
     title: str,
     guess: tuple[float, float] | None = None,
+    axes=None,
 ):
-    """Bounds on operations per second over operational intensity, and programs beneath them.
+    """Draws bounds on operations per second over operational intensity, and programs below them.
 
     Args:
         peaks: operations per second by name, drawn as level roofs.
         bandwidths: bytes per second by name, drawn as sloping roofs up to the highest peak.
         points: a row per program: `name`, `intensity` (operations per byte), `performance`
             (operations per second).
-        title: the figure's.
+        title: of the axes.
         guess: the intensity and performance that a reader expects.
+        axes: to draw on, by default those of a new figure.
     """
-    figure, axes = plots.axes(height=4.4)
-    _roofline(axes, peaks, bandwidths, points, guess)
-    axes.set_title(title)
-    return figure
-
-
-def _roofline(axes, peaks, bandwidths, points: pd.DataFrame, guess=None) -> None:
+    axes = axes or plots.axes(height=4.4)[1]
     top, fastest = max(peaks.values()), max(bandwidths.values())
     slowest = min(bandwidths.values())
     low = min(ridge(min(peaks.values()), fastest), points["intensity"].min(), 1) / 6
     high = max(ridge(top, slowest), points["intensity"].max()) * 6
     intensity = np.geomspace(low, high, 400)
+    small = {"textcoords": "offset points", "fontsize": "x-small"}
     for name, bandwidth in bandwidths.items():
         rising = intensity[intensity <= ridge(top, bandwidth)]
         axes.plot(rising, attainable(rising, top, bandwidth) / 1e9, color=plots.GREY, linewidth=1.5)
-        axes.annotate(
-            f"{name}, {bandwidth / 1e9:,.0f} GB/s",
-            (low, low * bandwidth / 1e9),
-            (3, 4),
-            textcoords="offset points",
-            fontsize="x-small",
-            va="center",
-            bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
-        )
+        text, at = f"{name}, {bandwidth / 1e9:,.0f} GB/s", (low, low * bandwidth / 1e9)
+        box = {"facecolor": "white", "linewidth": 0, "pad": 0.5}
+        axes.annotate(text, at, (3, 4), va="center", bbox=box, **small)
     for name, peak in peaks.items():
         flat = intensity[intensity >= ridge(peak, fastest)]
         axes.plot(flat, np.full(len(flat), peak / 1e9), color=plots.BLACK, linewidth=1.5)
         text = f"{name}, {peak / 1e9:,.0f} Gop/s"
-        above = {"textcoords": "offset points", "ha": "right", "va": "bottom"}
-        axes.annotate(text, (high, peak / 1e9), (0, 2), fontsize="x-small", **above)
+        axes.annotate(text, (high, peak / 1e9), (0, 2), ha="right", va="bottom", **small)
     for row, marker, color in zip(points.itertuples(), plots.MARKERS, plots.COLORS, strict=False):
         label = f"{row.name}, {row.performance / 1e9:,.3g} Gop/s"
         at = (row.intensity, row.performance / 1e9)
@@ -153,8 +141,9 @@ def _roofline(axes, peaks, bandwidths, points: pd.DataFrame, guess=None) -> None
         axes.plot(*at, "D", markerfacecolor="white", color=plots.BLACK, label="your guess")
     if len(points) or guess:
         plots.legend_beside(axes)
-    axes.set(xscale="log", yscale="log", ylabel="Gop/s")
+    axes.set(xscale="log", yscale="log", ylabel="Gop/s", title=title)
     axes.set_xlabel("operational intensity: operations per byte")
+    return axes.figure
 
 
 def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: pd.DataFrame):
@@ -164,26 +153,22 @@ def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: p
         processors: each as the study has it, and put right.
         points: of `rungs_course.nb09_counters.points`.
     """
-    figure, axes = plots.axes(width=8.0, height=4.6, ncols=len(processors), sharey=True)
+    figure, panels = plots.axes(width=8.0, height=4.6, ncols=len(processors), sharey=True)
     intensity = np.geomspace(0.02, 300, 400)
-    looks = {"hue": "name", "style": "per", "palette": plots.COLORS[:2], "s": 70}
-    shown = points.assign(performance=points["performance"] / 1e9)
-    for each, (theirs, corrected) in zip(axes, processors, strict=True):
+    colors = dict(zip(points["name"].unique(), plots.COLORS, strict=False))
+    markers = dict(zip(points["per"].unique(), plots.MARKERS, strict=False))
+    for axes, (theirs, corrected) in zip(panels, processors, strict=True):
         for processor, line in ((theirs, "-"), (corrected, "--")):
             roof = attainable(intensity, processor.peak_flops(64), processor.peak_bandwidth())
-            each.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2)
-        at = {"data": shown, "x": "intensity", "y": "performance"}
-        seaborn.scatterplot(**at, **looks, zorder=3, legend=each is axes[-1], ax=each)
-        each.set(xscale="log", yscale="log", title=theirs.name)
-        each.set_xlabel("operations per access, or per byte")
-        each.set_ylabel("Gop/s (the study: Gflop/s)")
-    handles, labels = axes[-1].get_legend_handles_labels()
-    axes[-1].get_legend().remove()
-    # Without the headings of the two kinds.
-    named = [pair for pair in zip(handles, labels, strict=True) if pair[1] not in ("name", "per")]
-    handles, labels = zip(*named, strict=True)
-    labels = [label if label in set(points["name"]) else f"per {label}" for label in labels]
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+            axes.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2)
+        for row in points.itertuples():
+            look = {"color": colors[row.name], "label": f"{row.name}, per {row.per}"}
+            axes.plot(row.intensity, row.performance / 1e9, markers[row.per], **look)
+        axes.set(xscale="log", yscale="log", title=theirs.name)
+        axes.set_xlabel("operations per access, or per byte")
+    panels[0].set_ylabel("Gop/s (the study: Gflop/s)")
+    names = axes.get_legend_handles_labels()
+    figure.legend(*names, loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
@@ -200,9 +185,7 @@ def predict_roofline(
     """Asks how many operations a second a rung of the reader's choice does.
 
     Args:
-        compute: of `rungs_course.measure.peaks.measure_compute`, for one core and for all.
-        bandwidth: of `rungs_course.measure.peaks.measure_bandwidth`, likewise.
-        points: of `point`; those with as many cores are drawn, too.
+        compute, bandwidth, points: as of `rooflines`; points with as many cores are drawn.
         work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; empty where there is no
             valgrind.
         cores: how many there are.
