@@ -51,7 +51,7 @@ class Thoughts:
 
 
 def think(player: NetworkPlayer, board: chess.Board) -> Thoughts:
-    """Asks a player about a position of a game that goes on; earlier moves count for repetitions."""
+    """Asks a player about a position; the moves that led there count for repetitions."""
     start = board.root().fen()
     with contextlib.closing(rungs.make("chess", "cpp", 1, mask=MASK, start_fens=[start])) as env:
         observation, info = env.reset()

@@ -48,8 +48,7 @@ class Line(NamedTuple):
         return self.fixed + self.each * count
 
 
-@dataclasses.dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """What connects processes.
 
     Attributes:
@@ -92,12 +91,9 @@ def all_reduce_seconds(
 
 
 def fit(terms, seconds) -> np.ndarray:
-    """Finds the coefficients, none below 0, of two terms whose sum comes closest to some times.
+    """Fits the coefficients, none below 0, of two terms whose sum is some times; (2,) float64.
 
     Least squares of relative errors, so that a microsecond counts where there are few.
-
-    Returns:
-        (2,) float64.
     """
     scaled = np.asarray(terms, float) / np.asarray(seconds, float)[:, None]
     best, _ = scipy.optimize.nnls(scaled, np.ones(len(scaled)))
@@ -115,11 +111,9 @@ def fit_link(messages: pd.DataFrame, processes: int = 2) -> Link:
 
 
 def message_errors(messages: pd.DataFrame, link: Link) -> pd.DataFrame:
-    """Returns how far the formula of a ring is from medians.
+    """Returns how far the formula of a ring is from medians, by number of processes and size.
 
-    Returns:
-        A row per number of processes and size: `processes`, `bytes`, `error` (predicted / measured
-        - 1).
+    Its columns are `processes`, `bytes` and `error` (predicted / measured - 1).
     """
     seconds = messages.groupby(["processes", "bytes"], as_index=False)["seconds"].median()
     sizes = zip(seconds["processes"], seconds["bytes"], strict=True)
@@ -179,8 +173,7 @@ def fit_update(updates: pd.DataFrame) -> Update:
     medians = alone.groupby(["part", "positions"])["seconds"].median()
     lines = {}
     for part in COMPUTE:
-        positions = medians[part].index.to_numpy()
-        terms = np.stack([np.ones(len(positions)), positions], axis=1)
+        terms = [(1, positions) for positions in medians[part].index]
         lines[part] = Line(*map(float, fit(terms, medians[part])))
     return Update(lines, int(updates["messages"].max()), int(updates["bytes"].max()))
 
@@ -494,27 +487,30 @@ def draw_feeding(rates: dict[str, float], limits: dict[str, float], max_generato
 def draw_savings(
     replaced: dict[str, tuple[float, float]], shares: Sequence[float], marks: dict[str, float]
 ):
-    """Draws what a worker's time shrinks by with a faster environment, over how fast it infers."""
+    """Draws what a worker's time shrinks by with a faster environment, over how fast it infers.
+
+    Args:
+        replaced: seconds of a step before and after, by name.
+        shares: of the time, that are marked on the curves.
+        marks: positions inferred per second, by name.
+    """
     figure, axes = plots.axes(height=4.2)
     rates = np.geomspace(1e2, 1e7, 300)
     lines = zip(plots.lines(replaced.items()), plots.LINESTYLES, strict=False)
     for (name, (before, after), look), linestyle in lines:
         marker = look.pop("marker")
-        saved = 100 * saving(before, after, 1 / rates)
-        axes.plot(rates, saved, label=name, linestyle=linestyle, **look)
+        axes.plot(rates, saving(before, after, 1 / rates), label=name, linestyle=linestyle, **look)
         for share in shares:
             inferring = inferring_at(share, before, after)
             if inferring > 0:
-                axes.plot(1 / inferring, 100 * share, marker, **look)
+                axes.plot(1 / inferring, share, marker, **look)
     for share in shares:
-        axes.axhline(100 * share, color=plots.BLACK, linestyle=":", linewidth=1, zorder=0)
+        axes.axhline(share, color=plots.BLACK, linestyle=":", linewidth=1, zorder=0)
     for name, rate in marks.items():
         axes.axvline(rate, color=plots.BLACK, linestyle="--", linewidth=1, zorder=0, label=name)
-    axes.set_xscale("log")
-    axes.set_xlim(rates[0], rates[-1])
-    axes.set_ylim(0, 100)
+    axes.set(xscale="log", xlim=(rates[0], rates[-1]), ylim=(0, 1), ylabel="time saved")
+    axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
     axes.set_xlabel("positions inferred per second and worker")
-    axes.set_ylabel("time saved, per cent")
     axes.legend(frameon=False, fontsize="small", loc="upper left")
     axes.set_title("What a faster environment saves a worker")
     return figure
