@@ -339,9 +339,11 @@ def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str
         bytes_per_board: state and outputs of a board of the C++ rungs.
         caches: bytes by name; where the boards outgrow one, a line says so.
     """
-    figure, axes = plots.axes(height=4.2)
     rates = times.assign(rate=times["num_envs"] / times["seconds"])
-    plots.median_lines(axes, rates, "rung", "num_envs", "rate")
+    how = {"things": "boards", "quantity": "plies per second"}
+    how |= {"title": "Rungs over the number of boards"}
+    figure = plots.medians(rates, "rung", "num_envs", "rate", **how)
+    (axes,) = figure.axes
     for name, size in caches.items():
         boards = size / bytes_per_board
         axes.axvline(boards, color=plots.BLACK, linestyle=":", linewidth=1)
@@ -354,10 +356,6 @@ def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str
             rotation=90,
             fontsize="x-small",
         )
-    axes.set_yscale("log")
-    axes.set_ylabel("plies per second")
-    plots.boards_below(axes)
-    axes.set_title("Rungs over the number of boards")
     return figure
 
 

@@ -586,21 +586,6 @@ def draw_overlap(gains: pd.DataFrame):
     return figure
 
 
-def draw_models(updates: pd.DataFrame):
-    """Draws positions learnt from per second over the number of boards, by the network's width."""
-    figure, axes = plots.axes(height=3.8)
-    total = updates.groupby(["width", "num_envs", "repeat", "positions"])["seconds"].sum()
-    rates = total.reset_index()
-    rates["rate"] = rates["positions"] / rates["seconds"]
-    plots.median_lines(axes, rates, "width", "num_envs", "rate")
-    axes.set_ylim(0, None)
-    axes.set_ylabel("positions per second")
-    plots.boards_below(axes)
-    axes.get_legend().set_title("units of the network")
-    axes.set_title("Training: smaller models, larger batches")
-    return figure
-
-
 def draw_generation(
     shares: pd.DataFrame, points: pd.DataFrame, study: tuple[float, float] | None = None
 ):

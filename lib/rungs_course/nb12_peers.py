@@ -9,14 +9,17 @@ from rungs_course import plots, widgets
 
 def draw_rates(times: pd.DataFrame, things: str, title: str):
     """Draws steps per second over the number of environments, a line for each racer."""
-    values = times.assign(value=times["plies"] / times["seconds"])
-    return _lines(values, f"steps per second, of all {things} together", things, title)
+    values = times.assign(rate=times["plies"] / times["seconds"])
+    quantity = f"steps per second, of all {things} together"
+    how = {"things": things, "quantity": quantity, "title": title}
+    return plots.medians(values, "racer", "num_envs", "rate", **how)
 
 
 def draw_step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
     """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4)."""
-    values = times.assign(value=times["seconds"] / times["plies"] * times["num_envs"])
-    return _lines(values, f"seconds per step of all {things}", things, title)
+    values = times.assign(step=times["seconds"] / times["plies"] * times["num_envs"])
+    how = {"things": things, "quantity": f"seconds per step of all {things}", "title": title}
+    return plots.medians(values, "racer", "num_envs", "step", **how)
 
 
 def draw_bars(times: pd.DataFrame, ours: str, title: str):
@@ -32,17 +35,6 @@ def draw_bars(times: pd.DataFrame, ours: str, title: str):
     axes.set_xscale("log")
     axes.set_xlim(medians.min() / 3, medians.max() * 12)
     axes.set_xlabel("steps per second, of all environments together")
-    axes.set_title(title)
-    return figure
-
-
-def _lines(values: pd.DataFrame, what: str, things: str, title: str):
-    figure, axes = plots.axes(height=4.6)
-    plots.median_lines(axes, values, "racer", "num_envs", "value")
-    axes.set_yscale("log")
-    axes.set_ylabel(what)
-    plots.numbers_below(axes, things)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False)
     axes.set_title(title)
     return figure
 

@@ -257,18 +257,6 @@ def draw_search_ladder(raced: pd.DataFrame, games: int):
     return figure
 
 
-def draw_batches(raced: pd.DataFrame, evaluator: str):
-    """Draws simulations per second over the number of games whose leaves make a batch."""
-    figure, axes = plots.axes(6.5, 3.4)
-    rows = raced[raced["evaluator"] == evaluator]
-    plots.median_lines(axes, rows, "racer", "games", "per_second")
-    axes.set_yscale("log")
-    plots.numbers_below(axes, "games at once")
-    axes.set_ylabel("simulations per second")
-    axes.legend(frameon=False)
-    return figure
-
-
 _MAX_MOVES = 7  # of the root that are drawn, those most visited at the end
 _MARKED = 3  # of these, that have a marker over the simulations
 _MAX_NODES = 60  # of a tree that are drawn, those most visited
@@ -431,16 +419,4 @@ def draw_ratings_over_time(evaluations: pd.DataFrame):
         axes.set_xlim(0, None)
         axes.set_xlabel("seconds of playing and learning")
         axes.legend(frameon=False, fontsize=8)
-    return figure
-
-
-def draw_ratings(table: pd.DataFrame):
-    """Draws all players' ratings with their intervals, the best on top."""
-    figure, axes = plots.axes(7.5, 0.9 + 0.32 * len(table))
-    rows = table.sort_values("elo")
-    place = range(len(rows))
-    reach = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
-    axes.errorbar(rows["elo"], place, xerr=reach, fmt="o", color=plots.BLUE, capsize=3)
-    axes.set(yticks=place, yticklabels=rows["player"], xlabel="Elo above random play")
-    axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
     return figure

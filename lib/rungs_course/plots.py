@@ -121,6 +121,38 @@ def training_below(figure, axes, over: str) -> None:
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
 
+def medians(
+    frame: pd.DataFrame,
+    names: str,
+    x: str,
+    y: str,
+    *,
+    things: str,
+    quantity: str,
+    title: str = "",
+    log: bool = True,
+):
+    """Draws a figure of `median_lines` over numbers of things.
+
+    Args:
+        frame, names, x, y: as of `median_lines`.
+        things: what `x` counts.
+        quantity: what `y` is.
+        title: the figure's.
+        log: whether the vertical axis is logarithmic; else it begins at 0.
+    """
+    figure, panel = axes(height=4.6)
+    median_lines(panel, frame, names, x, y)
+    if log:
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(0, None)
+    panel.set(ylabel=quantity, title=title)
+    numbers_below(panel, things)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
 def speed(value: float) -> str:
     """Writes a rate in plies per second as a person would say it: "9.3 k/s", "4.85 M/s"."""
     for scale, suffix in ((1e9, " G/s"), (1e6, " M/s"), (1e3, " k/s")):

@@ -250,11 +250,6 @@ def tree():
     return nb16.draw_tree(pd.DataFrame(rows, columns=columns))
 
 
-def ratings():
-    rows = [("a", 100, 50, 150), ("random", 0, 0, 0)]
-    return nb16.draw_ratings(pd.DataFrame(rows, columns=["player", "elo", "low", "high"]))
-
-
 def ratings_over_time():
     rows = [(0, 0, 10, -5, 25, 0.5, 5), (9, 8, 200, 150, 250, 0.9, 150)]
     names = ["positions", "seconds", "elo", "low", "high", "random", "search_gain"]
@@ -308,7 +303,9 @@ PLOTS = {
     ),
     "throughput": lambda: nb11.draw_throughput(updates()),
     "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
-    "models": lambda: nb11.draw_models(updates()),
+    "medians": lambda: plots.medians(
+        updates(), "width", "num_envs", "seconds", things="boards", quantity="seconds", log=False
+    ),
     "learning over steps": lambda: nb15.draw_learning(evaluations(), "steps"),
     "learning over seconds": lambda: nb15.draw_learning(evaluations(), "seconds"),
     "overlap": overlap,
@@ -318,10 +315,8 @@ PLOTS = {
     "products": products_ladder,
     "random games": random_games,
     "the growth of a tree": lambda: nb16.draw_growth(grown()),
-    "ratings": ratings,
     "ratings over time": ratings_over_time,
     "searches": lambda: nb16.draw_search_ladder(raced(), 8),
-    "batches": lambda: nb16.draw_batches(raced(), "net"),
 }
 
 PICTURES = {
