@@ -33,8 +33,6 @@ try:
 except ImportError as error:
     raise UnavailableError(f"Ray: {error}: {install_hint('rllib')}") from None
 
-_say = functools.partial(print, flush=True)  # seen as it happens, also in a file
-
 # A core to give, and bytes in which a node's actors leave what others fetch.
 _NODE = {"num_cpus": 1, "object_store_memory": 256 * 2**20, "include_dashboard": False}
 _TRIES = 5  # Ray gives a node half a minute to start, which on a busy machine can be too little
@@ -138,9 +136,8 @@ def lose_parts(
     num_steps: int = 32,
     seed: int = 0,
     events: dict[int, str] = EVENTS,
-    say: Callable[[str], object] = _say,
 ) -> pd.DataFrame:
-    """Trains on two nodes, from `ENDGAME`, while parts of them are killed.
+    """Trains on two nodes, from `ENDGAME`, while parts of them are killed; prints each iteration.
 
     Returns:
         A row per iteration: `iteration`, `event`, `seconds`, `steps` (played in it and learned
@@ -171,20 +168,19 @@ def lose_parts(
             for timer in timers:
                 timer.join()
             steps = int(seen["num_env_steps_sampled_lifetime"])
-            rows.append(
-                {
-                    "iteration": iteration,
-                    "event": event,
-                    "seconds": seconds,
-                    "steps": steps - steps_before,
-                    "steps_in_all": steps,
-                    "episodes": int(seen.get("num_episodes", 0)),
-                    "result": float(seen.get("episode_return_mean", float("nan"))),
-                    "runners": algorithm.env_runner_group.num_healthy_remote_workers(),
-                }
-            )
+            row = {
+                "iteration": iteration,
+                "event": event,
+                "seconds": seconds,
+                "steps": steps - steps_before,
+                "steps_in_all": steps,
+                "episodes": int(seen.get("num_episodes", 0)),
+                "result": float(seen.get("episode_return_mean", float("nan"))),
+                "runners": algorithm.env_runner_group.num_healthy_remote_workers(),
+            }
             steps_before = steps
-            say(_line(rows[-1]))
+            rows.append(row)
+            print(_line(row), flush=True)
         algorithm.stop()
     return pd.DataFrame(rows)
 
