@@ -54,7 +54,7 @@ def points(table: pd.Series) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "per", "intensity", "performance"])
 
 
-def misses(counts: pd.DataFrame, board_bytes: int, study: float):
+def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
     """Draws cache misses per ply over the number of boards, a line per level.
 
     Args:
@@ -78,7 +78,7 @@ def misses(counts: pd.DataFrame, board_bytes: int, study: float):
     return figure
 
 
-def shares(table: pd.DataFrame):
+def draw_shares(table: pd.DataFrame):
     """Draws our counts as multiples of the study's, which is 1.
 
     Args:

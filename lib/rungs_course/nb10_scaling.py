@@ -226,7 +226,7 @@ def predicted(law: str, serial: float, threads) -> np.ndarray:
     return p - serial * (p - 1)
 
 
-def scaling(
+def draw_scaling(
     times: pd.DataFrame,
     cores: int,
     *,
@@ -308,7 +308,7 @@ def _paper(axes, paper: pd.DataFrame, law: str) -> None:
 
 
 def paper_fraction(paper: pd.DataFrame, law: str) -> float:
-    """Returns the serial fraction that fits the study's whole curve best, as of `scaling`."""
+    """Returns the serial fraction that fits the study's whole curve best, as of `draw_scaling`."""
     work = paper["boards"] / paper["boards"].iloc[0]
     times = paper.assign(num_envs=paper["boards"], repeat=0, seconds=work / paper["speedup"])
     return serial_fraction(times, law).iloc[0]
@@ -368,7 +368,7 @@ def predict_scaling(
         strong: of the function of that name.
         cores: how many there are.
         seed: of the games.
-        paper: as of `scaling`.
+        paper: as of `draw_scaling`.
     """
     within = strong[strong["threads"] <= cores]
     law = {"law": "Amdahl", "serial": serial_fraction(within, "Amdahl").median()}
@@ -376,7 +376,7 @@ def predict_scaling(
     def draw(choice, guess, gain):
         point = (choice["threads"], gain) if gain else None
         expected = (choice["threads"], guess)
-        return scaling(strong, cores, **law, paper=paper, guess=expected, measured=point)
+        return draw_scaling(strong, cores, **law, paper=paper, guess=expected, measured=point)
 
     def measure(choice):
         _, gain = one_point(**choice, mask="bool", seed=seed)

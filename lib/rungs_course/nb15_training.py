@@ -119,10 +119,8 @@ def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
-def confront(
-    ladder: pd.DataFrame, metrics: pd.DataFrame, slow: str = "python", fast: str = "threads"
-) -> pd.DataFrame:
-    """Compares an estimate of what a rung gains in training with what training gained.
+def confront(ladder: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """Compares an estimate of what `threads` gains over `python` in training with the measurement.
 
     The estimate is (rest + slow) / (rest + fast). It is taken once as 07 made it and once with the
     rest of an update as it was in training, which separates two reasons for a difference.
@@ -132,7 +130,7 @@ def confront(
         `slow` and `fast` (seconds of generating, per position), `rest` (seconds of the rest, by the
         fast rung), `gain`.
     """
-    facts = ladder.attrs["provenance"]
+    slow, fast, facts = "python", "threads", ladder.attrs["provenance"]
     boards = int(facts["num_envs"])
     estimated = ladder.set_index("rung")["seconds"] / boards
     rest = float(facts["rest_of_batch_seconds"]) / boards

@@ -61,7 +61,7 @@ def scaling_times():
 
 def scaling_of_the_study():
     paper = pd.DataFrame({"threads": [1, 2, 64], "boards": 512, "speedup": [1.0, 1.9, 15.0]})
-    return nb10_scaling.scaling(scaling_times(), 2, law="Amdahl", serial=0.1, paper=paper)
+    return nb10_scaling.draw_scaling(scaling_times(), 2, law="Amdahl", serial=0.1, paper=paper)
 
 
 def messages():
@@ -286,7 +286,7 @@ PLOTS = {
     "rooflines": rooflines,
     "lost by mask": lost_by_mask,
     "the study's rooflines": study_rooflines,
-    "the study's shares": lambda: nb09_counters.shares(
+    "the study's shares": lambda: nb09_counters.draw_shares(
         pd.DataFrame({"count": ["loads"], "study": [1000.0], "ours": [250.0]})
     ),
     "lost by part": lost_by_part,
@@ -372,9 +372,9 @@ def hollow(axes):
 
 
 def test_what_has_more_threads_or_processes_than_cores_is_hollow():
-    (axes,) = nb10_scaling.scaling(scaling_times(), 2, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.draw_scaling(scaling_times(), 2, law="Amdahl", serial=0.1).axes
     assert [line.get_xdata().tolist() for line in hollow(axes)] == [[4]]
-    (axes,) = nb10_scaling.scaling(scaling_times(), 4, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.draw_scaling(scaling_times(), 4, law="Amdahl", serial=0.1).axes
     assert not hollow(axes)
     times = every(processes=[2, 3], bytes=[8, 2**20], repeat=[0])
     assert len(hollow(nb14.draw_messages(times, LINK, 2).axes[0])) == 1

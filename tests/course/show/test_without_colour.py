@@ -86,6 +86,6 @@ def test_lines_of_many_racers_differ_without_their_colours():
 def test_the_law_is_not_drawn_as_what_was_measured():
     rows = [(threads, 8, 0, 1 / threads) for threads in (1, 2)]
     times = pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
-    (axes,) = nb10_scaling.scaling(times, 2, law="Amdahl", serial=0.1).axes
+    (axes,) = nb10_scaling.draw_scaling(times, 2, law="Amdahl", serial=0.1).axes
     named = [line for line in axes.lines if not line.get_label().startswith("_")]
     assert len({(line.get_linestyle(), line.get_marker()) for line in named}) == len(named) == 2
