@@ -37,6 +37,7 @@ from rungs_course.measure.cost import ONE_STEP
 from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.operations import operations
 from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.race import segments
 from rungs_course.measure.turns import timed_rounds
 
 GAMES = {"opponent": "random", "mask": "bits", "max_plies": 200}
@@ -222,7 +223,7 @@ def network(width: int, seed: int) -> PolicyValueNetwork:
 
 
 def step_after(
-    names: Iterable[str], num_envs: int, *, seed: int, steps: int, repeats: int
+    names: Sequence[str], num_envs: int, *, seed: int, steps: int, repeats: int
 ) -> pd.DataFrame:
     """Times single steps, each after nothing, after a pause, or after other memory was written.
 
@@ -231,7 +232,7 @@ def step_after(
 
     Returns:
         A row per rung, what came before, and repeat: `rung`, `after` ("nothing", "a pause" or
-        "other memory"), `repeat`, `seconds` of a step, the median.
+        "other memory"), `repeat`, `seconds` of a step, the mean of a segment.
     """
     largest = max((cache.bytes for cache in caches()), default=2**25)  # a guess if unknown
     other = np.ones(2 * largest // 8)
@@ -247,20 +248,16 @@ def step_after(
         "a pause": functools.partial(time.sleep, pause),
         "other memory": write,
     }
-    envs = {name: make(name, num_envs) for name in names}
-    for env in envs.values():
-        in_play(env, seed)
-    racers = {
-        (name, after): functools.partial(_steps, env, act, steps, seed)
-        for name, env in envs.items()
-        for after, act in before.items()
-    }
+    races = {}
+    for after, act in before.items():
+        envs = {name: make(name, num_envs) for name in names}
+        played = segments(envs, make("cpp", num_envs), seed=seed, steps=steps, between=act)
+        races[after] = functools.partial(next, played)
     rows = [
-        (*name, repeat, seconds)
-        for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=1)
+        (rung, after, repeat, taken[rung] / steps)
+        for after, repeat, taken in timed_rounds(races, repeats=repeats, warmup=1)
+        for rung in names
     ]
-    for env in envs.values():
-        env.close()
     return pd.DataFrame(rows, columns=["rung", "after", "repeat", "seconds"])
 
 
@@ -278,19 +275,6 @@ def longer(steps: pd.DataFrame, updates: pd.DataFrame) -> dict[str, dict[str, Fa
         found[rung] = {after: factor(each / alone) for after, each in seconds.items()}
         found[rung]["in an update"] = factor_apart(generating.get_group(rung), alone)
     return found
-
-
-def _steps(env: ChessVectorEnv, before, steps: int, seed: int) -> float:
-    """Plays at random; returns the median seconds of a step."""
-    rng, seconds = np.random.default_rng(seed), []
-    mask = env.boards.buffers.mask
-    for _ in range(steps):
-        actions = random_actions(mask, rng)
-        before()
-        start = time.perf_counter()
-        env.step(actions)
-        seconds.append(time.perf_counter() - start)
-    return float(np.median(seconds))
 
 
 WAYS = ("all in turns", "halves in turns", "halves at once")
