@@ -14,6 +14,7 @@ from rungs._src.native.abi import described
 from rungs._src.threads.pool import workers_of
 from rungs.errors import MismatchError
 from rungs_course import compiled, nb10_scaling, plots
+from rungs_course.learners import torch_threads
 from rungs_course.machine.roofline import Processor, attainable, ridge
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
@@ -254,16 +255,12 @@ def multiply(
 
 
 def _by_torch(a, b, result, threads: int, count: int) -> float:
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        left, right, out = map(torch.from_numpy, (a, b, result))
+    left, right, out = map(torch.from_numpy, (a, b, result))
+    with torch_threads(threads):
         start = time.perf_counter()
         for _ in range(count):
             torch.mm(left, right, out=out)
         return (time.perf_counter() - start) / count
-    finally:
-        torch.set_num_threads(before)
 
 
 def race_products(

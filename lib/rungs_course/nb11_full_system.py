@@ -30,7 +30,7 @@ from rungs._src.train.settings import PpoSettings, Training
 from rungs._src.train.training import EVALUATIONS, METRICS, train
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course import peers, plots, widgets
-from rungs_course.learners import LADDER
+from rungs_course.learners import LADDER, torch_threads
 from rungs_course.learners import mask as learner_mask
 from rungs_course.machine.topology import caches
 from rungs_course.measure.cost import ONE_STEP
@@ -302,30 +302,20 @@ def race_ways(
     """
     torch.manual_seed(seed)
     network, rows = PolicyValueNetwork(), []
-    before = torch.get_num_threads()
-    torch.set_num_threads(network_threads)
-    try:
-        for num_envs in board_counts:
-            ways = _ways(num_envs)
-            for way in ways.values():
-                way.reset(seed=seed)
-            racers = {
-                name: functools.partial(
-                    _play,
-                    way,
-                    NetworkPolicy(network, seed=seed),
-                    steps if name == WAYS[0] else 2 * steps,
-                )
-                for name, way in ways.items()
-            }
+    for num_envs in board_counts:
+        ways, racers = _ways(num_envs), {}
+        for name, way in ways.items():
+            way.reset(seed=seed)
+            turns = steps if name == WAYS[0] else 2 * steps
+            policy = NetworkPolicy(network, seed=seed)
+            racers[name] = functools.partial(_play, way, policy, turns)
+        with torch_threads(network_threads):
             rows += [
                 (name, network_threads, num_envs, repeat, *(each / steps for each in seconds))
                 for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
             ]
-            for way in ways.values():
-                way.close()
-    finally:
-        torch.set_num_threads(before)
+        for way in ways.values():
+            way.close()
     columns = ["racer", "network_threads", "num_envs", "repeat", "seconds", "waiting"]
     return pd.DataFrame(rows, columns=columns)
 

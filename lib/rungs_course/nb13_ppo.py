@@ -1,22 +1,21 @@
 """PPO on CartPole, by Stable-Baselines3, with our rungs and with its own environments."""
 
-import contextlib
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pandas as pd
 import scipy.special
-import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecEnvWrapper
 
 from rungs.adapters.sb3 import CartPoleVecEnv
+from rungs_course.learners import torch_threads
 
 # PPO's settings by the number of environments: for few what RL Baselines3 Zoo found, with rates
 # that stay as they are; for many, larger batches, each learnt from less often.
@@ -58,7 +57,7 @@ def learn(
         A row per evaluation: `steps`, `seconds` of training until then, without evaluations, and
         `reward`, the mean of episodes.
     """
-    with _one_thread():
+    with torch_threads(1):  # so small a network gains nothing from more
         env, judge = make(), DummyVecEnv([_make] * episodes)
         try:
             model, rows, seconds = _ppo(env, seed), [], 0.0
@@ -107,7 +106,7 @@ def train_on_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int
     """
     rows = []
     for rung in names:
-        with _one_thread():
+        with torch_threads(1):  # so small a network gains nothing from more
             env = _Timed(vec_env(rung, num_envs, seed))
             try:
                 model = _ppo(env, seed)
@@ -176,17 +175,6 @@ class _Timed(VecEnvWrapper):
 def _ppo(env: VecEnv, seed: int) -> PPO:
     settings: dict[str, Any] = _COMMON | (_MANY if env.num_envs >= MANY else _FEW)
     return PPO("MlpPolicy", env, seed=seed, device="cpu", **settings)
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keeps PyTorch to one thread: so small a network gains nothing from more."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _make() -> gymnasium.Env:
