@@ -286,7 +286,6 @@ def draw_scaling(
         axes.set_ylim(0, None)
     axes.set_xlabel("threads")
     axes.set_ylabel("times the work of one thread")
-    axes.grid(color="#EEEEEE")
     axes.legend(frameon=False, fontsize="small", loc="upper left")
     kind = "the same boards for all" if law == "Amdahl" else "boards grow with threads"
     axes.set_title(f"{'Strong' if law == 'Amdahl' else 'Weak'} scaling: {kind}")
