@@ -6,7 +6,8 @@ What one notebook measures and draws is in the module named after it: `nb00_star
 `nb13_cartpole`, `nb14_cost_model`, `nb15_training`, `nb16_search`. What several use:
 
 - `measure`: races, their noise, saved results;
-- `plots`: how figures look and are saved, and figures of several notebooks (`gains`, `parts`);
+- `plots`: how figures look and are saved, and figures of several notebooks (`medians`, `gains`,
+  `parts`);
 - `tables`: tables in words and as Markdown;
 - `boards`: positions and sets of squares, drawn;
 - `notebook`: `NotebookRun`, `Guesses`, `say`, `live`, `in_words`, `source`;

@@ -45,7 +45,7 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
             warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=2)
             continue
         name = agent.name if agent.name not in found else f"{agent.name} ({path.name})"
-        found[name] = functools.partial(_same, agent)
+        found[name] = lambda agent=agent: agent
     runs = root / "data" / "run"
     for pool in sorted(runs.glob(f"*/{POOL}"), reverse=True):
         for update, path in sorted(frozen_in(pool).items(), reverse=True):
@@ -97,11 +97,7 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
 
 
 def _to_record(source: Path) -> Agent:
-    """Reads an agent, and names it by how it was trained.
-
-    Raises:
-        ConfigurationError, InvalidStateError: as `record`.
-    """
+    """Reads an agent, and names it by how it was trained; raises as `record`."""
     agent = _by_ppo(source) if source.is_dir() else files.load(source)
     kind, seconds = agent.provenance.get("kind"), math.nan
     with contextlib.suppress(KeyError, ValueError):
@@ -123,17 +119,8 @@ def _games_of(source: Path) -> bytes | None:
     return None
 
 
-def _same(agent: Agent) -> Agent:
-    return agent
-
-
 def _by_ppo(run: Path) -> Agent:
-    """Returns the agent of a run of `python -m rungs train`.
-
-    Raises:
-        ConfigurationError: there is no run.
-        InvalidStateError: its checkpoint is corrupt, or of another network.
-    """
+    """Returns the agent of a run of `python -m rungs train`; raises as `record`."""
     saved = checkpoint.load(run)
     network = PolicyValueNetwork()
     weights = saved["learner"]["network"]

@@ -14,11 +14,9 @@ from rungs._src.selfplay.players import NetworkPlayer
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A legal move.
+    """A legal move, and as SAN.
 
     Attributes:
-        move: the move.
-        san: the same, as people write it.
         prior: how likely the network alone plays it.
         visits: how many simulations went there.
         value: the mean of what they found, -1 to 1 for the side to move; None without visits.
@@ -53,12 +51,7 @@ class Thoughts:
 
 
 def think(player: NetworkPlayer, board: chess.Board) -> Thoughts:
-    """Asks a player about a position; what led there counts for repetitions.
-
-    Args:
-        player: who thinks.
-        board: of a game that goes on.
-    """
+    """Asks a player about a position; the moves that led there count for repetitions."""
     start = board.root().fen()
     with contextlib.closing(rungs.make("chess", "cpp", 1, mask=MASK, start_fens=[start])) as env:
         observation, info = env.reset()

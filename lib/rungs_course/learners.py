@@ -3,7 +3,8 @@
 Importing this makes the course's learners known to the library by name.
 """
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -27,7 +28,7 @@ def reference(
     Args:
         network: what learns; by default a `PolicyValueNetwork`.
         settings: how to learn.
-        distribution: see `TorchBackend`.
+        distribution: of the legal actions.
         **how: device and ranks, see `TorchBackend`.
     """
     made = network or PolicyValueNetwork()
@@ -69,3 +70,14 @@ LADDER = (*OURS, *(name for name in LEARNERS if name not in OURS))
 def mask(name: str) -> str:
     """Returns the format of legal actions that a learner takes from the environment."""
     return LEARNERS[name].masks[0]
+
+
+@contextlib.contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Gives PyTorch this many threads within a block, and those that it had after it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

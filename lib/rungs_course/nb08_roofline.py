@@ -2,13 +2,11 @@
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import ipywidgets
 import numpy as np
 import pandas as pd
-import seaborn
 import torch
 
 from rungs._src.native import loader
@@ -16,8 +14,8 @@ from rungs._src.native.abi import described
 from rungs._src.threads.pool import workers_of
 from rungs.errors import MismatchError
 from rungs_course import compiled, nb10_scaling, plots
+from rungs_course.learners import torch_threads
 from rungs_course.machine.roofline import Processor, attainable, ridge
-from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
 
@@ -89,12 +87,11 @@ def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFra
         cores: all.
     """
     counts = sorted({1, cores})
-    height = 4.0 * len(counts)
-    figure, axes = plots.axes(height=height, nrows=len(counts), squeeze=False)
-    for each, threads in zip(axes[:, 0], counts, strict=True):
-        under = below(points, threads)
-        _roofline(each, *roofs(compute, bandwidth, threads), under, "Gop/s", None)
-        each.set_title("One core" if threads == 1 else f"{threads} cores")
+    figure, panels = plots.axes(height=4.0 * len(counts), nrows=len(counts), squeeze=False)
+    for axes, threads in zip(panels[:, 0], counts, strict=True):
+        title = "One core" if threads == 1 else f"{threads} cores"
+        bounds = roofs(compute, bandwidth, threads)
+        roofline(*bounds, below(points, threads), title=title, axes=axes)
     return figure
 
 
@@ -104,65 +101,50 @@ def roofline(
     points: pd.DataFrame,
     *,
     title: str,
-    unit: str = "Gop/s",
     guess: tuple[float, float] | None = None,
+    axes=None,
 ):
-    """Bounds on operations per second over operational intensity, and programs beneath them.
+    """Draws bounds on operations per second over operational intensity, and programs below them.
 
     Args:
         peaks: operations per second by name, drawn as level roofs.
         bandwidths: bytes per second by name, drawn as sloping roofs up to the highest peak.
         points: a row per program: `name`, `intensity` (operations per byte), `performance`
             (operations per second).
-        title: the figure's.
-        unit: of 1e9 operations per second.
-        guess: an intensity and a performance that someone expects.
+        title: of the axes.
+        guess: the intensity and performance that a reader expects.
+        axes: to draw on, by default those of a new figure.
     """
-    figure, axes = plots.axes(height=4.4)
-    _roofline(axes, peaks, bandwidths, points, unit, guess)
-    axes.set_title(title)
-    return figure
-
-
-def _roofline(axes, peaks, bandwidths, points: pd.DataFrame, unit: str, guess) -> None:
+    axes = axes or plots.axes(height=4.4)[1]
     top, fastest = max(peaks.values()), max(bandwidths.values())
     slowest = min(bandwidths.values())
     low = min(ridge(min(peaks.values()), fastest), points["intensity"].min(), 1) / 6
     high = max(ridge(top, slowest), points["intensity"].max()) * 6
     intensity = np.geomspace(low, high, 400)
+    small = {"textcoords": "offset points", "fontsize": "x-small"}
     for name, bandwidth in bandwidths.items():
         rising = intensity[intensity <= ridge(top, bandwidth)]
         axes.plot(rising, attainable(rising, top, bandwidth) / 1e9, color=plots.GREY, linewidth=1.5)
-        axes.annotate(
-            f"{name}, {bandwidth / 1e9:,.0f} GB/s",
-            (low, low * bandwidth / 1e9),
-            (3, 4),
-            textcoords="offset points",
-            fontsize="x-small",
-            va="center",
-            bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
-        )
+        text, at = f"{name}, {bandwidth / 1e9:,.0f} GB/s", (low, low * bandwidth / 1e9)
+        box = {"facecolor": "white", "linewidth": 0, "pad": 0.5}
+        axes.annotate(text, at, (3, 4), va="center", bbox=box, **small)
     for name, peak in peaks.items():
         flat = intensity[intensity >= ridge(peak, fastest)]
         axes.plot(flat, np.full(len(flat), peak / 1e9), color=plots.BLACK, linewidth=1.5)
-        text = f"{name}, {peak / 1e9:,.0f} {unit}"
-        above = {"textcoords": "offset points", "ha": "right", "va": "bottom"}
-        axes.annotate(text, (high, peak / 1e9), (0, 2), fontsize="x-small", **above)
+        text = f"{name}, {peak / 1e9:,.0f} Gop/s"
+        axes.annotate(text, (high, peak / 1e9), (0, 2), ha="right", va="bottom", **small)
     for row, marker, color in zip(points.itertuples(), plots.MARKERS, plots.COLORS, strict=False):
-        label = f"{row.name}, {row.performance / 1e9:,.3g} {unit}"
+        label = f"{row.name}, {row.performance / 1e9:,.3g} Gop/s"
         at = (row.intensity, row.performance / 1e9)
         axes.plot(*at, marker, color=color, markersize=8, label=label)
     if guess:
         at = (guess[0], guess[1] / 1e9)
         axes.plot(*at, "D", markerfacecolor="white", color=plots.BLACK, label="your guess")
     if len(points) or guess:
-        # Beside the axes: below the roofs, points may be anywhere.
-        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+        plots.legend_beside(axes)
+    axes.set(xscale="log", yscale="log", ylabel="Gop/s", title=title)
     axes.set_xlabel("operational intensity: operations per byte")
-    axes.set_ylabel(unit)
-    axes.grid(color="#EEEEEE")
+    return axes.figure
 
 
 def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: pd.DataFrame):
@@ -172,29 +154,22 @@ def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: p
         processors: each as the study has it, and put right.
         points: of `rungs_course.nb09_counters.points`.
     """
-    figure, axes = plots.axes(width=8.0, height=4.6, ncols=len(processors), sharey=True)
+    figure, panels = plots.axes(width=8.0, height=4.6, ncols=len(processors), sharey=True)
     intensity = np.geomspace(0.02, 300, 400)
-    looks = {"hue": "name", "style": "per", "palette": plots.COLORS[:2], "s": 70}
-    shown = points.assign(performance=points["performance"] / 1e9)
-    for each, (theirs, corrected) in zip(axes, processors, strict=True):
+    colors = dict(zip(points["name"].unique(), plots.COLORS, strict=False))
+    markers = dict(zip(points["per"].unique(), plots.MARKERS, strict=False))
+    for axes, (theirs, corrected) in zip(panels, processors, strict=True):
         for processor, line in ((theirs, "-"), (corrected, "--")):
             roof = attainable(intensity, processor.peak_flops(64), processor.peak_bandwidth())
-            each.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2)
-        at = {"data": shown, "x": "intensity", "y": "performance"}
-        seaborn.scatterplot(**at, **looks, zorder=3, legend=each is axes[-1], ax=each)
-        each.set_xscale("log")
-        each.set_yscale("log")
-        each.set_xlabel("operations per access, or per byte")
-        each.set_ylabel("Gop/s (the study: Gflop/s)")
-        each.grid(color="#EEEEEE")
-        each.set_title(theirs.name)
-    handles, labels = axes[-1].get_legend_handles_labels()
-    axes[-1].get_legend().remove()
-    # Without the headings of the two kinds.
-    named = [pair for pair in zip(handles, labels, strict=True) if pair[1] not in ("name", "per")]
-    handles, labels = zip(*named, strict=True)
-    labels = [label if label in set(points["name"]) else f"per {label}" for label in labels]
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+            axes.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2)
+        for row in points.itertuples():
+            look = {"color": colors[row.name], "label": f"{row.name}, per {row.per}"}
+            axes.plot(row.intensity, row.performance / 1e9, markers[row.per], **look)
+        axes.set(xscale="log", yscale="log", title=theirs.name)
+        axes.set_xlabel("operations per access, or per byte")
+    panels[0].set_ylabel("Gop/s (the study: Gflop/s)")
+    names = axes.get_legend_handles_labels()
+    figure.legend(*names, loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
@@ -211,9 +186,7 @@ def predict_roofline(
     """Asks how many operations a second a rung of the reader's choice does.
 
     Args:
-        compute: of `rungs_course.measure.peaks.measure_compute`, for one core and for all.
-        bandwidth: of `rungs_course.measure.peaks.measure_bandwidth`, likewise.
-        points: of `rungs_course.nb08_roofline.point`; those with as many cores are drawn beside.
+        compute, bandwidth, points: as of `rooflines`; points with as many cores are drawn.
         work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; empty where there is no
             valgrind.
         cores: how many there are.
@@ -245,39 +218,49 @@ def predict_roofline(
     return predict_first(draw, measure, controls, guess)
 
 
-class Version(NamedTuple):
-    """A function of `cpp/course/gemm_ladder.hpp`, and the idea that it adds to the one before."""
-
-    name: str
-    idea: str
-
-
-# By `rungs::course::Product`'s names; what is last is PyTorch's own.
-VERSIONS = (
-    Version("naive", "as the formula has it"),
-    Version("rows", "rows, not columns"),
-    Version("blocked", "blocks in the cache"),
-    Version("registers", "tiles in registers"),
-    Version("threads", "all cores"),
-)
-LIBRARY = Version("torch", "PyTorch's library")
+# What each version of `cpp/course/gemm_ladder.hpp` adds to the one before; last PyTorch's own.
+IDEAS = {
+    "naive": "as the formula has it",
+    "rows": "rows, not columns",
+    "blocked": "blocks in the cache",
+    "registers": "tiles in registers",
+    "threads": "all cores",
+    "torch": "PyTorch's library",
+}
 
 
-def multiply(version: str, a: np.ndarray, b: np.ndarray, *, threads: int) -> np.ndarray:
-    """Multiplies two matrices.
+def multiply(
+    version: str, a: np.ndarray, b: np.ndarray, result: np.ndarray, threads: int, count: int = 1
+) -> float:
+    """Multiplies two matrices `count` times; returns the seconds of each time.
 
     Args:
-        version: of `VERSIONS`, or "torch".
+        version: of `IDEAS`.
         a: (n, n) float32.
         b: likewise.
-        threads: of the version `threads`.
-
-    Returns:
-        (n, n) float32.
+        result: likewise; is overwritten.
+        threads: of the version `threads`, and of PyTorch.
+        count: 1 or more.
     """
-    result = np.empty_like(a)
-    _times(version, a, b, result, threads, 1)
-    return result
+    if version == "torch":
+        return _by_torch(a, b, result, threads, count)
+    api = compiled.load_course()
+    number = described(api).enumerations["Product"][version]
+    arrays = [array.ctypes.data for array in (a, b, result)]
+    workers = workers_of(loader.load(), threads)
+    start = time.perf_counter()
+    for _ in range(count):
+        api.rungs_learn_product(number, *arrays, len(a), *workers)
+    return (time.perf_counter() - start) / count
+
+
+def _by_torch(a, b, result, threads: int, count: int) -> float:
+    left, right, out = map(torch.from_numpy, (a, b, result))
+    with torch_threads(threads):
+        start = time.perf_counter()
+        for _ in range(count):
+            torch.mm(left, right, out=out)
+        return (time.perf_counter() - start) / count
 
 
 def race_products(
@@ -299,87 +282,25 @@ def race_products(
     Raises:
         MismatchError: a product differs from the exact one by more than rounding explains.
     """
+    raced = [(name, 1) for name in IDEAS if name != "threads"]
+    raced += [("threads", threads), ("torch", threads)] if threads > 1 else []
     rng, racers = np.random.default_rng(seed), {}
     for n in sizes:
         a, b = rng.uniform(-1, 1, (2, n, n)).astype(np.float32)
         exact = a.astype(np.float64) @ b
-        for name, number in _racers(threads):
+        for name, number in raced:
             result = np.empty_like(a)
-            turn = functools.partial(_times, name, a, b, result, number)
-            once = turn(1)
+            turn = functools.partial(multiply, name, a, b, result, number)
+            once = turn()
             _check(name, result, exact)
             racers[n, name, number] = functools.partial(turn, max(1, int(seconds / once)))
-    turns: dict[tuple, list[float]] = {key: [] for key in racers}
-    for key, _, taken in timed_rounds(racers, repeats=repeats, warmup=1):
-        turns[key].append(2 * key[0] ** 3 / taken)
-    rows = [(*key, repeat, rate) for key in turns for repeat, rate in enumerate(turns[key])]
+    rows = [
+        (*racer, repeat, 2 * racer[0] ** 3 / taken)
+        for racer, repeat, taken in timed_rounds(racers, repeats=repeats, warmup=1)
+    ]
+    ladder = list(racers)
+    rows.sort(key=lambda row: ladder.index(row[:3]))  # stable: repeats stay in their order
     return pd.DataFrame(rows, columns=["n", "version", "threads", "repeat", "per_second"])
-
-
-def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame:
-    """Sums up a race.
-
-    Args:
-        frame: of `race`.
-        peaks: floating-point operations a second at most, by number of threads.
-
-    Returns:
-        A row per size and racer: `n`, `version`, `idea`, `threads`, `low`, `per_second` (the
-        median) and `high`, `relative` (how many times as fast as the racer before), `absolute` (as
-        the first), and `share` of the peak of that number of threads.
-    """
-    keys = ["n", "version", "threads"]
-    spread = quartiles(frame.groupby(keys)["per_second"], "per_second").reset_index()
-    spread = frame[keys].drop_duplicates().merge(spread)  # in the order of the ladder
-    spread.insert(2, "idea", spread["version"].map(dict((*VERSIONS, LIBRARY))))
-    by_size = spread.groupby("n")["per_second"]
-    spread["relative"] = spread["per_second"] / by_size.shift(1).fillna(spread["per_second"])
-    spread["absolute"] = spread["per_second"] / by_size.transform("first")
-    spread["share"] = spread["per_second"] / spread["threads"].map(peaks)
-    return spread
-
-
-def _racers(threads: int) -> list[tuple[str, int]]:
-    """Returns names and numbers of threads, in the order of the ladder."""
-    ours = [(version.name, 1) for version in VERSIONS[:-1]]
-    several = [("threads", threads), (LIBRARY.name, threads)] if threads > 1 else []
-    return [*ours, (LIBRARY.name, 1), *several]
-
-
-def _times(
-    version: str, a: np.ndarray, b: np.ndarray, result: np.ndarray, threads: int, count: int
-) -> float:
-    """Multiplies `count` times; returns the seconds of each."""
-    multiplies = _by_torch if version == LIBRARY.name else _by_ours(version)
-    return multiplies(a, b, result, threads, count)
-
-
-def _by_ours(version: str) -> Callable[..., float]:
-    api = compiled.load_course()
-    number = described(api).enumerations["Product"][version]
-
-    def multiplies(a, b, result, threads: int, count: int) -> float:
-        arrays = [array.ctypes.data for array in (a, b, result)]
-        workers = workers_of(loader.load(), threads)
-        start = time.perf_counter()
-        for _ in range(count):
-            api.rungs_learn_product(number, *arrays, len(a), *workers)
-        return (time.perf_counter() - start) / count
-
-    return multiplies
-
-
-def _by_torch(a, b, result, threads: int, count: int) -> float:
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        left, right, out = map(torch.from_numpy, (a, b, result))
-        start = time.perf_counter()
-        for _ in range(count):
-            torch.mm(left, right, out=out)
-        return (time.perf_counter() - start) / count
-    finally:
-        torch.set_num_threads(before)
 
 
 def _check(name: str, found: np.ndarray, exact: np.ndarray) -> None:
@@ -390,29 +311,44 @@ def _check(name: str, found: np.ndarray, exact: np.ndarray) -> None:
         raise MismatchError(f"{name}: the product of {len(exact)} is off by {error:.1e}")
 
 
+def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame:
+    """Sums up a race.
+
+    Args:
+        frame: of `race_products`.
+        peaks: floating-point operations a second at most, by number of threads.
+
+    Returns:
+        A row per size and racer: `n`, `version`, `threads`, `per_second` (the median), `idea`, and
+        `share` of the peak of that number of threads.
+    """
+    keys = ["n", "version", "threads"]
+    table = frame.groupby(keys, sort=False)["per_second"].median().reset_index()
+    table["idea"] = table["version"].map(IDEAS)
+    table["share"] = table["per_second"] / table["threads"].map(peaks)
+    return table
+
+
 def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
     """Draws how many operations a second each version does, and the peaks that bound them.
 
     Args:
-        table: of `rungs_course.nb08_roofline.products_table`.
+        table: of `products_table`.
         peaks: floating-point operations a second at most, by number of threads.
     """
     sizes = list(table["n"].unique())
     rows = len(table) // len(sizes)
     figure, axes = plots.axes(9.0, 1.6 + 0.4 * rows, ncols=len(sizes), sharey=True, squeeze=False)
     for each, n in zip(axes[0], sizes, strict=True):
-        here = table[table["n"] == n].reset_index(drop=True)
-        rates = here["per_second"] / 1e9
-        several = here["threads"] > 1
-        for mask, color, hatch in ((~several, plots.BLUE, ""), (several, plots.ORANGE, "///")):
-            each.barh(here.index[mask], rates[mask], color=color, hatch=hatch, edgecolor="white")
-        for i, (rate, share) in enumerate(zip(rates, here["share"], strict=True)):
-            text, white = (
-                f"{rate:.3g}, {share:.0%}",
-                {"facecolor": "white", "linewidth": 0, "pad": 1},
-            )
-            at = {"textcoords": "offset points", "va": "center", "bbox": white}
-            each.annotate(text, (rate, i), (4, 0), **at)
+        here = table[table["n"] == n]
+        rates, several = here["per_second"] / 1e9, here["threads"] > 1
+        colors = several.map({False: plots.BLUE, True: plots.ORANGE}).to_list()
+        hatches = several.map({False: "", True: "///"}).to_list()
+        bars = each.barh(range(rows), rates, color=colors, hatch=hatches, edgecolor="white")
+        texts = rates.map("{:.3g}, ".format) + here["share"].map("{:.0%}".format)
+        each.bar_label(
+            bars, texts, padding=4, bbox={"facecolor": "white", "linewidth": 0, "pad": 1}
+        )
         for threads, peak in peaks.items():
             each.axvline(peak / 1e9, color=plots.BLACK, linestyle="--", zorder=0)
             on = "1 core" if threads == 1 else f"{threads} cores"

@@ -54,7 +54,7 @@ def points(table: pd.Series) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "per", "intensity", "performance"])
 
 
-def misses(counts: pd.DataFrame, board_bytes: int, study: float):
+def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
     """Draws cache misses per ply over the number of boards, a line per level.
 
     Args:
@@ -78,7 +78,7 @@ def misses(counts: pd.DataFrame, board_bytes: int, study: float):
     return figure
 
 
-def shares(table: pd.DataFrame):
+def draw_shares(table: pd.DataFrame):
     """Draws our counts as multiples of the study's, which is 1.
 
     Args:
@@ -90,7 +90,7 @@ def shares(table: pd.DataFrame):
     axes.axvline(1, color=plots.BLACK, linestyle="--")
     for at, row in enumerate(table.assign(share=share).itertuples()):
         axes.hlines(at, row.share, 1, color=plots.BLUE)
-        text = f"{plots.ratio(row.share)}  ({_count(row.ours)} beside {_count(row.study)})"
+        text = f"{plots.ratio(row.share)}  ({_count(row.ours)} and {_count(row.study)})"
         axes.annotate(
             text, (row.share, at), (0, 8), textcoords="offset points", fontsize="small", ha="left"
         )
@@ -99,7 +99,7 @@ def shares(table: pd.DataFrame):
     axes.set_ylim(len(table) - 0.5, -0.7)
     axes.set_xlabel("times the study's count, per board and step (dashed: the study)")
     axes.set_ylabel("")
-    axes.set_title("The study's counters, and ours beside them")
+    axes.set_title("The study's counters, and ours")
     return figure
 
 

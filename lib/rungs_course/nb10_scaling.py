@@ -1,7 +1,7 @@
 """Scaling: the same boards on more threads, more boards on more threads, and figures of both."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import ipywidgets
@@ -11,6 +11,7 @@ import pandas as pd
 import seaborn
 
 import rungs
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs_course import plots
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import race, segments, steps_of
@@ -26,12 +27,9 @@ def strong(
     api=None,
     **settings,
 ) -> pd.DataFrame:
-    """Races the same boards on more and more threads, in one race.
+    """Races the same boards on more and more threads, of which 1 must be one number.
 
     Args:
-        num_envs: number of boards.
-        threads: numbers of threads, of which 1 must be one.
-        mask: "bool" or "bits".
         api: the compiled functions, by default Cling's.
         **settings: of `rungs_course.measure.race.race`.
 
@@ -39,7 +37,7 @@ def strong(
         A row per number of threads and repeat: `threads`, `num_envs`, `repeat`, `seconds` per step
         of all boards.
     """
-    racers = {count: _team(num_envs, count, mask, api) for count in threads}
+    racers = {count: _openmp(num_envs, count, mask, api) for count in threads}
     times = race(racers, rungs.make("chess", "cpp", num_envs, mask=mask), **settings)
     frame = times.rename(columns={"racer": "threads"}).assign(num_envs=num_envs)
     frame["seconds"] *= num_envs / frame["plies"]
@@ -47,75 +45,107 @@ def strong(
 
 
 def weak(
-    boards_per_thread: int,
-    threads: Iterable[int],
-    *,
-    mask: str,
-    seed: int,
-    steps: int,
-    repeats: int,
-    warmup: int,
+    boards_per_thread: int, threads: Iterable[int], *, mask: str, steps: int, **timing
 ) -> pd.DataFrame:
     """Races as many more boards as threads: segment by segment, each number has its turn.
 
     Args:
-        boards_per_thread: number of boards for each thread.
-        threads: numbers of threads, of which 1 must be one.
-        mask: "bool" or "bits".
-        seed: of the games.
         steps: per segment.
-        repeats: segments timed.
-        warmup: segments played first.
+        **timing: `seed` of the games, and segments: `repeats` timed after `warmup`.
 
     Returns:
         As `strong`.
     """
-    races = {}
-    for count in threads:
-        boards = count * boards_per_thread
-        pilot = rungs.make("chess", "cpp", boards, mask=mask)
-        racers = {count: _team(boards, count, mask)}
-        races[count] = functools.partial(next, segments(racers, pilot, seed=seed, steps=steps))
-    rows = [
-        (count, count * boards_per_thread, repeat, taken[count] / steps)
-        for count, repeat, taken in timed_rounds(races, repeats=repeats, warmup=warmup)
-    ]
+    envs = {count: (_openmp(count * boards_per_thread, count, mask), steps) for count in threads}
+    rows = _step_times(envs, mask=mask, **timing)
     return pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
 
 
-# Plies that a rung plays in a segment that someone waits for.
-_PATIENCE = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 40960}
+def over_boards(
+    plies: dict[str, int],
+    max_boards: dict[str, int],
+    board_counts: Iterable[int],
+    *,
+    mask: str,
+    **timing,
+) -> pd.DataFrame:
+    """Races rungs over numbers of boards, each over as many plies as it can.
+
+    Args:
+        plies: about how many plies a segment has, by rung; at least a step of all boards is played.
+        max_boards: the largest number of boards, by rung.
+        **timing: as of `weak`.
+
+    Returns:
+        A row per rung, number of boards and repeat: `rung`, `num_envs`, `repeat`, `seconds` per
+        step of all boards.
+    """
+    rows = []
+    for num_envs in board_counts:
+        envs = {
+            rung: (rungs.make("chess", rung, num_envs, mask=mask), steps_of(count, num_envs))
+            for rung, count in plies.items()
+            if num_envs <= max_boards[rung]
+        }
+        rows += _step_times(envs, mask=mask, **timing)
+    return pd.DataFrame(rows, columns=["rung", "num_envs", "repeat", "seconds"])
+
+
+def _step_times(
+    envs: Mapping[Any, tuple[ChessVectorEnv, int]],
+    *,
+    mask: str,
+    seed: int,
+    repeats: int,
+    warmup: int,
+) -> list[tuple]:
+    """Plays games of several environments, with steps per segment, in turns; closes them.
+
+    Returns:
+        Name, number of boards, repeat, and seconds per step of all boards.
+    """
+    races = {}
+    for name, (env, steps) in envs.items():
+        pilot = rungs.make("chess", "cpp", env.num_envs, mask=mask)
+        races[name] = functools.partial(next, segments({name: env}, pilot, seed=seed, steps=steps))
+    rows = [
+        (name, envs[name][0].num_envs, repeat, taken[name] / envs[name][1])
+        for name, repeat, taken in timed_rounds(races, repeats=repeats, warmup=warmup)
+    ]
+    for env, _ in envs.values():
+        env.close()
+    return rows
+
+
+# Plies of a segment that a reader waits for.
+_PLIES = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 40960}
 
 
 def one_point(
     rung: str, num_envs: int, *, threads: int, schedule: str, mask: str, seed: int, api=None
 ) -> tuple[float, float]:
-    """Makes a single measurement, for someone who waits: a rung against one thread of C++.
+    """Makes a single short measurement: a rung against one thread of C++.
 
     Args:
         rung: "python", "multiprocessing", "cpp" or "openmp".
-        num_envs: number of boards.
         threads: of "openmp"; workers of "multiprocessing"; the others have one.
         schedule: of "openmp".
-        mask: "bool" or "bits".
-        seed: of the games.
         api: the compiled functions, by default Cling's.
 
     Returns:
         Plies per second of the rung, and how many times as fast as `cpp` it is, medians of three.
     """
-    compiled = {"api": api} if rung in ("cpp", "openmp") else {}
     own: dict[str, dict[str, Any]] = {
-        "openmp": {"threads": threads, "schedule": schedule},
+        "cpp": {"api": api},
+        "openmp": {"api": api, "threads": threads, "schedule": schedule},
         "multiprocessing": {"workers": min(threads, num_envs)},
     }
-    how = own.get(rung, {})
     racers = {
-        "cpp": rungs.make("chess", "cpp", num_envs, mask=mask, api=api),
-        "chosen": rungs.make("chess", rung, num_envs, mask=mask, **how, **compiled),
+        name: rungs.make("chess", each, num_envs, mask=mask, **own.get(each, {}))
+        for name, each in (("cpp", "cpp"), ("chosen", rung))
     }
     pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
-    steps = steps_of(_PATIENCE[rung], num_envs)
+    steps = steps_of(_PLIES[rung], num_envs)
     times = race(racers, pilot, seed=seed, steps=steps, repeats=3, warmup=1)
     for env in racers.values():
         env.close()
@@ -123,7 +153,7 @@ def one_point(
     return steps * num_envs / median["chosen"], median["cpp"] / median["chosen"]
 
 
-def _team(num_envs: int, threads: int, mask: str, api=None):
+def _openmp(num_envs: int, threads: int, mask: str, api=None):
     return rungs.make("chess", "openmp", num_envs, threads=threads, mask=mask, api=api)
 
 
@@ -170,15 +200,12 @@ def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
     """Fits the part of the work that threads can't share to the speedups, per repeat.
 
     Amdahl (same boards): S = 1 / (s + (1 - s) / p). Gustafson (boards grow): S = p - s (p - 1).
-    Both are linear in s, once the first is turned over; s is fitted by least squares.
+    Both are linear in s, once the first is turned over; s is fitted by least squares. Below 0 it
+    means more speedup than threads, as caches can bring.
 
     Args:
-        times: of `strong` for Amdahl's law, of `weak` for Gustafson's, or their rows for some
-            numbers of threads.
+        times: of `strong` for Amdahl's law, of `weak` for Gustafson's.
         law: "Amdahl" or "Gustafson".
-
-    Returns:
-        s per repeat. Below 0 means more speedup than threads, as caches can bring.
     """
     rows = efficiencies(times).query("threads > 1")
     p, speedup = rows["threads"], rows["speedup"]
@@ -187,11 +214,8 @@ def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
         "Amdahl": (1 / speedup - 1 / p, 1 - 1 / p),
         "Gustafson": (p - speedup, p - 1),
     }[law]
-    products = pd.DataFrame(
-        {"repeat": rows["repeat"], "above": missing * weight, "below": weight**2}
-    )
-    sums = products.groupby("repeat").sum()
-    return sums["above"] / sums["below"]
+    above, below = (each.groupby(rows["repeat"]).sum() for each in (missing * weight, weight**2))
+    return above / below
 
 
 def predicted(law: str, serial: float, threads) -> np.ndarray:
@@ -202,52 +226,7 @@ def predicted(law: str, serial: float, threads) -> np.ndarray:
     return p - serial * (p - 1)
 
 
-def over_boards(
-    plies: dict[str, int],
-    max_boards: dict[str, int],
-    board_counts: Iterable[int],
-    *,
-    mask: str,
-    seed: int,
-    repeats: int,
-    warmup: int,
-) -> pd.DataFrame:
-    """Races rungs over numbers of boards, each over as many plies as it can.
-
-    Args:
-        plies: about how many plies a segment has, by rung; at least a step of all boards is played.
-        max_boards: the largest number of boards, by rung.
-        board_counts: numbers of boards.
-        mask: "bool" or "bits".
-        seed: of the games.
-        repeats: segments timed.
-        warmup: segments played first.
-
-    Returns:
-        A row per rung, number of boards and repeat: `rung`, `num_envs`, `repeat`, `seconds` per
-        step of all boards.
-    """
-    rows = []
-    for num_envs in board_counts:
-        races, steps, envs = {}, {}, []
-        for rung in plies:
-            if num_envs > max_boards[rung]:
-                continue
-            steps[rung] = steps_of(plies[rung], num_envs)
-            envs.append(rungs.make("chess", rung, num_envs, mask=mask))
-            pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
-            played = segments({rung: envs[-1]}, pilot, seed=seed, steps=steps[rung])
-            races[rung] = functools.partial(next, played)
-        rows += [
-            (rung, num_envs, repeat, taken[rung] / steps[rung])
-            for rung, repeat, taken in timed_rounds(races, repeats=repeats, warmup=warmup)
-        ]
-        for env in envs:
-            env.close()
-    return pd.DataFrame(rows, columns=["rung", "num_envs", "repeat", "seconds"])
-
-
-def scaling(
+def draw_scaling(
     times: pd.DataFrame,
     cores: int,
     *,
@@ -257,38 +236,35 @@ def scaling(
     guess: tuple[int, float] | None = None,
     measured: tuple[int, float] | None = None,
 ):
-    """Draws speedup over threads, with its spread, its law, and the paper's whole curve beside it.
+    """Draws speedup over threads, with its spread, its law, and the study's whole curve.
 
-    Beside the paper's, both axes are logarithmic: it goes much further than a small machine.
+    With the study's, both axes are logarithmic: it goes much further than a small machine.
 
     Args:
-        times: of `rungs_course.nb10_scaling.strong` or `weak`.
+        times: of `strong` or `weak`.
         cores: how many there are; beyond them the background is shaded and markers are hollow.
         law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction where that is below
             one: beyond, no fraction describes the times.
         serial: that fraction.
         paper: `threads`, `boards` and `speedup` of the study, to which the law is fitted as well.
-        guess: threads, and the speedup that someone expects.
+        guess: threads, and the speedup that a reader expects.
         measured: threads, and a speedup measured just now.
     """
     figure, axes = plots.axes(height=4.0)
-    groups = efficiencies(times).groupby("threads")["speedup"]
-    low, middle, high = (part for _, part in quartiles(groups).items())
-    threads = middle.index.to_numpy()
-    last = threads.max()
-    line = np.linspace(1, last, 200)
-    most = last if paper is None else max(last, paper["threads"].max())
-    axes.plot([1, most], [1, most], color=plots.BLACK, linestyle="--", linewidth=1)
-    axes.annotate("ideal", (most, most), ha="right", va="bottom", fontsize="small")
+    ours = quartiles(efficiencies(times).groupby("threads")["speedup"], "speedup").reset_index()
+    last = ours["threads"].max()
+    end = last if paper is None else max(last, paper["threads"].max())
+    axes.plot([1, end], [1, end], color=plots.BLACK, linestyle="--", linewidth=1)
+    axes.annotate("ideal", (end, end), ha="right", va="bottom", fontsize="small")
     if serial < 1:
+        line = np.linspace(1, last, 200)
         label = f"{law}'s law for ours, serial fraction {serial:.1%}"
         axes.plot(line, predicted(law, serial, line), "-.", color=plots.GREY, label=label)
-    axes.fill_between(threads, low, high, color=plots.BLUE, alpha=0.2)
-    ours = {"color": plots.BLUE, "marker": "o", "zorder": 3}
-    axes.plot(threads, middle, label="ours, median and quartiles", **ours)
-    beyond = threads > cores
-    hollow = {"markerfacecolor": "white", "linestyle": "none"}
-    axes.plot(threads[beyond], middle[beyond], **ours, **hollow)
+    look = {"color": plots.BLUE, "marker": "o", "zorder": 3}
+    plots.band_line(axes, ours, "threads", "speedup", "ours, median and quartiles", look)
+    beyond = ours[ours["threads"] > cores]
+    hollow = look | {"markerfacecolor": "white", "linestyle": "none"}
+    axes.plot(beyond["threads"], beyond["speedup"], **hollow)
     if paper is not None:
         _paper(axes, paper, law)
     if guess:
@@ -310,7 +286,6 @@ def scaling(
         axes.set_ylim(0, None)
     axes.set_xlabel("threads")
     axes.set_ylabel("times the work of one thread")
-    axes.grid(color="#EEEEEE")
     axes.legend(frameon=False, fontsize="small", loc="upper left")
     kind = "the same boards for all" if law == "Amdahl" else "boards grow with threads"
     axes.set_title(f"{'Strong' if law == 'Amdahl' else 'Weak'} scaling: {kind}")
@@ -332,23 +307,14 @@ def _paper(axes, paper: pd.DataFrame, law: str) -> None:
 
 
 def paper_fraction(paper: pd.DataFrame, law: str) -> float:
-    """Returns the serial fraction that fits the study's whole curve best.
-
-    Args:
-        paper: `threads`, `boards` and `speedup`, beginning with one thread.
-        law: "Amdahl" or "Gustafson".
-    """
+    """Returns the serial fraction that fits the study's whole curve best, as of `draw_scaling`."""
     work = paper["boards"] / paper["boards"].iloc[0]
     times = paper.assign(num_envs=paper["boards"], repeat=0, seconds=work / paper["speedup"])
     return serial_fraction(times, law).iloc[0]
 
 
 def draw_lost(table: pd.DataFrame):
-    """Draws the time that a step loses on several threads: repeats, and their medians.
-
-    Args:
-        table: of `rungs_course.nb10_scaling.lost`, with a column `mask` beside.
-    """
+    """Draws the repeats and medians of `lost`, which has a column `mask`."""
     figure, axes = plots.axes(height=3.6)
     shown = table.assign(lost=table["lost"] * 1e6)
     at = {"data": shown, "x": "num_envs", "y": "lost", "hue": "mask"}
@@ -366,17 +332,17 @@ def draw_lost(table: pd.DataFrame):
 
 
 def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int]):
-    """Draws plies per second over the number of boards, one line per rung.
+    """Draws plies per second over the number of boards, one line per rung of `over_boards`.
 
     Args:
-        times: of `rungs_course.nb10_scaling.over_boards`.
         bytes_per_board: state and outputs of a board of the C++ rungs.
         caches: bytes by name; where the boards outgrow one, a line says so.
     """
-    figure, axes = plots.axes(height=4.2)
-    for rung, rows, look in plots.lines(times.groupby("rung", sort=False)):
-        groups = rows.assign(rate=rows["num_envs"] / rows["seconds"]).groupby("num_envs")["rate"]
-        plots.median_line(axes, groups, rung, look)
+    rates = times.assign(rate=times["num_envs"] / times["seconds"])
+    how = {"things": "boards", "quantity": "plies per second"}
+    how |= {"title": "Rungs over the number of boards"}
+    figure = plots.medians(rates, "rung", "num_envs", "rate", **how)
+    (axes,) = figure.axes
     for name, size in caches.items():
         boards = size / bytes_per_board
         axes.axvline(boards, color=plots.BLACK, linestyle=":", linewidth=1)
@@ -389,10 +355,6 @@ def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str
             rotation=90,
             fontsize="x-small",
         )
-    axes.set_yscale("log")
-    axes.set_ylabel("plies per second")
-    plots.boards_below(axes)
-    axes.set_title("Rungs over the number of boards")
     return figure
 
 
@@ -402,10 +364,10 @@ def predict_scaling(
     """Asks how many times as fast as one thread a rung of the reader's choice is.
 
     Args:
-        strong: of `rungs_course.nb10_scaling.strong`.
+        strong: of the function of that name.
         cores: how many there are.
         seed: of the games.
-        paper: `threads` and `speedup` of the study, drawn beside.
+        paper: as of `draw_scaling`.
     """
     within = strong[strong["threads"] <= cores]
     law = {"law": "Amdahl", "serial": serial_fraction(within, "Amdahl").median()}
@@ -413,7 +375,7 @@ def predict_scaling(
     def draw(choice, guess, gain):
         point = (choice["threads"], gain) if gain else None
         expected = (choice["threads"], guess)
-        return scaling(strong, cores, **law, paper=paper, guess=expected, measured=point)
+        return draw_scaling(strong, cores, **law, paper=paper, guess=expected, measured=point)
 
     def measure(choice):
         _, gain = one_point(**choice, mask="bool", seed=seed)

@@ -1,14 +1,17 @@
-"""Notebook 11, the full system: environment and learner together, and which part limits them."""
+"""Notebook 11, the full system: which part limits environment and learner, and faster learners."""
 
+import dataclasses
 import functools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import ipywidgets
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
+import scipy.special
 import seaborn
 import torch
 from IPython.display import display
@@ -19,15 +22,22 @@ from rungs._src.chess.buffers import POSITION, Buffers
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.train.evaluate import NetworkPolicy
+from rungs._src.train.learners import kind
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import PARTS, Learner
-from rungs._src.train.settings import PpoSettings
+from rungs._src.train.ranks import Ranks
+from rungs._src.train.settings import PpoSettings, Training
+from rungs._src.train.training import EVALUATIONS, METRICS, train
+from rungs.errors import CompilerError, UnavailableError
 from rungs_course import peers, plots, widgets
+from rungs_course.learners import LADDER, torch_threads
 from rungs_course.learners import mask as learner_mask
 from rungs_course.machine.topology import caches
 from rungs_course.measure.cost import ONE_STEP
 from rungs_course.measure.noise import Factor, factor, factor_apart
+from rungs_course.measure.operations import operations
 from rungs_course.measure.quartiles import quartiles
+from rungs_course.measure.race import segments
 from rungs_course.measure.turns import timed_rounds
 
 GAMES = {"opponent": "random", "mask": "bits", "max_plies": 200}
@@ -86,11 +96,27 @@ def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
     return peers.make(name, num_envs, **GAMES | settings)
 
 
-def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
+def make_learner(
+    name: str,
+    num_envs: int,
+    seed: int,
+    *,
+    rung: Mapping[str, Any] | None = None,
+    learner: str = "torch",
+    **how,
+) -> Learner:
+    """Makes a learner in the middle of games: all systems begin with the same positions."""
+    env = make(name, num_envs, **(rung or {}), mask=learner_mask(learner))
+    made = Learner(env, seed=seed, learner=learner, **how)
+    made.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
+    return made
+
+
+def race_learners(learners: Mapping[Any, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
     """Times updates of several learners, which take turns.
 
-    What a network takes depends on how many actions are legal. So before each update of one with a
-    `NullEnv`, untimed, that goes to where the first real one has come to.
+    The time of a network depends on how many actions are legal. So before each update of a learner
+    with a `NullEnv`, untimed, that takes over the positions of the first real one.
 
     Returns:
         A row per learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns
@@ -111,39 +137,68 @@ def race_learners(learners: dict[str, Learner], *, repeats: int, warmup: int) ->
     return pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
 
 
-def race_updates(
-    max_boards: dict[str, int],
-    shapes: Iterable[tuple[int, int]],
+def race_cases(
+    cases: Mapping[Any, tuple[str, Mapping[str, Any]]],
+    num_envs: int,
     *,
     seed: int,
     repeats: int,
     warmup: int,
+    settings: PpoSettings = ONE_STEP,
     device: str = "cpu",
-    learner: str = "torch",
 ) -> pd.DataFrame:
-    """Times updates that go once through what was played on some boards for some steps.
+    """Times updates of systems, which take turns; returns as `race_learners`.
 
-    `max_boards` is the largest number of boards by name as of `make`, `shapes` are (boards, steps).
-    Returns as `race_learners`, with `num_envs` and `length` beside.
+    Args:
+        cases: by name, an environment's name as of `make`, and what else `make_learner` takes.
+        num_envs: boards of each.
+        seed: of games, weights and actions.
+        repeats: updates timed.
+        warmup: updates made first, untimed.
+        settings: how to learn, by default from one step of all boards.
+        device: where the networks are.
+    """
+    how: dict[str, Any] = {"settings": settings, "device": device}
+    learners = {
+        case: make_learner(name, num_envs, seed, **how, **more)
+        for case, (name, more) in cases.items()
+    }
+    times = race_learners(learners, repeats=repeats, warmup=warmup)
+    for each in learners.values():
+        each.env.close()
+    return times
+
+
+def race_updates(
+    max_boards: Mapping[str, int],
+    shapes: Iterable[tuple[int, int]],
+    *,
+    learner: str = "torch",
+    **timing,
+) -> pd.DataFrame:
+    """Times updates that go once through the positions of some boards and steps.
+
+    Args:
+        max_boards: the largest number of boards, by name as of `make`.
+        shapes: boards and steps of a batch.
+        learner: of all.
+        **timing: of `race_cases`.
+
+    Returns:
+        As `race_learners`, with `num_envs` and `length`.
     """
     frames = []
     for num_envs, length in shapes:
-        settings = PpoSettings(num_steps=length, update_epochs=1, num_minibatches=1)
-        how: dict[str, Any] = {"settings": settings, "device": device, "learner": learner}
-        learners = {
-            name: make_learner(name, num_envs, seed, **how)
-            for name in max_boards
-            if num_envs <= max_boards[name]
-        }
-        frame = race_learners(learners, repeats=repeats, warmup=warmup)
-        frames.append(frame.assign(num_envs=num_envs, length=length))
-        for each in learners.values():
-            each.env.close()
+        able = [name for name in max_boards if num_envs <= max_boards[name]]
+        settings = dataclasses.replace(ONE_STEP, num_steps=length)
+        cases = {name: (name, {"learner": learner}) for name in able}
+        times = race_cases(cases, num_envs, settings=settings, **timing)
+        frames.append(times.assign(num_envs=num_envs, length=length))
     return pd.concat(frames, ignore_index=True)
 
 
 def against_null(updates: pd.DataFrame) -> pd.DataFrame:
-    """Says how near training comes to what it would be with an environment that costs nothing.
+    """Compares training with training on an environment that costs nothing.
 
     Returns:
         A row per number of boards and other racer: `num_envs`, `racer`, `of_null` (the updates per
@@ -161,66 +216,14 @@ def against_null(updates: pd.DataFrame) -> pd.DataFrame:
     return result.reset_index()
 
 
-def make_learner(
-    name: str,
-    num_envs: int,
-    seed: int,
-    *,
-    rung: dict[str, Any] | None = None,
-    learner: str = "torch",
-    **how,
-) -> Learner:
-    """Makes a learner in the middle of games: all systems begin with the same positions."""
-    env = make(name, num_envs, **(rung or {}), mask=learner_mask(learner))
-    made = Learner(env, seed=seed, learner=learner, **how)
-    made.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
-    return made
-
-
-def race_cases(
-    cases: dict[str, tuple[str, dict[str, Any]]],
-    num_envs: int,
-    *,
-    seed: int,
-    repeats: int,
-    warmup: int,
-    device: str = "cpu",
-) -> pd.DataFrame:
-    """Times updates from one step of all boards, by case: an environment's name as of `make`, and
-    what else `make_learner` takes. Returns as `race_learners`.
-    """
-    how: dict[str, Any] = {"settings": ONE_STEP, "device": device}
-    learners = {
-        case: make_learner(name, num_envs, seed, **how, **more)
-        for case, (name, more) in cases.items()
-    }
-    return race_learners(learners, repeats=repeats, warmup=warmup)
-
-
-def by_model(widths: Iterable[int], board_counts: Iterable[int], **timing) -> pd.DataFrame:
-    """Times updates of networks of several widths, from several numbers of boards.
-
-    Returns:
-        As `race_learners`, with `width` and `num_envs` beside.
-    """
-    frames = []
-    for num_envs in board_counts:
-        cases = {
-            f"width {width}": ("openmp", {"network": network(width, timing["seed"])})
-            for width in widths
-        }
-        frames.append(race_cases(cases, num_envs, **timing).assign(num_envs=num_envs))
-    updates = pd.concat(frames, ignore_index=True)
-    return updates.assign(width=updates["racer"].str.removeprefix("width ").astype(int))
-
-
 def network(width: int, seed: int) -> PolicyValueNetwork:
+    """Makes a network of this many units, with half as many keys."""
     torch.manual_seed(seed)
     return PolicyValueNetwork(width=width, keys=width // 2)
 
 
 def step_after(
-    names: Iterable[str], num_envs: int, *, seed: int, steps: int, repeats: int
+    names: Sequence[str], num_envs: int, *, seed: int, steps: int, repeats: int
 ) -> pd.DataFrame:
     """Times single steps, each after nothing, after a pause, or after other memory was written.
 
@@ -229,7 +232,7 @@ def step_after(
 
     Returns:
         A row per rung, what came before, and repeat: `rung`, `after` ("nothing", "a pause" or
-        "other memory"), `repeat`, `seconds` of a step, the median.
+        "other memory"), `repeat`, `seconds` of a step, the mean of a segment.
     """
     largest = max((cache.bytes for cache in caches()), default=2**25)  # a guess if unknown
     other = np.ones(2 * largest // 8)
@@ -245,20 +248,16 @@ def step_after(
         "a pause": functools.partial(time.sleep, pause),
         "other memory": write,
     }
-    envs = {name: make(name, num_envs) for name in names}
-    for env in envs.values():
-        in_play(env, seed)
-    racers = {
-        (name, after): functools.partial(_steps, env, act, steps, seed)
-        for name, env in envs.items()
-        for after, act in before.items()
-    }
+    races = {}
+    for after, act in before.items():
+        envs = {name: make(name, num_envs) for name in names}
+        played = segments(envs, make("cpp", num_envs), seed=seed, steps=steps, between=act)
+        races[after] = functools.partial(next, played)
     rows = [
-        (*name, repeat, seconds)
-        for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=1)
+        (rung, after, repeat, taken[rung] / steps)
+        for after, repeat, taken in timed_rounds(races, repeats=repeats, warmup=1)
+        for rung in names
     ]
-    for env in envs.values():
-        env.close()
     return pd.DataFrame(rows, columns=["rung", "after", "repeat", "seconds"])
 
 
@@ -278,20 +277,6 @@ def longer(steps: pd.DataFrame, updates: pd.DataFrame) -> dict[str, dict[str, Fa
     return found
 
 
-def _steps(env: ChessVectorEnv, before, steps: int, seed: int) -> float:
-    """Plays at random; returns the median seconds of a step."""
-    rng, seconds = np.random.default_rng(seed), []
-    mask = env.boards.buffers.mask
-    for _ in range(steps):
-        actions = random_actions(mask, rng)
-        before()
-        start = time.perf_counter()
-        env.step(actions)
-        seconds.append(time.perf_counter() - start)
-    return float(np.median(seconds))
-
-
-_CAUSES = {"halving": "smaller batches", "at_once": "at once", "both": "both together"}
 WAYS = ("all in turns", "halves in turns", "halves at once")
 
 
@@ -317,30 +302,20 @@ def race_ways(
     """
     torch.manual_seed(seed)
     network, rows = PolicyValueNetwork(), []
-    before = torch.get_num_threads()
-    torch.set_num_threads(network_threads)
-    try:
-        for num_envs in board_counts:
-            ways = _ways(num_envs)
-            for way in ways.values():
-                way.reset(seed=seed)
-            racers = {
-                name: functools.partial(
-                    _play,
-                    way,
-                    NetworkPolicy(network, seed=seed),
-                    steps if name == WAYS[0] else 2 * steps,
-                )
-                for name, way in ways.items()
-            }
+    for num_envs in board_counts:
+        ways, racers = _ways(num_envs), {}
+        for name, way in ways.items():
+            way.reset(seed=seed)
+            turns = steps if name == WAYS[0] else 2 * steps
+            policy = NetworkPolicy(network, seed=seed)
+            racers[name] = functools.partial(_play, way, policy, turns)
+        with torch_threads(network_threads):
             rows += [
                 (name, network_threads, num_envs, repeat, *(each / steps for each in seconds))
                 for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
             ]
-            for way in ways.values():
-                way.close()
-    finally:
-        torch.set_num_threads(before)
+        for way in ways.values():
+            way.close()
     columns = ["racer", "network_threads", "num_envs", "repeat", "seconds", "waiting"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -411,6 +386,134 @@ class _InTurns:
             env.close()
 
 
+def available_learners() -> tuple[list[str], dict[str, str]]:
+    """Returns the learners that this machine can run, and why it can't run the others."""
+    able, missing = [], {}
+    for name in LADDER:
+        try:
+            kind(name).make(None, PpoSettings(), device=torch.device("cpu"), ranks=Ranks())
+            able.append(name)
+        except (CompilerError, UnavailableError) as error:
+            missing[name] = str(error)
+    return able, missing
+
+
+def learners_table(
+    times: pd.DataFrame, settings: PpoSettings, peak: float = np.nan
+) -> pd.DataFrame:
+    """Returns the table of learners.
+
+    Args:
+        times: of `race_cases`, with `settings`; its cases are learners.
+        settings: of PPO.
+        peak: the machine's, in operations in float32 a second.
+
+    Returns:
+        A row per learner: `learner`; `steps_per_second`, the median, with quartiles `low` and
+        `high`; `gain` over the first learner, the median over repeats; `generate`, `infer` and
+        `backward`, median seconds of an update (a transfer counts to inferring); and shares of the
+        peak, NaN where it is not known and for learners that multiply in bfloat16, which has
+        another: `infer_share`, `learn_share` and, of the whole update,
+        `share`. Operations are those of `rungs_course.measure.operations`.
+    """
+    work = operations(PolicyValueNetwork())
+    parts = times.pivot_table(
+        index=["racer", "repeat"], columns="part", values="seconds", sort=False
+    )
+    parts["infer"] += parts.pop("transfer")
+    positions = times.groupby("racer", sort=False)["positions"].first()
+    whole = parts.sum(axis=1).unstack("repeat")
+    rates = (1 / whole).mul(positions, axis=0).loc[positions.index]
+    table = quartiles(
+        rates.stack().rename("steps_per_second").groupby("racer", sort=False), "steps_per_second"
+    )
+    table["gain"] = (rates / rates.iloc[0]).median(axis=1)
+    medians = parts.groupby("racer", sort=False).median()
+    table = table.join(medians[["generate", "infer", "backward"]])
+    peaks = pd.Series(peak, table.index).where(~table.index.str.contains("bfloat16"))
+    table["infer_share"] = positions * work.infer / table["infer"] / peaks
+    learnt = settings.update_epochs * work.learn
+    table["learn_share"] = positions * learnt / table["backward"] / peaks
+    table["share"] = table["steps_per_second"] * work.update(settings) / peaks
+    return table.rename_axis("learner").reset_index()
+
+
+def train_each(
+    runs: Iterable[tuple[Mapping[str, Any], Training]], out: Path, *, say=print
+) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
+    """Trains one run after the other, each in a folder of its own.
+
+    Args:
+        runs: columns that name a run, and how it is trained; a rung may be a peer.
+        out: where their folders go, named by the values of those columns.
+        say: where progress goes.
+
+    Returns:
+        All runs' `metrics.csv` and `evaluations.csv`, with the columns that name them, and the
+        learner of the last.
+    """
+    tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
+    for labels, training in runs:
+        name = "-".join(map(str, labels.values()))
+        learner = train(
+            training,
+            out / name,
+            make=peers.make,
+            say=lambda line, name=name: say(f"{name}: {line}"),
+        )
+        for file, frames in tables.items():
+            frames.append(pd.read_csv(out / name / file).assign(**labels))
+    metrics, evaluations = (pd.concat(frames, ignore_index=True) for frames in tables.values())
+    return metrics, evaluations, learner  # type: ignore[return-value]  # no MPI
+
+
+def time_to_wins(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:
+    """Returns when each learner had won a share of an evaluation's games, and how it ended.
+
+    Args:
+        evaluations: of `train_each`, with columns `learner` and `seed`.
+        wins: the share of games.
+
+    Returns:
+        A row per learner: `learner`, `seeds`, `reached` (seeds that came so far), of those the
+        medians of `steps` and `seconds` until then, and `wins`, the share won in the last
+        evaluation, its mean over seeds, with a 95 % interval of Student's t, `low` and `high`,
+        clipped to what a share can be; with one seed the interval is NaN.
+    """
+    rows = []
+    for learner, group in evaluations.groupby("learner", sort=False):
+        share = group["wins"] / group["games"]
+        firsts = group[share >= wins].groupby("seed").first()
+        last = share.groupby(group["seed"]).last()
+        spread = float(scipy.special.stdtrit(len(last) - 1, 0.975) * last.sem())
+        mean = last.mean()
+        reached = firsts[["steps", "seconds"]].median()
+        low, high = np.clip([mean - spread, mean + spread], 0, 1)
+        rows.append((learner, len(last), len(firsts), *reached, mean, low, high))
+    names = ["learner", "seeds", "reached", "steps", "seconds", "wins", "low", "high"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def generation_shares(generating: pd.Series, speeds: pd.Series | Sequence[float]) -> pd.DataFrame:
+    """Returns which share of training is generating, over the speed of the learner.
+
+    A position takes its generating, and 1/speed for all else.
+
+    Args:
+        generating: seconds a position, by system.
+        speeds: positions per second of learners by themselves, by learner where they have names.
+
+    Returns:
+        A row per system and speed: `system`, `learner`, `speed`, `share`.
+    """
+    rows = [
+        (system, learner, speed, seconds / (seconds + 1 / speed))
+        for system, seconds in generating.items()
+        for learner, speed in pd.Series(speeds).items()
+    ]
+    return pd.DataFrame(rows, columns=["system", "learner", "speed", "share"])
+
+
 def draw_throughput(updates: pd.DataFrame):
     """Draws updates per second over the number of boards, and those with a free environment."""
     figure, axes = plots.axes(height=4.4)
@@ -419,10 +522,7 @@ def draw_throughput(updates: pd.DataFrame):
     null = rates[rates["racer"] == "null"].groupby("num_envs")["rate"].median()
     label = "an environment that costs nothing"
     axes.plot(null.index, null, color=plots.BLACK, linestyle="--", label=label, zorder=3)
-    for racer, rows, look in plots.lines(
-        rates[rates["racer"] != "null"].groupby("racer", sort=False)
-    ):
-        plots.median_line(axes, rows.groupby("num_envs")["rate"], racer, look)
+    plots.median_lines(axes, rates[rates["racer"] != "null"], "racer", "num_envs", "rate")
     axes.set_yscale("log")
     axes.set_ylabel("updates per second")
     plots.boards_below(axes)
@@ -436,24 +536,16 @@ def draw_overlap(gains: pd.DataFrame):
     figure, panels = plots.axes(
         width=3.8 * len(threads), height=3.8, ncols=len(threads), sharey=True, squeeze=False
     )
-    long = gains.rename(columns=_CAUSES).melt(
-        ["network_threads", "num_envs", "bound"], list(_CAUSES.values()), "cause", "gain"
+    causes = {"halving": "smaller batches", "at_once": "at once", "both": "both together"}
+    long = gains.rename(columns=causes).melt(
+        ["network_threads", "num_envs", "bound"], list(causes.values()), "cause", "gain"
     )
+    at = {"x": "num_envs", "y": "gain", "hue": "cause"}
+    look = {"palette": [plots.SKY, plots.ORANGE, plots.BLUE], "markers": ["o", "s", "^"]}
+    look |= {"linestyles": "none", "dodge": 0.5, "linewidth": 1.5}
     for axes, count in zip(panels[0], threads, strict=True):
         rows = long[long["network_threads"] == count]
-        colors = (plots.SKY, plots.ORANGE, plots.BLUE)
-        look = {"markers": ["o", "s", "^"], "linestyles": "none", "dodge": 0.5, "linewidth": 1.5}
-        seaborn.pointplot(
-            rows,
-            x="num_envs",
-            y="gain",
-            hue="cause",
-            palette=list(colors),
-            estimator="median",
-            errorbar=("pi", 100),
-            ax=axes,
-            **look,
-        )
+        seaborn.pointplot(rows, **at, **look, estimator="median", errorbar=("pi", 100), ax=axes)
         for x, bound in enumerate(rows.groupby("num_envs")["bound"].median()):
             label = "bound of working at once" if x == 0 else None
             axes.hlines(bound, x - 0.45, x + 0.45, color=plots.BLACK, linestyle="--", label=label)
@@ -468,36 +560,16 @@ def draw_overlap(gains: pd.DataFrame):
     return figure
 
 
-def draw_models(updates: pd.DataFrame):
-    """Draws positions learnt from per second over the number of boards, by the network's width."""
-    figure, axes = plots.axes(height=3.8)
-    total = updates.groupby(["width", "num_envs", "repeat", "positions"])["seconds"].sum()
-    rates = total.reset_index()
-    rates["rate"] = rates["positions"] / rates["seconds"]
-    colors = plots.COLORS[: rates["width"].nunique()]
-    look = {"markers": True, "dashes": False, "errorbar": ("pi", 50), "palette": list(colors)}
-    seaborn.lineplot(
-        rates,
-        x="num_envs",
-        y="rate",
-        hue="width",
-        style="width",
-        estimator="median",
-        ax=axes,
-        **look,
-    )
-    axes.set_ylim(0, None)
-    axes.set_ylabel("positions per second")
-    plots.boards_below(axes)
-    axes.get_legend().set_title("units of the network")
-    axes.set_title("Training: smaller models, larger batches")
-    return figure
-
-
 def draw_generation(
     shares: pd.DataFrame, points: pd.DataFrame, study: tuple[float, float] | None = None
 ):
-    """Draws which share of training is generating, over the speed of the learner."""
+    """Draws which share of training is generating, over the speed of the learner.
+
+    Args:
+        shares: of `generation_shares`, drawn as lines.
+        points: likewise, of learners.
+        study: the share, and the speed of the study's learner.
+    """
     figure, axes = plots.axes(width=8.0, height=4.8)
     for system, rows, look in plots.lines(shares.groupby("system", sort=False)):
         line = {"color": look["color"]}
@@ -551,13 +623,12 @@ def draw_ladder(table: pd.DataFrame):
     rates = table["steps_per_second"]
     spread = [rates - table["low"], table["high"] - rates]
     look = {"color": plots.BLUE, "error_kw": {"ecolor": plots.BLACK, "capsize": 3}}
-    axes.barh(table["learner"], rates, xerr=spread, **look)
-    for i, row in enumerate(table.itertuples()):
-        share = "" if pd.isna(row.share) else f", {row.share:.1%} of the peak"
-        text = f"{row.steps_per_second:,.0f} steps/s, {plots.ratio(row.gain)}{share}"
-        axes.annotate(text, (row.high, i), (6, 0), textcoords="offset points", va="center")
+    bars = axes.barh(table["learner"], rates, xerr=spread, **look)
+    shares = table["share"].map(", {:.1%} of the peak".format).where(table["share"].notna(), "")
+    texts = rates.map("{:,.0f} steps/s, ".format) + table["gain"].map(plots.ratio) + shares
+    axes.bar_label(bars, texts, padding=6)
     axes.invert_yaxis()
-    axes.set_xlim(0, 2.3 * table["high"].max())  # what is written beside the bars, too
+    axes.set_xlim(0, 2.3 * table["high"].max())  # room for the text next to the bars
     axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter())
     axes.set_xlabel("steps a second, end to end")
     axes.set_title("The ladder of learners")

@@ -1,8 +1,9 @@
-"""Other people's training loops over our boards: with masks of 4672, and with lists.
+"""Other projects' training loops over our boards: with masks of 4672, and with lists.
 
 python -m rungs_course.nb11_loops     # a table of steps per second, all in turns
 """
 
+import functools
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +20,7 @@ from rungs._src.train.legal_actions import Packed, Positions, from_lists
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import Batch, advantages, ppo_loss
 from rungs._src.train.settings import PpoSettings
-from rungs_course import nb11_full_system as full_system
+from rungs_course import nb11_full_system as nb11
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 
@@ -178,8 +179,7 @@ def race(
         num_envs: number of boards.
         learners: of ours.
         seed: of games, weights and actions.
-        repeats: updates timed.
-        warmup: updates made first.
+        repeats: updates timed, after `warmup` that are not.
         settings: how to learn.
 
     Returns:
@@ -192,15 +192,15 @@ def race(
     settings = settings or PpoSettings()
     loops: dict[tuple[str, str], Callable[[], object]] = {}
     for name in learners:
-        made = full_system.make_learner("threads", num_envs, seed, learner=name, settings=settings)
+        made = nb11.make_learner("threads", num_envs, seed, learner=name, settings=settings)
         loops[f"ours, {name}", made.env.settings.mask] = made.learn
     for lists in (False, True):
         mask = "list" if lists else "bool"
         agent = Listed() if lists else Masked()
-        env = rungs.make("chess", "threads", num_envs, **full_system.GAMES | {"mask": mask})
+        env = rungs.make("chess", "threads", num_envs, **nb11.GAMES | {"mask": mask})
         loops["CleanRL's", mask] = cleanrl(env, agent, settings, seed).__next__
         loops["Stable-Baselines3's", mask] = sb3(num_envs, lists, settings, seed).__next__
-    racers = {loop: _timed(update) for loop, update in loops.items()}
+    racers = {loop: functools.partial(_seconds, update) for loop, update in loops.items()}
     rows = [
         (*loop, num_envs * settings.num_steps / seconds)
         for loop, _, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
@@ -210,13 +210,10 @@ def race(
     return quartiles(groups, "steps_per_second").reset_index()
 
 
-def _timed(update: Callable[[], object]) -> Callable[[], float]:
-    def timed() -> float:
-        start = time.perf_counter()
-        update()
-        return time.perf_counter() - start
-
-    return timed
+def _seconds(update: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    update()
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Notebook 12, peers: figures of who is how fast."""
+"""Notebook 12, peers: figures of their speeds."""
 
 import ipywidgets
 import pandas as pd
@@ -9,14 +9,17 @@ from rungs_course import plots, widgets
 
 def draw_rates(times: pd.DataFrame, things: str, title: str):
     """Draws steps per second over the number of environments, a line for each racer."""
-    values = times.assign(value=times["plies"] / times["seconds"])
-    return _lines(values, f"steps per second, of all {things} together", things, title)
+    values = times.assign(rate=times["plies"] / times["seconds"])
+    quantity = f"steps per second, of all {things} together"
+    how = {"things": things, "quantity": quantity, "title": title}
+    return plots.medians(values, "racer", "num_envs", "rate", **how)
 
 
 def draw_step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
     """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4)."""
-    values = times.assign(value=times["seconds"] / times["plies"] * times["num_envs"])
-    return _lines(values, f"seconds per step of all {things}", things, title)
+    values = times.assign(step=times["seconds"] / times["plies"] * times["num_envs"])
+    how = {"things": things, "quantity": f"seconds per step of all {things}", "title": title}
+    return plots.medians(values, "racer", "num_envs", "step", **how)
 
 
 def draw_bars(times: pd.DataFrame, ours: str, title: str):
@@ -25,12 +28,10 @@ def draw_bars(times: pd.DataFrame, ours: str, title: str):
     medians = values.groupby("racer")["rate"].median().sort_values()
     figure, axes = plots.axes(height=1.4 + 0.38 * len(medians))
     colors = [plots.BLUE if racer == ours else plots.GREY for racer in medians.index]
-    axes.barh(medians.index, medians, color=colors)
-    for i, (racer, rate) in enumerate(medians.items()):
-        text = plots.speed(rate)
-        if racer != ours and ours in medians:
-            text += f", {plots.ratio(medians[ours] / rate)}"
-        axes.annotate(text, (rate, i), (4, 0), textcoords="offset points", va="center")
+    texts = medians.map(plots.speed)
+    for racer in medians.index.drop(ours) if ours in medians else ():
+        texts[racer] += f", {plots.ratio(medians[ours] / medians[racer])}"
+    axes.bar_label(axes.barh(medians.index, medians, color=colors), texts, padding=4)
     axes.set_xscale("log")
     axes.set_xlim(medians.min() / 3, medians.max() * 12)
     axes.set_xlabel("steps per second, of all environments together")
@@ -38,20 +39,8 @@ def draw_bars(times: pd.DataFrame, ours: str, title: str):
     return figure
 
 
-def _lines(values: pd.DataFrame, what: str, things: str, title: str):
-    figure, axes = plots.axes(height=4.6)
-    for racer, rows, look in plots.lines(values.groupby("racer", sort=False)):
-        plots.median_line(axes, rows.groupby("num_envs")["value"], racer, look)
-    axes.set_yscale("log")
-    axes.set_ylabel(what)
-    plots.numbers_below(axes, things)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    axes.set_title(title)
-    return figure
-
-
 def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
-    """Shows our environment beside others, for a number of boards of the reader's choice."""
+    """Compares our environment with others, for a number of boards of the reader's choice."""
 
     def show(num_envs):
         chosen = times[times["num_envs"] == num_envs]

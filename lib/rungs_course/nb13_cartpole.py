@@ -1,8 +1,8 @@
 """Notebook 13, CartPole: what a step takes, and of what."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 import matplotlib.patches
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from rungs_course import plots
 from rungs_course.measure.noise import factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.verify import verify_games
-from rungs_course.nb14_cost_model import Line, fit
+from rungs_course.nb14_cost_model import fit
 from rungs_course.peers import race as peer_race
 from rungs_course.peers.cartpole import OurCartPole
 from rungs_course.peers.race import Entry
@@ -69,7 +69,8 @@ def turning_points(times: pd.DataFrame) -> pd.DataFrame:
     for racer, group in times.groupby("racer", sort=False):
         if group["num_envs"].nunique() < _MIN_COUNTS:
             continue
-        lines = [_line(repeat) for _, repeat in group.groupby("repeat")]
+        terms = group.assign(ones=1.0).groupby("repeat")[["ones", "num_envs", "call"]]
+        lines = [fit(repeat[["ones", "num_envs"]], repeat["call"]) for _, repeat in terms]
         fixed, each = np.array(lines).T
         with np.errstate(divide="ignore", invalid="ignore"):
             turning = np.where((fixed > 0) & (each > 0), fixed / each, np.nan)
@@ -77,11 +78,6 @@ def turning_points(times: pd.DataFrame) -> pd.DataFrame:
         rows.append((racer, np.median(fixed), np.median(each), *spread))
     columns = ["racer", "fixed", "each", "low", "turning", "high"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _line(rows: pd.DataFrame) -> Line:
-    counts = rows["num_envs"].to_numpy()
-    return Line(*fit(np.stack([np.ones(len(counts)), counts], axis=1), rows["call"]))
 
 
 def with_work(
@@ -176,33 +172,25 @@ def fusing(
     """Times steps one by one, and many in a call, with random actions that the rung draws itself.
 
     Returns:
-        A row per name: `racer`, `alone` and `fused`, steps per second of all environments, medians;
-        their quartiles `alone_low`, `alone_high`, `fused_low`, `fused_high`; `bytes` of
-        `step_bytes`; `bound`, steps per second whose bytes memory can move; `of_bound`, the share
-        that `alone` reaches; and `gain`, fused / alone, which took no turns, with `gain_low`,
-        `gain_high` and `repeats`, as of `rungs_course.measure.noise.Factor`.
+        A row per name: `racer`, `bytes` of `step_bytes`; `bound`, steps per second whose bytes
+        memory can move; `alone` and `fused`, steps per second of all environments, medians;
+        `of_bound`, the share that `alone` reaches; and `gain`, fused / alone, which took no turns,
+        with `gain_low`, `gain_high` and `repeats`, as of `rungs_course.measure.noise.Factor`.
     """
-    rates = {}
-    for kind, extra, calls in (("alone", {}, steps), ("fused", {"at_once": at_once}, 2)):
+    rates = []
+    for extra, calls in (({}, steps), ({"at_once": at_once}, 2)):
         entries = {name: Entry(OurCartPole, each | extra) for name, each in how.items()}
         times = peer_race.race(entries, [num_envs], steps=calls, **timing)
-        rates[kind] = (times["plies"] / times["seconds"]).groupby(times["racer"])
+        rates.append((times["plies"] / times["seconds"]).groupby(times["racer"]))
     rows = []
     for name, each in how.items():
-        row: dict[str, Any] = {"racer": name}
-        for kind, groups in rates.items():
-            spread = quartiles(groups.get_group(name), kind)
-            row |= {kind: spread[kind]}
-            row |= {f"{kind}_{end}": spread[end] for end in ("low", "high")}
-        dtype = each.get("dtype", "float64")
-        row["bytes"] = sum(step_bytes(dtype).values())
-        row["bound"] = bandwidth[name] / row["bytes"]
-        row["of_bound"] = row["alone"] / row["bound"]
-        gain = factor_apart(*(rates[kind].get_group(name) for kind in ("fused", "alone")))
-        row |= {"gain": gain.middle, "gain_low": gain.low, "gain_high": gain.high}
-        row["repeats"] = gain.repeats
-        rows.append(row)
-    return pd.DataFrame(rows)
+        alone, fused = (groups.get_group(name) for groups in rates)
+        moved = sum(step_bytes(each.get("dtype", "float64")).values())
+        bound, gain = bandwidth[name] / moved, factor_apart(fused, alone)
+        medians = (alone.median(), fused.median(), alone.median() / bound)
+        rows.append((name, moved, bound, *medians, *dataclasses.astuple(gain)))
+    columns = ["racer", "bytes", "bound", "alone", "fused", "of_bound"]
+    return pd.DataFrame(rows, columns=[*columns, "gain", "gain_low", "gain_high", "repeats"])
 
 
 def step_bytes(dtype: str = "float64") -> dict[str, int]:
@@ -240,58 +228,28 @@ def draw_workloads(times: pd.DataFrame):
     rows = times.sort_values("num_envs", kind="stable")
     rows = rows.assign(environments=rows["num_envs"].map("{:,}".format))
     count = rows["environments"].nunique()
+    look = {"palette": plots.COLORS[:count], "markers": plots.MARKERS[:count], "dashes": False}
+    look |= {"kind": "line", "height": 3.8, "aspect": 0.9} | plots.MEDIANS
+    at = {"x": "workload", "y": "call", "hue": "environments", "style": "environments"}
     with plots.theme():
-        grid = seaborn.relplot(
-            rows,
-            x="workload",
-            y="call",
-            hue="environments",
-            style="environments",
-            col="racer",
-            col_order=times["racer"].unique(),
-            kind="line",
-            palette=plots.COLORS[:count],
-            markers=plots.MARKERS[:count],
-            dashes=False,
-            height=3.8,
-            aspect=0.9,
-            **plots.MEDIANS,
-        )
+        order = times["racer"].unique()
+        grid = seaborn.relplot(rows, **at, col="racer", col_order=order, **look)
     grid.set(xscale="log", yscale="log").set_titles("{col_name}")
     grid.set_axis_labels("substeps of a step", "seconds per step of all")
     plt.close(grid.figure)
     return grid.figure
 
 
-def draw_growth(exponents: pd.DataFrame):
-    """Draws how the time of a step grows with its work: 1 is linearly, less is sublinearly."""
-    table = exponents.pivot_table(
-        index="racer", columns="num_envs", values="exponent", aggfunc="median", sort=False
-    ).sort_index(axis=1)
-    figure, axes = plots.axes(width=3.2 + 1.3 * len(table.columns), height=1.6 + 0.5 * len(table))
-    look = {"annot": True, "fmt": ".2f", "vmin": 0, "vmax": 1, "cmap": "Blues", "linewidths": 2}
-    seaborn.heatmap(table, ax=axes, cbar_kws={"label": "exponent"}, **look)
-    axes.set_xticklabels([f"{count:,}" for count in table.columns])
-    axes.tick_params(axis="y", rotation=0)
-    axes.set(xlabel="environments", ylabel="")
-    axes.set_title("Time of a step ∝ work to this power")
-    return figure
-
-
 def draw_fused(table: pd.DataFrame):
-    """Draws steps per second one by one and many at once, beside what memory allows one by one."""
+    """Draws steps per second one by one and many at once, and the bound of memory one by one."""
     figure, axes = plots.axes(height=1.6 + 0.7 * len(table))
     at = np.arange(len(table))
     names = ("a call for each step", "many steps in a call")
     looks = plots.fills(names, (plots.BLUE, plots.ORANGE))
     for shift, column, name in zip((-0.2, 0.2), ("alone", "fused"), names, strict=True):
-        axes.barh(at + shift, table[column], height=0.38, label=name, **looks[name])
-        for y, value in zip(at + shift, table[column], strict=True):
-            text = plots.speed(value)
-            label = axes.annotate(
-                text, (value, y), (4, 0), textcoords="offset points", va="center", zorder=5
-            )
-            label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+        bars = axes.barh(at + shift, table[column], height=0.38, label=name, **looks[name])
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        axes.bar_label(bars, table[column].map(plots.speed), padding=4, zorder=5, bbox=box)
     for i, bound in enumerate(table["bound"]):
         label = "bound of memory, a call for each step" if i == 0 else None
         axes.vlines(bound, i - 0.45, i + 0.45, color=plots.BLACK, linestyle="--", label=label)
@@ -339,11 +297,7 @@ def _draw_processes(axes) -> None:
     _box(axes, 0.2, 3.6, 3.0, 2.8, "agent", plots.SKY)
     for i in range(_ENVS):
         y = 7.9 - 2.4 * i
-        axes.add_patch(
-            matplotlib.patches.Rectangle(
-                (6.2, y - 0.45), 3.6, 1.9, fill=False, linestyle="--", edgecolor=plots.BLACK
-            )
-        )
+        _frame(axes, 6.2, y - 0.45, 3.6, 1.9)
         _box(axes, 6.6, y, 2.8, 1.0, f"environment {i}", plots.ORANGE)
         _arrow(axes, (3.3, 5.2), (6.1, y + 0.7))
         _arrow(axes, (6.1, y + 0.3), (3.3, 4.8))
@@ -353,44 +307,38 @@ def _draw_processes(axes) -> None:
 
 def _draw_tensors(axes, operations: dict[str, int]) -> None:
     axes.set_title("an operation at a time, on all of them")
-    names = sorted(operations, key=lambda name: -operations[name])[:5]
-    for i in range(_ENVS):
-        axes.text(2.3 + 1.9 * i, 9.3, f"{i}", ha="center", fontsize=9)
-    for row, name in enumerate(names):
+    columns = [2.3 + 1.9 * i for i in range(_ENVS)]
+    for i, x in enumerate(columns):
+        axes.text(x, 9.3, f"{i}", ha="center", fontsize=9)
+    for row, name in enumerate(sorted(operations, key=lambda name: -operations[name])[:5]):
         y = 7.8 - 1.55 * row
         _box(axes, 1.2, y, 7.8, 0.8, f"{name}, {operations[name]} times", plots.ORANGE)
-        for i in range(_ENVS):
-            _arrow(axes, (2.3 + 1.9 * i, y), (2.3 + 1.9 * i, y - 0.7))
-    total = sum(operations.values())
-    axes.text(
-        5.1, 0.1, f"{total} operations a step,\nwith memory in between", ha="center", fontsize=9
-    )
+        for x in columns:
+            _arrow(axes, (x, y), (x, y - 0.7))
+    text = f"{sum(operations.values())} operations a step,\nwith memory in between"
+    axes.text(5.1, 0.1, text, ha="center", fontsize=9)
 
 
 def _draw_kernel(axes) -> None:
     axes.set_title("a kernel, a thread for each")
-    axes.add_patch(
-        matplotlib.patches.Rectangle(
-            (0.8, 1.5), 8.6, 7.6, fill=False, linestyle="--", edgecolor=plots.BLACK
-        )
-    )
+    _frame(axes, 0.8, 1.5, 8.6, 7.6)
     for i in range(_ENVS):
-        x = 1.3 + 2.05 * i
-        _box(
-            axes, x, 2.2, 1.5, 6.2, f"thread {i}\n\nread\n\nall of\nthe step\n\nwrite", plots.ORANGE
-        )
+        x, text = 1.3 + 2.05 * i, f"thread {i}\n\nread\n\nall of\nthe step\n\nwrite"
+        _box(axes, x, 2.2, 1.5, 6.2, text, plots.ORANGE)
         _arrow(axes, (x + 0.75, 9.9), (x + 0.75, 8.5))
         _arrow(axes, (x + 0.75, 2.1), (x + 0.75, 1.0))
     axes.text(5.1, 0.1, "one launch,\nwith registers in between", ha="center", fontsize=9)
 
 
 def _box(axes, x: float, y: float, width: float, height: float, text: str, color: str) -> None:
-    axes.add_patch(
-        matplotlib.patches.FancyBboxPatch(
-            (x, y), width, height, boxstyle="round,pad=0.05", facecolor=color, edgecolor="white"
-        )
-    )
+    look = {"boxstyle": "round,pad=0.05", "facecolor": color, "edgecolor": "white"}
+    axes.add_patch(matplotlib.patches.FancyBboxPatch((x, y), width, height, **look))
     axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=8)
+
+
+def _frame(axes, x: float, y: float, width: float, height: float) -> None:
+    look = {"fill": False, "linestyle": "--", "edgecolor": plots.BLACK}
+    axes.add_patch(matplotlib.patches.Rectangle((x, y), width, height, **look))
 
 
 def _arrow(axes, start: tuple[float, float], end: tuple[float, float]) -> None:

@@ -1,27 +1,21 @@
-"""PPO on CartPole, by Stable-Baselines3, behind our rungs and behind its own environments."""
+"""PPO on CartPole, by Stable-Baselines3, with our rungs and with its own environments."""
 
-import contextlib
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pandas as pd
 import scipy.special
-import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.vec_env import (
-    DummyVecEnv,
-    SubprocVecEnv,
-    VecEnv,
-    VecEnvWrapper,
-)
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecEnvWrapper
 
 from rungs.adapters.sb3 import CartPoleVecEnv
+from rungs_course.learners import torch_threads
 
 # PPO's settings by the number of environments: for few what RL Baselines3 Zoo found, with rates
 # that stay as they are; for many, larger batches, each learnt from less often.
@@ -63,7 +57,7 @@ def learn(
         A row per evaluation: `steps`, `seconds` of training until then, without evaluations, and
         `reward`, the mean of episodes.
     """
-    with _one_thread():
+    with torch_threads(1):  # so small a network gains nothing from more
         env, judge = make(), DummyVecEnv([_make] * episodes)
         try:
             model, rows, seconds = _ppo(env, seed), [], 0.0
@@ -88,9 +82,8 @@ def learning(
 
     Args:
         systems: by name, rung and number of environments of `vec_env`.
-        seeds: how many.
-        seed: the first.
-        **settings: of `learn`, but for its seed.
+        seeds: how many, from `seed` on.
+        **settings: of `learn`.
 
     Returns:
         As `learn`, with `system`, `seed` and `evaluation`, its number.
@@ -104,14 +97,8 @@ def learning(
     return pd.concat(frames, ignore_index=True)
 
 
-def behind_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) -> pd.DataFrame:
-    """Trains the same agent behind one rung after the other, and never plays it.
-
-    Args:
-        names: rungs of `vec_env`.
-        num_envs: how many environments.
-        seed: of agents and episodes.
-        steps: of single environments; whole rollouts are played.
+def train_on_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) -> pd.DataFrame:
+    """Trains the same agent on one rung after the other, and never plays it.
 
     Returns:
         A row per rung: `rung`; `seconds` of training, of which `stepping` are the environment's;
@@ -119,7 +106,7 @@ def behind_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) 
     """
     rows = []
     for rung in names:
-        with _one_thread():
+        with torch_threads(1):  # so small a network gains nothing from more
             env = _Timed(vec_env(rung, num_envs, seed))
             try:
                 model = _ppo(env, seed)
@@ -136,10 +123,7 @@ def behind_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) 
 
 
 def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Returns means over seeds, with 95 % intervals of Student's t.
-
-    Args:
-        frame: of `learning`.
+    """Returns means of `learning` over seeds, with 95 % intervals of Student's t.
 
     Returns:
         A row per system and evaluation: `system`, `evaluation`, `steps`, `seconds`, `reward`,
@@ -154,11 +138,7 @@ def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def seconds_until(frame: pd.DataFrame, reward: float) -> pd.DataFrame:
-    """Returns when agents first reached a reward.
-
-    Args:
-        frame: of `learning`.
-        reward: that counts.
+    """Returns when agents of `learning` first reached a reward.
 
     Returns:
         A row per system: `system`, `reached` (seeds that did), `seeds`, and of those that did the
@@ -195,17 +175,6 @@ class _Timed(VecEnvWrapper):
 def _ppo(env: VecEnv, seed: int) -> PPO:
     settings: dict[str, Any] = _COMMON | (_MANY if env.num_envs >= MANY else _FEW)
     return PPO("MlpPolicy", env, seed=seed, device="cpu", **settings)
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keeps PyTorch to one thread: so small a network gains nothing from more."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _make() -> gymnasium.Env:

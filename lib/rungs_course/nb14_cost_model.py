@@ -3,12 +3,12 @@
 Learners side by side play boards of their own, and average their gradients before each step of the
 optimizer. An update of p of them takes
 
-    T(p) = compute * beside(p) + all-reduce(p)
+    T(p) = compute * slowdown(p) + all-reduce(p)
 
-where `compute` is what one takes alone, and `beside` how many times as long it takes until the last
-is done where p do so side by side and exchange nothing: on one machine they share cores, caches and
-memory, on nodes of their own it is 1. All three are measured apart from what they predict. The
-model knows nothing of waiting for each other at every message.
+where `compute` is the time of one process alone, and `slowdown` how many times as long it takes
+until the last of p is done that compute side by side and exchange nothing: on one machine they
+share cores, caches and memory, on nodes of their own it is 1. All three are measured apart from
+what they predict. Waiting for each other at every message is not in the model.
 """
 
 import dataclasses
@@ -48,8 +48,7 @@ class Line(NamedTuple):
         return self.fixed + self.each * count
 
 
-@dataclasses.dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """What connects processes.
 
     Attributes:
@@ -92,12 +91,9 @@ def all_reduce_seconds(
 
 
 def fit(terms, seconds) -> np.ndarray:
-    """Finds the coefficients, none below 0, of two terms whose sum comes closest to some times.
+    """Fits the coefficients, none below 0, of two terms whose sum is some times; (2,) float64.
 
     Least squares of relative errors, so that a microsecond counts where there are few.
-
-    Returns:
-        (2,) float64.
     """
     scaled = np.asarray(terms, float) / np.asarray(seconds, float)[:, None]
     best, _ = scipy.optimize.nnls(scaled, np.ones(len(scaled)))
@@ -115,11 +111,9 @@ def fit_link(messages: pd.DataFrame, processes: int = 2) -> Link:
 
 
 def message_errors(messages: pd.DataFrame, link: Link) -> pd.DataFrame:
-    """Returns how far the formula of a ring is from medians.
+    """Returns how far the formula of a ring is from medians, by number of processes and size.
 
-    Returns:
-        A row per number of processes and size: `processes`, `bytes`, `error` (predicted / measured
-        - 1).
+    Its columns are `processes`, `bytes` and `error` (predicted / measured - 1).
     """
     seconds = messages.groupby(["processes", "bytes"], as_index=False)["seconds"].median()
     sizes = zip(seconds["processes"], seconds["bytes"], strict=True)
@@ -152,25 +146,25 @@ class Update:
         positions,
         link: Link,
         *,
-        beside: float = 1.0,
+        slowdown: float = 1.0,
         algorithm: str = "ring",
         speed: float = 1.0,
     ):
-        """Returns what the model says of an update.
+        """Predicts the seconds of an update.
 
         Args:
             processes: p.
             positions: of each process, a number or an array.
             link: between any two.
-            beside: how many times as long computing takes beside the others as alone; by default
-                they share nothing.
+            slowdown: how many times as long computing takes side by side as alone; by default
+                processes share nothing.
             algorithm: of `ROUNDS`.
-            speed: how many times as fast each of them computes.
+            speed: how many times as fast as here each of them computes.
         """
         exchange = all_reduce_seconds(
             processes, self.num_bytes, link, messages=self.messages, algorithm=algorithm
         )
-        return self.compute(positions) / speed * beside + exchange
+        return self.compute(positions) / speed * slowdown + exchange
 
 
 def fit_update(updates: pd.DataFrame) -> Update:
@@ -179,8 +173,7 @@ def fit_update(updates: pd.DataFrame) -> Update:
     medians = alone.groupby(["part", "positions"])["seconds"].median()
     lines = {}
     for part in COMPUTE:
-        positions = medians[part].index.to_numpy()
-        terms = np.stack([np.ones(len(positions)), positions], axis=1)
+        terms = [(1, positions) for positions in medians[part].index]
         lines[part] = Line(*map(float, fit(terms, medians[part])))
     return Update(lines, int(updates["messages"].max()), int(updates["bytes"].max()))
 
@@ -200,7 +193,7 @@ def slowdowns(updates: pd.DataFrame) -> pd.DataFrame:
 def check(
     updates: pd.DataFrame, update: Update, link: Link, slowdown: Mapping[int, float]
 ) -> pd.DataFrame:
-    """Compares what the model says with what was measured, for every number of processes.
+    """Compares the model's predictions with what was measured, for every number of processes.
 
     Returns:
         A row per number of processes, in seconds: `processes`; `measured`, where parts come one
@@ -211,51 +204,47 @@ def check(
         "more all-reduce" from then on.
     """
     rows = []
-    together = updates[updates["num_envs"] == _boards_together(updates)]
-    for processes, group in together.groupby("processes"):
-        ways = dict(list(group.groupby("exchange")))
-        clocked = ways["in turn" if processes > 1 else "none"]
-        as_in_training = ways["overlapped" if processes > 1 else "none"]
-        positions = group["positions"].iloc[0]
-        spread = quartiles(clocked.groupby("repeat")["seconds"].sum(), "measured")
-        measured = clocked.groupby("part")["seconds"].median()
-        share = slowdown[processes]
+    for processes, group in _clocked(updates).groupby("processes"):
+        positions, share = group["positions"].iloc[0], slowdown[processes]
+        spread = quartiles(_whole(group), "measured")
+        measured = group.groupby("part")["seconds"].median()
         predicted = {part: line(positions) * share for part, line in update.parts.items()}
-        total = update.seconds(processes, positions, link, beside=share)
-        predicted["all-reduce"] = total - sum(predicted.values())
-        rows.append(
-            {
-                "processes": processes,
-                **spread,
-                "overlapped": as_in_training.groupby("repeat")["seconds"].sum().median(),
-                "predicted": total,
-                "error": total / spread["measured"] - 1,
-            }
-            | {f"measured {part}": measured[part] for part in PARTS}
-            | {f"predicted {part}": seconds for part, seconds in predicted.items()}
-            | {
-                "more computing": measured[[*COMPUTE, "wait"]].sum()
-                - sum(predicted[part] for part in COMPUTE),
-                "more all-reduce": measured["all-reduce"] - predicted["all-reduce"],
-            }
-        )
+        total = update.seconds(processes, positions, link, slowdown=share)
+        computed = sum(predicted.values())
+        predicted["all-reduce"] = total - computed
+        as_in_training = updates[
+            (updates["processes"] == processes) & (updates["exchange"] == "overlapped")
+        ]
+        row = {"processes": processes, **spread}
+        row["overlapped"] = _whole(as_in_training if processes > 1 else group).median()
+        row |= {"predicted": total, "error": total / spread["measured"] - 1}
+        row |= {f"measured {part}": measured[part] for part in PARTS}
+        row |= {f"predicted {part}": seconds for part, seconds in predicted.items()}
+        row["more computing"] = measured[[*COMPUTE, "wait"]].sum() - computed
+        row["more all-reduce"] = measured["all-reduce"] - predicted["all-reduce"]
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
 def misses(updates: pd.DataFrame, checked: pd.DataFrame) -> dict[int, Factor]:
-    """Returns how many times as long as measured the model predicts, by number of processes.
+    """Returns predicted over measured seconds, by number of processes.
 
     The noise is that of the measured updates; that of what the model was fitted to is not in it.
     """
-    found = {}
-    for row in checked.itertuples():
-        clocked = updates[
-            (updates["processes"] == row.processes)
-            & (updates["exchange"] == ("in turn" if row.processes > 1 else "none"))
-            & (updates["num_envs"] == _boards_together(updates))
-        ]
-        found[row.processes] = factor(row.predicted / clocked.groupby("repeat")["seconds"].sum())
-    return found
+    measured = {count: _whole(group) for count, group in _clocked(updates).groupby("processes")}
+    predicted = checked.set_index("processes")["predicted"]
+    return {count: factor(seconds / measured[count]) for count, seconds in predicted.items()}
+
+
+def _clocked(updates: pd.DataFrame) -> pd.DataFrame:
+    """Returns the updates whose parts come one after the other, from as many boards each."""
+    exchange = np.where(updates["processes"] > 1, "in turn", "none")
+    boards = updates["num_envs"] == _boards_together(updates)
+    return updates[boards & (updates["exchange"] == exchange)]
+
+
+def _whole(updates: pd.DataFrame) -> pd.Series:
+    return updates.groupby("repeat")["seconds"].sum()
 
 
 def _boards_together(updates: pd.DataFrame) -> int:
@@ -289,16 +278,16 @@ def predict(
     boards_in_all: int,
     speed: float = 1.0,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """Predicts weak and strong scaling by links: what `scale` says of each.
+    """Predicts weak and strong scaling: the tables of `scale`, by the names of links.
 
     Args:
         update: of one process.
-        links: with the algorithm of `ROUNDS` to use them by, by name.
+        links: a link, and the algorithm of `ROUNDS` that it is used by.
         nodes: their numbers.
         length: steps of each board in an update.
         boards: of each node, for weak scaling.
         boards_in_all: shared among the nodes, for strong scaling.
-        speed: how many times as fast each node computes.
+        speed: how many times as fast as here each node computes.
     """
     shared = [boards_in_all * length / count for count in nodes]
     weak, strong = {}, {}
@@ -318,7 +307,7 @@ def position_bytes() -> dict[str, int]:
 
 
 def saving(before: float, after: float, inferring):
-    """Returns the part of its time that a worker saves whose steps become faster.
+    """Returns the share of its time that a worker saves when its steps become faster.
 
     A worker steps and infers in turns, so this is Amdahl's law: where steps become free, it is the
     share of time that they had.
@@ -377,7 +366,7 @@ def _bytes(value: float, position=None) -> str:
     return f"{value:.0f} B"
 
 
-def draw_beside(ratios: pd.DataFrame, cores: int):
+def draw_slowdowns(ratios: pd.DataFrame, cores: int):
     """Draws how many times as long computing takes side by side as alone: repeats and medians."""
     figure, axes = plots.axes(height=3.2)
     several = ratios[ratios.index > 1]
@@ -470,8 +459,9 @@ def _numbers_below(axes) -> None:
 
 def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None:
     axes.axvline(nodes, color=plots.BLACK, linewidth=1, zorder=0)
-    found = {name: frame.set_index("nodes")["efficiency"][nodes] for name, frame in frames.items()}
-    lines = [f"{nodes:,} nodes", *(f"{name}: {share:.1%}" for name, share in found.items())]
+    lines = [f"{nodes:,} nodes"]
+    for name, frame in frames.items():
+        lines.append(f"{name}: {frame.set_index('nodes')['efficiency'][nodes]:.1%}")
     axes.text(0.03, 0.03, "\n".join(lines), transform=axes.transAxes, fontsize="small")
 
 
@@ -497,34 +487,37 @@ def draw_feeding(rates: dict[str, float], limits: dict[str, float], max_generato
 def draw_savings(
     replaced: dict[str, tuple[float, float]], shares: Sequence[float], marks: dict[str, float]
 ):
-    """Draws what a worker's time shrinks by with a faster environment, over how fast it infers."""
+    """Draws what a worker's time shrinks by with a faster environment, over how fast it infers.
+
+    Args:
+        replaced: seconds of a step before and after, by name.
+        shares: of the time, that are marked on the curves.
+        marks: positions inferred per second, by name.
+    """
     figure, axes = plots.axes(height=4.2)
     rates = np.geomspace(1e2, 1e7, 300)
     lines = zip(plots.lines(replaced.items()), plots.LINESTYLES, strict=False)
     for (name, (before, after), look), linestyle in lines:
         marker = look.pop("marker")
-        saved = 100 * saving(before, after, 1 / rates)
-        axes.plot(rates, saved, label=name, linestyle=linestyle, **look)
+        axes.plot(rates, saving(before, after, 1 / rates), label=name, linestyle=linestyle, **look)
         for share in shares:
             inferring = inferring_at(share, before, after)
             if inferring > 0:
-                axes.plot(1 / inferring, 100 * share, marker, **look)
+                axes.plot(1 / inferring, share, marker, **look)
     for share in shares:
-        axes.axhline(100 * share, color=plots.BLACK, linestyle=":", linewidth=1, zorder=0)
+        axes.axhline(share, color=plots.BLACK, linestyle=":", linewidth=1, zorder=0)
     for name, rate in marks.items():
         axes.axvline(rate, color=plots.BLACK, linestyle="--", linewidth=1, zorder=0, label=name)
-    axes.set_xscale("log")
-    axes.set_xlim(rates[0], rates[-1])
-    axes.set_ylim(0, 100)
+    axes.set(xscale="log", xlim=(rates[0], rates[-1]), ylim=(0, 1), ylabel="time saved")
+    axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
     axes.set_xlabel("positions inferred per second and worker")
-    axes.set_ylabel("time saved, per cent")
     axes.legend(frameon=False, fontsize="small", loc="upper left")
     axes.set_title("What a faster environment saves a worker")
     return figure
 
 
 def explore_nodes(update: Update, length: int, boards_in_all: int = 65536):
-    """Shows what the cost model says of nodes, boards and links of the reader's choice."""
+    """Shows the cost model's predictions for nodes, boards and links of the reader's choice."""
     counts = [2**power for power in range(13)]
     settings = {"length": length, "boards_in_all": boards_in_all}
 

@@ -21,7 +21,6 @@ import pandas as pd
 
 from rungs.errors import UnavailableError, install_hint
 from rungs_course.measure import results
-from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 
 try:
@@ -33,8 +32,6 @@ try:
     from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
 except ImportError as error:
     raise UnavailableError(f"Ray: {error}: {install_hint('rllib')}") from None
-
-_say = functools.partial(print, flush=True)  # seen as it happens, also in a file
 
 # A core to give, and bytes in which a node's actors leave what others fetch.
 _NODE = {"num_cpus": 1, "object_store_memory": 256 * 2**20, "include_dashboard": False}
@@ -139,9 +136,8 @@ def lose_parts(
     num_steps: int = 32,
     seed: int = 0,
     events: dict[int, str] = EVENTS,
-    say: Callable[[str], object] = _say,
 ) -> pd.DataFrame:
-    """Trains on two nodes, from `ENDGAME`, while parts of them are killed.
+    """Trains on two nodes, from `ENDGAME`, while parts of them are killed; prints each iteration.
 
     Returns:
         A row per iteration: `iteration`, `event`, `seconds`, `steps` (played in it and learned
@@ -172,20 +168,19 @@ def lose_parts(
             for timer in timers:
                 timer.join()
             steps = int(seen["num_env_steps_sampled_lifetime"])
-            rows.append(
-                {
-                    "iteration": iteration,
-                    "event": event,
-                    "seconds": seconds,
-                    "steps": steps - steps_before,
-                    "steps_in_all": steps,
-                    "episodes": int(seen.get("num_episodes", 0)),
-                    "result": float(seen.get("episode_return_mean", float("nan"))),
-                    "runners": algorithm.env_runner_group.num_healthy_remote_workers(),
-                }
-            )
+            row = {
+                "iteration": iteration,
+                "event": event,
+                "seconds": seconds,
+                "steps": steps - steps_before,
+                "steps_in_all": steps,
+                "episodes": int(seen.get("num_episodes", 0)),
+                "result": float(seen.get("episode_return_mean", float("nan"))),
+                "runners": algorithm.env_runner_group.num_healthy_remote_workers(),
+            }
             steps_before = steps
-            say(_line(rows[-1]))
+            rows.append(row)
+            print(_line(row), flush=True)
         algorithm.stop()
     return pd.DataFrame(rows)
 
@@ -222,26 +217,6 @@ def race(
             for each in learners.values():
                 each.stop()
     return pd.DataFrame(rows, columns=["runners", "repeat", "positions", "seconds", "sampling"])
-
-
-def table(updates: pd.DataFrame) -> pd.DataFrame:
-    """Returns what an update takes by how many env runners there are.
-
-    Returns:
-        A row per number of runners: `runners`, `seconds` (the median over repeats), `rate`
-        (positions per second, likewise), `sampling` (the share of the time in which boards were
-        played), and `gain` (how many times as fast as without a runner, each repeat's own ratio,
-        their median), with its quartiles `low` and `high`.
-    """
-    wide = updates.pivot(index="repeat", columns="runners", values="seconds")
-    gains = (1 / wide).mul(wide[0], axis=0).melt(ignore_index=False, value_name="gain")
-    result: Any = quartiles(gains.groupby("runners")["gain"], "gain")
-    medians = updates.groupby("runners")[["seconds", "sampling", "positions"]].median()
-    result["seconds"] = medians["seconds"]
-    result["rate"] = medians["positions"] / medians["seconds"]
-    result["sampling"] = medians["sampling"] / medians["seconds"]
-    columns = ["runners", "seconds", "rate", "sampling", "gain", "low", "high"]
-    return result.reset_index()[columns]
 
 
 def _update(algorithm: PPO) -> tuple[float, float]:

@@ -1,27 +1,136 @@
-"""Notebook 15, training: its estimate beside its measurement, and the learning curves."""
+"""Notebook 15, training: the same learning curves on several rungs, their times and estimates."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
 
 import ipywidgets
 import pandas as pd
 from IPython.display import display
 
-from rungs._src.train.ppo import PARTS
+from rungs._src.train.ppo import PARTS, Learner
+from rungs._src.train.settings import Training
+from rungs.errors import MismatchError
 from rungs_course import plots
+from rungs_course.nb11_full_system import train_each
 
 
-def confront(
-    ladder: pd.DataFrame, metrics: pd.DataFrame, slow: str = "python", fast: str = "threads"
-) -> pd.DataFrame:
-    """Puts an estimate of what a rung gains in training beside what training gained.
+def train_on(
+    names: Sequence[str],
+    training: Training,
+    out: Path,
+    *,
+    last: float | None = None,
+    say=print,
+) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
+    """Trains on one rung after the other, each in a folder of its own.
+
+    Args:
+        names: rungs, and peers as `rungs_course.peers` knows them.
+        training: the same for all but for its rung.
+        out: where their folders go, which are named like them.
+        last: seconds of the last, by default those of `training`.
+        say: where progress goes.
+
+    Returns:
+        All runs' `metrics.csv` and `evaluations.csv`, with a column `rung`; and the learner of the
+        last, as it ended.
+
+    Raises:
+        MismatchError: two rungs learnt different things from the same updates.
+    """
+    runs = [({"rung": name}, dataclasses.replace(training, rung=name)) for name in names]
+    if last:
+        runs[-1] = (runs[-1][0], dataclasses.replace(runs[-1][1], seconds=last))
+    metrics, evaluations, learner = train_each(runs, out, say=say)
+    for table in (metrics, evaluations):
+        check_same(table)
+    return metrics, evaluations, learner
+
+
+def check_same(table: pd.DataFrame) -> None:
+    """Makes sure that rungs differ in time and in nothing else, as far as they went.
+
+    Args:
+        table: of `train_on`.
+
+    Raises:
+        MismatchError: they differ; the message names update, rung and column.
+    """
+    learnt = table.drop(columns=["seconds", *PARTS], errors="ignore").set_index("update")
+    first = learnt["rung"].iloc[0]
+    expected = learnt[learnt["rung"] == first]
+    for update, row in learnt.iterrows():
+        if update in expected.index:
+            for name, value in row.drop("rung").items():
+                if value != expected.loc[update, name]:
+                    raise MismatchError(
+                        f"update {update}: {name} is {value} with {row['rung']}, "
+                        f"{expected.loc[update, name]} with {first}"
+                    )
+
+
+def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) -> pd.DataFrame:
+    """Returns how long each rung takes to a share of games won.
+
+    All rungs need the same updates. One that did not come that far is given the time that this
+    many updates take it, from the median of its own.
+
+    Args:
+        evaluations: of `train_on`.
+        metrics: of `train_on`.
+        wins: the share of games that an evaluation must have won.
+
+    Returns:
+        A row per rung: `rung`, `seconds_per_update` (the median), `updates` needed, `seconds`, and
+        `measured`, whether it came that far. Empty where none did.
+    """
+    far = evaluations[evaluations["wins"] >= wins * evaluations["games"]]
+    per_update = metrics.groupby("rung", sort=False)[list(PARTS)].median().sum(axis=1)
+    table = per_update.rename("seconds_per_update").reset_index()
+    if far.empty:
+        return table.iloc[:0]
+    updates = far["update"].min()
+    reached = far[far["update"] == updates].set_index("rung")["seconds"]
+    table["updates"] = updates
+    table["seconds"] = table["rung"].map(reached).fillna(updates * table["seconds_per_update"])
+    table["measured"] = table["rung"].isin(reached.index)
+    return table
+
+
+def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Compares what rungs gain in training with the estimate from their speed alone.
+
+    The estimate is 07's: all but generating takes as long as behind the first rung.
+
+    Args:
+        metrics: of `train_on`.
+
+    Returns:
+        A row per rung: `rung`, `generate` and `rest`, median seconds of an update, and `measured`
+        and `estimated`, times as fast as with the first rung.
+    """
+    parts = metrics.groupby("rung", sort=False)[list(PARTS)].median()
+    table = pd.DataFrame({"generate": parts["generate"]})
+    table["rest"] = parts.drop(columns="generate").sum(axis=1)
+    whole, rest = table.sum(axis=1), table["rest"].iloc[0]
+    table["measured"] = whole.iloc[0] / whole
+    table["estimated"] = whole.iloc[0] / (table["generate"] + rest)
+    return table.reset_index()
+
+
+def confront(ladder: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """Compares an estimate of what `threads` gains over `python` in training with the measurement.
 
     The estimate is (rest + slow) / (rest + fast). It is taken once as 07 made it and once with the
-    rest of an update as it was in training: that tells two reasons for a difference apart.
+    rest of an update as it was in training, which separates two reasons for a difference.
 
     Returns:
         A row each for "07, estimated", "07's generation, 15's rest" and "15, measured": `what`,
         `slow` and `fast` (seconds of generating, per position), `rest` (seconds of the rest, by the
         fast rung), `gain`.
     """
-    facts = ladder.attrs["provenance"]
+    slow, fast, facts = "python", "threads", ladder.attrs["provenance"]
     boards = int(facts["num_envs"])
     estimated = ladder.set_index("rung")["seconds"] / boards
     rest = float(facts["rest_of_batch_seconds"]) / boards

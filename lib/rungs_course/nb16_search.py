@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import chess
@@ -18,9 +18,8 @@ from rungs._src.chess.reason import Reason
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.search import Evaluator, Search, uniform
 from rungs._src.search.settings import Puct
-from rungs._src.search.trees import Leaves
 from rungs._src.selfplay.players import NetworkPlayer
-from rungs_course import boards, plots
+from rungs_course import boards, plots, widgets
 from rungs_course.analysis import think
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.measure.verify import assert_same
@@ -43,7 +42,6 @@ def race(
     simulations: int,
     repeats: int,
     warmup: int,
-    policy: str = "gumbel",
 ) -> pd.DataFrame:
     """Times the same searches in several ways, in turns, from positions of random games.
 
@@ -55,20 +53,18 @@ def race(
         MismatchError: with the null evaluator, one way finds something else than another. (A
             network may answer a little otherwise in a batch of another size.)
     """
-    _check_ways(ways, seed=seed, simulations=simulations, policy=policy)
+    how = {"simulations": simulations, "seed": seed}
+    _check_ways(ways, **how)
     rows: list[tuple] = []
     for num_games in game_counts:
         fens = positions(num_games, seed)
         for evaluator, evaluate in evaluators.items():
-            searches = {
-                name: Search(num_games, simulations=simulations, policy=policy, seed=seed, **how)
-                for name, how in ways.items()
-            }
+            searches = {name: Search(num_games, **how, **way) for name, way in ways.items()}
             racers = {
-                name: functools.partial(_searched, search, evaluate, fens)
+                name: functools.partial(_search_seconds, search, evaluate, fens)
                 for name, search in searches.items()
             }
-            for name, repeat, (seconds, _) in timed_rounds(racers, repeats=repeats, warmup=warmup):
+            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup):
                 per_second = num_games * simulations / seconds
                 rows.append((name, evaluator, num_games, repeat, seconds, per_second))
             for search in searches.values():
@@ -78,39 +74,41 @@ def race(
 
 
 def race_network(
-    evaluate: Evaluator,
-    game_counts: Iterable[int],
-    *,
-    seed: int,
-    simulations: int,
-    repeats: int,
-    warmup: int,
+    evaluate: Evaluator, num_games: int, *, seed: int, simulations: int, repeats: int, warmup: int
 ) -> pd.DataFrame:
     """Times searches and their evaluator alone, which is given the leaves of one of them again.
 
     Returns:
-        A row per racer, number of games and repeat: `racer` ("one batch", "two batches", "the
-        evaluator alone"), `games`, `repeat`, and leaves evaluated `per_second`.
+        A row per racer and repeat: `racer` ("one batch", "two batches", "the evaluator alone"),
+        `repeat`, and leaves evaluated `per_second`.
     """
-    rows: list[tuple] = []
-    for num_games in game_counts:
-        fens = positions(num_games, seed)
-        one, two = (
-            Search(num_games, simulations=simulations, seed=seed, batches=batches)
-            for batches in (1, 2)
-        )
-        batches = _leaves_of(one, evaluate, fens)
-        leaves = sum(len(counts) for *_, counts in batches)
-        racers: dict[str, Callable[[], Any]] = {
-            "one batch": functools.partial(_searched, one, evaluate, fens),
-            "two batches": functools.partial(_searched, two, evaluate, fens),
-            "the evaluator alone": functools.partial(_evaluated, evaluate, batches),
+    fens = positions(num_games, seed)
+    leaves: list[list[np.ndarray]] = []
+
+    def noted(*batch: np.ndarray):
+        leaves.append([array.copy() for array in batch])
+        return evaluate(*batch)
+
+    def alone() -> float:
+        start = time.perf_counter()
+        for batch in leaves:
+            evaluate(*batch)
+        return time.perf_counter() - start
+
+    how = {"simulations": simulations, "seed": seed}
+    with Search(num_games, **how, batches=1) as one, Search(num_games, **how, batches=2) as two:
+        _search_seconds(one, noted, fens)
+        racers = {
+            "one batch": functools.partial(_search_seconds, one, evaluate, fens),
+            "two batches": functools.partial(_search_seconds, two, evaluate, fens),
+            "the evaluator alone": alone,
         }
-        for name, repeat, (seconds, _) in timed_rounds(racers, repeats=repeats, warmup=warmup):
-            rows.append((name, num_games, repeat, leaves / seconds))
-        for search in (one, two):
-            search.close()
-    return pd.DataFrame(rows, columns=["racer", "games", "repeat", "per_second"])
+        count = sum(len(counts) for *_, counts in leaves)
+        rows = [
+            (name, repeat, count / seconds)
+            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+        ]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "per_second"])
 
 
 def positions(number: int, seed: int, plies: int = 30) -> list[str]:
@@ -121,40 +119,22 @@ def positions(number: int, seed: int, plies: int = 30) -> list[str]:
     return env.fens()
 
 
-def _searched(search: Search, evaluate: Evaluator, fens: list[str]) -> tuple[float, Result]:
-    """Searches games anew; returns the seconds that it took, and what was found."""
+def _search_seconds(search: Search, evaluate: Evaluator, fens: list[str]) -> float:
+    """Searches games anew; returns the seconds that it took."""
     search.begin(fens)
     start = time.perf_counter()
-    result = search.run(evaluate)
-    return time.perf_counter() - start, result
+    search.run(evaluate)
+    return time.perf_counter() - start
 
 
-def _evaluated(evaluate: Evaluator, batches: list[Leaves]) -> tuple[float, None]:
-    start = time.perf_counter()
-    for leaves in batches:
-        evaluate(*leaves)
-    return time.perf_counter() - start, None
-
-
-def _leaves_of(search: Search, evaluate: Evaluator, fens: list[str]) -> list[Leaves]:
-    """Returns copies of all batches of a search."""
-    batches: list[Leaves] = []
-
-    def noted(observation: np.ndarray, actions: np.ndarray, counts: np.ndarray):
-        batches.append((observation.copy(), actions.copy(), counts.copy()))
-        return evaluate(observation, actions, counts)
-
-    _searched(search, noted, fens)
-    return batches
-
-
-def _check_ways(ways: Mapping[str, Mapping[str, Any]], **settings: Any) -> None:
+def _check_ways(ways: Mapping[str, Mapping[str, Any]], *, seed: int, simulations: int) -> None:
     """Raises MismatchError unless all ways find the same in two games, with the null evaluator."""
-    fens = positions(2, settings["seed"])
+    fens = positions(2, seed)
     found: dict[str, Result] = {}
-    for name, how in ways.items():
-        with Search(len(fens), **settings, **how) as search:
-            _, found[name] = _searched(search, uniform, fens)
+    for name, way in ways.items():
+        with Search(len(fens), seed=seed, simulations=simulations, **way) as search:
+            search.begin(fens)
+            found[name] = search.run(uniform)
     (first, expected), *others = found.items()
     for name, result in others:
         for array in ("visits", "policy", "chosen"):
@@ -277,19 +257,6 @@ def draw_search_ladder(raced: pd.DataFrame, games: int):
     return figure
 
 
-def draw_batches(raced: pd.DataFrame, evaluator: str):
-    """Draws simulations per second over the number of games whose leaves are asked for together."""
-    figure, axes = plots.axes(6.5, 3.4)
-    rows = raced[raced["evaluator"] == evaluator]
-    for way, of, look in plots.lines(rows.groupby("racer", sort=False)):
-        plots.median_line(axes, of.groupby("games")["per_second"], way, look)
-    axes.set_yscale("log")
-    plots.numbers_below(axes, "games at once")
-    axes.set_ylabel("simulations per second")
-    axes.legend(frameon=False)
-    return figure
-
-
 _MAX_MOVES = 7  # of the root that are drawn, those most visited at the end
 _MARKED = 3  # of these, that have a marker over the simulations
 _MAX_NODES = 60  # of a tree that are drawn, those most visited
@@ -308,15 +275,11 @@ def draw_root(grown: pd.DataFrame, fen: str, simulation: int):
     count = int(grown["simulation"][grown["simulation"] <= simulation].max())
     board.set_title(f"after {count} simulation{'' if count == 1 else 's'}", fontsize=10)
     shown = rows[rows["move"].isin(_shown(grown))].set_index("move").loc[_shown(grown)]
-    place = range(len(shown))
-    half = 0.38
-    shares.barh(
-        [at - half / 2 for at in place], shown["prior"], half, color=plots.SKY, label="prior"
-    )
-    shares.barh(
-        [at + half / 2 for at in place], shown["visits"] / max(1, count), half, color=plots.BLUE,
-        hatch=plots.HATCHES[1], edgecolor="white", label="share of visits",
-    )  # fmt: skip
+    place = np.arange(len(shown))
+    looks = plots.fills(("prior", "share of visits"), (plots.SKY, plots.BLUE))
+    both = zip(looks, (shown["prior"], shown["visits"] / max(1, count)), (-0.19, 0.19), strict=True)
+    for name, values_of, shift in both:
+        shares.barh(place + shift, values_of, 0.38, label=name, **looks[name])
     shares.set(yticks=place, yticklabels=shown.index, xlim=(0, 1), xlabel="share")
     shares.legend(frameon=False, fontsize=8, loc="lower right")
     values.barh(place, shown["value"].fillna(0), color=plots.ORANGE)
@@ -362,19 +325,17 @@ def draw_tree(nodes: pd.DataFrame):
     depth = int(kept["depth"].max())
     figure, axes = plots.axes(10, 1.2 + 1.05 * depth)
     most = kept["visits"].max()
-    for node, row in kept.iterrows():
-        x, y = places[node], -row["depth"]
-        if row["parent"] >= 0:
-            above = places[row["parent"]], 1 - row["depth"]
-            width = 0.5 + 4 * row["visits"] / most
-            axes.plot([x, above[0]], [y, above[1]], color=plots.GREY, linewidth=width, zorder=1)
-        shade = {"facecolor": plots.ORANGE if row["end"] else plots.SKY, "edgecolor": plots.BLACK}
-        axes.scatter(x, y, s=40 + 260 * row["visits"] / most, zorder=2, **shade)
-        if row["parent"] >= 0 and row["visits"] > most / 15:
-            axes.annotate(
-                f"{row['move']}\n{row['visits']}, {row['value']:+.2f}", (x, y), xytext=(0, -9),
-                textcoords="offset points", ha="center", va="top", fontsize=7,
-            )  # fmt: skip
+    below = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 7}
+    for row in kept.itertuples():
+        x, y, share = places[row.Index], -row.depth, row.visits / most
+        if row.parent >= 0:
+            line = {"color": plots.GREY, "linewidth": 0.5 + 4 * share, "zorder": 1}
+            axes.plot([x, places[row.parent]], [y, y + 1], **line)
+            if share > 1 / 15:
+                text = f"{row.move}\n{row.visits}, {row.value:+.2f}"
+                axes.annotate(text, (x, y), (0, -9), **below)
+        shade = {"facecolor": plots.ORANGE if row.end else plots.SKY, "edgecolor": plots.BLACK}
+        axes.scatter(x, y, s=40 + 260 * share, zorder=2, **shade)
     axes.set(yticks=range(-depth, 1), yticklabels=range(depth, -1, -1), xticks=[], ylabel="depth")
     axes.set_ylim(-depth - 0.8, 0.5)
     axes.grid(visible=False)
@@ -394,10 +355,8 @@ def explore_search(grown: pd.DataFrame, fen: str):
         display(plots.image(draw_root(grown, fen, simulations)))
 
     steps = sorted(grown["simulation"].unique())
-    slider = ipywidgets.SelectionSlider(
-        options=steps, value=steps[len(steps) // 8], description="simulations",
-        style={"description_width": "initial"}, continuous_update=False,
-    )  # fmt: skip
+    slider = widgets.slider(steps, steps[len(steps) // 8], "simulations")
+    slider.continuous_update = False
     return ipywidgets.interactive(show, simulations=slider)
 
 
@@ -442,7 +401,7 @@ def draw_side_by_side(lines: pd.DataFrame, columns: int = 4):
 
 
 def draw_ratings_over_time(evaluations: pd.DataFrame):
-    """Draws a run's rating beside random play, and its scores, as it went on."""
+    """Draws a run's rating above random play, and its scores, as it went on."""
     figure, (elo, scores) = plots.axes(9.5, 3.6, ncols=2)
     rows = evaluations.sort_values("seconds")
     plots.band_line(
@@ -460,16 +419,4 @@ def draw_ratings_over_time(evaluations: pd.DataFrame):
         axes.set_xlim(0, None)
         axes.set_xlabel("seconds of playing and learning")
         axes.legend(frameon=False, fontsize=8)
-    return figure
-
-
-def draw_ratings(table: pd.DataFrame):
-    """Draws everybody's rating with its interval, the best on top."""
-    figure, axes = plots.axes(7.5, 0.9 + 0.32 * len(table))
-    rows = table.sort_values("elo")
-    place = range(len(rows))
-    reach = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
-    axes.errorbar(rows["elo"], place, xerr=reach, fmt="o", color=plots.BLUE, capsize=3)
-    axes.set(yticks=place, yticklabels=rows["player"], xlabel="Elo above random play")
-    axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
     return figure

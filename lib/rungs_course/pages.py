@@ -13,7 +13,6 @@ from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
-from rungs_course.nb11_learners import until
 from rungs_course.plots import duration, ratio, save_figure, speed
 from rungs_course.tables import OWN_JOB, ladder_table, markdown
 
@@ -257,7 +256,7 @@ def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
 def _learners(
     frame: pd.DataFrame, updates: pd.DataFrame, curves: pd.DataFrame, recorded: Path, where: str
 ) -> str:
-    facts, ended = frame.attrs["provenance"], list(until(curves, 0.9).itertuples())
+    facts, ended = frame.attrs["provenance"], list(nb11.time_to_wins(curves, 0.9).itertuples())
     won = {row.learner: f"{row.wins:.1%} ({row.low:.1%} to {row.high:.1%})" for row in ended}
     until_90 = {
         row.learner: f"{row.seconds:.0f} s, {row.reached} of {row.seeds} seeds"

@@ -90,6 +90,12 @@ def median_line(axes, groups, label: str, look: dict) -> None:
     seaborn.lineplot(**values, ax=axes, **MEDIANS, **look)
 
 
+def median_lines(axes, frame: pd.DataFrame, names: str, x: str, y: str) -> None:
+    """Draws a `median_line` of column `y` over `x` for each value of column `names`."""
+    for name, rows, look in lines(frame.groupby(names, sort=False)):
+        median_line(axes, rows.groupby(x)[y], f"{name}", look)
+
+
 def band_line(axes, rows, x: str, y: str, label: str | None, look: dict) -> None:
     """Draws a column of a frame over another, and the band from its `low` to its `high`."""
     axes.plot(rows[x], rows[y], label=label, **look)
@@ -113,6 +119,38 @@ def training_below(figure, axes, over: str) -> None:
     axes.set_xlim(0, None)
     axes.set_xlabel({"steps": "steps played", "seconds": "seconds of training"}[over])
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
+
+
+def medians(
+    frame: pd.DataFrame,
+    names: str,
+    x: str,
+    y: str,
+    *,
+    things: str,
+    quantity: str,
+    title: str = "",
+    log: bool = True,
+):
+    """Draws a figure of `median_lines` over numbers of things.
+
+    Args:
+        frame, names, x, y: as of `median_lines`.
+        things: what `x` counts.
+        quantity: what `y` is.
+        title: the figure's.
+        log: whether the vertical axis is logarithmic; else it begins at 0.
+    """
+    figure, panel = axes(height=4.6)
+    median_lines(panel, frame, names, x, y)
+    if log:
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(0, None)
+    panel.set(ylabel=quantity, title=title)
+    numbers_below(panel, things)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    return figure
 
 
 def speed(value: float) -> str:
@@ -213,7 +251,7 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     """Draws what an update's time is made of, a stacked bar for each of some systems.
 
     Args:
-        updates: of `rungs_course.nb11_full_system.race_learners`.
+        updates: of `rungs_course.nb11_full_system.race_cases`.
         names: the column that says which system a row is of.
         title: the figure's.
     """
@@ -224,11 +262,11 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     looks = fills(order, (ORANGE, BLACK, GREY, SKY))
     left = np.zeros(len(medians))
     for part in order:
-        panel.barh(medians.index, medians[part], left=left, **looks[part])
+        bars = panel.barh(medians.index, medians[part], left=left, **looks[part])
         left += medians[part].to_numpy()
-    for i, (total, generate) in enumerate(zip(left, medians["generate"], strict=True)):
-        text = f"{duration(total / 1e3)}, {generate / total:.1%} to generate"
-        panel.annotate(text, (total, i), (4, 0), textcoords="offset points", va="center")
+    shares = zip(left, medians["generate"] / left, strict=True)
+    texts = [f"{duration(total / 1e3)}, {share:.1%} to generate" for total, share in shares]
+    panel.bar_label(bars, texts, padding=4)
     panel.invert_yaxis()
     panel.margins(x=0.45)
     panel.set_xlim(0, None)

@@ -71,7 +71,7 @@ def scaling_times():
 
 def scaling_of_the_study():
     paper = pd.DataFrame({"threads": [1, 2, 64], "boards": 512, "speedup": [1.0, 1.9, 15.0]})
-    return nb10_scaling.scaling(scaling_times(), 2, law="Amdahl", serial=0.1, paper=paper)
+    return nb10_scaling.draw_scaling(scaling_times(), 2, law="Amdahl", serial=0.1, paper=paper)
 
 
 def messages():
@@ -91,9 +91,9 @@ def checked_predictions():
     return nb14.check(updates, UPDATE, LINK, {1: 1.0, 4: 2.0})
 
 
-def beside():
+def slowdowns():
     ratios = pd.DataFrame([[1.0, 1.0], [1.2, 1.4], [2.1, 2.3]], index=[1, 2, 4])
-    return nb14.draw_beside(
+    return nb14.draw_slowdowns(
         ratios.rename_axis("processes").rename_axis("repeat", axis="columns"), 2
     )
 
@@ -129,7 +129,7 @@ def cartpole_means():
 
 
 def generation():
-    shares = generation_shares(pd.Series({"python": 1e-4, "cpp": 1e-7}), [1e3, 1e4, 1e5])
+    shares = nb11.generation_shares(pd.Series({"python": 1e-4, "cpp": 1e-7}), [1e3, 1e4, 1e5])
     point = {"system": ["cpp"], "learner": ["torch"], "speed": [1e4], "share": [0.001]}
     return nb11.draw_generation(shares, pd.DataFrame(point), (0.6, 2e4))
 
@@ -260,11 +260,6 @@ def tree():
     return nb16.draw_tree(pd.DataFrame(rows, columns=columns))
 
 
-def ratings():
-    rows = [("a", 100, 50, 150), ("random", 0, 0, 0)]
-    return nb16.draw_ratings(pd.DataFrame(rows, columns=["player", "elo", "low", "high"]))
-
-
 def ratings_over_time():
     rows = [(0, 0, 10, -5, 25, 0.5, 5), (9, 8, 200, 150, 250, 0.9, 150)]
     names = ["positions", "seconds", "elo", "low", "high", "random", "search_gain"]
@@ -326,13 +321,12 @@ PLOTS = {
     ),
     "messages": messages,
     "predictions": lambda: nb14.draw_check(checked_predictions(), 2),
-    "processes beside": beside,
+    "slowdowns": slowdowns,
     "nodes": nodes,
     "feeding": lambda: nb14.draw_feeding({"fast": 1e3}, {"its update": 5e4}, 64),
     "savings": savings,
     "CartPole's steps": step_times,
     "CartPole's work": lambda: nb13.draw_workloads(races("torch", "cpp", workload=[1, 10])),
-    "CartPole's growth": lambda: nb13.draw_growth(races("a", "b").assign(exponent=0.5)),
     "fused": fused,
     "CartPole over steps": lambda: nb13.draw_learning(cartpole_means(), "steps"),
     "CartPole over seconds": lambda: nb13.draw_learning(cartpole_means(), "seconds"),
@@ -347,7 +341,7 @@ PLOTS = {
     "rooflines": rooflines,
     "lost by mask": lost_by_mask,
     "the study's rooflines": study_rooflines,
-    "the study's shares": lambda: nb09_counters.shares(
+    "the study's shares": lambda: nb09_counters.draw_shares(
         pd.DataFrame({"count": ["loads"], "study": [1000.0], "ours": [250.0]})
     ),
     "lost by part": lost_by_part,
@@ -364,7 +358,9 @@ PLOTS = {
     ),
     "throughput": lambda: nb11.draw_throughput(updates()),
     "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
-    "models": lambda: nb11.draw_models(updates()),
+    "medians": lambda: plots.medians(
+        updates(), "width", "num_envs", "seconds", things="boards", quantity="seconds", log=False
+    ),
     "learning over steps": lambda: nb15.draw_learning(evaluations(), "steps"),
     "learning over seconds": lambda: nb15.draw_learning(evaluations(), "seconds"),
     "overlap": overlap,
@@ -374,10 +370,8 @@ PLOTS = {
     "products": products_ladder,
     "random games": random_games,
     "the growth of a tree": lambda: nb16.draw_growth(grown()),
-    "ratings": ratings,
     "ratings over time": ratings_over_time,
     "searches": lambda: nb16.draw_search_ladder(raced(), 8),
-    "batches": lambda: nb16.draw_batches(raced(), "net"),
 }
 
 PICTURES = {

@@ -113,7 +113,7 @@ def test_many_steps_stand_beside_single_ones():
     assert (row.racer, row.bytes, row.bound) == ("single", 71, 1e9)
     assert row.of_bound == row.alone / 1e9
     assert row.gain == row.fused / row.alone
-    assert row.alone_low <= row.alone <= row.alone_high
+    assert row.gain_low <= row.gain <= row.gain_high
 
 
 @pytest.fixture

@@ -95,9 +95,9 @@ class TestUpdates:
         assert (update.messages, update.num_bytes) == (UPDATE.messages, UPDATE.num_bytes)
         for part, line in UPDATE.parts.items():
             np.testing.assert_allclose(update.parts[part], line, atol=1e-12)
-        beside = nb14.slowdowns(updates).median(axis=1)
-        assert beside.to_dict() == pytest.approx(SLOWDOWN)
-        checked = nb14.check(updates, update, LINK, beside)
+        slowdown = nb14.slowdowns(updates).median(axis=1)
+        assert slowdown.to_dict() == pytest.approx(SLOWDOWN)
+        checked = nb14.check(updates, update, LINK, slowdown)
         assert checked["processes"].tolist() == [1, 2, 4]
         np.testing.assert_allclose(checked["error"], 0, atol=1e-9)
         np.testing.assert_allclose(checked["more computing"], 0, atol=1e-9)
@@ -114,7 +114,7 @@ class TestUpdates:
             assert row["overlapped"] == pytest.approx(row["measured"] / 2)
 
     def test_what_processes_share_slows_computing_and_not_messages(self):
-        own, shared = (UPDATE.seconds(4, 1000, LINK, beside=beside) for beside in (1, 2))
+        own, shared = (UPDATE.seconds(4, 1000, LINK, slowdown=times) for times in (1, 2))
         assert shared - own == pytest.approx(UPDATE.compute(1000))
 
     def test_what_the_model_misses_is_told_with_the_noise_of_updates(self):

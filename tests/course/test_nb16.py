@@ -19,12 +19,12 @@ SMALL = {"seed": 0, "simulations": 4, "repeats": 2, "warmup": 0}
 def test_ways_that_find_something_else_are_not_timed(monkeypatch):
     found = iter(range(9))
 
-    def other(*search):
+    def other(search, evaluate):
         result = Result.empty(2)
         result.chosen[:] = next(found)
-        return 1.0, result
+        return result
 
-    monkeypatch.setattr(nb16, "_searched", other)
+    monkeypatch.setattr(nb16.Search, "run", other)
     with pytest.raises(MismatchError, match="threads: chosen, from C\\+\\+'s, differs"):
         nb16.race({name: nb16.WAYS[name] for name in ("C++", "threads")}, {}, [], **SMALL)
 
@@ -36,7 +36,7 @@ def test_an_evaluator_is_given_the_same_leaves_alone():
         evaluated.append(len(counts))
         return evaluate(observation, actions, counts)
 
-    times = nb16.race_network(noted, [3], **SMALL)
+    times = nb16.race_network(noted, 3, **SMALL)
     assert set(times.racer) == {"one batch", "two batches", "the evaluator alone"}
     assert (times.per_second > 0).all()
     # Once to note the leaves, then three racers, twice: each has the root's and four more.
