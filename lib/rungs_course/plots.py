@@ -71,6 +71,40 @@ def fills(names: Sequence[str], colors: Sequence[str]) -> dict[str, dict]:
     }
 
 
+def stacked_bars(axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
+    """Draws a row of a table as a stacked bar, the first on top.
+
+    Args:
+        axes: to draw on.
+        table: a column for each part.
+        looks: of `fills`, by the columns' names.
+    """
+    left = np.zeros(len(table))
+    for part in table:
+        axes.barh(table.index, table[part], left=left, **looks[part])
+        left += table[part].to_numpy()
+    axes.invert_yaxis()
+
+
+def timeline_bars(axes, pieces: pd.DataFrame, looks: dict[str, dict], scale: float = 1) -> None:
+    """Draws pieces of work over time, a row for each of those that did them, the first on top.
+
+    Args:
+        axes: to draw on.
+        pieces: `row` (the name of who did it), `kind`, `start` and `end` in seconds.
+        looks: of `fills`, by kind.
+        scale: units of the axis in a second.
+    """
+    rows = pieces["row"].unique().tolist()
+    for kind, own in pieces.groupby("kind", sort=False):
+        lengths = (own["end"] - own["start"]) * scale
+        places = [rows.index(row) for row in own["row"]]
+        axes.barh(places, lengths, left=own["start"] * scale, height=0.7, **looks[kind])
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(False)
+
+
 def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
     """Names the areas of a figure below it; `looks` is of `fills`."""
     handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
@@ -222,14 +256,11 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     figure, panel = axes(height=1.6 + 0.5 * len(medians))
     order = updates["part"].drop_duplicates()  # as an update does them
     looks = fills(order, (ORANGE, BLACK, GREY, SKY))
-    left = np.zeros(len(medians))
-    for part in order:
-        panel.barh(medians.index, medians[part], left=left, **looks[part])
-        left += medians[part].to_numpy()
-    for i, (total, generate) in enumerate(zip(left, medians["generate"], strict=True)):
+    stacked_bars(panel, medians[order], looks)
+    totals = medians.sum(axis=1)
+    for i, (total, generate) in enumerate(zip(totals, medians["generate"], strict=True)):
         text = f"{duration(total / 1e3)}, {generate / total:.1%} to generate"
         panel.annotate(text, (total, i), (4, 0), textcoords="offset points", va="center")
-    panel.invert_yaxis()
     panel.margins(x=0.45)
     panel.set_xlim(0, None)
     panel.set_xlabel("milliseconds per update")

@@ -224,12 +224,6 @@ def products_ladder():
     return nb08_roofline.draw_products(table, {1: 1e11, 2: 2e11})
 
 
-def random_games():
-    positions = pd.DataFrame({"ply": [0, 1, 12], "legal": [20, 21, 30], "hit": False})
-    ended = pd.DataFrame({"reason": ["checkmate", "stalemate", "checkmate"], "plies": 9})
-    return nb00_start.at_random(positions, ended)
-
-
 def film():
     board, rows = chess.Board(), []
     rows.append(("me", 0, None, board.fen(), "1-0"))
@@ -299,8 +293,10 @@ PLOTS = {
     "lost by part": lost_by_part,
     "a step of ranks": lambda: nb05_figures.draw_step(a_step_of_ranks()),
     "a warp": lambda: nb06_cuda.draw_warp(loops_of_boards(), 0),
-    "Amdahl": lambda: nb01_python.amdahl_lines(shares_of_parts(), "moves", 2),
-    "aging": lambda: nb01_python.aging(races("is_repetition", "counter").query("num_envs == 8")),
+    "Amdahl": lambda: nb01_python.draw_amdahl(shares_of_parts(), "moves", 2),
+    "aging": lambda: nb01_python.draw_aging(
+        races("is_repetition", "counter").query("num_envs == 8")
+    ),
     "a pool": lambda: nb02_timeline.draw_timeline(
         nb02_timeline.promised(5, 3.0, 0.1), "s", same_scale=True
     ),
@@ -318,7 +314,6 @@ PLOTS = {
     "peers' steps": lambda: nb12.draw_step_times(races("rungs", "other")),
     "peers": lambda: nb12.draw_bars(races("rungs", "other").query("num_envs == 8"), "rungs", "t"),
     "products": products_ladder,
-    "random games": random_games,
     "the growth of a tree": lambda: nb16.draw_growth(grown()),
     "ratings": ratings,
     "ratings over time": ratings_over_time,
@@ -330,7 +325,7 @@ PICTURES = {
     "architectures": lambda: draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
     "the course": lambda: nb00_start.course_map("07"),
     "the loop": nb00_start.rl_loop,
-    "plies": lambda: nb00_start.plies_of(nb00_start.play(nb00_start.OPERA_GAME), [1, 2, 33]),
+    "plies": lambda: nb00_start.draw_plies(nb00_start.play(nb00_start.OPERA_GAME), [1, 2, 33]),
     "a film": lambda: filmstrip(film(), columns=2),
     "doublings": lambda: nb03_bitboards.doublings(chess.Board(FEN), chess.A1),
     "bitboards": lambda: nb03_bitboards.explorer(chess.Board(FEN), chess.A1),
@@ -416,7 +411,7 @@ def test_points_stand_under_the_roofs_of_as_many_cores_as_they_use():
 def test_games_age_by_all_plies_played_and_not_only_those_timed():
     rows = [(racer, i, 80, 1e-3) for racer in ("is_repetition", "counter") for i in range(6)]
     times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"]).assign(num_envs=2)
-    (axes,) = nb01_python.aging(times).axes
+    (axes,) = nb01_python.draw_aging(times).axes
     assert axes.lines[0].get_xdata().tolist() == [75, 225]  # 40 steps timed, 10 before
 
 
