@@ -144,13 +144,13 @@ def draw_aging(times: pd.DataFrame):
     return figure
 
 
-def draw_amdahl(shares: pd.DataFrame, chosen: str, times_as_fast: float):
+def draw_amdahl(shares: pd.DataFrame, chosen: str, faster: float):
     """Draws what the whole gains over how many times as fast a part becomes, a line for each part.
 
     Args:
         shares: of `rungs_course.measure.profile.share_of_step`: `part` and `share` (0 to 1).
         chosen: the part whose line is marked, and its limit.
-        times_as_fast: where it is marked.
+        faster: how many times as fast it becomes, which is marked.
     """
     figure, axes = plots.axes(width=8.0, height=4.2)
     factors = np.geomspace(1, 100, 61)
@@ -159,16 +159,16 @@ def draw_amdahl(shares: pd.DataFrame, chosen: str, times_as_fast: float):
         look |= {"markevery": 10, "linewidth": 3 if part == chosen else 1}
         axes.plot(factors, amdahl(share, factors), label=f"{part}, {share:.0%}", **look)
     share = shares.set_index("part")["share"][chosen]
-    limit, gained = amdahl(share, np.inf), amdahl(share, times_as_fast)
+    limit, gained = amdahl(share, np.inf), amdahl(share, faster)
     axes.axhline(limit, color=plots.BLACK, linestyle="--", linewidth=1)
     axes.text(1.05, limit, f"if it took no time: {plots.ratio(limit)}", va="bottom")
-    axes.plot(times_as_fast, gained, "*", color=plots.BLACK, markersize=14, zorder=4)
+    axes.plot(faster, gained, "*", color=plots.BLACK, markersize=14, zorder=4)
     axes.set_xscale("log")
     axes.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1×", "2×", "5×", "10×", "20×", "50×", "100×"])
     axes.minorticks_off()
     axes.set_xlabel("how many times as fast that part becomes")
     axes.set_ylabel("how many times as fast a step becomes")
-    axes.set_title(f"{chosen} {times_as_fast:g} times as fast: a step {plots.ratio(gained)}")
+    axes.set_title(f"{chosen} {faster:g} times as fast: a step {plots.ratio(gained)}")
     plots.legend_beside(axes)
     return figure
 
@@ -181,4 +181,4 @@ def explore_amdahl(shares: pd.DataFrame):
     """
     part = ipywidgets.Dropdown(options=shares["part"].tolist(), description="part")
     faster = widgets.slider([1, 1.5, 2, 3, 5, 10, 20, 50, 100], 10, "faster, ×")
-    return widgets.explore(functools.partial(draw_amdahl, shares), chosen=part, times_as_fast=faster)
+    return widgets.explore(functools.partial(draw_amdahl, shares), chosen=part, faster=faster)
