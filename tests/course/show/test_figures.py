@@ -13,7 +13,6 @@ from rungs_course import (
     nb00_start,
     nb01_python,
     nb02_parallel,
-    nb02_timeline,
     nb03_bitboards,
     nb04_figures,
     nb04_openmp,
@@ -192,8 +191,8 @@ def shares_of_parts():
 
 
 def pool_parts():
-    table = every(turn=[0, 1], part=nb02_timeline.PARTS)
-    return nb02_timeline.draw_parts({"8 boards": table})
+    table = every(turn=[0, 1], part=nb02_parallel.PARTS)
+    return nb02_parallel.draw_parts({"8 boards": table})
 
 
 def updates():
@@ -297,13 +296,10 @@ PLOTS = {
     "aging": lambda: nb01_python.draw_aging(
         races("is_repetition", "counter").query("num_envs == 8")
     ),
-    "a pool": lambda: nb02_timeline.draw_timeline(
-        nb02_timeline.promised(5, 3.0, 0.1), "s", same_scale=True
+    "a pool": lambda: nb02_parallel.draw_timeline(
+        nb02_parallel.promised(5, 3.0, 0.1), "s", same_scale=True
     ),
     "a pool's parts": pool_parts,
-    "ways": lambda: nb02_parallel.draw_ways(
-        races("python", "queue", "shared"), ("queue", "shared"), "t", 2
-    ),
     "throughput": lambda: nb11.draw_throughput(updates()),
     "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
     "models": lambda: nb11.draw_models(updates()),
@@ -394,8 +390,8 @@ def test_wins_are_drawn_for_every_seed():
 
 
 def test_a_promise_and_what_came_of_it_have_one_scale():
-    promised = nb02_timeline.promised(5, 3.0, 0.1)
-    above, below = nb02_timeline.draw_timeline(promised, "s", same_scale=True).axes
+    promised = nb02_parallel.promised(5, 3.0, 0.1)
+    above, below = nb02_parallel.draw_timeline(promised, "s", same_scale=True).axes
     assert above.get_xlim() == below.get_xlim()
 
 
@@ -425,9 +421,9 @@ def test_the_law_that_made_a_papers_curve_is_found(law):
 
 
 def test_parts_of_a_pool_are_added_up_by_kind():
-    seconds = dict(zip(nb02_timeline.PARTS, (1.0, 2.0, 10.0, 1.0, 2.0, 3.0, 1.0), strict=True))
+    seconds = dict(zip(nb02_parallel.PARTS, (1.0, 2.0, 10.0, 1.0, 2.0, 3.0, 1.0), strict=True))
     rows = [(turn, part, value) for turn in (0, 1) for part, value in seconds.items()]
-    kinds = nb02_timeline.kinds(pd.DataFrame(rows, columns=["turn", "part", "seconds"]))
+    kinds = nb02_parallel.kinds(pd.DataFrame(rows, columns=["turn", "part", "seconds"]))
     assert sorted(kinds) == [1, 2, 3, 4, 10]
     assert kinds["step the boards"] == 10
 

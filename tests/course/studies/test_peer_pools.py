@@ -19,7 +19,7 @@ def test_a_pool_plays_all_of_its_games():
 
 
 def test_as_many_processes_as_games_where_asked_for():
-    settings = {"plies": 4, "most_steps": 1, "most_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
+    settings = {"plies": 4, "max_steps": 1, "max_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
     times = nb02_parallel.race_open_spiel([2, 4], **settings)
     assert (times["plies"] == times["num_envs"]).all()
     raced = times.groupby("num_envs")["racer"].unique().map(sorted).to_dict()

@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from rungs_course import nb02_timeline
+from rungs_course import nb02_parallel
 
 
 @pytest.fixture(scope="module")
 def noted():
-    return nb02_timeline.timeline(6, 2, seed=0, steps=3, warmup=1)
+    return nb02_parallel.timeline(6, 2, seed=0, steps=3, warmup=1)
 
 
 def test_every_process_is_in_every_step(noted):
@@ -28,10 +28,10 @@ def test_work_lies_within_its_step(noted):
 
 
 def test_parts_add_up_to_the_step(noted):
-    parts = nb02_timeline.parts(noted)
+    parts = nb02_parallel.parts(noted)
     whole = noted[noted["work"] == "whole"].set_index("turn")["end"]
     assert parts.groupby("turn")["seconds"].sum().to_list() == pytest.approx(whole.to_list())
-    assert set(parts["part"]) == set(nb02_timeline.PARTS)
+    assert set(parts["part"]) == set(nb02_parallel.PARTS)
 
 
 def test_the_worker_that_answers_last_decides():
@@ -43,7 +43,7 @@ def test_the_worker_that_answers_last_decides():
     processes = {"parent": parent, "worker 1": quick, "worker 2": slow}
     rows = [(0, name, *row) for name, work in processes.items() for row in work]
     frame = pd.DataFrame(rows, columns=["turn", "process", "work", "start", "end"])
-    parts = nb02_timeline.parts(frame).set_index("part")["seconds"].to_dict()
+    parts = nb02_parallel.parts(frame).set_index("part")["seconds"].to_dict()
     assert parts == {
         "send": 2.0,
         "wake": 0.5,
@@ -53,12 +53,12 @@ def test_the_worker_that_answers_last_decides():
         "unpickle": 2.0,
         "copy": 1.0,
     }
-    assert nb02_timeline.unevenness(frame).to_list() == [10.5 - 6.5]
-    assert len(nb02_timeline.median_turn(frame)) == len(frame)
+    assert nb02_parallel.unevenness(frame).to_list() == [10.5 - 6.5]
+    assert len(nb02_parallel.median_turn(frame)) == len(frame)
 
 
 def test_five_environments_at_once_are_promised_to_take_as_long_as_one():
     ends = {
-        title: frame["end"].max() for title, frame in nb02_timeline.promised(5, 3.0, 0.1).items()
+        title: frame["end"].max() for title, frame in nb02_parallel.promised(5, 3.0, 0.1).items()
     }
     assert list(ends.values()) == pytest.approx([15.1, 3.1])

@@ -12,3 +12,4 @@ def test_processes_are_looked_at_and_ended():
     assert files["limit"] == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     assert files["environments"] == files["limit"] // files["each"]
     assert table.loc["memory, bytes", "each"] > 2**16
+    assert table.attrs["seconds"] > 0
