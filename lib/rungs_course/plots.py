@@ -243,6 +243,24 @@ def gains(
     return figure
 
 
+def repeats(rates: pd.DataFrame, unit: str, title: str):
+    """Draws rates, first on top: a bar for each median, a dot for each repeat.
+
+    Args:
+        rates: `rate`, the `name` of its row, and the `racer`, which has a colour.
+        unit: of the rates.
+        title: the figure's.
+    """
+    figure, panel = axes(height=1.4 + 0.45 * rates["name"].nunique())
+    palette = COLORS[: rates["racer"].nunique()]
+    what = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
+    bars = {"estimator": "median", "errorbar": None, "alpha": 0.5, "saturation": 1}
+    seaborn.barplot(rates, ax=panel, **bars, **what)
+    seaborn.stripplot(rates, jitter=False, ax=panel, **what)
+    panel.set(xlabel=f"{unit} (dots: repeats, bars: medians)", ylabel="", title=title)
+    return figure
+
+
 def parts(updates: pd.DataFrame, names: str, title: str):
     """Draws what an update's time is made of, a stacked bar for each of some systems.
 
