@@ -328,7 +328,7 @@ PICTURES = {
     "the root": lambda: nb16.draw_root(grown(), FEN, 5),
     "a tree": tree,
     "cache lines": lambda: nb04_figures.draw_cache_lines(nb04_openmp.writes(32, 2)),
-    "a ring": lambda: nb05_figures.ring_rounds(3),
+    "a ring": lambda: nb05_figures.draw_ring(3),
     "layouts": lambda: nb06_cuda.draw_layouts(nb06_cuda.fetched(512)),
 }
 

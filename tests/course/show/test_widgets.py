@@ -12,6 +12,7 @@ from rungs_course import (
     nb05_figures,
     nb06_cuda,
     plots,
+    widgets,
 )
 from rungs_course import nb12_peers as nb12
 from rungs_course import nb16_search as nb16
@@ -34,8 +35,7 @@ MEASURED = pd.DataFrame({"num_envs": [512], "threads": [2], "speedup": [1.7]})
 )
 def test_a_widget_draws_what_is_chosen(widget, control, value, monkeypatch):
     drawn = []
-    for module in (nb04_figures, nb05_figures, nb06_cuda):
-        monkeypatch.setattr(module, "display", lambda shown: drawn.append(shown.data))
+    monkeypatch.setattr(widgets, "display", lambda shown: drawn.append(shown.data))
     shown = widget()
     shown.update()
     before = drawn[-1]
