@@ -12,15 +12,12 @@ import functools
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 import chess
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.colors import LogNorm
 
 import rungs
 from rungs._src import paths
@@ -32,7 +29,7 @@ from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import gpp, loader
 from rungs._src.native.abi import Api
 from rungs.errors import MismatchError
-from rungs_course import compiled, plots
+from rungs_course import plots
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
 from rungs_course.measure.peaks import measure_writing
@@ -293,44 +290,6 @@ def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, fl
     return steps * games.num_envs, seconds
 
 
-def race_flags(games: Games, names: Iterable[str], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Races versions that g++ compiled with each of `FLAGS`, as `race_versions` does.
-
-    Returns:
-        A row per version, flags and repeat: `racer`, `flags`, `repeat`, `plies`, `seconds`.
-    """
-    every = {
-        (name, " ".join(flags)): VersionBoards(compiled.load_steps(*flags), name, games)
-        for name in names
-        for flags in FLAGS
-    }
-    frame = race_versions(games, every, repeats=repeats, warmup=1, seconds=seconds)
-    names_and_flags = pd.DataFrame(frame.pop("racer").tolist(), columns=["racer", "flags"])
-    return pd.concat([names_and_flags, frame], axis=1)
-
-
-def race_sizes(
-    games: Games, names: Iterable[str], copies: Iterable[int], *, repeats: int
-) -> pd.DataFrame:
-    """Races versions on each number of copies of the boards, a few steps a turn.
-
-    Returns:
-        A row per number of boards, version and repeat: `boards`, `racer`, `repeat`, `plies`,
-        `seconds`.
-
-    Raises:
-        MismatchError: as `race_versions`.
-    """
-    api, frames = compiled.load_steps(*NATIVE), []
-    for number in copies:
-        many = repeated(games, number, min(games.steps, 4))
-        boards = {name: VersionBoards(api, name, many) for name in names}
-        frame = race_versions(many, boards, repeats=repeats, warmup=1, seconds=1.0)
-        frame.insert(0, "boards", many.num_envs)
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
-
-
 def fill_seconds(num_envs: int, repeats: int = 9) -> float:
     """Returns the seconds a ply that nothing but overwriting its outputs takes: the bound."""
     written = num_envs * (NUM_ACTIONS + 1)  # the mask and the outcome
@@ -450,46 +409,4 @@ def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
     axes.grid(axis="x", color="#DDDDDD")
     axes.set_xlabel("time of a ply (logarithmic), and how many times as fast as the row above")
     axes.set_title("From Python to C++, one idea at a time", pad=16)
-    return figure
-
-
-def draw_flag_times(table: pd.DataFrame):
-    """Draws versions by compiler flags, as nanoseconds per ply.
-
-    Args:
-        table: rows are versions, columns are flags.
-    """
-    figure, axes = plots.axes(7.0, 1.6 + 0.4 * len(table))
-    gains = table.div(table.min(axis=1), axis=0)
-    look = {"annot": table.map(lambda ns: plots.duration(ns * 1e-9)), "fmt": "", "linewidths": 1}
-    look |= {
-        "cmap": sns.light_palette(plots.BLUE, as_cmap=True),
-        "norm": LogNorm(1, gains.max(axis=None) * 1.01),
-    }
-    names = [flags.replace(" ", "\n") for flags in table.columns]
-    bar = {"label": "times the row's fastest"}
-    sns.heatmap(gains, xticklabels=names, cbar_kws=bar, ax=axes, **look)
-    axes.set(xlabel="flags of g++", ylabel="")
-    axes.tick_params(length=0, labelrotation=0)
-    axes.set_title("The same headers, other flags: time of a ply")
-    return figure
-
-
-def draw_work(counts: pd.DataFrame):
-    """Draws instructions and mispredicted branches of each version, per ply.
-
-    Args:
-        counts: of `rungs_course.nb03_cpp.instructions`.
-    """
-    figure, axes = plots.axes(9.0, 1.2 + 0.34 * len(counts), ncols=2, sharey=True)
-    names = counts["racer"].map(ALL)
-    for each, column in zip(axes, ("instructions", "mispredicted"), strict=True):
-        sns.barplot(x=counts[column], y=names, color=plots.BLUE, ax=each)
-        each.bar_label(each.containers[0], fmt="{:,.4g}", padding=4)
-        each.set_xscale("log")
-        each.set_xlim(counts[column].min() / 2, counts[column].max() * 8)
-        each.set_ylabel("")
-    axes[0].set_xlabel("instructions per ply (logarithmic)")
-    axes[1].set_xlabel("mispredicted branches per ply (simulated)")
-    figure.suptitle("Work, and guesses that fail")
     return figure

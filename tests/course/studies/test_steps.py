@@ -73,12 +73,3 @@ def test_instructions_are_counted_the_same_twice(games):
     by_name = counts.set_index("racer")
     assert by_name["instructions"]["first"] > by_name["instructions"]["king"]
     assert (by_name["mispredicted"] < by_name["branches"]).all()
-
-
-@pytest.mark.system
-def test_flags_and_sizes_race(games):
-    flags = nb03_cpp.race_flags(games, ["pins"], repeats=1, seconds=0.01)
-    assert flags["flags"].tolist() == [" ".join(each) for each in nb03_cpp.FLAGS]
-    sizes = nb03_cpp.race_sizes(games, ["bytes"], (1, 3), repeats=1)
-    assert sizes["boards"].tolist() == [4, 12]
-    nb03_cpp.draw_flag_times(pd.DataFrame({"-O0": {"pins": 2.0}, "-O3": {"pins": 1.0}}))
