@@ -102,7 +102,7 @@ def _draw_pins(axes, board: chess.Board, square: int) -> None:
 
 
 def _draw_planes(axes, plane, board: chess.Board, square: int) -> None:
-    """Draws the planes of a piece's actions, and beside them the bits of the first of those."""
+    """Draws the planes of a piece's actions, and next to them the bits of the first of those."""
     legal = sorted(action for action in legal_actions(board) if action % 64 == square)
     numbers = ", ".join(str(action // 64) for action in legal) or "none"
     _pieces(axes, board, f"its legal actions: planes {numbers}", square)

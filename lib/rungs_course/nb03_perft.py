@@ -18,7 +18,7 @@ from rungs_course import plots
 from rungs_course.measure import valgrind
 from rungs_course.measure.turns import timed_rounds
 
-# Position and depth: the two that everyone compares by.
+# The two positions in which move generators are usually compared.
 POSITIONS = {
     "start": chess.STARTING_FEN,
     "Kiwipete": "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",

@@ -1,4 +1,4 @@
-"""Threads that share a step out: cache lines, meetings, calls from Python, and what overlaps."""
+"""Threads that share a step: cache lines, meetings, calls from Python, and overlapping."""
 
 import ctypes
 import dataclasses
@@ -167,7 +167,7 @@ def _written_lines(owner: np.ndarray, size: int, apart: int) -> tuple[int, int]:
 
 
 def writes(num_envs: int, threads: int) -> pd.DataFrame:
-    """Returns who writes which reward when, if all threads go at the same pace.
+    """Returns which thread writes which reward when, if all go at the same pace.
 
     Returns:
         A row per way and board: `way`, `board`, `thread`, `time` (boards that its thread has played
@@ -306,7 +306,7 @@ def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
 
 
 def serial_fractions(times: pd.DataFrame, threads: int) -> dict[int, Factor]:
-    """Returns Amdahl's serial fraction, by the number of boards, as the speed-up tells it."""
+    """Returns Amdahl's serial fraction, by the number of boards, derived from the speed-up."""
     wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
     fraction = (wide["meeting"] / wide["alone"] - 1 / threads) / (1 - 1 / threads)
     return {boards: factor(repeats) for boards, repeats in fraction.groupby("num_envs")}
