@@ -274,11 +274,14 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     figure, panel = axes(height=1.6 + 0.5 * len(medians))
     order = updates["part"].drop_duplicates()  # as an update does them
     looks = fills(order, (ORANGE, BLACK, GREY, SKY))
-    stacked_bars(panel, medians[order], looks)
-    totals = medians.sum(axis=1)
-    for i, (total, generate) in enumerate(zip(totals, medians["generate"], strict=True)):
+    left = np.zeros(len(medians))
+    for part in order:
+        panel.barh(medians.index, medians[part], left=left, **looks[part])
+        left += medians[part].to_numpy()
+    for i, (total, generate) in enumerate(zip(left, medians["generate"], strict=True)):
         text = f"{duration(total / 1e3)}, {generate / total:.1%} to generate"
         panel.annotate(text, (total, i), (4, 0), textcoords="offset points", va="center")
+    panel.invert_yaxis()
     panel.margins(x=0.45)
     panel.set_xlim(0, None)
     panel.set_xlabel("milliseconds per update")
