@@ -146,11 +146,8 @@ def at_work(followed: pd.DataFrame, lanes: int = WARP) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["loop", "lane", "warp", "at_work"])
 
 
-def fetched(num_boards: int) -> pd.DataFrame:
-    """Returns where in memory a warp's threads find the first word of a board each.
-
-    Args:
-        num_boards: of the batch; the warp has the first of them.
+def fetched() -> pd.DataFrame:
+    """Returns where in memory the first warp's threads find the first word of a board each.
 
     Returns:
         A row per layout and thread: `layout` ("array of structures", "structure of arrays"),

@@ -87,11 +87,11 @@ def stacked_bars(axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
 
 
 def timeline_bars(axes, pieces: pd.DataFrame, looks: dict[str, dict], scale: float = 1) -> None:
-    """Draws pieces of work over time, a row for each of those that did them, the first on top.
+    """Draws pieces of work over time, a row of bars for each process, the first on top.
 
     Args:
         axes: to draw on.
-        pieces: `row` (the name of who did it), `kind`, `start` and `end` in seconds.
+        pieces: `row` (the name of a process, or another), `kind`, `start` and `end` in seconds.
         looks: of `fills`, by kind.
         scale: units of the axis in a second.
     """

@@ -329,7 +329,7 @@ PICTURES = {
     "a tree": tree,
     "cache lines": lambda: nb04_figures.draw_cache_lines(nb04_openmp.writes(32, 2)),
     "a ring": lambda: nb05_figures.draw_ring(3),
-    "layouts": lambda: nb06_cuda.draw_layouts(nb06_cuda.fetched(512)),
+    "layouts": lambda: nb06_cuda.draw_layouts(nb06_cuda.fetched()),
 }
 
 
