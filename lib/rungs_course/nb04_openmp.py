@@ -32,7 +32,7 @@ _PADDED = ("padded", "padded runs")
 
 
 class SharedBoards(CppBoards):
-    """The C++ rung's boards, shared out among threads in a way that teaches, not in the rung's.
+    """The C++ rung's boards, shared out among threads in one of `WAYS`, which teach.
 
     Actions are not checked: each must be legal.
 
