@@ -1,39 +1,38 @@
-"""Boards of Python shared out to threads and processes: races, and what a process costs."""
+"""Boards of Python shared out to threads and processes: races, what a process costs, and a pool of
+processes over time."""
 
 import functools
 import os
+import pickle
 import resource
 import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
 
 import ipywidgets
 import joblib
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from rungs._src.chess.boards.python import PythonBoards
+from rungs._src.chess.buffers import Buffers
+from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe
-from rungs._src.processes.workers import Workers
+from rungs._src.processes.workers import CONTEXT, Workers, preload
 from rungs._src.registry import make
-from rungs_course import nb02_workers, plots
+from rungs_course import nb02_workers, plots, widgets
 from rungs_course.measure import over_boards
 from rungs_course.measure.race import race, steps_of
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.peers.open_spiel import OpenSpielStates
 from rungs_course.peers.peer import Peer
-from rungs_course.widgets import predict_first
-
-# What each way is called in a race; the first is what the others are compared with.
-WAYS = ("python", "Python threads", "queue", "shared", "a process each", "joblib")
 
 
 class ThreadedBoards(PythonBoards):
@@ -81,10 +80,13 @@ def _shares(num_envs: int, number: int) -> list[slice]:
 
 
 def shared_out(way: str, num_envs: int) -> ChessVectorEnv:
-    """Makes an environment of Python's boards that are shared out in one of `WAYS`.
+    """Makes an environment of Python's boards, shared out among as many workers as cores.
 
-    Each has as many threads or processes as there are cores, but for "python", which has one, and
-    "a process each", which has one for each board.
+    Args:
+        way: "python", with no workers; "Python threads", "joblib"; "queue" and "shared", the rung
+            `multiprocessing` by its transport; "a process each", the same with a process for each
+            board.
+        num_envs: number of boards.
     """
     cores = usable_cores()
     if way == "python":
@@ -93,44 +95,20 @@ def shared_out(way: str, num_envs: int) -> ChessVectorEnv:
         return ChessVectorEnv(num_envs, ThreadedBoards, threads=cores)
     if way == "joblib":
         return ChessVectorEnv(num_envs, JoblibBoards, workers=cores)
-    how: dict[str, Any] = {"transport": "queue", "workers": min(cores, num_envs)}
-    of_way: dict[str, dict] = {
-        "shared": {"transport": way},
-        "a process each": {"workers": num_envs},
-    }
-    how |= of_way.get(way, {})
+    if way == "a process each":
+        return _pool(num_envs, num_envs, "queue")
+    return _pool(num_envs, cores, way)
+
+
+def _pool(num_envs: int, workers: int, transport: str) -> ChessVectorEnv:
+    workers = min(workers, num_envs)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a process each is meant to be too many
-        return make("chess", "multiprocessing", num_envs, **how)
-
-
-def race_ways(
-    most: dict[str, int], board_counts, *, plies: int, most_steps: int, **settings
-) -> pd.DataFrame:
-    """Races ways to share boards out, over the same games.
-
-    Args:
-        most: by way, the most boards it is raced with.
-        board_counts: numbers of boards.
-        plies: per segment, of all boards.
-        most_steps: the largest number of steps in a segment.
-        **settings: of `rungs_course.measure.race.race`, but for `steps`.
-
-    Returns:
-        The rows of `race` with `num_envs` beside.
-    """
-    frames = []
-    for num_envs in board_counts:
-        envs = {way: shared_out(way, num_envs) for way, limit in most.items() if num_envs <= limit}
-        pilot, steps = make("chess", "cpp", num_envs), min(most_steps, steps_of(plies, num_envs))
-        frames.append(race(envs, pilot, steps=steps, **settings).assign(num_envs=num_envs))
-        for env in envs.values():
-            env.close()
-    return pd.concat(frames, ignore_index=True)
+        warnings.simplefilter("ignore")  # more processes than cores are meant here
+        return make("chess", "multiprocessing", num_envs, workers=workers, transport=transport)
 
 
 def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float:
-    """Makes a single measurement, for someone who waits: how many times as fast as `python`.
+    """Returns how many times as fast as `python` a pool is, measured within seconds.
 
     Args:
         num_envs: number of boards.
@@ -138,53 +116,20 @@ def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float
         transport: "queue" or "shared".
         seed: of the games.
     """
-    how = {"workers": min(workers, num_envs), "transport": transport}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the reader has asked for so many
-        pool = make("chess", "multiprocessing", num_envs, **how)
+    pool = _pool(num_envs, workers, transport)
     racers = {"python": make("chess", "python", num_envs), "pool": pool}
-    effort: dict[str, Any] = {
-        "seed": seed,
-        "steps": steps_of(1024, num_envs),
-        "repeats": 5,
-        "warmup": 1,
-    }
-    times = race(racers, make("chess", "cpp", num_envs), **effort)
+    pilot, steps = make("chess", "cpp", num_envs), steps_of(1024, num_envs)
+    times = race(racers, pilot, seed=seed, steps=steps, repeats=5, warmup=1)
     pool.close()
     wide = times.pivot(index="repeat", columns="racer", values="seconds")
     return float((wide["python"] / wide["pool"]).median())
 
 
-def price_of_workers(workers: int) -> dict[str, float]:
-    """Starts a pool with a board for each worker, and says what one worker takes.
-
-    Returns:
-        `seconds` to start it, `descriptors` that it takes in this process, and `bytes` of memory of
-        its own.
-    """
-    before, start = open_files(), time.perf_counter()
-    env = shared_out("a process each", workers)
-    taken = time.perf_counter() - start
-    pids = env.boards.pids  # type: ignore[attr-defined]  # this rung's
-    price = {
-        "seconds": taken / workers,
-        "descriptors": (open_files() - before) / workers,
-        "bytes": sum(map(own_bytes, pids)) / workers,
-    }
-    env.close()
-    return price
-
-
-def most_descriptors() -> int:
-    """Returns how many files, pipes among them, this process may have open at a time."""
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-
-
-_PROCESSES = 2  # started to be looked at
+_PROCESSES = 4  # started to be measured
 
 
 def process_limits(make: Callable, *arguments) -> pd.DataFrame:
-    """Starts some processes, and reckons what one of them takes of what there is.
+    """Starts some processes, and computes how many the resources of this machine allow.
 
     Args:
         make: makes what a process holds.
@@ -192,10 +137,12 @@ def process_limits(make: Callable, *arguments) -> pd.DataFrame:
 
     Returns:
         A row per resource: `resource`; `each`, what a process takes of it; `limit`, what there is;
-        and `environments`, how many processes that is.
+        and `environments`, how many processes that is. `attrs["seconds"]` is how long each process
+        took to start.
     """
-    before = open_files()
+    before, start = open_files(), time.perf_counter()
     workers = Workers(make, [arguments] * _PROCESSES)
+    seconds = (time.perf_counter() - start) / _PROCESSES
     files = (open_files() - before) / _PROCESSES
     memory = sum(map(own_bytes, workers.pids)) / _PROCESSES
     workers.close()
@@ -207,6 +154,7 @@ def process_limits(make: Callable, *arguments) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["resource", "each", "limit"])
     unlimited = table["limit"] == resource.RLIM_INFINITY
     table["environments"] = (table["limit"] // table["each"]).where(~unlimited)
+    table.attrs["seconds"] = seconds
     return table
 
 
@@ -225,48 +173,36 @@ class Pool(Peer):
     """A peer's games in processes, each with its share; actions and outputs go through pipes.
 
     Args:
-        make: makes the peer of some games, in its process; can be pickled.
+        peer: the class of the peer, which is made in each process.
         num_envs: how many games in all.
         workers: how many processes.
     """
 
-    def __init__(self, make: Callable[[int], Peer], num_envs: int, workers: int):
+    def __init__(self, peer: type[Peer], num_envs: int, workers: int):
         super().__init__(num_envs)
         shares = np.diff(share_ends(num_envs, workers), prepend=0).tolist()
-        self._workers = Workers(make, [(share,) for share in shares])
-        self._count = workers
+        self._peer, self._count = peer, workers
+        self._workers = Workers(peer, [(share,) for share in shares])
 
     def reset(self, seed: int) -> None:
-        self._workers.call(_reset, [(seed + i,) for i in range(self._count)])
+        self._workers.call(self._peer.reset, [(seed + i,) for i in range(self._count)])
 
     def choose(self, rng: np.random.Generator) -> list:
-        return self._workers.call(_choose, [(own,) for own in rng.spawn(self._count)])
+        return self._workers.call(self._peer.choose, [(own,) for own in rng.spawn(self._count)])
 
     def step(self, actions: list) -> tuple:
-        return tuple(self._workers.call(_step, [(share,) for share in actions]))
+        return tuple(self._workers.call(self._peer.step, [(share,) for share in actions]))
 
     def close(self) -> None:
         self._workers.close()
-
-
-def _reset(peer: Peer, seed: int) -> None:
-    peer.reset(seed)
-
-
-def _choose(peer: Peer, rng: np.random.Generator) -> Any:
-    return peer.choose(rng)
-
-
-def _step(peer: Peer, actions: Any) -> Any:
-    return peer.step(actions)
 
 
 def race_open_spiel(
     board_counts,
     *,
     plies: int,
-    most_steps: int,
-    most_each: int,
+    max_steps: int,
+    max_each: int,
     seed: int,
     repeats: int,
     warmup: int,
@@ -278,8 +214,8 @@ def race_open_spiel(
     Args:
         board_counts: numbers of games.
         plies: timed per segment, of all games.
-        most_steps: the largest number of steps in a segment.
-        most_each: the most games that get a process each.
+        max_steps: the largest number of steps in a segment.
+        max_each: the largest number of games that get a process each.
         seed: of the games.
         repeats: segments timed.
         warmup: segments played first.
@@ -294,11 +230,11 @@ def race_open_spiel(
     rows: list[tuple] = []
     for num_envs in board_counts:
         workers = {"queue": min(usable_cores(), num_envs)}
-        if num_envs <= most_each:
+        if num_envs <= max_each:
             workers["a process each"] = num_envs
         peers: dict[str, Peer] = {"python": OpenSpielStates(num_envs)}
         peers |= {name: Pool(OpenSpielStates, num_envs, count) for name, count in workers.items()}
-        steps = min(most_steps, max(1, plies // num_envs))
+        steps = min(max_steps, max(1, plies // num_envs))
         rng = np.random.default_rng(seed)
         for peer in peers.values():
             peer.reset(seed)
@@ -323,49 +259,11 @@ def _play(peer: Peer, steps: int, rng: np.random.Generator) -> float:
     return seconds
 
 
-def draw_ways(times: pd.DataFrame, chosen: tuple[str, ...], title: str, cores: int):
-    """Draws how many times as fast as one process each way is, every repeat a dot.
-
-    Args:
-        times: of `rungs_course.nb02_parallel.race_ways`, or rows like it with "python" among
-            racers.
-        chosen: the ways to draw, in order; those that the table has.
-        title: the figure's.
-        cores: how many there are, drawn as the most that could be hoped for.
-    """
-    wide = times.pivot(index=["num_envs", "repeat"], columns="racer", values="seconds")
-    chosen = tuple(way for way in chosen if way in wide)
-    ratios = wide.rdiv(wide["python"], axis=0)[[*chosen]]
-    long = ratios.melt(ignore_index=False, var_name="way", value_name="gain").reset_index()
-    figure, axes = plots.axes(8.0, 3.8)
-    look = {"hue": "way", "hue_order": chosen, "dodge": True, "ax": axes, "legend": False}
-    palette = [plots.BLUE, plots.ORANGE, plots.SKY, plots.GREY][: len(chosen)]
-    sns.stripplot(long, x="num_envs", y="gain", palette=palette, alpha=0.5, size=4, **look)
-    look |= {"legend": True, "dodge": 0.8 - 0.8 / len(chosen), "linestyle": "none"}
-    markers = ["o", "s", "^", "D"][: len(chosen)]
-    sns.pointplot(
-        long, x="num_envs", y="gain", palette=palette, markers=markers, errorbar=None,
-        estimator="median", markersize=7, **look,
-    )  # fmt: skip
-    axes.axhline(1, color=plots.BLACK, linewidth=1)
-    axes.axhline(cores, color=plots.BLACK, linewidth=1, linestyle="--")
-    axes.text(-0.45, cores, f"a loop on each of {cores} cores", va="bottom", fontsize="small")
-    axes.set_ylim(0, None)
-    axes.set_xlabel("boards")
-    axes.set_ylabel("times as fast as one process")
-    axes.grid(axis="y", color="#EEEEEE")
-    sns.move_legend(
-        axes, "upper center", bbox_to_anchor=(0.5, -0.18), ncols=4, title=None, frameon=False
-    )
-    axes.set_title(title)
-    return figure
-
-
 def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidgets.VBox:
     """Asks how many times as fast as one process a pool of the reader's choice is.
 
     Args:
-        times: of `rungs_course.nb02_parallel.race_ways`; its "queue" and "shared" are drawn.
+        times: rows of races with racers "python", "queue" and "shared", which are drawn.
         cores: how many there are.
         seed: of the games.
     """
@@ -375,11 +273,10 @@ def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidge
     def draw(choice, guess, gain):
         figure = plots.gains(table, "python", ideal=cores)
         (axes,) = figure.axes
-        look = {"markersize": 12, "linestyle": "none", "zorder": 4}
-        boards = choice["num_envs"]
+        boards, look = choice["num_envs"], {"markersize": 12, "zorder": 4}
         axes.plot(boards, guess, "*", color=plots.BLACK, label="your guess", **look)
         if gain:
-            axes.plot(boards, gain, "X", color="#D55E00", label="measured now", **look)
+            axes.plot(boards, gain, "X", color=plots.RED, label="measured now", **look)
         plots.legend_beside(axes)
         axes.set_title(f"{boards} boards, {choice['workers']} processes, {choice['transport']}")
         return figure
@@ -387,14 +284,225 @@ def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidge
     def measure(choice):
         return one_pool(**choice, seed=seed)
 
+    transports = ipywidgets.ToggleButtons(options=["queue", "shared"], description="transport")
     controls = {
-        "num_envs": ipywidgets.SelectionSlider(
-            options=[2, 8, 32, 128, 512], value=32, description="boards"
-        ),
-        "workers": ipywidgets.SelectionSlider(
-            options=[1, 2, 4, 8, 16, 32], value=2, description="processes"
-        ),
-        "transport": ipywidgets.ToggleButtons(options=["queue", "shared"], description="transport"),
+        "num_envs": widgets.slider([2, 8, 32, 128, 512], 32, "boards"),
+        "workers": widgets.slider([1, 2, 4, 8, 16, 32], 2, "processes"),
+        "transport": transports,
     }
     guess = ipywidgets.BoundedFloatText(1.0, min=0.01, max=1000, step=0.1, description="guess, ×")
-    return predict_first(draw, measure, controls, guess)
+    return widgets.predict_first(draw, measure, controls, guess)
+
+
+# What a step of all boards is made of, for the worker that answers last.
+PARTS = ("send", "wake", "step", "pickle", "pipe", "unpickle", "copy")
+# The same for all processes, as Linux counts from when the machine was started.
+_now = time.perf_counter
+
+
+def timeline(num_envs: int, workers: int, *, seed: int, steps: int, warmup: int) -> pd.DataFrame:
+    """Notes what a pool's processes do while all boards are stepped, outputs sent as pickles.
+
+    Args:
+        num_envs: number of boards.
+        workers: number of processes.
+        seed: of the games and of the random actions.
+        steps: steps noted.
+        warmup: steps played first.
+
+    Returns:
+        A row per piece of work: `turn` (which step), `process` ("parent", "worker 1", ...), `work`
+        (of `PARTS`, but for "wake"), `start` and `end`, seconds since the step began.
+    """
+    preload(nb02_workers.__name__)
+    slices = _shares(num_envs, workers)
+    pipes: list[Connection] = []
+    processes = []
+    for share in slices:
+        ours, theirs = CONTEXT.Pipe()
+        arguments = (theirs, share.stop - share.start, share.start, seed)
+        process = CONTEXT.Process(target=nb02_workers.work, args=arguments, daemon=True)
+        process.start()
+        theirs.close()
+        processes.append(process)
+        pipes.append(ours)
+    out = Buffers.allocate((num_envs,), ChessSettings())
+    rows = [out.rows(share) for share in slices]
+    for pipe, own in zip(pipes, rows, strict=True):
+        own.restore(pipe.recv())
+    rng, notes = np.random.default_rng(seed), []
+    for turn in range(-warmup, steps):
+        actions = random_actions(out.mask, rng)
+        start = _now()
+        noted = _turn(pipes, [actions[share] for share in slices], rows)
+        notes += [(turn, "parent", *note) for note in noted]
+        notes.append((turn, "parent", "whole", start, _now()))
+    for number, (pipe, process) in enumerate(zip(pipes, processes, strict=True), 1):
+        pipe.send(None)
+        for turn, noted in enumerate(pipe.recv(), -warmup):
+            notes += [(turn, f"worker {number}", *note) for note in noted]
+        process.join()
+    frame = pd.DataFrame(notes, columns=["turn", "process", "work", "start", "end"])
+    frame = frame[frame["turn"] >= 0]
+    began = frame["turn"].map(frame[frame["work"] == "whole"].set_index("turn")["start"])
+    return frame.assign(start=frame["start"] - began, end=frame["end"] - began)
+
+
+def _turn(pipes: list, shares: list, rows: list) -> list[tuple]:
+    """Plays a step as the parent; returns its notes: work, start, end."""
+    notes = []
+    for pipe, share in zip(pipes, shares, strict=True):
+        start = _now()
+        pipe.send(share)
+        notes.append(("send", start, _now()))
+    waiting = dict(zip(pipes, rows, strict=True))
+    while waiting:
+        for pipe in wait(list(waiting)):
+            ready = _now()
+            data = pipe.recv_bytes()  # type: ignore[union-attr]  # pipes are what we wait for
+            read = _now()
+            written = pickle.loads(data)
+            unpickled = _now()
+            waiting.pop(pipe).restore(written)  # type: ignore[call-overload]
+            notes.append(("pipe", ready, read))
+            notes.append(("unpickle", read, unpickled))
+            notes.append(("copy", unpickled, _now()))
+    return notes
+
+
+def parts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Takes every step apart, along the worker that answered last: nothing can go on without it.
+
+    Args:
+        frame: of `timeline`.
+
+    Returns:
+        A row per step and part: `turn`, `part` (of `PARTS`), `seconds`. Parts of a step add up to
+        all of it. "wake" is from when all was sent until that worker had its actions, "pipe" from
+        when its answer was pickled until the parent had it.
+    """
+    rows = []
+    for turn, notes in frame.groupby("turn"):
+        parent = notes[notes["process"] == "parent"].set_index("work")
+        workers = notes[notes["process"] != "parent"]
+        pickled = workers[workers["work"] == "pickle"].set_index("process")["end"]
+        last = workers[workers["process"] == pickled.idxmax()].set_index("work")
+        sent = parent.loc[["send"], "end"].max()
+        read = parent.loc[["unpickle"], "start"].max()
+        unpickled = parent.loc[["copy"], "start"].max()
+        moments = [0.0, sent, last.loc["step", "start"], last.loc["pickle", "start"]]
+        moments += [last.loc["pickle", "end"], read, unpickled, parent.loc["whole", "end"]]
+        rows += [(turn, *pair) for pair in zip(PARTS, np.diff(moments), strict=True)]
+    return pd.DataFrame(rows, columns=["turn", "part", "seconds"])
+
+
+def unevenness(frame: pd.DataFrame) -> pd.Series:
+    """Returns how much longer than the mean worker the slowest stepped, by turn, in seconds."""
+    steps = frame[frame["work"] == "step"]
+    took = (steps["end"] - steps["start"]).groupby(steps["turn"])
+    return took.max() - took.mean()
+
+
+def median_turn(frame: pd.DataFrame) -> pd.DataFrame:
+    """Returns the notes of the step that took neither longer nor shorter than most."""
+    whole = frame[frame["work"] == "whole"].set_index("turn")["end"]
+    middle = (whole - whole.median()).abs().idxmin()
+    return frame[frame["turn"] == middle]
+
+
+def promised(environments: int, each: float, learning: float) -> dict[str, pd.DataFrame]:
+    """Returns what a step of some environments would look like, one after the other and at once.
+
+    Args:
+        environments: how many.
+        each: seconds that one takes.
+        learning: seconds that the agent takes then.
+
+    Returns:
+        Rows as of `timeline`, by what they are of.
+    """
+    starts = {"one after the other": each, "all at once": 0.0}
+    frames = {}
+    for title, delay in starts.items():
+        end = delay * (environments - 1) + each
+        rows = [("agent", "learn", end, end + learning)]
+        for i in range(environments):
+            rows.append((f"environment {i + 1}", "step", delay * i, delay * i + each))
+        frames[title] = pd.DataFrame(rows, columns=["process", "work", "start", "end"])
+    return frames
+
+
+# What pieces of work are drawn as.
+_KINDS = {
+    "step": "step the boards",
+    "wake": "wake up",
+    "pickle": "pickle and unpickle",
+    "unpickle": "pickle and unpickle",
+    "send": "through the pipe",
+    "pipe": "through the pipe",
+    "copy": "copy into place",
+    "learn": "learn",
+}
+_COLORS = (plots.SKY, plots.BLACK, plots.ORANGE, plots.GREY, plots.BLUE)
+_LOOKS = plots.fills(list(dict.fromkeys(_KINDS.values()))[:5], _COLORS)
+_LOOKS["learn"] = _LOOKS["pickle and unpickle"]  # never in the same figure
+
+
+def draw_timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale: bool = False):
+    """Draws what each process does when, a panel for each of some steps.
+
+    Args:
+        frames: `process`, `work`, `start` and `end` in seconds, of one step, by title; of
+            `timeline` or `promised`.
+        unit: "ms" or "s".
+        same_scale: whether all panels are as long as the longest; else each fills its width.
+    """
+    scale = {"ms": 1e3, "s": 1}[unit]
+    heights = [1 + frame["process"].nunique() for frame in frames.values()]
+    figure, axes = plots.axes(
+        8.0, 0.8 + 0.36 * sum(heights), nrows=len(frames), squeeze=False, height_ratios=heights
+    )
+    longest = max(frame["end"].max() for frame in frames.values())
+    drawn: set[str] = set()
+    for each, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
+        pieces = frame[frame["work"] != "whole"]
+        pieces = pieces.assign(row=pieces["process"], kind=pieces["work"].map(_KINDS))
+        plots.timeline_bars(each, pieces, _LOOKS, scale)
+        drawn |= set(pieces["kind"])
+        each.set_xlim(0, 1.03 * scale * (longest if same_scale else frame["end"].max()))
+        each.set_title(title, fontsize=10)
+    axes[-1, 0].set_xlabel({"ms": "milliseconds since the step began", "s": "seconds"}[unit])
+    plots.legend_below(figure, {kind: _LOOKS[kind] for kind in _LOOKS if kind in drawn}, 4)
+    return figure
+
+
+def draw_parts(tables: dict[str, pd.DataFrame]):
+    """Draws what steps are made of, a stacked bar each, in per cent.
+
+    Args:
+        tables: of `parts`, by name.
+    """
+    table = pd.DataFrame({name: kinds(each) for name, each in tables.items()}).T
+    figure, axes = plots.axes(8.0, 1.8 + 0.5 * len(table))
+    looks = {kind: _LOOKS[kind] for kind in table}
+    totals = table.sum(axis=1)
+    plots.stacked_bars(axes, 100 * table.div(totals, axis=0), looks)
+    for at, seconds in enumerate(totals):
+        axes.text(101, at, plots.duration(seconds), va="center")
+    axes.set_xlim(0, 112)
+    axes.set_xticks(range(0, 101, 20))
+    axes.set_xlabel("per cent of a step, along the worker that answers last")
+    plots.legend_below(figure, looks, 3)
+    axes.set_title("What a step of a pool is made of")
+    return figure
+
+
+def kinds(table: pd.DataFrame) -> pd.Series:
+    """Returns the median seconds of each kind of work, by the name that it is drawn with.
+
+    Args:
+        table: of `parts`.
+    """
+    named = table.assign(kind=table["part"].map(_KINDS))
+    medians = named.groupby(["turn", "kind"])["seconds"].sum().groupby("kind").median()
+    return medians[[kind for kind in _LOOKS if kind in medians]]

@@ -12,15 +12,12 @@ import functools
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import chess
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.colors import LogNorm
 
 import rungs
 from rungs._src import paths
@@ -32,37 +29,32 @@ from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import gpp, loader
 from rungs._src.native.abi import Api
 from rungs.errors import MismatchError
-from rungs_course import compiled, plots
+from rungs_course import plots
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
 from rungs_course.measure.peaks import measure_writing
-from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 
-
-class Version(NamedTuple):
-    """A version of `cpp/course/steps.cpp`, and the idea that it adds to the one before."""
-
-    name: str
-    idea: str
-
-
-VERSIONS = (
-    Version("first", "C++, as one first writes it"),
-    Version("king", "look out from the king"),
-    Version("arrays", "no allocation"),
-    Version("bitboards", "bitboards"),
-    Version("rays", "sliders by table"),
-    Version("pins", "pins and check mask"),
-    Version("planes", "the mask, no list"),
-    Version("side", "one side, no colours"),
-    Version("lanes", "eight directions at once"),
-    Version("bytes", "64 bytes at once"),
-    Version("memory", "past the caches"),
-)
-BEFORE = (Version("python", "Python, the whole rung"), Version("python-chess", "only the step"))
-AFTER = (Version("cpp", "C++, the whole rung"),)
-ALL = (*BEFORE, *VERSIONS, *AFTER)
+# The versions of `cpp/course/steps.cpp`, and the idea that each adds to the one before.
+VERSIONS = {
+    "first": "C++, as one first writes it",
+    "king": "look out from the king",
+    "arrays": "no allocation",
+    "bitboards": "bitboards",
+    "rays": "sliders by table",
+    "pins": "pins and check mask",
+    "planes": "the mask, no list",
+    "side": "one side, no colours",
+    "lanes": "eight directions at once",
+    "bytes": "64 bytes at once",
+    "memory": "past the caches",
+}
+ALL = {
+    "python": "Python, the whole rung",
+    "python-chess": "only the step",
+    **VERSIONS,
+    "cpp": "C++, the whole rung",
+}
 NATIVE = ("-O3", "-march=native")
 FLAGS = (("-O0",), ("-O2",), ("-O3",), NATIVE)
 _LEAD = 80  # plies of random play before the games, so that boards are at all stages
@@ -148,13 +140,16 @@ def repeated(games: Games, copies: int, steps: int) -> Games:
 
 
 class Racer(Protocol):
-    """Something that plays games, always from their beginning."""
+    """Something that plays games, always from their beginning.
+
+    Attributes:
+        masks: (N, 4672) bool, the legal actions that it ended with.
+    """
+
+    masks: np.ndarray
 
     def play(self, steps: int) -> float:
         """Plays `steps` steps; returns the seconds they took."""
-
-    def bits(self) -> np.ndarray:
-        """Returns the legal actions that it ended with, (N, 73) uint64."""
 
 
 class VersionBoards:
@@ -186,10 +181,6 @@ class VersionBoards:
         start = time.perf_counter()
         self._api.rungs_steps_play(self._boards, steps, *addresses)
         return time.perf_counter() - start
-
-    def bits(self) -> np.ndarray:
-        """See `Racer`."""
-        return _bits(self.masks)
 
     def perft(self, fen: str, depth: int) -> int:
         """Counts the leaves of the tree of legal moves from `fen`, as `rungs._src.chess.perft`."""
@@ -226,10 +217,6 @@ class PythonChess:
             return Reason.ONGOING
         return Reason.CHECKMATE if board.is_check() else Reason.STALEMATE
 
-    def bits(self) -> np.ndarray:
-        """See `Racer`."""
-        return _bits(self.masks)
-
 
 class WholeRung:
     """A rung of the ladder: all that an environment does, called from Python."""
@@ -245,15 +232,12 @@ class WholeRung:
         for actions in self._games.actions[:steps]:
             *_, info = self._env.step(actions)
         seconds = time.perf_counter() - start
-        self._masks = info["action_mask"]
+        self.masks = info["action_mask"]
         return seconds
 
-    def bits(self) -> np.ndarray:
-        """See `Racer`."""
-        return _bits(self._masks)
 
-
-def _bits(masks: np.ndarray) -> np.ndarray:
+def bits(masks: np.ndarray) -> np.ndarray:
+    """Returns masks of bytes, (N, 4672), as bits, (N, 73) uint64."""
     return np.packbits(masks.view(np.bool_), axis=1, bitorder="little").view(np.uint64)
 
 
@@ -262,7 +246,7 @@ def racers(games: Games, api: Api) -> dict[str, Racer]:
     return {
         "python": WholeRung("python", games),
         "python-chess": PythonChess(games),
-        **{version.name: VersionBoards(api, version.name, games) for version in VERSIONS},
+        **{name: VersionBoards(api, name, games) for name in VERSIONS},
         "cpp": WholeRung("cpp", games),
     }
 
@@ -301,52 +285,9 @@ def race_versions(
 
 def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, float]:
     seconds = racer.play(steps)
-    if not np.array_equal(racer.bits(), games.masks[steps - 1]):
+    if not np.array_equal(bits(racer.masks), games.masks[steps - 1]):
         raise MismatchError(f"{name}: other legal actions than the rung cpp's")
     return steps * games.num_envs, seconds
-
-
-def race_flags(games: Games, names: Iterable[str], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Races versions that g++ compiled with each of `FLAGS`, as `race_versions` does.
-
-    Returns:
-        A row per version, flags and repeat: `racer`, `flags`, `repeat`, `plies`, `seconds`.
-    """
-    every = {
-        (name, " ".join(flags)): VersionBoards(compiled.load_steps(*flags), name, games)
-        for name in names
-        for flags in FLAGS
-    }
-    frame = race_versions(games, every, repeats=repeats, warmup=1, seconds=seconds)
-    names_and_flags = pd.DataFrame(frame.pop("racer").tolist(), columns=["racer", "flags"])
-    return pd.concat([names_and_flags, frame], axis=1)
-
-
-def race_sizes(
-    games: Games, names: Iterable[str], copies: Iterable[int], *, repeats: int
-) -> pd.DataFrame:
-    """Races versions on each number of copies of the boards, a few steps a turn.
-
-    Returns:
-        A row per number of boards, version and repeat: `boards`, `racer`, `repeat`, `plies`,
-        `seconds`.
-
-    Raises:
-        MismatchError: as `race_versions`.
-    """
-    api, frames = compiled.load_steps(*NATIVE), []
-    for number in copies:
-        many = repeated(games, number, min(games.steps, 4))
-        boards = {name: VersionBoards(api, name, many) for name in names}
-        frame = race_versions(many, boards, repeats=repeats, warmup=1, seconds=1.0)
-        frame.insert(0, "boards", many.num_envs)
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
-
-
-def compile_all() -> None:
-    """Compiles the versions with each of `FLAGS`, on all cores, where that is still to be done."""
-    valgrind.together(compiled.load_steps, FLAGS)
 
 
 def fill_seconds(num_envs: int, repeats: int = 9) -> float:
@@ -370,24 +311,17 @@ def waterfall(times: pd.DataFrame, floor: float) -> pd.DataFrame:
     """
     per_ply = times.assign(ns=times["seconds"] / times["plies"] * 1e9)
     wide = per_ply.pivot(index="repeat", columns="racer", values="ns")
-    ideas = dict(ALL)
-    names = [name for name in ideas if name in wide]
-    rows = []
-    for before, name in zip([names[0], *names], names, strict=False):
-        spread = quartiles(wide[name])
-        rows.append(
-            {
-                "racer": name,
-                "idea": ideas[name],
-                "nanoseconds": spread["median"],
-                "low": spread["low"],
-                "high": spread["high"],
-                "relative": (wide[before] / wide[name]).median(),
-                "absolute": (wide[names[0]] / wide[name]).median(),
-                "share": floor * 1e9 / spread["median"],
-            }
-        )
-    return pd.DataFrame(rows)
+    wide = wide[[name for name in ALL if name in wide]]
+    table = {
+        "idea": pd.Series(ALL)[wide.columns],
+        "nanoseconds": wide.median(),
+        "low": wide.quantile(0.25),
+        "high": wide.quantile(0.75),
+        "relative": wide.shift(axis=1).div(wide).median().fillna(1.0),
+        "absolute": wide.rdiv(wide.iloc[:, 0], axis=0).median(),
+        "share": floor * 1e9 / wide.median(),
+    }
+    return pd.DataFrame(table).rename_axis("racer").reset_index()
 
 
 def instructions(games: Games) -> pd.DataFrame:
@@ -398,7 +332,7 @@ def instructions(games: Games) -> pd.DataFrame:
         A row per version: `racer`, `instructions`, `branches` and `mispredicted`, per ply.
 
     Raises:
-        CompilerError: g++ or valgrind failed; the message holds what it said.
+        CompilerError: g++ or valgrind failed; the message holds what it printed.
     """
     source = paths.CPP / "course" / "bench_versions.cpp"
     program = gpp.build("versions", source, [*valgrind.FLAGS, "-Wno-psabi"])
@@ -411,11 +345,11 @@ def instructions(games: Games) -> pd.DataFrame:
             report = valgrind.callgrind_of("rungs_steps_play", command, "--branch-sim=yes")
             return valgrind.totals(report)
 
-        counts = valgrind.together(counted, [(version.name,) for version in VERSIONS])
+        counts = valgrind.together(counted, [(name,) for name in VERSIONS])
     frame = pd.DataFrame(counts)[["instructions", "branches", "mispredicted branches"]]
     frame = frame.rename(columns={"mispredicted branches": "mispredicted"})
     frame /= games.steps * games.num_envs
-    frame.insert(0, "racer", [version.name for version in VERSIONS])
+    frame.insert(0, "racer", list(VERSIONS))
     return frame
 
 
@@ -434,12 +368,12 @@ def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
     Raises:
         UnavailableError: it has no such counter, or shows none; with the reason.
     """
-    event = {name: counters.EVENTS[name] for name in ("mispredicted branches",)}
+    event = {"mispredicted branches": counters.EVENTS["mispredicted branches"]}
     rows = []
-    for version in VERSIONS:
-        boards = VersionBoards(api, version.name, games)
+    for name in VERSIONS:
+        boards = VersionBoards(api, name, games)
         (found,) = counters.count(functools.partial(boards.play, games.steps), event).values()
-        rows.append((version.name, found / games.steps / games.num_envs))
+        rows.append((name, found / games.steps / games.num_envs))
     return pd.DataFrame(rows, columns=["racer", "mispredicted"])
 
 
@@ -475,59 +409,4 @@ def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
     axes.grid(axis="x", color="#DDDDDD")
     axes.set_xlabel("time of a ply (logarithmic), and how many times as fast as the row above")
     axes.set_title("From Python to C++, one idea at a time", pad=16)
-    return figure
-
-
-def draw_flag_times(table: pd.DataFrame):
-    """Draws versions by compiler flags, as nanoseconds per ply.
-
-    Args:
-        table: rows are versions, columns are flags.
-    """
-    figure, axes = plots.axes(7.0, 1.6 + 0.4 * len(table))
-    gains = table.div(table.min(axis=1), axis=0)
-    texts = table.map(lambda ns: plots.duration(ns * 1e-9))
-    names = [flags.replace(" ", "\n") for flags in table.columns]
-    sns.heatmap(
-        gains,
-        annot=texts,
-        fmt="",
-        norm=LogNorm(1, gains.to_numpy().max() * 1.01),
-        cmap=sns.light_palette(plots.BLUE, as_cmap=True),
-        cbar_kws={"label": "times the row's fastest"},
-        linewidths=1,
-        xticklabels=names,
-        ax=axes,
-    )
-    axes.set(xlabel="flags of g++", ylabel="")
-    axes.tick_params(length=0, labelrotation=0)
-    axes.set_title("The same headers, other flags: time of a ply")
-    return figure
-
-
-def draw_work(counts: pd.DataFrame):
-    """Draws instructions and mispredicted branches of each version, per ply.
-
-    Args:
-        counts: of `rungs_course.nb03_cpp.instructions`.
-    """
-    figure, axes = plots.axes(9.0, 1.2 + 0.34 * len(counts), ncols=2, sharey=True)
-    names = counts["racer"].map(dict(ALL))
-    for each, column in zip(axes, ("instructions", "mispredicted"), strict=True):
-        sns.barplot(x=counts[column], y=names, color=plots.BLUE, ax=each)
-        for i, value in enumerate(counts[column]):
-            each.annotate(
-                f"{value:,.0f}" if value >= 10 else f"{value:.1f}",
-                (value, i),
-                (4, 0),
-                textcoords="offset points",
-                va="center",
-            )
-        each.set_xscale("log")
-        each.set_xlim(counts[column].min() / 2, counts[column].max() * 8)
-        each.grid(axis="x", color="#DDDDDD")
-        each.set_ylabel("")
-    axes[0].set_xlabel("instructions per ply (logarithmic)")
-    axes[1].set_xlabel("mispredicted branches per ply (simulated)")
-    figure.suptitle("Work, and guesses that fail")
     return figure

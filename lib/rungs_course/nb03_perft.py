@@ -1,4 +1,4 @@
-"""Perft: move generators raced; and a step beside what perft takes, by compiler and by header."""
+"""Perft: move generators raced; what a step takes beyond it, and its instructions by header."""
 
 import contextlib
 import functools
@@ -11,7 +11,6 @@ from typing import Any
 
 import chess
 import pandas as pd
-import seaborn
 
 from rungs._src import paths
 from rungs.errors import EngineError, MismatchError
@@ -19,7 +18,7 @@ from rungs_course import plots
 from rungs_course.measure import valgrind
 from rungs_course.measure.turns import timed_rounds
 
-# Position and depth: the two that everyone compares by.
+# The two positions in which move generators are usually compared.
 POSITIONS = {
     "start": chess.STARTING_FEN,
     "Kiwipete": "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -118,13 +117,11 @@ def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
         A row per header: `header` ("chess/movegen.hpp"), `instructions` per ply, most first.
 
     Raises:
-        CompilerError: g++ or valgrind failed; the message holds what it said.
+        CompilerError: g++ or valgrind failed; the message holds what it printed.
     """
-    totals = _by_file(valgrind.callgrind(boards, steps, mask))
-    rows = [(_short(file), total / (boards * steps)) for file, total in totals.items()]
-    frame = pd.DataFrame(rows, columns=["header", "instructions"])
-    frame = frame.groupby("header", as_index=False)["instructions"].sum()
-    return frame.sort_values("instructions", ascending=False, ignore_index=True)
+    totals = pd.Series(_by_file(valgrind.callgrind(boards, steps, mask)), name="instructions")
+    by_header = totals.groupby(_header).sum().sort_values(ascending=False) / (boards * steps)
+    return by_header.rename_axis("header").reset_index()
 
 
 def _by_file(text: str) -> dict[str, int]:
@@ -147,42 +144,10 @@ def _by_file(text: str) -> dict[str, int]:
     return totals
 
 
-def _short(file: str) -> str:
-    """Returns a header as the project calls it, and anything else as "the C++ library"."""
-    root = f"{paths.CPP}/"
-    resolved = str(Path(file).resolve())
-    return resolved.removeprefix(root) if resolved.startswith(root) else "the C++ library"
-
-
-def _repeats(axes, rates: pd.DataFrame) -> None:
-    """Draws repeats, first on top: a bar for the median, a dot for each, a colour per racer.
-
-    Args:
-        axes: to draw on.
-        rates: `rate`, `racer` and the row's `name`.
-    """
-    palette = plots.COLORS[: rates["racer"].nunique()]
-    what = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
-    seaborn.barplot(
-        rates, estimator="median", errorbar=None, alpha=0.5, saturation=1, ax=axes, **what
-    )
-    seaborn.stripplot(rates, jitter=False, ax=axes, **what)
-    axes.set_ylabel("")
-
-
-def draw_compilers(frame: pd.DataFrame):
-    """Draws the race of the same header compiled by Cling and by g++: every repeat, and medians.
-
-    Args:
-        frame: of `rungs_course.measure.race.race`, with racers "Cling" and "g++" and a column
-            `mask`.
-    """
-    figure, axes = plots.axes(height=3.2)
-    rates = frame.assign(rate=frame["plies"] / frame["seconds"] / 1e6)
-    _repeats(axes, rates.assign(name=rates["racer"] + ", " + rates["mask"] + " mask"))
-    axes.set_xlabel("million plies per second (dots: repeats, bars: medians)")
-    axes.set_title("One header, two compilers")
-    return figure
+def _header(file: str) -> str:
+    """Returns a header by its path in `cpp`, and anything else as "the C++ library"."""
+    path = Path(file).resolve()
+    return str(path.relative_to(paths.CPP)) if path.is_relative_to(paths.CPP) else "the C++ library"
 
 
 def draw_floor(parts: pd.DataFrame):
@@ -191,40 +156,25 @@ def draw_floor(parts: pd.DataFrame):
     Args:
         parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
     """
+    names = ("play and generate (perft)", "write the outputs (floor)", "the rest of the step")
+    rest = (parts["step"] - parts["rules"] - parts["writing"]).clip(lower=0)
+    table = pd.concat([parts["rules"], parts["writing"], rest], axis=1, keys=names)
     figure, axes = plots.axes(height=2.8)
-    names = (
-        "play and generate (perft)",
-        "write the outputs (floor)",
-        "the rest of the step",
-    )
     looks = plots.fills(names, (plots.SKY, plots.ORANGE, plots.GREY))
-    for i, row in enumerate(parts.itertuples()):
-        left = 0.0
-        rest = max(row.step - row.rules - row.writing, 0)
-        for value, look in zip((row.rules, row.writing, rest), looks.values(), strict=True):
-            axes.barh(i, value, left=left, **look)
-            wide = value > 0.06 * parts["step"].max()
-            at = {"y": i, "va": "center"} if wide else {"y": i - 0.41, "va": "bottom"}
-            text = axes.text(left + value / 2, s=f"{value:.0f}", ha="center", **at)
-            text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
-            left += value
-    axes.set_yticks(range(len(parts)), [f"{mask} mask" for mask in parts["mask"]])
-    axes.invert_yaxis()
+    plots.stacked_bars(axes, table.set_index(parts["mask"] + " mask"), looks)
+    white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    for bars in axes.containers:
+        axes.bar_label(bars, fmt="{:.0f}", label_type="center", bbox=white)
     axes.set_xlabel("nanoseconds per ply")
     plots.legend_below(figure, looks, 3)
     axes.set_title("A step, its floor, and what perft takes")
     return figure
 
 
-def draw_perft(frame: pd.DataFrame):
-    """Draws a race of move generators: every repeat, and medians.
-
-    Args:
-        frame: of `rungs_course.nb03_perft.perft_race`.
-    """
-    figure, axes = plots.axes(height=1.4 + 0.45 * len(frame.groupby(["position", "racer"])))
-    rates = frame.assign(rate=frame["leaves"] / frame["seconds"] / 1e6)
-    _repeats(axes, rates.assign(name=rates["racer"] + ", " + rates["position"]))
-    axes.set_xlabel("million leaves per second (dots: repeats, bars: medians)")
-    axes.set_title("Perft, one thread")
-    return figure
+def draw_perft(times: pd.DataFrame):
+    """Draws a race of move generators: every repeat, and medians; `times` is of `perft_race`."""
+    rates = times.assign(
+        name=times["racer"] + ", " + times["position"],
+        rate=times["leaves"] / times["seconds"] / 1e6,
+    )
+    return plots.repeats(rates, "million leaves per second", "Perft, one thread")

@@ -1,12 +1,10 @@
-"""Threads that share a step out: cache lines, meetings, calls from Python, and what overlaps."""
+"""Threads that share a step: cache lines, meetings, calls from Python, and overlapping."""
 
-import contextlib
 import ctypes
 import dataclasses
 import functools
 import time
 from collections.abc import Callable, Iterable
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,10 +22,8 @@ from rungs._src.native.abi import described
 from rungs._src.threads import openmp
 from rungs.errors import MismatchError
 from rungs_course import compiled
-from rungs_course.measure.load import busy_process
 from rungs_course.measure.noise import Factor, factor
-from rungs_course.measure.over_boards import races_over_boards
-from rungs_course.measure.race import race, steps_of
+from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
 
 # By `rungs::course::Way`'s names.
@@ -36,14 +32,12 @@ _PADDED = ("padded", "padded runs")
 
 
 class SharedBoards(CppBoards):
-    """The C++ rung's boards, shared out among threads in a way that teaches, not in the rung's.
+    """The C++ rung's boards, shared out among threads in one of `WAYS`, which teach.
 
     Actions are not checked: each must be legal.
 
     Args:
-        num_envs: see `Boards`.
-        first_board: see `Boards`.
-        settings: see `Boards`; "board" observations, and no engine.
+        num_envs, first_board, settings: as of `Boards`; "board" observations, and no engine.
         way: a name of `WAYS`.
         threads: of the team.
 
@@ -53,13 +47,7 @@ class SharedBoards(CppBoards):
     """
 
     def __init__(
-        self,
-        num_envs: int,
-        first_board: int,
-        settings: ChessSettings,
-        *,
-        way: str,
-        threads: int,
+        self, num_envs: int, first_board: int, settings: ChessSettings, *, way: str, threads: int
     ):
         super().__init__(num_envs, first_board, settings)
         self.course = compiled.load_course()
@@ -88,13 +76,7 @@ class PaddedBoards(SharedBoards):
     """
 
     def __init__(
-        self,
-        num_envs: int,
-        first_board: int,
-        settings: ChessSettings,
-        *,
-        way: str,
-        threads: int,
+        self, num_envs: int, first_board: int, settings: ChessSettings, *, way: str, threads: int
     ):
         super().__init__(num_envs, first_board, settings, way=way, threads=threads)
         self._all = np.arange(num_envs)
@@ -146,27 +128,6 @@ def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVect
     return ChessVectorEnv(num_envs, boards, way=way, threads=threads, mask=mask)
 
 
-def race_ways(board_counts: Iterable[int], threads: int, *, plies: int, **settings) -> pd.DataFrame:
-    """Races the ways to share a step out, and one thread alone, over the same games.
-
-    Args:
-        board_counts: numbers of boards.
-        threads: of each team.
-        plies: per segment, of all boards.
-        **settings: of `rungs_course.measure.race.race`, but for `steps`.
-
-    Returns:
-        The rows of `race` with `num_envs` beside; racers are `WAYS` but for "twice".
-    """
-    frames = []
-    for num_envs in board_counts:
-        envs = {way: make(way, num_envs, threads) for way in WAYS if way != "twice"}
-        pilot = rungs.make("chess", "cpp", num_envs)
-        frame = race(envs, pilot, steps=steps_of(plies, num_envs), **settings)
-        frames.append(frame.assign(num_envs=num_envs))
-    return pd.concat(frames, ignore_index=True)
-
-
 def owners(num_envs: int, threads: int, way: str) -> np.ndarray:
     """Returns which thread plays each board, (N,): "naive" and "padded" deal, the others cut."""
     boards = np.arange(num_envs)
@@ -196,16 +157,17 @@ def shared_lines(num_envs: int, threads: int) -> pd.DataFrame:
 
 def _written_lines(owner: np.ndarray, size: int, apart: int) -> tuple[int, int]:
     """Returns on how many lines rows of `size` bytes are, and how many of them are shared."""
-    first = np.arange(len(owner)) * apart // CACHE_LINE
-    last = (np.arange(len(owner)) * apart + size - 1) // CACHE_LINE
-    on = [(first + k, owner) for k in range(int((last - first).max()) + 1)]
-    pairs = np.concatenate([np.stack([line, who])[:, line <= last] for line, who in on], axis=1)
-    lines, counts = np.unique(np.unique(pairs, axis=1)[0], return_counts=True)
-    return len(lines), int((counts > 1).sum())
+    rows = [
+        (line, thread)
+        for start, thread in zip(range(0, apart * len(owner), apart), owner, strict=True)
+        for line in range(start // CACHE_LINE, (start + size - 1) // CACHE_LINE + 1)
+    ]
+    threads = pd.DataFrame(rows, columns=["line", "thread"]).groupby("line")["thread"].nunique()
+    return len(threads), int((threads > 1).sum())
 
 
 def writes(num_envs: int, threads: int) -> pd.DataFrame:
-    """Returns who writes which reward when, if all threads go at the same pace.
+    """Returns which thread writes which reward when, if all go at the same pace.
 
     Returns:
         A row per way and board: `way`, `board`, `thread`, `time` (boards that its thread has played
@@ -268,13 +230,16 @@ def where_time_goes(
         one: Any = alone.boards
         several: Any = team.boards
         ways = {
-            "alone": (alone, one.step_all, True),
-            "meeting": (team, several.step_all, True),
-            "alone, one call": (alone, one.play, False),
-            "meeting, one call": (team, several.play, False),
-            "apart": (team, several.play_apart, False),
+            "alone": (one, one.step_all, True),
+            "meeting": (several, several.step_all, True),
+            "alone, one call": (one, one.play, False),
+            "meeting, one call": (several, several.play, False),
+            "apart": (several, several.play_apart, False),
         }
-        racers = {name: _timed(*way, before, actions, after) for name, way in ways.items()}
+        racers = {
+            name: functools.partial(_seconds, *way, before, actions, after)
+            for name, way in ways.items()
+        }
         rows += [
             (num_envs, repeat, way, seconds)
             for way, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
@@ -297,30 +262,21 @@ def _games(num_envs: int, steps: int, seed: int) -> tuple:
     return before, actions, pilot.fens()
 
 
-def _timed(
-    env: Any, play: Callable, stepwise: bool, before: tuple, actions: np.ndarray, after
-) -> Callable[[], float]:
-    """Returns what plays these games and returns seconds of a step, of the second half of them."""
+def _seconds(
+    boards: Any, play: Callable, stepwise: bool, before: tuple, actions: np.ndarray, after: list
+) -> float:
+    """Plays games; returns the seconds of a step, of the second half of them."""
     half = len(actions) // 2
-
-    def run(part: np.ndarray) -> None:
-        if not stepwise:
-            play(part)
-            return
-        for row in part:
-            play(row)
-
-    def timed() -> float:
-        env.boards.put(before, np.arange(env.num_envs), False)
-        run(actions[:half])
+    parts = (actions[:half], actions[half:])
+    boards.put(before, np.arange(actions.shape[1]), False)
+    for part in parts:
         start = time.perf_counter()
-        run(actions[half:])
+        for each in part if stepwise else [part]:
+            play(each)
         seconds = time.perf_counter() - start
-        if env.boards.fens() != after:
-            raise MismatchError("threads that share a step out play other games than one alone")
-        return seconds / (len(actions) - half)
-
-    return timed
+    if boards.fens() != after:
+        raise MismatchError("threads that share a step out play other games than one alone")
+    return seconds / len(part)
 
 
 def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
@@ -350,7 +306,7 @@ def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
 
 
 def serial_fractions(times: pd.DataFrame, threads: int) -> dict[int, Factor]:
-    """Returns Amdahl's serial fraction, by the number of boards, as the speed-up tells it."""
+    """Returns Amdahl's serial fraction, by the number of boards, derived from the speed-up."""
     wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
     fraction = (wide["meeting"] / wide["alone"] - 1 / threads) / (1 - 1 / threads)
     return {boards: factor(repeats) for boards, repeats in fraction.groupby("num_envs")}
@@ -407,32 +363,6 @@ def costs(times: pd.DataFrame) -> pd.DataFrame:
 def fit_cost(times: pd.DataFrame) -> StepCost:
     """Returns the cost that `where_time_goes` found: the medians of `costs`, none below zero."""
     return StepCost(**costs(times).median().clip(lower=0))
-
-
-def races_under_load(names: Iterable[str], board_counts: Iterable[int], **settings) -> pd.DataFrame:
-    """Races rungs with the cores to themselves, and beside a process that keeps one busy.
-
-    Args:
-        names: the rungs, each raced against `cpp` by itself.
-        board_counts: numbers of boards.
-        **settings: of `races_over_boards`.
-
-    Returns:
-        The rows of all races, with `race` beside: the rung and where it was raced, in words, as its
-        racer is called. Each has a `cpp` of its own.
-    """
-    loads: dict[str, Callable] = {
-        "alone": contextlib.nullcontext,
-        "beside a busy process": busy_process,
-    }
-    races = []
-    for name, (where, load) in product(names, loads.items()):
-        race = f"{name} {where}"
-        racers = {"cpp": {"rung": "cpp"}, race: {"rung": name}}
-        with load():
-            found = races_over_boards(racers, "cpp", board_counts, **settings)
-        races.append(found.assign(race=race))
-    return pd.concat(races, ignore_index=True)
 
 
 def timeline(
@@ -510,24 +440,6 @@ def overlaps(
         took = (frame["end"] - frame["start"]).groupby(frame["work"]).sum() / steps
         rows.append((*names, repeat, frame["end"].max() / steps, took["infer"], took["simulate"]))
     return pd.DataFrame(rows, columns=["policy", "way", "repeat", "whole", "infer", "simulate"])
-
-
-def overlap_gains(times: pd.DataFrame) -> dict[str, tuple[Factor, float]]:
-    """Returns what overlapping gains, and the most that it could: where the shorter work is hidden.
-
-    Args:
-        times: of `overlaps`.
-
-    Returns:
-        By policy, the measured factor with its noise, and the bound from the works' medians.
-    """
-    found = {}
-    for policy, rows in times.groupby("policy", sort=False):
-        wide = rows.pivot(index="repeat", columns="way", values="whole")
-        works = rows[rows["way"] == "in turn"][["infer", "simulate"]].median()
-        bound = float(works.sum() / works.max())
-        found[policy] = (factor(wide["in turn"] / wide["overlapping"]), bound)
-    return found
 
 
 def _noted(rows: list, work: str, half: int, function: Callable) -> Callable:

@@ -1,13 +1,14 @@
-"""Figures of ranks: what each does in a step, and how a sum goes around a ring."""
+"""Figures of ranks: what each does in a step, and how a sum goes around a ring.
+
+They are apart from what is measured, which ranks import as well: figures take seconds to import.
+"""
 
 import ipywidgets
 import pandas as pd
 import seaborn as sns
-from IPython.display import display
 
-from rungs_course import plots
+from rungs_course import plots, widgets
 from rungs_course.nb05_mpi import WORKS, ring, typical_step
-from rungs_course.plots import image
 
 
 def draw_step(found: pd.DataFrame, steps: dict[str, int] | None = None):
@@ -23,34 +24,30 @@ def draw_step(found: pd.DataFrame, steps: dict[str, int] | None = None):
     looks = plots.fills(WORKS, colors)
     for each, (transport, number) in zip(axes[:, 0], chosen.items(), strict=True):
         rows = found[(found["transport"] == transport) & (found["step"] == number)]
-        ranks = rows["rank"].nunique()
-        for row in rows.itertuples():
-            where = {"left": row.begin * 1e6, "height": 0.6}
-            each.barh(row.rank, (row.end - row.begin) * 1e6, **where, **looks[row.work])
-        _order(each, rows[rows["work"] == "order"])
-        _meetings(each, rows[rows["work"] == "agree"], ranks)
-        each.set_yticks(range(ranks), [f"rank {rank}" for rank in range(ranks)])
-        each.set_ylim(ranks - 0.4, -0.6)
-        each.grid(False)
+        rows = rows.sort_values(["rank", "begin"])
+        names = "rank " + rows["rank"].astype(str)
+        pieces = rows.assign(row=names, kind=rows["work"], start=rows["begin"])
+        plots.timeline_bars(each, pieces, looks, 1e6)
+        _draw_order(each, rows[rows["work"] == "order"])
+        _draw_meetings(each, rows[rows["work"] == "agree"])
         each.set_title(f"{transport}, step {number}", fontsize="medium")
     axes[-1, 0].set_xlabel("microseconds since the order")
     plots.legend_below(figure, looks, len(WORKS))
     return figure
 
 
-def _order(axes, rows: pd.DataFrame) -> None:
+def _draw_order(axes, rows: pd.DataFrame) -> None:
     """Draws the order's way from rank 0 to each of the others."""
-    begun = rows.loc[rows["rank"] == 0, "begin"].iloc[0] * 1e6
-    for row in rows[rows["rank"] > 0].itertuples():
-        arrow = {"arrowstyle": "->", "color": plots.BLACK}
-        axes.annotate("", (row.end * 1e6, row.rank - 0.3), (begun, 0.3), arrowprops=arrow)
+    first, *others = rows.itertuples()
+    for row in others:
+        ends = (row.end * 1e6, row.rank - 0.3), (first.begin * 1e6, 0.3)
+        axes.annotate("", *ends, arrowprops={"arrowstyle": "->", "color": plots.BLACK})
 
 
-def _meetings(axes, rows: pd.DataFrame, ranks: int) -> None:
+def _draw_meetings(axes, rows: pd.DataFrame) -> None:
     """Draws when the last rank came to each meeting."""
-    turns = rows.sort_values("begin").groupby("rank").cumcount()
-    for moment in rows.sort_values("begin").groupby(turns)["begin"].max() * 1e6:
-        axes.plot([moment, moment], [-0.5, ranks - 0.5], ":", color=plots.BLACK, linewidth=1)
+    for moment in rows["begin"].groupby(rows.groupby("rank").cumcount()).max() * 1e6:
+        axes.axvline(moment, linestyle=":", color=plots.BLACK, linewidth=1)
 
 
 def explore_step(found: pd.DataFrame):
@@ -60,22 +57,16 @@ def explore_step(found: pd.DataFrame):
         found: of `rungs_course.nb05_mpi.works`.
     """
     transports = found["transport"].unique().tolist()
-
-    def show(transport, number):
-        display(image(draw_step(found, {transport: number})))
-
-    numbers = sorted(set(found["step"]))
-    return ipywidgets.interactive(
-        show,
+    numbers, first = sorted(set(found["step"])), typical_step(found, transports[0])
+    return widgets.explore(
+        lambda transport, number: draw_step(found, {transport: number}),
         transport=ipywidgets.ToggleButtons(options=transports, description="by"),
-        number=ipywidgets.SelectionSlider(
-            options=numbers, value=typical_step(found, transports[0]), description="step"
-        ),
+        number=widgets.slider(numbers, first, "step"),
     )
 
 
-def ring_rounds(ranks: int):
-    """Draws an all-reduce around a ring: whose numbers are summed where, after each round.
+def draw_ring(ranks: int):
+    """Draws an all-reduce around a ring: how many ranks' numbers are summed where, by round.
 
     Args:
         ranks: how many.

@@ -1,10 +1,10 @@
 """Ranks that share boards out: races, and when each of them calls MPI. Run on every rank."""
 
 import ctypes
+import itertools
 import json
 import sys
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from rungs_course.nb04_openmp import make as make_team
 
 # What a rank does in a step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")
+TRANSPORTS = ("shared", "messages")
 
 _CALLS = paths.CPP / "course" / "mpi_calls.cpp"
 
@@ -32,8 +33,7 @@ def race_layout(
     games: list[dict],
     *,
     teams: bool = False,
-    transports: Iterable[str] = (),
-    traced: tuple[int, int] = (0, 0),
+    traced: tuple[int, int] | None = None,
     **race_settings,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Races `mpi` on some ranks against `cpp`, and notes when ranks call MPI, in a job of its own.
@@ -42,36 +42,36 @@ def race_layout(
         ranks: how many.
         threads: per rank.
         games: of each race, `num_envs` (boards on all ranks together), `mask` and `steps`.
-        teams: whether two teams of rank 0 race beside, without ranks: "openmp", and "twice", which
-            wakes its team for the check and for playing, as a rank does.
-        transports: of the environments whose calls are noted: "shared", "messages".
-        traced: their number of boards, and of steps.
+        teams: whether two teams of rank 0's threads race as well, without ranks: "openmp", and
+            "twice", which wakes its team for the check and for playing, as a rank does.
+        traced: numbers of boards and of steps of the environments, one for each of `TRANSPORTS`,
+            whose calls are noted; None: none are.
         **race_settings: of `rungs_course.measure.race.race`, the same for all.
 
     Returns:
-        The rows of `race`, with `num_envs` and `mask` beside; and the calls, a row each:
+        The rows of `race`, with columns `num_envs` and `mask`; and the calls, a row each:
         `transport`, `rank`, `call`, `begin`, `end`, in seconds on the machine's clock.
     """
-    transports = list(transports)
     with tempfile.TemporaryDirectory() as folder:
-        told = [folder, threads, games, teams, transports, traced, race_settings]
-        launch(ranks, __name__, [json.dumps(told)], module=True)
+        arguments = [folder, threads, games, teams, traced, race_settings]
+        launch(ranks, __name__, [json.dumps(arguments)], module=True)
         calls = [
-            pd.read_csv(Path(folder) / f"{transport} {rank}.csv").assign(
-                transport=transport, rank=rank
-            )
-            for transport in transports
-            for rank in range(ranks)
+            pd.read_csv(_calls_file(folder, transport, rank)).assign(transport=transport, rank=rank)
+            for transport, rank in itertools.product(TRANSPORTS, range(ranks) if traced else ())
         ]
         return pd.read_csv(Path(folder) / "race.csv"), pd.concat(calls) if calls else pd.DataFrame()
 
 
+def _calls_file(folder: str, transport: str, rank: int) -> Path:
+    return Path(folder) / f"{transport} {rank}.csv"
+
+
 def main() -> None:
     """Runs one rank."""
-    folder, threads, games, teams, transports, traced, race_settings = json.loads(sys.argv[1])
-    notes = _noting() if transports else None
+    folder, threads, games, teams, traced, race_settings = json.loads(sys.argv[1])
+    notes = _noting() if traced else None
 
-    def beside(game: dict) -> dict:
+    def more_racers(game: dict) -> dict:
         if not teams:
             return {}
         return {
@@ -79,9 +79,9 @@ def main() -> None:
             "twice": make_team("twice", game["num_envs"], threads, game["mask"]),
         }
 
-    frames = race_games(games, threads, race_settings, beside)
-    for transport in transports:
-        _note_calls(notes, transport, threads, traced, race_settings["seed"], Path(folder))
+    frames = race_games(games, threads, race_settings, more_racers)
+    for transport in TRANSPORTS if traced else ():
+        _note_calls(notes, transport, threads, traced, race_settings["seed"], folder)
     if frames:
         pd.concat(frames).to_csv(Path(folder) / "race.csv", index=False)
 
@@ -106,8 +106,8 @@ def _note_calls(notes, transport, threads, traced, seed, folder) -> None:
         for _ in range(steps):
             env.step(env.sample_actions(rng))
         env.close()
-    path = str(folder / f"{transport} {rank}.csv")
-    if notes.rungs_mpi_write(path.encode()):
+    path = _calls_file(folder, transport, rank)
+    if notes.rungs_mpi_write(str(path).encode()):
         raise WorkerDiedError(rank, f"could not write {path}")
 
 
@@ -144,15 +144,15 @@ def _pieces(rows: pd.DataFrame) -> pd.DataFrame:
     columns = ["transport", "rank", "step", "work", "begin", "end"]
     if len(meetings) != 2 or not len(begun):
         return pd.DataFrame(columns=columns)
-    rank, told = rows["rank"].iloc[0], begun["end"].iloc[0]
-    ordered = rows["begin"].iloc[0] if rank == 0 else told
-    found = [("order", ordered, told)]
+    rank, ordered = rows["rank"].iloc[0], begun["end"].iloc[0]
+    found = [("order", rows["begin"].iloc[0] if rank == 0 else ordered, ordered)]
     agree, done = meetings.itertuples()
     sent = rows[rows["call"].isin(["MPI_Scatterv", "MPI_Igatherv", "MPI_Waitall"])]
     before, after = sent[sent["end"] <= agree.begin], sent[sent["begin"] >= agree.end]
     if len(before):
-        found.append(("send", before["begin"].iloc[0], told := before["end"].iloc[-1]))
-    found += [("check", told, agree.begin), ("agree", agree.begin, agree.end)]
+        ordered = before["end"].iloc[-1]
+        found.append(("send", before["begin"].iloc[0], ordered))
+    found += [("check", ordered, agree.begin), ("agree", agree.begin, agree.end)]
     played = after["begin"].iloc[0] if len(after) else done.begin
     found.append(("play", agree.end, played))
     if len(after):

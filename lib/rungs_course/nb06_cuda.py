@@ -6,43 +6,22 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import ipywidgets
 import numpy as np
 import pandas as pd
-from IPython.display import display
 
 import rungs
 from rungs._src.chess.boards.device import Host
 from rungs._src.native import loader
 from rungs._src.native.abi import described
 from rungs.errors import MismatchError
-from rungs_course import plots
+from rungs_course import plots, widgets
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
-from rungs_course.measure.verify import verify_games
-from rungs_course.plots import image
 
 # Bytes that a GPU fetches at a time, and threads that go together.
 LINE, SECTOR, WARP = 128, 32, 32
 # Ways to run the kernels' code on the host, a change apart.
 HOST_WAYS = ("vectors, a board in one place", "plain, a board in one place", "plain, as on a GPU")
-
-
-def check_same(where: str, num_envs: int, steps: int, seed: int) -> None:
-    """Plays the rungs cuda and cpp side by side, and compares all that they return, bit for bit.
-
-    Args:
-        where: "cuda", or "cpu", where the kernels' code is run by the host.
-        num_envs: boards.
-        steps: random plies of each.
-        seed: of games and actions.
-
-    Raises:
-        MismatchError: they differ; the message names step and output.
-    """
-    ours = rungs.make("chess", "cuda", num_envs, device=where, mask="bits")
-    theirs = rungs.make("chess", "cpp", num_envs, mask="bits")
-    verify_games({"cpp": theirs, f"cuda on {where}": ours}, seed=seed, steps=steps)
 
 
 def ply_bytes() -> dict[str, int]:
@@ -167,13 +146,8 @@ def at_work(followed: pd.DataFrame, lanes: int = WARP) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["loop", "lane", "warp", "at_work"])
 
 
-def fetched(num_boards: int, threads: int = WARP, word: int = 0) -> pd.DataFrame:
-    """Returns where in memory neighbouring threads find the same word of a board each.
-
-    Args:
-        num_boards: of the batch.
-        threads: that read, each of its own board, from board 0 on.
-        word: which, of those that a board has.
+def fetched() -> pd.DataFrame:
+    """Returns where in memory the first warp's threads find the first word of a board each.
 
     Returns:
         A row per layout and thread: `layout` ("array of structures", "structure of arrays"),
@@ -181,23 +155,13 @@ def fetched(num_boards: int, threads: int = WARP, word: int = 0) -> pd.DataFrame
     """
     constants = described(loader.load()).constants
     words = sum(constants[name] for name in ("device_words", "planes", "fifty_moves"))
-    board = np.arange(threads)
-    at = {
-        "array of structures": 8 * (board * words + word),
-        "structure of arrays": 8 * (word * num_boards + board),
-    }
-    return pd.concat(
-        pd.DataFrame(
-            {
-                "layout": layout,
-                "board": board,
-                "byte": byte,
-                "line": byte // LINE,
-                "sector": byte // SECTOR,
-            }
-        )
-        for layout, byte in at.items()
-    )
+    boards = pd.DataFrame({"board": range(WARP)})
+    both = [
+        boards.assign(layout="array of structures", byte=8 * words * boards["board"]),
+        boards.assign(layout="structure of arrays", byte=8 * boards["board"]),
+    ]
+    found = pd.concat(both, ignore_index=True)
+    return found.assign(line=found["byte"] // LINE, sector=found["byte"] // SECTOR)
 
 
 _LOOPS = {
@@ -215,22 +179,19 @@ def draw_warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
         ply: which.
         lanes: threads of a warp.
     """
-    rows = followed[(followed["ply"] == ply) & (followed["board"] < lanes)]
+    rows = followed[(followed["ply"] == ply) & (followed["board"] < lanes)].set_index("board")
     figure, axes = plots.axes(8.0, 1.6 + 0.1 * lanes, ncols=2)
     looks = plots.fills(("works", "waits for its warp"), (plots.BLUE, "white"))
     looks["waits for its warp"]["edgecolor"] = plots.GREY
     for each, (loop, title) in zip(axes, _LOOPS.items(), strict=True):
-        longest = rows[loop].max()
-        each.barh(rows["board"], rows[loop], **looks["works"])
-        each.barh(
-            rows["board"], longest - rows[loop], left=rows[loop], **looks["waits for its warp"]
-        )
-        share = rows[loop].mean() / longest if longest else 1
+        works, longest = rows[loop], rows[loop].max()
+        table = pd.concat([works, longest - works], axis=1, keys=list(looks))
+        plots.stacked_bars(each, table, looks)
+        share = works.mean() / longest if longest else 1
         each.set_title(f"{title}\n{share:.0%} at work", fontsize="medium")
         each.set_xlabel("times around the loop")
         shown = range(0, lanes, max(1, lanes // 8))
         each.set_yticks(shown, [f"lane {lane}" for lane in shown])
-        each.invert_yaxis()
         each.grid(False)
     plots.legend_below(figure, looks, 2)
     return figure
@@ -242,19 +203,12 @@ def explore_warp(followed: pd.DataFrame):
     Args:
         followed: of `rungs_course.nb06_cuda.follow`.
     """
-
-    def show(ply, lanes):
-        display(image(draw_warp(followed, ply, lanes)))
-
-    boards = followed["board"].nunique()
-    sizes = [size for size in (4, 8, 16, 32, 64) if size <= boards]
+    sizes = [size for size in (4, 8, 16, 32, 64) if size <= followed["board"].nunique()]
     plies = sorted(followed["ply"].unique().tolist())
-    return ipywidgets.interactive(
-        show,
-        ply=ipywidgets.SelectionSlider(options=plies, value=plies[-1], description="ply"),
-        lanes=ipywidgets.SelectionSlider(
-            options=sizes, value=min(WARP, sizes[-1]), description="lanes"
-        ),
+    return widgets.explore(
+        functools.partial(draw_warp, followed),
+        ply=widgets.slider(plies, plies[-1], "ply"),
+        lanes=widgets.slider(sizes, min(WARP, sizes[-1]), "lanes"),
     )
 
 
@@ -264,32 +218,24 @@ def draw_layouts(found: pd.DataFrame):
     Args:
         found: of `rungs_course.nb06_cuda.fetched`.
     """
-    names = found["layout"].unique()
-    figure, axes = plots.axes(8.0, 3.2, ncols=len(names))
-    names_of = ("asked for", "fetched as well", "not fetched")
-    looks = plots.fills(names_of, (plots.BLUE, plots.SKY, "white"))
+    groups = found.groupby("layout", sort=False)
+    figure, axes = plots.axes(8.0, 3.2, ncols=len(groups))
+    names = ("asked for", "fetched as well", "not fetched")
+    looks = plots.fills(names, (plots.BLUE, plots.SKY, "white"))
     looks["not fetched"] |= {"edgecolor": plots.GREY, "hatch": ""}
-    for each, (name, rows) in zip(axes, found.groupby("layout", sort=False), strict=True):
-        lines = sorted(rows["line"].unique())
-        for place, line in enumerate(lines[:_SHOWN]):
-            here = rows[rows["line"] == line]
-            for word in range(LINE // 8):
-                fetched = (line * LINE + 8 * word) // SECTOR in set(here["sector"])
-                look = looks["fetched as well" if fetched else "not fetched"]
-                each.barh(place, 0.94, left=word, height=0.8, linewidth=0.5, **look)
-            for row in here.itertuples():
-                word = row.byte % LINE / 8
-                each.barh(place, 0.94, left=word, height=0.8, linewidth=0.5, **looks["asked for"])
-                text = each.text(
-                    word + 0.47, place, row.board, ha="center", va="center", fontsize=6
-                )
-                text.set_color("white")
+    for each, (name, rows) in zip(axes, groups, strict=True):
+        lines = sorted(rows["line"].unique())[:_SHOWN]
+        shown = rows[rows["line"].isin(lines)]
+        place = shown["line"].map(lines.index)
+        word, sector = shown["byte"] % LINE / 8, shown["byte"] % LINE // SECTOR * (SECTOR // 8)
+        each.barh(range(len(lines)), LINE // 8, **looks["not fetched"])
+        each.barh(place, SECTOR // 8, left=sector, **looks["fetched as well"])
+        bars = each.barh(place, 1, left=word, **looks["asked for"])
+        each.bar_label(bars, shown["board"], label_type="center", fontsize=6, color="white")
         sectors = rows["sector"].nunique()
         used = 8 * len(rows) / (SECTOR * sectors)
         each.set_title(f"{name}: {sectors} sectors, {used:.0%} used", fontsize="medium")
-        each.set_yticks(
-            range(len(lines[:_SHOWN])), [f"byte {line * LINE:,}" for line in lines[:_SHOWN]]
-        )
+        each.set_yticks(range(len(lines)), [f"byte {line * LINE:,}" for line in lines])
         each.set_xticks([0, LINE // 8], ["0", f"{LINE} bytes"])
         each.set_ylim(_SHOWN - 0.4, -0.6)
         each.grid(False)

@@ -1,19 +1,17 @@
 """The ladder: all rungs in one race, over masks and over numbers of boards."""
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import ipywidgets
 import pandas as pd
-from IPython.display import display
 
 import rungs
-from rungs_course import plots
-from rungs_course.measure.noise import Factor, factor_apart
+from rungs_course import plots, widgets
 from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.race import output_bytes, race, steps_of
-from rungs_course.plots import image
 from rungs_course.tables import ladder_table
 
 
@@ -31,13 +29,10 @@ def draw_ladder(table: pd.DataFrame, floor: float | None = None):
     axes.errorbar(
         speeds, range(len(table)), xerr=errors, fmt="o", color=plots.BLUE, capsize=3, markersize=7
     )
-    texts = [
-        f"{plots.speed(rate)}  ({plots.ratio(gain)})"
-        for rate, gain in zip(speeds, table["absolute_speedup"], strict=True)
-    ]
-    for i, (rate, text) in enumerate(zip(speeds, texts, strict=True)):
-        white = {"facecolor": "white", "linewidth": 0, "pad": 1}
-        axes.annotate(text, (rate, i), (0, 7), textcoords="offset points", ha="center", bbox=white)
+    white = {"facecolor": "white", "linewidth": 0, "pad": 1}
+    above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center", "bbox": white}
+    for i, (rate, gain) in enumerate(zip(speeds, table["absolute_speedup"], strict=True)):
+        axes.annotate(f"{plots.speed(rate)}  ({plots.ratio(gain)})", (rate, i), **above)
     axes.set_yticks(range(len(table)), table["rung"])
     axes.set_ylim(len(table) - 0.4, -0.6)
     axes.set_xscale("log")
@@ -101,8 +96,8 @@ def race_sizes(
         how: dict[str, Any] = {"num_envs": num_envs, "mask": mask}
         racers = {name: rungs.make("chess", name, **how) for name in group}
         pilot = rungs.make("chess", "cpp", **how)
-        for where, between, most in ((ALONE, None, plies), (IN_SITU, product, plies // 8)):
-            steps = max(2, steps_of(most, num_envs))
+        for where, between, length in ((ALONE, None, plies), (IN_SITU, product, plies // 8)):
+            steps = max(2, steps_of(length, num_envs))
             times = race(racers, pilot, steps=steps, between=between, **timing)
             found.append(times.assign(**how, where=where))
         for env in (*racers.values(), pilot):
@@ -130,21 +125,13 @@ def bounds(
         sizes = [count * ply for count in counts]
         rates = measure_writing(sizes, threads, repeats=repeats, seconds=0.01)
         best = rates.groupby(["bytes", "threads"], as_index=False)["per_second"].max()
-        found.append(
-            pd.DataFrame(
-                {
-                    "mask": mask,
-                    "num_envs": best["bytes"] // ply,
-                    "threads": best["threads"],
-                    "bytes": ply,
-                    "plies_per_second": best["per_second"] / ply,
-                }
-            )
-        )
+        best["plies_per_second"] = best["per_second"] / ply
+        best = best.assign(mask=mask, num_envs=best["bytes"] // ply, bytes=ply)
+        found.append(best.drop(columns="per_second"))
     return pd.concat(found, ignore_index=True)
 
 
-def most_boards(masks: Iterable[str], racers: int, memory_bytes: int) -> int:
+def max_boards(masks: Iterable[str], racers: int, memory_bytes: int) -> int:
     """Returns how many boards of each racer, and of a pilot, fit into half of a memory."""
     ply = max(output_bytes(rungs.make("chess", "cpp", 1, mask=mask)) for mask in masks)
     return memory_bytes // 2 // ((racers + 1) * (ply + _STATE_BYTES))
@@ -172,18 +159,6 @@ def summary(times: pd.DataFrame, limits: pd.DataFrame, threads: dict[str, int]) 
     return table.assign(share=table["plies_per_second"] / bound.reindex(at).to_numpy())
 
 
-def kept(times: pd.DataFrame, racer: str, mask: str, num_envs: int) -> Factor:
-    """Returns how many times as fast a racer's step is in situ as alone, which took no turns.
-
-    Args:
-        times: of `race_sizes`.
-        racer, mask, num_envs: which rows.
-    """
-    rows = times.query("racer == @racer and mask == @mask and num_envs == @num_envs")
-    per_ply = (rows["seconds"] / rows["plies"]).groupby(rows["where"])
-    return factor_apart(per_ply.get_group(ALONE), per_ply.get_group(IN_SITU))
-
-
 _LINES = {ALONE: "-", IN_SITU: (0, (4, 2))}
 
 
@@ -205,14 +180,8 @@ def draw_sizes(table: pd.DataFrame, limits: pd.DataFrame, mask: str):
     axes.plot([], [], color=plots.BLACK, linestyle=_LINES[IN_SITU], label="in situ")
     for threads, own in limits[limits["mask"] == mask].groupby("threads"):
         label = f"bound: writing on {threads} thread{'s' * (threads > 1)}"
-        axes.plot(
-            own["num_envs"],
-            own["plies_per_second"],
-            color=plots.GREY,
-            linestyle=":",
-            linewidth=1 + threads,
-            label=label,
-        )
+        dots = {"color": plots.GREY, "linestyle": ":", "linewidth": 1 + threads, "label": label}
+        axes.plot(own["num_envs"], own["plies_per_second"], **dots)
     axes.set_yscale("log")
     axes.set_ylabel("plies per second")
     plots.numbers_below(axes, "boards")
@@ -225,24 +194,17 @@ def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
     """Shows the ladder for a number of boards and a mask format of the reader's choice.
 
     Args:
-        race: rows of `rungs_course.measure.race.race` with columns `mask` and `num_envs` beside.
+        race: rows of `rungs_course.measure.race.race`, with columns `mask` and `num_envs`.
         rest_of_batch: seconds of inference and update per batch.
     """
 
-    def show(num_envs, mask):
+    def draw(num_envs, mask):
         chosen = race[(race["num_envs"] == num_envs) & (race["mask"] == mask)]
-        table = ladder_table(chosen, rest_of_batch, num_envs)
-        display(image(draw_ladder(table)))
+        return draw_ladder(ladder_table(chosen, rest_of_batch, num_envs))
 
-    return ipywidgets.interactive(
-        show,
-        num_envs=ipywidgets.SelectionSlider(
-            options=sorted(race["num_envs"].unique().tolist()), description="boards"
-        ),
-        mask=ipywidgets.ToggleButtons(
-            options=race["mask"].drop_duplicates().tolist(), description="mask"
-        ),
-    )
+    counts = sorted(race["num_envs"].unique().tolist())
+    slider = widgets.slider(counts, counts[0], "boards")
+    return widgets.explore(draw, num_envs=slider, mask=_masks(race))
 
 
 def explore_sizes(table: pd.DataFrame, limits: pd.DataFrame):
@@ -252,13 +214,9 @@ def explore_sizes(table: pd.DataFrame, limits: pd.DataFrame):
         table: of `rungs_course.nb07_ladder.summary`.
         limits: of `rungs_course.nb07_ladder.bounds`.
     """
+    return widgets.explore(functools.partial(draw_sizes, table, limits), mask=_masks(table))
 
-    def show(mask):
-        display(image(draw_sizes(table, limits, mask)))
 
-    return ipywidgets.interactive(
-        show,
-        mask=ipywidgets.ToggleButtons(
-            options=table["mask"].drop_duplicates().tolist(), description="mask"
-        ),
-    )
+def _masks(table: pd.DataFrame) -> ipywidgets.ToggleButtons:
+    masks = table["mask"].drop_duplicates().tolist()
+    return ipywidgets.ToggleButtons(options=masks, description="mask")

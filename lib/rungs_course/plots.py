@@ -71,6 +71,40 @@ def fills(names: Sequence[str], colors: Sequence[str]) -> dict[str, dict]:
     }
 
 
+def stacked_bars(axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
+    """Draws a row of a table as a stacked bar, the first on top.
+
+    Args:
+        axes: to draw on.
+        table: a column for each part.
+        looks: of `fills`, by the columns' names.
+    """
+    left = np.zeros(len(table))
+    for part in table:
+        axes.barh(table.index, table[part], left=left, **looks[part])
+        left += table[part].to_numpy()
+    axes.invert_yaxis()
+
+
+def timeline_bars(axes, pieces: pd.DataFrame, looks: dict[str, dict], scale: float = 1) -> None:
+    """Draws pieces of work over time, a row of bars for each process, the first on top.
+
+    Args:
+        axes: to draw on.
+        pieces: `row` (the name of a process, or another), `kind`, `start` and `end` in seconds.
+        looks: of `fills`, by kind.
+        scale: units of the axis in a second.
+    """
+    rows = pieces["row"].unique().tolist()
+    for kind, own in pieces.groupby("kind", sort=False):
+        lengths = (own["end"] - own["start"]) * scale
+        places = [rows.index(row) for row in own["row"]]
+        axes.barh(places, lengths, left=own["start"] * scale, height=0.7, **looks[kind])
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(False)
+
+
 def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
     """Names the areas of a figure below it; `looks` is of `fills`."""
     handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
@@ -244,6 +278,24 @@ def gains(
     panel.set_ylabel(f"times as fast as {baseline}")
     numbers_below(panel, "boards")
     legend_beside(panel)
+    return figure
+
+
+def repeats(rates: pd.DataFrame, unit: str, title: str):
+    """Draws rates, first on top: a bar for each median, a dot for each repeat.
+
+    Args:
+        rates: `rate`, the `name` of its row, and the `racer`, which has a colour.
+        unit: of the rates.
+        title: the figure's.
+    """
+    figure, panel = axes(height=1.4 + 0.45 * rates["name"].nunique())
+    palette = COLORS[: rates["racer"].nunique()]
+    what = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
+    bars = {"estimator": "median", "errorbar": None, "alpha": 0.5, "saturation": 1}
+    seaborn.barplot(rates, ax=panel, **bars, **what)
+    seaborn.stripplot(rates, jitter=False, ax=panel, **what)
+    panel.set(xlabel=f"{unit} (dots: repeats, bars: medians)", ylabel="", title=title)
     return figure
 
 

@@ -28,6 +28,20 @@ def slider(options: list, value, description: str) -> ipywidgets.SelectionSlider
     )
 
 
+def explore(draw: Callable, **controls: ipywidgets.Widget) -> ipywidgets.interactive:
+    """Shows a figure below controls, and draws it anew as they change.
+
+    Args:
+        draw: from the controls' values, by name, to a figure.
+        **controls: the widgets.
+    """
+
+    def show(**choice):
+        display(image(draw(**choice)))
+
+    return ipywidgets.interactive(show, **controls)
+
+
 def rung_controls(
     threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
 ) -> dict[str, ipywidgets.Widget]:

@@ -16,7 +16,6 @@ from rungs_course import (
     nb00_start,
     nb01_python,
     nb02_parallel,
-    nb02_timeline,
     nb03_bitboards,
     nb03_cpp,
     nb03_perft,
@@ -201,8 +200,8 @@ def shares_of_parts():
 
 
 def pool_parts():
-    table = every(turn=[0, 1], part=nb02_timeline.PARTS)
-    return nb02_timeline.draw_parts({"8 boards": table})
+    table = every(turn=[0, 1], part=nb02_parallel.PARTS)
+    return nb02_parallel.draw_parts({"8 boards": table})
 
 
 def updates():
@@ -231,12 +230,6 @@ def products_ladder():
     table = table.assign(idea=table["version"], per_second=1e9, share=0.1)
     table = table.assign(threads=table["version"].map({"naive": 1, "threads": 2}))
     return nb08_roofline.draw_products(table, {1: 1e11, 2: 2e11})
-
-
-def random_games():
-    positions = pd.DataFrame({"ply": [0, 1, 12], "legal": [20, 21, 30], "hit": False})
-    ended = pd.DataFrame({"reason": ["checkmate", "stalemate", "checkmate"], "plies": 9})
-    return nb00_start.at_random(positions, ended)
 
 
 def film():
@@ -347,15 +340,14 @@ PLOTS = {
     "lost by part": lost_by_part,
     "a step of ranks": lambda: nb05_figures.draw_step(a_step_of_ranks()),
     "a warp": lambda: nb06_cuda.draw_warp(loops_of_boards(), 0),
-    "Amdahl": lambda: nb01_python.amdahl_lines(shares_of_parts(), "moves", 2),
-    "aging": lambda: nb01_python.aging(races("is_repetition", "counter").query("num_envs == 8")),
-    "a pool": lambda: nb02_timeline.draw_timeline(
-        nb02_timeline.promised(5, 3.0, 0.1), "s", same_scale=True
+    "Amdahl": lambda: nb01_python.draw_amdahl(shares_of_parts(), "moves", 2),
+    "aging": lambda: nb01_python.draw_aging(
+        races("is_repetition", "counter").query("num_envs == 8")
+    ),
+    "a pool": lambda: nb02_parallel.draw_timeline(
+        nb02_parallel.promised(5, 3.0, 0.1), "s", same_scale=True
     ),
     "a pool's parts": pool_parts,
-    "ways": lambda: nb02_parallel.draw_ways(
-        races("python", "queue", "shared"), ("queue", "shared"), "t", 2
-    ),
     "throughput": lambda: nb11.draw_throughput(updates()),
     "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
     "medians": lambda: plots.medians(
@@ -368,7 +360,6 @@ PLOTS = {
     "peers' steps": lambda: nb12.draw_step_times(races("rungs", "other")),
     "peers": lambda: nb12.draw_bars(races("rungs", "other").query("num_envs == 8"), "rungs", "t"),
     "products": products_ladder,
-    "random games": random_games,
     "the growth of a tree": lambda: nb16.draw_growth(grown()),
     "ratings over time": ratings_over_time,
     "searches": lambda: nb16.draw_search_ladder(raced(), 8),
@@ -378,15 +369,15 @@ PICTURES = {
     "architectures": lambda: nb13.draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
     "the course": lambda: nb00_start.course_map("07"),
     "the loop": nb00_start.rl_loop,
-    "plies": lambda: nb00_start.plies_of(nb00_start.play(nb00_start.OPERA_GAME), [1, 2, 33]),
+    "plies": lambda: nb00_start.draw_plies(nb00_start.play(nb00_start.OPERA_GAME), [1, 2, 33]),
     "a film": lambda: filmstrip(film(), columns=2),
-    "doublings": lambda: nb03_bitboards.doublings(chess.Board(FEN), chess.A1),
-    "bitboards": lambda: nb03_bitboards.explorer(chess.Board(FEN), chess.A1),
+    "doublings": lambda: nb03_bitboards.draw_doublings(chess.Board(FEN), chess.A1),
+    "bitboards": lambda: nb03_bitboards.draw_generator(chess.Board(FEN), chess.A1),
     "the root": lambda: nb16.draw_root(grown(), FEN, 5),
     "a tree": tree,
     "cache lines": lambda: nb04_figures.draw_cache_lines(nb04_openmp.writes(32, 2)),
-    "a ring": lambda: nb05_figures.ring_rounds(3),
-    "layouts": lambda: nb06_cuda.draw_layouts(nb06_cuda.fetched(512)),
+    "a ring": lambda: nb05_figures.draw_ring(3),
+    "layouts": lambda: nb06_cuda.draw_layouts(nb06_cuda.fetched()),
 }
 
 

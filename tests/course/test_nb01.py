@@ -27,12 +27,6 @@ def test_a_position_that_comes_back_is_counted():
     assert info["reason"][0] == 5  # threefold
 
 
-def test_its_race_has_both():
-    times = nb01_python.race_counting(2, seed=0, steps=4, repeats=2, warmup=0)
-    assert times.groupby("racer").size().to_dict() == {"is_repetition": 2, "counter": 2}
-    assert set(times["num_envs"]) == {2}
-
-
 def test_a_search_takes_longer_in_an_older_game():
     found = nb01_python.search_seconds([8, 160], games=4, seed=0)
     assert set(found.groupby(["age", "how"]).size()) == {9}

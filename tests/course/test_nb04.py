@@ -23,10 +23,11 @@ def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
     before, actions, after = nb04_openmp._games(9, 12, seed=0)
     env = nb04_openmp.make("chunked", 9, 2)
     env.reset(seed=0)
-    assert nb04_openmp._timed(env, env.boards.play_apart, False, before, actions, after)() > 0
+    boards = env.boards
+    assert nb04_openmp._seconds(boards, boards.play_apart, False, before, actions, after) > 0
     wrong = [*after[1:], after[0]]
     with pytest.raises(MismatchError):
-        nb04_openmp._timed(env, env.boards.play_apart, False, before, actions, wrong)()
+        nb04_openmp._seconds(boards, boards.play_apart, False, before, actions, wrong)
 
 
 def test_lines_that_two_threads_write_to():

@@ -76,8 +76,7 @@ def test_ranks_race_and_their_calls_are_noted():
     pytest.importorskip("mpi4py")
     games = [{"num_envs": 16, "mask": "bits", "steps": 2}]
     settings = {"seed": 0, "repeats": 2, "warmup": 1}
-    traced = {"transports": ["shared", "messages"], "traced": (16, 3)}
-    times, calls = nb05_mpi.race_layout(2, 1, games, teams=True, **traced, **settings)
+    times, calls = nb05_mpi.race_layout(2, 1, games, teams=True, traced=(16, 3), **settings)
     assert set(times["racer"]) == {"cpp", "mpi", "openmp", "twice"}
     found = nb05_mpi.works(calls)
     assert found.groupby(["transport", "rank"])["step"].nunique().tolist() == [3] * 4

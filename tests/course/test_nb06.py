@@ -29,7 +29,7 @@ def test_games_are_followed_by_their_loops():
 
 
 def test_words_of_neighbours_lie_side_by_side_or_a_board_apart():
-    lines = nb06_cuda.fetched(512).groupby("layout")["line"].nunique()
+    lines = nb06_cuda.fetched().groupby("layout")["line"].nunique()
     assert lines.to_dict() == {"array of structures": 32, "structure of arrays": 2}
 
 
