@@ -191,10 +191,10 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _progress(options: argparse.Namespace) -> int:
-    from rungs_course.labs import handing_in, record
+    from rungs_course.labs import record
 
     if options.hand_in:
-        count = handing_in.hand_in(options.hand_in)
+        count = record.hand_in(options.hand_in)
         print(f"{options.hand_in} holds your {count} right answers")
         return 0
     table = record.table(record.read())
@@ -205,9 +205,9 @@ def _progress(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    from rungs_course.labs import handing_in
+    from rungs_course.labs import grading
 
-    missed = handing_in.grade(options.folder, options.out)
+    missed = grading.grade(options.folder, options.out)
     print(f"The table is {options.out}")
     if missed:
         print(f"rungs: what {missed} of its rows are about was not judged", file=sys.stderr)

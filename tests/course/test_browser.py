@@ -13,7 +13,7 @@ import pytest
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from traitlets.config import Config
 
-from rungs_course.labs import catalogue
+from rungs_course.labs.lab import find
 from rungs_course.measure import valgrind
 from rungs_course.runner.client import WatchfulClient
 from tests.browser import (
@@ -375,7 +375,7 @@ def test_from_a_wrong_answer_to_a_right_one(lab, page):
 
     page.locator(".cm-content").filter(has_text="%%rung 03a").click()
     page.keyboard.press("Control+a")
-    page.keyboard.insert_text("%%rung 03a\n" + catalogue.find("03a").code("solution"))
+    page.keyboard.insert_text("%%rung 03a\n" + find("03a").code("solution"))
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
     right = page.get_by_text("times the baseline")

@@ -13,7 +13,7 @@ import rungs_course
 from rungs._src.machine.describe import describe, slug
 from rungs.errors import ConfigurationError, install_hint
 from rungs_course import dashboard
-from rungs_course.labs import catalogue
+from rungs_course.labs.lab import labs
 from rungs_course.measure import results, valgrind
 from rungs_course.paths import ROOT
 
@@ -100,7 +100,7 @@ def test_labs_that_are_right_are_listed(folder, tmp_path, monkeypatch):
     shown = panel(rungs_course.explore(folder), "labs").value
     assert "2.50×" in shown
     assert shown.count(">right<") == 1
-    assert shown.count(">to do<") == len(catalogue.labs()) - 1
+    assert shown.count(">to do<") == len(labs()) - 1
 
 
 def test_threads_are_drawn_as_the_model_was_fitted(folder):

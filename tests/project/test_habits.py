@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rungs._src.registry import rungs_of
-from rungs_course.labs import catalogue
+from rungs_course.labs.lab import labs
 
 ROOT = Path(__file__).parents[2]
 COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
@@ -73,10 +73,10 @@ class TestNotebook:
         assert names <= read
 
     def test_it_links_its_labs_and_the_answers_to_its_exercises(self, path):
-        labs = [lab for lab in catalogue.labs().values() if lab.head().notebook == path.stem]
-        assert labs
+        own = [lab for lab in labs().values() if lab.head().notebook == path.stem]
+        assert own
         last = nbformat.read(path, 4).cells[-1].source
-        for lab in labs:
+        for lab in own:
             assert f"[{lab.name}, {lab.head().title}](labs/{lab.notebook.name})" in last
         assert f"](solutions/{path.name})" in last.split("## Exercises")[1]
 

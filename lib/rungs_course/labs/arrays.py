@@ -2,11 +2,12 @@
 
 import ctypes
 import mmap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import chess
 import numpy as np
 
-from rungs_course.labs.lab import Difference
+from rungs_course.labs.lab import Difference, timed
 
 _kept: list[mmap.mmap] = []  # arrays have addresses only; a process judges one submission
 
@@ -42,39 +43,88 @@ def guarded_empty(shape, dtype) -> np.ndarray:
     return whole[inner - size :].view(dtype).reshape(shape)
 
 
-def first_difference(
+def compare(
     got,
     expected,
-    what: Callable[..., str],
+    what: str | Callable[..., str],
     *,
-    whole: str,
-    relative: float = 1e-6,
-    absolute: float = 1e-9,
+    whole: str = "",
+    exact: bool = False,
     last: bool = False,
+    fen: Callable[..., str] | None = None,
 ) -> Difference | None:
     """Compares what a function returned with what it should have.
 
     Args:
         got: what came, anything.
         expected: a number, or an array of any shape.
-        what: what is at an index, in words: `what(i, j)` of an array with two dimensions.
-        whole: what all of it is, in words.
-        relative, absolute: how far off it may be, as of `numpy.isclose`.
+        what: what a number is, in words, or what is at an array's index: `what(i, j)`.
+        whole: what all of an array is, in words.
+        exact: whether it must be an array of the same dtype and equal; else numbers may be off by
+            a millionth.
         last: whether to report the last that is wrong, where each is made from later ones.
+        fen: the position that an index is about.
     """
-    expected = np.asarray(expected, np.float64)
     try:
-        found = np.asarray(got, np.float64)
+        found = got if exact or got is None else np.asarray(got, np.float64)
     except (TypeError, ValueError):
-        return Difference(whole, _form(expected), f"{got!r:.200}")
-    if found.shape != expected.shape:
-        return Difference(whole, _form(expected), _form(found) if found.shape else f"{got!r:.200}")
-    wrong = np.argwhere(~np.isclose(found, expected, rtol=relative, atol=absolute))
-    if not len(wrong):  # of a number an index has no parts, but there is one
+        found = None
+    expected = np.asarray(expected, None if exact else np.float64)
+    if not isinstance(found, np.ndarray) or _form(found, exact) != _form(expected, exact):
+        array = isinstance(found, np.ndarray) and found.ndim
+        shown = _form(np.asarray(found), exact) if array else f"{got!r:.200}"
+        return Difference(whole or str(what), _form(expected, exact), shown)
+    wrong = found != expected if exact else ~np.isclose(found, expected, rtol=1e-6, atol=1e-9)
+    places = np.argwhere(wrong)
+    if not len(places):  # of a number an index has no parts, but there is one
         return None
-    index = tuple(map(int, wrong[-1 if last else 0]))
-    return Difference(what(*index), f"{expected[index]:.6g}", f"{found[index]:.6g}")
+    index = tuple(map(int, places[-1 if last else 0]))
+    should, shown = (_number(array[index], exact) for array in (expected, found))
+    words = what if isinstance(what, str) else what(*index)
+    return Difference(words, should, shown, fen(*index) if fen else None)
 
 
-def _form(array: np.ndarray) -> str:
-    return f"an array of shape {array.shape}" if array.ndim else "a number"
+def _form(array: np.ndarray, exact: bool) -> str:
+    form = f"an array of shape {array.shape}" if array.ndim else "a number"
+    return f"{form} of {array.dtype}" if exact else form
+
+
+def _number(value: np.generic, exact: bool) -> str:
+    if isinstance(value, np.uint64):
+        return f"{value:#x}"
+    return str(value) if exact else f"{value:.6g}"
+
+
+def compare_bitboards(
+    run: Callable,
+    inputs: Sequence[np.ndarray],
+    expected: Sequence[int],
+    fen: Callable[[int], str],
+    what: Callable[[int], str],
+) -> Difference | None:
+    """Compares a function's bitboards with what they should be, square by square.
+
+    Args:
+        run: `run(*inputs, out, count)` writes `count` uint64 from arrays of uint64.
+        expected: the bitboard of each case.
+        fen: a position that shows case `i`.
+        what: what case `i` is about, in words.
+    """
+    out = guarded_empty(len(expected), np.uint64)
+    run(*map(guarded, inputs), out, len(expected))
+    for i, (should, got) in enumerate(zip(expected, out.tolist(), strict=True)):
+        if got != should:
+            wrong, missing = chess.SquareSet(got & ~should), chess.SquareSet(should & ~got)
+            words = what(i), _squares(should), _squares(got), fen(i)
+            return Difference(*words, tuple(wrong), tuple(missing))
+    return None
+
+
+def _squares(bits: int) -> str:
+    return ", ".join(map(chess.square_name, chess.SquareSet(bits))) or "no square"
+
+
+def timed_bitboards(run: Callable, inputs: Sequence[np.ndarray]) -> Callable[[], float]:
+    """Returns a function that says how many seconds all of `inputs` take."""
+    out = np.empty(len(inputs[0]), np.uint64)
+    return timed(lambda: run(*inputs, out, len(out)))

@@ -1,22 +1,23 @@
 """What a lab is: a notebook with the task, and how an answer is judged and raced."""
 
 import dataclasses
+import functools
+import importlib
 import inspect
+import pkgutil
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rungs.errors import ConfigurationError
 from rungs_course import paths
+from rungs_course.labs import tasks
 
 NOTEBOOKS = paths.ROOT / "notebooks" / "labs"
-_SUFFIX = {"cpp": ".hpp", "python": ".py", "cuda": ".py"}  # of code, by language
+_ANSWERS = Path(__file__).with_name("answers")
 _HEAD = re.compile(r"# Lab \w+ · (.+)\n\nSome (\d+) minutes, after \[.+\]\(\.\./(\w+)\.ipynb\)")
-
-_LONG = 4000  # characters
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Head(NamedTuple):
@@ -55,7 +56,8 @@ class Lab:
     Attributes:
         name: its notebook's number, and a letter where that has several: "03a".
         defines: the functions that a submission must define.
-        judge: given a submission's functions, returns its first difference, if any.
+        judge: given the functions of a submission and of the baseline, which is slow and right,
+            yields what differs in each case, or None.
         work: given a submission's functions, returns a function that does some work with them and
             returns what that costs.
         target: the share of the best known solution's rate that counts as reached.
@@ -69,7 +71,7 @@ class Lab:
 
     name: str
     defines: tuple[str, ...]
-    judge: Callable[[Any], Difference | None]
+    judge: Callable[[Any, Any], Iterator[Difference | None]]
     work: Callable[[Any], Callable[[], float]]
     target: float
     language: str = "cpp"
@@ -78,18 +80,22 @@ class Lab:
     unit: str = "s"
 
     @property
-    def folder(self) -> Path:
-        """Holds the judge, and as code `baseline` and `solution`; named as the notebook is."""
-        return Path(inspect.getfile(self.judge)).parent
+    def _title(self) -> str:
+        return Path(inspect.getfile(self.judge)).stem
 
     @property
     def notebook(self) -> Path:
         """The notebook that students work in."""
-        return NOTEBOOKS / f"{self.name}_{self.folder.name}.ipynb"
+        return NOTEBOOKS / f"{self.name}_{self._title}.ipynb"
 
     def code(self, which: str) -> str:
         """Returns its "baseline" or "solution"."""
-        return (self.folder / f"{which}{_SUFFIX[self.language]}").read_text()
+        suffix = "hpp" if self.language == "cpp" else "py"
+        return (_ANSWERS / f"{self._title}_{which}.{suffix}").read_text()
+
+    def first_difference(self, yours: Any, baseline: Any) -> Difference | None:
+        """Returns the first thing that a submission's functions get wrong, if any."""
+        return next(filter(None, self.judge(yours, baseline)), None)
 
     def head(self) -> Head:
         """Reads what its notebook says of it.
@@ -108,29 +114,37 @@ class Lab:
         return Head(found[1], found[3], int(found[2]))
 
 
+@functools.cache
+def labs() -> dict[str, Lab]:
+    """Returns all labs by name, in the course's order."""
+    modules = (entry.name for entry in pkgutil.iter_modules(tasks.__path__))
+    found = [importlib.import_module(f"{tasks.__name__}.{name}").LAB for name in modules]
+    return {lab.name: lab for lab in sorted(found, key=lambda lab: lab.name)}
+
+
+def find(name: str) -> Lab:
+    """Returns the lab called `name`, "03a" or "lab-03a".
+
+    Raises:
+        ConfigurationError: there is none; the message names those that there are.
+    """
+    lab = labs().get(str(name).removeprefix("lab-"))
+    if lab is None:
+        raise ConfigurationError(f"no lab {name!r}; there are: {', '.join(labs())}")
+    return lab
+
+
 def timed(call: Callable[[], object]) -> Callable[[], float]:
     """Returns a function that says how many seconds a call takes, the mean over some 5 ms."""
+
+    def seconds(calls: int) -> float:
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        return time.perf_counter() - start
+
     calls = 1
     # The best of three, as one alone may have been interrupted, and then a turn would be too short.
-    while calls < 1 << 20 and min(_seconds(call, calls) for _ in range(3)) < 5e-3:
+    while calls < 1 << 20 and min(seconds(calls) for _ in range(3)) < 5e-3:
         calls *= 2
-    return lambda: _seconds(call, calls) / calls
-
-
-def _seconds(call: Callable[[], object], calls: int) -> float:
-    start = time.perf_counter()
-    for _ in range(calls):
-        call()
-    return time.perf_counter() - start
-
-
-def plain(text: str, limit: int = _LONG) -> str:
-    """Escapes control characters but tab and newline, and lone surrogates, which no encoding has.
-
-    Args:
-        text: any.
-        limit: characters, of which the first and the last are kept.
-    """
-    if len(text) > limit:
-        text = f"{text[: limit // 2]} […] {text[-(limit // 2) :]}"
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return lambda: seconds(calls) / calls

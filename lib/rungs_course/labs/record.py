@@ -14,7 +14,7 @@ from rungs._src.core.arguments import shown
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.schema import schema_error
 from rungs.errors import ConfigurationError
-from rungs_course.labs.catalogue import labs
+from rungs_course.labs.lab import labs
 from rungs_course.labs.verdict import Verdict
 
 _MAX_BYTES = 16 << 20
@@ -107,6 +107,27 @@ def add(verdict: Verdict, code: str) -> None:
             }
         with atomic_write(file) as unfinished:
             unfinished.write_text(json.dumps(kept | {verdict.lab.name: after}, indent=1))
+
+
+def hand_in(file: Path) -> int:
+    """Copies this user's record, with the code of every right answer, to a new file.
+
+    Returns:
+        How many right answers it holds.
+
+    Raises:
+        ConfigurationError: something of that name is there already, or no lab is right yet.
+        StorageError: it can't be written.
+    """
+    kept = read()
+    count = sum(entry.get("right", False) for entry in kept.values())
+    if not count:
+        raise ConfigurationError("no lab is right yet: there is nothing to hand in")
+    if os.path.lexists(file):  # also a link to nowhere, which would be written through
+        raise ConfigurationError(f"{file} is there already")
+    with atomic_write(file) as unfinished:
+        unfinished.write_text(json.dumps(kept, indent=1))
+    return count
 
 
 def table(kept: dict[str, dict]):

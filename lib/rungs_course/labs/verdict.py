@@ -86,11 +86,9 @@ class Verdict:
         assert difference
         words = f"The first difference is {difference.what}: "
         words += f"expected {difference.expected}, but it is {difference.got}."
-        for squares, which in ((difference.missing, "missing"), (difference.wrong, "too many")):
+        for which, squares in (("Missing", difference.missing), ("Too many", difference.wrong)):
             if squares:
-                words += (
-                    f" {which.capitalize()}: {', '.join(chess.SQUARE_NAMES[s] for s in squares)}."
-                )
+                words += f" {which}: {', '.join(map(chess.square_name, squares))}."
         if difference.fen:
             words += f" The position is {difference.fen}."
         return words

@@ -8,18 +8,18 @@ import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from rungs.errors import ConfigurationError
-from rungs_course.labs import catalogue, check, solution
-from rungs_course.labs.building import build
-from rungs_course.labs.lab import NOTEBOOKS, Difference
+from rungs_course.labs import check, solution
+from rungs_course.labs.lab import NOTEBOOKS, Difference, labs
+from rungs_course.labs.submissions import build
 from rungs_course.labs.verdict import Verdict
 
 ROOT = Path(__file__).parents[3]
 MISTAKES = tomllib.loads((Path(__file__).parent / "mistakes.toml").read_text())
-LABS = list(catalogue.labs().values())
+LABS = list(labs().values())
 
 
 def test_every_lab_has_its_mistakes():
-    assert MISTAKES.keys() == catalogue.labs().keys()
+    assert MISTAKES.keys() == labs().keys()
     assert all(len(mistakes) >= 3 for mistakes in MISTAKES.values())
 
 
@@ -104,12 +104,12 @@ def mistaken(answers, old, new, **_):
 def verdicts(lab, answers):
     if lab.alone:
         return {name: check(lab.name, code) for name, code in answers.items()}
-    made = build(lab, answers).items()
-    return {name: Verdict(lab, difference=judged(lab, functions)) for name, functions in made}
+    made = build(lab, answers)
+    return {name: Verdict(lab, difference=judged(lab, made, name)) for name in made}
 
 
-def judged(lab, functions):
+def judged(lab, made, name):
     try:
-        return lab.judge(functions)
+        return lab.first_difference(made[name], made["baseline"])
     except Exception as error:
         return Difference("what it raised", "nothing", repr(error))

@@ -1,0 +1,214 @@
+"""Judges a submission in a process of its own: whatever it does there, the caller lives on."""
+
+import contextlib
+import ctypes
+import dataclasses
+import json
+import math
+import os
+import re
+import resource
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from rungs.errors import RungsError, UnavailableError
+from rungs_course.labs import record, submissions
+from rungs_course.labs.lab import Difference, Lab, find
+from rungs_course.labs.submissions import SubmissionError, build, in_cell
+from rungs_course.labs.verdict import Verdict
+from rungs_course.measure.turns import timed_rounds
+
+_SECONDS = 60.0
+_PRINTED_BYTES = 1 << 20
+_MEMORY_BYTES = 8 << 30
+_REPEATS = 11
+_SHOWN = 2000  # of what it printed, characters
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+_WHY: dict[int, str] = {
+    signal.SIGSEGV: "it read or wrote where nothing of its own is (SIGSEGV)",
+    signal.SIGABRT: "it was aborted (SIGABRT)",
+    signal.SIGFPE: "it divided by zero (SIGFPE)",
+    signal.SIGILL: "it reached code that must not be reached (SIGILL)",
+    signal.SIGBUS: "it read or wrote where nothing is (SIGBUS)",
+    signal.SIGXFSZ: f"it printed more than {_PRINTED_BYTES >> 20} MB",
+    signal.SIGKILL: "it was killed (SIGKILL), perhaps as memory ran out",
+}
+
+
+def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> Verdict:
+    """Plays what was submitted for a lab against that lab's oracle, and races it if it is right.
+
+    It runs in a process of its own with limits of time, memory and printing. That guards against
+    mistakes; it is no sandbox against malice.
+
+    Args:
+        name: of the lab, "03a" or "lab-03a".
+        code: what is judged; by default what was last submitted in this process.
+        seconds: after which it is ended.
+
+    Returns:
+        What was found; a notebook shows it in words and, where a position differs, as a board. A
+        warning says so where the user's record can't keep it.
+
+    Raises:
+        ConfigurationError: no such lab, nothing was submitted, or the last cell failed.
+        UnavailableError: this machine lacks a package that the lab needs.
+    """
+    lab = find(name)
+    answer = submissions.code_of(lab) if code is None else code
+    verdict = _supervised(lab, answer, seconds)
+    if code is None:
+        try:
+            record.add(verdict, answer)
+        except (RungsError, OSError) as error:
+            warnings.warn(f"this check was not recorded: {error}", stacklevel=2)
+    return verdict
+
+
+def plain(text: str, limit: int = 4000) -> str:
+    """Escapes control characters but tab and newline, and lone surrogates, which no encoding has.
+
+    Args:
+        limit: characters, of which the first and the last are kept.
+    """
+    if len(text) > limit:
+        text = f"{text[: limit // 2]} […] {text[-(limit // 2) :]}"
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
+    """Has a process of its own judge, and returns what became of it."""
+    key = secrets.token_hex(8)
+    # Files, as they take what is written at once and never keep their reader waiting.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
+        judges = f"from {__name__} import judge; judge({messages.fileno()})"
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", judges],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=[messages.fileno()],
+            start_new_session=True,
+        )
+        request = json.dumps({"lab": lab.name, "code": code, "key": key})
+        try:
+            process.communicate(request.encode(), timeout=seconds)
+            status = process.returncode
+            ended = f"with exit code {status}" if status >= 0 else f"by signal {-status}"
+            ending = _WHY.get(-status, f"it ended {ended}")
+        except subprocess.TimeoutExpired:
+            ending = f"it took longer than {seconds:.0f} s"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        messages.seek(0)
+        written = messages.read(_PRINTED_BYTES)
+        output.seek(0)
+        printed = output.read(_PRINTED_BYTES + 1).decode(errors="replace")
+    shown = plain(printed[:_SHOWN]) + (" …" if len(printed) > _SHOWN else "")
+    try:
+        kind, what = [("stage", "being started"), *_messages(written, key)][-1]
+    except ValueError:
+        problem = "It disturbed its own judging: it wrote to a file that it had not opened."
+        return Verdict(lab, problem=problem, printed=shown)
+    if kind == "unavailable":
+        raise UnavailableError(what)
+    if kind == "costs":
+        return Verdict(lab, costs=what, printed=shown)
+    if kind == "difference":
+        return Verdict(lab, difference=Difference(**what), printed=shown)
+    problem = what if kind == "problem" else f"While {what}, {ending}."
+    return Verdict(lab, problem=problem, printed=shown)
+
+
+def _messages(written: bytes, key: str) -> list[tuple[str, Any]]:
+    """Returns the judge's messages, each with its kind.
+
+    Raises:
+        ValueError: something else was written between them.
+    """
+    messages: list[tuple[str, Any]] = []
+    for line in written.splitlines():
+        begins, _, text = line.partition(b" ")
+        if begins != key.encode() or (messages and messages[-1][0] != "stage"):
+            raise ValueError(line)
+        messages += json.loads(text).items()
+    return messages
+
+
+def judge(descriptor: int) -> None:
+    """Judges what standard input asks for, and ends the process: it may crash, hang or be ended.
+
+    Args:
+        descriptor: of a file that gets a line for what is about to be done and at last for what was
+            found. Each begins with the request's key, which a submission does not meet by accident.
+    """
+    request = json.load(sys.stdin)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_PRINTED_BYTES, _PRINTED_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for message in _judged(find(request["lab"]), request["code"]):
+        os.write(descriptor, f"{request['key']} {json.dumps(message)}\n".encode())
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # it may have been closed
+        sys.stdout.flush()
+    ctypes.CDLL(None).fflush(None)
+    os._exit(0)  # without waiting for threads that the submission has left
+
+
+def _judged(lab: Lab, code: str) -> Iterator[dict[str, Any]]:
+    """Yields what is about to be done, and at last what was found."""
+    try:
+        yield {"stage": "being compiled"}
+        codes = {name: lab.code(name) for name in ("baseline", "solution")}
+        versions = build(lab, {"yours": code} | codes)
+        _die_plainly()
+        yield {"stage": "being checked"}
+        try:
+            difference = lab.first_difference(versions["yours"], versions["baseline"])
+            if difference:
+                yield {"difference": _plain(difference)}
+                return
+            yield {"stage": "being raced" if lab.unit == "s" else "its cost being counted"}
+            yield {"costs": _costs(lab, versions)}
+        except Exception as error:
+            if lab.language == "cpp":
+                raise
+            raise SubmissionError(in_cell(error)) from None
+    except SubmissionError as error:
+        yield {"problem": plain(str(error))}
+    except UnavailableError as error:
+        yield {"unavailable": str(error)}
+
+
+def _plain(difference: Difference) -> dict:
+    fields = dataclasses.asdict(difference)
+    return fields | {name: plain(fields[name]) for name in ("what", "expected", "got")}
+
+
+def _die_plainly() -> None:
+    """Has signals end this process at once: cppyy would print its stack, Python ignores one."""
+    for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+
+def _costs(lab: Lab, versions: dict) -> dict[str, list[float]]:
+    racers = {name: lab.work(functions) for name, functions in versions.items()}
+    costs: dict[str, list[float]] = {name: [] for name in racers}
+    if lab.unit != "s":
+        for name, racer in racers.items():
+            costs[name].append(float(racer()))
+    else:
+        for name, _, seconds in timed_rounds(racers, repeats=_REPEATS, warmup=1):
+            costs[name].append(seconds)
+    if not all(math.isfinite(cost) and cost > 0 for cost in costs["yours"]):
+        raise SubmissionError(f"it costs {costs['yours'][0]:g} {lab.unit}, which can't be compared")
+    return costs

@@ -1,0 +1,38 @@
+"""Lab 14: what an all-reduce takes."""
+
+import numbers
+
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.lab import Lab, timed
+
+# Processes, bytes, seconds of latency, bytes per second.
+_CASES = [
+    (2, 2_000_000, 0.0, 1e9),  # nothing but bytes
+    (2, 0, 1e-5, 1e9),  # nothing but latency
+    (4, 0, 1e-5, 1e9),
+    (4, 4_000_000, 0.0, 1e9),
+    (8, 800_000, 2e-6, 12.5e9),
+    (16, 64, 2e-5, 2e9),
+    (64, 6_400_000, 2e-6, 12.5e9),
+]
+
+
+def _judge(yours, baseline):
+    for case in _CASES:
+        processes, num_bytes, latency, bandwidth = case
+        for name in LAB.defines:
+            found = getattr(yours, name)(*case)
+            yield compare(
+                1e6 * found if isinstance(found, numbers.Real) else found,
+                1e6 * getattr(baseline, name)(*case),
+                f"the microseconds of {name} with {processes} processes, {num_bytes:,} bytes, "
+                f"latency {1e6 * latency:g} µs, {bandwidth / 1e9:g} GB/s",
+            )
+
+
+def _work(functions):
+    sizes = [(2**power, 2**20, 2e-6, 12.5e9) for power in range(1, 11)]
+    return timed(lambda: [(functions.ring(*at), functions.halving(*at)) for at in sizes])
+
+
+LAB = Lab("14", ("ring", "halving"), _judge, _work, target=0.5, language="python")

@@ -1,0 +1,74 @@
+"""Lab 10: Amdahl's law, fitted to noisy times."""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from rungs_course.labs.arrays import compare, fixed
+from rungs_course.labs.lab import Difference, Lab
+
+
+class Runs(NamedTuple):
+    """Seconds, (n,), that work took on `threads`, (n,), and what is true of it."""
+
+    threads: np.ndarray
+    seconds: np.ndarray
+    serial: float
+    parallel: float
+
+
+def _exact(threads: list[int], serial: float, parallel: float) -> Runs:
+    counts = np.array(threads, float)
+    return Runs(fixed(counts), fixed(serial + parallel / counts), serial, parallel)
+
+
+# Times without any noise: there is one answer.
+_CASES = {
+    "1, 2, 4 and 8 threads": _exact([1, 2, 4, 8], 2.0, 8.0),
+    "1, 2 and 4 threads, nothing serial": _exact([1, 2, 4], 0.0, 3.0),
+    "8, 1, 2, 2 and 4 threads, in this order": _exact([8, 1, 2, 2, 4], 0.5, 6.0),
+    "2, 4 and 16 threads, none alone": _exact([2, 4, 16], 1.0, 20.0),
+}
+
+
+@functools.cache
+def _noisy() -> list[Runs]:
+    """Returns the runs of 150 machines: five each, off by 2 %; a fifth were disturbed."""
+    rng, machines = np.random.default_rng(10), []
+    for _ in range(150):
+        serial, parallel = rng.uniform(0.02, 0.3), rng.uniform(0.7, 2.0)
+        threads = rng.permutation(np.repeat([1.0, 2.0, 4.0, 8.0, 16.0], 5))
+        seconds = (serial + parallel / threads) * rng.lognormal(0, 0.02, len(threads))
+        disturbed = rng.random(len(threads)) < 0.2
+        seconds += disturbed * seconds * rng.exponential(0.5, len(threads))
+        machines.append(Runs(fixed(threads), fixed(seconds), serial, parallel))
+    return machines
+
+
+def _judge(yours, _):
+    for case, (threads, seconds, *expected) in _CASES.items():
+        yield compare(
+            yours.fit(threads, seconds),
+            expected,
+            lambda i, case=case: (
+                f"the {('serial', 'parallel')[i]} seconds of exact times of {case}"
+            ),
+            whole=f"what fit returns of {case}",
+        )
+    found = yours.fit(*_noisy()[0][:2])
+    if np.shape(found) != (2,) or not np.isfinite(found).all():
+        yield Difference("what fit returns of 25 noisy times", "two numbers", f"{found!r:.200}")
+
+
+def _work(functions):
+    return lambda: float(np.mean([_off(functions, *runs) for runs in _noisy()]))
+
+
+def _off(functions, threads, seconds, serial: float, parallel: float) -> float:
+    """Returns how far off the serial seconds are, in % of those of one thread."""
+    found, _ = functions.fit(threads, seconds)
+    return 100 * abs(found - serial) / (serial + parallel)
+
+
+LAB = Lab("10", ("fit",), _judge, _work, target=0.4, language="python", unit="% off")

@@ -1,0 +1,165 @@
+"""Lab 11: the bottleneck of a system that we broke."""
+
+import dataclasses
+
+import numpy as np
+
+from rungs_course.labs.lab import Difference, Lab
+
+STAGES = ("generate", "infer", "learn", "log")
+_NOISE, _MAX_UPDATES = 0.05, 20_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """What a stage does in an update.
+
+    Attributes:
+        seconds: it takes.
+        first: seconds more, the first time.
+        every: how many updates go by until it does something.
+        where: "here", in the process that runs the loop; on the "device", which is given work
+            and does it later, one thing after the other; or "beside", in another process, which
+            does the next update's while this one's goes on.
+    """
+
+    seconds: float
+    first: float = 0.0
+    every: int = 1
+    where: str = "here"
+
+
+class System:
+    """Generates, infers, learns and logs, again and again, with a clock of its own.
+
+    Args:
+        stages: by name of `STAGES`.
+        noise: how far off a stage's seconds are each time, a standard deviation of logarithms.
+        seed: of the noise.
+
+    Attributes:
+        updates: how many there were.
+    """
+
+    def __init__(self, stages: dict[str, Stage], noise: float = 0.0, seed: int = 0):
+        self._stages, self._noise, self._rng = stages, noise, np.random.default_rng(seed)
+        self._first = {name: stage.first for name, stage in stages.items()}
+        self._now = self._device = self._beside = 0.0
+        self.updates = 0
+
+    def clock(self) -> float:
+        """Returns the seconds since it began."""
+        return self._now
+
+    def update(self, free: str | None = None) -> dict[str, float]:
+        """Goes through all stages once.
+
+        Args:
+            free: a stage that is left out: something stands in for what it would have made.
+
+        Returns:
+            Seconds that a stopwatch shows for each stage, by name. The update ends, as part of the
+            last one, when the device has done its work.
+        """
+        laps = {}
+        for name in STAGES:
+            began = self._now
+            self._run(self._stages[name], 0.0 if name == free else self._takes(name))
+            if name == STAGES[-1]:
+                self._now = max(self._now, self._device)
+            laps[name] = self._now - began
+        self.updates += 1
+        return laps
+
+    def _takes(self, name: str) -> float:
+        stage = self._stages[name]
+        if self.updates % stage.every:
+            return 0.0
+        first, self._first[name] = self._first[name], 0.0
+        return stage.seconds * self._rng.lognormal(0, self._noise) + first
+
+    def _run(self, stage: Stage, seconds: float) -> None:
+        if stage.where == "here":
+            self._now += seconds
+        elif stage.where == "device":
+            self._device = max(self._device, self._now) + seconds
+        else:
+            self._now = max(self._now, self._beside)
+            self._beside = self._now + seconds
+
+
+def seconds_without(stages: dict[str, Stage], free: str | None) -> float:
+    """Returns the seconds of an update without a stage, in the long run and without noise."""
+    system = System(stages)
+    for _ in range(32):
+        system.update()
+    system.update(free)
+    began = system.clock()
+    for _ in range(128):
+        system.update(free)
+    return (system.clock() - began) / 128
+
+
+def _stages(**stages: Stage | float) -> dict[str, Stage]:
+    usual: dict[str, Stage | float] = {"generate": 2.0, "infer": 2.0, "learn": 2.0, "log": 0.1}
+    return {
+        name: stage if isinstance(stage, Stage) else Stage(stage)
+        for name, stage in (usual | stages).items()
+    }
+
+
+# What was broken and why that is hard to see, and how.
+CASES = {
+    "all is done in turns": _stages(generate=6.0),
+    "all is done in turns, with another stage slow": _stages(learn=5.0),
+    "the first update is unlike the others": _stages(generate=5.0, infer=Stage(1.0, first=90.0)),
+    "a device is given work, and does it later": _stages(
+        infer=Stage(6.0, where="device"), learn=Stage(2.0, where="device")
+    ),
+    "something is done in few updates only": _stages(log=Stage(40.0, every=8)),
+    "another process is always ahead": _stages(generate=Stage(5.0, where="beside"), learn=6.0),
+    "another process is waited for": _stages(
+        generate=Stage(9.0, where="beside"), infer=1.5, learn=4.0
+    ),
+    "a device works later, and something is done in few updates": _stages(
+        generate=1.0,
+        infer=Stage(2.0, first=50.0, where="device"),
+        learn=Stage(6.0, where="device"),
+        log=Stage(16.0, every=8),
+    ),
+}
+
+
+def _judge(yours, _):
+    for seed, (case, stages) in enumerate(CASES.items()):
+        system = System(stages, _NOISE, seed)
+        name = yours.bottleneck(system)
+        without = {stage: seconds_without(stages, stage) for stage in STAGES}
+        limits = min(STAGES, key=without.__getitem__)
+        if name != limits:
+            whole = seconds_without(stages, None)
+            got = f"{name!r:.200}, which is no stage"
+            if name in STAGES:
+                got = f"'{name}', without which it takes {without[name] / whole:.0%}"
+            yield Difference(
+                f"the bottleneck of the system where {case}",
+                f"'{limits}', without which an update takes {without[limits] / whole:.0%} of the "
+                "time",
+                got,
+            )
+        if system.updates > _MAX_UPDATES:
+            most, updates = f"at most {_MAX_UPDATES:,}", f"{system.updates:,}"
+            yield Difference(f"updates of the system where {case}", most, updates)
+
+
+def _work(functions):
+    def updates() -> float:
+        systems = [System(stages, _NOISE, 100 + i) for i, stages in enumerate(CASES.values())]
+        for system in systems:
+            functions.bottleneck(system)
+        return sum(system.updates for system in systems)
+
+    return updates
+
+
+LAB = Lab("11", ("bottleneck",), _judge, _work, target=0.7, language="python", unit="updates")

@@ -1,0 +1,46 @@
+"""Lab 09: cache misses, predicted."""
+
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.lab import Lab, timed
+
+_WAYS = ("row by row", "column by column")
+
+# Arrays' rows, columns and bytes an item; caches' bytes a line, sets, and lines a set. All of it
+# fits; a column does; it doesn't; a power of two fits, but not in its sets; a row a line longer
+# fixes that; sets are used unevenly.
+_CASES = [
+    (8, 16, 4, 64, 16, 4),
+    (32, 72, 8, 64, 16, 4),
+    (80, 40, 8, 64, 16, 4),
+    (32, 128, 8, 64, 16, 4),
+    (32, 136, 8, 64, 16, 4),
+    (30, 32, 8, 64, 16, 4),
+    (66, 8, 8, 64, 16, 4),
+    (64, 512, 4, 64, 64, 8),
+    (100, 48, 4, 32, 8, 2),
+    (20, 96, 2, 64, 4, 1),
+    (17, 64, 1, 64, 1, 16),
+    (16, 64, 1, 64, 1, 16),
+]
+
+
+def _judge(yours, baseline):
+    for case in _CASES:
+        rows, columns, item, line, sets, ways = case
+        words = (
+            f"{rows} rows of {columns} items of {item} bytes, through {sets * ways * line:,} bytes "
+            f"of cache, {sets} sets of {ways} lines of {line} bytes"
+        )
+        yield compare(
+            yours.misses(*case),
+            baseline.misses(*case),
+            lambda i, words=words: f"misses {_WAYS[i]}: {words}",
+            whole="what it returns",
+        )
+
+
+def _work(functions):
+    return timed(lambda: functions.misses(96, 128, 8, 64, 64, 8))
+
+
+LAB = Lab("09", ("misses",), _judge, _work, target=0.5, language="python")

@@ -1,0 +1,60 @@
+"""Lab 04b: threads that count, each in its own cache lines."""
+
+import functools
+
+import numpy as np
+
+from rungs.chess import NUM_PLANES
+from rungs.machine import usable_cores
+from rungs_course.labs.arrays import compare, guarded, guarded_empty
+from rungs_course.labs.lab import Lab, timed
+
+_ACTIONS = 2_000_003
+_TEAMS = (1, 2, 3, 64)
+
+
+@functools.cache
+def _actions() -> np.ndarray:
+    """Returns (N,) int16 actions of which half are on the first four planes, as in real games."""
+    rng = np.random.default_rng(8)
+    planes = rng.integers(0, np.where(rng.random(_ACTIONS) < 0.5, 4, NUM_PLANES))
+    return (64 * planes + rng.integers(0, 64, _ACTIONS)).astype(np.int16)
+
+
+def _judge(yours, _):
+    for threads in _TEAMS:
+        for count in (1, 1000, _ACTIONS):
+            chosen = guarded(_actions()[:count])
+            totals = guarded_empty(NUM_PLANES, np.int64)
+            yours.run(chosen, count, threads, totals)
+            counted = f"counted by {threads} thread{'s' * (threads > 1)}"
+            yield compare(
+                totals,
+                np.bincount(chosen >> 6, minlength=NUM_PLANES),
+                lambda plane, count=count, counted=counted: (
+                    f"how many of {count} actions are on plane {plane}, {counted}"
+                ),
+                exact=True,
+            )
+
+
+def _work(functions):
+    actions, threads = _actions(), usable_cores()
+    totals = np.empty(NUM_PLANES, np.int64)
+    return timed(lambda: functions.run(actions, len(actions), threads, totals))
+
+
+LAB = Lab(
+    "04b",
+    ("count_planes",),
+    _judge,
+    _work,
+    target=0.7,
+    harness="""
+void run(const std::int16_t* actions, std::int64_t count, std::int32_t threads,
+         std::int64_t* totals) {
+  count_planes(actions, count, threads, totals);
+}
+""",
+    alone=True,
+)

@@ -1,0 +1,91 @@
+"""Lab 13b: many steps in one launch of a kernel."""
+
+import functools
+
+import numpy as np
+
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.lab import Lab
+from rungs_course.labs.tasks.cartpole_step import NAMES, play_gymnasium
+
+_CARTS, _STEPS, _THREADS = 70, 40, 32  # a block of threads has no cart for some of its own
+
+
+class Memory:
+    """An array that a simulated kernel reads and writes, number by number, and that counts it.
+
+    Args:
+        values: what it begins with; copied.
+
+    Attributes:
+        values: what is there.
+        accesses: loads and stores so far.
+    """
+
+    def __init__(self, name: str, values: np.ndarray):
+        self._name, self.values, self.accesses = name, values.copy(), 0
+        self.shape, self.size = values.shape, values.size
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index):
+        return self.values[self._counted(index)].item()
+
+    def __setitem__(self, index, value) -> None:
+        self.values[self._counted(index)] = value
+
+    def _counted(self, index) -> tuple[int, ...]:
+        """Counts one access, and refuses what a GPU would let a kernel do to others' memory."""
+        place = tuple(int(i) for i in (index if isinstance(index, tuple) else (index,)))
+        shown = f"{self._name}[{', '.join(map(str, place))}]"
+        if len(place) != len(self.shape):
+            raise IndexError(f"{shown} is no single number of shape {self.shape}")
+        if not all(0 <= i < length for i, length in zip(place, self.shape, strict=True)):
+            raise IndexError(f"{shown} is outside: the array has shape {self.shape}")
+        self.accesses += 1
+        return place
+
+
+@functools.cache
+def _case() -> tuple[np.ndarray, ...]:
+    """Returns carts as they begin, (4, N), actions, (T, N), where carts end, and after how long."""
+    rng = np.random.default_rng(13)
+    state = rng.uniform(-0.05, 0.05, (4, _CARTS))
+    action = rng.integers(0, 2, (_STEPS, _CARTS))
+    after, lasted, _ = play_gymnasium(state, action)
+    return state, action, after, lasted
+
+
+def _played(functions) -> tuple[Memory, Memory, Memory]:
+    """Launches the kernel once; returns the states, the actions and how long carts lasted."""
+    state, action, *_ = _case()
+    lasted = np.full(_CARTS, -1, np.int64)
+    memory = Memory("state", state), Memory("action", action), Memory("lasted", lasted)
+    functions.play[-(-_CARTS // _THREADS), _THREADS](*memory)
+    return memory
+
+
+def _judge(yours, _):
+    *_, after, lasted = _case()
+    state, _, steps = _played(yours)
+    yield compare(
+        steps.values,
+        lasted,
+        lambda i: f"how many steps cart {i} lasted, of {_STEPS}",
+        whole="how long all carts lasted",
+    )
+    yield compare(
+        state.values,
+        after,
+        lambda row, i: f"{NAMES[row]} of cart {i} after {lasted[i]} steps",
+        whole="all states",
+    )
+
+
+def _work(functions):
+    *_, lasted = _case()
+    return lambda: sum(array.accesses for array in _played(functions)) / lasted.sum()
+
+
+LAB = Lab("13b", ("play",), _judge, _work, 0.9, language="cuda", alone=True, unit="accesses a step")

@@ -1,0 +1,156 @@
+"""Lab 05: what all ranks have comes together at rank 0, in few messages."""
+
+import collections
+import threading
+from collections.abc import Callable, Sequence
+from concurrent import futures
+from typing import Any
+
+import numpy as np
+
+from rungs.chess import NUM_ACTIONS
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.lab import Difference, Lab
+
+_BOARDS = 16  # of each rank
+_RANKS = 16  # where time counts
+_SIZES = (1, 2, 3, 8, 13, _RANKS)
+_MICROSECONDS_A_MESSAGE, _BYTES_A_MICROSECOND = 20.0, 1000.0
+
+
+class DeadlockError(RuntimeError):
+    """A rank waits for a message that no rank will send."""
+
+
+class _Network:
+    """What all ranks share: messages under way, clocks, and who waits for whom."""
+
+    def __init__(self, size: int):
+        self.size = size
+        self.clocks = [0.0] * size  # in microseconds
+        # By sender and receiver: when each was sent, and what.
+        self.boxes: dict[tuple[int, int], collections.deque] = collections.defaultdict(
+            collections.deque
+        )
+        self.waiting: dict[int, int] = {}  # by rank, for whom; a rank that is done, for itself
+        self.changed = threading.Condition()
+
+    def stuck(self) -> bool:
+        """Says whether all ranks wait or are done, and no message that one waits for is there."""
+        pairs = [(source, rank) for rank, source in self.waiting.items()]
+        return len(pairs) == self.size and not any(map(self.boxes.get, pairs))
+
+
+class Communicator:
+    """A rank's end of a simulated network; ranks are threads of this process.
+
+    Attributes:
+        rank: its number, from 0.
+        size: how many ranks there are.
+    """
+
+    def __init__(self, network: _Network, rank: int):
+        self.rank, self.size = rank, network.size
+        self._network = network
+
+    def send(self, to: int, array: np.ndarray) -> None:
+        """Sends an array to a rank, and goes on at once."""
+        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
+            raise TypeError(f"only arrays of numbers can be sent, not {type(array).__name__}")
+        if to not in range(self.size) or to == self.rank:
+            raise ValueError(f"rank {self.rank} of {self.size} can't send to {to!r}")
+        net = self._network
+        with net.changed:
+            net.boxes[self.rank, to].append((net.clocks[self.rank], array.copy()))
+            net.changed.notify_all()
+
+    def recv(self, source: int) -> np.ndarray:
+        """Waits for the next array from a rank. That takes time by message and by bytes."""
+        net, box = self._network, self._network.boxes[source, self.rank]
+        with net.changed:
+            while not box:
+                net.waiting[self.rank] = source
+                if net.stuck():
+                    net.changed.notify_all()
+                    raise DeadlockError(
+                        f"rank {self.rank} waits for a message from rank {source}, which sends none"
+                    )
+                net.changed.wait()
+                net.waiting.pop(self.rank, None)
+            sent, array = box.popleft()
+        took = _MICROSECONDS_A_MESSAGE + array.nbytes / _BYTES_A_MICROSECOND
+        net.clocks[self.rank] = max(net.clocks[self.rank], sent) + took
+        return array
+
+    def leave(self) -> None:
+        """Says that this rank is done."""
+        with self._network.changed:
+            self._network.waiting[self.rank] = self.rank
+            self._network.changed.notify_all()
+
+
+def on_ranks(body: Callable, arguments: Sequence[Any]) -> tuple[Any, float]:
+    """Runs `body(communicator, argument)` on as many ranks as there are arguments.
+
+    Returns:
+        What rank 0 returned, and the microseconds until it was done.
+
+    Raises:
+        Exception: what the first rank raised that raised anything.
+    """
+    network = _Network(len(arguments))
+
+    def run(rank: int) -> Any:
+        communicator = Communicator(network, rank)
+        try:
+            return body(communicator, arguments[rank])
+        finally:
+            communicator.leave()
+
+    with futures.ThreadPoolExecutor(network.size) as pool:
+        ranks = [pool.submit(run, rank) for rank in range(network.size)]
+    errors = [error for rank in ranks if (error := rank.exception())]
+    if errors:
+        # One that waits for another that has failed is not what went wrong.
+        raise min(errors, key=lambda error: isinstance(error, DeadlockError))
+    return ranks[0].result(), network.clocks[0]
+
+
+def _blocks(ranks: int) -> list[dict[str, np.ndarray]]:
+    """Returns each rank's outputs: made up at random, so that nothing can be squeezed."""
+    rng = np.random.default_rng(ranks)
+    return [
+        {
+            "observation": rng.integers(-128, 128, (_BOARDS, 72), np.int8),
+            "mask": rng.random((_BOARDS, NUM_ACTIONS)) < 0.5,
+            "reward": rng.standard_normal(_BOARDS).astype(np.float32),
+            "terminated": rng.random(_BOARDS) < 0.5,
+            "truncated": rng.random(_BOARDS) < 0.5,
+        }
+        for _ in range(ranks)
+    ]
+
+
+def _judge(yours, _):
+    for ranks in _SIZES:
+        blocks = _blocks(ranks)
+        found, _ = on_ranks(yours.gather, blocks)
+        if not isinstance(found, dict):
+            returned = f"what rank 0 of {ranks} returns"
+            yield Difference(returned, "a dictionary of arrays", type(found).__name__)
+        for name in blocks[0]:
+            whole = f"{name} of {ranks} rank{'s' * (ranks > 1)}"
+            expected = np.concatenate([block[name] for block in blocks])
+
+            def what(row: int, number: int | None = None, whole: str = whole) -> str:
+                words = f"{whole}, row {row} (rank {row // _BOARDS}'s board {row % _BOARDS})"
+                return words if number is None else f"{words}, number {number}"
+
+            yield compare(found.get(name), expected, what, whole=whole, exact=True)
+
+
+def _work(functions):
+    return lambda: on_ranks(functions.gather, _blocks(_RANKS))[1]
+
+
+LAB = Lab("05", ("gather",), _judge, _work, target=0.8, language="python", unit="simulated µs")

@@ -1,0 +1,49 @@
+"""Lab 03a: where knights attack, all of them at once."""
+
+import functools
+import operator
+
+import chess
+import numpy as np
+
+from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
+from rungs_course.labs.lab import Lab
+from rungs_course.labs.positions import diagram
+
+_RNG = np.random.default_rng(3)
+_SETS = np.concatenate(
+    [
+        np.uint64(1) << np.arange(64, dtype=np.uint64),
+        _RNG.integers(0, 2**64, 1000, dtype=np.uint64) & _RNG.integers(0, 2**64, 1000, np.uint64),
+    ]
+)
+
+
+def _judge(yours, _):
+    squares = [list(chess.SquareSet(knights)) for knights in _SETS.tolist()]
+    attacks = [[chess.BB_KNIGHT_ATTACKS[square] for square in knights] for knights in squares]
+    yield compare_bitboards(
+        yours.run,
+        [_SETS],
+        [functools.reduce(operator.or_, each, 0) for each in attacks],
+        lambda i: diagram(dict.fromkeys(squares[i], "N")),
+        lambda i: "the squares that these knights attack",
+    )
+
+
+def _work(functions):
+    return timed_bitboards(functions.run, [_SETS])
+
+
+LAB = Lab(
+    "03a",
+    ("knight_attacks",),
+    _judge,
+    _work,
+    target=0.8,
+    harness="""
+void run(const std::uint64_t* knights, std::uint64_t* out, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) out[i] = knight_attacks(knights[i]);
+}
+""",
+)

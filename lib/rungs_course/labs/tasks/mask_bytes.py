@@ -1,0 +1,78 @@
+"""Lab 03d: the mask's bytes, where planes have changed."""
+
+import functools
+import itertools
+
+import numpy as np
+
+from rungs.chess import NUM_PLANES
+from rungs_course.labs.arrays import compare, guarded
+from rungs_course.labs.lab import Lab, timed
+from rungs_course.labs.positions import random_steps
+
+_SKIPPED = 4
+_RACED = 72  # positions, whose masks fit into a core's own cache
+
+
+@functools.cache
+def _masks() -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Returns (N, 73) uint64 of positions in random games, of those a step later, and FENs."""
+    _, masks, fens = random_steps(24, 24, seed=6)
+    before, now = (each.reshape(-1, NUM_PLANES) for each in (masks[:-1], masks[1:]))
+    first = _SKIPPED * masks.shape[1]
+    return before[first:], now[first:], list(itertools.chain(*fens[1:]))[first:]
+
+
+def _bytes(planes: np.ndarray) -> np.ndarray:
+    return np.unpackbits(planes.view(np.uint8), axis=1, bitorder="little")
+
+
+def _judge(yours, _):
+    before, now, fens = _masks()
+    out = guarded(_bytes(before))
+    yours.run(guarded(before), guarded(now), out, len(now))
+
+    def what(case: int, action: int) -> str:
+        plane, square = divmod(action, 64)
+        state = "changes" if before[case, plane] != now[case, plane] else "stays as it is"
+        return (
+            f"position {case}: byte {action} of its mask (plane {plane}, from-square {square}; the "
+            f"plane {state})"
+        )
+
+    yield compare(out, _bytes(now), what, exact=True, fen=lambda case, _: fens[case])
+
+
+@functools.cache
+def _raced() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the planes of some positions before and now, and bytes: the same for all racers."""
+    before, now, _ = _masks()
+    before, now = before[-_RACED:], now[-_RACED:]
+    return guarded(before), guarded(now), guarded(_bytes(before))
+
+
+def _work(functions):
+    before, now, out = _raced()
+
+    def there_and_back():
+        functions.run(before, now, out, _RACED)
+        functions.run(now, before, out, _RACED)
+
+    return timed(there_and_back)
+
+
+LAB = Lab(
+    "03d",
+    ("update_mask",),
+    _judge,
+    _work,
+    target=0.5,
+    harness=f"""
+void run(const std::uint64_t* before, const std::uint64_t* now, std::uint8_t* mask,
+         std::int64_t count) {{
+  const int planes = {NUM_PLANES};
+  for (std::int64_t i = 0; i < count; ++i)
+    update_mask(before + planes * i, now + planes * i, mask + 64 * planes * i);
+}}
+""",
+)

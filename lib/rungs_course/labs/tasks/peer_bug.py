@@ -1,0 +1,219 @@
+"""Lab 12: a peer's bug, found by lockstep."""
+
+import random
+from collections.abc import Callable
+
+import chess
+
+from rungs_course.labs.lab import Difference, Lab
+
+_MAX_PLIES = 5000  # plies of a search
+_SEEDS = range(1, 5)
+
+
+class TooLongError(Exception):
+    """More plies were played than a search may take."""
+
+
+class Game:
+    """A game from a position on.
+
+    Args:
+        start: FEN.
+        most: plies that may be played in all.
+
+    Attributes:
+        plies: played so far, in all games.
+    """
+
+    def __init__(self, start: str = chess.STARTING_FEN, most: int = 10**9):
+        self._start, self._most, self.plies = start, most, 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Sets up the first position again."""
+        self._set(chess.Board(self._start))
+
+    def step(self, move: str) -> None:
+        """Plays a legal move, "e2e4" or "e7e8q".
+
+        Raises:
+            ValueError: it is not legal, or the game is over.
+            TooLongError: see there.
+        """
+        if move not in self.legal:
+            raise ValueError(f"{move} is not legal in {self.board}")
+        if self.plies == self._most:
+            raise TooLongError
+        self.plies += 1
+        self._push(chess.Move.from_uci(move))
+        self._set(self._position)
+
+    def _set(self, position: chess.Board) -> None:
+        self._position = position
+        self.board = position.fen()
+        self.result = self._result()
+        legal = [] if self.result else self._moves()
+        self.legal = tuple(sorted(move.uci() for move in legal))
+
+    def _push(self, move: chess.Move) -> None:
+        self._position.push(move)
+
+    def _moves(self) -> list[chess.Move]:
+        return list(self._position.legal_moves)
+
+    def _result(self) -> str:
+        ended = self._position.outcome()
+        return ended.result() if ended else ""
+
+
+class NoEnPassant(Game):
+    """Pawns that have gone two squares can't be taken as if they had gone one."""
+
+    def _moves(self):
+        return [move for move in super()._moves() if not self._position.is_en_passant(move)]
+
+
+class EnPassantForAll(Game):
+    """After a pawn has gone two squares, it can be taken so though that exposes the king."""
+
+    def _moves(self):
+        taking = self._position.generate_pseudo_legal_ep()
+        return list({*super()._moves(), *taking})
+
+
+class CastlesThroughCheck(Game):
+    """Castling doesn't ask whether the square between is attacked."""
+
+    def _moves(self):
+        board, moves = self._position, set(super()._moves())
+        king, back = (chess.E1, chess.BB_RANK_1) if board.turn else (chess.E8, chess.BB_RANK_8)
+        for rook in chess.SquareSet(board.clean_castling_rights() & back):
+            target = king + 2 if rook > king else king - 2
+            empty = not chess.between(king, rook) & board.occupied
+            safe = not board.is_check() and not board.is_attacked_by(not board.turn, target)
+            if empty and safe:
+                moves.add(chess.Move(king, target))
+        return list(moves)
+
+
+class QueensOnly(Game):
+    """Pawns become queens, never anything else."""
+
+    def _moves(self):
+        return [move for move in super()._moves() if move.promotion in (None, chess.QUEEN)]
+
+
+class KnightsAreBishops(Game):
+    """Who asks for a knight gets a bishop."""
+
+    def _push(self, move):
+        super()._push(move)
+        if move.promotion == chess.KNIGHT:
+            bishop = chess.Piece(chess.BISHOP, not self._position.turn)
+            self._position.set_piece_at(move.to_square, bishop)
+
+
+class PawnsJump(Game):
+    """A pawn goes two squares from where it began even if the first of them is taken."""
+
+    def _moves(self):
+        board, moves = self._position, super()._moves()
+        step, start = (8, chess.BB_RANK_2) if board.turn else (-8, chess.BB_RANK_7)
+        for pawn in board.pieces(chess.PAWN, board.turn) & start:
+            move = chess.Move(pawn, pawn + 2 * step)
+            free = not board.piece_at(move.to_square) and not board.is_into_check(move)
+            if board.piece_at(pawn + step) and free:
+                moves.append(move)
+        return moves
+
+
+class StalemateLoses(Game):
+    """Who can't move has lost, in check or not."""
+
+    def _result(self):
+        if not self._position.is_stalemate():
+            return super()._result()
+        return "0-1" if self._position.turn else "1-0"
+
+
+class NeverTooFew(Game):
+    """Goes on where neither side has enough left to mate."""
+
+    def _result(self):
+        return "" if self._position.is_insufficient_material() else super()._result()
+
+
+ADVANCED = "rnbqkbnr/1pp1ppp1/8/P2p3P/p2P3p/8/1PP1PPP1/RNBQKBNR w KQkq - 0 1"
+MANY_PAWNS = "4k3/pppp4/8/8/8/8/4PPPP/4K3 w - - 0 1"
+OPEN = "r3k2r/pbp2pbp/1pn1pnp1/8/8/1PN1PNP1/PBP2PBP/R3K2R w KQkq - 0 1"
+# Peers, and the positions from which they are played.
+PEERS: list[tuple[Callable[..., Game], str]] = [
+    (NoEnPassant, ADVANCED),
+    (PawnsJump, chess.STARTING_FEN),
+    (CastlesThroughCheck, OPEN),
+    (QueensOnly, MANY_PAWNS),
+    (KnightsAreBishops, MANY_PAWNS),
+    (EnPassantForAll, "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"),
+    (StalemateLoses, "7k/8/8/8/8/8/8/KQ4Q1 w - - 0 1"),
+    (NeverTooFew, "4k3/1p4p1/8/8/8/8/8/2B1K3 w - - 0 1"),
+]
+
+
+def _judge(yours, _):
+    for number, (peer, start) in enumerate(PEERS):
+        try:
+            moves = yours.find(Game(start, _MAX_PLIES), peer(start, _MAX_PLIES), random.Random(0))
+        except TooLongError:
+            what = f"plies until a bug of peer {number} was found"
+            yield Difference(what, f"at most {_MAX_PLIES:,}", "more", start)
+        yield from _replayed(number, Game(start), peer(start), moves)
+
+
+def _replayed(number: int, ours: Game, peer: Game, moves):
+    """Yields what is wrong with moves that are to lead to the first difference of two games."""
+    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+        yield Difference(f"what find returns of peer {number}", "moves", f"{moves!r:.200}")
+    for ply, move in enumerate(moves):
+        if differing := _differ(ours, peer):
+            what = f"the ply after which our game and that of peer {number} first differ"
+            yield Difference(what, f"{ply}, in {differing}", f"{len(moves)}", ours.board)
+        if move not in ours.legal:
+            what = f"move {ply} of those returned for peer {number}"
+            yield Difference(what, "a legal one", repr(move), ours.board)
+        ours.step(move)
+        peer.step(move)
+    if not _differ(ours, peer):
+        where = f"peer {number}, {' '.join(moves[-4:])} at the end of {len(moves)} moves"
+        yield Difference(
+            f"what differs after the moves returned ({where})",
+            "the board, the legal moves or the result",
+            "nothing: all three are the same",
+            ours.board,
+        )
+
+
+def _differ(ours: Game, peer: Game) -> str:
+    """Returns what differs, in words, or nothing."""
+    if ours.board != peer.board:
+        return "the board"
+    if ours.result != peer.result:
+        return f"the result ({ours.result or 'none'} and {peer.result or 'none'})"
+    only = set(ours.legal) ^ set(peer.legal)
+    return f"the legal moves ({', '.join(sorted(only))})" if only else ""
+
+
+def _work(functions):
+    def plies() -> float:
+        count = 0
+        for peer, start in PEERS:
+            for seed in _SEEDS:
+                played = Game(start, _MAX_PLIES), peer(start, _MAX_PLIES)
+                functions.find(*played, random.Random(seed))
+                count += played[1].plies
+        return float(count)
+
+    return plies
+
+
+LAB = Lab("12", ("find",), _judge, _work, target=0.5, language="python", unit="plies")

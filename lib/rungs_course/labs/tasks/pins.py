@@ -1,0 +1,83 @@
+"""Lab 03c: which pieces are pinned to their king."""
+
+import functools
+import itertools
+
+import chess
+import numpy as np
+
+from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
+from rungs_course.labs.lab import Lab
+from rungs_course.labs.positions import diagram, random_game
+
+_GAMES, _CROWDED = 6, 1400
+_LONE = "4k3/8/8/8/8/8/8/K6r w - - 0 1", "k7/8/8/8/8/8/8/K2N3r w - - 0 1"
+_SLIDERS = "rrbbqp"  # theirs on a crowded board: more of what pins than in a game
+_OURS = "NNBRQP"
+
+
+@functools.cache
+def _boards() -> list[chess.Board]:
+    """Returns two plain positions, those of random games, and crowded ones with many pins."""
+    rng = np.random.default_rng(5)
+    games = [random_game(rng, 100)[1:] for _ in range(_GAMES)]
+    crowded = [_crowded(rng) for _ in range(_CROWDED)]
+    return [*map(chess.Board, _LONE), *itertools.chain(*games), *crowded]
+
+
+def _crowded(rng: np.random.Generator) -> chess.Board:
+    number = int(rng.integers(2, 12))
+    squares = rng.permutation(64)[: 2 * number + 2].tolist()
+    pieces = {squares[0]: "K", squares[1]: "k"}
+    for i, square in enumerate(squares[2:]):
+        symbols = _OURS if i % 2 else _SLIDERS
+        pieces[square] = symbols[rng.integers(len(symbols))]
+    return chess.Board(diagram(pieces))
+
+
+@functools.cache
+def _inputs() -> tuple[np.ndarray, ...]:
+    """Returns per board: own king, own pieces, theirs, their straight and diagonal sliders."""
+    rows = []
+    for board in _boards():
+        mine, theirs = board.occupied_co[board.turn], board.occupied_co[not board.turn]
+        straight, diagonal = board.rooks | board.queens, board.bishops | board.queens
+        rows.append((board.kings & mine, mine, theirs, straight & theirs, diagonal & theirs))
+    return tuple(np.array(rows, np.uint64).T.copy())
+
+
+def _expected(board: chess.Board) -> int:
+    mine = chess.SquareSet(board.occupied_co[board.turn] & ~board.kings)
+    return int(chess.SquareSet(square for square in mine if board.is_pinned(board.turn, square)))
+
+
+def _judge(yours, _):
+    boards = _boards()
+    yield compare_bitboards(
+        yours.run,
+        _inputs(),
+        [_expected(board) for board in boards],
+        lambda i: boards[i].fen(),
+        lambda i: f"the pinned pieces of {chess.COLOR_NAMES[boards[i].turn]}",
+    )
+
+
+def _work(functions):
+    return timed_bitboards(functions.run, _inputs())
+
+
+LAB = Lab(
+    "03c",
+    ("pinned",),
+    _judge,
+    _work,
+    target=0.6,
+    harness="""
+void run(const std::uint64_t* king, const std::uint64_t* own, const std::uint64_t* theirs,
+         const std::uint64_t* straight, const std::uint64_t* diagonal, std::uint64_t* out,
+         std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    out[i] = pinned(king[i], own[i], theirs[i], straight[i], diagonal[i]);
+}
+""",
+)

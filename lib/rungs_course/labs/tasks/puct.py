@@ -1,0 +1,62 @@
+"""Lab 16: which move a simulation tries."""
+
+import functools
+
+import numpy as np
+
+from rungs_course.labs.arrays import compare, fixed
+from rungs_course.labs.lab import Lab, timed
+
+
+def _nodes(prior, visits, value_sum, c: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Returns N nodes of trees with K moves each.
+
+    Returns:
+        (N, K) priors, visits, and sums of what visits found; and PUCT's constant.
+    """
+    return fixed(prior), fixed(visits), fixed(value_sum), c
+
+
+def _random(seed: int, nodes: int, moves: int, most: int, c: float):
+    """Returns nodes whose moves have at most `most` visits."""
+    rng = np.random.default_rng(seed)
+    prior = rng.random((nodes, moves))
+    visits = rng.integers(0, most + 1, (nodes, moves))
+    value_sum = visits * rng.uniform(-1, 1, (nodes, moves))
+    return _nodes(prior / prior.sum(axis=1, keepdims=True), visits, value_sum, c)
+
+
+# By what is special about them, the simplest first.
+CASES = {
+    "every move was visited": _nodes([[0.5, 0.5]], [[1, 3]], [[0.5, -0.9]], 1.0),
+    "a move was not visited yet": _nodes([[0.9, 0.1]], [[4, 0]], [[2.0, 0.0]], 1.0),
+    "nothing was visited yet": _nodes([[0.7, 0.3]], [[0, 0]], [[0.0, 0.0]], 1.25),
+    "there are three nodes": _random(1, 3, 4, 5, 1.25),
+    "there are many": _random(2, 40, 30, 20, 2.0),
+}
+
+
+def _judge(yours, baseline):
+    for special, nodes in CASES.items():
+        yield compare(
+            yours.scores(*nodes),
+            baseline.scores(*nodes),
+            functools.partial(_what, special, *nodes),
+            whole=f"all scores, where {special}",
+        )
+
+
+def _what(special, prior, visits, value_sum, c, node: int, move: int) -> str:
+    return (
+        f"the score of move {move} of node {node}, where {special} (its prior is "
+        f"{prior[node, move]:.3g}, its visits are {visits[node, move]:g} of "
+        f"{visits[node].sum():g}, its values add up to {value_sum[node, move]:.3g})"
+    )
+
+
+def _work(functions):
+    nodes = _random(3, 512, 218, 3, 1.25)
+    return timed(lambda: functions.scores(*nodes))
+
+
+LAB = Lab("16", ("scores",), _judge, _work, target=0.5, language="python")

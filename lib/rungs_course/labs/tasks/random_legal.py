@@ -1,0 +1,87 @@
+"""Lab 00: any legal action for every board, without a loop over boards."""
+
+import functools
+import itertools
+
+import numpy as np
+
+from rungs.chess import NUM_ACTIONS
+from rungs_course.labs.arrays import fixed
+from rungs_course.labs.lab import Difference, Lab, timed
+from rungs_course.labs.positions import random_steps
+
+_BOARDS, _STEPS = 32, 12
+# The frequencies' test: copies of each of some positions, and calls.
+_POSITIONS, _COPIES, _CALLS = 8, 32, 60
+# Chance alone fails a right answer less often than once in this many checks.
+_RARE = 1e12
+
+
+@functools.cache
+def _masks() -> tuple[np.ndarray, list[str | None]]:
+    """Returns (N, 4672) bool masks of random games, then some made up, and the former's FENs."""
+    _, bits, fens = random_steps(_BOARDS, _STEPS, seed=10, opening_plies=(0, 20))
+    masks = np.unpackbits(bits.view(np.uint8), axis=2, bitorder="little").reshape(-1, NUM_ACTIONS)
+    corners = np.zeros((4, NUM_ACTIONS), bool)  # one action, the first or the last; both; all
+    corners[[0, 2], 0] = corners[[1, 2], -1] = corners[3] = True
+    whole = fixed(np.concatenate([masks, corners]), bool)
+    return whole, [*itertools.chain(*fens), *[None] * len(corners)]
+
+
+def _judge(yours, _):
+    rng = np.random.default_rng(11)
+    masks, fens = _masks()
+    boards = np.arange(len(masks))
+    for chosen in (boards, boards[:1], boards[::-1], boards[-4:]):
+        mask = masks[chosen]
+        actions = np.asarray(yours.random_actions(mask, rng))
+        shape, integer = (len(chosen),), np.issubdtype(actions.dtype, np.integer)
+        if actions.shape != shape or not integer:
+            what = f"the actions of {len(chosen)} boards"
+            got = f"an array {actions.shape} of {actions.dtype}"
+            yield Difference(what, f"an array {shape} of integers", got)
+        inside = (actions >= 0) & (actions < NUM_ACTIONS)
+        legal = inside & mask[np.arange(len(mask)), np.where(inside, actions, 0)]
+        for row in np.flatnonzero(~legal):
+            yield Difference(
+                f"the action of board {row} of {len(mask)}",
+                f"one of its {mask[row].sum()} legal ones",
+                f"{actions[row]}, which is not legal",
+                fens[chosen[row]],
+            )
+    yield from _unlikely(yours, rng)
+
+
+def _unlikely(yours, rng: np.random.Generator):
+    """Counts what is chosen in copies of some positions; Pearson's test says if that is chance."""
+    from scipy.stats import chi2
+
+    masks, fens = _masks()
+    boards = np.linspace(0, _BOARDS * _STEPS, _POSITIONS, dtype=int)
+    mask = np.repeat(masks[boards], _COPIES, axis=0)
+    rows = np.repeat(np.arange(_POSITIONS), _COPIES)
+    counts = np.zeros((_POSITIONS, NUM_ACTIONS), int)
+    for _ in range(_CALLS):
+        np.add.at(counts, (rows, yours.random_actions(mask, rng)), 1)
+    for board, chosen in zip(boards, counts, strict=True):
+        legal = np.flatnonzero(masks[board])
+        even = _COPIES * _CALLS / len(legal)
+        off = chosen[legal] - even
+        if chi2.sf((off**2 / even).sum(), len(legal) - 1) < 1 / (_POSITIONS * _RARE):
+            action = legal[np.abs(off).argmax()]
+            yield Difference(
+                f"how often action {action} is chosen, one of {len(legal)} legal ones, in "
+                f"{_COPIES * _CALLS} draws of {_CALLS} calls",
+                f"about {even:.0f} times",
+                f"{chosen[action]} times",
+                fens[board],
+            )
+
+
+def _work(functions):
+    masks, _ = _masks()
+    mask, rng = masks[:256], np.random.default_rng(12)
+    return timed(lambda: functions.random_actions(mask, rng))
+
+
+LAB = Lab("00", ("random_actions",), _judge, _work, target=0.5, language="python")

@@ -1,0 +1,55 @@
+"""Lab 01: a position that comes for the third time."""
+
+import functools
+
+import chess
+import numpy as np
+
+from rungs_course.labs.lab import Difference, Lab, timed
+from rungs_course.labs.positions import random_game
+
+_GAMES, _PLIES = 40, 120
+# Kings that walk in triangles.
+_TRIANGLES = "k7/7p/8/8/8/8/7P/7K w - - 0 1", "h1g1 a8a7 g1g2 a7b8 g2h1 b8a8 " * 3
+
+
+@functools.cache
+def _games() -> list[list[chess.Board]]:
+    """Returns the positions of games: one in triangles, others whose moves like to go back."""
+    rng, board = np.random.default_rng(1), chess.Board(_TRIANGLES[0])
+    triangles = [board.copy()]
+    for move in _TRIANGLES[1].split():
+        board.push_uci(move)
+        triangles.append(board.copy())
+
+    def back(board: chess.Board, moves: list[chess.Move]) -> list[chess.Move]:
+        last = board.move_stack[-2] if len(board.move_stack) > 1 else None
+        undo = [move for move in moves if last == chess.Move(move.to_square, move.from_square)]
+        return undo if undo and rng.random() < 0.6 else moves
+
+    return [triangles, *(random_game(rng, _PLIES, back) for _ in range(_GAMES))]
+
+
+@functools.cache
+def _keys() -> list[list[int]]:
+    return [[hash(board._transposition_key()) for board in game] for game in _games()]
+
+
+def _judge(yours, _):
+    for number, (game, keys) in enumerate(zip(_games(), _keys(), strict=True)):
+        found = list(yours.third_times(list(keys)))
+        if len(found) != len(game):
+            expected = f"{len(game)}, one a position"
+            yield Difference(f"answers for game {number}", expected, str(len(found)))
+        for ply, (board, got) in enumerate(zip(game, found, strict=True)):
+            should = board.is_repetition(3)
+            if bool(got) != should:
+                what = f"game {number}, position {ply}: has it been there twice before"
+                yield Difference(what, str(should), repr(got), board.fen())
+
+
+def _work(functions):
+    return timed(lambda: [functions.third_times(keys) for keys in _keys()])
+
+
+LAB = Lab("01", ("third_times",), _judge, _work, target=0.7, language="python")

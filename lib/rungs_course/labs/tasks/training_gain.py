@@ -1,0 +1,69 @@
+"""Lab 07: what a faster step is worth in training, in a formula that a simulation agrees with."""
+
+import math
+
+import numpy as np
+
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.lab import Difference, Lab, timed
+
+_CASES = 300
+
+
+def _cases() -> list[tuple[float, float, int, bool]]:
+    """Returns seconds to generate and to update, batches, and whether generation runs ahead."""
+    rng = np.random.default_rng(14)
+    cases = [(3.0, 1.0, 1, False), (3.0, 1.0, 1, True), (3.0, 1.0, 10, True), (1.0, 3.0, 10, True)]
+    for _ in range(_CASES):
+        generate, update = rng.exponential(1.0, 2).tolist()
+        cases.append((generate, update, int(rng.integers(1, 60)), bool(rng.integers(2))))
+    return cases
+
+
+def _wishes() -> list[tuple[float, float, float]]:
+    rng = np.random.default_rng(15)
+    wishes = [(9.0, 1.0, 5.0), (9.0, 1.0, 12.0), (1.0, 1.0, 1.0), (3.0, 0.0, 40.0)]
+    for _ in range(_CASES):
+        generate, update = rng.exponential(1.0, 2).tolist()
+        wishes.append((generate, update, float(rng.uniform(1, 4))))
+    return wishes
+
+
+def _judge(yours, baseline):
+    for generate, update, batches, ahead in _cases():
+        yield compare(
+            yours.training_seconds(generate, update, batches, ahead),
+            baseline.training_seconds(generate, update, batches, ahead),
+            f"seconds of {batches} batches, {generate:.4g} s to generate and {update:.4g} s to "
+            f"update, {'one batch ahead' if ahead else 'one after the other'}",
+        )
+    # Gains are tried out: training must be as much faster as was wanted, if any gain can do that.
+    for generate, update, wanted in _wishes():
+        found = yours.gain_needed(generate, update, wanted)
+        parts = f"{generate:.4g} s to generate and {update:.4g} s to update"
+        bound = (generate + update) / update if update else math.inf
+        if found == math.inf or wanted >= bound or found <= 0:
+            if found != math.inf or wanted < bound:
+                what = f"the gain needed for training to be {wanted:.4g} times as fast, {parts}"
+                possible = "some number above 0" if wanted < bound else "math.inf"
+                yield Difference(what, possible, f"{found:.4g}")
+            continue
+        before = baseline.training_seconds(generate, update, 100, False)
+        after = baseline.training_seconds(generate / found, update, 100, False)
+        what = f"training's gain with generation {found:.4g} times as fast, {parts}"
+        yield compare(before / after, wanted, what)
+
+
+def _work(functions):
+    cases, wishes = _cases(), _wishes()
+
+    def all_of_them():
+        for case in cases:
+            functions.training_seconds(*case)
+        for wish in wishes:
+            functions.gain_needed(*wish)
+
+    return timed(all_of_them)
+
+
+LAB = Lab("07", ("training_seconds", "gain_needed"), _judge, _work, target=0.5, language="python")

@@ -1,0 +1,74 @@
+"""Lab 04a: a loop over boards whose games differ in length, on all threads."""
+
+import numpy as np
+
+from rungs.machine import usable_cores
+from rungs_course.labs.arrays import compare, guarded, guarded_empty
+from rungs_course.labs.lab import Difference, Lab, timed
+
+# The last quarter of the boards plays games that are a hundred times as long as the others'. In a
+# race a call takes milliseconds: more than it costs to wait for a thread whose core is not free.
+_BOARDS, _SHORT, _LONGER, _RACED = 509, 10, 100, 100
+_TEAMS = (1, 2, 3)
+_MANY, _TRIES = 1_000_003, 4
+
+
+def _cases(times: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(7)
+    boards = rng.integers(0, 2**64, _BOARDS, dtype=np.uint64)
+    late = np.arange(_BOARDS) >= _BOARDS * 3 // 4
+    plies = times * rng.integers(1, np.where(late, _LONGER * _SHORT, _SHORT))
+    return boards, plies.astype(np.int32)
+
+
+def _even() -> tuple[np.ndarray, np.ndarray]:
+    """Returns very many boards with short games.
+
+    Threads that add to one sum then meet all the time, if they run at the same time: on a single
+    core nothing is lost, and nothing can be seen.
+    """
+    rng = np.random.default_rng(16)
+    boards = rng.integers(0, 2**64, _MANY, dtype=np.uint64)
+    return boards, rng.integers(1, 4, _MANY).astype(np.int32)
+
+
+def _judge(yours, baseline):
+    for (boards, plies), tries in ((_cases(), 1), (_even(), _TRIES)):
+        count = len(boards)
+        expected = np.empty_like(boards)
+        won = baseline.run(boards, plies, expected, count, 1)
+        for threads in _TEAMS * tries:
+            ends = guarded_empty(expected.shape, np.uint64)
+            counted = yours.run(guarded(boards), guarded(plies), ends, count, threads)
+            team = f"played by {threads} thread{'s' * (threads > 1)}"
+            yield compare(
+                ends,
+                expected,
+                lambda i, count=count, team=team: f"the end of board {i} of {count}, {team}",
+                exact=True,
+            )
+            if counted != won:
+                what = f"how many of {count} games are won, {team}"
+                yield Difference(what, str(won), str(counted))
+
+
+def _work(functions):
+    boards, plies = _cases(_RACED)
+    ends, threads = np.empty_like(boards), usable_cores()
+    return timed(lambda: functions.run(boards, plies, ends, len(boards), threads))
+
+
+LAB = Lab(
+    "04a",
+    ("play_all",),
+    _judge,
+    _work,
+    target=0.8,
+    harness="""
+std::int64_t run(const std::uint64_t* boards, const std::int32_t* plies, std::uint64_t* ends,
+                 std::int64_t count, std::int32_t threads) {
+  return play_all(boards, plies, ends, count, threads);
+}
+""",
+    alone=True,
+)

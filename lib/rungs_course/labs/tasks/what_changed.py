@@ -1,0 +1,58 @@
+"""Lab 02: through a pipe goes only what has changed."""
+
+import functools
+import itertools
+
+import numpy as np
+
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.positions import random_steps
+
+_BOARDS, _STEPS = 32, 22
+
+
+@functools.cache
+def _observations() -> tuple[np.ndarray, list[list[str]]]:
+    """Returns (T + 1, N, 72) int8 of random games, some of which end and begin, and FENs."""
+    seen, _, fens = random_steps(_BOARDS, _STEPS, seed=9, max_plies=17, opening_plies=(0, 8))
+    return seen, fens
+
+
+def _judge(yours, _):
+    seen, fens = _observations()
+    sent = [yours.encode(*pair) for pair in itertools.pairwise(seen)]
+    for step, data in reversed(list(enumerate(sent))):
+        if not isinstance(data, bytes):
+            yield Difference(f"what is sent at step {step}", "bytes", type(data).__name__)
+        yield compare(
+            np.asarray(yours.decode(seen[step], data)),
+            seen[step + 1],
+            lambda board, field, step=step: (
+                f"step {step}, board {board}: number {field} of its observation"
+            ),
+            whole=f"what is decoded at step {step}",
+            exact=True,
+            fen=lambda board, _, step=step: fens[step + 1][board],
+        )
+
+
+def _work(functions):
+    seen, _ = _observations()
+
+    def sent() -> float:
+        pairs = itertools.pairwise(seen)
+        return sum(len(functions.encode(*pair)) for pair in pairs) / (_BOARDS * _STEPS)
+
+    return sent
+
+
+LAB = Lab(
+    "02",
+    ("encode", "decode"),
+    _judge,
+    _work,
+    target=0.7,
+    language="python",
+    unit="bytes per board and step",
+)

@@ -1,0 +1,185 @@
+"""Grading goes on whatever a student handed in, and keeps every verdict."""
+
+import csv
+import json
+import os
+
+import pytest
+
+from rungs.errors import ConfigurationError, StorageError, UnavailableError
+from rungs_course import cli
+from rungs_course.labs import grading
+from rungs_course.labs.lab import find, labs
+from rungs_course.labs.verdict import Verdict
+
+LAB = "01"
+GOOD = json.dumps({LAB: {"right": True, "tries": 1, "code": "good"}})
+
+
+@pytest.fixture(autouse=True)
+def judge(monkeypatch):
+    """A judge that runs nothing: an answer's text says what becomes of it."""
+
+    def check(name, code):
+        if code == "broken":
+            raise UnavailableError("no compiler is here")
+        if code == "stop":
+            raise KeyboardInterrupt
+        costs = {"yours": [1.0] * 11, "baseline": [2.0] * 11, "solution": [1.0] * 11}
+        lab = find(name)
+        return Verdict(lab, costs=costs) if code == "good" else Verdict(lab, problem=code)
+
+    monkeypatch.setattr(grading, "check", check)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder in which one student handed in a right answer to one lab."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "zoe.json").write_text(GOOD)
+    return folder
+
+
+def graded(folder, out):
+    """Returns the exit status of `grade`, and its table's rows by student and lab."""
+    status = cli.main(["grade", str(folder), "--out", str(out)])
+    with open(out, newline="") as file:
+        return status, {(row["student"], row["lab"]): row for row in csv.DictReader(file)}
+
+
+def file_of(content):
+    return lambda path: path.write_bytes(content)
+
+
+def too_large(path):
+    with open(path, "w") as file:
+        file.truncate(1 << 40)
+
+
+UNREADABLE = {
+    "no JSON": file_of(b'{"01": {"code": "goo'),
+    "no object": file_of(b"[1]"),
+    "deep": file_of(b"[" * 200_000),
+    "no text": file_of(b"\xff\xfe\x00"),
+    "a huge number": file_of(b'{"01": {"tries": ' + b"9" * 5000 + b"}}"),
+    "too large": too_large,
+    "a pipe": os.mkfifo,
+    "a folder": os.mkdir,
+    "a link to nowhere": lambda path: path.symlink_to("nowhere"),
+    "a link to zeros": lambda path: path.symlink_to("/dev/zero"),
+    "a link to the kernel's messages": lambda path: path.symlink_to("/proc/kmsg"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+}
+
+
+@pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_that_is_no_record_is_a_row_and_the_rest_is_graded(make, folder, tmp_path):
+    make(folder / "anna.json")
+    status, rows = graded(folder, tmp_path / "grades.csv")
+    assert status == 1
+    assert rows["anna", ""]["state"] == "unreadable"
+    assert rows["anna", ""]["why"]
+    assert rows["zoe", LAB]["state"] == "target reached"
+    assert sum(student == "anna" for student, _ in rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("lab", "entry", "state"),
+    [
+        ("00", [], "unreadable"),
+        ("00", {"code": 5}, "unreadable"),
+        ("00", {"code": "broken"}, "not judged"),
+        ("00", {"code": "wrong"}, "wrong"),
+        ("00", {"tries": 3}, "not handed in"),
+        ("99", {"code": "good"}, "no such lab"),
+    ],
+)
+def test_an_answer_that_can_not_be_judged_is_a_row_and_the_rest_is_graded(
+    lab, entry, state, folder, tmp_path
+):
+    (folder / "anna.json").write_text(json.dumps({lab: entry, LAB: {"code": "good"}}))
+    status, rows = graded(folder, tmp_path / "grades.csv")
+    assert rows["anna", lab]["state"] == state
+    assert rows["anna", LAB]["state"] == rows["zoe", LAB]["state"] == "target reached"
+    assert status == (state in grading.NOT_JUDGED)
+
+
+def test_all_is_well_where_all_was_judged(folder, tmp_path, capsys):
+    (folder / "anna.json.txt").write_text(GOOD)
+    status, rows = graded(folder, tmp_path / "grades.csv")
+    assert status == 0
+    assert {lab for _, lab in rows} == set(labs())
+    assert float(rows["zoe", LAB]["share"]) == 1
+    assert "anna.json.txt is no *.json: left out" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t=", " =", "\r="])
+def test_no_cell_is_a_formula(begins, folder, tmp_path):
+    name = f"{begins}cmd()"
+    (folder / f"{name}.json").write_text(json.dumps({name: {"code": "x"}, LAB: {"code": name}}))
+    graded(folder, tmp_path / "grades.csv")
+    with open(tmp_path / "grades.csv", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert sum("cmd()" in cell for cell in cells) > 2
+    assert not [cell for cell in cells if cell.lstrip()[:1] in ("=", "+", "-", "@")]
+
+
+def test_texts_that_no_file_can_hold_are_escaped(folder, tmp_path):
+    (folder / os.fsdecode(b"anna\xff.json")).write_text(json.dumps({"\udc80": {}, LAB: {}}))
+    (folder / "ben.json").write_text(json.dumps({LAB: {"code": "\udc80 \0"}}))
+    _, rows = graded(folder, tmp_path / "grades.csv")
+    assert rows[r"anna\udcff", r"\udc80"]["state"] == "no such lab"
+    assert r"\udc80 \x00" in rows["ben", LAB]["why"]
+
+
+def test_what_was_judged_before_an_interruption_is_kept_until_it_is_done_anew(
+    folder, tmp_path, capsys
+):
+    (folder / "zz.json").write_text(json.dumps({LAB: {"code": "stop"}}))
+    out, unfinished = tmp_path / "grades.csv", tmp_path / "grades.csv.unfinished"
+    out.write_text("of last week")
+    assert cli.main(["grade", str(folder), "--out", str(out)]) == 130
+    assert out.read_text() == "of last week"
+    assert unfinished.name in capsys.readouterr().out
+    assert f"zoe,{LAB},target reached" in unfinished.read_text()
+    (folder / "zz.json").write_text(GOOD)
+    assert graded(folder, out)[0] == 0
+    assert not unfinished.exists()
+
+
+def test_a_table_that_can_not_be_written_is_reported_before_anything_is_judged(folder, tmp_path):
+    (folder / "zoe.json").write_text(json.dumps({LAB: {"code": "stop"}}))
+    (tmp_path / "file").touch()
+    for out, error in [
+        (tmp_path, ConfigurationError),
+        (tmp_path / "file" / "grades.csv", StorageError),
+        (folder / "zoe.json", ConfigurationError),
+    ]:
+        with pytest.raises(error, match=out.name):
+            grading.grade(folder, out)
+    assert json.loads((folder / "zoe.json").read_text())
+
+
+@pytest.mark.parametrize("name", ["nowhere", "in/zoe.json", "empty"])
+def test_a_folder_without_hand_ins_is_refused(name, folder, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigurationError, match=name):
+        grading.grade(tmp_path / name, tmp_path / "grades.csv")
+    assert not list(tmp_path.glob("grades*"))
+
+
+def link(path):
+    path.with_name("notes").write_text("student,lab")
+    path.symlink_to("notes")
+
+
+@pytest.mark.parametrize("make", [file_of(b"my notes"), link, os.mkfifo])
+def test_a_file_next_to_the_table_that_is_not_ours_stays(make, folder, tmp_path):
+    unfinished = tmp_path / "t.csv.unfinished"
+    make(unfinished)
+    before = unfinished.lstat().st_ino, unfinished.lstat().st_mtime_ns
+    with pytest.raises(ConfigurationError, match=r"t\.csv\.unfinished"):
+        grading.grade(folder, tmp_path / "t.csv")
+    assert (unfinished.lstat().st_ino, unfinished.lstat().st_mtime_ns) == before
+    assert not (tmp_path / "t.csv").exists()
