@@ -2,29 +2,27 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 
-# It ends with who started it: else it would keep a core busy for ever where that one is killed.
-_BUSY = """
-import signal
 from rungs._src.processes.parent_death import signalled_at_parents_death
-signalled_at_parents_death(signal.SIGKILL)()
-print(flush=True)
-while True: pass
-"""
+
+_LOOP = "print(flush=True)\nwhile True: pass"
 
 
 @contextlib.contextmanager
 def busy_process(core: int | None = None) -> Iterator[None]:
-    """Has a process run without end while the block does.
+    """Runs a process that computes without end while the block runs.
 
     Args:
         core: the one that it stays on; None: where the system puts it.
     """
-    command = [sys.executable, "-P", "-c", _BUSY]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", _LOOP]
+    # It ends with this process: else it would keep a core busy for ever where this one is killed.
+    ended = signalled_at_parents_death(signal.SIGKILL)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=ended) as process:
         try:
             process.stdout.readline()  # type: ignore[union-attr]  # it has begun
             if core is not None:

@@ -2,6 +2,8 @@
 
 import functools
 import itertools
+import statistics
+import time
 from collections.abc import Callable, Iterable
 
 import pandas as pd
@@ -9,7 +11,7 @@ import pandas as pd
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
 from rungs._src.threads import openmp
-from rungs.errors import CompilerError
+from rungs.errors import CompilerError, UnavailableError
 from rungs_course import compiled
 from rungs_course.machine.topology import caches
 
@@ -157,6 +159,35 @@ def measure_writing(
             measurements[size, count, way] = _rate(work, run, seconds)
     every = _interleaved(measurements, ["bytes", "threads", "way"], repeats)
     return every.groupby(["bytes", "threads", "repeat"], as_index=False)["per_second"].max()
+
+
+def gpu_bandwidth(repeats: int, num_bytes: int = 2**30) -> float:
+    """Measures the rate at which the GPU copies its memory.
+
+    Args:
+        repeats: measurements; one more comes first.
+        num_bytes: copied.
+
+    Returns:
+        Bytes read and bytes written per second, the median over the repeats.
+
+    Raises:
+        UnavailableError: PyTorch finds no GPU.
+    """
+    import torch  # takes seconds
+
+    if not torch.cuda.is_available():
+        raise UnavailableError("PyTorch finds no GPU")
+    source = torch.zeros(num_bytes, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    rates = []
+    for _ in range(repeats + 1):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        target.copy_(source)
+        torch.cuda.synchronize()
+        rates.append(2 * num_bytes / (time.perf_counter() - start))
+    return statistics.median(rates[1:])
 
 
 def working_sets(threads: int) -> dict[str, int]:

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -34,7 +34,7 @@ from rungs_course.peers.peer import Peer
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """Who takes part, and how.
+    """A racer: how it is made, and with what.
 
     Attributes:
         make: `make(num_envs, threads, **how)` is a `Peer`; can be pickled.
@@ -60,7 +60,7 @@ class Field:
 
     def __init__(self, entries: dict[str, Entry], threads: int = 1):
         self._entries, self._threads = entries, threads
-        self._seats: dict[str, Any] = {}
+        self._seats: dict[str, _Racer] = {}
 
     def __enter__(self) -> "Field":
         return self
@@ -101,36 +101,37 @@ class Field:
             What `rungs_course.peers.agreement.compare` returned, by the entry's name.
         """
         self._begin(names, games, seed)
-        with ThreadPoolExecutor(usable_cores()) as helpers:
-            told = helpers.map(lambda name: self._seats[name].compare(seed), names)
-            return dict(zip(names, told, strict=True))
+        return self._in_parallel({name: (_Seat.compare, seed) for name in names})
 
     def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
         """Plays cases of the conformance suite, in the processes that are there already."""
         by_id = {case.id: case for case in conformance.load().cases}
-        with ThreadPoolExecutor(usable_cores()) as helpers:
-            told = helpers.map(
-                lambda name: self._seats[name].ask(name, [by_id[case] for case in cases[name]]),
-                cases,
-            )
-            return dict(zip(cases, told, strict=True))
+        return self._in_parallel(
+            {name: (_Seat.ask, name, [by_id[one] for one in ids]) for name, ids in cases.items()}
+        )
 
     def close(self) -> None:
         """Ends all processes."""
         while self._seats:
             self._seats.popitem()[1].close()
 
+    def _in_parallel(self, calls: dict[str, tuple]) -> dict:
+        """Calls a function with arguments in the process of each racer; returns by its name."""
+        with ThreadPoolExecutor(usable_cores()) as threads:
+            found = threads.map(lambda name: self._seats[name].call(*calls[name]), calls)
+            return dict(zip(calls, found, strict=True))
+
     def _begin(self, names: list[str], num_envs: int, seed: int) -> None:
         """Begins games in the processes of some, which are started where they are not there yet."""
 
-        def seated(name: str) -> Any:
+        def seated(name: str) -> _Racer:
             place = list(self._entries).index(name)
-            seat = self._seats.get(name) or _seat(self._entries[name], self._threads, place)
+            seat = self._seats.get(name) or _Racer(self._entries[name], self._threads, place)
             seat.begin(num_envs, seed)
             return seat
 
-        with ThreadPoolExecutor(usable_cores()) as helpers:
-            begun = [(name, helpers.submit(seated, name)) for name in names]
+        with ThreadPoolExecutor(usable_cores()) as threads:
+            begun = [(name, threads.submit(seated, name)) for name in names]
         failed = None
         for name, future in begun:
             try:
@@ -190,66 +191,40 @@ def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
     return factor_apart(our_rates, their_rates)
 
 
-def _seated(seats: Iterable[tuple], daemon: bool = True) -> Workers:
-    """Starts a process for each `_Seat`, by its arguments."""
-    preload("rungs._src.native.ready")  # where most seats are ours, C++ is compiled once for all
-    return Workers(_Seat, list(seats), daemon=daemon)
-
-
-def _processes(entry: Entry, threads: int) -> int:
-    return threads if entry.processes else 1
-
-
 def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
-    return _processes(entry, threads) <= num_envs <= (entry.max_envs or num_envs)
+    return (threads if entry.processes else 1) <= num_envs <= (entry.max_envs or num_envs)
 
 
-def _seat(entry: Entry, threads: int, place: int = 0) -> "_Alone | _Together":
-    """Starts a racer's process, or processes; those of different places are on different cores."""
-    if _processes(entry, threads) == 1:
-        return _Alone(entry, threads, place)
-    return _Together(entry, threads)
+class _Racer:
+    """A racer's process, which takes the time itself; or a process on each core.
 
+    Each of several has its share of the environments; actions and outputs are sent.
+    """
 
-class _Alone:
-    """One process, which takes the time itself."""
-
-    def __init__(self, entry: Entry, threads: int, place: int):
+    def __init__(self, entry: Entry, threads: int, place: int = 0):
+        # Racers of different places are on different cores.
         first = threads * (place % max(1, usable_cores() // threads))
-        self._pool = _seated([(entry.make, threads, entry.how, first)], daemon=not entry.parent)
-
-    def begin(self, num_envs: int, seed: int) -> None:
-        self._pool.call_one(0, _Seat.begin, num_envs, seed)
-
-    def play(self, steps: int) -> tuple[int, float]:
-        return self._pool.call_one(0, _Seat.play, steps)
-
-    def compare(self, seed: int):
-        return self._pool.call_one(0, _Seat.compare, seed)
-
-    def ask(self, name: str, cases: list[Case]) -> list[Result]:
-        return self._pool.call_one(0, _Seat.ask, name, cases)
-
-    def close(self) -> None:
-        self._pool.close()
-
-
-class _Together:
-    """A process on each core, with its share of the environments; actions and outputs are sent."""
-
-    def __init__(self, entry: Entry, threads: int):
-        self._pool = _seated((entry.make, 1, entry.how, i) for i in range(threads))
-        self._count = threads
+        self._count = threads if entry.processes else 1
+        each = threads // self._count
+        seats = [(entry.make, each, entry.how, first + i) for i in range(self._count)]
+        preload("rungs_course.ready")  # where most racers are ours, C++ is compiled once for all
+        self._pool = Workers(_Seat, seats, daemon=not entry.parent)
 
     def begin(self, num_envs: int, seed: int) -> None:
         shares = np.diff(share_ends(num_envs, self._count), prepend=0).tolist()
         self._pool.call(_Seat.begin, [(share, seed + i) for i, share in enumerate(shares)])
 
     def play(self, steps: int) -> tuple[int, float]:
+        if self._count == 1:
+            return self.call(_Seat.play, steps)
         return _timed(steps, self._choose, lambda actions: self._pool.call(_Seat.step, actions))
 
     def _choose(self) -> list[tuple]:
         return [(chosen,) for chosen in self._pool.call(_Seat.choose, [()] * self._count)]
+
+    def call(self, function: Callable, *arguments: Any) -> Any:
+        """Calls a method of `_Seat` in a racer's only process."""
+        return self._pool.call_one(0, function, *arguments)
 
     def close(self) -> None:
         self._pool.close()

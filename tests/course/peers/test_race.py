@@ -74,7 +74,7 @@ def test_processes_share_the_boards_and_have_a_core_each():
     times = peer_race.race({"idle": entry}, [1, 5], threads=2, **HOW)
     assert times["num_envs"].unique() == [5]  # one board can't be shared
     assert (times["plies"] == 4 * (5 - 2)).all()
-    seat = peer_race._seat(entry, 2)
+    seat = peer_race._Racer(entry, 2)
     seat.begin(5, 0)
     outputs = seat._pool.call(peer_race._Seat.step, [(None,), (None,)])
     assert [output[1][0] for output in outputs] == [[cores[0]], [cores[1]]]
@@ -82,7 +82,7 @@ def test_processes_share_the_boards_and_have_a_core_each():
 
 
 def test_a_racer_alone_has_the_cores_asked_for():
-    seat = peer_race._seat(Entry(Idle), 1)
+    seat = peer_race._Racer(Entry(Idle), 1)
     seat.begin(3, 0)
     ((_, (cores,)),) = seat._pool.call(peer_race._Seat.step, [(None,)])
     assert len(cores) == 1
@@ -90,7 +90,7 @@ def test_a_racer_alone_has_the_cores_asked_for():
 
 
 def test_a_racer_stays_in_its_process_for_all_counts_and_closes_what_it_had():
-    seat = peer_race._seat(Entry(Closed), 1)
+    seat = peer_race._Racer(Entry(Closed), 1)
     told = []
     for num_envs in (3, 5, 7):
         seat.begin(num_envs, 0)
