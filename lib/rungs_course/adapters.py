@@ -23,7 +23,7 @@ from rungs_course.measure import results
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.plots import duration, speed
-from rungs_course.tables import markdown
+from rungs_course.tables import fill, markdown
 
 RAW = "rungs"
 COPIED = "rungs, outputs copied"
@@ -166,7 +166,7 @@ def race(
         repeats: how often each is timed.
         warmup: as many untimed rounds come first, so that games are at all stages.
         seed: of the actions.
-        say: is told what is left out, and why.
+        say: called with a line for each adapter that is left out, and why.
 
     Returns:
         A row per adapter and repeat: `adapter`, `package`, `version`, `num_envs`, `repeat`,
@@ -249,14 +249,7 @@ def sections() -> dict[Path, dict[str, str]]:
 def write() -> None:
     """Puts the sections into their pages."""
     for page, named in sections().items():
-        text = page.read_text()
-        for name, section in named.items():
-            head, rest = text.split(f"<!-- {name} -->\n")
-            text = (
-                f"{head}<!-- {name} -->\n{section}<!-- /{name} -->"
-                + rest.split(f"<!-- /{name} -->")[1]
-            )
-        page.write_text(text)
+        page.write_text(fill(page.read_text(), named))
 
 
 def _adapters(times: pd.DataFrame) -> str:

@@ -91,8 +91,8 @@ class Game:
             sans.append(board.san_and_push(move))
         return [f"{i // 2 + 1}. {' '.join(sans[i : i + 2])}" for i in range(0, len(sans), 2)]
 
-    def told(self) -> str:
-        """Says whose turn it is, or how the game ended."""
+    def status(self) -> str:
+        """Returns whose turn it is, or how the game ended, as a sentence."""
         end = self.end
         if end is None:
             check = "Check! " if self.board.is_check() else ""

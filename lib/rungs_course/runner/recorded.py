@@ -1,4 +1,4 @@
-"""What is recorded of machines: keeping a run's results, and whether they are fit to be offered."""
+"""What is recorded of machines: keeping a run's results, and whether they can be offered."""
 
 import collections
 import hashlib
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rungs._src.core.atomic import atomic_write
-from rungs._src.core.schema import check_is_file, schema_error
 from rungs._src.machine.describe import SAME, describe, differing, slug, slug_of
 from rungs.errors import ConfigurationError
 from rungs_course import pages, paths
@@ -146,14 +145,7 @@ def read(folder: Path) -> dict:
         ConfigurationError: it can't be read, or is malformed; the message says where.
     """
     path = folder / NAME
-    try:
-        check_is_file(path)
-        record = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path} can't be read: {error}") from None
-    if wrong := schema_error(record, _FORM):
-        raise ConfigurationError(f"{path} is no record of this version of Rungs: {wrong}")
-    return record
+    return manifests.read_json(path, _FORM, f"there is no {path}")
 
 
 def of_runs(folder: Path) -> set[str]:
