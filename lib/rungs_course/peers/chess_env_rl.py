@@ -19,11 +19,7 @@ _JUMPS = range(56, 64)
 
 
 class ChessEnvRlGames(ListedMoves):
-    """See `ChessPeer`.
-
-    Raises:
-        UnavailableError: chess-env-rl is not installed.
-    """
+    """See `ChessPeer`."""
 
     STEP: ClassVar = Step(
         mask="73×64 ints, lists",

@@ -59,11 +59,7 @@ def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.E
 
 
 class EnvPoolChess(ChessPeer):
-    """See `ChessPeer`. Its actions are Pgx's.
-
-    Raises:
-        UnavailableError: EnvPool is not installed.
-    """
+    """See `ChessPeer`. Its actions are Pgx's."""
 
     STEP: ClassVar = Step(
         mask="4,672 bool",

@@ -13,11 +13,7 @@ from rungs_course.peers.peer import ListedMoves, Step
 
 
 class NChessBoards(ListedMoves):
-    """See `ChessPeer`.
-
-    Raises:
-        UnavailableError: NChess is not installed.
-    """
+    """See `ChessPeer`."""
 
     STEP: ClassVar = Step(
         mask="a list of moves",

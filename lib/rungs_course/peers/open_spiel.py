@@ -69,11 +69,7 @@ def load_chess(chess960: bool = False) -> Any:
 
 
 class OpenSpielStates(ChessPeer):
-    """See `ChessPeer`.
-
-    Raises:
-        UnavailableError: OpenSpiel is not installed.
-    """
+    """See `ChessPeer`."""
 
     STEP: ClassVar = Step(
         mask="4,674 ints, a list",

@@ -74,6 +74,9 @@ class ChessPeer(Peer, Environment):
         ended: (N,) bool, the games that the last step ended.
         result: (N,) float, what White got of them: 1, 0 or -1.
         board: the position of the game that the suite plays, as python-chess has it.
+
+    Raises:
+        UnavailableError: the peer's package is not installed.
     """
 
     STEP: ClassVar[Step]

@@ -31,11 +31,7 @@ TO_THEIRS = inverse(TO_OURS)
 
 
 class PettingZooChess(ChessPeer):
-    """See `ChessPeer`.
-
-    Raises:
-        UnavailableError: PettingZoo is not installed.
-    """
+    """See `ChessPeer`."""
 
     STEP: ClassVar = Step(
         mask="4,672 int8",

@@ -30,11 +30,7 @@ def import_jax():
 
 
 class PgxChess(ChessPeer):
-    """See `ChessPeer`. A step is compiled when a number of boards is first stepped on a machine.
-
-    Raises:
-        UnavailableError: Pgx or JAX is not installed.
-    """
+    """See `ChessPeer`. A step is compiled when a number of boards is first stepped on a machine."""
 
     STEP: ClassVar = Step(
         mask="4,672 bool",

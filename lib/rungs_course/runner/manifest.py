@@ -115,8 +115,3 @@ def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
         raise ConfigurationError(
             f"can't resume: sources changed since the run began: {', '.join(changed)}"
         )
-
-
-def is_complete(manifest: dict) -> bool:
-    """Returns whether every notebook of the run is over."""
-    return all(entry["status"] in OVER for entry in manifest["notebooks"].values())

@@ -72,7 +72,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
             be read or is of another machine; nothing was recorded.
     """
     manifest = manifests.read(out)
-    if not manifests.is_complete(manifest):
+    if not all(entry["status"] in manifests.OVER for entry in manifest["notebooks"].values()):
         raise ConfigurationError(f"the run in {out} is not complete; finish it with --resume")
     _require_here(f"the run in {out}", manifest["machine"])
     folder = here(root)
