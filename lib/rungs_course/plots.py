@@ -26,7 +26,7 @@ finally:
     for _name in _unneeded:
         del sys.modules[_name]
 
-# Told apart by people of any colour vision: Okabe and Ito's colours, as seaborn has them.
+# Distinct for people of any colour vision: Okabe and Ito's colours, as seaborn has them.
 _PALETTE = seaborn.color_palette("colorblind").as_hex()
 BLUE, ORANGE, GREEN, RED, PINK, BROWN, _, GREY, _, SKY = _PALETTE
 BLACK = "#000000"
@@ -163,7 +163,7 @@ def alternative(figure) -> str:
 def _said(axes):
     yield axes.get_title()
     yield " over ".join(filter(None, (axes.get_ylabel(), axes.get_xlabel())))
-    # What is written beside a bar is about the bar.
+    # What is written next to a bar is about the bar.
     bars = len(axes.containers) > 0
     names = [label.get_text() for label in axes.get_yticklabels()]
     rows = dict(zip(axes.get_yticks(), names, strict=True)) if bars and names else {}

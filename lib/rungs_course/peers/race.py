@@ -162,12 +162,6 @@ def race(
         return field.race(counts, steps=steps, repeats=repeats, warmup=warmup, seed=seed)
 
 
-def agree(names: list[str], games: int, seed: int) -> dict:
-    """Compares peers' rules with python-chess's, as `Field.compare`, by the peer's name."""
-    with Field({name: Entry(peers.peer_class(name)) for name in names}) as field:
-        return field.compare(names, games, seed)
-
-
 def best(times: pd.DataFrame) -> pd.DataFrame:
     """Returns each racer at its best: with as many environments as suit it most.
 

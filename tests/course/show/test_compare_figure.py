@@ -118,7 +118,7 @@ def test_other_machines_and_settings_are_told_once():
     tables = {name: race({"cpp": 1.0}) for name in ("1.csv", "2.csv")}
     after = {name: table.copy() for name, table in tables.items()}
     report = comparison.report(two(tables, after, machine="Arm", size="quick")).splitlines()
-    warning = "These are different machines: ratios tell of them as much as of the code."
+    warning = "These are different machines: ratios are of the machines as much as of the code."
     assert report.count(warning) == 1
     assert report.count("machine differs: AMD EPYC in A, Arm in B") == 1
     assert report.count("size differs: full in A, quick in B") == 1
