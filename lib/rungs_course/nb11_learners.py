@@ -18,7 +18,7 @@ from rungs._src.train.training import EVALUATIONS, METRICS, train
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course import nb11_full_system as full_system
 from rungs_course.learners import LADDER
-from rungs_course.measure.operations import operations
+from rungs_course.measure.cost import operations
 from rungs_course.measure.quartiles import quartiles
 
 
@@ -84,7 +84,7 @@ def ladder(times: pd.DataFrame, settings: PpoSettings, peak: float = np.nan) -> 
         `backward`, median seconds of an update (a transfer counts to inferring); and shares of the
         peak, NaN where it is not known and for learners that multiply in bfloat16, which has
         another: `infer_share`, `learn_share` and, of the whole update,
-        `share`. Operations are those of `rungs_course.measure.operations`.
+        `share`. Operations are those of `rungs_course.measure.cost`.
     """
     work = operations(PolicyValueNetwork())
     parts = times.pivot_table(

@@ -7,7 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from rungs._src.train.legal_actions import Legal
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings
-from rungs_course.measure.operations import operations
+from rungs_course.measure.cost import operations
 from tests.library.train import batches
 
 

@@ -10,7 +10,7 @@ from rungs._src.train.ppo import PARTS
 from rungs._src.train.settings import PpoSettings, Training
 from rungs_course import nb11_learners as learners
 from rungs_course.learners import LADDER
-from rungs_course.measure.operations import operations
+from rungs_course.measure.cost import operations
 
 SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
 
