@@ -60,7 +60,7 @@ class Field:
 
     def __init__(self, entries: dict[str, Entry], threads: int = 1):
         self._entries, self._threads = entries, threads
-        self._seats: dict[str, _Racer] = {}
+        self._racers: dict[str, _Racer] = {}
 
     def __enter__(self) -> "Field":
         return self
@@ -83,10 +83,10 @@ class Field:
             turns = steps(num_envs) if callable(steps) else steps
             entries = self._entries.items()
             present = [name for name, entry in entries if _fits(entry, num_envs, self._threads)]
-            for name in self._seats.keys() - present:  # and their memory is free
-                self._seats.pop(name).close()
+            for name in self._racers.keys() - present:  # and their memory is free
+                self._racers.pop(name).close()
             self._begin(present, num_envs, seed)
-            racers = {name: functools.partial(self._seats[name].play, turns) for name in present}
+            racers = {name: functools.partial(self._racers[name].play, turns) for name in present}
             rows += [
                 (name, num_envs, self._threads, repeat, *played)
                 for name, repeat, played in timed_rounds(racers, repeats=repeats, warmup=warmup)
@@ -101,41 +101,44 @@ class Field:
             What `rungs_course.peers.agreement.compare` returned, by the entry's name.
         """
         self._begin(names, games, seed)
-        return self._in_parallel({name: (_Seat.compare, seed) for name in names})
+        return self._in_parallel({name: (_PeerProcess.compare, seed) for name in names})
 
     def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
         """Plays cases of the conformance suite, in the processes that are there already."""
         by_id = {case.id: case for case in conformance.load().cases}
         return self._in_parallel(
-            {name: (_Seat.ask, name, [by_id[one] for one in ids]) for name, ids in cases.items()}
+            {
+                name: (_PeerProcess.ask, name, [by_id[one] for one in ids])
+                for name, ids in cases.items()
+            }
         )
 
     def close(self) -> None:
         """Ends all processes."""
-        while self._seats:
-            self._seats.popitem()[1].close()
+        while self._racers:
+            self._racers.popitem()[1].close()
 
     def _in_parallel(self, calls: dict[str, tuple]) -> dict:
         """Calls a function with arguments in the process of each racer; returns by its name."""
         with ThreadPoolExecutor(usable_cores()) as threads:
-            found = threads.map(lambda name: self._seats[name].call(*calls[name]), calls)
+            found = threads.map(lambda name: self._racers[name].call(*calls[name]), calls)
             return dict(zip(calls, found, strict=True))
 
     def _begin(self, names: list[str], num_envs: int, seed: int) -> None:
         """Begins games in the processes of some, which are started where they are not there yet."""
 
-        def seated(name: str) -> _Racer:
+        def started(name: str) -> _Racer:
             place = list(self._entries).index(name)
-            seat = self._seats.get(name) or _Racer(self._entries[name], self._threads, place)
-            seat.begin(num_envs, seed)
-            return seat
+            racer = self._racers.get(name) or _Racer(self._entries[name], self._threads, place)
+            racer.begin(num_envs, seed)
+            return racer
 
         with ThreadPoolExecutor(usable_cores()) as threads:
-            begun = [(name, threads.submit(seated, name)) for name in names]
+            begun = [(name, threads.submit(started, name)) for name in names]
         failed = None
         for name, future in begun:
             try:
-                self._seats[name] = future.result()
+                self._racers[name] = future.result()
             except Exception as error:
                 failed = failed or error
         if failed:
@@ -200,31 +203,33 @@ class _Racer:
         first = threads * (place % max(1, usable_cores() // threads))
         self._count = threads if entry.processes else 1
         each = threads // self._count
-        seats = [(entry.make, each, entry.how, first + i) for i in range(self._count)]
+        processes = [(entry.make, each, entry.how, first + i) for i in range(self._count)]
         preload("rungs_course.ready")  # where most racers are ours, C++ is compiled once for all
-        self._pool = Workers(_Seat, seats, daemon=not entry.parent)
+        self._pool = Workers(_PeerProcess, processes, daemon=not entry.parent)
 
     def begin(self, num_envs: int, seed: int) -> None:
         shares = np.diff(share_ends(num_envs, self._count), prepend=0).tolist()
-        self._pool.call(_Seat.begin, [(share, seed + i) for i, share in enumerate(shares)])
+        self._pool.call(_PeerProcess.begin, [(share, seed + i) for i, share in enumerate(shares)])
 
     def play(self, steps: int) -> tuple[int, float]:
         if self._count == 1:
-            return self.call(_Seat.play, steps)
-        return _timed(steps, self._choose, lambda actions: self._pool.call(_Seat.step, actions))
+            return self.call(_PeerProcess.play, steps)
+        return _timed(
+            steps, self._choose, lambda actions: self._pool.call(_PeerProcess.step, actions)
+        )
 
     def _choose(self) -> list[tuple]:
-        return [(chosen,) for chosen in self._pool.call(_Seat.choose, [()] * self._count)]
+        return [(chosen,) for chosen in self._pool.call(_PeerProcess.choose, [()] * self._count)]
 
     def call(self, function: Callable, *arguments: Any) -> Any:
-        """Calls a method of `_Seat` in a racer's only process."""
+        """Calls a method of `_PeerProcess` in a racer's only process."""
         return self._pool.call_one(0, function, *arguments)
 
     def close(self) -> None:
         self._pool.close()
 
 
-class _Seat:
+class _PeerProcess:
     """A peer in a process that may use some cores only."""
 
     def __init__(self, make: Callable, threads: int, how: dict, first: int):
