@@ -28,7 +28,7 @@ from rungs_course.tables import fill, markdown
 
 RAW = "rungs"
 COPIED = "rungs, outputs copied"
-# A step's caller: makes an environment, and returns it with what steps it.
+# What an adapter's function returns: an environment, and the function that steps it.
 _Made = tuple[Any, Callable[[np.ndarray], object]]
 
 
@@ -39,7 +39,7 @@ def _raw(num_envs: int, rung: str) -> _Made:
 
 
 def _copied(num_envs: int, rung: str) -> _Made:
-    """The least that an interface costs whose users keep what a step returned."""
+    """Copies all outputs, as any interface must whose users keep them after the next step."""
     env = rungs.make("chess", rung, num_envs, opponent="random")
     env.reset(seed=0)
 
@@ -64,7 +64,7 @@ def _sb3(num_envs: int, rung: str) -> _Made:
 
 
 def _pettingzoo(num_envs: int, rung: str) -> _Made:
-    """A game is an object of its own there, in which both sides play: two plies for our one."""
+    """Steps a game object per board, in which both sides are played by actions."""
     from rungs.adapters.pettingzoo import raw_env
 
     games = [raw_env(rung) for _ in range(num_envs)]

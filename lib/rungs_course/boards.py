@@ -17,7 +17,7 @@ _GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 
 
 def bitboards(boards: dict[str, int]):
-    """Bitboards side by side, rank 8 on top.
+    """Draws bitboards side by side, rank 8 on top.
 
     Args:
         boards: 64-bit sets of squares by title.

@@ -50,7 +50,7 @@ def table(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(comparison: Comparison):
-    """B's values over A's for the largest changes, each with its own noise as an interval.
+    """Draws B's values over A's for the largest changes, each with its own noise as an interval.
 
     A ratio with zero has no place on the axis; its values are written next to the row, as all are.
     """

@@ -37,7 +37,7 @@ def say(text: str) -> None:
 
 
 def in_words(factor: Factor) -> str:
-    """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is but noise."""
+    """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is within noise."""
     text = f"{ratio(factor.middle)} ({factor.low:.3g} to {factor.high:.3g})"
     if not factor.judged:
         return f"{text}, too few repeats to tell noise"
@@ -45,7 +45,7 @@ def in_words(factor: Factor) -> str:
 
 
 def live() -> Callable[[str], None]:
-    """Shows a line below a cell, which is replaced when the function returned is given another."""
+    """Shows a line below a cell; returns the function that replaces it."""
     shown = display(Markdown(""), display_id=True)
 
     def replace(text: str) -> None:
@@ -419,7 +419,7 @@ def _definitions(lines: list[str], name: str, low: int, high: int):
 
 
 def _end(lines: list[str], first: int, high: int) -> int | None:
-    """Returns the line after a definition; None where it is but a declaration or a call."""
+    """Returns the line after a definition; None where it is only a declaration or a call."""
     depth, opened = 0, False
     for at in range(first, high):
         bare = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])\'|//.*', "", lines[at])

@@ -19,7 +19,7 @@ from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown
 # The files that its sections are made of.
 NEEDED = ("07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv")
 _PICTURE = Path("figures") / "ladder.png"
-# What else there is of some machines.
+# Tables and figures that only some machines have.
 _TRAINED = "15_metrics.csv"
 _STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
 _SELF_PLAY, _CURVE = "16_evaluations.csv", Path("figures") / "elo.png"
@@ -104,7 +104,7 @@ def _raced(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
-    """Returns how many times as fast as behind the first rung training is behind each."""
+    """Returns the speed-up of training on each rung over the first."""
     times = metrics[list(PARTS)].sum(axis=1).groupby(metrics["rung"], sort=False)
     first = times.get_group(metrics["rung"].iloc[0])
     return {rung: factor_apart(first, own) for rung, own in times}
@@ -217,7 +217,7 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
 
 def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
     facts = frame.attrs["provenance"]
-    # Twice as long from row to row, back from the last.
+    # From the last row back, each at half the time of the next.
     wanted = [frame["seconds"].iloc[-1] / 2**k for k in range(_ROWS - 1)]
     rows = frame.loc[sorted({0, *((frame["seconds"] - each).abs().idxmin() for each in wanted)})]
     opponents = {"random": "Random play", "stockfish": "Stockfish, weakest"}

@@ -30,7 +30,7 @@ finally:
 _PALETTE = seaborn.color_palette("colorblind").as_hex()
 BLUE, ORANGE, GREEN, RED, PINK, BROWN, _, GREY, _, SKY = _PALETTE
 BLACK = "#000000"
-# What tells areas apart without colour, and lines that have no markers.
+# To distinguish areas without colour, and lines that have no markers.
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 LINESTYLES = ("-", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (3, 3)))
 # Lines in the order they are drawn.
@@ -155,7 +155,7 @@ def image(figure) -> HTML:
 
 
 def alternative(figure) -> str:
-    """Says what a figure says: titles and axes, what is written in it, and where its lines end."""
+    """Describes a figure: titles and axes, the text in it, and where its lines begin and end."""
     said = (text for axes in figure.axes for text in _said(axes))
     return ". ".join(" ".join(text.split()) for text in said if text) + "."
 

@@ -28,7 +28,7 @@ _BETTER = {"seconds": -1, "per_second": 1}
 _WORK = ["plies", "leaves", "positions"]  # what the seconds are of
 _DERIVED = ["call"]
 
-# Settings of a whole file that its values are about, as they are about a group's columns.
+# Settings in a file's head that must be equal for its values to be compared.
 _ABOUT = ("num_envs", "boards", "steps", "mask")
 # What differs between any two runs: the time, and measurements that stand among the settings.
 _VARYING = (
@@ -76,7 +76,7 @@ class Run:
     tables: dict[str, pd.DataFrame]
 
     def facts(self, name: str) -> list[str]:
-        """Returns what the files' heads say of something, each value once."""
+        """Returns the values of a fact in the files' heads, each once."""
         heads = (table.attrs["provenance"] for table in self.tables.values())
         return sorted({head[name] for head in heads if name in head})
 

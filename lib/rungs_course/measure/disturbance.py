@@ -13,9 +13,9 @@ import psutil
 MAX_BUSY, MAX_STOLEN = 0.15, 0.03
 # Times a second that the system took a core from a thread of this program which could have run on.
 MAX_PREEMPTED = 50.0
-# From which share of the time on a thread counts as computing, so that another on its core matters.
+# A thread computes if it uses at least this share of the time; only then does its core count.
 _COMPUTING = 0.25
-# From which share of the time on a core is busy: threads that take turns leave some of it idle.
+# A core is busy from this share of the time: threads that take turns leave some of it idle.
 _BUSY = 0.9
 _SHORTEST = 0.2  # seconds: below it, hundredths of a second are too coarse
 

@@ -1,4 +1,4 @@
-"""Another process that wants the cores, too."""
+"""A process that keeps a core busy while something is measured."""
 
 import contextlib
 import os

@@ -28,7 +28,7 @@ RULES = (LEGAL, *(reason.name.lower().replace("_", " ") for reason in Reason if 
 
 @dataclasses.dataclass(frozen=True)
 class Disagreement:
-    """A position of which a peer and python-chess say different things.
+    """A position about which a peer and python-chess disagree.
 
     Attributes:
         rule: of `RULES`.
@@ -44,7 +44,7 @@ class Disagreement:
 
 
 def ending(board: chess.Board) -> Reason:
-    """Returns how a game has ended with the position reached, by python-chess."""
+    """Returns how a game has ended, by python-chess, with the position reached."""
     if board.is_checkmate():
         return Reason.CHECKMATE
     if board.is_insufficient_material():

@@ -11,10 +11,10 @@ from rungs.errors import UnsupportedError
 from rungs_course.peers import imported
 from rungs_course.peers.peer import ListedMoves, Step
 
-# Its planes: seven steps along each of these ways, as its mover sees them; a knight's jumps; and
+# Its planes: seven steps in each of these directions, as its mover sees them; a knight's jumps; and
 # pawns that become a knight, bishop or rook along each of the first three. Squares are counted from
 # a8 to h1, whichever side moves.
-_WAYS = ((-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0))
+_DIRECTIONS = ((-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0))
 _JUMPS = range(56, 64)
 
 
@@ -113,11 +113,11 @@ def moves_of(game: Any) -> dict[str, int]:
 def _moved(plane: int, origin: int, black: bool) -> str:
     """Returns the move of a plane other than a knight's, by a square from a1."""
     if plane < _JUMPS.start:
-        (way, steps), promotion = divmod(plane, 7), None
+        (direction, steps), promotion = divmod(plane, 7), None
     else:
-        (way, piece), steps = divmod(plane - _JUMPS.stop, 3), 0
+        (direction, piece), steps = divmod(plane - _JUMPS.stop, 3), 0
         promotion = (chess.KNIGHT, chess.BISHOP, chess.ROOK)[piece]
-    x, y = ((steps + 1) * (-step if black else step) for step in _WAYS[way])
+    x, y = ((steps + 1) * (-step if black else step) for step in _DIRECTIONS[direction])
     return chess.Move(origin, origin + x + 8 * y, promotion).uci()
 
 

@@ -25,7 +25,7 @@ class NChessBoards(ListedMoves):
     def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
         self._nchess = imported("NChess", "nchess")
-        # What White gets by the state of a game, and how that ended; it goes on by none of these.
+        # By a game's final state, White's reward and how it ended.
         const = self._nchess.const
         self._ends = {
             const.STATE_WHITE_WIN: (1.0, "checkmate"),

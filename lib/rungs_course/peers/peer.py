@@ -1,4 +1,4 @@
-"""What a peer is to us: some games in another project's environment, stepped as its users do."""
+"""The interface of a peer: games in another project's environment, stepped as its users do."""
 
 import abc
 import dataclasses
@@ -55,7 +55,7 @@ class Peer(abc.ABC):
         """Plays an action in each, begins the next episode where one ended; all outputs."""
 
     def played(self) -> int:
-        """Returns in how many the last step was an action played, and not just a reset."""
+        """Returns the number of environments in which the last step was not only a reset."""
         return self.num_envs
 
     def close(self) -> None:  # noqa: B027 (most have nothing to end)

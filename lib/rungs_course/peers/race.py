@@ -1,4 +1,4 @@
-"""Our environments and others against each other, on the same cores and at the same games' stage.
+"""Races of our environments against others, on the same cores and at the same stage of games.
 
 Each lives in a process of its own, which may use only as many cores as the race is about; so one
 library's threads never disturb another's. They take turns, some steps each. All play at
@@ -52,7 +52,7 @@ class Entry:
 
 
 class Field:
-    """Racers, each in a process of its own that stays for as many races as are wanted.
+    """Racers, each in a process of its own that stays until `close`.
 
     Importing libraries and compiling with them takes longer than most races. What one thread needs
     is spread over the cores, for that and for `compare`; in a race one of them plays at a time.
@@ -125,7 +125,7 @@ class Field:
             return dict(zip(calls, found, strict=True))
 
     def _begin(self, names: list[str], num_envs: int, seed: int) -> None:
-        """Begins games in the processes of some, which are started where they are not there yet."""
+        """Begins games in the processes of some racers, which are started where necessary."""
 
         def started(name: str) -> _Racer:
             place = list(self._entries).index(name)

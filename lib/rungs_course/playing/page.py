@@ -116,7 +116,7 @@ class Page:
     def _go_on(self) -> None:
         """Shows the game, and has the agent move where it is its turn."""
         self._show()
-        if self.game.end is not None or self.game.your_turn:
+        if self.game.end or self.game.your_turn:
             return
         if thoughts := self._think():
             self.game.play(thoughts.chosen.move.uci())

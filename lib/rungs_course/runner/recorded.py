@@ -222,7 +222,7 @@ def _of_files(record: dict, folder: Path) -> Iterator[str]:
 
 
 def _of_tables(record: dict, folder: Path) -> Iterator[str]:
-    """Yields what tables say of themselves that is not so of their run, machine and version."""
+    """Yields the tables whose heads contradict their run, the machine, or each other's version."""
     machine = record["machine"]
     if folder.resolve().name != (name := slug_of(machine)):
         yield f"{folder.name}: the folder of this machine is called {name}"
