@@ -2,14 +2,19 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 
+# It ends with its parent: else it would keep a core busy for ever where that one is killed. It asks
+# for that itself, as a `preexec_fn` would run in a copy of a process with threads.
+_BUSY = """
+import signal
 from rungs._src.processes.parent_death import signalled_at_parents_death
-
-_LOOP = "print(flush=True)\nwhile True: pass"
+signalled_at_parents_death(signal.SIGKILL)()
+print(flush=True)
+while True: pass
+"""
 
 
 @contextlib.contextmanager
@@ -19,10 +24,8 @@ def busy_process(core: int | None = None) -> Iterator[None]:
     Args:
         core: the one that it stays on; None: where the system puts it.
     """
-    command = [sys.executable, "-c", _LOOP]
-    # It ends with this process: else it would keep a core busy for ever where this one is killed.
-    ended = signalled_at_parents_death(signal.SIGKILL)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=ended) as process:
+    command = [sys.executable, "-P", "-c", _BUSY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
             process.stdout.readline()  # type: ignore[union-attr]  # it has begun
             if core is not None:
