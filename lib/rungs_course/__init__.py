@@ -16,9 +16,11 @@ What one notebook measures and draws is in the module named after it: `nb00_star
 - `pages`: what README and docs take from recorded results.
 """
 
+import importlib
 from typing import TYPE_CHECKING
 
 from rungs._src.native import loader
+from rungs.errors import UnavailableError, install_hint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,16 +43,7 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
         UnavailableError: a package that it needs is not installed; it is named.
         ConfigurationError: there are no results in the folder `results`.
     """
-    from rungs.errors import UnavailableError, install_hint
-
-    try:
-        from rungs_course import dashboard  # takes seconds to import
-    except ModuleNotFoundError as error:
-        package = str(error.name).partition(".")[0]
-        raise UnavailableError(
-            f"rungs_course.explore() needs {package}: {install_hint('course')}"
-        ) from None
-    return dashboard.explore(results)
+    return _imported("dashboard", "rungs_course.explore() needs").explore(results)
 
 
 def play() -> "ipywidgets.VBox":
@@ -59,16 +52,7 @@ def play() -> "ipywidgets.VBox":
     Raises:
         UnavailableError: a package that it needs is not installed; it is named.
     """
-    from rungs.errors import UnavailableError, install_hint
-
-    try:
-        from rungs_course.playing import play as shown
-    except ModuleNotFoundError as error:
-        package = str(error.name).partition(".")[0]
-        raise UnavailableError(
-            f"rungs_course.play() needs {package}: {install_hint('course')}"
-        ) from None
-    return shown()
+    return _imported("playing", "rungs_course.play() needs").play()
 
 
 def check(lab: str) -> "Verdict":
@@ -78,19 +62,22 @@ def check(lab: str) -> "Verdict":
         ConfigurationError: no such lab, or nothing was submitted.
         UnavailableError: a package that labs need is not installed; it is named.
     """
-    return _labs().check(lab)
+    return _imported("labs", "labs need").check(lab)
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """Teaches the cell magic `%%rung` to a notebook: `%load_ext rungs_course`."""
-    shell.register_magics(_labs().RungMagics)
+    """Registers the cell magic `%%rung` in a notebook: `%load_ext rungs_course`."""
+    shell.register_magics(_imported("labs", "labs need").RungMagics)
 
 
-def _labs() -> "ModuleType":
-    from rungs.errors import UnavailableError, install_hint
+def _imported(module: str, what_needs: str) -> "ModuleType":
+    """Imports a module of the course; not with this package, as it takes seconds.
 
+    Raises:
+        UnavailableError: a package that it needs is not installed.
+    """
     try:
-        from rungs_course import labs
+        return importlib.import_module(f"{__name__}.{module}")
     except ModuleNotFoundError as error:
-        raise UnavailableError(f"labs need {error.name}: {install_hint('course')}") from None
-    return labs
+        package = str(error.name).partition(".")[0]
+        raise UnavailableError(f"{what_needs} {package}: {install_hint('course')}") from None

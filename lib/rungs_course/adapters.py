@@ -5,6 +5,7 @@ import importlib.metadata
 import re
 import sys
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,11 @@ from rungs_course.measure import results
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.plots import duration, speed
-from rungs_course.tables import markdown
+from rungs_course.tables import fill, markdown
 
 RAW = "rungs"
 COPIED = "rungs, outputs copied"
-# A step's caller: makes an environment, and returns it with what steps it.
+# What an adapter's function returns: an environment, and the function that steps it.
 _Made = tuple[Any, Callable[[np.ndarray], object]]
 
 
@@ -38,7 +39,7 @@ def _raw(num_envs: int, rung: str) -> _Made:
 
 
 def _copied(num_envs: int, rung: str) -> _Made:
-    """The least that an interface costs whose users keep what a step returned."""
+    """Copies all outputs, as any interface must whose users keep them after the next step."""
     env = rungs.make("chess", rung, num_envs, opponent="random")
     env.reset(seed=0)
 
@@ -63,7 +64,7 @@ def _sb3(num_envs: int, rung: str) -> _Made:
 
 
 def _pettingzoo(num_envs: int, rung: str) -> _Made:
-    """A game is an object of its own there, in which both sides play: two plies for our one."""
+    """Steps a game object per board, in which both sides are played by actions."""
     from rungs.adapters.pettingzoo import raw_env
 
     games = [raw_env(rung) for _ in range(num_envs)]
@@ -79,18 +80,11 @@ def _pettingzoo(num_envs: int, rung: str) -> _Made:
             seen.append(game.last())
         return seen
 
-    return _Games(games), step  # type: ignore[return-value]  # all that is asked of one
-
-
-class _Games:
-    """Chooses actions for games that are objects of their own."""
-
-    def __init__(self, games: list):
-        self._games = games
-
-    def sample_actions(self, rng: np.random.Generator) -> np.ndarray:
-        masks = [game.observe(game.agent_selection)["action_mask"] for game in self._games]
+    def sample_actions(rng: np.random.Generator) -> np.ndarray:
+        masks = [game.observe(game.agent_selection)["action_mask"] for game in games]
         return random_actions(np.stack(masks).view(np.bool_), rng)
+
+    return types.SimpleNamespace(sample_actions=sample_actions), step
 
 
 def _torchrl(num_envs: int, rung: str, steps_kept: int | None = None) -> _Made:
@@ -134,16 +128,16 @@ def _tianshou(num_envs: int, rung: str) -> _Made:
     return env.env, step
 
 
-# What is raced: the package whose interface it is, and how it is stepped.
-ADAPTERS: dict[str, tuple[str, Callable[[int, str], _Made]]] = {
-    RAW: ("rungs-rl", _raw),
-    COPIED: ("rungs-rl", _copied),
-    "TorchRL": ("torchrl", _torchrl),
-    "TorchRL, 32 steps kept": ("torchrl", functools.partial(_torchrl, steps_kept=32)),
-    "RLlib": ("ray", _rllib),
-    "Stable-Baselines3": ("stable-baselines3", _sb3),
-    "Tianshou": ("tianshou", _tianshou),
-    "PettingZoo": ("pettingzoo", _pettingzoo),
+# What is raced: the package whose interface it is, our module for it, and how it is stepped.
+ADAPTERS: dict[str, tuple[str, str, Callable[[int, str], _Made]]] = {
+    RAW: ("rungs-rl", "", _raw),
+    COPIED: ("rungs-rl", "", _copied),
+    "TorchRL": ("torchrl", "torchrl", _torchrl),
+    "TorchRL, 32 steps kept": ("torchrl", "torchrl", functools.partial(_torchrl, steps_kept=32)),
+    "RLlib": ("ray", "rllib", _rllib),
+    "Stable-Baselines3": ("stable-baselines3", "sb3", _sb3),
+    "Tianshou": ("tianshou", "tianshou", _tianshou),
+    "PettingZoo": ("pettingzoo", "pettingzoo", _pettingzoo),
 }
 
 
@@ -166,14 +160,14 @@ def race(
         repeats: how often each is timed.
         warmup: as many untimed rounds come first, so that games are at all stages.
         seed: of the actions.
-        say: is told what is left out, and why.
+        say: called with a line for each adapter that is left out, and why.
 
     Returns:
         A row per adapter and repeat: `adapter`, `package`, `version`, `num_envs`, `repeat`,
         `plies` (boards stepped), `seconds`.
     """
     made = {}
-    for name, (_, make) in ADAPTERS.items():
+    for name, (*_, make) in ADAPTERS.items():
         try:
             made[name] = make(num_envs, rung)
         except UnavailableError as error:
@@ -225,15 +219,6 @@ def table(times: pd.DataFrame) -> pd.DataFrame:
 
 HOWTO = paths.ROOT / "docs" / "howto"
 RECORDED = HOWTO / "recorded"
-# By which import an example on a page is one of an adapter's.
-_IMPORTS = {
-    "TorchRL": "rungs.adapters.torchrl",
-    "TorchRL, 32 steps kept": "rungs.adapters.torchrl",
-    "RLlib": "rungs.adapters.rllib",
-    "Stable-Baselines3": "rungs.adapters.sb3",
-    "Tianshou": "rungs.adapters.tianshou",
-    "PettingZoo": "rungs.adapters.pettingzoo",
-}
 
 
 def sections() -> dict[Path, dict[str, str]]:
@@ -249,14 +234,7 @@ def sections() -> dict[Path, dict[str, str]]:
 def write() -> None:
     """Puts the sections into their pages."""
     for page, named in sections().items():
-        text = page.read_text()
-        for name, section in named.items():
-            head, rest = text.split(f"<!-- {name} -->\n")
-            text = (
-                f"{head}<!-- {name} -->\n{section}<!-- /{name} -->"
-                + rest.split(f"<!-- /{name} -->")[1]
-            )
-        page.write_text(text)
+        page.write_text(fill(page.read_text(), named))
 
 
 def _adapters(times: pd.DataFrame) -> str:
@@ -282,7 +260,8 @@ def _adapters(times: pd.DataFrame) -> str:
 
 
 def _lines(adapter: str) -> str:
-    """Counts the lines of an adapter's shortest example, or says nothing of what has none."""
+    """Counts the lines of the shortest example that imports an adapter; "" where there is none."""
+    module = f"rungs.adapters.{ADAPTERS[adapter][1]}"
     pages = [HOWTO / "train_with.md", paths.ROOT / "docs" / "library.md"]
     blocks = [
         block
@@ -290,7 +269,7 @@ def _lines(adapter: str) -> str:
         for block in re.findall(
             r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
         )
-        if adapter in _IMPORTS and _IMPORTS[adapter] in block
+        if ADAPTERS[adapter][1] and module in block
     ]
     counts = [sum(bool(line.strip()) for line in block.splitlines()) for block in blocks]
     return str(min(counts)) if counts else ""

@@ -12,11 +12,12 @@ from rungs._src.chess.actions import NUM_PLANES, target_of
 from rungs._src.chess.observation import HISTORY, NUMBER_PLANES, PLANE_NAMES
 from rungs_course import plots
 
-_LIGHT, _DARK = "#F5F5F5", "#D9D9D9"
+_LIGHT, _DARK, _MOVED = "#F5F5F5", "#C9CFD6", "#F3D28B"
+_GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 
 
 def bitboards(boards: dict[str, int]):
-    """Bitboards side by side, rank 8 on top.
+    """Draws bitboards side by side, rank 8 on top.
 
     Args:
         boards: 64-bit sets of squares by title.
@@ -26,8 +27,7 @@ def bitboards(boards: dict[str, int]):
         empty_board(each, title)
         for square in range(64):
             if int(bits) >> square & 1:
-                centre = (square % 8 + 0.5, square // 8 + 0.5)
-                each.add_patch(matplotlib.patches.Circle(centre, 0.33, color=plots.BLUE))
+                _mark(each, square, plots.BLUE)
     return figure
 
 
@@ -63,8 +63,7 @@ def action_planes(queen_from: int, pawn_from: int):
                 planes.setdefault(target, []).append(str(action // 64))
         for square, texts in planes.items():
             _write(each, square, "\n".join(texts))
-        centre = (origin % 8 + 0.5, origin // 8 + 0.5)
-        each.add_patch(matplotlib.patches.Circle(centre, 0.33, color=plots.ORANGE))
+        _mark(each, origin, plots.ORANGE)
     return figure
 
 
@@ -105,26 +104,32 @@ def _wrapped(name: str) -> str:
     return name.replace(" ", "\n", 1).replace(" before", "\nbefore").replace(" castle", "\ncastle")
 
 
+def _mark(axes, square: int, color: str) -> None:
+    centre = (square % 8 + 0.5, square // 8 + 0.5)
+    axes.add_patch(matplotlib.patches.Circle(centre, 0.33, color=color))
+
+
 def _write(axes, square: int, text: str) -> None:
     axes.text(square % 8 + 0.5, square // 8 + 0.5, text, ha="center", va="center", fontsize=8)
 
 
 def empty_board(axes, title: str) -> None:
     """Draws 64 squares, named along two edges."""
-    for square in range(64):
-        shade = _DARK if (square % 8 + square // 8) % 2 == 0 else _LIGHT
-        corner = (square % 8, square // 8)
-        axes.add_patch(matplotlib.patches.Rectangle(corner, 1, 1, color=shade))
-    axes.set(xlim=(0, 8), ylim=(0, 8), aspect="equal")
+    _squares(axes)
     axes.set_xticks(np.arange(8) + 0.5, "abcdefgh", fontsize=7)
     axes.set_yticks(np.arange(8) + 0.5, range(1, 9), fontsize=7)
     axes.tick_params(length=0)
     axes.set_title(title, fontsize=9)
+
+
+def _squares(axes, moved: Iterable[int] = ()) -> None:
+    """Draws 64 squares, those of `moved` in a colour of their own."""
+    for square in chess.SQUARES:
+        file, rank = square % 8, square // 8
+        shade = _MOVED if square in moved else _LIGHT if (file + rank) % 2 else _DARK
+        axes.add_patch(matplotlib.patches.Rectangle((file, rank), 1, 1, color=shade))
+    axes.set(xlim=(0, 8), ylim=(0, 8), aspect="equal")
     axes.spines[:].set_visible(False)
-
-
-_LIGHT_SQUARE, _DARK_SQUARE, _MOVED = "#F5F5F5", "#C9CFD6", "#F3D28B"
-_GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 
 
 def rows_of(positions: Iterable, columns: int = 4):
@@ -159,15 +164,15 @@ def filmstrip(games: pd.DataFrame, columns: int = 4):
     figure, panels = plots.axes(
         2.5 * columns, 2.9 * len(players), nrows=len(players), ncols=columns, squeeze=False
     )
-    for row, who in zip(panels, players, strict=True):
-        game = games[games["who"] == who].set_index("ply")
+    for row, player in zip(panels, players, strict=True):
+        game = games[games["who"] == player].set_index("ply")
         last = game.index.max()
         plies = [round(last * (i + 1) / columns) for i in range(columns)]
         for axes, ply in zip(row, plies, strict=True):
             fen = game.loc[ply, "fen"]
             position(axes, fen, _changed(fen, game["fen"].get(ply - 1, fen)))
-            axes.set_title(f"{_numbered(ply, game.loc[ply, 'move'])}", fontsize=10)
-        row[0].set_ylabel(who, fontsize=11)
+            axes.set_title(_numbered(ply, game.loc[ply, "move"]), fontsize=10)
+        row[0].set_ylabel(player, fontsize=11)
         row[-1].set_xlabel(f"result: {game['result'].iloc[0]}", fontsize=10)
     return figure
 
@@ -180,10 +185,8 @@ def position(axes, fen: str, moved: Iterable[int] = ()) -> None:
         fen: the position.
         moved: the squares, 0 to 63.
     """
-    for square in chess.SQUARES:
-        file, rank = square % 8, square // 8
-        shade = _MOVED if square in moved else _LIGHT_SQUARE if (file + rank) % 2 else _DARK_SQUARE
-        axes.add_patch(matplotlib.patches.Rectangle((file, rank), 1, 1, color=shade))
+    _squares(axes, moved)
+    axes.set(xticks=[], yticks=[])
     # One glyph for both colours, filled and edged: hollow ones vanish on dark squares.
     for square, piece in chess.Board(fen).piece_map().items():
         edge = matplotlib.patheffects.withStroke(
@@ -200,8 +203,6 @@ def position(axes, fen: str, moved: Iterable[int] = ()) -> None:
             ha="center",
             va="center",
         )
-    axes.set(xlim=(0, 8), ylim=(0, 8), aspect="equal", xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
 
 
 def _changed(fen: str, before: str) -> set[int]:

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from rungs._src.cli import (
@@ -25,29 +26,26 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _add_commands(commands: argparse._SubParsersAction) -> None:
-    run = commands.add_parser("run", help="run the notebooks, each in a process of its own")
+    def add(name: str, command: Callable, what: str, extra: str = "course"):
+        parser = commands.add_parser(name, help=what)
+        parser.set_defaults(command=command, extra=extra)
+        return parser
+
+    run = add("run", _run, "run the notebooks, each in a process of its own")
     run.add_argument("--size", help="smoke, quick (the default) or full")
     run.add_argument("--only", metavar="01,03", help="numbers of the notebooks to run")
     add_run_options(run, RUN)
     add_parameters(run, "a value for the notebooks' parameters cells")
-    run.set_defaults(command=_run, extra="course")
 
-    race = commands.add_parser("race", help="what works here, and a race of some seconds")
-    race.set_defaults(command=_race, extra="course")
+    add("race", _race, "what works here, and a race of some seconds")
 
-    book = commands.add_parser("book", help="make a book of the notebooks that were run")
-    folder = {
-        "type": to_path,
-        "default": Path("data/run"),
-        "help": "of the run (default: data/run)",
-    }
-    book.add_argument("--out", **folder)
-    book.set_defaults(command=_book, extra="book")
+    book = add("book", _book, "make a book of the notebooks that were run", extra="book")
+    place = Path("data/run")
+    book.add_argument("--out", type=to_path, default=place, help=f"of the run (default: {place})")
 
-    doctor = commands.add_parser("doctor", help="what works here, and how to get what doesn't")
-    doctor.set_defaults(command=_doctor)
+    add("doctor", _doctor, "what works here, and how to get what doesn't", extra="")
 
-    compare = commands.add_parser("compare", help="what changed between two runs beyond the noise")
+    compare = add("compare", _compare, "what changed between two runs beyond the noise")
     compare.add_argument(
         "a", type=to_path, metavar="RUN_A", help="a run's folder, or one of CSV files"
     )
@@ -62,9 +60,8 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     compare.add_argument(
         "--fail-on-regression", action="store_true", help="exit with 1 where anything is worse"
     )
-    compare.set_defaults(command=_compare, extra="course")
 
-    record = commands.add_parser("record", help="keep the last run's results in data/recorded/")
+    record = add("record", _record, "keep the last run's results in data/recorded/")
     record.add_argument(
         "--agents",
         nargs="+",
@@ -83,18 +80,15 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         nargs="?",
         help="of the run (default: data/run); what --check looks at (default: this machine's)",
     )
-    record.set_defaults(command=_record, extra="course")
 
-    progress = commands.add_parser("progress", help="which labs are right, and how fast")
+    progress = add("progress", _progress, "which labs are right, and how fast")
     progress.add_argument(
         "--hand-in", type=to_path, metavar="FILE", help="write a file with the answers, to hand in"
     )
-    progress.set_defaults(command=_progress, extra="course")
 
-    grade = commands.add_parser("grade", help="judge what students handed in: it runs their code")
+    grade = add("grade", _grade, "judge what students handed in: it runs their code")
     grade.add_argument("folder", type=to_path, help="of one JSON file a student")
     grade.add_argument("--out", type=to_path, required=True, help="the table, a CSV file")
-    grade.set_defaults(command=_grade, extra="course")
 
     add_conformance(
         commands, "a rung or a peer; rungs (the default) or peers: all that are here"

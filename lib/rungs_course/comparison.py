@@ -50,9 +50,9 @@ def table(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def figure(comparison: Comparison):
-    """B's values over A's for the largest changes, each with its own noise as an interval.
+    """Draws B's values over A's for the largest changes, each with its own noise as an interval.
 
-    A ratio with zero has no place on the axis: its values stand beside the row, as all do.
+    A ratio with zero has no place on the axis; its values are written next to the row, as all are.
     """
     changes = comparison.changes
     shown = changes[:MOST]
@@ -101,7 +101,9 @@ def _head(comparison: Comparison) -> list[str]:
         (key, *pair): None for file in comparison.differing.values() for key, pair in file.items()
     }
     if any(key in SAME for key, *_ in pairs):
-        lines.append("These are different machines: ratios tell of them as much as of the code.")
+        lines.append(
+            "These are different machines: ratios are of the machines as much as of the code."
+        )
     lines += [f"{key} differs: {of_a} in A, {of_b} in B" for key, of_a, of_b in pairs]
     return lines
 

@@ -31,21 +31,6 @@ from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved
 from rungs_course.paths import ROOT
 
-# What panels are drawn from, and the notebook that makes it.
-_NOTEBOOKS = {
-    "01_profile": "01, Python",
-    "02_race": "02, parallel Python",
-    "04_spent": "04, OpenMP",
-    "05_works": "05, MPI",
-    "06_followed": "06, CUDA",
-    "07_ladder": "07, the ladder",
-    "07_race": "07, the ladder",
-    "11_updates": "11, the full system",
-    "12_alone": "12, peers",
-    "13_times": "13, CartPole",
-    "14_updates": "14, beyond one node",
-    "15_evaluations": "15, training",
-}
 # What live panels are drawn over, where it was measured on this machine.
 _ROOFLINE, _STRONG = ("08_compute", "08_bandwidth", "08_rungs"), "10_strong"
 _PAPER = ROOT / "data" / "paper" / "chess_strong_scaling.csv"
@@ -82,7 +67,9 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
         "a warp": lambda: nb06_cuda.explore_warp(tables["06_followed"]),
         "a game": lambda: nb00_start.explore_game(nb00_start.play(nb00_start.OPERA_GAME)),
         "labs": _labs,
-        "processes, live": lambda: _processes(tables),
+        "processes, live": lambda: nb02_parallel.predict_processes(
+            tables["02_race"], usable_cores(), seed=_SEED
+        ),
         "scaling, live": lambda: _scaling(tables),
         "roofline, live": lambda: _roofline(tables),
     }
@@ -123,7 +110,7 @@ class _Tables:
                 return self._load(path)
         where = " or ".join(map(_short, self._folders))
         where = f"no {name}.csv in {where}" if where else "none is here"
-        raise UnavailableError(f"No table: {where}. Notebook {_NOTEBOOKS[name]}, makes it.")
+        raise UnavailableError(f"No table: {where}. Notebook {name[:2]} makes it.")
 
     def of_here(self, *names: str) -> list[pd.DataFrame] | None:
         """Returns tables of one folder that were all measured on this machine, or None."""
@@ -164,12 +151,11 @@ def _default() -> list[Path]:
 def _tables_in(folder: Path) -> Path:
     for each in filter(_has_tables, (folder / "results", folder)):
         return each
-    needed = ", ".join(f"{name}.csv" for name in _NOTEBOOKS)
-    raise ConfigurationError(f"results={str(folder)!r} has none of {needed}")
+    raise ConfigurationError(f"results={str(folder)!r} holds no tables of notebooks")
 
 
 def _has_tables(folder: Path) -> bool:
-    return any((folder / f"{name}.csv").exists() for name in _NOTEBOOKS)
+    return any(folder.glob("[0-9][0-9]_*.csv"))
 
 
 def _short(path: Path) -> str:
@@ -199,11 +185,6 @@ def _threads(spent: pd.DataFrame) -> ipywidgets.Widget:
     team = max(2, int(spent.attrs["provenance"]["threads"]))
     measured = nb04_openmp.speedups(spent).assign(threads=team)
     return nb04_figures.explore_threads(nb04_openmp.fit_cost(spent), measured)
-
-
-def _processes(tables: _Tables) -> ipywidgets.VBox:
-    """Asks notebook 02's question, over its curve."""
-    return nb02_parallel.predict_processes(tables["02_race"], usable_cores(), seed=_SEED)
 
 
 def _scaling(tables: _Tables) -> ipywidgets.VBox:

@@ -35,7 +35,7 @@ from rungs_course.learners import mask as learner_mask
 from rungs_course.machine.topology import caches
 from rungs_course.measure.cost import ONE_STEP
 from rungs_course.measure.noise import Factor, factor, factor_apart
-from rungs_course.measure.operations import operations
+from rungs_course.measure.cost import operations
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import segments
 from rungs_course.measure.turns import timed_rounds
@@ -414,7 +414,7 @@ def learners_table(
         `backward`, median seconds of an update (a transfer counts to inferring); and shares of the
         peak, NaN where it is not known and for learners that multiply in bfloat16, which has
         another: `infer_share`, `learn_share` and, of the whole update,
-        `share`. Operations are those of `rungs_course.measure.operations`.
+        `share`. Operations are those of `rungs_course.measure.cost`.
     """
     work = operations(PolicyValueNetwork())
     parts = times.pivot_table(

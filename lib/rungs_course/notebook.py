@@ -6,6 +6,7 @@ import datetime
 import json
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from IPython.display import HTML, Markdown, display
 from matplotlib.figure import Figure
 
 from rungs._src.core.atomic import atomic_write
+from rungs._src.core.schema import schema_error
 from rungs._src.machine import describe
 from rungs.errors import ConfigurationError
 from rungs_course import paths
@@ -35,7 +37,7 @@ def say(text: str) -> None:
 
 
 def in_words(factor: Factor) -> str:
-    """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is but noise."""
+    """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is within noise."""
     text = f"{ratio(factor.middle)} ({factor.low:.3g} to {factor.high:.3g})"
     if not factor.judged:
         return f"{text}, too few repeats to tell noise"
@@ -43,7 +45,7 @@ def in_words(factor: Factor) -> str:
 
 
 def live() -> Callable[[str], None]:
-    """Shows a line below a cell, which is replaced when the function returned is given another."""
+    """Shows a line below a cell; returns the function that replaces it."""
     shown = display(Markdown(""), display_id=True)
 
     def replace(text: str) -> None:
@@ -223,7 +225,7 @@ class Guesses:
         """Asks for a number, before it is measured.
 
         Args:
-            name: by which `beside` is told what came out.
+            name: the argument of `beside` that takes the measured value.
             question: a sentence.
             unit: of the answer, "×", "plies/s" or "%".
         """
@@ -247,14 +249,14 @@ class Guesses:
                 answer.value = f"{change['new']!r} is no number"
                 return
             self._keep(name, value)
-            answer.value = "Kept. What came out stands beside it at the end."
+            answer.value = "Kept. The measured value is shown next to it at the end."
 
         number.observe(on_guess, "value")
         line = ipywidgets.HBox([number, answer], layout={"flex_flow": "row wrap"})
         return ipywidgets.VBox([ipywidgets.Label(question), line])
 
     def beside(self, **measured: float) -> HTML:
-        """Shows all that was asked, what was guessed, and what came out.
+        """Shows all questions, the guesses, and the measured values.
 
         Args:
             measured: by the names that `ask` was given.
@@ -293,10 +295,9 @@ class Guesses:
             return {}
         try:
             kept = json.loads(self._file.read_text())
-            numbers = [each["guess"] for book in kept.values() for each in book.values()]
-        except (ValueError, AttributeError, TypeError, KeyError):
-            numbers = [None]
-        if not all(isinstance(number, int | float) for number in numbers):
+        except ValueError:
+            kept = None
+        if schema_error(kept, {...: {...: {"guess": (int, float)}}}):
             raise ConfigurationError(f"{self._file} holds no guesses; move it away")
         return kept
 
@@ -376,7 +377,8 @@ def _in_python(lines: list[str], name: str, file: str) -> str:
             raise _missing(name, file)
         inside = found[0].body
     first = min(node.lineno for node in [found[0], *found[0].decorator_list])
-    return _flush(_with_comment(lines, first - 1, "#") + lines[first - 1 : found[0].end_lineno])
+    text = _with_comment(lines, first - 1, "#") + lines[first - 1 : found[0].end_lineno]
+    return textwrap.dedent("\n".join(text))
 
 
 def _in_cpp(lines: list[str], name: str, file: str) -> str:
@@ -392,7 +394,9 @@ def _in_cpp(lines: list[str], name: str, file: str) -> str:
     for first, end in found:
         while re.match(r"\s*(template|requires|__global__)\b", lines[first - 1]):
             first -= 1
-        parts.append(_flush(_with_comment(lines, first, "//") + lines[first:end]))
+        parts.append(
+            textwrap.dedent("\n".join(_with_comment(lines, first, "//") + lines[first:end]))
+        )
     return "\n\n".join(parts)
 
 
@@ -415,7 +419,7 @@ def _definitions(lines: list[str], name: str, low: int, high: int):
 
 
 def _end(lines: list[str], first: int, high: int) -> int | None:
-    """Returns the line after a definition; None where it is but a declaration or a call."""
+    """Returns the line after a definition; None where it is only a declaration or a call."""
     depth, opened = 0, False
     for at in range(first, high):
         bare = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])\'|//.*', "", lines[at])
@@ -432,9 +436,3 @@ def _with_comment(lines: list[str], first: int, mark: str) -> list[str]:
     while start and lines[start - 1].strip().startswith(mark):
         start -= 1
     return lines[start:first]
-
-
-def _flush(lines: list[str]) -> str:
-    """Moves lines to the left margin as a whole."""
-    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
-    return "\n".join(line[margin:] for line in lines)

@@ -1,6 +1,5 @@
 """What pages take from recorded results: README, docs, and the page of machines."""
 
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -14,12 +13,12 @@ from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.plots import duration, ratio, save_figure, speed
-from rungs_course.tables import OWN_JOB, ladder_table, markdown
+from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown
 
 # The files that its sections are made of.
 NEEDED = ("07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv")
 _PICTURE = Path("figures") / "ladder.png"
-# What else there is of some machines.
+# Tables and figures that only some machines have.
 _TRAINED = "15_metrics.csv"
 _STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
 _SELF_PLAY, _CURVE = "16_evaluations.csv", Path("figures") / "elo.png"
@@ -85,7 +84,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
         save_figure(nb11.draw_wins(tables[_WINS], over="seconds"), root / _WON)
     made = sections(root, recorded, machine, usable)
     for page in (root / page for page in PAGES if (root / page).exists()):
-        page.write_text(_filled(page.read_text(), made))
+        page.write_text(fill(page.read_text(), made))
 
 
 def _shown(usable: set[str]) -> list[str]:
@@ -104,7 +103,7 @@ def _raced(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
-    """Returns how many times as fast as behind the first rung training is behind each."""
+    """Returns the speed-up of training on each rung over the first."""
     times = metrics[list(PARTS)].sum(axis=1).groupby(metrics["rung"], sort=False)
     first = times.get_group(metrics["rung"].iloc[0])
     return {rung: factor_apart(first, own) for rung, own in times}
@@ -114,13 +113,6 @@ def _with_noise(middle: float, low: float, high: float) -> str:
     """Writes a factor with its interval, both to three digits: "1,238× (1,168 to 1,413)"."""
     ends = (ratio(end).removesuffix("×") for end in (low, high))
     return f"{ratio(middle)} ({' to '.join(ends)})"
-
-
-def _filled(text: str, made: dict[str, str]) -> str:
-    for name, section in made.items():
-        marked = re.compile(rf"(<!-- {name} -->\n).*(<!-- /{name} -->)", re.DOTALL)
-        text = marked.sub(lambda match, section=section: match[1] + section + match[2], text)  # type: ignore[misc]
-    return text
 
 
 def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> str:
@@ -156,13 +148,13 @@ def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> s
             " the learner's own work, which no environment can make faster, is in it."
         )
     flops = machine.get("flops_per_cycle")
-    told = f", which does {flops:g} float32 operations per cycle" if flops else ""
-    said = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
+    per_cycle = f", which does {flops:g} float32 operations per cycle" if flops else ""
+    speedups = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
     race = tables["07_race.csv"]
     return (
-        f"![The ladder, how many times as fast as {first['rung']} each rung is: {', '.join(said)}.]"
-        f"({_PICTURE})\n\n"
-        f"The tables of this page are of one machine, {in_words(machine)}{told} "
+        f"![The ladder, how many times as fast as {first['rung']} each rung is: "
+        f"{', '.join(speedups)}.]({_PICTURE})\n\n"
+        f"The tables of this page are of one machine, {in_words(machine)}{per_cycle} "
         f"([record]({(recorded / 'record.json').as_posix()})). "
         f"There the rung `{best['rung']}` plays "
         f"**{ratio(best['absolute_speedup']).removesuffix('×')} times as many moves a second** as "
@@ -224,10 +216,10 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
 
 def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
     facts = frame.attrs["provenance"]
-    # Twice as long from row to row, back from the last.
+    # From the last row back, each at half the time of the next.
     wanted = [frame["seconds"].iloc[-1] / 2**k for k in range(_ROWS - 1)]
     rows = frame.loc[sorted({0, *((frame["seconds"] - each).abs().idxmin() for each in wanted)})]
-    beside = {"random": "Random play", "stockfish": "Stockfish, weakest"}
+    opponents = {"random": "Random play", "stockfish": "Stockfish, weakest"}
     table = pd.DataFrame(
         {
             "After": (rows["seconds"] / 60).map("{:.1f} min".format),
@@ -237,7 +229,11 @@ def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
                 for elo, low, high in rows[["elo", "low", "high"]].to_numpy()
             ],
         }
-        | {told: rows[name].map("{:.2f}".format) for name, told in beside.items() if name in rows}
+        | {
+            title: rows[name].map("{:.2f}".format)
+            for name, title in opponents.items()
+            if name in rows
+        }
         | {"Search adds": rows["search_gain"].map("{:+.0f}".format)}
     )
     return (
@@ -291,7 +287,6 @@ def _learners(
 
 _LADDER, _GAINS = "07_ladder.csv", "12_gains.csv"
 _PAGE = Path("docs") / "machines.md"
-_SECTION = re.compile(r"(<!-- machines -->\n).*(<!-- /machines -->)", re.DOTALL)
 
 
 def write_machines(root: Path) -> None:
@@ -307,10 +302,9 @@ def filled(page: str, root: Path, run: Path | None = None) -> str:
     Args:
         page: its text, with a place for it.
         root: of the source tree.
-        run: the folder of the reader's run, to stand beside the recorded ones.
+        run: the folder of the reader's run, to be shown next to the recorded ones.
     """
-    made = side_by_side(root, run)
-    return _SECTION.sub(lambda match: match[1] + made + match[2], page)
+    return fill(page, {"machines": side_by_side(root, run)})
 
 
 def side_by_side(root: Path, run: Path | None = None) -> str:
@@ -333,10 +327,10 @@ def side_by_side(root: Path, run: Path | None = None) -> str:
     other = _nearest(mine, recorded)
     name = slug_of(mine.attrs)
     why = "the same machine" if other == name else "the nearest number of cores"
-    beside = _machines_table(text, ("yours", other))
+    compared = _machines_table(text, ("yours", other))
     return (
         f"Yours is {in_words(mine.attrs)}, size `{mine.attrs['size']}`; the last column is "
-        f"yours over `{other}`, of those recorded {why}.\n\n{beside}\n"
+        f"yours over `{other}`, of those recorded {why}.\n\n{compared}\n"
     )
 
 

@@ -26,11 +26,11 @@ finally:
     for _name in _unneeded:
         del sys.modules[_name]
 
-# Told apart by people of any colour vision: Okabe and Ito's colours, as seaborn has them.
+# Distinct for people of any colour vision: Okabe and Ito's colours, as seaborn has them.
 _PALETTE = seaborn.color_palette("colorblind").as_hex()
 BLUE, ORANGE, GREEN, RED, PINK, BROWN, _, GREY, _, SKY = _PALETTE
 BLACK = "#000000"
-# What tells areas apart without colour, and lines that have no markers.
+# To distinguish areas without colour, and lines that have no markers.
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 LINESTYLES = ("-", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (3, 3)))
 # Lines in the order they are drawn.
@@ -227,7 +227,7 @@ def image(figure) -> HTML:
 
 
 def alternative(figure) -> str:
-    """Says what a figure says: titles and axes, what is written in it, and where its lines end."""
+    """Describes a figure: titles and axes, the text in it, and where its lines begin and end."""
     said = (text for axes in figure.axes for text in _said(axes))
     return ". ".join(" ".join(text.split()) for text in said if text) + "."
 
@@ -235,7 +235,7 @@ def alternative(figure) -> str:
 def _said(axes):
     yield axes.get_title()
     yield " over ".join(filter(None, (axes.get_ylabel(), axes.get_xlabel())))
-    # What is written beside a bar is about the bar.
+    # What is written next to a bar is about the bar.
     bars = len(axes.containers) > 0
     names = [label.get_text() for label in axes.get_yticklabels()]
     rows = dict(zip(axes.get_yticks(), names, strict=True)) if bars and names else {}

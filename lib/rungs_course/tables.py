@@ -1,5 +1,7 @@
 """Tables: the ladder, in numbers and in words; Markdown and plain text."""
 
+import re
+
 import pandas as pd
 
 from rungs._src.registry import rungs_of
@@ -108,3 +110,13 @@ def aligned(table: pd.DataFrame) -> str:
         )
         for row in rows
     )
+
+
+def fill(page: str, sections: dict[str, str]) -> str:
+    """Returns a page with its generated sections, each between <!-- NAME --> and <!-- /NAME -->."""
+    for name, section in sections.items():
+        head, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        replacement = head + section + end
+        old = re.compile(re.escape(head) + ".*?" + re.escape(end), re.DOTALL)
+        page = old.sub(lambda _, new=replacement: new, page)  # type: ignore[misc]
+    return page

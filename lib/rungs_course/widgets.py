@@ -64,7 +64,7 @@ def predict_first(
     controls: dict[str, ipywidgets.Widget],
     guess: ipywidgets.BoundedFloatText,
 ) -> ipywidgets.VBox:
-    """Lets choose, guess, measure: draws the reader's guess, and then the truth beside it.
+    """Lets a reader choose, guess and measure: draws the guess, and then what was measured.
 
     Args:
         draw: from the choice (by the controls' names), the guess, and what was measured or None,

@@ -29,6 +29,7 @@ from rungs_course import (
     nb10_scaling,
     nb14_ranks,
     plots,
+    widgets,
 )
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb12_peers as nb12
@@ -39,7 +40,6 @@ from rungs_course import nb16_search as nb16
 from rungs_course.boards import filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.measure import over_boards, peaks
-from rungs_course.nb11_learners import generation_shares
 from rungs_course.nb14_cost_model import Line, Link, Update
 from rungs_course.paths import ROOT
 from rungs_course.tables import ladder_table
@@ -296,11 +296,9 @@ def sizes():
 PLOTS = {
     "a profile": lambda: nb01_python.draw_profile(shares_of_parts(), "t"),
     "versions": waterfall,
-    "flags": lambda: nb03_cpp.draw_flag_times(pd.DataFrame({"-O0": [2.0], "-O3": [1.0]}, ["pins"])),
-    "work of versions": lambda: nb03_cpp.draw_work(
-        pd.DataFrame({"racer": ["first"], "instructions": [100.0], "mispredicted": [2.0]})
+    "repeats": lambda: plots.repeats(
+        pd.DataFrame({"racer": "g++", "name": "g++, bits", "rate": [1.0, 2.0]}), "plies", "t"
     ),
-    "compilers": lambda: nb03_perft.draw_compilers(races("Cling", "g++", mask=["bits"])),
     "perft": perft,
     "a floor": floor,
     "timelines": timelines,
@@ -472,8 +470,7 @@ def test_an_image_says_what_its_figure_says():
 )
 def test_a_widget_draws_what_is_chosen(widget, control, value, monkeypatch):
     drawn = []
-    for module in (nb04_figures, nb05_figures, nb06_cuda):
-        monkeypatch.setattr(module, "display", lambda shown: drawn.append(shown.data))
+    monkeypatch.setattr(widgets, "display", lambda shown: drawn.append(shown.data))
     shown = widget()
     shown.update()
     before = drawn[-1]

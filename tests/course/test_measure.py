@@ -17,9 +17,8 @@ from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, MismatchError
 from rungs_course.measure import disturbance, noise
-from rungs_course.measure.cost import PARTS, time_updates
+from rungs_course.measure.cost import PARTS, operations, time_updates
 from rungs_course.measure.disturbance import CpuTimes, Usage, disturbances, usage
-from rungs_course.measure.operations import operations
 from rungs_course.measure.race import output_floor, race
 from rungs_course.measure.turns import AWAKE_SECONDS, rounds, timed_rounds
 from rungs_course.measure.verify import verify, verify_games

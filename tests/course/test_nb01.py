@@ -43,5 +43,5 @@ def test_half_of_the_time_bounds_the_gain_by_two():
 def test_games_age_by_all_plies_played_and_not_only_those_timed():
     rows = [(racer, i, 80, 1e-3) for racer in ("is_repetition", "counter") for i in range(6)]
     times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"]).assign(num_envs=2)
-    (axes,) = nb01_python.aging(times).axes
+    (axes,) = nb01_python.draw_aging(times).axes
     assert axes.lines[0].get_xdata().tolist() == [75, 225]  # 40 steps timed, 10 before

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs_course import nb02_parallel, nb02_timeline
+from rungs_course import nb02_parallel
 from rungs_course.nb02_parallel import process_limits
 from rungs_course.peers.open_spiel import OpenSpielStates
 from tests.proof import lockstep
@@ -14,7 +14,7 @@ from tests.proof import lockstep
 
 @pytest.fixture(scope="module")
 def noted():
-    return nb02_timeline.timeline(6, 2, seed=0, steps=3, warmup=1)
+    return nb02_parallel.timeline(6, 2, seed=0, steps=3, warmup=1)
 
 
 def test_every_process_is_in_every_step(noted):
@@ -34,10 +34,10 @@ def test_work_lies_within_its_step(noted):
 
 
 def test_parts_add_up_to_the_step(noted):
-    parts = nb02_timeline.parts(noted)
+    parts = nb02_parallel.parts(noted)
     whole = noted[noted["work"] == "whole"].set_index("turn")["end"]
     assert parts.groupby("turn")["seconds"].sum().to_list() == pytest.approx(whole.to_list())
-    assert set(parts["part"]) == set(nb02_timeline.PARTS)
+    assert set(parts["part"]) == set(nb02_parallel.PARTS)
 
 
 def test_the_worker_that_answers_last_decides():
@@ -49,20 +49,20 @@ def test_the_worker_that_answers_last_decides():
     processes = {"parent": parent, "worker 1": quick, "worker 2": slow}
     rows = [(0, name, *row) for name, work in processes.items() for row in work]
     frame = pd.DataFrame(rows, columns=["turn", "process", "work", "start", "end"])
-    parts = nb02_timeline.parts(frame)
+    parts = nb02_parallel.parts(frame)
     seconds = parts.set_index("part")["seconds"].to_dict()
     expected = {"send": 2.0, "wake": 0.5, "step": 10.5, "pickle": 1.0, "pipe": 2.0}
     assert seconds == expected | {"unpickle": 2.0, "copy": 1.0}
-    kinds = nb02_timeline.kinds(parts)
+    kinds = nb02_parallel.kinds(parts)
     assert kinds["step the boards"] == 10.5
     assert kinds.sum() == 19.0
-    assert nb02_timeline.unevenness(frame).to_list() == [10.5 - 6.5]
-    assert len(nb02_timeline.median_turn(frame)) == len(frame)
+    assert nb02_parallel.unevenness(frame).to_list() == [10.5 - 6.5]
+    assert len(nb02_parallel.median_turn(frame)) == len(frame)
 
 
 def test_five_environments_at_once_are_promised_to_take_as_long_as_one():
     ends = {
-        title: frame["end"].max() for title, frame in nb02_timeline.promised(5, 3.0, 0.1).items()
+        title: frame["end"].max() for title, frame in nb02_parallel.promised(5, 3.0, 0.1).items()
     }
     assert list(ends.values()) == pytest.approx([15.1, 3.1])
 
@@ -80,13 +80,6 @@ def test_every_way_plays_the_same_games(way):
     envs[0].close()
 
 
-def test_a_worker_takes_descriptors_and_memory():
-    price = nb02_parallel.price_of_workers(2)
-    assert 1 <= price["descriptors"] <= 4
-    assert 2**20 < price["bytes"] < 2**30
-    assert 0 < price["descriptors"] < nb02_parallel.most_descriptors()
-
-
 def test_a_pool_plays_all_games_of_another_project():
     pytest.importorskip("pyspiel")
     pool = nb02_parallel.Pool(OpenSpielStates, 3, 2)
@@ -98,7 +91,7 @@ def test_a_pool_plays_all_games_of_another_project():
 
 def test_as_many_processes_as_games_where_asked_for():
     pytest.importorskip("pyspiel")
-    settings = {"plies": 4, "most_steps": 1, "most_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
+    settings = {"plies": 4, "max_steps": 1, "max_each": 2, "seed": 0, "repeats": 2, "warmup": 0}
     times = nb02_parallel.race_open_spiel([2, 4], **settings)
     assert (times["plies"] == times["num_envs"]).all()
     raced = times.groupby("num_envs")["racer"].unique().map(sorted).to_dict()
@@ -106,7 +99,9 @@ def test_as_many_processes_as_games_where_asked_for():
 
 
 def test_processes_are_looked_at_and_ended():
-    table = process_limits(dict).set_index("resource")
+    limits = process_limits(dict)
+    assert limits.attrs["seconds"] > 0
+    table = limits.set_index("resource")
     files = table.loc["open files of the parent"]
     assert files["each"] >= 1
     assert files["limit"] == resource.getrlimit(resource.RLIMIT_NOFILE)[0]

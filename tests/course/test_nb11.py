@@ -1,7 +1,7 @@
 """Notebook 11: whole systems that learn, timed, and what limits them."""
 
+import dataclasses
 import functools
-import math
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,8 @@ from rungs._src.chess.policy import random_actions
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings, Training
 from rungs_course import nb11_full_system as nb11
-from rungs_course import nb11_learners as learners
 from rungs_course import nb11_loops as loops
-from rungs_course.measure.cost import ONE_STEP, PARTS
-from rungs_course.measure.operations import operations
+from rungs_course.measure.cost import ONE_STEP, PARTS, operations
 
 TIMING = {"seed": 0, "repeats": 2, "warmup": 1}
 SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
@@ -136,7 +134,7 @@ def test_gains_are_taken_apart():
 def test_the_table_says_rates_gains_and_shares():
     times = made_up({"torch": (1.0, 1.0, 2.0, 6.0), "fast": (1.0, 0.0, 1.0, 0.5)})
     work = operations(PolicyValueNetwork())
-    table = learners.ladder(times, PpoSettings(), peak=1000.0).set_index("learner")
+    table = nb11.learners_table(times, PpoSettings(), peak=1000.0).set_index("learner")
     assert table.index.tolist() == ["torch", "fast"]
     assert table["steps_per_second"].tolist() == [1.0, 4.0]
     assert table["gain"].tolist() == [1.0, 4.0]
@@ -146,12 +144,12 @@ def test_the_table_says_rates_gains_and_shares():
     assert fast["learn_share"] == pytest.approx(10 * 2 * work.learn / 0.5 / 1000)
     whole = 10 * work.update(PpoSettings()) / 2.5 / 1000
     assert fast["share"] == pytest.approx(whole)
-    assert learners.ladder(times, PpoSettings())["share"].isna().all()
+    assert nb11.learners_table(times, PpoSettings())["share"].isna().all()
 
 
 def test_products_in_another_format_have_no_share_of_the_peak():
     times = made_up({"torch": (1.0, 1.0, 1.0, 1.0), "cpp-bfloat16": (0.5, 0.5, 0.5, 0.5)})
-    table = learners.ladder(times, PpoSettings(), peak=1000.0).set_index("learner")
+    table = nb11.learners_table(times, PpoSettings(), peak=1000.0).set_index("learner")
     shares = table[["infer_share", "learn_share", "share"]]
     assert shares.loc["torch"].notna().all()
     assert shares.loc["cpp-bfloat16"].isna().all()
@@ -169,8 +167,13 @@ def test_learners_are_trained_with_every_seed(tmp_path):
         torch_threads=1,
         ppo=SETTINGS,
     )
-    how = {"say": lambda line: None}
-    metrics, evaluations = learners.train_all(("torch", "lists"), (0, 1), training, tmp_path, **how)
+    runs = [
+        ({"learner": name, "seed": seed}, dataclasses.replace(training, learner=name, seed=seed))
+        for seed in (0, 1)
+        for name in ("torch", "lists")
+    ]
+    metrics, evaluations, last = nb11.train_each(runs, tmp_path, say=lambda line: None)
+    assert last.updates == 2
     assert metrics.groupby(["learner", "seed"]).size().tolist() == [2] * 4
     assert evaluations.groupby(["learner", "seed"]).size().tolist() == [3] * 4
     # These two differ in time alone.
@@ -186,7 +189,7 @@ def test_time_to_a_share_of_wins():
         for steps, wins in ((0, 0), (100, 5), (200, last + seed))
     ]
     names = ["learner", "seed", "steps", "seconds", "wins", "games"]
-    slow, fast = learners.until(pd.DataFrame(rows, columns=names), 0.9).itertuples()
+    slow, fast = nb11.time_to_wins(pd.DataFrame(rows, columns=names), 0.9).itertuples()
     assert (slow.learner, slow.seeds, slow.reached, slow.seconds) == ("torch", 2, 2, 200)
     assert (fast.reached, fast.steps, fast.seconds) == (1, 200, 40)
     assert fast.wins == pytest.approx(0.85)
@@ -195,27 +198,12 @@ def test_time_to_a_share_of_wins():
     assert fast.high == 1  # a share
 
 
-def test_generating_and_all_else_are_told_apart():
-    times = made_up({"torch": (1.0, 1.0, 2.0, 6.0), "fast": (1.0, 0.0, 1.0, 0.5)})
-    assert learners.generating(times).to_dict() == {"torch": 0.1, "fast": 0.1}
-    assert learners.speeds(times).to_dict() == pytest.approx({"torch": 10 / 9, "fast": 10 / 1.5})
-
-
 def test_the_faster_a_learner_the_more_is_generating():
-    shares = learners.generation_shares(pd.Series({"slow": 0.1, "fast": 0.001}), [1, 10, 1000])
+    shares = nb11.generation_shares(pd.Series({"slow": 0.1, "fast": 0.001}), [1, 10, 1000])
     slow, fast = (rows["share"].tolist() for _, rows in shares.groupby("system", sort=False))
     assert slow == pytest.approx([0.1 / 1.1, 0.5, 0.1 / 0.101])
     assert fast == sorted(fast)
     assert fast[-1] == pytest.approx(0.5)
-
-
-def test_the_studys_times_bound_its_share():
-    """An update behind OpenSpiel takes 2.5 times as long: at least three fifths are generating."""
-    table = pd.DataFrame({"system": ["chessenv", "OpenSpiel"], "seconds": [1000, 2500]})
-    share, speed = learners.implied_by_study(table, 0.003)
-    assert share == pytest.approx(0.6)
-    assert 0.003 / (0.003 + 1 / speed) == pytest.approx(share)
-    assert math.isclose(speed, 500)
 
 
 @pytest.mark.parametrize("agent", [loops.Masked, loops.Listed])

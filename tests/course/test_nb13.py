@@ -151,7 +151,7 @@ def test_every_system_has_every_seed(ppo):
 
 @pytest.mark.system
 def test_rungs_with_the_same_bits_train_the_same_agent(ppo):
-    table = ppo.behind_rungs(["cpp", "torch", "DummyVecEnv"], num_envs=4, seed=1, steps=256)
+    table = ppo.train_on_rungs(["cpp", "torch", "DummyVecEnv"], num_envs=4, seed=1, steps=256)
     agents = table.set_index("rung")["agent"]
     assert agents["cpp"] == agents["torch"]
     assert agents["cpp"] != agents["DummyVecEnv"]  # other first states

@@ -224,17 +224,3 @@ def test_training_goes_on_without_what_was_killed(ray):
     assert log["steps_in_all"].is_monotonic_increasing
     assert log["runners"][1] == 2
     assert log["runners"][4] == 1
-
-
-@pytest.mark.system
-def test_updates_are_compared_round_by_round(ray):
-    rows = [
-        (runners, repeat, 100, seconds, seconds / 2)
-        for runners, each in {0: (4.0, 8.0), 1: (2.0, 4.0), 2: (1.0, 4.0)}.items()
-        for repeat, seconds in enumerate(each)
-    ]
-    columns = ["runners", "repeat", "positions", "seconds", "sampling"]
-    table = ray.table(pd.DataFrame(rows, columns=columns)).set_index("runners")
-    assert table["gain"].to_dict() == {0: 1.0, 1: 2.0, 2: 3.0}
-    assert table["rate"][1] == pytest.approx(100 / 3)
-    assert (table["sampling"] == 0.5).all()

@@ -11,9 +11,8 @@ from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings, Training
 from rungs.errors import MismatchError
 from rungs_course.measure import results
-from rungs_course.nb15_curves import check_same, estimates, seconds_to, train_on
 from rungs_course.nb15_games import games
-from rungs_course.nb15_training import confront
+from rungs_course.nb15_training import check_same, confront, estimates, seconds_to, train_on
 
 TRAINING = Training(
     num_envs=16,

@@ -67,8 +67,8 @@ def test_taking_back_leads_to_ones_own_move_before_the_last(white, plies, left):
 
 def test_a_mate_is_told_and_ends_the_game():
     game = after(*FOOLS_MATE)
-    assert game.told() == "The agent wins: checkmate."
-    assert after(*FOOLS_MATE, white=False).told() == "You win: checkmate."
+    assert game.status() == "The agent wins: checkmate."
+    assert after(*FOOLS_MATE, white=False).status() == "You win: checkmate."
     with pytest.raises(ConfigurationError, match="the game is over"):
         game.play("e4")
     game.take_back()
@@ -77,7 +77,7 @@ def test_a_mate_is_told_and_ends_the_game():
 
 def test_a_third_repetition_is_a_draw_unasked():
     game = after(*("Nf3", "Nf6", "Ng1", "Ng8") * 2)
-    assert game.told() == "A draw: the position stood three times."
+    assert game.status() == "A draw: the position stood three times."
 
 
 def test_its_pgn_is_the_game():

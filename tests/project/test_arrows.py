@@ -27,7 +27,7 @@ PYTHON = (
 )
 # And of the course, all of whose modules may import the library.
 COURSE = (
-    ("paths", "errors", "machine", "learners", "compiled"),
+    ("paths", "errors", "machine", "learners", "compiled", "ready"),
     ("measure", "agents", "analysis"),
     ("peers",),
     ("labs", "plots"),

@@ -29,9 +29,9 @@ _NULL = -1  # PAPI_NULL, no event set
 
 
 def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[str, int]:
-    """Counts what the processor counts while `work` runs, once for each event.
+    """Reads a hardware counter while `work` runs, in a run of its own for each event.
 
-    A processor can't count everything at once, so each event has a run of its own.
+    A processor can't count everything at once.
 
     Args:
         work: what to count; it must do the same each time it is called.

@@ -14,7 +14,7 @@ CHANNEL_BITS = 64  # the width of a DDR memory channel
 
 @dataclasses.dataclass(frozen=True)
 class Processor:
-    """What the peaks follow from.
+    """The numbers of a processor from which its peaks follow.
 
     Attributes:
         name: as it is sold.

@@ -66,7 +66,7 @@ def simd_bits() -> int | None:
 
 
 def topology(cpu: Path = _CPU0) -> pd.DataFrame:
-    """Returns what there is, and who says so.
+    """Returns facts of the processor, each with its source.
 
     Returns:
         A row per fact: `fact`, `value` (as text; "unknown" where it is not reported), `source`.

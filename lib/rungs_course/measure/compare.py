@@ -28,7 +28,16 @@ _BETTER = {"seconds": -1, "per_second": 1}
 _WORK = ["plies", "leaves", "positions"]  # what the seconds are of
 _DERIVED = ["call"]
 
-# Settings of a whole file that its values are about, as they are about a group's columns.
+_COLUMNS = [
+    *("file", "what", "value", "spread", "repeats"),
+    *("measure", "better", "tolerance", "floor"),
+]
+_JUDGED = [
+    *("file", "what", "measure", "a", "b", "repeats_a", "repeats_b"),
+    *("ratio", "low", "high", "noise", "verdict"),
+]
+
+# Settings in a file's head that must be equal for its values to be compared.
 _ABOUT = ("num_envs", "boards", "steps", "mask")
 # What differs between any two runs: the time, and measurements that stand among the settings.
 _VARYING = (
@@ -76,7 +85,7 @@ class Run:
     tables: dict[str, pd.DataFrame]
 
     def facts(self, name: str) -> list[str]:
-        """Returns what the files' heads say of something, each value once."""
+        """Returns the values of a fact in the files' heads, each once."""
         heads = (table.attrs["provenance"] for table in self.tables.values())
         return sorted({head[name] for head in heads if name in head})
 
@@ -175,18 +184,7 @@ def _differing(a: Run, b: Run) -> dict[str, dict[str, tuple[str, str]]]:
 
 def _groups(run: Run, floor: float) -> pd.DataFrame:
     """Returns a row per group of all tables: value, relative spread, repeats, and what it is of."""
-    columns = [
-        "what",
-        "value",
-        "spread",
-        "repeats",
-        "measure",
-        "better",
-        "tolerance",
-        "floor",
-        "file",
-    ]
-    found = [pd.DataFrame(columns=columns)]
+    found = []
     for name, table in run.tables.items():
         repeat = _REPEATS.get(name, "repeat")
         measure = next((column for column in _BETTER if column in table), None)
@@ -203,7 +201,7 @@ def _groups(run: Run, floor: float) -> pd.DataFrame:
             why = f"{type(error).__name__}: {error}"
             raise ConfigurationError(f"{name} of {run.folder} can't be compared: {why}") from None
         found.append(groups.rename_axis("what").reset_index().assign(file=name))
-    return pd.concat(found[1:] or found, ignore_index=True)
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_COLUMNS)
 
 
 def _exact(table: pd.DataFrame, how: Exact) -> pd.DataFrame:
@@ -267,19 +265,9 @@ def _judged(both: pd.DataFrame) -> pd.DataFrame:
         ["same", "unjudged", "same", "better", "worse"],
         "changed",
     )
-    return pd.DataFrame(
-        both[["file", "what", "measure"]].assign(
-            a=a,
-            b=b,
-            repeats_a=both["repeats_a"],
-            repeats_b=both["repeats_b"],
-            ratio=ratio,
-            low=ratio / own,
-            high=ratio * own,
-            noise=noise,
-            verdict=verdict,
-        )
-    )
+    judged = {"a": a, "b": b, "ratio": ratio, "low": ratio / own, "high": ratio * own}
+    judged |= {"noise": noise, "verdict": verdict}
+    return both.assign(**judged)[_JUDGED]
 
 
 def _factor(ratio: pd.Series) -> pd.Series:

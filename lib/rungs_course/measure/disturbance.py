@@ -13,9 +13,9 @@ import psutil
 MAX_BUSY, MAX_STOLEN = 0.15, 0.03
 # Times a second that the system took a core from a thread of this program which could have run on.
 MAX_PREEMPTED = 50.0
-# From which share of the time on a thread counts as computing, so that another on its core matters.
+# A thread computes if it uses at least this share of the time; only then does its core count.
 _COMPUTING = 0.25
-# From which share of the time on a core is busy: threads that take turns leave some of it idle.
+# A core is busy from this share of the time: threads that take turns leave some of it idle.
 _BUSY = 0.9
 _SHORTEST = 0.2  # seconds: below it, hundredths of a second are too coarse
 
@@ -39,7 +39,7 @@ class CpuTimes:
 
 
 def cpu_times() -> CpuTimes | None:
-    """Returns the time of all cores so far; None where the system doesn't tell."""
+    """Returns the time of all cores so far; None where the system does not report it."""
     try:
         first = STAT.read_text().splitlines()[0].split()
     except (OSError, IndexError):
@@ -52,21 +52,24 @@ def cpu_times() -> CpuTimes | None:
 
 def stolen_since(before: CpuTimes | None) -> float | None:
     """Returns the share of all cores' time stolen since `before`; None where it is not reported."""
-    after = cpu_times()
-    if not before or not after or after.total == before.total:
-        return None
-    return (after.stolen - before.stolen) / (after.total - before.total)
+    spent = _spent(before, cpu_times())
+    return spent.stolen / spent.total if spent else None
 
 
 def busy_for(seconds: float) -> float | None:
     """Sleeps, and returns which share of all cores' time was used meanwhile, or None."""
     before = cpu_times()
     time.sleep(seconds)
-    after = cpu_times()
+    spent = _spent(before, cpu_times())
+    return (spent.busy + spent.stolen) / spent.total if spent else None
+
+
+def _spent(before: CpuTimes | None, after: CpuTimes | None) -> CpuTimes | None:
+    """Returns the time between two counts; None where one is unknown or no time has passed."""
     if not before or not after or after.total == before.total:
         return None
-    used = after.busy + after.stolen - before.busy - before.stolen
-    return used / (after.total - before.total)
+    pairs = zip(dataclasses.astuple(after), dataclasses.astuple(before), strict=True)
+    return CpuTimes(*(end - start for end, start in pairs))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,11 +116,9 @@ def disturbances(
     if seconds < _SHORTEST:
         return {}
     found = {}
-    if before.cores and after.cores and after.cores.total > before.cores.total:
-        ticks = after.cores.total - before.cores.total
-        stolen = (after.cores.stolen - before.cores.stolen) / ticks
-        own = (after.own - before.own) * _TICKS / ticks
-        others = (after.cores.busy - before.cores.busy) / ticks - own
+    if spent := _spent(before.cores, after.cores):
+        stolen = spent.stolen / spent.total
+        others = (spent.busy - (after.own - before.own) * _TICKS) / spent.total
         if stolen > MAX_STOLEN:
             found["the hypervisor took {:.0%} of the cores' time"] = stolen
         if others > MAX_BUSY:

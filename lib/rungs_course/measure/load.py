@@ -1,4 +1,4 @@
-"""Another process that wants the cores, too."""
+"""A process that keeps a core busy while something is measured."""
 
 import contextlib
 import os
@@ -6,7 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-# It ends with who started it: else it would keep a core busy for ever where that one is killed.
+# It ends with its parent: else it would keep a core busy for ever where that one is killed. It asks
+# for that itself, as a `preexec_fn` would run in a copy of a process with threads.
 _BUSY = """
 import signal
 from rungs._src.processes.parent_death import signalled_at_parents_death
@@ -18,7 +19,7 @@ while True: pass
 
 @contextlib.contextmanager
 def busy_process(core: int | None = None) -> Iterator[None]:
-    """Has a process run without end while the block does.
+    """Runs a process that computes without end while the block runs.
 
     Args:
         core: the one that it stays on; None: where the system puts it.

@@ -57,7 +57,7 @@ def factor_apart(ours: Iterable[float], theirs: Iterable[float]) -> Factor:
 
 
 def interval(values: Iterable[float]) -> tuple[float, float]:
-    """Returns where the median lies, whatever the distribution, as far as chance allows.
+    """Returns a confidence interval of the median, whatever the distribution.
 
     That k of n values lie on one side of their distribution's median is as likely as k heads in n
     throws of a coin. With fewer than five values it is from the least to the most.

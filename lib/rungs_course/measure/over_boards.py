@@ -23,7 +23,7 @@ def races_over_boards(
         **settings: of `rungs_course.measure.race.race`, but for `steps`.
 
     Returns:
-        The rows of `race` with `num_envs` beside.
+        The rows of `race` and `num_envs`.
     """
     frames = []
     for num_envs in board_counts:

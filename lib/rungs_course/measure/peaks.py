@@ -2,6 +2,8 @@
 
 import functools
 import itertools
+import statistics
+import time
 from collections.abc import Callable, Iterable
 
 import pandas as pd
@@ -9,7 +11,7 @@ import pandas as pd
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
 from rungs._src.threads import openmp
-from rungs.errors import CompilerError
+from rungs.errors import CompilerError, UnavailableError
 from rungs_course import compiled
 from rungs_course.machine.topology import caches
 
@@ -28,12 +30,15 @@ _WRITES = ("WRITE", "WRITE_PAST_CACHES")
 _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
 
 
-def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
+def measure_compute(
+    threads: Iterable[int], *, repeats: int, seconds: float, peaks: Iterable[str] = COMPUTE
+) -> pd.DataFrame:
     """Measures the peaks of computing, interleaved, by each of some numbers of threads.
 
     Args:
         repeats: measurements of each.
         seconds: about how long each takes.
+        peaks: of `COMPUTE`.
 
     Returns:
         A row per peak, number of threads and repeat: `peak`, `threads`, `repeat`, `per_second`:
@@ -41,38 +46,29 @@ def measure_compute(threads: Iterable[int], *, repeats: int, seconds: float) -> 
         of all threads together.
 
     Raises:
+        CompilerError: there is no g++ to compile the measurement with.
         UnavailableError: the system gives fewer threads.
     """
     api = compiled.load_machine()
     measurements = {}
     for count in threads:
         openmp.require_threads(loader.load(), count)
-        for peak in COMPUTE:
-            number = _peak(api, peak)
-            work = api.rungs_peak_operations(number) * count
-            run = functools.partial(api.rungs_peak_seconds, number, count)
-            measurements[peak, count] = _rate(work, run, seconds)
+        measurements |= {(peak, count): _computing(api, peak, count, seconds) for peak in peaks}
     return _interleaved(measurements, ["peak", "threads"], repeats)
 
 
 @functools.cache
 def float32_peak(threads: int) -> float:
-    """Measures how many operations in float32 `threads` do a second, the best of three.
+    """Measures once in a process how many operations in float32 `threads` do a second.
 
-    It is measured once in a process.
+    Returns:
+        The best of three measurements.
 
     Raises:
-        CompilerError: there is no g++ to compile the measurement with.
-        UnavailableError: the system gives fewer threads.
+        CompilerError, UnavailableError: as `measure_compute`.
     """
-    api = compiled.load_machine()
-    openmp.require_threads(loader.load(), threads)
-    number = _peak(api, "float32")
-    run = functools.partial(api.rungs_peak_seconds, number)
-    # As many as one thread does in that time: where others are busy, several wait for each other.
-    iterations = _iterations(functools.partial(run, 1), 0.02)
-    work = api.rungs_peak_operations(number) * threads * iterations
-    return max(work / run(threads, iterations) for _ in range(3))
+    peaks = measure_compute([threads], repeats=3, seconds=0.02, peaks=["float32"])
+    return float(peaks["per_second"].max())
 
 
 @functools.cache
@@ -89,15 +85,11 @@ def core_speed() -> dict[str, float | None]:
     except (CompilerError, OSError):  # there is no g++, or no sources next to a wheel's library
         return {"clock_mhz": None, "flops_per_cycle": None}
     best = {"float32": 0.0, "clock": 0.0}
-    numbers = {peak: _peak(api, peak) for peak in best}
     for _ in range(9):
-        for peak, number in numbers.items():
-            rate = _rate(  # anew each time: where it is disturbed, it does too little for a clock
-                api.rungs_peak_operations(number),
-                functools.partial(api.rungs_peak_seconds, number, 1),
-                seconds=0.002,
-            )
-            best[peak] = max(best[peak], rate())
+        for peak in best:
+            # Anew each time: where finding the iterations is disturbed, they are too few.
+            measure = _computing(api, peak, 1, seconds=0.002)
+            best[peak] = max(best[peak], measure())
     return {
         "clock_mhz": round(best["clock"] / 1e6),
         "flops_per_cycle": round(best["float32"] / best["clock"], 1),
@@ -121,10 +113,8 @@ def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -
         openmp.require_threads(loader.load(), count)
         for level, size in working_sets(count).items():
             for stream in STREAMS:
-                number = _stream(api, stream.upper())
-                work = api.rungs_stream_bytes(number, size) * count
-                run = functools.partial(api.rungs_stream_seconds, number, count, size)
-                measurements[level, stream, count] = _rate(work, run, seconds)
+                measure = _streaming(api, stream.upper(), count, size, seconds)
+                measurements[level, stream, count] = measure
     return _interleaved(measurements, ["level", "stream", "threads"], repeats)
 
 
@@ -151,12 +141,38 @@ def measure_writing(
         for way in _WRITES:
             # Below a page the loop would be measured, and beyond a gigabyte nothing changes.
             own = min(max(size // count, 4096), 2**30 // count)
-            number = _stream(api, way)
-            work = api.rungs_stream_bytes(number, own) * count
-            run = functools.partial(api.rungs_stream_seconds, number, count, own)
-            measurements[size, count, way] = _rate(work, run, seconds)
+            measurements[size, count, way] = _streaming(api, way, count, own, seconds)
     every = _interleaved(measurements, ["bytes", "threads", "way"], repeats)
     return every.groupby(["bytes", "threads", "repeat"], as_index=False)["per_second"].max()
+
+
+def gpu_bandwidth(repeats: int) -> float:
+    """Measures the rate at which the GPU copies its memory.
+
+    Args:
+        repeats: measurements of a gibibyte; one more comes first.
+
+    Returns:
+        Bytes read and bytes written per second, the median over the repeats.
+
+    Raises:
+        UnavailableError: PyTorch finds no GPU.
+    """
+    import torch  # takes seconds
+
+    if not torch.cuda.is_available():
+        raise UnavailableError("PyTorch finds no GPU")
+    num_bytes = 2**30
+    source = torch.zeros(num_bytes, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    rates = []
+    for _ in range(repeats + 1):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        target.copy_(source)
+        torch.cuda.synchronize()
+        rates.append(2 * num_bytes / (time.perf_counter() - start))
+    return statistics.median(rates[1:])
 
 
 def working_sets(threads: int) -> dict[str, int]:
@@ -167,18 +183,25 @@ def working_sets(threads: int) -> dict[str, int]:
     return sets | {"memory": max(4 * largest, _MEMORY_BYTES) // threads}
 
 
-def _peak(api: Api, name: str) -> int:
-    return described(api).enumerations["Peak"][COMPUTE[name]]
+def _computing(api: Api, peak: str, threads: int, seconds: float) -> Callable[[], float]:
+    """Makes a measurement of a peak's operations per second, which takes about `seconds`."""
+    number = described(api).enumerations["Peak"][COMPUTE[peak]]
+    run = functools.partial(api.rungs_peak_seconds, number)
+    # As many as one thread does in that time: where others are busy, several wait for each other.
+    iterations = _iterations(functools.partial(run, 1), seconds)
+    work = api.rungs_peak_operations(number) * threads * iterations
+    return lambda: work / run(threads, iterations)
 
 
-def _stream(api: Api, name: str) -> int:
-    return described(api).enumerations["Stream"][name]
-
-
-def _rate(work: int, run: Callable[[int], float], seconds: float) -> Callable[[], float]:
-    """Makes a measurement of `work` per second, over iterations that take about `seconds`."""
+def _streaming(
+    api: Api, stream: str, threads: int, num_bytes: int, seconds: float
+) -> Callable[[], float]:
+    """Makes a measurement of bytes per second, of `num_bytes` by each thread; as `_computing`."""
+    number = described(api).enumerations["Stream"][stream]
+    run = functools.partial(api.rungs_stream_seconds, number, threads, num_bytes)
     iterations = _iterations(run, seconds)
-    return lambda: work * iterations / run(iterations)
+    work = api.rungs_stream_bytes(number, num_bytes) * threads * iterations
+    return lambda: work / run(iterations)
 
 
 def _iterations(run: Callable[[int], float], seconds: float) -> int:

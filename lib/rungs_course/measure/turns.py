@@ -33,7 +33,7 @@ def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
 
 
 def _stay_awake(seconds: float) -> None:
-    """Waits on this core: who sleeps may wake on another, where its threads are expected."""
+    """Waits without sleeping: a thread that sleeps may wake on a core that others expect."""
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         pass

@@ -39,7 +39,7 @@ def have_valgrind() -> bool:
 
 
 def together(count: Callable, runs: Iterable[tuple]) -> list:
-    """Calls `count` with each of some arguments, on all cores: what is counted is no time."""
+    """Calls `count` with each of some arguments, on all cores at once: counts are not disturbed."""
     with ThreadPoolExecutor(usable_cores()) as threads:
         return list(threads.map(lambda run: count(*run), runs))
 
@@ -76,7 +76,7 @@ def callgrind_of(function: str, command: list[str], *options: str) -> str:
 
 
 def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache) -> dict:
-    """Instructions, memory accesses, branches, and what two simulated caches miss.
+    """Counts instructions, memory accesses, branches, and the misses of two simulated caches.
 
     Args:
         boards, steps, mask: as of `callgrind`.
@@ -99,7 +99,7 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
 
 
 def totals(report: str) -> dict[str, int]:
-    """Returns what a report of callgrind counts in all, by our names of it."""
+    """Returns the totals in a report of callgrind, by our names."""
     names = _found(r"^events: (.*)$", report).split()
     numbers = _found(r"^(?:totals|summary): (.*)$", report).split()
     # Zeros at the end of a line are left out.
@@ -112,7 +112,7 @@ def totals(report: str) -> dict[str, int]:
 
 
 def work_per_ply(boards: int, steps: int, mask: str) -> dict:
-    """Operations and bytes of `step`, for a roofline, counted by lackey.
+    """Counts operations and bytes of `step` by lackey, for a roofline.
 
     An operation is an instruction that neither loads, stores nor jumps; one on vectors counts as
     many as they have 64-bit lanes. That is a lower estimate: an instruction that adds what it loads
@@ -148,7 +148,7 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
 
 
 def _lackey(report: str) -> dict:
-    """Operations, instructions and bytes of a whole process."""
+    """Returns operations, instructions and bytes of a whole process."""
     report = report.replace(",", "")
     instructions, moved = int(_found(r"guest instrs:\s+(\d+)", report)), 0
     elsewhere = int(_found(r"Jccs:[^:]*total:\s+(\d+)", report))
@@ -162,7 +162,7 @@ def _lackey(report: str) -> dict:
 
 
 def _found(pattern: str, report: str) -> str:
-    """Returns what a report of valgrind holds where the pattern first fits."""
+    """Returns the first group of a pattern in a report of valgrind."""
     return next(re.finditer(pattern, report, re.MULTILINE))[1]
 
 

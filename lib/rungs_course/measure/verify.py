@@ -1,4 +1,4 @@
-"""Sameness: whether environments return the same, bit for bit."""
+"""Whether environments return the same, bit for bit."""
 
 from collections.abc import Mapping
 from typing import Any

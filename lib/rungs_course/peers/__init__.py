@@ -57,7 +57,7 @@ PROJECTS = {
     ),
 }
 
-# Whose chess is stepped as their own users do, and ours in the same way.
+# The classes by which a race and the conformance suite play each project's chess, and ours.
 CHESS = {"rungs": f"{__name__}.ours:OurChess"} | {
     name: project.chess for name, project in PROJECTS.items() if project.chess
 }

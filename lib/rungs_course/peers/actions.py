@@ -7,6 +7,20 @@ import numpy as np
 
 from rungs._src.chess.actions import NUM_ACTIONS, action_of
 
+# The 73 planes of OpenSpiel (`MoveToAction` in its games/chess/chess.cc) and of Pgx (`Action` in
+# its _src/games/chess.py), as of `to_ours`:
+#   0..8    a pawn promoting to less than a queen, to the rank ahead of it
+#   9..64   a queen's move: 14 steps (-7..-1, 1..7) along each of 4 lines
+#   65..72  a knight's jump
+_LINES = ((0, 1), (1, 0), (1, 1), (1, -1))
+_STEPS = (*range(-7, 0), *range(1, 8))
+_JUMPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (2, -1), (2, 1), (1, -2), (1, 2))
+SPIEL_PLANES = (
+    [(x, 1, piece) for piece in (chess.ROOK, chess.BISHOP, chess.KNIGHT) for x in (0, 1, -1)]
+    + [(x * step, y * step, None) for x, y in _LINES for step in _STEPS]
+    + [(x, y, None) for x, y in _JUMPS]
+)
+
 
 def to_ours(planes: Sequence[tuple[int, int, int | None]]) -> np.ndarray:
     """Returns our action for each of a peer's, whose ids are `len(planes) * from-square + plane`.

@@ -28,7 +28,7 @@ RULES = (LEGAL, *(reason.name.lower().replace("_", " ") for reason in Reason if 
 
 @dataclasses.dataclass(frozen=True)
 class Disagreement:
-    """A position of which a peer and python-chess say different things.
+    """A position about which a peer and python-chess disagree.
 
     Attributes:
         rule: of `RULES`.
@@ -44,7 +44,7 @@ class Disagreement:
 
 
 def ending(board: chess.Board) -> Reason:
-    """Returns how a game has ended with the position reached, as python-chess tells."""
+    """Returns how a game has ended, by python-chess, with the position reached."""
     if board.is_checkmate():
         return Reason.CHECKMATE
     if board.is_insufficient_material():
@@ -59,7 +59,7 @@ def ending(board: chess.Board) -> Reason:
 
 
 def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreement]]:
-    """Plays one game on each of a peer's boards, beside python-chess.
+    """Plays one game on each of a peer's boards, and the same in python-chess.
 
     The first boards play `SCRIPTS`, as long as their moves are legal; then all is random, and the
     same for all peers that agree. A game is over when either says so, or when the peer allows

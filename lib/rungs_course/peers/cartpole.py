@@ -47,7 +47,7 @@ class CartPole(Peer):
 
 
 class OurCartPole(CartPole):
-    """One of ours.
+    """A rung of ours.
 
     Args:
         threads: of `openmp`, of `threads` and of PyTorch on the CPU; others have one, or a GPU.

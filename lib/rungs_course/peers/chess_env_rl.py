@@ -5,25 +5,21 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import NUM_ACTIONS, action_of
+from rungs._src.chess.actions import action_of
 from rungs._src.conformance.environment import check_not_asked
 from rungs.errors import UnsupportedError
 from rungs_course.peers import imported
-from rungs_course.peers.peer import ChessPeer, Step
+from rungs_course.peers.peer import ListedMoves, Step
 
-# Its planes: seven steps along each of these ways, as its mover sees them; a knight's jumps; and
+# Its planes: seven steps in each of these directions, as its mover sees them; a knight's jumps; and
 # pawns that become a knight, bishop or rook along each of the first three. Squares are counted from
 # a8 to h1, whichever side moves.
-_WAYS = ((-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0))
+_DIRECTIONS = ((-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0))
 _JUMPS = range(56, 64)
 
 
-class ChessEnvRlGames(ChessPeer):
-    """See `ChessPeer`.
-
-    Raises:
-        UnavailableError: chess-env-rl is not installed.
-    """
+class ChessEnvRlGames(ListedMoves):
+    """See `ChessPeer`."""
 
     STEP: ClassVar = Step(
         mask="73×64 ints, lists",
@@ -38,8 +34,6 @@ class ChessEnvRlGames(ChessPeer):
         self._games = [chess_env_rl.ChessEnv() for _ in range(num_envs)]
         self._observation = np.empty((num_envs, 119, 64), np.int32)
         self._mask = np.empty((num_envs, 73 * 64), np.int32)
-        self._of_action: list[dict[int, int]] = [{}] * num_envs
-        self.ended, self.result = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
 
     def reset(self, seed: int) -> None:
         for i in range(self.num_envs):
@@ -65,23 +59,9 @@ class ChessEnvRlGames(ChessPeer):
                 self._mask[i] = np.array(game.get_actions()).reshape(-1)
         return self._observation, self._mask, self.result, self.ended
 
-    def mask(self) -> np.ndarray:
-        mask = np.zeros((self.num_envs, NUM_ACTIONS), np.bool_)
-        for i, game in enumerate(self._games):
-            black = bool(game.save_state().side)
-            moves = moves_of(game)
-            self._of_action[i] = {
-                action_of(chess.Move.from_uci(move), black): action
-                for move, action in moves.items()
-            }
-            mask[i, list(self._of_action[i])] = True
-        return mask
-
-    def native(self, actions: np.ndarray) -> list[int | None]:
-        """See `ChessPeer`; of what `mask` allowed last, and None for anything else."""
-        return [
-            of.get(action) for of, action in zip(self._of_action, actions.tolist(), strict=True)
-        ]
+    def legal(self, i: int) -> dict[int, int]:
+        black, moves = bool(self._games[i].save_state().side), moves_of(self._games[i])
+        return {action_of(chess.Move.from_uci(move), black): moves[move] for move in moves}
 
     def begin(
         self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
@@ -133,11 +113,11 @@ def moves_of(game: Any) -> dict[str, int]:
 def _moved(plane: int, origin: int, black: bool) -> str:
     """Returns the move of a plane other than a knight's, by a square from a1."""
     if plane < _JUMPS.start:
-        (way, steps), promotion = divmod(plane, 7), None
+        (direction, steps), promotion = divmod(plane, 7), None
     else:
-        (way, piece), steps = divmod(plane - _JUMPS.stop, 3), 0
+        (direction, piece), steps = divmod(plane - _JUMPS.stop, 3), 0
         promotion = (chess.KNIGHT, chess.BISHOP, chess.ROOK)[piece]
-    x, y = ((steps + 1) * (-step if black else step) for step in _WAYS[way])
+    x, y = ((steps + 1) * (-step if black else step) for step in _DIRECTIONS[direction])
     return chess.Move(origin, origin + x + 8 * y, promotion).uci()
 
 

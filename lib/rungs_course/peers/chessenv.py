@@ -59,11 +59,7 @@ def to_ours() -> np.ndarray:
 
 
 class ChessEnvGames(ChessPeer):
-    """See `ChessPeer`; played by both sides, as its `push_moves` is for.
-
-    Raises:
-        UnavailableError: as `import_chessenv`.
-    """
+    """See `ChessPeer`; played by both sides, as its `push_moves` is for."""
 
     STEP: ClassVar = Step(
         mask="5,632 int32",

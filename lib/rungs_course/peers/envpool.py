@@ -59,11 +59,7 @@ def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.E
 
 
 class EnvPoolChess(ChessPeer):
-    """See `ChessPeer`. Its actions are Pgx's.
-
-    Raises:
-        UnavailableError: EnvPool is not installed.
-    """
+    """See `ChessPeer`. Its actions are Pgx's."""
 
     STEP: ClassVar = Step(
         mask="4,672 bool",
@@ -98,7 +94,7 @@ class EnvPoolChess(ChessPeer):
 
     @property
     def result(self) -> np.ndarray:  # type: ignore[override]
-        return self._told(0)
+        return self._received(0)
 
     def mask(self) -> np.ndarray:
         return our_mask(self._info["legal_action_mask"], TO_THEIRS)
@@ -110,10 +106,10 @@ class EnvPoolChess(ChessPeer):
         return self.named(TO_OURS[np.flatnonzero(self._info["legal_action_mask"][0])])
 
     def outcome(self) -> Outcome:
-        rewards = float(self._told(0)[0]), float(self._told(1)[0])
+        rewards = float(self._received(0)[0]), float(self._received(1)[0])
         return Outcome(bool(self._terminated[0]), bool(self._truncated[0]), rewards)
 
-    def _told(self, side: int) -> np.ndarray:
+    def _received(self, side: int) -> np.ndarray:
         """Returns (N,) what White, 0, or Black, 1, got in the last step."""
         player = self._info["current_player"] ^ self._info["turn"] ^ side
         return self._rewards.reshape(-1, 2)[np.arange(self.num_envs), player]

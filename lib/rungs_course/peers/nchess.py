@@ -5,19 +5,15 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import NUM_ACTIONS, action_of
+from rungs._src.chess.actions import action_of
 from rungs._src.conformance.environment import Outcome, check_not_asked
 from rungs.errors import UnsupportedError
 from rungs_course.peers import imported
-from rungs_course.peers.peer import ChessPeer, Step
+from rungs_course.peers.peer import ListedMoves, Step
 
 
-class NChessBoards(ChessPeer):
-    """See `ChessPeer`.
-
-    Raises:
-        UnavailableError: NChess is not installed.
-    """
+class NChessBoards(ListedMoves):
+    """See `ChessPeer`."""
 
     STEP: ClassVar = Step(
         mask="a list of moves",
@@ -29,7 +25,7 @@ class NChessBoards(ChessPeer):
     def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
         self._nchess = imported("NChess", "nchess")
-        # What White gets by the state of a game, and how that ended; it goes on by none of these.
+        # By a game's final state, White's reward and how it ended.
         const = self._nchess.const
         self._ends = {
             const.STATE_WHITE_WIN: (1.0, "checkmate"),
@@ -42,8 +38,6 @@ class NChessBoards(ChessPeer):
         self._goes_on = const.STATE_PLAYING
         self._observation = np.empty((num_envs, 12, 64), np.int8)
         self._moves: list[list[int]] = [[]] * num_envs
-        self._of_action: list[dict[int, int]] = [{}] * num_envs
-        self.ended, self.result = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
 
     def reset(self, seed: int) -> None:
         self._boards = [self._nchess.Board() for _ in range(self.num_envs)]
@@ -61,17 +55,9 @@ class NChessBoards(ChessPeer):
             self._write(i)
         return self._observation, self._moves, self.result, self.ended
 
-    def mask(self) -> np.ndarray:
-        mask = np.zeros((self.num_envs, NUM_ACTIONS), np.bool_)
-        for i, board in enumerate(self._boards):
-            black, moves = bool(board.side), board.generate_legal_moves()
-            self._of_action[i] = {action_of(_move(move), black): int(move) for move in moves}
-            mask[i, list(self._of_action[i])] = True
-        return mask
-
-    def native(self, actions: np.ndarray) -> list[int]:
-        """See `ChessPeer`; of what `mask` allowed last."""
-        return [of[action] for of, action in zip(self._of_action, actions.tolist(), strict=True)]
+    def legal(self, i: int) -> dict[int, int]:
+        black, moves = bool(self._boards[i].side), self._boards[i].generate_legal_moves()
+        return {action_of(_move(move), black): int(move) for move in moves}
 
     def begin(
         self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None

@@ -11,31 +11,16 @@ from rungs._src.conformance.environment import Outcome, check_not_asked
 from rungs._src.core.arguments import integer
 from rungs.errors import ConfigurationError
 from rungs_course.peers import imported
-from rungs_course.peers.actions import inverse, our_mask, to_ours
+from rungs_course.peers.actions import SPIEL_PLANES, inverse, our_mask, to_ours
 from rungs_course.peers.peer import ChessPeer, Step
 
 _BLACK, _WHITE = 0, 1  # OpenSpiel's players; White begins
 
-# OpenSpiel's ids, from `MoveToAction` in its games/chess/chess.cc: 73 * from-square + destination,
-# with squares counted up the files (a1, a2, ...) and seen from the mover. Destinations are
-#   0..8    a pawn promoting to less than a queen: 3 * piece + way
-#   9..64   a queen's move: 14 steps (-7..-1, 1..7) along each of 4 lines
-#   65..72  a knight's jump
-# and castling, long and short, has ids of its own: 4672 and 4673.
-_PROMOTIONS = (chess.ROOK, chess.BISHOP, chess.KNIGHT)
-_WAYS = (0, 1, -1)
-_LINES = ((0, 1), (1, 0), (1, 1), (1, -1))
-_STEPS = (*range(-7, 0), *range(1, 8))
-_JUMPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (2, -1), (2, 1), (1, -2), (1, 2))
-_DESTINATIONS = (
-    [(way, 1, piece) for piece in _PROMOTIONS for way in _WAYS]
-    + [(x * step, y * step, None) for x, y in _LINES for step in _STEPS]
-    + [(x, y, None) for x, y in _JUMPS]
-)
+# Castling, long and short, has ids of its own after those of `SPIEL_PLANES`: 4672 and 4673.
 _CASTLING = (chess.Move(chess.E1, chess.C1), chess.Move(chess.E1, chess.G1))
 
 # (4674,) int64: our action of each of OpenSpiel's; -1 where it leaves the board.
-TO_OURS = np.append(to_ours(_DESTINATIONS), [action_of(move, black=False) for move in _CASTLING])
+TO_OURS = np.append(to_ours(SPIEL_PLANES), [action_of(move, black=False) for move in _CASTLING])
 # (4672,) int64: OpenSpiel's action of each of ours, but for a king that castles; -1 likewise.
 TO_THEIRS = inverse(TO_OURS[:NUM_ACTIONS])
 # What TO_THEIRS gives for a king's two squares from e1 -> the id it has as castling.
@@ -84,11 +69,7 @@ def load_chess(chess960: bool = False) -> Any:
 
 
 class OpenSpielStates(ChessPeer):
-    """See `ChessPeer`.
-
-    Raises:
-        UnavailableError: OpenSpiel is not installed.
-    """
+    """See `ChessPeer`."""
 
     STEP: ClassVar = Step(
         mask="4,674 ints, a list",
@@ -154,7 +135,7 @@ class OpenSpielStates(ChessPeer):
         return Outcome(terminated=over, rewards=(rewards[_WHITE], rewards[_BLACK]))
 
     def _moves(self) -> dict[str, int]:
-        """Returns the legal actions by their moves, which it names as people write them: "Nf3"."""
+        """Returns the legal actions by their moves, which it names in SAN: "Nf3"."""
         actions = self._states[0].legal_actions()
         names = [self._states[0].action_to_string(action) for action in actions]
         return {self._uci(name): action for name, action in zip(names, actions, strict=True)}

@@ -1,4 +1,4 @@
-"""What a peer is to us: some games in another project's environment, stepped as its users do."""
+"""The interface of a peer: games in another project's environment, stepped as its users do."""
 
 import abc
 import dataclasses
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import action_on, move_of
+from rungs._src.chess.actions import NUM_ACTIONS, action_on, move_of
 from rungs._src.chess.policy import random_actions
 from rungs._src.conformance.environment import Environment, Outcome, check_not_asked
 from rungs.errors import UnsupportedError
@@ -22,7 +22,7 @@ class Step:
         mask: how legal actions are given.
         observation: what an agent sees, of whom.
         draws: the rules by which a game is drawn.
-        reset: who begins the next game, and whether that is a step of its own.
+        reset: what begins the next game, and whether that is a step of its own.
     """
 
     mask: str
@@ -55,7 +55,7 @@ class Peer(abc.ABC):
         """Plays an action in each, begins the next episode where one ended; all outputs."""
 
     def played(self) -> int:
-        """Returns in how many the last step was an action played, and not just a reset."""
+        """Returns the number of environments in which the last step was not only a reset."""
         return self.num_envs
 
     def close(self) -> None:  # noqa: B027 (most have nothing to end)
@@ -74,6 +74,9 @@ class ChessPeer(Peer, Environment):
         ended: (N,) bool, the games that the last step ended.
         result: (N,) float, what White got of them: 1, 0 or -1.
         board: the position of the game that the suite plays, as python-chess has it.
+
+    Raises:
+        UnavailableError: the peer's package is not installed.
     """
 
     STEP: ClassVar[Step]
@@ -126,3 +129,28 @@ class ChessPeer(Peer, Environment):
         action = action_on(chess.Move.from_uci(move), self.board)
         self.board.push_uci(move)
         return self.native(np.array([action]))
+
+
+class ListedMoves(ChessPeer):
+    """A peer that lists the legal moves of each game, which has an object of its own."""
+
+    def __init__(self, num_envs: int = 1, threads: int = 1):
+        super().__init__(num_envs, threads)
+        self._of_action: list[dict[int, int]] = [{}] * num_envs
+        self.ended, self.result = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
+
+    @abc.abstractmethod
+    def legal(self, i: int) -> dict[int, int]:
+        """Returns the legal actions of game `i`, in the peer's ids, by ours."""
+
+    def mask(self) -> np.ndarray:
+        mask = np.zeros((self.num_envs, NUM_ACTIONS), np.bool_)
+        for i in range(self.num_envs):
+            self._of_action[i] = self.legal(i)
+            mask[i, list(self._of_action[i])] = True
+        return mask
+
+    def native(self, actions: np.ndarray) -> list[int | None]:
+        """See `ChessPeer`; of what `mask` allowed last, and None for anything else."""
+        pairs = zip(self._of_action, actions.tolist(), strict=True)
+        return [theirs.get(action) for theirs, action in pairs]

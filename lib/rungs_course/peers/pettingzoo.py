@@ -12,16 +12,16 @@ from rungs_course.peers.peer import ChessPeer, Step
 
 # PettingZoo's ids, from `get_move_plane` in its classic/chess/chess_utils.py: 73 * from-square +
 # plane, with squares counted up the files (a1, a2, ...) and seen from the mover. Planes are
-#   0..55   a queen's move: 8 * (steps - 1) + way
+#   0..55   a queen's move: 8 * (steps - 1) + direction
 #   56..63  a knight's jump
-#   64..72  a pawn promoting to less than a queen: 3 * way + piece
-_BESIDE = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0)]
+#   64..72  a pawn promoting to less than a queen: 3 * direction + piece
+_NEIGHBOURS = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0)]
 _JUMPS = [(x, y) for x in range(-2, 3) for y in range(-2, 3) if abs(x) + abs(y) == 3]
 _PROMOTIONS = (chess.KNIGHT, chess.BISHOP, chess.ROOK)
 _PLANES = (
-    [(x * steps, y * steps, None) for steps in range(1, 8) for x, y in _BESIDE]
+    [(x * steps, y * steps, None) for steps in range(1, 8) for x, y in _NEIGHBOURS]
     + [(x, y, None) for x, y in _JUMPS]
-    + [(way, 1, piece) for way in (-1, 0, 1) for piece in _PROMOTIONS]
+    + [(x, 1, piece) for x in (-1, 0, 1) for piece in _PROMOTIONS]
 )
 
 # (4672,) int64: our action of each of PettingZoo's, and PettingZoo's of each of ours; -1 off the
@@ -31,11 +31,7 @@ TO_THEIRS = inverse(TO_OURS)
 
 
 class PettingZooChess(ChessPeer):
-    """See `ChessPeer`.
-
-    Raises:
-        UnavailableError: PettingZoo is not installed.
-    """
+    """See `ChessPeer`."""
 
     STEP: ClassVar = Step(
         mask="4,672 int8",

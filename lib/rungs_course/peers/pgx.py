@@ -2,43 +2,16 @@
 
 from typing import ClassVar
 
-import chess
 import numpy as np
 
 from rungs._src.conformance.environment import Outcome, check_not_asked
 from rungs._src.native import cache
 from rungs_course.peers import imported
-from rungs_course.peers.actions import inverse, our_mask, to_ours
+from rungs_course.peers.actions import SPIEL_PLANES, inverse, our_mask, to_ours
 from rungs_course.peers.peer import ChessPeer, Step
 
-# Pgx's ids, from `Action` in its _src/games/chess.py: 73 * from-square + plane, with squares
-# counted up the files (a1, a2, ...) and seen from the mover. Planes are
-#   0..8    a pawn promoting to less than a queen: 3 * piece + way
-#   9..64   a queen's move, 7 steps along each of 8 ways, which are listed as (file, rank, first
-#           step, last step)
-#   65..72  a knight's jump
-_PROMOTIONS = (chess.ROOK, chess.BISHOP, chess.KNIGHT)
-_WAYS = (0, 1, -1)
-_FAR_TO_NEAR, _NEAR_TO_FAR = range(7, 0, -1), range(1, 8)
-_RAYS = (
-    (0, -1, _FAR_TO_NEAR),
-    (0, 1, _NEAR_TO_FAR),
-    (-1, 0, _FAR_TO_NEAR),
-    (1, 0, _NEAR_TO_FAR),
-    (-1, -1, _FAR_TO_NEAR),
-    (1, 1, _NEAR_TO_FAR),
-    (-1, 1, _FAR_TO_NEAR),
-    (1, -1, _NEAR_TO_FAR),
-)
-_JUMPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (2, -1), (2, 1), (1, -2), (1, 2))
-_PLANES = (
-    [(way, 1, piece) for piece in _PROMOTIONS for way in _WAYS]
-    + [(x * step, y * step, None) for x, y, steps in _RAYS for step in steps]
-    + [(x, y, None) for x, y in _JUMPS]
-)
-
 # (4672,) int64: our action of each of Pgx's, and Pgx's of each of ours; -1 off the board.
-TO_OURS = to_ours(_PLANES)
+TO_OURS = to_ours(SPIEL_PLANES)
 TO_THEIRS = inverse(TO_OURS)
 
 
@@ -57,11 +30,7 @@ def import_jax():
 
 
 class PgxChess(ChessPeer):
-    """See `ChessPeer`. A step is compiled when a number of boards is first stepped on a machine.
-
-    Raises:
-        UnavailableError: Pgx or JAX is not installed.
-    """
+    """See `ChessPeer`. A step is compiled when a number of boards is first stepped on a machine."""
 
     STEP: ClassVar = Step(
         mask="4,672 bool",

@@ -1,4 +1,4 @@
-"""Our environments and others against each other, on the same cores and at the same games' stage.
+"""Races of our environments against others, on the same cores and at the same stage of games.
 
 Each lives in a process of its own, which may use only as many cores as the race is about; so one
 library's threads never disturb another's. They take turns, some steps each. All play at
@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -34,7 +34,7 @@ from rungs_course.peers.peer import Peer
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """Who takes part, and how.
+    """A racer: how it is made, and with what.
 
     Attributes:
         make: `make(num_envs, threads, **how)` is a `Peer`; can be pickled.
@@ -52,7 +52,7 @@ class Entry:
 
 
 class Field:
-    """Racers, each in a process of its own that stays for as many races as are wanted.
+    """Racers, each in a process of its own that stays until `close`.
 
     Importing libraries and compiling with them takes longer than most races. What one thread needs
     is spread over the cores, for that and for `compare`; in a race one of them plays at a time.
@@ -60,7 +60,7 @@ class Field:
 
     def __init__(self, entries: dict[str, Entry], threads: int = 1):
         self._entries, self._threads = entries, threads
-        self._seats: dict[str, Any] = {}
+        self._racers: dict[str, _Racer] = {}
 
     def __enter__(self) -> "Field":
         return self
@@ -83,10 +83,10 @@ class Field:
             turns = steps(num_envs) if callable(steps) else steps
             entries = self._entries.items()
             present = [name for name, entry in entries if _fits(entry, num_envs, self._threads)]
-            for name in self._seats.keys() - present:  # and their memory is free
-                self._seats.pop(name).close()
+            for name in self._racers.keys() - present:  # and their memory is free
+                self._racers.pop(name).close()
             self._begin(present, num_envs, seed)
-            racers = {name: functools.partial(self._seats[name].play, turns) for name in present}
+            racers = {name: functools.partial(self._racers[name].play, turns) for name in present}
             rows += [
                 (name, num_envs, self._threads, repeat, *played)
                 for name, repeat, played in timed_rounds(racers, repeats=repeats, warmup=warmup)
@@ -101,40 +101,44 @@ class Field:
             What `rungs_course.peers.agreement.compare` returned, by the entry's name.
         """
         self._begin(names, games, seed)
-        with ThreadPoolExecutor(usable_cores()) as helpers:
-            told = helpers.map(lambda name: self._seats[name].compare(seed), names)
-            return dict(zip(names, told, strict=True))
+        return self._in_parallel({name: (_PeerProcess.compare, seed) for name in names})
 
     def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
         """Plays cases of the conformance suite, in the processes that are there already."""
         by_id = {case.id: case for case in conformance.load().cases}
-        with ThreadPoolExecutor(usable_cores()) as helpers:
-            told = helpers.map(
-                lambda name: self._seats[name].ask(name, [by_id[case] for case in cases[name]]),
-                cases,
-            )
-            return dict(zip(cases, told, strict=True))
+        return self._in_parallel(
+            {
+                name: (_PeerProcess.ask, name, [by_id[one] for one in ids])
+                for name, ids in cases.items()
+            }
+        )
 
     def close(self) -> None:
         """Ends all processes."""
-        while self._seats:
-            self._seats.popitem()[1].close()
+        while self._racers:
+            self._racers.popitem()[1].close()
+
+    def _in_parallel(self, calls: dict[str, tuple]) -> dict:
+        """Calls a function with arguments in the process of each racer; returns by its name."""
+        with ThreadPoolExecutor(usable_cores()) as threads:
+            found = threads.map(lambda name: self._racers[name].call(*calls[name]), calls)
+            return dict(zip(calls, found, strict=True))
 
     def _begin(self, names: list[str], num_envs: int, seed: int) -> None:
-        """Begins games in the processes of some, which are started where they are not there yet."""
+        """Begins games in the processes of some racers, which are started where necessary."""
 
-        def seated(name: str) -> Any:
+        def started(name: str) -> _Racer:
             place = list(self._entries).index(name)
-            seat = self._seats.get(name) or _seat(self._entries[name], self._threads, place)
-            seat.begin(num_envs, seed)
-            return seat
+            racer = self._racers.get(name) or _Racer(self._entries[name], self._threads, place)
+            racer.begin(num_envs, seed)
+            return racer
 
-        with ThreadPoolExecutor(usable_cores()) as helpers:
-            begun = [(name, helpers.submit(seated, name)) for name in names]
+        with ThreadPoolExecutor(usable_cores()) as threads:
+            begun = [(name, threads.submit(started, name)) for name in names]
         failed = None
         for name, future in begun:
             try:
-                self._seats[name] = future.result()
+                self._racers[name] = future.result()
             except Exception as error:
                 failed = failed or error
         if failed:
@@ -161,12 +165,6 @@ def race(
         return field.race(counts, steps=steps, repeats=repeats, warmup=warmup, seed=seed)
 
 
-def agree(names: list[str], games: int, seed: int) -> dict:
-    """Compares peers' rules with python-chess's, as `Field.compare`, by the peer's name."""
-    with Field({name: Entry(peers.peer_class(name)) for name in names}) as field:
-        return field.compare(names, games, seed)
-
-
 def best(times: pd.DataFrame) -> pd.DataFrame:
     """Returns each racer at its best: with as many environments as suit it most.
 
@@ -190,72 +188,48 @@ def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
     return factor_apart(our_rates, their_rates)
 
 
-def _seated(seats: Iterable[tuple], daemon: bool = True) -> Workers:
-    """Starts a process for each `_Seat`, by its arguments."""
-    preload("rungs._src.native.ready")  # where most seats are ours, C++ is compiled once for all
-    return Workers(_Seat, list(seats), daemon=daemon)
-
-
-def _processes(entry: Entry, threads: int) -> int:
-    return threads if entry.processes else 1
-
-
 def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
-    return _processes(entry, threads) <= num_envs <= (entry.max_envs or num_envs)
+    return (threads if entry.processes else 1) <= num_envs <= (entry.max_envs or num_envs)
 
 
-def _seat(entry: Entry, threads: int, place: int = 0) -> "_Alone | _Together":
-    """Starts a racer's process, or processes; those of different places are on different cores."""
-    if _processes(entry, threads) == 1:
-        return _Alone(entry, threads, place)
-    return _Together(entry, threads)
+class _Racer:
+    """A racer's process, which takes the time itself; or a process on each core.
 
+    Each of several has its share of the environments; actions and outputs are sent.
+    """
 
-class _Alone:
-    """One process, which takes the time itself."""
-
-    def __init__(self, entry: Entry, threads: int, place: int):
+    def __init__(self, entry: Entry, threads: int, place: int = 0):
+        # Racers of different places are on different cores.
         first = threads * (place % max(1, usable_cores() // threads))
-        self._pool = _seated([(entry.make, threads, entry.how, first)], daemon=not entry.parent)
-
-    def begin(self, num_envs: int, seed: int) -> None:
-        self._pool.call_one(0, _Seat.begin, num_envs, seed)
-
-    def play(self, steps: int) -> tuple[int, float]:
-        return self._pool.call_one(0, _Seat.play, steps)
-
-    def compare(self, seed: int):
-        return self._pool.call_one(0, _Seat.compare, seed)
-
-    def ask(self, name: str, cases: list[Case]) -> list[Result]:
-        return self._pool.call_one(0, _Seat.ask, name, cases)
-
-    def close(self) -> None:
-        self._pool.close()
-
-
-class _Together:
-    """A process on each core, with its share of the environments; actions and outputs are sent."""
-
-    def __init__(self, entry: Entry, threads: int):
-        self._pool = _seated((entry.make, 1, entry.how, i) for i in range(threads))
-        self._count = threads
+        self._count = threads if entry.processes else 1
+        each = threads // self._count
+        processes = [(entry.make, each, entry.how, first + i) for i in range(self._count)]
+        preload("rungs_course.ready")  # where most racers are ours, C++ is compiled once for all
+        self._pool = Workers(_PeerProcess, processes, daemon=not entry.parent)
 
     def begin(self, num_envs: int, seed: int) -> None:
         shares = np.diff(share_ends(num_envs, self._count), prepend=0).tolist()
-        self._pool.call(_Seat.begin, [(share, seed + i) for i, share in enumerate(shares)])
+        self._pool.call(_PeerProcess.begin, [(share, seed + i) for i, share in enumerate(shares)])
 
     def play(self, steps: int) -> tuple[int, float]:
-        return _timed(steps, self._choose, lambda actions: self._pool.call(_Seat.step, actions))
+        if self._count == 1:
+            return self.call(_PeerProcess.play, steps)
+        return _timed(
+            steps, self._choose, lambda actions: self._pool.call(_PeerProcess.step, actions)
+        )
 
     def _choose(self) -> list[tuple]:
-        return [(chosen,) for chosen in self._pool.call(_Seat.choose, [()] * self._count)]
+        return [(chosen,) for chosen in self._pool.call(_PeerProcess.choose, [()] * self._count)]
+
+    def call(self, function: Callable, *arguments: Any) -> Any:
+        """Calls a method of `_PeerProcess` in a racer's only process."""
+        return self._pool.call_one(0, function, *arguments)
 
     def close(self) -> None:
         self._pool.close()
 
 
-class _Seat:
+class _PeerProcess:
     """A peer in a process that may use some cores only."""
 
     def __init__(self, make: Callable, threads: int, how: dict, first: int):

@@ -5,14 +5,16 @@ import datetime
 import chess
 import chess.pgn
 
+from rungs._src.chess.reason import Reason
 from rungs.errors import ConfigurationError
+from rungs_course.peers.agreement import ending
 
 _ENDS = {
-    chess.Termination.CHECKMATE: "checkmate",
-    chess.Termination.STALEMATE: "stalemate",
-    chess.Termination.INSUFFICIENT_MATERIAL: "neither side can mate",
-    chess.Termination.FIFTY_MOVES: "fifty moves without a capture or a pawn's move",
-    chess.Termination.THREEFOLD_REPETITION: "the position stood three times",
+    Reason.CHECKMATE: "checkmate",
+    Reason.STALEMATE: "stalemate",
+    Reason.INSUFFICIENT_MATERIAL: "neither side can mate",
+    Reason.FIFTY_MOVES: "fifty moves without a capture or a pawn's move",
+    Reason.THREEFOLD_REPETITION: "the position stood three times",
 }
 
 
@@ -32,24 +34,13 @@ class Game:
         self.board = chess.Board()
 
     @property
-    def end(self) -> chess.Outcome | None:
-        """How it ended, or None while it is played.
-
-        The third time of a position and the fiftieth move end it, once they have come: python-chess
-        would let a player claim them a move before.
-        """
-        board = self.board
-        if (end := board.outcome()) is not None:
-            return end
-        if board.halfmove_clock >= 100:
-            return chess.Outcome(chess.Termination.FIFTY_MOVES, None)
-        if board.is_repetition(3):
-            return chess.Outcome(chess.Termination.THREEFOLD_REPETITION, None)
-        return None
+    def end(self) -> Reason:
+        """How it ended; `Reason.ONGOING`, which is false, while it is played."""
+        return ending(self.board)
 
     @property
     def your_turn(self) -> bool:
-        return self.end is None and self.board.turn == self.white
+        return not self.end and self.board.turn == self.white
 
     def play(self, text: str) -> str:
         """Plays a move for the side to move.
@@ -63,7 +54,7 @@ class Game:
         Raises:
             ConfigurationError: it is no legal move, or the game is over; nothing has changed.
         """
-        if self.end is not None:
+        if self.end:
             raise ConfigurationError("the game is over")
         return self.board.san_and_push(self._read(text))
 
@@ -91,24 +82,25 @@ class Game:
             sans.append(board.san_and_push(move))
         return [f"{i // 2 + 1}. {' '.join(sans[i : i + 2])}" for i in range(0, len(sans), 2)]
 
-    def told(self) -> str:
-        """Says whose turn it is, or how the game ended."""
+    def status(self) -> str:
+        """Returns whose turn it is, or how the game ended, as a sentence."""
         end = self.end
-        if end is None:
+        if not end:
             check = "Check! " if self.board.is_check() else ""
             return check + ("Your move." if self.your_turn else "The agent's move.")
-        why = _ENDS[end.termination]
-        if end.winner is None:
-            return f"A draw: {why}."
-        return f"{'You win' if end.winner == self.white else 'The agent wins'}: {why}."
+        if end != Reason.CHECKMATE:
+            return f"A draw: {_ENDS[end]}."
+        mated = self.board.turn == self.white
+        return f"{'The agent wins' if mated else 'You win'}: {_ENDS[end]}."
 
     def pgn(self) -> str:
         """Returns the game so far as PGN."""
         game = chess.pgn.Game.from_board(self.board)
         players = ("you", self.agent) if self.white else (self.agent, "you")
-        end = self.end
         game.headers["Event"] = "A game against an agent of Rungs"
         game.headers["Date"] = datetime.date.today().strftime("%Y.%m.%d")
         game.headers["White"], game.headers["Black"] = players
-        game.headers["Result"] = "*" if end is None else end.result()
+        if self.end:
+            mate = "0-1" if self.board.turn == chess.WHITE else "1-0"
+            game.headers["Result"] = mate if self.end == Reason.CHECKMATE else "1/2-1/2"
         return str(game)

@@ -46,16 +46,11 @@ class Page:
     def __init__(self, known: dict[str, Callable[[], Agent]]):
         self._known = known
         self._loaded: dict[str, Agent] = {}
-        self._agent = ipywidgets.Dropdown(
-            options=list(known), description="agent", layout=_WIDE, style=_LABEL
-        )
-        told = [("0: the policy alone", 0), *((f"{n} a move", n) for n in SIMULATIONS if n)]
-        self._simulations = ipywidgets.Dropdown(
-            options=told, value=32, description="simulations", layout=_WIDE, style=_LABEL
-        )
-        self._colour = ipywidgets.Dropdown(
-            options=["White", "Black"], description="you are", layout=_WIDE, style=_LABEL
-        )
+        self._agent = _dropdown("agent", list(known))
+        counts = [("0: the policy alone", 0), *((f"{n} a move", n) for n in SIMULATIONS if n)]
+        self._simulations = _dropdown("simulations", counts)
+        self._simulations.value = 32
+        self._colour = _dropdown("you are", ["White", "Black"])
         self._typed = ipywidgets.Text(
             placeholder="or type it: e4, Nf3, O-O", description="your move", layout=_WIDE,
             style=_LABEL, continuous_update=False,
@@ -67,7 +62,8 @@ class Page:
         self.board.on_move(self._move)
         self._typed.observe(self._type, "value")
         self._colour.observe(lambda change: self.begin(), "value")
-        self._agent.observe(lambda change: self._change_agent(), "value")
+        # Where the agent before could not be loaded, it is the next one's turn.
+        self._agent.observe(lambda change: self._go_on(), "value")
         self.widget = self._arranged()
         self.begin()
 
@@ -97,8 +93,7 @@ class Page:
         self.game = Game(self._colour.value == "White", self._agent.value)
         self.board.flipped = not self.game.white
         self._thoughts.value = ""
-        self._show()
-        self._reply()
+        self._go_on()
 
     def _move(self, text: str) -> None:
         """Plays the person's move, and has the agent reply."""
@@ -106,9 +101,8 @@ class Page:
             self.game.play(text)
         except ConfigurationError as error:
             self._show(str(error))
-            return
-        self._show()
-        self._reply()
+        else:
+            self._go_on()
 
     def _type(self, change) -> None:
         text, self._typed.value = change["new"].strip(), ""
@@ -119,18 +113,15 @@ class Page:
         else:
             self._show()
 
-    def _reply(self) -> None:
-        """Has the agent move, where it is its turn."""
-        if self.game.end is not None or self.game.your_turn:
+    def _go_on(self) -> None:
+        """Shows the game, and has the agent move where it is its turn."""
+        self._show()
+        if self.game.end or self.game.your_turn:
             return
         if thoughts := self._think():
             self.game.play(thoughts.chosen.move.uci())
-            self._tell(thoughts, "The agent played")
+            self._thoughts.value = _thoughts_table(thoughts, "The agent played")
             self._show()
-
-    def _change_agent(self) -> None:
-        self._show()
-        self._reply()  # where the one before could not be loaded, it is its turn
 
     def _think(self) -> Thoughts | None:
         """Returns what the agent thinks, or says why it can't be loaded."""
@@ -149,8 +140,7 @@ class Page:
     def _take_back(self) -> None:
         self.game.take_back()
         self._thoughts.value = ""
-        self._show()
-        self._reply()  # as White it has the first move
+        self._go_on()  # as White the agent has the first move
 
     def _flip(self) -> None:
         self.board.flipped = not self.board.flipped
@@ -158,14 +148,14 @@ class Page:
     def _hint(self) -> None:
         """Shows what the agent would play in the person's place."""
         if self.game.your_turn and (thoughts := self._think()):
-            self._tell(thoughts, "In your place it would play")
+            self._thoughts.value = _thoughts_table(thoughts, "In your place it would play")
             self._show()
 
-    def _show(self, told: str = "") -> None:
-        """Shows the game as it stands, with a line about it."""
+    def _show(self, message: str = "") -> None:
+        """Shows the game as it stands, with a message or else whose turn it is."""
         self.game.agent = self._agent.value
         self.board.show(self.game.board, self.game.your_turn)
-        self._status.value = _line(told or self.game.told())
+        self._status.value = _line(message or self.game.status())
         lines = "<br>".join(map(html.escape, self.game.lines()))
         self._score.value = f"<b>Moves</b><br>{lines}" if lines else ""
         data = base64.b64encode(self.game.pgn().encode()).decode()
@@ -174,8 +164,9 @@ class Page:
             "Save the game (PGN)</a>"
         )
 
-    def _tell(self, thoughts: Thoughts, what: str) -> None:
-        self._thoughts.value = _told(thoughts, what)
+
+def _dropdown(description: str, options: list) -> ipywidgets.Dropdown:
+    return ipywidgets.Dropdown(options=options, description=description, layout=_WIDE, style=_LABEL)
 
 
 def _button(name: str, do: Callable[[], None]) -> ipywidgets.Button:
@@ -188,7 +179,7 @@ def _line(text: str) -> str:
     return f'<span role="status">{html.escape(text)}</span>'
 
 
-def _told(thoughts: Thoughts, what: str) -> str:
+def _thoughts_table(thoughts: Thoughts, what: str) -> str:
     """Writes what an agent thinks as a table."""
     rows = "".join(
         f"<tr{_CHOSEN if each is thoughts.chosen else ''}>"

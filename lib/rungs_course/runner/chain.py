@@ -126,7 +126,8 @@ def _checked(
             f"no notebook {', '.join(unknown)}; there are: {', '.join(numbered)}"
         )
     chosen = [path for number, path in numbered.items() if only is None or number in only]
-    values = {"size": size, "seed": 0, "out": str(out), "figures": str(_figures(out))} | given
+    figures = FIGURES if out == OUT else out / "figures"
+    values = {"size": size, "seed": 0, "out": str(out), "figures": str(figures)} | given
     for notebook in chosen:
         known = declared_parameters(notebook)
         if unknown := sorted(values.keys() - known):
@@ -135,10 +136,6 @@ def _checked(
                 f"it has: {', '.join(sorted(known))}"
             )
     return chosen, values
-
-
-def _figures(out: Path) -> Path:
-    return FIGURES if out == OUT else out / "figures"
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What a notebook's kernel is spoken to with."""
+"""The client of a notebook's kernel."""
 
 from queue import Empty
 

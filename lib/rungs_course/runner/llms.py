@@ -70,7 +70,7 @@ def _names_in(file: Path) -> list[str]:
 
 
 def _described(module: str, name: str) -> str:
-    """Returns what a name says of itself, in the module that defines it."""
+    """Returns the signature and docstring of a name, from the module that defines it."""
     for node in _tree(_file_of(module)).body:
         if isinstance(node, ast.ImportFrom) and any(each.name == name for each in node.names):
             return _described(str(node.module), name)

@@ -70,21 +70,34 @@ def read(out: Path) -> dict:
     Raises:
         ConfigurationError: there is none, or it is malformed; the message says where.
     """
-    path = out / NAME
+    manifest = read_json(out / NAME, _FORM, f"there is no run in {out}")
+    over = {n: entry for n, entry in manifest["notebooks"].items() if entry["status"] in OVER}
+    if wrong := schema_error(over, {...: _OVER}, "it['notebooks']"):
+        raise ConfigurationError(f"{out / NAME} is not of this version of Rungs: {wrong}")
+    return manifest
+
+
+def read_json(path: Path, form: dict, missing: str) -> dict:
+    """Reads a JSON file.
+
+    Args:
+        path: of the file.
+        form: what it must be like, as of `schema_error`.
+        missing: the message where there is no such file.
+
+    Raises:
+        ConfigurationError: there is none, it can't be read, or it is malformed.
+    """
     try:
         check_is_file(path)
-        manifest = json.loads(path.read_text())
+        content = json.loads(path.read_text())
     except (FileNotFoundError, NotADirectoryError):
-        raise ConfigurationError(f"there is no run in {out}") from None
+        raise ConfigurationError(missing) from None
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
-    wrong = schema_error(manifest, _FORM)
-    if not wrong:
-        over = {n: entry for n, entry in manifest["notebooks"].items() if entry["status"] in OVER}
-        wrong = schema_error(over, {...: _OVER}, "it['notebooks']")
-    if wrong:
-        raise ConfigurationError(f"{path} is no manifest of this version of Rungs: {wrong}")
-    return manifest
+    if wrong := schema_error(content, form):
+        raise ConfigurationError(f"{path} is not of this version of Rungs: {wrong}")
+    return content
 
 
 def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
@@ -102,8 +115,3 @@ def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
         raise ConfigurationError(
             f"can't resume: sources changed since the run began: {', '.join(changed)}"
         )
-
-
-def is_complete(manifest: dict) -> bool:
-    """Returns whether every notebook of the run is over."""
-    return all(entry["status"] in OVER for entry in manifest["notebooks"].values())

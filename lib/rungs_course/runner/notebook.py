@@ -105,7 +105,7 @@ def widgets(notebook: nbformat.NotebookNode) -> dict[str, dict]:
 
 
 def _shown_error(executed: Path) -> str | None:
-    """Returns the first error that a widget shows: no cell fails by what a widget calls."""
+    """Returns the first error that a widget shows: what a widget calls fails no cell."""
     for state in widgets(nbformat.read(executed, as_version=4)).values():
         for output in state.get("outputs", []):
             if output["output_type"] == "error":

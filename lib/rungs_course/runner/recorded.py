@@ -1,4 +1,4 @@
-"""What is recorded of machines: keeping a run's results, and whether they are fit to be offered."""
+"""What is recorded of machines: keeping a run's results, and whether they can be offered."""
 
 import collections
 import hashlib
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rungs._src.core.atomic import atomic_write
-from rungs._src.core.schema import check_is_file, schema_error
 from rungs._src.machine.describe import SAME, describe, differing, slug, slug_of
 from rungs.errors import ConfigurationError
 from rungs_course import pages, paths
@@ -73,7 +72,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
             be read or is of another machine; nothing was recorded.
     """
     manifest = manifests.read(out)
-    if not manifests.is_complete(manifest):
+    if not all(entry["status"] in manifests.OVER for entry in manifest["notebooks"].values()):
         raise ConfigurationError(f"the run in {out} is not complete; finish it with --resume")
     _require_here(f"the run in {out}", manifest["machine"])
     folder = here(root)
@@ -146,14 +145,7 @@ def read(folder: Path) -> dict:
         ConfigurationError: it can't be read, or is malformed; the message says where.
     """
     path = folder / NAME
-    try:
-        check_is_file(path)
-        record = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path} can't be read: {error}") from None
-    if wrong := schema_error(record, _FORM):
-        raise ConfigurationError(f"{path} is no record of this version of Rungs: {wrong}")
-    return record
+    return manifests.read_json(path, _FORM, f"there is no {path}")
 
 
 def of_runs(folder: Path) -> set[str]:
@@ -230,7 +222,7 @@ def _of_files(record: dict, folder: Path) -> Iterator[str]:
 
 
 def _of_tables(record: dict, folder: Path) -> Iterator[str]:
-    """Yields what tables say of themselves that is not so of their run, machine and version."""
+    """Yields the tables whose heads contradict their run, the machine, or each other's version."""
     machine = record["machine"]
     if folder.resolve().name != (name := slug_of(machine)):
         yield f"{folder.name}: the folder of this machine is called {name}"

@@ -74,29 +74,29 @@ def test_processes_share_the_boards_and_have_a_core_each():
     times = peer_race.race({"idle": entry}, [1, 5], threads=2, **HOW)
     assert times["num_envs"].unique() == [5]  # one board can't be shared
     assert (times["plies"] == 4 * (5 - 2)).all()
-    seat = peer_race._seat(entry, 2)
-    seat.begin(5, 0)
-    outputs = seat._pool.call(peer_race._Seat.step, [(None,), (None,)])
+    racer = peer_race._Racer(entry, 2)
+    racer.begin(5, 0)
+    outputs = racer._pool.call(peer_race._PeerProcess.step, [(None,), (None,)])
     assert [output[1][0] for output in outputs] == [[cores[0]], [cores[1]]]
-    seat.close()
+    racer.close()
 
 
 def test_a_racer_alone_has_the_cores_asked_for():
-    seat = peer_race._seat(Entry(Idle), 1)
-    seat.begin(3, 0)
-    ((_, (cores,)),) = seat._pool.call(peer_race._Seat.step, [(None,)])
+    racer = peer_race._Racer(Entry(Idle), 1)
+    racer.begin(3, 0)
+    ((_, (cores,)),) = racer._pool.call(peer_race._PeerProcess.step, [(None,)])
     assert len(cores) == 1
-    seat.close()
+    racer.close()
 
 
 def test_a_racer_stays_in_its_process_for_all_counts_and_closes_what_it_had():
-    seat = peer_race._seat(Entry(Closed), 1)
+    racer = peer_race._Racer(Entry(Closed), 1)
     told = []
     for num_envs in (3, 5, 7):
-        seat.begin(num_envs, 0)
-        ((_, said),) = seat._pool.call(peer_race._Seat.step, [(None,)])
+        racer.begin(num_envs, 0)
+        ((_, said),) = racer._pool.call(peer_race._PeerProcess.step, [(None,)])
         told.append(said)
-    seat.close()
+    racer.close()
     assert told == [(told[0][0], closed) for closed in range(3)]
 
 

@@ -3,7 +3,6 @@
 import functools
 import os
 import subprocess
-import time
 
 from rungs.errors import UnavailableError
 
@@ -42,33 +41,3 @@ def simulated_if_absent() -> bool:
     if not usable():
         os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
-
-
-def copy_bandwidth(repeats: int, num_bytes: int = 2**30):
-    """Measures the rate at which the GPU copies its memory.
-
-    Args:
-        repeats: measurements; one more comes first.
-        num_bytes: copied.
-
-    Returns:
-        A data frame, a row per repeat: `repeat`, `per_second`, bytes read and bytes written.
-
-    Raises:
-        UnavailableError: PyTorch finds no GPU.
-    """
-    import pandas as pd
-    import torch
-
-    if not torch.cuda.is_available():
-        raise UnavailableError("PyTorch finds no GPU")
-    source = torch.zeros(num_bytes, dtype=torch.uint8, device="cuda")
-    target = torch.empty_like(source)
-    rows = []
-    for repeat in range(-1, repeats):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        target.copy_(source)
-        torch.cuda.synchronize()
-        rows.append((repeat, 2 * num_bytes / (time.perf_counter() - start)))
-    return pd.DataFrame(rows[1:], columns=["repeat", "per_second"])
