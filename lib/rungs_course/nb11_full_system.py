@@ -33,9 +33,8 @@ from rungs_course import peers, plots, widgets
 from rungs_course.learners import LADDER, torch_threads
 from rungs_course.learners import mask as learner_mask
 from rungs_course.machine.topology import caches
-from rungs_course.measure.cost import ONE_STEP
+from rungs_course.measure.cost import ONE_STEP, operations
 from rungs_course.measure.noise import Factor, factor, factor_apart
-from rungs_course.measure.cost import operations
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import segments
 from rungs_course.measure.turns import timed_rounds

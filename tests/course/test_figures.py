@@ -335,6 +335,9 @@ PLOTS = {
     "the study's shares": lambda: nb09_counters.draw_shares(
         pd.DataFrame({"count": ["loads"], "study": [1000.0], "ours": [250.0]})
     ),
+    "misses": lambda: nb09_counters.draw_misses(
+        pd.DataFrame({"boards": [8, 64], "count": "L1 misses", "per ply": [1.0, 2.0]}), 1000, 0.3
+    ),
     "lost by part": lost_by_part,
     "a step of ranks": lambda: nb05_figures.draw_step(a_step_of_ranks()),
     "a warp": lambda: nb06_cuda.draw_warp(loops_of_boards(), 0),
