@@ -45,7 +45,7 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
             warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=2)
             continue
         name = agent.name if agent.name not in found else f"{agent.name} ({path.name})"
-        found[name] = lambda agent=agent: agent
+        found[name] = functools.partial(_same, agent)
     runs = root / "data" / "run"
     for pool in sorted(runs.glob(f"*/{POOL}"), reverse=True):
         for update, path in sorted(frozen_in(pool).items(), reverse=True):
@@ -117,6 +117,10 @@ def _games_of(source: Path) -> bytes | None:
             except OSError as error:
                 raise ConfigurationError(f"{path} can't be read: {error.strerror}") from None
     return None
+
+
+def _same(agent: Agent) -> Agent:
+    return agent
 
 
 def _by_ppo(run: Path) -> Agent:

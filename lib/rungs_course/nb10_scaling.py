@@ -339,9 +339,8 @@ def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str
         caches: bytes by name; where the boards outgrow one, a line says so.
     """
     rates = times.assign(rate=times["num_envs"] / times["seconds"])
-    how = {"things": "boards", "quantity": "plies per second"}
-    how |= {"title": "Rungs over the number of boards"}
-    figure = plots.medians(rates, "rung", "num_envs", "rate", **how)
+    at, title = ("rung", "num_envs", "rate"), "Rungs over the number of boards"
+    figure = plots.medians(rates, *at, things="boards", quantity="plies per second", title=title)
     (axes,) = figure.axes
     for name, size in caches.items():
         boards = size / bytes_per_board

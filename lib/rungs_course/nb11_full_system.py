@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -242,7 +242,7 @@ def step_after(
     start = time.perf_counter()
     write()
     pause = time.perf_counter() - start  # as long as writing takes
-    before = {
+    before: dict[str, Callable[[], object]] = {
         "nothing": lambda: None,
         "a pause": functools.partial(time.sleep, pause),
         "other memory": write,
@@ -540,7 +540,10 @@ def draw_overlap(gains: pd.DataFrame):
         ["network_threads", "num_envs", "bound"], list(causes.values()), "cause", "gain"
     )
     at = {"x": "num_envs", "y": "gain", "hue": "cause"}
-    look = {"palette": [plots.SKY, plots.ORANGE, plots.BLUE], "markers": ["o", "s", "^"]}
+    look: dict[str, Any] = {
+        "palette": [plots.SKY, plots.ORANGE, plots.BLUE],
+        "markers": ["o", "s", "^"],
+    }
     look |= {"linestyles": "none", "dodge": 0.5, "linewidth": 1.5}
     for axes, count in zip(panels[0], threads, strict=True):
         rows = long[long["network_threads"] == count]

@@ -3,6 +3,7 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import matplotlib.patches
 import matplotlib.pyplot as plt
@@ -331,13 +332,13 @@ def _draw_kernel(axes) -> None:
 
 
 def _box(axes, x: float, y: float, width: float, height: float, text: str, color: str) -> None:
-    look = {"boxstyle": "round,pad=0.05", "facecolor": color, "edgecolor": "white"}
+    look: dict[str, Any] = {"boxstyle": "round,pad=0.05", "facecolor": color, "edgecolor": "white"}
     axes.add_patch(matplotlib.patches.FancyBboxPatch((x, y), width, height, **look))
     axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=8)
 
 
 def _frame(axes, x: float, y: float, width: float, height: float) -> None:
-    look = {"fill": False, "linestyle": "--", "edgecolor": plots.BLACK}
+    look: dict[str, Any] = {"fill": False, "linestyle": "--", "edgecolor": plots.BLACK}
     axes.add_patch(matplotlib.patches.Rectangle((x, y), width, height, **look))
 
 

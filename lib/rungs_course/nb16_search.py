@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import chess
@@ -53,7 +53,7 @@ def race(
         MismatchError: with the null evaluator, one way finds something else than another. (A
             network may answer a little otherwise in a batch of another size.)
     """
-    how = {"simulations": simulations, "seed": seed}
+    how: dict[str, Any] = {"simulations": simulations, "seed": seed}
     _check_ways(ways, **how)
     rows: list[tuple] = []
     for num_games in game_counts:
@@ -95,10 +95,10 @@ def race_network(
             evaluate(*batch)
         return time.perf_counter() - start
 
-    how = {"simulations": simulations, "seed": seed}
+    how: dict[str, Any] = {"simulations": simulations, "seed": seed}
     with Search(num_games, **how, batches=1) as one, Search(num_games, **how, batches=2) as two:
         _search_seconds(one, noted, fens)
-        racers = {
+        racers: dict[str, Callable[[], float]] = {
             "one batch": functools.partial(_search_seconds, one, evaluate, fens),
             "two batches": functools.partial(_search_seconds, two, evaluate, fens),
             "the evaluator alone": alone,
