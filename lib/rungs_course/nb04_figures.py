@@ -81,6 +81,9 @@ def draw_lost(shares: pd.DataFrame):
     sns.stripplot(medians, jitter=False, legend=False, **stroke, **look)
     axes.axvline(0, color=plots.BLACK, linewidth=1)
     axes.set_xscale("symlog", linthresh=100)  # next to busy neighbours some are thousands
+    low, high = axes.get_xlim()
+    ticks = (-10_000, -1000, -100, -50, -25, 0, 25, 50, 100, 1000, 10_000)
+    axes.set_xticks([tick for tick in ticks if low <= tick <= high])
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylabel("")
     axes.set_xlabel("per cent of the ideal time (dots: repeats, strokes: medians)")
@@ -164,9 +167,9 @@ def draw_timelines(frame: pd.DataFrame):
     halves = ("first half of the boards", "second")
     looks = plots.fills(halves, (plots.BLUE, plots.ORANGE))
     for each, (title, rows) in zip(axes[:, 0], groups, strict=True):
-        shown = rows[rows["end"] <= seconds].sort_values("work")
-        kind = shown["half"].map(dict(enumerate(halves)))
-        plots.timeline_bars(each, shown.assign(row=shown["work"], kind=kind), looks)
+        pieces = rows.sort_values("work")
+        kind = pieces["half"].map(dict(enumerate(halves)))
+        plots.timeline_bars(each, pieces.assign(row=pieces["work"], kind=kind), looks)
         each.set_xlim(0, seconds)
         each.set_title(title, fontsize=9)
     axes[-1, 0].set_xlabel("seconds")
