@@ -143,7 +143,7 @@ def test_a_run_holds_its_results(tmp_path, folder):
 
 
 def test_a_folder_without_results_is_refused(tmp_path):
-    with pytest.raises(ConfigurationError, match="nowhere.*holds no tables"):
+    with pytest.raises(ConfigurationError, match=r"nowhere.*holds no tables"):
         rungs_course.explore(tmp_path / "nowhere")
 
 
