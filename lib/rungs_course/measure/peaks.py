@@ -50,7 +50,7 @@ def measure_compute(
         UnavailableError: the system gives fewer threads.
     """
     api = compiled.load_machine()
-    measurements = {}
+    measurements: dict[tuple, Callable[[], float]] = {}
     for count in threads:
         openmp.require_threads(loader.load(), count)
         measurements |= {(peak, count): _computing(api, peak, count, seconds) for peak in peaks}
