@@ -12,7 +12,7 @@ from rungs._src.chess.perft import read_epd
 from rungs._src.native import cling, gpp
 from rungs_course import compiled, nb03_cpp
 
-DATA = Path(__file__).parents[2] / "proof" / "data"
+DATA = Path(__file__).parents[1] / "proof" / "data"
 NAMES = list(nb03_cpp.VERSIONS)
 
 
