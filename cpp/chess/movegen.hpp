@@ -21,8 +21,8 @@ struct Generated {
 namespace detail {
 
 constexpr Lanes kNorth = {kAll, 0, 0, 0, 0, 0, 0, 0};
-constexpr Lanes kNorthEastWest = {0, kAll, 0, 0, 0, 0, 0, kAll};
-constexpr Lanes kSouthEastWest = {0, 0, 0, kAll, 0, kAll, 0, 0};
+constexpr Lanes kForwardDiagonals = {0, kAll, 0, 0, 0, 0, 0, kAll};
+constexpr Lanes kBackwardDiagonals = {0, 0, 0, kAll, 0, kAll, 0, 0};
 
 // The sliders of both sides by direction: rooks and queens in the orthogonal lanes, bishops and
 // queens in the diagonal ones.
@@ -39,7 +39,7 @@ inline Lanes slider_attacks(const Position& p, Bitboard theirs, Bitboard empty) 
 // The squares that their pawns (which advance south), knights and king attack.
 inline Lanes near_attacks(const Position& p, Bitboard theirs) {
   const Lanes pawns_and_king =
-      broadcast(p.piece[KING] & theirs) | (broadcast(p.piece[PAWN] & theirs) & kSouthEastWest);
+      broadcast(p.piece[KING] & theirs) | (broadcast(p.piece[PAWN] & theirs) & kBackwardDiagonals);
   return step(pawns_and_king) | jump(broadcast(p.piece[KNIGHT] & theirs));
 }
 
@@ -49,8 +49,8 @@ inline bool attacked(const Position& p, Bitboard square, Bitboard theirs, Bitboa
   return reduce_or(all & broadcast(square)) != 0;
 }
 
-// The pawns that may capture en passant. Two pawns leave one rank at once, which pins do not cover,
-// so the king's safety is tested on the board after the capture.
+// The pawns that may capture en passant. The capture removes two pawns from one rank at once, which
+// pin masks do not cover, so the king's safety is tested on the board after the capture.
 inline Bitboard en_passant_capturers(const Position& p, Bitboard king) {
   const Bitboard target = bit(p.en_passant_square()), captured = target >> 8;
   const Bitboard theirs = p.theirs() & ~captured;
@@ -94,7 +94,7 @@ struct CheckInfo {
 inline Bitboard check_mask(const Position& p, Bitboard king, Lanes rays, Lanes lines) {
   const Bitboard theirs = p.theirs();
   const Bitboard knights = reduce_or(jump(broadcast(king))) & p.piece[KNIGHT] & theirs;
-  const Lanes pawns = step(broadcast(king)) & broadcast(p.piece[PAWN] & theirs) & kNorthEastWest;
+  const Lanes pawns = step(broadcast(king)) & broadcast(p.piece[PAWN] & theirs) & kForwardDiagonals;
   const Lanes sources = (rays & opposite(lines)) | pawns;
   const Bitboard checkers = (reduce_or(sources) & theirs) | knights;
   return count(checkers) > 1 ? 0 : reduce_or(sources) | knights;
@@ -120,7 +120,7 @@ inline CheckInfo check_info_of(const Position& p) {
 }
 
 // The squares from which `distance` steps lead to `squares`, by direction. Moves are thus found by
-// the square they come from: the result is a plane, and no distance depends on another.
+// the square they come from, and the result is a plane of actions.
 inline Lanes back(Lanes squares, int distance) {
   return rotate(squares, -(kStepLanes * distance) & 63);
 }
@@ -135,15 +135,15 @@ inline Targets targets_of(const Position& p, const CheckInfo& info) {
   return {broadcast(~p.own & info.check_mask) & kInside, broadcast(~p.occupied()) & kInside};
 }
 
-// Our pieces by the lanes in which they may move: a pinned piece stays on its line.
-inline Lanes unpinned(const CheckInfo& info, Lanes pieces) {
+// Our pieces in the lanes in which pins let them move: a pinned piece stays on its line.
+inline Lanes within_pins(const CheckInfo& info, Lanes pieces) {
   return pieces & (~reduce_or_all(info.pins) | info.pins | opposite(info.pins));
 }
 
 // Sliders by distance: plane k - 1 holds those that may move k squares.
 inline void slides(const Position& p, const CheckInfo& info, const Targets& targets,
                    Lanes (&planes)[7]) {
-  Lanes sources = unpinned(info, sliders(p) & broadcast(p.own));
+  Lanes sources = within_pins(info, sliders(p) & broadcast(p.own));
   for (int distance = 1; distance <= 7; ++distance) {
     planes[distance - 1] = sources & back(targets.destinations, distance);
     sources &= back(targets.empty, distance);
@@ -157,11 +157,11 @@ struct PawnMoves {
 
 // Pawns move north onto empty squares, one or (from the second rank) two, and capture diagonally.
 inline PawnMoves pawn_moves(const Position& p, const CheckInfo& info, const Targets& targets) {
-  const Lanes pawns = unpinned(info, broadcast(p.piece[PAWN] & p.own));
+  const Lanes pawns = within_pins(info, broadcast(p.piece[PAWN] & p.own));
   const Lanes ahead = back(targets.empty, 1);
   PawnMoves moves;
   moves.single =
-      pawns & back(targets.destinations, 1) & ((kNorth & ahead) | (kNorthEastWest & ~ahead));
+      pawns & back(targets.destinations, 1) & ((kNorth & ahead) | (kForwardDiagonals & ~ahead));
   moves.twice = pawns & kNorth & broadcast(kRank2) & ahead & back(targets.empty, 2) &
                 back(targets.destinations, 2);
   moves.en_passant = false;
@@ -226,6 +226,7 @@ inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
   }
   legal.set(kKnightPlane, knights);
   const Lanes promoting = pawns.single & broadcast(kRank7);
+  // Planes 64 to 71: underpromotions by piece and direction; plane 72 is the last of them.
   const Lanes under = shuffle<NW, N, NE, NW, N, NE, NW, N>(promoting);
   legal.set(kUnderpromotionPlane, under);
   legal.set_last(promoting[NE]);
@@ -242,7 +243,7 @@ inline Lanes action_counts(const Position& p) {
   using namespace detail;
   const CheckInfo info = check_info_of(p);
   const Targets targets = targets_of(p, info);
-  const Lanes sources = unpinned(info, sliders(p) & broadcast(p.own));
+  const Lanes sources = within_pins(info, sliders(p) & broadcast(p.own));
   const Lanes slid = step(fill(sources, ~p.occupied())) & targets.destinations;
   const PawnMoves pawns = pawn_moves(p, info, targets);
   const Lanes promotions = counts(pawns.single & broadcast(kRank7));
@@ -276,24 +277,24 @@ constexpr int kMaxMoves = 8 + 15 * 27;
 
 inline std::uint64_t count_actions(const Position& p) { return sum(action_counts(p)); }
 
-// Perft: the number of leaves of the legal-move tree at `depth` plies, the standard proof of a move
-// generator. They are counted in bulk one ply above them. All replies are played before the first
-// is looked into, as a processor overlaps the work of positions that don't wait for another.
+// Perft: the number of leaves of the legal-move tree at `depth` plies, the standard test of a move
+// generator. They are counted in bulk one ply above them. All children are made before the first is
+// searched, so that the processor overlaps work on positions that don't depend on each other.
 inline std::uint64_t perft(const Position& p, int depth) {
   if (depth == 0) return 1;
   if (depth == 1) return count_actions(p);
   alignas(64) LegalActions legal;
   generate(p, legal);
-  alignas(64) Position replies[kMaxMoves];
-  int num_replies = 0;
-  for_each_action(legal, [&](Action a) { play(p, a, replies[num_replies++]); });
+  alignas(64) Position children[kMaxMoves];
+  int num_children = 0;
+  for_each_action(legal, [&](Action a) { play(p, a, children[num_children++]); });
   if (depth == 2) {
     Lanes leaves = {};
-    for (int i = 0; i < num_replies; ++i) leaves += action_counts(replies[i]);
+    for (int i = 0; i < num_children; ++i) leaves += action_counts(children[i]);
     return sum(leaves);
   }
   std::uint64_t leaves = 0;
-  for (int i = 0; i < num_replies; ++i) leaves += perft(replies[i], depth - 1);
+  for (int i = 0; i < num_children; ++i) leaves += perft(children[i], depth - 1);
   return leaves;
 }
 

@@ -55,8 +55,8 @@ def live() -> Callable[[str], None]:
     return replace
 
 
-_ACROSS: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20}
-_MEASURING = 1.0  # seconds: cells that take less only write or draw
+_WATERMARK: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20}
+_MIN_MEASUREMENT = 1.0  # seconds: cells that take less only write or draw
 
 
 class NotebookRun:
@@ -84,13 +84,13 @@ class NotebookRun:
 
     @property
     def disturbed(self) -> bool:
-        """Whether the last measurements were disturbed."""
+        """Whether the last measurements were disturbed. Ends the current one."""
         self._end()
         return bool(self._current)
 
     @contextlib.contextmanager
     def crowded(self) -> Iterator[None]:
-        """Says that what the block measures has more threads or processes than there are cores.
+        """Marks a block that measures more threads or processes than there are cores.
 
         That they take cores from each other then counts as no disturbance.
         """
@@ -106,7 +106,7 @@ class NotebookRun:
         """Returns what a factor shows: the one way in which a notebook's text may depend on it.
 
         Args:
-            factor: of two that took turns.
+            factor: of two that were measured in turns.
             larger: the sentence where it is larger than `than`, beyond its noise.
             smaller: the sentence where it is smaller, beyond its noise.
             than: what it is compared with.
@@ -118,7 +118,7 @@ class NotebookRun:
         if self.disturbed:
             return "This run was disturbed, so it does not tell."
         if not factor.judged:
-            return "There are too few repeats to tell, or one of them is no number."
+            return "There are too few repeats to tell, or one of them is infinite or not a number."
         if not factor.beyond(than):
             return "This run does not tell: its noise is larger."
         return larger if factor.middle > than else smaller
@@ -143,7 +143,7 @@ class NotebookRun:
             display(figure)
             self._before = usage()  # drawing is no measurement
             return figure
-        figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_ACROSS)
+        figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_WATERMARK)
         display(figure)
         why = _listed(self._current)
         say(f"*This run was disturbed: {why}.*")
@@ -163,7 +163,7 @@ class NotebookRun:
         try:
             where = f"{describe.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
             figure = draw(tables.pop(table), **tables)
-        except (KeyError, IndexError, ValueError) as error:  # as what this size's boards are not of
+        except (KeyError, IndexError, ValueError) as error:  # it may lack this size's boards
             say(f"*What is recorded can't be drawn so: {type(error).__name__}, {error}.*")
         else:
             say(f"*As recorded on {where}:*")
@@ -186,7 +186,7 @@ class NotebookRun:
         """Ends a measurement and begins the next."""
         after = usage()
         found = disturbances(self._before, after, threads_share_cores=self._crowded)
-        measured = after.at - self._before.at > _MEASURING
+        measured = after.at - self._before.at > _MIN_MEASUREMENT
         self._before = after
         if measured and self._figure_shown:
             self._current, self._figure_shown = {}, False
@@ -195,8 +195,8 @@ class NotebookRun:
         for worst in (self._current, self._all):
             worst.update({what: max(much, worst.get(what, 0)) for what, much in found.items()})
         self._top(
-            f"**This run was disturbed**: at worst {_listed(self._all)}. Figures of what was "
-            "disturbed say so, recorded ones stand below them, and nothing is concluded from it."
+            f"**This run was disturbed**: at worst {_listed(self._all)}. Figures of disturbed "
+            "measurements are marked, a recorded one is below, and nothing is concluded from them."
         )
 
 

@@ -1,4 +1,4 @@
-"""The factory: every environment and the rungs it climbs, in the order of the ladder."""
+"""The registry of environments and their rungs, and `make`, which makes one of them."""
 
 import dataclasses
 import functools
@@ -41,6 +41,7 @@ _ENVS = {
     "cartpole": "cartpole.vector_env:CartPoleVectorEnv",
 }
 
+# Every rung, in the order of the ladder. A new rung is registered here.
 _RUNGS = {
     "chess": (
         Rung("python", "Python, python-chess", "chess.boards.python:PythonBoards"),

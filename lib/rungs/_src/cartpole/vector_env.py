@@ -14,7 +14,7 @@ from rungs._src.cartpole.physics import MAX_THETA, MAX_X
 from rungs._src.core import state
 from rungs._src.core.arguments import integer
 from rungs._src.core.batch_env import Array, BatchEnv
-from rungs._src.core.settings import divided
+from rungs._src.core.settings import split_settings
 from rungs._src.processes.interrupt import uninterrupted
 
 
@@ -60,7 +60,7 @@ class CartPoleVectorEnv(BatchEnv):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
         self.first_env = integer("first_env", first_env, 0, 2**31 - 1)
-        self.settings, how = divided(settings, CartPoleSettings, carts, type(self))
+        self.settings, how = split_settings(settings, CartPoleSettings, carts, type(self))
         self.carts = carts(self.num_envs, self.first_env, self.settings, **how)
         self.device, self._outputs = self.carts.device, self.carts.outputs
         self._ended = self._outputs.ended

@@ -21,7 +21,7 @@ from rungs._src.chess.snapshot import Snapshot
 from rungs._src.core import state
 from rungs._src.core.arguments import checked_indices, choice, integer, shown
 from rungs._src.core.batch_env import Array, BatchEnv, stays_ended
-from rungs._src.core.settings import divided
+from rungs._src.core.settings import split_settings
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
 
@@ -39,7 +39,8 @@ class ChessVectorEnv(BatchEnv):
 
     A game ends by checkmate, stalemate, insufficient material, 50 moves or threefold repetition, as
     python-chess's `outcome(claim_draw=True)` says of the position reached. `reward` is +1 for the
-    agent's mate, -1 for its opponent's, else 0.
+    agent's mate, -1 for its opponent's, else 0; without an `opponent` the agent is the side that
+    has just moved.
 
     The arrays returned are the environment's own: the next `step` or `reset` overwrites them. Copy
     what you keep.
@@ -56,7 +57,7 @@ class ChessVectorEnv(BatchEnv):
 
     Attributes:
         boards: the boards.
-        num_envs: how many are this process's.
+        num_envs: the number of boards of this process.
         device: where outputs are tensors, their device; else None.
 
     Raises:
@@ -78,9 +79,9 @@ class ChessVectorEnv(BatchEnv):
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed = integer("seed", seed, 0, 2**64 - 1)
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
-        self.settings, how = divided(settings, ChessSettings, boards, ChessVectorEnv)
+        self.settings, how = split_settings(settings, ChessSettings, boards, ChessVectorEnv)
         self.boards = boards(num_envs, first_board, self.settings, **how)
-        # What plays an action on every board: they alone, or an engine with them.
+        # What steps the boards: they themselves, or an engine that replies on them.
         self._game: Boards | EngineGame = self.boards
         if isinstance(self.settings.opponent, UciEngine):
             assert isinstance(self.boards, EngineBoards)  # others refuse an engine
@@ -128,8 +129,8 @@ class ChessVectorEnv(BatchEnv):
 
         Args:
             actions: (N,) integers, an array or anything NumPy sees as one without a copy.
-            out: where to write all outputs, from now on: one of `rollout`'s. So a rollout is
-                written where it is read, and never copied.
+            out: one of `rollout`'s, to which this and all later outputs are written, so that they
+                need no copy.
 
         Returns:
             observation (as `obs` says), reward (N,) float32, terminated (N,) bool, truncated (N,)
@@ -217,9 +218,9 @@ class ChessVectorEnv(BatchEnv):
 
         Castling is written as in Chess960, the king takes its rook ("e1h1"), in an environment
         whose starts are of Chess960: `start="chess960"`, or any of `start_fens` has a right to
-        castle that is none of classical chess. Else it is the king's two squares ("e1g1").
+        castle that classical chess does not have. Else it is the king's two squares ("e1g1").
 
-        None where the board's episode has ended and the next has not begun.
+        Empty where the board's episode has ended and the next has not begun.
 
         Args:
             board: its index in the batch.
@@ -235,7 +236,7 @@ class ChessVectorEnv(BatchEnv):
         return dict(sorted(legal.items(), key=lambda entry: entry[1]))
 
     def get_state(self) -> bytes:
-        """Returns what decides what comes next, to go on from with `set_state` on the same rung."""
+        """Returns all that later steps depend on, for `set_state` on the same rung."""
         with self._alone("get_state"):
             self._check_begun("get_state")
             return state.pack(self._identity() | {"seed": self._seed}, self.boards.dump())
@@ -265,7 +266,7 @@ class ChessVectorEnv(BatchEnv):
     def copy_boards(
         self, source: ArrayLike, target: ArrayLike, *, randomness: str = "same"
     ) -> tuple[Array, dict[str, Any]]:
-        """Makes boards what others are, each an exact copy of one.
+        """Overwrites boards `target` with copies of boards `source`.
 
         All of `source` are read before any of `target` is written, so boards can change places. The
         copy's `reward`, `terminated`, `truncated` and `reason` are 0, as after a reset; an episode
@@ -273,10 +274,10 @@ class ChessVectorEnv(BatchEnv):
 
         Randomness is a function of seed, board number, episode and ply. With "same" a copy takes
         over its source's board number and episode: given the same actions it goes on bit for bit as
-        its source does, with the same replies of the opponent, next episodes and colours. A search
-        wants this. With "own" it takes the position, what led to it, and the ply, but keeps the
-        number of its own place and of its own episode, so that from there on it goes its own way. A
-        league wants that. The default is "same", as a copy is expected to make no difference.
+        its source does, with the same replies of the opponent, next episodes and colours, as a
+        search needs it. With "own" it takes the position, its history and the ply, but keeps its
+        own board number and episode, so that its random numbers differ from then on, as games of a
+        league need it. The default is "same", as a copy is expected to make no difference.
         Errors name boards by their place, either way. `reset` gives a board its own number back,
         and begins the episode after the one it is at.
 
@@ -323,7 +324,7 @@ class ChessVectorEnv(BatchEnv):
     def restore(
         self, snapshot: Snapshot, indices: ArrayLike | None = None, *, randomness: str = "same"
     ) -> tuple[Array, dict[str, Any]]:
-        """Makes boards what they, or others, were when `snapshot` was taken; as often as wanted.
+        """Overwrites boards with those of a snapshot, which can be restored any number of times.
 
         Args:
             snapshot: of this environment, or of another in this process with the same rung and
@@ -382,10 +383,10 @@ class ChessVectorEnv(BatchEnv):
         return self._buffers.observation, self._info()
 
     def serve(self) -> bool:
-        """Works for another process's environment until that is closed, where this is its rank.
+        """Steps this rank's boards for rank 0's environment until that is closed.
 
         Returns:
-            Whether it was: with MPI, on all ranks but the first; else never.
+            True on MPI ranks other than 0, after that. Else False, at once.
         """
         self._check_open()
         return False
@@ -403,7 +404,7 @@ class ChessVectorEnv(BatchEnv):
         return type(out) is type(self._buffers) and out.is_like(self._buffers)
 
     def _write_to(self, buffers: Buffers) -> None:
-        """Takes `buffers` for those that outputs are written to."""
+        """Makes `buffers` those that outputs are written to."""
         self._buffers, self._ended = buffers, buffers.ended
         self._seen = {
             "action_mask": buffers.mask,

@@ -28,7 +28,7 @@ def setting(
         default: of the field; of its type. Where it is None, the field may be None.
         help: what it means, shown by the command line and by `documented` classes.
         low, high: the range of a number.
-        choices: the values that a text may have, or what returns them; empty for any.
+        choices: the values that a string may have, or a function that returns them; empty for any.
         check: takes name and value, and returns the value to keep; by default the type's own check.
     """
     metadata = {"help": help, "range": (low, high), "choices": choices, "check": check}
@@ -54,7 +54,7 @@ def documented(kind: type[Settings]) -> type[Settings]:
 
 
 def check_fields(settings: Any) -> None:
-    """Replaces every `setting` of a frozen dataclass by its value as its type has it.
+    """Checks every `setting` of a frozen dataclass, and stores it as a value of its type.
 
     Raises:
         ConfigurationError: one is out of its range; it is named.
@@ -81,14 +81,14 @@ def _checked(field: dataclasses.Field, value: Any) -> Any:
     if float in kinds:
         return real(field.name, value, *field.metadata["range"])
     if not isinstance(value, str):
-        raise ConfigurationError(f"{field.name}={shown(value)} is not a text")
+        raise ConfigurationError(f"{field.name}={shown(value)} is not a string")
     return str(value)
 
 
-def divided(
+def split_settings(
     given: dict[str, Any], kind: type[Settings], make: Callable, common: Callable
 ) -> tuple[Settings, dict[str, Any]]:
-    """Divides what a user gave into an environment's settings and those of its rung.
+    """Splits what a user gave into an environment's settings and those of its rung.
 
     Args:
         given: the values, by name.

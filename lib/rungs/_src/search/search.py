@@ -23,7 +23,7 @@ from rungs._src.core.arguments import (
     shortened,
     shown,
 )
-from rungs._src.core.settings import divided
+from rungs._src.core.settings import split_settings
 from rungs._src.search.cpp import CppTrees
 from rungs._src.search.reference import PythonTrees
 from rungs._src.search.result import Result, Tree
@@ -99,7 +99,7 @@ class Search:
         if not isinstance(rung, str) or rung not in RUNGS:
             there = ", ".join(RUNGS)
             raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {there}")
-        self.settings, how = divided(settings, SearchSettings, RUNGS[rung], type(self))
+        self.settings, how = split_settings(settings, SearchSettings, RUNGS[rung], type(self))
         self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **how)
         self._helper: tuple[int, ThreadPoolExecutor] | None = None
         # One thread may come in again: an evaluator looks at trees that grow.

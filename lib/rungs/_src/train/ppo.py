@@ -2,7 +2,8 @@
 
 One update, top to bottom: `Learner.learn` plays (`Learner.play` fills a `Rollout`), computes
 `advantages`, and goes through minibatches, for each of which `TorchBackend.improve` computes
-`ppo_loss`, its gradients, and a step of Adam. `train.cpp` does the work of `TorchBackend` in C++.
+`ppo_loss`, its gradients, and a step of Adam. `CppBackend`, in `cpp.py` of this folder, does the
+work of `TorchBackend` by the C++ of `cpp/learn`.
 """
 
 import copy
@@ -35,7 +36,9 @@ from rungs._src.train.settings import PpoSettings
 from rungs._src.train.torch_file import check_resumable
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 
-# What the time of an update is spent on. A rung changes the first part alone.
+# What the time of an update is spent on: stepping the environment, copies to and from the device,
+# choosing actions, and learning (advantages; losses, gradients and Adam of every minibatch). A rung
+# changes the first alone.
 PARTS = ("generate", "transfer", "infer", "backward")
 
 _NEXT_RANK = 1_000_003  # between seeds
@@ -183,8 +186,8 @@ class Learner:
     def play(self) -> dict[str, float]:
         """Plays from where the last steps ended, and fills the rollout.
 
-        An episode that was truncated is not over: its last reward has the discounted value of the
-        position it came to added, or what the opponent would have there subtracted.
+        Truncated episodes are bootstrapped: the discounted value of the final observation is added
+        to the last reward. In self-play it is subtracted, as that value is the opponent's.
 
         Returns:
             Episodes that ended, by "wins", "draws" and "losses", and seconds, by "generate",
@@ -214,8 +217,8 @@ class Learner:
             if out.truncated.any():
                 last = tensor_of(out.final_observation[out.truncated]).to(self.device)
                 cut = tensor_of(out.truncated).to(self.device)
-                onward = -gamma if rollout.against_itself else gamma
-                rollout.reward[step, cut] += onward * backend.values(last)
+                discount = -gamma if rollout.against_itself else gamma
+                rollout.reward[step, cut] += discount * backend.values(last)
         rollout.value[-1] = backend.values(rollout.observation[-1])
         watch.lap("infer")
         return {**episodes, **watch.seconds}
@@ -228,7 +231,9 @@ class Learner:
             yield from order.chunk(self.settings.num_minibatches)
 
     def state_dict(self) -> dict:
-        """Returns a copy of all that decides what comes next: "own" of this rank, the rest of any.
+        """Returns a copy of all that training depends on.
+
+        "own" is this rank's, the rest is the same on all ranks.
 
         A learner of the same arguments continues from it: `load_state_dict`.
         """
@@ -276,17 +281,17 @@ def advantages(
     Args:
         reward, ended: (T, N), of each action, and whether its episode ended with it.
         value: (T + 1, N), of the positions before and after.
-        gamma, gae_lambda: the discount, and how much of a later surprise counts.
+        gamma, gae_lambda: the discount, and the weight of later steps' errors.
         against_itself: whether the position after an action is the opponent's, whose gain is our
             loss.
     """
     result = torch.zeros_like(reward)
-    later = torch.zeros_like(reward[0])
-    onward = gamma * (-1 if against_itself else 1) * ~ended
+    advantage = torch.zeros_like(reward[0])
+    discount = gamma * (-1 if against_itself else 1) * ~ended
     for step in reversed(range(len(reward))):
-        surprise = reward[step] + onward[step] * value[step + 1] - value[step]
-        later = surprise + gae_lambda * onward[step] * later
-        result[step] = later
+        td_error = reward[step] + discount[step] * value[step + 1] - value[step]
+        advantage = td_error + gae_lambda * discount[step] * advantage
+        result[step] = advantage
     return result
 
 
