@@ -226,7 +226,7 @@ def game(board, opened):
 
 
 def moves(page, count, words=3):
-    """Waits until so many lines of moves are there, the last of so many words; returns the text."""
+    """Waits for a number of lines of moves, and of words in the last; returns the text."""
     page.wait_for_function(
         """([count, words]) => {
             const lines = document.querySelector(".score")?.innerText.trim().split("\\n") ?? [];

@@ -68,7 +68,7 @@ def test_a_sum_is_whole_everywhere_after_two_laps_of_a_ring(size):
     assert (counts[-1] == size).all()
     half = counts[size - 1]
     assert ((half == size).sum(axis=1) == 1).all()  # a part each is whole after one
-    assert (np.diff(counts, axis=0) != 0).any(axis=2).all()  # nobody idles in any round
+    assert (np.diff(counts, axis=0) != 0).any(axis=2).all()  # no rank idles in any round
 
 
 @pytest.mark.system

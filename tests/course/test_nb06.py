@@ -1,4 +1,4 @@
-"""Notebook 06: what a GPU's threads would do, told by the host."""
+"""Notebook 06: what a GPU's threads would do, computed on the host."""
 
 import numpy as np
 import pandas as pd

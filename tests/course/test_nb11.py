@@ -21,7 +21,7 @@ SETTINGS = PpoSettings(num_steps=4, num_minibatches=2)
 
 
 def made_up(seconds):
-    """Times of learners that take so many seconds for each part of an update of 10 positions."""
+    """Times of learners that take the given seconds for each part of an update of 10 positions."""
     rows = [
         (name, repeat, 10, part, each, 4)
         for name, parts in seconds.items()

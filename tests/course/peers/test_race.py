@@ -91,13 +91,13 @@ def test_a_racer_alone_has_the_cores_asked_for():
 
 def test_a_racer_stays_in_its_process_for_all_counts_and_closes_what_it_had():
     racer = peer_race._Racer(Entry(Closed), 1)
-    told = []
+    lines = []
     for num_envs in (3, 5, 7):
         racer.begin(num_envs, 0)
         ((_, said),) = racer._pool.call(peer_race._PeerProcess.step, [(None,)])
-        told.append(said)
+        lines.append(said)
     racer.close()
-    assert told == [(told[0][0], closed) for closed in range(3)]
+    assert lines == [(lines[0][0], closed) for closed in range(3)]
 
 
 def test_steps_may_depend_on_the_count():

@@ -54,7 +54,7 @@ def fake(tmp_path):
             return [pid for pid in os.listdir("/proc") if pid.isdigit() and marked(pid, mark)]
 
         def wait_for(self, number, seconds=60):
-            """Waits until so many processes run; says whether they do."""
+            """Waits until `number` processes run; says whether they do."""
             deadline = time.monotonic() + seconds
             while len(self.running()) != number and time.monotonic() < deadline:
                 time.sleep(0.02)
@@ -69,7 +69,7 @@ def fake(tmp_path):
 def marked(pid, mark):
     try:
         return mark in Path("/proc", pid, "environ").read_bytes()
-    except OSError:  # gone meanwhile, or somebody else's
+    except OSError:  # gone meanwhile, or another user's
         return False
 
 

@@ -14,7 +14,7 @@ STANDARD = [*TRICKY[:5], RANDOM[0]]
 
 
 def assert_counts(cases, most=float("inf")):
-    """All published counts up to so many leaves; what is wrong is named, all of it."""
+    """All published counts up to `most` leaves; what is wrong is named, all of it."""
     wrong, checked = [], 0
     for case in cases:
         for depth, leaves in case.leaves.items():

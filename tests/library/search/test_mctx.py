@@ -119,7 +119,7 @@ def _mctx(fens, scale, seed):
 
 
 def _evaluate(observation, actions, counts):
-    """Says of each leaf what mctx is told: by its pieces and who is to move."""
+    """Evaluates each leaf as mctx does: by its pieces and who is to move."""
     values = np.zeros(len(counts), np.float32)
     logits = np.zeros((len(counts), counts.max()), np.float32)
     for row, seen in enumerate(observation):

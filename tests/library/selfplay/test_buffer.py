@@ -18,7 +18,7 @@ ON_BOARD = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None],
 
 
 def some(count, seed=0):
-    """Positions that can be told apart: each first action and policy says whose it is."""
+    """Positions that can be distinguished: each first action and policy says whose it is."""
     rng = np.random.default_rng(seed)
     legal = rng.integers(1, 6, count).astype(np.int16)
     first = legal.cumsum() - legal

@@ -43,7 +43,7 @@ inline void check(const Game& game) {
   CHECK(found.en_passant == (p.en_passant != kNoFile));
   CHECK(game.over() || found.any);
 
-  // Whoever has just moved isn't in check.
+  // The side that has just moved isn't in check.
   Position other = p;
   turn(other);
   CHECK(!king_attacked(other));
