@@ -1,5 +1,6 @@
 """The parallel rungs: the same games however boards are shared out, and named errors."""
 
+import gc
 import multiprocessing
 import os
 import resource
@@ -189,6 +190,7 @@ def test_a_worker_killed_at_any_moment_is_named(transport, delay):
 @pytest.mark.parametrize("files", [0, 1, 2, 3, 5])
 def test_a_worker_that_can_not_be_started_is_named(files):
     Workers(list, [()]).close()  # whose server is there from now on
+    gc.collect()  # what earlier tests left open is closed now, and not below
     before = os.listdir("/proc/self/fd")
     next_one = os.open(os.devnull, os.O_RDONLY)
     os.close(next_one)
@@ -199,6 +201,7 @@ def test_a_worker_that_can_not_be_started_is_named(files):
             Workers(list, [()] * 2)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    gc.collect()
     assert os.listdir("/proc/self/fd") == before
     assert not multiprocessing.active_children()
 
