@@ -115,8 +115,8 @@ def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any)
         env_id: "chess" or "cartpole".
         rung: which implementation steps it; the outputs are the same on all.
         num_envs: number of boards, at least 1; by default 1, as of `gymnasium.make_vec`.
-        **settings: the environment's own, see `rungs.chess.ChessVectorEnv` and
-            `rungs.cartpole.CartPoleVectorEnv`, and the rung's, see its class.
+        **settings: the environment's own, see `rungs.chess.ChessSettings` and
+            `rungs.cartpole.CartPoleSettings`, and the rung's, see its class.
 
     Raises:
         ConfigurationError: an unknown environment or rung, or a wrong setting.

@@ -71,7 +71,7 @@ def played(count, seed):
 def test_losses_and_gradients_of_cpp_are_those_of_pytorch_in_double_precision():
     torch.manual_seed(1)
     network = PolicyValueNetwork().double()
-    ours = learning.CppLearner(network, LossWeights(1e-3, 0.7, 1e9))
+    ours = learning.CppLearner(network, LossWeights(vf_coef=0.7, max_grad_norm=1e9))
     found = played(150, 5)
     ours_policy, ours_value = losses(network, found)
     (ours_policy + 0.7 * ours_value).backward()
@@ -208,7 +208,7 @@ def test_what_no_position_has_is_not_learnt(name, given, named):
 )
 @NAMES
 def test_a_loss_that_is_not_finite_stops_before_the_weights_change(name, bias, weight, vf_coef):
-    learner = learning.make(name, 0, LossWeights(1e-3, vf_coef, max_grad_norm=1.0))
+    learner = learning.make(name, 0, LossWeights(vf_coef=vf_coef))
     with torch.no_grad():
         learner.network.value.bias.fill_(bias)
         learner.network.value.weight.fill_(weight)

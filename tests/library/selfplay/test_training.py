@@ -222,7 +222,7 @@ def test_an_earlier_self_that_is_corrupt_is_named(copied):
     path = copied / "pool" / "000005.pt"
     path.write_bytes(path.read_bytes()[:-9])
     evaluator = training.Evaluator(saved["training"], copied)
-    learner = learning.make("cpp", 0, learning.LossWeights(1e-3, 0.5, 1.0))
+    learner = learning.make("cpp", 0, learning.LossWeights())
     with pytest.raises(InvalidStateError, match=r"000005\.pt is corrupt"):
         evaluator.evaluate(learner.network, 9, {})
 

@@ -386,7 +386,8 @@ class ChessVectorEnv(BatchEnv):
         """Steps this rank's boards for rank 0's environment until that is closed.
 
         Returns:
-            True on MPI ranks other than 0, after that. Else False, at once.
+            True on MPI ranks other than 0 whose boards rank 0 has (`gather=True`), after that. Else
+            False, at once.
         """
         self._check_open()
         return False

@@ -9,7 +9,7 @@ from rungs._src.train.settings import MAX_INT, RunSettings
 LEARNERS = "cpp", "torch"  # made by `rungs._src.selfplay.learning.make`
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class LossWeights:
     """What is learnt, and how fast; raises as `SelfPlayTraining`."""
 

@@ -73,7 +73,7 @@ def evaluate(
 
     Args:
         network: as `rungs.train.PolicyValueNetwork`, on `device`.
-        opponent: as of `rungs.chess.ChessVectorEnv`.
+        opponent: as in `rungs.chess.ChessSettings`.
         games: how many, at least 2.
         seed: of the opponent and of the actions.
         max_plies: games are cut short there, as draws.

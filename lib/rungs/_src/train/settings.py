@@ -58,15 +58,14 @@ class RunSettings:
     seed: int = setting(0, "of everything", 0, 2**64 - 1)
     checkpoint_every: int = setting(
         10,
-        "updates between two checkpoints; one more comes last. 0 for none, as for an environment "
-        "that has no state to save",
+        "updates between two checkpoints; one more comes last. 0 for none",
         0,
         MAX_INT,
     )
     torch_threads: int = setting(
         0,
-        "threads of PyTorch on the CPU, which its rounding depends on, and of a search; 0 for all "
-        "usable cores, shared among the ranks that torchrun starts on a machine",
+        "threads of the network on the CPU, which PyTorch's rounding depends on, and of a search; "
+        "0 for all usable cores, shared among the ranks that torchrun starts on a machine",
         0,
         2**15,
     )
@@ -80,6 +79,9 @@ class RunSettings:
 @dataclasses.dataclass(frozen=True)
 class Training(RunSettings):
     """What to train, on what, and for how long.
+
+    In addition, `how` is a dict of the rung's own settings, such as {"threads": 4}, and `ppo` the
+    `rungs.train.PpoSettings`.
 
     Raises:
         ConfigurationError: a value is out of its range; the message names it.
@@ -102,7 +104,6 @@ class Training(RunSettings):
         f"how learning is computed: {', '.join(learners.LEARNERS)}",
         choices=lambda: tuple(learners.LEARNERS),
     )
-    # The rung's own settings, such as {"threads": 4}.
     how: dict = dataclasses.field(default_factory=dict)
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
 
