@@ -27,7 +27,7 @@ def strong(
     api=None,
     **settings,
 ) -> pd.DataFrame:
-    """Races the same boards on more and more threads, of which 1 must be one number.
+    """Races the same boards on more and more threads, one of which must be 1.
 
     Args:
         api: the compiled functions, by default Cling's.

@@ -1,7 +1,9 @@
 """Notebook 11, the full system: which part limits environment and learner, and faster learners."""
 
+import contextlib
 import dataclasses
 import functools
+import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -231,7 +233,7 @@ def step_after(
 
     Returns:
         A row per rung, what came before, and repeat: `rung`, `after` ("nothing", "a pause" or
-        "other memory"), `repeat`, `seconds` of a step, the mean of a segment.
+        "other memory"), `repeat`, `seconds` of a step, the median of `steps`.
     """
     largest = max((cache.bytes for cache in caches()), default=2**25)  # a guess if unknown
     other = np.ones(2 * largest // 8)
@@ -247,16 +249,25 @@ def step_after(
         "a pause": functools.partial(time.sleep, pause),
         "other memory": write,
     }
-    races = {}
-    for after, act in before.items():
-        envs = {name: make(name, num_envs) for name in names}
-        played = segments(envs, make("cpp", num_envs), seed=seed, steps=steps, between=act)
-        races[after] = functools.partial(next, played)
-    rows = [
-        (rung, after, repeat, taken[rung] / steps)
-        for after, repeat, taken in timed_rounds(races, repeats=repeats, warmup=1)
-        for rung in names
-    ]
+
+    def medians(played) -> pd.Series:
+        return pd.DataFrame(itertools.islice(played, steps)).median()
+
+    with contextlib.ExitStack() as made:
+        races = {}
+        for after, act in before.items():
+            pilot, *envs = (
+                made.enter_context(contextlib.closing(make(name, num_envs)))
+                for name in ("cpp", *names)
+            )
+            racers = dict(zip(names, envs, strict=True))
+            played = segments(racers, pilot, seed=seed, steps=1, between=act)
+            races[after] = functools.partial(medians, played)
+        rows = [
+            (rung, after, repeat, seconds)
+            for after, repeat, taken in timed_rounds(races, repeats=repeats, warmup=1)
+            for rung, seconds in taken.items()
+        ]
     return pd.DataFrame(rows, columns=["rung", "after", "repeat", "seconds"])
 
 

@@ -167,6 +167,7 @@ WRONG = {
     "run --only=": "no notebook",
     "run -p x": "NAME=VALUE",
     "run --only 01 -p out=x": "--out",
+    "run --only 01 -p size=full": "-p size",
     "run --only 01 -p figures=x": "--out",
     "run -p seed=1 -p seed=2": "-p seed is given twice",
     "run -p seed={{1}}": "-p seed",

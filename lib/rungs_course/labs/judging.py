@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from rungs._src.native import cling
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import record, submissions
 from rungs_course.labs.lab import Difference, Lab, find
@@ -116,15 +117,16 @@ def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
     shown = plain(printed[:_SHOWN]) + (" …" if len(printed) > _SHOWN else "")
     try:
         kind, what = [("stage", "being started"), *_messages(written, key)][-1]
-    except ValueError:
+        difference = Difference(**what) if kind == "difference" else None
+    except (ValueError, TypeError, AttributeError):
         problem = "It disturbed its own judging: it wrote to a file that it had not opened."
         return Verdict(lab, problem=problem, printed=shown)
     if kind == "unavailable":
         raise UnavailableError(what)
     if kind == "costs":
         return Verdict(lab, costs=what, printed=shown)
-    if kind == "difference":
-        return Verdict(lab, difference=Difference(**what), printed=shown)
+    if difference:
+        return Verdict(lab, difference=difference, printed=shown)
     problem = what if kind == "problem" else f"While {what}, {ending}."
     return Verdict(lab, problem=problem, printed=shown)
 
@@ -152,9 +154,6 @@ def judge(descriptor: int) -> None:
             found. Each begins with the request's key, which a submission does not meet by accident.
     """
     request = json.load(sys.stdin)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_PRINTED_BYTES, _PRINTED_BYTES))
-    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for message in _judged(find(request["lab"]), request["code"]):
         os.write(descriptor, f"{request['key']} {json.dumps(message)}\n".encode())
     with contextlib.suppress(AttributeError, ValueError, OSError):  # it may have been closed
@@ -166,6 +165,11 @@ def judge(descriptor: int) -> None:
 def _judged(lab: Lab, code: str) -> Iterator[dict[str, Any]]:
     """Yields what is about to be done, and at last what was found."""
     try:
+        if lab.language == "cpp":
+            cling.interpreter()  # the first time it writes larger files than are allowed below
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_PRINTED_BYTES, _PRINTED_BYTES))
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         yield {"stage": "being compiled"}
         codes = {name: lab.code(name) for name in ("baseline", "solution")}
         versions = build(lab, {"yours": code} | codes)

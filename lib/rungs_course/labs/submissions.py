@@ -10,6 +10,7 @@ from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, magics_class
 
+from rungs._src.native import cling
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
 from rungs_course.labs.lab import Lab, find
 
@@ -102,9 +103,8 @@ def _lacks(name: str) -> SubmissionError:
 
 
 def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
-    # One text for all: Cling compiles OpenMP's pragmas right only in the first that has any.
-    from rungs._src.native import cling
-
+    # One text for all: Cling compiles OpenMP's pragmas right only in the first that has any. The
+    # cell comes last, so that its macros change nothing but itself.
     cppyy = cling.interpreter()
     spaces = {name: f"lab_{lab.name}_{name}_{unit}" for name in codes}
     cell = next(iter(codes.values()))
@@ -118,7 +118,7 @@ def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
     text = includes + "\n".join(
         f'namespace {space} {{\n#line 1 "{_CELL if i == 0 else name}"\n{codes[name]}\n'
         f'#line 1 "harness"\n{lab.harness}\n}}'
-        for i, (name, space) in enumerate(spaces.items())
+        for i, (name, space) in reversed(list(enumerate(spaces.items())))
     )
     try:
         cppyy.cppdef(text)

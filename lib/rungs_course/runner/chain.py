@@ -116,8 +116,8 @@ def _checked(
     size, given = settings["size"], settings["parameters"]
     if size not in CELL_SECONDS:
         raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
-    if places := sorted({"out", "figures"} & given.keys()):
-        raise ConfigurationError(f"{', '.join(places)}: --out sets a run's folder")
+    if own := sorted({"size", "out", "figures"} & given.keys()):
+        raise ConfigurationError(f"{', '.join(own)}: --size and --out set these for a run")
     numbered = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
     if not numbered:
         raise ConfigurationError(f"no notebooks in {notebooks}")

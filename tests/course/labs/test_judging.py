@@ -55,7 +55,18 @@ def fit(threads, seconds):
     return np.polyfit(1 / threads, seconds, 1)[::-1]
 """
 
+# Its macro would leave the baseline's loop without a turn, were the baseline compiled after it.
+MACRO = """inline std::int64_t play_all(const std::uint64_t* boards, const std::int32_t* plies,
+                             std::uint64_t* ends, std::int64_t count, std::int32_t threads) {
+  std::int64_t won = 0;
+  for (std::int64_t i = 0; i < count; ++i) won += (ends[i] = boards[i]) >> 63;
+  return won;
+}
+#define ply plies
+"""
+
 MISTAKES = {
+    "macro": ("04a", MACRO, "the end of board 0"),
     "syntax": ("01", "def third_times(:\n    pass", 'File "cell", line 1'),
     "no function": ("01", "x = 1", "no function third_times is defined"),
     "raises": ("01", PYTHON.format("return keys[9999]"), 'File "cell", line 2, in third_times'),
@@ -91,6 +102,12 @@ def test_a_bad_end_is_explained(lab, code, words):
     verdict = check(lab, code, seconds=8 if "while True: pass" in code else 60)
     assert not verdict.right
     assert words in str(verdict)
+
+
+@pytest.mark.system
+def test_the_first_answer_in_cpp_is_judged_where_nothing_is_compiled_yet(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert "cell:3:10: error: use of undeclared" in str(check("03a", CPP.format("return kk;")))
 
 
 @pytest.mark.system

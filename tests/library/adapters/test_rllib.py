@@ -2,6 +2,12 @@
 
 import numpy as np
 import pytest
+
+import rungs
+from rungs._src.chess.policy import random_actions
+from rungs.errors import ConfigurationError
+
+pytest.importorskip("ray.rllib")
 import ray
 import torch
 from gymnasium.wrappers.vector import DictInfoToList
@@ -10,13 +16,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
-import rungs
-from rungs._src.chess.policy import random_actions
 from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
-from rungs.errors import ConfigurationError
-
-pytest.importorskip("ray.rllib")
-
 
 pytestmark = pytest.mark.system
 

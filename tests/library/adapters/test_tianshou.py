@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-import torch
-from tianshou.data import Collector, VectorReplayBuffer
 
 import rungs
 from rungs._src.chess.policy import random_actions
-from rungs.adapters.tianshou import ChessVectorEnv
 from rungs.errors import ConfigurationError
 
 pytest.importorskip("tianshou")
+import torch
+from tianshou.data import Collector, VectorReplayBuffer
 
+from rungs.adapters.tianshou import ChessVectorEnv
 
 pytestmark = pytest.mark.system
 

@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
+
+import rungs
+from rungs._src.chess.unpack import unpack_planes
+from rungs.errors import ConfigurationError, IllegalActionError
+
+pytest.importorskip("torchrl")
 import torch
 from tensordict.nn import TensorDictModule
 from torchrl.collectors import Collector
 from torchrl.envs import ActionMask, Compose, RewardSum, StepCounter, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 
-import rungs
-from rungs._src.chess.unpack import unpack_planes
 from rungs.adapters.torchrl import ChessEnv
-from rungs.errors import ConfigurationError, IllegalActionError
-
-pytest.importorskip("torchrl")
-
 
 pytestmark = pytest.mark.system
 

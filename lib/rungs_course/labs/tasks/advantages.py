@@ -39,9 +39,10 @@ CASES = {
 
 def _judge(yours, baseline):
     for special, rollout in CASES.items():
+        expected = baseline.advantages(*rollout)
         yield compare(
             yours.advantages(*rollout),
-            baseline.advantages(*rollout),
+            expected,
             functools.partial(_what, special, *rollout),
             whole=f"all advantages, where {special}",
             last=True,

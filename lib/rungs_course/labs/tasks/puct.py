@@ -38,9 +38,10 @@ CASES = {
 
 def _judge(yours, baseline):
     for special, nodes in CASES.items():
+        expected = baseline.scores(*nodes)
         yield compare(
             yours.scores(*nodes),
-            baseline.scores(*nodes),
+            expected,
             functools.partial(_what, special, *nodes),
             whole=f"all scores, where {special}",
         )
