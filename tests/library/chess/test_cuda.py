@@ -292,17 +292,35 @@ def test_ctrl_c_leaves_boards_that_whole_steps_lead_to():
 
 
 def test_kernels_run_on_the_device_at_construction_whichever_is_current(monkeypatch):
-    entered, core = [], mock.MagicMock()
+    current, launched, core = [1], [], mock.MagicMock()
+
+    @contextlib.contextmanager
+    def on(device):
+        current.append(device.index)
+        yield
+        current.pop()
+
+    def launch(stream, *_):
+        launched.append((current[-1], stream.__cuda_stream__()[1]))
+
+    core.launch = launch
+    core.Device = lambda index: mock.Mock(set_current=lambda: current.__setitem__(-1, index))
     monkeypatch.setitem(sys.modules, "cuda.core", core)
     monkeypatch.setattr(device, "cubin", lambda arch, threads: b"")
     for name, fake in {
-        "current_device": lambda: 1,
+        "current_device": lambda: current[-1],
+        "current_stream": lambda: mock.Mock(cuda_stream=100 + current[-1]),
         "get_device_capability": lambda device: (9, 0),
-        "device": lambda device: entered.append(device) or contextlib.nullcontext(),
+        "device": on,
     }.items():
         monkeypatch.setattr(torch.cuda, name, fake)
     ours = chosen_device("cuda")
-    device.Gpu(128, ours).run("step", 4, 0)
+    current[:] = [0]
+    kernels = device.Gpu(128, ours)
+    assert current == [0]
+    for now in (0, 1):
+        current[:] = [now]
+        kernels.run("step", 4, 0)
+        assert current == [now]
     assert ours == torch.device("cuda", 1)
-    assert entered == [ours] * 2  # to load the kernels, and to launch one
-    core.launch.assert_called_once()
+    assert launched == [(1, 101)] * 2
