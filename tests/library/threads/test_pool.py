@@ -13,8 +13,11 @@ import pytest
 
 import rungs
 from rungs._src.chess.policy import random_actions
+from rungs._src.machine.cpu import usable_cores
 from rungs._src.threads import pool
 from rungs.errors import UnavailableError
+from rungs_course.measure.load import busy_process
+from rungs_course.measure.race import race
 from tests.interrupt import interrupted
 from tests.proof import lockstep
 
@@ -182,3 +185,14 @@ def test_what_was_given_is_not_asked_for_again():
         with pytest.raises(UnavailableError, match="gives 4 of 5 threads"):
             pool.pool_of(system, 5)
     assert pool.pool_of(system, 3) == 4096
+
+
+@pytest.mark.system
+@pytest.mark.skipif(usable_cores() < 2, reason="one core has no other beside it")
+def test_beside_a_busy_process_it_is_hardly_slower_than_one_thread():
+    for core in sorted(os.sched_getaffinity(0))[-2:]:
+        racers = {rung: make(rung=rung) for rung in ("cpp", "threads")}
+        with busy_process(core):
+            times = race(racers, make(rung="cpp"), seed=0, steps=300, repeats=15, warmup=2)
+        median = times.groupby("racer")["seconds"].median()
+        assert median["cpp"] / median["threads"] > 0.3
