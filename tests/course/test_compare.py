@@ -295,26 +295,48 @@ def test_a_table_that_lacks_something_is_named(name, rows, tmp_path):
 FACTS = {"machine": "AMD EPYC", "gpu": "None", "cores": "2", "size": "full"}
 
 
-def in_words(before, after, **facts):
-    """The report on two runs, the later one of other facts."""
+def compared(before, after, **facts):
+    """Two runs side by side, the later one of other facts."""
     for tables, own in ((before, FACTS), (after, FACTS | facts)):
         for table in tables.values():
             table.attrs["provenance"] = own
-    return comparison.report(compare(Run(Path("before"), before), Run(Path("after"), after)))
+    return compare(Run(Path("before"), before), Run(Path("after"), after))
+
+
+def in_words(before, after, **facts):
+    """The report on them."""
+    return comparison.report(compared(before, after, **facts))
 
 
 def test_a_report_has_a_row_per_change_in_columns_and_a_figure_is_drawn():
     slow, quick = {"python": 9.0, "cpp": 1e-3, "mpi": 1.0}, {"python": 9.0, "cpp": 2e-3, "mpi": 0.5}
-    found = compare(in_memory(race(slow)), in_memory(race(quick)))
-    rows = [line for line in comparison.report(found).splitlines() if line.startswith("| 07_race")]
+    found = compared(
+        {
+            "06_compiled.csv": CODE,
+            "07_race.csv": race(slow),
+            "12_rules.csv": RULES.assign(disagreements=0),
+        },
+        {
+            "06_compiled.csv": CODE.assign(**{"bytes of machine code": 137_500}),
+            "07_race.csv": race(quick),
+            "12_rules.csv": RULES.assign(disagreements=3),
+        },
+    )
+    rows = [line for line in comparison.report(found).splitlines() if line.startswith("|")][2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in rows]
+    assert cells[0] == ["12_rules: Pgx · stalemate", "0", "3", "inf×", "1×", "worse"]
+    assert cells[3] == ["06_compiled: sm_90", "550,000", "137,500", "0.25×", "1×", "changed"]
     assert ["07_race: cpp", "1 ms", "2 ms", "2×", "1.1×", "worse"] in cells
     assert ["07_race: mpi", "1 s", "500 ms", "0.5×", "1.1×", "better"] in cells
-    assert len(cells) == 2
+    assert len(cells) == 4
     assert len({len(line) for line in rows}) == 1  # the columns stand below one another
     figure = comparison.figure(found)
     figure.draw_without_rendering()
-    assert len(figure.axes[0].get_yticklabels()) == 2
+    (axes,) = figure.axes
+    assert len(axes.texts) == len(axes.get_yticklabels()) == 4
+    marks = {bars.get_label(): bars.lines[0].get_xdata().tolist() for bars in axes.containers}
+    expected = {"changed": [0.25], "worse": [2], "better": [0.5]}  # from zero there is no ratio
+    assert marks == {verdict: pytest.approx(ratios) for verdict, ratios in expected.items()}
 
 
 def test_the_largest_changes_are_shown_and_the_rest_counted():

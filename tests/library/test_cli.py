@@ -115,15 +115,21 @@ def two_runs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("factor", "asked", "status"),
-    [(2.0, True, 1), (2.0, False, 0), (1.0, True, 0), (0.5, True, 0)],
+    ("factor", "options", "status"),
+    [
+        (2.0, "--fail-on-regression", 1),
+        (2.0, "", 0),
+        (1.0, "--fail-on-regression", 0),
+        (0.5, "--fail-on-regression", 0),
+        (1.2, "--fail-on-regression", 1),
+        (1.2, "--fail-on-regression --floor 0.3", 0),
+    ],
 )
 def test_compare_fails_on_a_regression_where_it_is_asked_to(
-    two_runs, tmp_path, factor, asked, status
+    two_runs, tmp_path, factor, options, status
 ):
-    asking = ["--fail-on-regression"] if asked else []
     out = ["--out", str(tmp_path / "out")]
-    assert course.main(["compare", *two_runs(factor), *out, *asking]) == status
+    assert course.main(["compare", *two_runs(factor), *out, *options.split()]) == status
     assert (tmp_path / "out" / "compare.png").stat().st_size > 1000
     (group,) = pd.read_csv(tmp_path / "out" / "compare.csv").itertuples()
     assert group.ratio == pytest.approx(factor)
