@@ -221,6 +221,16 @@ def test_the_same_moves_as_python_chess_wherever_a_king_may_castle(board):
         assert to_uci(action, board.fen(), chess960=True) == move.uci()
 
 
+@pytest.mark.parametrize("rung", RUNGS)
+def test_one_start_of_chess960_makes_every_castling_be_written_as_its(rung):
+    fen = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
+    for others, written in (([], {"e1g1", "e1c1"}), ([CHESS960], {"e1h1", "e1a1"})):
+        env = rungs.make("chess", rung, 8, start_fens=[fen, *others])
+        env.reset()
+        moves = env.legal_moves(env.fens().index(fen))
+        assert written == {"e1g1", "e1c1", "e1h1", "e1a1"}.intersection(moves)
+
+
 @pytest.mark.parametrize("rung", [*RUNGS, "cuda"])
 def test_an_illegal_castling_is_named_as_one(rung):
     fen = "4k3/8/8/8/8/8/8/R2BKN1R w KQ - 0 1"

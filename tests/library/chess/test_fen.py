@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import rungs
 from rungs._src.chess.actions import action_of, to_uci
 from rungs._src.chess.perft import perft_cpp, perft_python
+from rungs._src.chess.settings import MAX_FULLMOVE
 from rungs.errors import InvalidFenError
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -108,6 +109,11 @@ def start(fullmove, board="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"):
 def test_starts_beyond_are_refused(rung, fullmove):
     with pytest.raises(InvalidFenError, match="59000"):
         rungs.make("chess", rung, 1, start_fens=[start(1), start(fullmove)])
+
+
+def test_no_game_leaves_the_16_bits_of_its_moves_number():
+    # 5 899 moves at most: of 118 pawn moves and captures two in a row are never 50 moves apart.
+    assert MAX_FULLMOVE + 5_899 < 2**16
 
 
 def test_a_long_game_from_move_59000_is_the_same():
