@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.engine import find_program
 from rungs._src.chess.perft import perft_cpp, perft_python
+from rungs._src.chess.unpack import unpack_mask
 from rungs.errors import EngineError, MismatchError
 from rungs_course import compiled, nb03_bitboards, nb03_cpp
 from rungs_course.measure.valgrind import have_valgrind
@@ -80,10 +80,11 @@ def test_gains_are_over_the_row_before_and_over_the_first():
 
 
 class Wrong:
-    """A racer that finds something else."""
+    """A racer that errs in the last action of the last board."""
 
     def __init__(self, games):
-        self.masks = np.zeros((games.num_envs, NUM_ACTIONS), np.bool_)
+        self.masks = unpack_mask(games.masks[0])
+        self.masks[-1, -1] ^= True
 
     def play(self, steps):
         return 1.0

@@ -41,6 +41,16 @@ def test_what_a_step_loses_is_what_is_beyond_an_equal_share():
     np.testing.assert_allclose(table["alone"], 1e-3)
 
 
+def test_strong_keeps_the_boards_and_weak_the_boards_of_a_thread():
+    settings = {"mask": "bits", "seed": 0, "steps": 3, "repeats": 2, "warmup": 1}
+    strong = nb10_scaling.strong(6, [1, 2], **settings)
+    weak = nb10_scaling.weak(5, [1, 2], **settings)
+    assert strong["threads"].value_counts().to_dict() == {1: 2, 2: 2}
+    assert weak["threads"].value_counts().to_dict() == {1: 2, 2: 2}
+    assert (strong["num_envs"] == 6).all()
+    assert (weak["num_envs"] == 5 * weak["threads"]).all()
+
+
 @pytest.mark.parametrize("law", ["Amdahl", "Gustafson"])
 def test_the_law_that_made_a_papers_curve_is_found(law):
     threads = pd.Series([1, 2, 8, 64])
