@@ -3,6 +3,8 @@
 import contextlib
 import json
 import re
+import socket
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -43,6 +45,13 @@ class Server:
                 return answer.status, "", answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.headers.get("Location", ""), error.read().decode()
+
+    def says(self, words, seconds=120):
+        """Waits until its log has such words; says whether it has."""
+        end = time.monotonic() + seconds
+        while words not in self.log.read_text() and time.monotonic() < end:
+            time.sleep(0.1)
+        return words in self.log.read_text()
 
     def kernels(self):
         """The process ids of kernels that it has started."""
@@ -98,6 +107,19 @@ def test_the_dashboard_is_for_who_has_its_token_at_this_machine(tmp_path):
         evil = {"Host": "evil.example", "Origin": "http://evil.example"}
         assert server.answer(f"{channels}?token={server.token}", **UPGRADE, **evil)[0] == 403
         assert "Culling kernels with idle durations > 600 seconds" in server.log.read_text()
+
+
+def test_a_kernel_whose_page_is_gone_is_ended(tmp_path):
+    limits = [f"--MappingKernelManager.cull_{what}=1" for what in ("idle_timeout", "interval")]
+    with started(tmp_path, *VOILA, *limits) as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as page:
+            page.sendall(f"GET /?token={server.token} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            assert server.says("Kernel started")
+        assert server.says("with 0 connections due to 1 seconds of inactivity")
+        end = time.monotonic() + 120
+        while server.kernels() and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not server.kernels()
 
 
 def test_the_lab_is_for_who_has_its_token_at_this_machine(tmp_path):
