@@ -33,13 +33,12 @@ MAKE = {
     "tianshou": lambda **settings: tianshou(2, **settings),
     "rllib": lambda **settings: rllib({"num_envs": 2} | settings),
 }
-# They take seconds to import.
-IN_TIERS = [
-    pytest.param(name, marks=pytest.mark.system)
-    if name in ("torchrl", "tianshou", "rllib")
-    else name
-    for name in MAKE
-]
+
+
+def in_tiers(*names):
+    """Returns parameters; some take seconds to import."""
+    slow = ("torchrl", "tianshou", "rllib")
+    return [pytest.param(n, marks=pytest.mark.system) if n in slow else n for n in names]
 
 
 @pytest.mark.parametrize(
@@ -52,16 +51,15 @@ IN_TIERS = [
         {"opponent": "kasparov"},
     ],
 )
-@pytest.mark.parametrize("name", IN_TIERS)
+@pytest.mark.parametrize("name", in_tiers(*MAKE))
 def test_settings_that_it_does_not_know_are_refused(name, setting):
     with pytest.raises(ConfigurationError, match=next(iter(setting))):
         MAKE[name](**setting)
 
 
-@pytest.mark.parametrize("name", IN_TIERS)
+# The others have a test of their own: it changes nothing.
+@pytest.mark.parametrize("name", in_tiers("sb3", "tianshou", "rllib"))
 def test_an_illegal_action_is_raised(name):
-    if name in ("gymnasium", "pettingzoo", "torchrl"):
-        pytest.skip("has a test of its own: it changes nothing")
     env = MAKE[name]()
     env.reset()
     with pytest.raises(IllegalActionError, match="board 0"):

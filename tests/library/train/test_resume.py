@@ -208,7 +208,7 @@ def program(tmp_path):
 
 def test_a_program_that_a_checkpoint_names_is_shown_and_not_run(out, program, capsys, tmp_path):
     changed(out, setting(str(program), "training", "opponent"))
-    assert_refused(out, capsys, str(program))
+    assert_refused(out, capsys, f"{str(program)!r}: --trust")
     assert not (tmp_path / "pwned").exists()
     # What is trusted gets as far as its boards, which are of a game against another.
     status, error = resumed(out, capsys, "--trust")
