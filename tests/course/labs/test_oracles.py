@@ -79,6 +79,24 @@ def test_the_clipped_loss_has_the_gradient_of_autograd():
         np.testing.assert_allclose(gradient, theirs.numpy(), atol=1e-12)
 
 
+def test_seconds_of_training_by_hand():
+    seconds = baseline("07").training_seconds
+    assert seconds(3, 1, 1, False) == seconds(3, 1, 1, True) == 4
+    assert seconds(3, 1, 10, False) == 40
+    assert seconds(3, 1, 10, True) == seconds(1, 3, 10, True) == 31
+
+
+def test_games_of_a_loop_are_played_one_ply_at_a_time():
+    boards = np.random.default_rng(0).integers(0, 2**64, 40, dtype=np.uint64)
+    plies, ends = np.arange(40, dtype=np.int32), np.empty_like(boards)
+    won = baseline("04a").run(boards, plies, ends, 40, 1)
+    for ply in range(40):
+        played = (boards ^ boards >> np.uint64(29)) * np.uint64(0x9E3779B97F4A7C15)
+        boards = np.where(plies > ply, played, boards)
+    np.testing.assert_array_equal(ends, boards)
+    assert won == sum(int(board) >= 1 << 63 for board in boards)
+
+
 def test_scores_by_hand():
     scores = [baseline("16").scores(*nodes).tolist() for nodes in puct.CASES.values()]
     assert scores[0] == [pytest.approx([0.5 + 0.5 * 2 / 2, -0.3 + 0.5 * 2 / 4])]
