@@ -329,7 +329,7 @@ def test_the_largest_seed_trains(tmp_path, capsys):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(("to", "says"), [("/dev/full", "No space left"), ("closed", "nobody")])
+@pytest.mark.parametrize(("to", "says"), [("/dev/full", "No space left"), ("closed", "no reader")])
 def test_output_that_nobody_takes_is_one_line(epd, to, says):
     command = [sys.executable, "-m", "rungs", "perft", "--epd", str(epd), "--depth", "1"]
     if to == "closed":
