@@ -139,7 +139,7 @@ def test_what_comes_after_a_disturbed_figure_is_measured_anew(run, shown, found,
     run.figure("race", drawn, FRAME)
     found.clear()
     assert run.disturbed  # what is written below the figure is about the same measurement
-    monkeypatch.setattr(notebook, "_MEASURING", -1.0)
+    monkeypatch.setattr(notebook, "_MIN_MEASUREMENT", -1.0)
     assert not run.disturbed
     assert judged(run, FASTER) == "faster"
 
