@@ -107,7 +107,8 @@ def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
     # cell comes last, so that its macros change nothing but itself.
     cppyy = cling.interpreter()
     spaces = {name: f"lab_{lab.name}_{name}_{unit}" for name in codes}
-    cell = next(iter(codes.values()))
+    first = next(iter(codes))
+    cell = codes[first]
     if bad := re.search(r"[\0\ud800-\udfff]", cell):  # Cling would see the end of the text there
         line = cell.count("\n", 0, bad.start()) + 1
         raise SubmissionError(f"{_CELL}:{line}: {bad[0]!a} can't be in C++")
@@ -116,17 +117,17 @@ def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
             raise _lacks(name)  # the harness would be blamed
     includes = "#include <cstdint>\n#include <cstddef>\n#include <bit>\n"
     text = includes + "\n".join(
-        f'namespace {space} {{\n#line 1 "{_CELL if i == 0 else name}"\n{codes[name]}\n'
+        f'namespace {space} {{\n#line 1 "{_CELL if name == first else name}"\n{codes[name]}\n'
         f'#line 1 "harness"\n{lab.harness}\n}}'
-        for i, (name, space) in reversed(list(enumerate(spaces.items())))
+        for name, space in reversed(spaces.items())
     )
     try:
         cppyy.cppdef(text)
     except SyntaxError as error:
         # What the compiler printed of the cell, without the words around it.
         lines = str(error).splitlines()
-        first = next((i for i, line in enumerate(lines) if line.startswith(f"{_CELL}:")), 0)
-        shown = (line for line in lines[first:] if not line.startswith("Failed to parse"))
+        begin = next((i for i, line in enumerate(lines) if line.startswith(f"{_CELL}:")), 0)
+        shown = (line for line in lines[begin:] if not line.startswith("Failed to parse"))
         raise SubmissionError("\n".join(shown)) from None
     return {name: getattr(cppyy.gbl, space) for name, space in spaces.items()}
 

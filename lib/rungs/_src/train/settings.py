@@ -80,8 +80,8 @@ class RunSettings:
 class Training(RunSettings):
     """What to train, on what, and for how long.
 
-    In addition, `how` is a dict of the rung's own settings, such as {"threads": 4}, and `ppo` the
-    `rungs.train.PpoSettings`.
+    `how` is a dict of the rung's own settings, such as {"threads": 4}, and `ppo` a
+    `rungs.train.PpoSettings`; the other arguments are below.
 
     Raises:
         ConfigurationError: a value is out of its range; the message names it.

@@ -209,6 +209,6 @@ class _Share(PythonBoards):
             assert self.replies is not None  # an engine plays
             self.replies[:] = replies
         result = function(self, *arguments)
-        return result, None if self._seen else {
-            name: getattr(self.buffers, name) for name in outputs
-        }
+        if self._seen:
+            return result, None
+        return result, {name: getattr(self.buffers, name) for name in outputs}
