@@ -113,7 +113,10 @@ def aligned(table: pd.DataFrame) -> str:
 
 
 def fill(page: str, sections: dict[str, str]) -> str:
-    """Returns a page with its generated sections, each between <!-- NAME --> and <!-- /NAME -->."""
+    """Returns a page with generated sections, each between <!-- NAME --> and <!-- /NAME -->.
+
+    Sections for which the page has no such place are left out, as several pages share them.
+    """
     for name, section in sections.items():
         head, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
         replacement = head + section + end
