@@ -1,9 +1,11 @@
 """What holds for all tests."""
 
 import os
+import re
 import signal
 
 import hypothesis
+import pytest
 
 from rungs._src.machine import gpu
 
@@ -24,8 +26,31 @@ hypothesis.settings.register_profile("rungs", deadline=None)
 hypothesis.settings.load_profile("rungs")
 
 
+# Files of which some tests compile all of the headers by Cling in the tests' own process.
+BY_CLING = ("test_abi.py", "test_cling.py", "test_doctor.py", "test_gpp.py", "test_loader.py")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leaves out files that are wholly of a tier which is not run: their imports take seconds."""
+    if "not system" in config.option.markexpr and collection_path.suffix == ".py":
+        return re.search(r"^pytestmark = .*\bsystem\b", collection_path.read_text(), re.M) and True
+
+
 def pytest_collection_modifyitems(items):
     """Starts with the course and PyTorch's ranks: they take longest, and would end on one core."""
     items.sort(
         key=lambda item: "smoke" not in item.fixturenames and item.path.name != "test_ranks.py"
     )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Gives each file to one process, and all that needs Cling to the same one."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "by Cling" if file.endswith(BY_CLING) else file
+
+    return Scheduling(config, log)

@@ -13,7 +13,7 @@ import pandas as pd
 
 import rungs
 from rungs._src import paths
-from rungs._src.native import cling, gpp
+from rungs._src.native import gpp, mpi
 from rungs._src.processes.ranks import launch
 from rungs.errors import WorkerDiedError
 from rungs_course.measure.rank_race import race_games
@@ -88,9 +88,7 @@ def main() -> None:
 
 def _noting() -> ctypes.CDLL:
     """Loads the library that notes calls, before MPI's own is there for C++ to find."""
-    library = cling.mpi_library()
-    linked = ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}"]
-    flags = [*gpp.FLAGS.split(), f"-I{cling.mpi_headers(library)}", *linked]
+    flags = [*gpp.FLAGS.split(), *mpi.flags()]
     return ctypes.CDLL(str(gpp.build("mpi_calls", _CALLS, flags)), ctypes.RTLD_GLOBAL)
 
 

@@ -17,6 +17,7 @@ from rungs_course import compiled
 from rungs_course.machine import counters
 from rungs_course.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
 from rungs_course.machine.topology import Cache, caches, topology
+from rungs_course.measure import peaks
 from rungs_course.measure.load import busy_process
 from rungs_course.measure.peaks import (
     COMPUTE,
@@ -178,13 +179,14 @@ def test_memory_bounds_left_of_the_ridge_and_computing_right_of_it():
     np.testing.assert_array_equal(attainable([at / 5, at, 2 * at], 100.0, 20.0), [20, 100, 100])
 
 
-def test_a_cores_clock_and_operations_per_cycle_are_measured_once():
-    speed = core_speed()
-    # However busy the machine: a clock ticks in GHz, and a vector's lanes are counted twice at
-    # least and 64 times at most.
-    assert 100 < speed["clock_mhz"] < 10_000
-    assert 2 < speed["flops_per_cycle"] < 128
-    assert core_speed() is speed
+def test_a_cores_speed_is_the_best_of_what_was_measured_once(monkeypatch):
+    # Others disturb most measurements, and the search for how many iterations to measure.
+    rates = {"clock": iter([1e6, 3e9, *[2e9] * 7]), "float32": iter([*[1e8] * 8, 96e9])}
+    with monkeypatch.context() as patch:
+        patch.setattr(peaks, "_computing", lambda api, peak, *_, **__: rates[peak].__next__)
+        assert core_speed.__wrapped__() == {"clock_mhz": 3000, "flops_per_cycle": 32}
+    assert not [*rates["clock"], *rates["float32"]]
+    assert core_speed() is core_speed()
 
 
 def test_without_a_compiler_a_cores_speed_is_not_known(monkeypatch):
@@ -204,6 +206,9 @@ def compute():
 def test_a_row_for_everything_measured(compute):
     assert set(compute.index) == {(peak, threads) for peak in COMPUTE for threads in (1, 2)}
     assert (compute > 0).all()
+    # However busy the machine: others make each measurement lower.
+    assert compute["clock", 1] < 10e9
+    assert compute["float32", 1] < 128 * 10e9
 
 
 @pytest.mark.slow  # and only true where nothing else runs
@@ -213,7 +218,9 @@ def test_peaks_stand_in_the_proportions_that_vectors_give(compute):
     assert compute["64-bit integers, vectors", 1] > compute["64-bit integers", 1]
     # A core does several independent operations per cycle of its clock, and a clock ticks in GHz.
     assert compute["64-bit integers", 1] > compute["clock", 1]
-    assert 0.5e9 < compute["clock", 1] < 10e9
+    assert compute["clock", 1] > 0.5e9
+    # A vector's lanes are counted twice at least, and 64 times at most.
+    assert 2 < compute["float32", 1] / compute["clock", 1] < 128
 
 
 @pytest.fixture(scope="module")
@@ -235,6 +242,7 @@ def test_near_memory_is_read_faster_than_far(bandwidth):
 STARTS_ONE = """
 import os, time
 from pathlib import Path
+from rungs_course.measure import peaks
 from rungs_course.measure.load import busy_process
 with busy_process():
     print(Path(f"/proc/self/task/{os.getpid()}/children").read_text(), flush=True)

@@ -123,7 +123,8 @@ class Sb3CartPole(CartPole):
     def __init__(self, num_envs: int, threads: int = 1, *, processes: bool):
         super().__init__(num_envs, threads)
         sb3 = imported("Stable-Baselines3", "stable_baselines3.common.vec_env")
-        preload(sb3.SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
+        if processes:
+            preload(sb3.SubprocVecEnv.__module__)  # imports PyTorch, which takes seconds
         makers = [lambda: gymnasium.make(_ID)] * num_envs
         self._env = sb3.SubprocVecEnv(makers) if processes else sb3.DummyVecEnv(makers)
         self._next_step = False

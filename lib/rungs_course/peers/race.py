@@ -204,7 +204,8 @@ class _Racer:
         self._count = threads if entry.processes else 1
         each = threads // self._count
         processes = [(entry.make, each, entry.how, first + i) for i in range(self._count)]
-        preload("rungs_course.ready")  # where most racers are ours, C++ is compiled once for all
+        # What they import takes seconds; where most racers are ours, C++ is compiled once for all.
+        preload("rungs_course.ready", __name__)
         self._pool = Workers(_PeerProcess, processes, daemon=not entry.parent)
 
     def begin(self, num_envs: int, seed: int) -> None:

@@ -162,10 +162,18 @@ def printed(script, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "ranks", [3, *(pytest.param(ranks, marks=pytest.mark.system) for ranks in (1, 4))]
+    ("ranks", "compiler"),
+    [
+        (3, "g++"),
+        *(
+            pytest.param(*job, marks=pytest.mark.system)
+            for job in ((1, "g++"), (2, "cling"), (4, "g++"))
+        ),
+    ],
 )
-def test_any_number_of_ranks_is_cpp(printed, ranks):
+def test_any_number_of_ranks_is_cpp(printed, ranks, compiler, monkeypatch):
     """In one job, as its start is what takes long."""
+    monkeypatch.setenv("RUNGS_COMPILER", compiler)
     lines = printed(ranks, SAME + ILLEGAL + APART + TOO_FEW, "shared", "messages")
     assert lines.count("same on shared") == lines.count("same on messages") == 3
     # Where boards are gathered one rank steps all; else each steps its own, which are its share.

@@ -47,6 +47,7 @@ def run(script, tmp_path):
     return done.stdout
 
 
+@pytest.mark.system
 def test_cling_and_workers_use_the_package_and_not_the_current_folder(planted, tmp_path):
     script = """
 import os

@@ -70,7 +70,12 @@ def run(script, **environment):
 
 
 @pytest.mark.parametrize(
-    ("compiler", "before"), [("g++", ""), ("g++", RULED_OUT), ("cling", RULED_OUT)]
+    ("compiler", "before"),
+    [
+        ("g++", ""),
+        ("g++", RULED_OUT),
+        pytest.param("cling", RULED_OUT, marks=pytest.mark.system),
+    ],
 )
 def test_a_process_forks_again_and_again_between_steps(compiler, before):
     run(before + FORKED, RUNGS_COMPILER=compiler)

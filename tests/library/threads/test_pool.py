@@ -59,8 +59,12 @@ def test_helpers_leave_their_caller_its_core():
         (helper,) = threads_here() - before
         for core in [*sorted(allowed)] * 2:
             os.sched_setaffinity(0, {core})  # of this thread alone
+            deadline = time.monotonic() + 30
             play(make())
-            assert os.sched_getaffinity(int(helper)) == allowed - {core}
+            # It goes when it next runs, which on a busy machine may be after a step.
+            while os.sched_getaffinity(int(helper)) != allowed - {core}:
+                assert time.monotonic() < deadline
+                play(make())
 
     with ThreadPoolExecutor(1) as caller:
         caller.submit(call).result()

@@ -19,7 +19,7 @@ from typing import Any
 
 from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
-from rungs._src.native import cache, headers
+from rungs._src.native import cache, headers, mpi
 from rungs._src.native.abi import Api
 from rungs._src.threads import openmp
 from rungs.errors import CompilerError, UnavailableError, install_hint
@@ -102,41 +102,13 @@ def load_learn() -> Api:
 
 @functools.cache
 def _include_mpi() -> None:
-    library = mpi_library()
+    library = mpi.library()
     import cppyy
 
     # mpi4py keeps the library's names to itself; Cling needs them too.
     ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
-    cppyy.add_include_path(str(mpi_headers(library)))
+    cppyy.add_include_path(str(mpi.headers(library)))
     include(headers.MPI)
-
-
-def mpi_library() -> Path:
-    """Returns the MPI library that mpi4py loads, and initialises it.
-
-    Raises:
-        UnavailableError: there is no mpi4py, or no MPI library.
-    """
-    try:
-        from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
-    except (ImportError, RuntimeError) as error:
-        raise UnavailableError(f"no MPI ({error}): {install_hint('mpi')}") from None
-    try:
-        mapped = Path("/proc/self/maps").read_text().split()
-    except OSError:
-        raise UnavailableError("which libmpi.so mpi4py has loaded only Linux tells") from None
-    libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
-    if not libraries:
-        raise UnavailableError(f"mpi4py's MPI is no libmpi.so: {install_hint('mpi')}")
-    return libraries[0]
-
-
-def mpi_headers(library: Path) -> Path:
-    """Returns the folder with the `mpi.h` of such a library; UnavailableError where it is not."""
-    include = library.parents[1] / "include"
-    if not (include / "mpi.h").exists():
-        raise UnavailableError(f"no mpi.h in {include}, of {library}: {install_hint('mpi')}")
-    return include
 
 
 def _compile() -> None:

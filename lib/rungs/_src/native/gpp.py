@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
-from rungs._src.native import cache, headers
+from rungs._src.native import cache, headers, mpi
 from rungs._src.native.abi import Api, bound
 from rungs.errors import CompilerError
 
@@ -37,6 +37,17 @@ def load_learn() -> Api:
         CompilerError: as `load`.
     """
     return loaded("learn", [headers.LEARN], [*LIBRARY.split(), "-pthread", "-march=native"])
+
+
+def load_mpi() -> Api:
+    """Loads the functions of `load`, and of `cpp/bindings/mpi.cpp`. Initialises MPI.
+
+    Raises:
+        UnavailableError: there is no mpi4py, MPI library, or `mpi.h` that belongs to it.
+        CompilerError: as `load`.
+    """
+    flags = [*FLAGS.split(), "-march=native", *mpi.flags()]
+    return loaded("mpi", [*headers.API, headers.MPI], flags)
 
 
 def load_device(vectors: bool) -> Api:

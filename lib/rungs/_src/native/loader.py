@@ -63,6 +63,18 @@ def load_openmp(compiler: str | None = None) -> Api:
     return _loaded(_LOADERS[chose])
 
 
+def load_mpi() -> Api:
+    """Loads the functions with OpenMP's and those of the MPI rung; as `load`. Initialises MPI.
+
+    Raises:
+        UnavailableError: there is no mpi4py, no MPI library, no `mpi.h` that belongs to it, or
+            no compiler beside a wheel.
+    """
+    compile_once = chosen() == GPP or (gpp.is_here() and not cling.is_here())
+    openmp.load()
+    return _loaded(gpp.load_mpi if compile_once else cling.load_mpi)
+
+
 def prepare(compiler: str | None = None) -> None:
     """Loads OpenMP's runtime where code is compiled that needs it.
 

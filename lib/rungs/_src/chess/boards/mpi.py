@@ -16,7 +16,7 @@ from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import boolean, choice
 from rungs._src.machine.cpu import usable_cores
-from rungs._src.native import cling
+from rungs._src.native import loader
 from rungs._src.native.abi import described
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
@@ -123,7 +123,7 @@ class Ranks:
     """
 
     def __init__(self, num_envs: int, given: dict):
-        self.api = cling.load_mpi()
+        self.api = loader.load_mpi()
         from mpi4py import MPI
 
         self.comm = MPI.COMM_WORLD.Dup()

@@ -1,0 +1,40 @@
+"""The MPI library that mpi4py loads, and the headers that belong to it."""
+
+from pathlib import Path
+
+from rungs.errors import UnavailableError, install_hint
+
+
+def library() -> Path:
+    """Returns the MPI library that mpi4py loads, and initialises it.
+
+    Raises:
+        UnavailableError: there is no mpi4py, or no MPI library.
+    """
+    try:
+        from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
+    except (ImportError, RuntimeError) as error:
+        raise UnavailableError(f"no MPI ({error}): {install_hint('mpi')}") from None
+    try:
+        mapped = Path("/proc/self/maps").read_text().split()
+    except OSError:
+        raise UnavailableError("which libmpi.so mpi4py has loaded only Linux tells") from None
+    libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
+    if not libraries:
+        raise UnavailableError(f"mpi4py's MPI is no libmpi.so: {install_hint('mpi')}")
+    return libraries[0]
+
+
+def headers(library: Path) -> Path:
+    """Returns the folder with the `mpi.h` of such a library; UnavailableError where it is not."""
+    include = library.parents[1] / "include"
+    if not (include / "mpi.h").exists():
+        raise UnavailableError(f"no mpi.h in {include}, of {library}: {install_hint('mpi')}")
+    return include
+
+
+def flags() -> list[str]:
+    """Returns what g++ is given for code that calls MPI, which it initialises; raises as both."""
+    found = library()
+    linked = ["-Wl,--no-as-needed", str(found), f"-Wl,-rpath,{found.parent}"]
+    return [f"-I{headers(found)}", *linked]
