@@ -63,6 +63,15 @@ RUNGS_FUNCTION(std::int64_t, rungs_openmp_version) {
 #endif
 }
 
+// Whether their pragmas call Clang's OpenMP runtime, and not GCC's.
+RUNGS_FUNCTION(bool, rungs_openmp_is_clangs) {
+#ifdef __clang__
+  return true;
+#else
+  return false;
+#endif
+}
+
 RUNGS_FUNCTION(std::int64_t, rungs_openmp_team_size, std::int64_t threads) {
   return rungs::openmp::team_size(static_cast<std::int32_t>(threads));
 }

@@ -55,8 +55,6 @@ class OpenmpBoards(CppBoards):
         else:
             chunk = integer("chunk", chunk, 1, 2**31 - 1)
         super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
-        if self.threads > 1:
-            openmp.warn_of_two()
         openmp.require_threads(self.api, self.threads)
         size = self.api.rungs_openmp_team_size(self.threads)
         if size != self.threads:
