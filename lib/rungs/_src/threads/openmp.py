@@ -160,7 +160,8 @@ def require_threads(api: Any, number: int) -> None:
     calls = CLANG if api.rungs_openmp_is_clangs() else GCC
     if load(calls):
         _warn_of_two()
-    runtime, stack = library(calls), _STACK
+    runtime: Any = library(calls)
+    stack = _STACK
     if hasattr(runtime, "kmp_get_stacksize_s"):  # Clang's
         runtime.kmp_get_stacksize_s.restype = ctypes.c_size_t
         stack = runtime.kmp_get_stacksize_s()
