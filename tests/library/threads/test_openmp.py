@@ -183,6 +183,17 @@ def test_what_the_user_says_of_threads_stands(variable):
     assert run(f"{load}; print(os.environ[{variable!r}])", **{variable: "0"}).stdout == "0\n"
 
 
+def test_importing_rungs_loads_no_runtime_and_no_pytorch():
+    script = """
+import sys
+import rungs
+mapped = [line.split("/")[-1] for line in open("/proc/self/maps") if "/" in line]
+print([name for name in mapped if name.startswith(("libgomp", "libiomp", "libomp"))])
+print("torch" in sys.modules)
+"""
+    assert run(script).stdout == "[]\nFalse\n"
+
+
 # What compiles runs before the limit, which leaves room for some threads and not for many.
 MORE_THREADS = """
 import pathlib, resource, threading
