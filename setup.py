@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,11 +17,13 @@ from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
 SOURCES = ("cartpole", "chess", "learn", "search", "thread_pool")  # in cpp/bindings
-FLAGS = "-O3 -std=c++20 -ffp-contract=off -shared"
+OPENMP_SOURCES = ("cartpole", "chess")
+FLAGS = "-O3 -std=c++20 -ffp-contract=off"
 # By the first letters of what Python calls a platform. Code for Windows is MinGW's.
-OF_PLATFORM = {
-    "linux": "-fPIC -pthread -static-libstdc++ -static-libgcc -s",
-    "macosx": "-fPIC -pthread",
+COMPILE = {"linux": "-fPIC", "macosx": "-fPIC", "win": ""}
+LINK = {
+    "linux": "-pthread -static-libstdc++ -static-libgcc -s",
+    "macosx": "-pthread",
     "win": "-static -s",
 }
 
@@ -32,6 +35,13 @@ def compilers(platform: str) -> list[str]:
     return [name for name in asked if shutil.which(name.split()[0])][:1]
 
 
+def openmp_compilers(platform: str) -> list[str]:
+    """Returns the g++ that compiles OpenMP's loops, on Linux: any runtime serves its code."""
+    asked = os.environ.get("CXX", "g++")
+    is_gcc = "g++" in Path(asked.split()[0]).name and shutil.which(asked.split()[0])
+    return [asked] if platform.startswith("linux") and is_gcc else []
+
+
 class Build(build_py):
     """Adds compiled code to the package, but to an editable one, which compiles when it is used."""
 
@@ -41,7 +51,6 @@ class Build(build_py):
             return
         # Others than this machine's are asked for by _PYTHON_HOST_PLATFORM, CXX, macOS's ARCHFLAGS.
         platform = sysconfig.get_platform()
-        (of_platform,) = [OF_PLATFORM[name] for name in OF_PLATFORM if platform.startswith(name)]
         found = compilers(platform)
         if not found:
             sys.exit("Rungs: no C++ compiler is here. Install a wheel of Rungs, or clang++ or g++.")
@@ -51,22 +60,20 @@ class Build(build_py):
             made = made[-1:]  # MinGW's g++ doesn't align its stack as wider vectors need it
         folder = Path(self.build_lib, "rungs", "compiled")
         folder.mkdir(parents=True, exist_ok=True)
-        sources = [str(HERE / "cpp" / "bindings" / f"{name}.cpp") for name in SOURCES]
-        commands = [
-            [
-                *found[0].split(),
-                *FLAGS.split(),
-                *variant.flags,
-                *os.environ.get("ARCHFLAGS", "").split(),
-                *sources,
-                "-o",
-                str(folder / variants["file_name"](variant)),
-                *of_platform.split(),  # the linker reads them where they stand
-            ]
+        libraries = [
+            (compiler, variant, openmp)
+            for compilers, openmp in ((found, False), (openmp_compilers(platform), True))
+            for compiler in compilers
             for variant in made
         ]
+
+        def build(library):
+            compiler, variant, openmp = library
+            file = folder / variants["file_name"](variant, openmp)
+            compile_library(compiler, platform, variant.flags, openmp, file)
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda command: subprocess.run(command, check=True), commands))
+            list(pool.map(build, libraries))
         # `native.wheel` compares what it loads with these, as `sha256sum --check` does.
         package = folder.parent
         files = sorted(folder.glob("*.so"))
@@ -74,6 +81,31 @@ class Build(build_py):
         names = [file.relative_to(package).as_posix() for file in files]
         lines = [f"{each}  {name}\n" for each, name in zip(hashes, names, strict=True)]
         (folder / "sha256sums").write_bytes("".join(lines).encode())  # no line ends of Windows
+
+
+def compile_library(
+    compiler: str, platform: str, variant: tuple[str, ...], openmp: bool, file: Path
+) -> None:
+    """Compiles one variant.
+
+    Code with OpenMP's loops is not linked with a runtime: it takes the one that it finds in the
+    process, PyTorch's or what `rungs._src.threads.openmp` loads.
+    """
+    (compiles,) = [COMPILE[name] for name in COMPILE if platform.startswith(name)]
+    (links,) = [LINK[name] for name in LINK if platform.startswith(name)]
+    options = [*os.environ.get("ARCHFLAGS", "").split()]
+    sources = [
+        HERE / "cpp" / "bindings" / f"{name}.cpp"
+        for name in (OPENMP_SOURCES if openmp else SOURCES)
+    ]
+    with tempfile.TemporaryDirectory() as objects:
+        flags = [*FLAGS.split(), *compiles.split(), *variant, *(["-fopenmp"] if openmp else [])]
+        subprocess.run(
+            [*compiler.split(), "-c", *flags, *options, *sources], cwd=objects, check=True
+        )
+        # The linker reads its flags where they stand.
+        made = [*sorted(Path(objects).iterdir()), "-o", file.resolve(), *links.split()]
+        subprocess.run([*compiler.split(), "-shared", *options, *made], check=True)
 
 
 class Wheel(bdist_wheel):

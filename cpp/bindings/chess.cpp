@@ -32,10 +32,10 @@ RUNGS_FUNCTION(void, rungs_chess_serial_reset, std::uintptr_t batch, std::uintpt
                        reinterpret_cast<const bool*>(which), episode);
 }
 
-// `actions` is another array each time, and a pointer to one is found faster than its address.
 RUNGS_FUNCTION(std::int64_t, rungs_chess_serial_step, std::uintptr_t batch,
-               const std::int64_t* actions) {
-  return rungs::serial::step(rungs::at<const rungs::ChessBatch>(batch), actions);
+               std::uintptr_t actions) {
+  return rungs::serial::step(rungs::at<const rungs::ChessBatch>(batch),
+                             reinterpret_cast<const std::int64_t*>(actions));
 }
 
 RUNGS_FUNCTION(void, rungs_chess_serial_open, std::uintptr_t batch) {
@@ -60,6 +60,15 @@ RUNGS_FUNCTION(std::int64_t, rungs_openmp_version) {
   return _OPENMP;
 #else
   return 0;
+#endif
+}
+
+// Whether their pragmas call Clang's OpenMP runtime, and not GCC's.
+RUNGS_FUNCTION(bool, rungs_openmp_is_clangs) {
+#ifdef __clang__
+  return true;
+#else
+  return false;
 #endif
 }
 

@@ -56,8 +56,8 @@ class SharedBoards(CppBoards):
         openmp.require_threads(self.api, threads)
         self._play = self.course.rungs_chess_shared_play
 
-    def step_all(self, actions: np.ndarray) -> int:
-        return self._play(self._address, actions, 1, self._way, self._threads)
+    def step_all(self) -> int:
+        return self._play(self._address, self.actions, 1, self._way, self._threads)
 
     def play(self, actions: np.ndarray) -> int:
         """Plays (steps, N) int64 actions in one call; returns how many episodes ended."""
@@ -230,8 +230,8 @@ def where_time_goes(
         one: Any = alone.boards
         several: Any = team.boards
         ways = {
-            "alone": (one, one.step_all, True),
-            "meeting": (several, several.step_all, True),
+            "alone": (one, one.step, True),
+            "meeting": (several, several.step, True),
             "alone, one call": (one, one.play, False),
             "meeting, one call": (several, several.play, False),
             "apart": (several, several.play_apart, False),

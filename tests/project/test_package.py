@@ -94,14 +94,18 @@ def test_the_wheel_is_small_and_fits_every_python_and_many_systems(wheel, tmp_pa
     succeed(repair, env=os.environ | {"PATH": tools})
     (repaired,) = tmp_path.iterdir()
     assert re.search(r"-py3-none-manylinux_2_\d+_x86_64\.whl$", repaired.name)
-    held = zipfile.ZipFile(wheel).namelist()
-    assert all(f"rungs/compiled/{file_name(variant)}" in held for variant in of_machine("x86_64"))
+    held = zipfile.ZipFile(repaired).namelist()
+    assert not any("libgomp" in name for name in held)  # the process has one, or the system
+    for variant in of_machine("x86_64"):
+        for openmp in (False, True):
+            assert f"rungs/compiled/{file_name(variant, openmp)}" in held
 
 
-def test_it_plays_the_recorded_games_without_a_compiler_on_every_processor(installed):
+@pytest.mark.parametrize("rung", ["threads", "openmp"])
+def test_it_plays_the_recorded_games_without_a_compiler_on_every_processor(installed, rung):
     ran = []
     for variant in of_machine("x86_64"):
-        done = installed(GAMES, PATH="/nowhere", RUNGS_ISA=variant.name)
+        done = installed(GAMES, rung, PATH="/nowhere", RUNGS_ISA=variant.name)
         if "this processor lacks" in done.stderr:
             continue
         assert done.returncode == 0, done.stderr
@@ -213,7 +217,11 @@ GPU = [
 # What each extra suffices for, alone: programs. Those that bring much are installed by
 # `make test-slow`.
 PROGRAMS = {
-    "cling": [steps("chess", "openmp"), steps("cartpole", "openmp")],
+    "cling": [
+        steps(env_id, "openmp", compiler=compiler)
+        for env_id in ("chess", "cartpole")
+        for compiler in ("cling", "wheel")
+    ],
     "mpi": [
         f"from pathlib import Path; Path('rank.py').write_text({RANK!r})",
         typed("mpi -n 2 rank.py"),
@@ -310,6 +318,18 @@ for _ in range(20):
     done = installed("-c", code)
     assert done.returncode == 0, done.stderr
     assert all(line.startswith(str(installed.site)) for line in done.stdout.splitlines())
+
+
+def test_its_loops_with_openmp_run_on_pytorchs_threads(installed):
+    code = """
+import torch, rungs
+from rungs._src.threads import openmp
+api = rungs.make("chess", "openmp", 512, threads=2).boards.api
+print(api._name, openmp.library(openmp.GCC)._name)
+"""
+    ours, runtime = installed("-c", code, PATH="/nowhere").stdout.split()
+    assert ours.startswith(f"{installed.site}/rungs/compiled/librungs-openmp-")
+    assert "/torch/" in runtime
 
 
 def test_it_trains_where_it_is_called(installed):

@@ -169,12 +169,24 @@ def test_colours_alternate_by_episode_and_board(make):
 
 
 def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):
-    env = make(2)
+    torch = pytest.importorskip("torch")
+    env = make(3)
     _, info = env.reset()
     actions = random_actions(info["action_mask"], np.random.default_rng(0))
-    env.step(actions.astype(np.int32))
-    env.reset(seed=0)
-    env.step(actions.tolist())
-    env.reset(seed=0)
-    torch = pytest.importorskip("torch")
-    env.step(torch.from_numpy(actions))
+    env.step(actions)
+    played = env.fens()
+    frozen = actions.copy()
+    frozen.flags.writeable = False
+    given = [
+        actions.astype(np.int32),
+        actions.astype(">i8"),
+        actions.tolist(),
+        torch.from_numpy(actions),
+        np.repeat(actions, 2)[::2],
+        np.frombuffer(b"." + actions.tobytes(), np.int64, offset=1),  # unaligned
+        frozen,
+    ]
+    for each in given:
+        env.reset(seed=0)
+        env.step(each)
+        assert env.fens() == played

@@ -50,6 +50,16 @@ def test_a_wheels_code_comes_first(processor, monkeypatch):
     assert loader.chosen() == "g++"
 
 
+def test_a_wheels_loops_with_openmp_come_first_where_it_has_them(processor, tmp_path, monkeypatch):
+    monkeypatch.delenv("RUNGS_COMPILER", raising=False)
+    for name in loader.COMPILERS:
+        monkeypatch.setitem(loader._OPENMP, name, lambda name=name: name)
+    assert loader.load_openmp() == "cling"
+    (tmp_path / file_name(BEST_FIRST[0], openmp=True)).touch()
+    assert loader.load_openmp() == "wheel"
+    assert loader.load_openmp("g++") == "g++"
+
+
 def test_a_compiler_can_be_chosen(monkeypatch):
     monkeypatch.setenv("RUNGS_COMPILER", "g++")
     assert loader.chosen() == "g++"

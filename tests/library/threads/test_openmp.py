@@ -9,10 +9,12 @@ import pytest
 
 import rungs
 
+# How many threads a step adds to PyTorch's, and whose the runtime is that code of g++ calls.
 SCRIPT = """
 import os
 {first}
 {second}
+from rungs._src.threads import openmp
 
 def threads():
     return len(os.listdir("/proc/self/task"))
@@ -23,13 +25,14 @@ before = threads()
 env = rungs.make("chess", "openmp", 512, threads=2)
 env.reset()
 env.step([524] * 512)
-print(threads() - before)
+print(threads() - before, "torch" in openmp.library(openmp.GCC)._name)
 """
 
 
 # What is compiled may be loaded before OpenMP is asked for.
 FORKED = """
 import os
+import signal
 import subprocess
 import rungs
 
@@ -40,6 +43,7 @@ for _ in range(3):
     env.step(env.sample_actions(0))
     child = os.fork()
     if not child:
+        signal.alarm(60)  # ends a child that waits for threads that it hasn't
         env.step(env.sample_actions(0))
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
@@ -53,6 +57,21 @@ RULED_OUT = """
 import os, sys, types
 sys.modules["sklearn"] = types.ModuleType("sklearn")
 os.environ.setdefault("KMP_INIT_AT_FORK", "FALSE")
+"""
+
+
+# PyTorch is there first, and has had a team of its own.
+TORCH_FIRST = "import torch; torch.set_num_threads(2); torch.ones(1 << 22).exp()"
+
+# Where intel-openmp isn't installed.
+NO_INTELS = """
+import importlib.metadata as metadata
+distribution = metadata.distribution
+def without_intels(name):
+    if name == "intel-openmp":
+        raise metadata.PackageNotFoundError(name)
+    return distribution(name)
+metadata.distribution = without_intels
 """
 
 
@@ -75,6 +94,8 @@ def run(script, **environment):
         ("g++", ""),
         ("g++", RULED_OUT),
         pytest.param("cling", RULED_OUT, marks=pytest.mark.system),
+        ("g++", NO_INTELS),
+        pytest.param("g++", TORCH_FIRST, marks=pytest.mark.system),
     ],
 )
 def test_a_process_forks_again_and_again_between_steps(compiler, before):
@@ -113,13 +134,22 @@ def test_a_forked_child_without_threads_raises():
     run(REFUSED, KMP_INIT_AT_FORK="FALSE")
 
 
-# g++'s code takes the runtime that is there.
+LOADED_FIRST = "from rungs._src.threads import openmp; openmp.load()"
+
+
 @pytest.mark.system
-def test_steps_run_on_the_threads_of_pytorch():
-    first = "from rungs._src.threads import openmp; openmp.load()"
-    script = SCRIPT.format(first=first, second="import rungs, torch")
-    done = run(script, RUNGS_COMPILER="cling")
-    assert done.stdout == "0\n"
+@pytest.mark.parametrize(
+    ("compiler", "first", "second", "torchs"),
+    [
+        ("g++", "import torch", "import rungs", True),
+        ("g++", NO_INTELS, "import torch, rungs", True),
+        ("g++", LOADED_FIRST, "import rungs, torch", False),
+        ("cling", LOADED_FIRST, "import rungs, torch", False),
+    ],
+)
+def test_steps_run_on_the_threads_of_pytorch(compiler, first, second, torchs):
+    done = run(SCRIPT.format(first=first, second=second), RUNGS_COMPILER=compiler)
+    assert done.stdout == f"0 {torchs}\n"
     assert "OversubscriptionWarning: PyTorch" not in done.stderr
 
 
@@ -127,14 +157,41 @@ def test_steps_run_on_the_threads_of_pytorch():
 def test_two_runtimes_warn():
     script = SCRIPT.format(first="import torch", second="import rungs")
     done = run(script, RUNGS_COMPILER="cling")
-    assert int(done.stdout) > 0
+    assert int(done.stdout.split()[0]) > 0
     assert "OversubscriptionWarning: PyTorch's OpenMP runtime" in done.stderr
+
+
+def test_without_intels_runtime_code_of_gpp_takes_gccs_and_clings_is_refused():
+    script = """
+from rungs._src.threads import openmp
+import rungs
+rungs.make("chess", "openmp", 512, threads=2, compiler="g++").reset()
+print(openmp.library(openmp.GCC)._name, openmp.library(openmp.CLANG))
+try:
+    rungs.make("chess", "openmp", 1, compiler="cling")
+except rungs.errors.UnavailableError as error:
+    print(error)
+"""
+    loaded, refusal = run(NO_INTELS + script).stdout.splitlines()
+    assert re.fullmatch(r"\S*libgomp\S* None", loaded)
+    assert refusal.startswith("OpenMP is not here")
 
 
 @pytest.mark.parametrize("variable", ["KMP_BLOCKTIME", "KMP_USE_YIELD", "KMP_INIT_AT_FORK"])
 def test_what_the_user_says_of_threads_stands(variable):
     load = "import os; from rungs._src.threads import openmp; openmp.load()"
     assert run(f"{load}; print(os.environ[{variable!r}])", **{variable: "0"}).stdout == "0\n"
+
+
+def test_importing_rungs_loads_no_runtime_and_no_pytorch():
+    script = """
+import sys
+import rungs
+mapped = [line.split("/")[-1] for line in open("/proc/self/maps") if "/" in line]
+print([name for name in mapped if name.startswith(("libgomp", "libiomp", "libomp"))])
+print("torch" in sys.modules)
+"""
+    assert run(script).stdout == "[]\nFalse\n"
 
 
 # What compiles runs before the limit, which leaves room for some threads and not for many.

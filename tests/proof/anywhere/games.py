@@ -39,5 +39,5 @@ def play(rung: str = "threads", between: Callable[[], object] = lambda: None) ->
 
 
 if __name__ == "__main__":
-    play()
+    play(*sys.argv[1:])
     print(wheel.chosen().name if loader.chosen() == loader.WHEEL else loader.chosen())

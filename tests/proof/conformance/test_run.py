@@ -41,7 +41,7 @@ def test_all_our_rungs_pass(rung):
 
 
 def test_a_rung_that_is_not_here_is_no_environment(monkeypatch):
-    def absent():
+    def absent(_calls):
         raise UnavailableError("no OpenMP")
 
     monkeypatch.setattr(openmp, "load", absent)

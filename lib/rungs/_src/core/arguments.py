@@ -23,7 +23,7 @@ _MAX_SHOWN = 200
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _MAX_SHOWN
 
-_INT64 = np.dtype(np.int64)  # comparing with a type takes longer
+INT64 = np.dtype(np.int64)  # comparing with a type takes longer
 
 
 def shown(value: object) -> str:
@@ -102,7 +102,7 @@ def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:
         actions = as_array("actions", actions)
     if actions.shape != shape:
         raise ConfigurationError(f"actions have shape {actions.shape}, not {shape}")
-    if actions.dtype == _INT64 and actions.flags.carray:
+    if actions.dtype == INT64 and actions.flags.carray:
         return actions
     return _int64("actions", actions)
 

@@ -177,6 +177,11 @@ def _type(name: str, field: str, kind: str, others: dict[str, type[Structure]]) 
     raise CompilerError(f"{name}: {field} is of a type that Python doesn't know, {kind}")
 
 
+def argument(api: Api, address: int) -> Any:
+    """Returns an address as a library's functions take it again and again in the least time."""
+    return ctypes.c_uint64(address) if isinstance(api, ctypes.CDLL) else address
+
+
 class _Array:
     """An array argument, passed by address as ctypes passes its own arrays."""
 

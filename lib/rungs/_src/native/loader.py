@@ -55,12 +55,15 @@ def load_learn(compiler: str | None = None) -> Api:
 
 
 def load_openmp(compiler: str | None = None) -> Api:
-    """Loads the functions with OpenMP's, which no wheel has; as `load`."""
+    """Loads the functions with OpenMP's; as `load`.
+
+    Where a wheel was built without g++, it lacks them, and Cling or g++ compiles them.
+    """
     chose = chosen(compiler)
-    if chose == WHEEL:
+    if chose == WHEEL and not wheel.has_openmp():
         chose = CLING if cling.is_here() else GPP
-    openmp.load()
-    return _loaded(_LOADERS[chose])
+    openmp.load(_CALLS[chose])
+    return _loaded(_OPENMP[chose])
 
 
 def load_mpi() -> Api:
@@ -71,20 +74,20 @@ def load_mpi() -> Api:
             no compiler beside a wheel.
     """
     compile_once = chosen() == GPP or (gpp.is_here() and not cling.is_here())
-    openmp.load()
+    openmp.load(openmp.GCC if compile_once else openmp.CLANG)
     return _loaded(gpp.load_mpi if compile_once else cling.load_mpi)
 
 
 def prepare(compiler: str | None = None) -> None:
     """Loads OpenMP's runtime where code is compiled that needs it.
 
-    The first runtime loaded serves the process. PyTorch brings another, so call this before PyTorch
-    is imported; and g++'s code, once loaded, stays with a runtime whose threads a forked child
-    can't start. A wheel's code needs none.
+    The first runtime loaded serves the process, and g++'s code, once loaded, stays with it.
+    PyTorch brings one that Cling's code can't call, so call this before PyTorch is imported. All of
+    a wheel's code but the rung `openmp`'s needs none.
     """
-    if chosen(compiler) != WHEEL:
+    if (chose := chosen(compiler)) != WHEEL:
         with contextlib.suppress(UnavailableError, OSError):  # raised again where it is needed
-            openmp.load()
+            openmp.load(_CALLS[chose])
 
 
 def _loaded(load: Callable[[], Api]) -> Api:
@@ -95,4 +98,6 @@ def _loaded(load: Callable[[], Api]) -> Api:
 
 
 _LOADERS = {WHEEL: wheel.load, GPP: gpp.load, CLING: cling.load}
+_OPENMP = _LOADERS | {WHEEL: wheel.load_openmp}
+_CALLS = {WHEEL: openmp.GCC, GPP: openmp.GCC, CLING: openmp.CLANG}
 _LEARNERS = {WHEEL: wheel.load, GPP: gpp.load_learn, CLING: cling.load_learn}

@@ -36,9 +36,9 @@ VARIANTS = (
 )
 
 
-def file_name(variant: Variant) -> str:
-    """Returns what the file is called that holds a variant's code."""
-    return f"librungs-{variant.name}.so"
+def file_name(variant: Variant, openmp: bool = False) -> str:
+    """Returns what the file is called that holds a variant's code, or that with OpenMP's loops."""
+    return f"librungs-{'openmp-' if openmp else ''}{variant.name}.so"
 
 
 # What systems call the families, where that is not as Linux does.

@@ -30,6 +30,16 @@ def load() -> Api:
     return _whole(path(chosen()))
 
 
+def has_openmp() -> bool:
+    """Returns whether this installation has code with OpenMP's loops, as a wheel by g++ has."""
+    return any(path(variant, openmp=True).exists() for variant in VARIANTS)
+
+
+def load_openmp() -> Api:
+    """Loads the functions with OpenMP's loops, for which a runtime is there; as `load`."""
+    return _whole(path(chosen(), openmp=True))
+
+
 @functools.cache
 def _whole(library: Path) -> Api:
     """Loads a library after comparing its hash: damaged code could crash the process."""
@@ -66,6 +76,6 @@ def chosen() -> Variant:
     return able[0]
 
 
-def path(variant: Variant) -> Path:
-    """Returns the path of a variant's library, which need not exist."""
-    return FOLDER / file_name(variant)
+def path(variant: Variant, openmp: bool = False) -> Path:
+    """Returns the path of a variant's library, which need not exist, or of that with OpenMP's."""
+    return FOLDER / file_name(variant, openmp)

@@ -1,8 +1,10 @@
-"""One OpenMP runtime for the whole process: the one that Cling's code needs.
+"""One OpenMP runtime for the whole process, which runs PyTorch's loops and ours.
 
-PyTorch brings another, whose threads stay awake for milliseconds after each loop and compete with
-ours for cores. Both runtimes have the same functions, and PyTorch takes those that were loaded
-first: if ours is loaded before PyTorch is imported, they share one team of threads.
+Two would have threads that stay awake for milliseconds after each loop and compete for the same
+cores. All runtimes have the same functions, and code calls those of the runtime that was loaded
+first. So g++'s code, which any runtime can run, takes PyTorch's where that was imported first.
+Cling's code calls functions that PyTorch's, which is GCC's, lacks: for Cling ours must be loaded
+before PyTorch is imported.
 """
 
 import ctypes
@@ -18,11 +20,14 @@ from typing import Any
 from rungs._src.threads.pool import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError, install_hint
 
+# What begins a parallel region, by the compiler of the code that calls it.
+GCC, CLANG = "GOMP_parallel", "__kmpc_fork_call"
+
 # The library's name on Linux, macOS and Windows.
 _LIBRARIES = {"libiomp5.so", "libiomp5.dylib", "libiomp5md.dll"}
 
-# Address space that the allocator may take for each thread, in addition to its stack.
-_HEAP = 128 * 2**20
+# Address space that a thread may take: its stack where the runtime is GCC's, and the allocator's.
+_STACK, _HEAP = 8 * 2**20, 128 * 2**20
 
 # The largest team that each calling thread has had.
 _had = threading.local()
@@ -30,23 +35,50 @@ _had = threading.local()
 # Values of an environment variable that the runtime reads as false, also when abbreviated.
 _FALSE = ("false", "off", "0", ".false.", "no", "disabled")
 
-# Whether a forked child could start no threads, as KMP_INIT_AT_FORK is false; whether this is one.
+# GCC's runtime, where our code calls it.
+_gccs: ctypes.CDLL | None = None
+
+# Whether a forked child could start no threads, as the runtime keeps its parent's; whether this is
+# one.
 _stays = _is_lost = False
 
 
 @functools.cache
-def load() -> bool:
-    """Loads intel-openmp's library, which is Clang's runtime, and sets how its threads wait.
+def load(calls: str = CLANG) -> bool:
+    """Loads an OpenMP runtime, unless the process has one that the code to be loaded can call.
+
+    It is intel-openmp's, which is Clang's and has GCC's functions, too. Where that isn't installed,
+    code of g++ gets GCC's.
+
+    Args:
+        calls: what the code calls, `GCC` or `CLANG`.
+
+    Returns:
+        Whether PyTorch was there first, with a runtime that the code can't call.
+
+    Raises:
+        UnavailableError: there is none to load.
+    """
+    if library(calls):
+        return False
+    torch_was_first = "torch" in sys.modules
+    if not (_load_intels() or (calls == GCC and _load_gccs())):
+        raise UnavailableError(
+            f"OpenMP is not here: {install_hint('cling')}; the rung threads needs none"
+        )
+    return torch_was_first
+
+
+def _load_intels() -> bool:
+    """Loads intel-openmp's library and sets how its threads wait; False where it isn't installed.
 
     Between loops they spin, as a step may be shorter than waking a thread, unless there are more
     threads than cores; after a millisecond they sleep.
-
-    Returns:
-        Whether PyTorch was there first, with its own.
-
-    Raises:
-        UnavailableError: intel-openmp is not installed.
     """
+    try:
+        package = importlib.metadata.distribution("intel-openmp")
+    except importlib.metadata.PackageNotFoundError:
+        return False
     os.environ.setdefault("KMP_USE_YIELD", "2")
     os.environ.setdefault("KMP_BLOCKTIME", "1")
     # A forked child starts its own threads. With KMP_INIT_AT_FORK=FALSE it would wake its parent's
@@ -55,28 +87,51 @@ def load() -> bool:
     if "sklearn" in sys.modules:
         os.environ["KMP_INIT_AT_FORK"] = "TRUE"
     os.environ.setdefault("KMP_INIT_AT_FORK", "TRUE")
+    (file,) = [file for file in package.files or () if file.name in _LIBRARIES]
+    ctypes.CDLL(str(Path(str(package.locate_file(file))).resolve()), ctypes.RTLD_GLOBAL)
+    return True
+
+
+def _load_gccs() -> bool:
+    """Loads GCC's runtime, as the system has it; False where it hasn't."""
     try:
-        package = importlib.metadata.distribution("intel-openmp")
-    except importlib.metadata.PackageNotFoundError:
-        raise UnavailableError(
-            f"OpenMP is not here: {install_hint('cling')}; the rung threads needs none"
-        ) from None
-    (library,) = [file for file in package.files or () if file.name in _LIBRARIES]
-    torch_was_first = "torch" in sys.modules
-    path = str(Path(str(package.locate_file(library))).resolve())
-    ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
-    return torch_was_first
+        ctypes.CDLL("libgomp.so.1", ctypes.RTLD_GLOBAL)
+    except OSError:
+        return False
+    return True
+
+
+class _Symbol(ctypes.Structure):
+    """What the system says of an address: `Dl_info`."""
+
+    _fields_ = (
+        ("library", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+def library(calls: str) -> ctypes.CDLL | None:
+    """Returns the runtime that code loaded from now on calls; None where the process has none."""
+    if os.name != "posix":
+        return None
+    process = ctypes.CDLL(None)
+    function, symbol = getattr(process, calls, None), _Symbol()
+    if not (function and process.dladdr(function, ctypes.byref(symbol))):
+        return None
+    return ctypes.CDLL(os.fsdecode(symbol.library))
 
 
 @functools.cache
-def warn_of_two() -> None:
-    """Warns, once per process, where PyTorch's runtime was loaded first."""
-    if load():
-        text = (
-            "PyTorch's OpenMP runtime was loaded before ours: their threads are in each other's "
-            "way. Call rungs.machine.load_openmp() before `import torch`"
-        )
-        warnings.warn(text, OversubscriptionWarning, stacklevel=4)
+def _warn_of_two() -> None:
+    """Warns once per process."""
+    text = (
+        "PyTorch's OpenMP runtime was loaded before ours: their threads are in each other's way. "
+        "Call rungs.machine.load_openmp() before `import torch`, or take code of g++, which runs "
+        'on PyTorch\'s threads: compiler="g++"'
+    )
+    warnings.warn(text, OversubscriptionWarning, stacklevel=6)
 
 
 def require_threads(api: Any, number: int) -> None:
@@ -91,25 +146,42 @@ def require_threads(api: Any, number: int) -> None:
 
     Raises:
         UnavailableError: the system gives fewer, the message says how many; or this process was
-            forked from one where threads ran, with `KMP_INIT_AT_FORK` false.
+            forked from one where threads ran that a child can't start anew.
     """
-    global _stays
+    global _gccs, _stays
     if number <= getattr(_had, "number", 1):
         return
     if _is_lost:
         raise UnavailableError(
-            "OpenMP has run in the process that this one was forked from, and KMP_INIT_AT_FORK is "
-            "false: unset it, or use the rung threads"
+            "OpenMP has run in the process that this one was forked from, which its runtime can't "
+            "follow: KMP_INIT_AT_FORK is false, or GCC's is older than version 9. Use the rung "
+            "threads"
         )
-    load()
-    at_fork = os.environ["KMP_INIT_AT_FORK"].strip().lower()
-    _stays = _stays or (at_fork != "" and any(each.startswith(at_fork) for each in _FALSE))
-    stack = ctypes.CDLL(None).kmp_get_stacksize_s
-    stack.restype = ctypes.c_size_t
-    given = api.rungs_startable_threads(number, stack() + _HEAP)
+    calls = CLANG if api.rungs_openmp_is_clangs() else GCC
+    if load(calls):
+        _warn_of_two()
+    runtime: Any = library(calls)
+    stack = _STACK
+    if hasattr(runtime, "kmp_get_stacksize_s"):  # Clang's
+        runtime.kmp_get_stacksize_s.restype = ctypes.c_size_t
+        stack = runtime.kmp_get_stacksize_s()
+        at_fork = os.environ.get("KMP_INIT_AT_FORK", "").strip().lower()
+        _stays = _stays or (at_fork != "" and any(each.startswith(at_fork) for each in _FALSE))
+    elif hasattr(runtime, "omp_pause_resource_all"):
+        _gccs = runtime
+    else:
+        _stays = True
+    given = api.rungs_startable_threads(number, stack + _HEAP)
     if given < number:
         raise refused(given, number)
     _had.number = number
+
+
+def _end_team() -> None:
+    """Ends the calling thread's team in GCC's runtime: a forked child would wait for it forever."""
+    if _gccs:
+        _gccs.omp_pause_resource_all(1)  # omp_pause_soft; the next loop starts another
+        _had.number = 1
 
 
 def _forget() -> None:
@@ -118,4 +190,4 @@ def _forget() -> None:
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no forks
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(before=_end_team, after_in_child=_forget)

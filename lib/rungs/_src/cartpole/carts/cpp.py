@@ -110,8 +110,6 @@ class OpenmpCarts(CppCarts):
     ):
         self.threads = thread_count(threads)
         super().__init__(num_envs, first_env, settings, compiler=compiler)
-        if self.threads > 1:
-            openmp.warn_of_two()
         openmp.require_threads(self._api, self.threads)
 
     def step(self, actions: np.ndarray) -> int:

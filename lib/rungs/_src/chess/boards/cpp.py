@@ -14,7 +14,7 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import shown
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
-from rungs._src.native.abi import Api, described
+from rungs._src.native.abi import Api, argument, described
 from rungs.errors import ConfigurationError
 
 # The states of boards, and their histories where observations show any.
@@ -35,6 +35,7 @@ class CppBoards(EngineBoards, CopyableBoards):
     Attributes:
         batch: the struct that C++ reads, `ChessBatch` of `cpp/rungs/batch.hpp`.
         address: of the struct.
+        actions: (N,) int64, what `step_all` plays.
 
     Raises:
         UnavailableError: what `compiler` names is not here.
@@ -62,6 +63,7 @@ class CppBoards(EngineBoards, CopyableBoards):
         words = self.api.rungs_chess_history_bytes() // 8
         self._history = np.zeros((shown_boards, words), np.uint64)
         self._chosen = zeroed_lines(2 * num_envs).view(np.int16)
+        self.actions = np.zeros(num_envs, np.int64)
         self._starts = start_positions(self.api, settings)
         self.batch: Any = described(self.api).structures["ChessBatch"](
             config=config(self.api, settings, len(self._starts), self._starts.ctypes.data),
@@ -74,8 +76,10 @@ class CppBoards(EngineBoards, CopyableBoards):
             chosen=self._chosen,
         )
         self.address = ctypes.addressof(self.batch)
-        # Looked up once: a board is stepped in less time.
-        self._serial_step, self._address = self.api.rungs_chess_serial_step, self.address
+        # Looked up and converted once: a board is stepped in less time.
+        self._address = argument(self.api, self.address)
+        self._serial_step = self.api.rungs_chess_serial_step
+        self._actions_address = argument(self.api, self.actions.ctypes.data)
 
     def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers
@@ -93,19 +97,20 @@ class CppBoards(EngineBoards, CopyableBoards):
         self.reset_all(marks, -1 if episode is None else episode)
 
     def step(self, actions: np.ndarray) -> int:
-        ended = self.step_all(actions)
+        self.actions[...] = actions  # read once: another thread may write there
+        ended = self.step_all()
         if ended < 0:
             board = -1 - ended
-            raise illegal_action(self, board, int(actions[board]))
+            raise illegal_action(self, board, int(self.actions[board]))
         return ended
 
     def reset_all(self, marks: int, episode: int) -> None:
         """Loops over the boards as `rungs::serial::reset` does."""
         self.api.rungs_chess_serial_reset(self._address, marks, episode)
 
-    def step_all(self, actions: np.ndarray) -> int:
-        """Loops over the boards as `rungs::serial::step` does, and returns what that does."""
-        return self._serial_step(self._address, actions)
+    def step_all(self) -> int:
+        """Plays `actions` as `rungs::serial::step` does, and returns what that does."""
+        return self._serial_step(self._address, self._actions_address)
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         counts = np.empty(self.num_envs, np.int64)

@@ -199,7 +199,8 @@ class RankBoards(OpenmpBoards):
         self._addresses = ctypes.addressof(ranks.struct), self.address, self._loop
 
     def step(self, actions: np.ndarray) -> int:
-        ended = self._mpi_step(*self._addresses, actions)
+        self.actions[...] = actions
+        ended = self._mpi_step(*self._addresses, self.actions)
         if ended < 0:
             board = -1 - ended - self.ranks.first
             here = 0 <= board < self.num_envs

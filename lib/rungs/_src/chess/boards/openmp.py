@@ -2,8 +2,6 @@
 
 import ctypes
 
-import numpy as np
-
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import choice, integer
@@ -55,8 +53,6 @@ class OpenmpBoards(CppBoards):
         else:
             chunk = integer("chunk", chunk, 1, 2**31 - 1)
         super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
-        if self.threads > 1:
-            openmp.warn_of_two()
         openmp.require_threads(self.api, self.threads)
         size = self.api.rungs_openmp_team_size(self.threads)
         if size != self.threads:
@@ -72,6 +68,6 @@ class OpenmpBoards(CppBoards):
         openmp.require_threads(self.api, self.threads)
         self.api.rungs_chess_openmp_reset(self._address, marks, episode, self._loop)
 
-    def step_all(self, actions: np.ndarray) -> int:
+    def step_all(self) -> int:
         openmp.require_threads(self.api, self.threads)
-        return self._openmp_step(self._address, actions, self._loop)
+        return self._openmp_step(self._address, self.actions, self._loop)

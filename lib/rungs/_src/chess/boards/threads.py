@@ -1,7 +1,5 @@
 """The rung of threads: the C++ rung's boards, taken in chunks by a thread pool of our own."""
 
-import numpy as np
-
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.native.abi import Api
@@ -48,8 +46,8 @@ class ThreadsBoards(CppBoards):
         pool = pool_of(self.api, self._useful)
         return self.api.rungs_chess_threads_reset(self._address, marks, episode, pool, self._useful)
 
-    def step_all(self, actions: np.ndarray) -> int:
+    def step_all(self) -> int:
         if self._useful == 1:
-            return super().step_all(actions)
+            return self._serial_step(self._address, self._actions_address)
         pool = pool_of(self.api, self._useful)
-        return self._threads_step(self._address, actions, pool, self._useful)
+        return self._threads_step(self._address, self.actions, pool, self._useful)
