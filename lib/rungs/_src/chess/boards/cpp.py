@@ -78,9 +78,10 @@ class CppBoards(EngineBoards, CopyableBoards):
         self._serial_step, self._address = self.api.rungs_chess_serial_step, self.address
 
     def write_to(self, buffers: Buffers) -> None:
-        self.buffers = buffers
+        before, self.buffers = self.buffers, buffers
         for name, array in vars(buffers).items():
-            setattr(self.batch, name, array.ctypes.data)
+            if array is not getattr(before, name):
+                setattr(self.batch, name, array.ctypes.data)
 
     def read_replies(self, replies: np.ndarray) -> None:
         """Has an engine's answers read from (N,) int64 `replies`."""
