@@ -128,11 +128,15 @@ def test_a_collector_gathers_what_was_played():
 
 def test_tensors_are_the_callers_to_keep():
     env = ChessEnv(3, "cpp", max_plies=6)
-    kept = [(now, now.clone()) for pair in played(env, 30) for now in pair]
+    kept = []
+    for pair in played(env, 30):
+        for now in pair:
+            kept += [(tensor, tensor.clone()) for tensor in now.values(True, True)]
     first = env.reset()
-    kept.append((first, first.clone()))
+    kept += [(tensor, tensor.clone()) for tensor in first.values(True, True)]
     env.rand_step(env.reset(first.clone().set("_reset", torch.ones(3, 1, dtype=torch.bool))))
-    assert all((seen == copy).all() for seen, copy in kept)
+    assert len(kept) > 30 * 12
+    assert all(torch.equal(tensor, copy) for tensor, copy in kept)
 
 
 def test_what_is_in_next_already_prevails_as_in_torchrl():
