@@ -27,13 +27,14 @@ from rungs_course.plots import duration, speed
 from rungs_course.tables import fill, markdown
 
 RAW = "rungs"
+RAW_BITS = "rungs, bits"
 COPIED = "rungs, outputs copied"
 # What an adapter's function returns: an environment, and the function that steps it.
 _Made = tuple[Any, Callable[[np.ndarray], object]]
 
 
-def _raw(num_envs: int, rung: str) -> _Made:
-    env = rungs.make("chess", rung, num_envs, opponent="random")
+def _raw(num_envs: int, rung: str, mask: str = "bool") -> _Made:
+    env = rungs.make("chess", rung, num_envs, opponent="random", mask=mask)
     env.reset(seed=0)
     return env, env.step
 
@@ -63,6 +64,19 @@ def _sb3(num_envs: int, rung: str) -> _Made:
     return env.env, step
 
 
+def _sb3_lists(num_envs: int, rung: str) -> _Made:
+    from rungs.adapters.sb3 import ChessListVecEnv
+
+    env = ChessListVecEnv(num_envs, rung)
+    env.reset()
+
+    def sample_actions(rng: np.random.Generator) -> np.ndarray:
+        # Places in the lists, which is what its policies choose.
+        return rng.integers(env._info["action_count"])
+
+    return types.SimpleNamespace(sample_actions=sample_actions), env.step
+
+
 def _pettingzoo(num_envs: int, rung: str) -> _Made:
     """Steps a game object per board, in which both sides are played by actions."""
     from rungs.adapters.pettingzoo import raw_env
@@ -87,12 +101,12 @@ def _pettingzoo(num_envs: int, rung: str) -> _Made:
     return types.SimpleNamespace(sample_actions=sample_actions), step
 
 
-def _torchrl(num_envs: int, rung: str, steps_kept: int | None = None) -> _Made:
+def _torchrl(num_envs: int, rung: str, mask: str = "bool") -> _Made:
     import torch
 
     from rungs.adapters.torchrl import ChessEnv
 
-    env = ChessEnv(num_envs, rung, steps_kept=steps_kept)
+    env = ChessEnv(num_envs, rung, mask=mask)
     now = env.reset()
 
     def step(actions: np.ndarray) -> object:
@@ -103,12 +117,12 @@ def _torchrl(num_envs: int, rung: str, steps_kept: int | None = None) -> _Made:
     return env.env, step
 
 
-def _rllib(num_envs: int, rung: str) -> _Made:
+def _rllib(num_envs: int, rung: str, mask: str = "bool") -> _Made:
     from gymnasium.wrappers.vector import DictInfoToList
 
     from rungs.adapters.rllib import ChessVectorEnv as RllibEnv
 
-    env = RllibEnv({"num_envs": num_envs, "rung": rung, "seed": 0})
+    env = RllibEnv({"num_envs": num_envs, "rung": rung, "seed": 0, "mask": mask})
     env.reset()
     return env.env, DictInfoToList(env).step  # in which its env runners put every environment
 
@@ -131,11 +145,14 @@ def _tianshou(num_envs: int, rung: str) -> _Made:
 # What is raced: the package whose interface it is, our module for it, and how it is stepped.
 ADAPTERS: dict[str, tuple[str, str, Callable[[int, str], _Made]]] = {
     RAW: ("rungs-rl", "", _raw),
+    RAW_BITS: ("rungs-rl", "", functools.partial(_raw, mask="bits")),
     COPIED: ("rungs-rl", "", _copied),
     "TorchRL": ("torchrl", "torchrl", _torchrl),
-    "TorchRL, 32 steps kept": ("torchrl", "torchrl", functools.partial(_torchrl, steps_kept=32)),
+    "TorchRL, bits": ("torchrl", "torchrl", functools.partial(_torchrl, mask="bits")),
     "RLlib": ("ray", "rllib", _rllib),
+    "RLlib, bits": ("ray", "rllib", functools.partial(_rllib, mask="bits")),
     "Stable-Baselines3": ("stable-baselines3", "sb3", _sb3),
+    "Stable-Baselines3, lists": ("stable-baselines3", "sb3", _sb3_lists),
     "Tianshou": ("tianshou", "tianshou", _tianshou),
     "PettingZoo": ("pettingzoo", "pettingzoo", _pettingzoo),
 }

@@ -17,9 +17,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
 import rungs
-from rungs._src.chess.actions import NUM_ACTIONS
-from rungs._src.chess.unpack import unpack_planes
-from rungs._src.core.arguments import shown
+from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES
+from rungs._src.chess.handover import FreshOutputs
+from rungs._src.chess.unpack import unpack_mask, unpack_planes
+from rungs._src.core.arguments import choice, shown
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
@@ -34,13 +35,23 @@ except ImportError as error:
     raise UnavailableError(f"RLlib: {error}: {install_hint('rllib')}") from None
 
 
+# One board's mask in each format. RLlib computes with no uint64.
+_WORDS = np.iinfo(np.int64)
+MASK_SPACES = {
+    "bool": gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+    "bits": gymnasium.spaces.Box(_WORDS.min, _WORDS.max, (NUM_PLANES,), np.int64),
+}
+
+
 class ChessVectorEnv(VectorEnv):
     """A batch of chess games whose observations hold the mask.
 
-    An observation is `{"observations": (N, ...), "action_mask": (N, 4672) int8}`, in memory of its
-    own: RLlib keeps each board's row until its episode is learned from. Episodes end as
-    gymnasium's NEXT_STEP says, which is what RLlib's env runners know: the mask of a board that
-    has ended allows anything, and its next action is ignored. Where one ends, `info` has the
+    An observation is `{"observations": (N, ...), "action_mask": (N, 4672) int8}`, or with
+    `mask="bits"` of an eighth of the bytes, (N, 73) int64 for `rungs.chess.unpack_mask`, which
+    `MaskedPPOModule` takes as well. RLlib keeps each board's row until its episode is learned from:
+    outputs are written to memory of their own, which is used again once no row is kept. Episodes
+    end as gymnasium's NEXT_STEP says, which is what RLlib's env runners know: the mask of a board
+    that has ended allows anything, and its next action is ignored. Where one ends, `info` has the
     `reason` (`rungs._src.chess.reason`).
 
     Args:
@@ -49,8 +60,8 @@ class ChessVectorEnv(VectorEnv):
             unless it says so; `opponent`, as of `rungs.make`, is "random", as there is one agent to
             train. `seed` is that of the games, where RLlib's `debugging(seed=...)` is not set;
             without it each env runner draws one of its own, so that no two of them play the same
-            games. All other settings of `rungs.make("chess", ...)` may be there, but for `mask` and
-            `autoreset_mode`.
+            games. `mask` is "bool" or "bits". All other settings of `rungs.make("chess", ...)` may
+            be there, but for `autoreset_mode`.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -60,8 +71,9 @@ class ChessVectorEnv(VectorEnv):
     def __init__(self, config: Mapping[str, Any]):
         if not isinstance(config, Mapping):
             raise ConfigurationError(f"config={shown(config)} has no settings by name")
-        for fixed in {"mask", "autoreset_mode"} & config.keys():
-            raise ConfigurationError(f"{fixed} can't be set: RLlib knows one")
+        if "autoreset_mode" in config:
+            raise ConfigurationError("autoreset_mode can't be set: RLlib knows one")
+        mask = choice("mask", config.get("mask", "bool"), ("bool", "bits"), " in RLlib")
         if config.get("dtype") == "bfloat16":
             raise ConfigurationError("dtype='bfloat16': RLlib would read numbers in it")
         how: dict[str, Any] = {"num_envs": 1, "rung": "threads", "opponent": "random"}
@@ -69,12 +81,14 @@ class ChessVectorEnv(VectorEnv):
         if how.get("seed") is None:
             how["seed"] = secrets.randbits(64)
         self.env = rungs.make("chess", **how, autoreset_mode="NEXT_STEP")
+        self._outputs = FreshOutputs(self.env)
+        self._mask_dtype = np.int8 if mask == "bool" else np.int64
         self.num_envs = self.env.num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
         self.single_observation_space = gymnasium.spaces.Dict(
             {
                 "observations": self.env.single_observation_space,
-                "action_mask": gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+                "action_mask": MASK_SPACES[mask],
             }
         )
         self.single_action_space = self.env.single_action_space
@@ -85,8 +99,9 @@ class ChessVectorEnv(VectorEnv):
         self, *, seed: int | None = None, options: dict | None = None
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Begins an episode on every board; see `rungs.chess.ChessVectorEnv.reset`."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        return _seen(observation, info), {}
+        outputs = self._outputs.next()
+        observation, info = self.env.reset(seed=seed, options=options, out=outputs)
+        return self._seen(observation, info), {}
 
     def step(
         self, actions: ArrayLike
@@ -96,11 +111,15 @@ class ChessVectorEnv(VectorEnv):
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
         """
-        observation, *outcome, info = self.env.step(actions)
+        observation, *outcome, info = self.env.step(actions, self._outputs.next())
         reward, terminated, truncated = (on_host(each).copy() for each in outcome)
         ended = terminated | truncated
         why = {"reason": on_host(info["reason"]).copy(), "_reason": ended} if ended.any() else {}
-        return _seen(observation, info), reward, terminated, truncated, why
+        return self._seen(observation, info), reward, terminated, truncated, why
+
+    def _seen(self, observation: Any, info: dict[str, Any]) -> dict[str, np.ndarray]:
+        mask = on_host(info["action_mask"]).view(self._mask_dtype)
+        return {"observations": on_host(observation), "action_mask": mask}
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the rung (called by `close`)."""
@@ -145,7 +164,8 @@ def _unmasked(batch: dict[str, Any]) -> dict[str, Any]:
 
 def _masked(outputs: dict[str, Any], batch: dict[str, Any]) -> dict[str, Any]:
     """Returns a network's outputs in which no illegal action has a probability."""
-    illegal = batch[Columns.OBS]["action_mask"] == 0
+    mask = batch[Columns.OBS]["action_mask"]
+    illegal = mask == 0 if mask.shape[-1] == NUM_ACTIONS else ~unpack_mask(mask)
     logits = outputs[Columns.ACTION_DIST_INPUTS].masked_fill(illegal, FLOAT_MIN)
     return {**outputs, Columns.ACTION_DIST_INPUTS: logits}
 
@@ -157,8 +177,3 @@ def _numbers(observation: torch.Tensor) -> torch.Tensor:
         return torch.cat([pieces.flatten(1), observation[:, 64:]], 1).float()
     planes = unpack_planes(observation) if observation.ndim == 2 else observation
     return planes.flatten(1).float()
-
-
-def _seen(observation: Any, info: dict[str, Any]) -> dict[str, np.ndarray]:
-    mask = on_host(info["action_mask"]).view(np.int8)
-    return {"observations": on_host(observation).copy(), "action_mask": mask.copy()}

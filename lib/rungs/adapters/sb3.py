@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 
 import rungs
 from rungs._src.chess.buffers import MAX_LEGAL
+from rungs._src.chess.handover import FreshOutputs
 from rungs._src.core.arguments import checked_indices, integer, shown
 from rungs._src.core.batch_env import BatchEnv
 from rungs._src.core.memory import on_host
@@ -75,10 +76,10 @@ class BatchVecEnv(VecEnv):
         options, *others = self._options
         if any(other != options for other in others):
             raise ConfigurationError("options differ from environment to environment")
-        observation, self._info = self.env.reset(seed=self._seeds[0], options=options)
+        observation = self._begin(seed=self._seeds[0], options=options)
         self._reset_seeds()
         self._reset_options()
-        return on_host(observation).copy()
+        return observation
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keeps (N,) actions for `step_wait`."""
@@ -95,8 +96,7 @@ class BatchVecEnv(VecEnv):
             IllegalActionError: in chess, an action is not legal; no board has changed.
             InvalidActionError: in CartPole, an action is not 0 or 1; nothing has changed.
         """
-        *outputs, self._info = self.env.step(self._actions)
-        observation, reward, terminated, truncated = (on_host(each).copy() for each in outputs)
+        observation, reward, terminated, truncated = self._step()
         done = terminated | truncated
         infos: list[dict] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(done).tolist():
@@ -141,13 +141,23 @@ class BatchVecEnv(VecEnv):
         results = getattr(self._owner(method_name), method_name)(*args, **kwargs)
         if not isinstance(results, list | np.ndarray) or len(results) != self.num_envs:
             raise ConfigurationError(f"{method_name} does not return one result for each")
-        return [results[i] for i in chosen]
+        return list(results) if indices is None else [results[i] for i in chosen]
 
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper], indices: VecEnvIndices = None
     ) -> list[bool]:
         """Says that none is: there is none alone."""
         return [False for _ in self._get_indices(indices)]
+
+    def _begin(self, **how: Any) -> np.ndarray:
+        """Resets; returns the first observation, which is the caller's."""
+        observation, self._info = self.env.reset(**how)
+        return on_host(observation).copy()
+
+    def _step(self) -> Iterable[np.ndarray]:
+        """Takes the actions; returns observation, reward and both flags, which are the caller's."""
+        *outputs, self._info = self.env.step(self._actions)
+        return (on_host(each).copy() for each in outputs)
 
     def _owner(self, name: str) -> Any:
         """Returns what has an attribute of that name: the batch."""
@@ -186,24 +196,34 @@ class ChessVecEnv(BatchVecEnv):
             raise ConfigurationError("dtype='bfloat16': Stable-Baselines3 would read numbers in it")
         how = {"opponent": opponent, "mask": "bool"} | settings
         super().__init__(rungs.make("chess", rung, num_envs, **how))
+        self._outputs = FreshOutputs(self.env)
 
     def action_masks(self) -> np.ndarray:
-        """Returns (N, 4672) bool, the legal actions of every board: a copy.
+        """Returns (N, 4672) bool, the legal actions of every board: the caller's to keep.
+
+        Until the next step or reset it is the same array.
 
         Raises:
             gymnasium.error.ResetNeeded: no reset came before.
         """
         if self._info is None:
             raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
-        return self._info["action_mask"].copy()
+        return on_host(self._info["action_mask"])
 
     def step_wait(self) -> VecEnvStepReturn:
         """See `BatchVecEnv.step_wait`; where a game ended, its dict also has the `reason`."""
         outcome = super().step_wait()
-        for info, reason in zip(outcome[-1], self._info["reason"].tolist(), strict=True):
-            if info:
-                info["reason"] = reason
+        for i in np.flatnonzero(outcome[2]).tolist():
+            outcome[3][i]["reason"] = int(self._info["reason"][i])
         return outcome
+
+    def _begin(self, **how: Any) -> np.ndarray:
+        observation, self._info = self.env.reset(**how, out=self._outputs.next())
+        return on_host(observation)
+
+    def _step(self) -> Iterable[np.ndarray]:
+        observation, *outputs, self._info = self.env.step(self._actions, self._outputs.next())
+        return on_host(observation), *(on_host(each).copy() for each in outputs)
 
     def _owner(self, name: str) -> Any:
         return self if name == "action_masks" else self.env

@@ -8,6 +8,7 @@ import numpy as np
 
 import rungs
 from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.chess.handover import FreshOutputs
 from rungs._src.core.arguments import checked_actions, checked_indices, integer
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
@@ -29,7 +30,9 @@ class ChessVectorEnv(BaseVectorEnv):
 
     An observation is a `Batch` of `obs`, (n, ...), and `mask`, (n, 4672) bool, which Tianshou's
     value-based policies obey; others' networks have to (`docs/howto/train_with.md`). Where an
-    episode has ended `info` has the `reason` (`rungs.chess.Reason`), and the mask allows nothing.
+    episode has ended `info` has the `reason` (`rungs.chess.Reason`), and the mask allows nothing;
+    the next one has begun in the same step, and is what `reset` then returns. Arrays are Tianshou's
+    to keep and to write to, without a copy where all boards are stepped.
     `collect(random=True)` would not look at masks: it plays illegal actions, which are refused.
 
     Args:
@@ -52,12 +55,15 @@ class ChessVectorEnv(BaseVectorEnv):
             raise ConfigurationError(f"{fixed} can't be set: Tianshou knows one")
         if settings.get("dtype") == "bfloat16":
             raise ConfigurationError("dtype='bfloat16': Tianshou would read numbers in it")
-        how = {"opponent": opponent, "autoreset_mode": "DISABLED"} | settings
         # In place of Tianshou's own, which makes a worker for each.
-        self.env = rungs.make("chess", rung, num_envs, **how)
+        self.env = rungs.make("chess", rung, num_envs, opponent=opponent, **settings)
+        self._outputs = FreshOutputs(self.env)
+        # What is seen of episodes that have begun where Tianshou has yet to call `reset`, by board.
+        self._waiting: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.env_num, self.is_async, self.is_closed = self.env.num_envs, False, False
         self._seed: int | None = None
         self._begun = False
+        self._every = np.arange(self.env_num)
 
     def reset(self, env_id: _All = None, **kwargs: Any) -> tuple[Batch, np.ndarray]:
         """Begins an episode on every board, or on some.
@@ -73,14 +79,22 @@ class ChessVectorEnv(BaseVectorEnv):
             raise ConfigurationError(f"reset has no {', '.join(others)}: it takes seed")
         self._assert_is_not_closed()
         boards = self._indices(env_id)
-        if len(boards) < self.env_num and self._begun:
-            which = np.zeros(self.env_num, np.bool_)
-            which[boards] = True
-            observation, info = self.env.reset(options={"reset_mask": which})
-        else:
-            observation, info = self.env.reset(seed=kwargs.get("seed", self._seed))
+        seed = kwargs.get("seed", self._seed)
+        anew = not self._begun or (len(boards) == self.env_num and seed is not None)
+        which = np.zeros(self.env_num, np.bool_)
+        which[boards] = True
+        which[[*self._waiting]] = False
+        if anew or which.any():
+            how = {"seed": seed} if anew else {"options": {"reset_mask": which}}
+            observation, info = self.env.reset(**how, out=self._outputs.next())
+            begun = self._every if anew else np.flatnonzero(which)
+            self._wait(begun, on_host(observation)[begun], on_host(info["action_mask"])[begun])
             self._seed, self._begun = None, True
-        return _rows(observation, info, boards), _infos(boards)
+        first = zip(*map(self._waiting.pop, boards.tolist()), strict=True)
+        observations, masks = map(np.stack, first)
+        if anew:
+            self._waiting.clear()
+        return Batch(obs=observations, mask=masks), _infos(boards)
 
     def step(self, action: Any, id: _All = None) -> _Outcome:
         """Plays one action on every board, or on some: the others stay as they are.
@@ -92,14 +106,18 @@ class ChessVectorEnv(BaseVectorEnv):
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
             ConfigurationError: a wrong index, or too few actions or too many.
+            gymnasium.error.ResetNeeded: no reset came before, or not since a board's episode ended.
         """
         self._assert_is_not_closed()
         boards = self._indices(id)
         actions = checked_actions(np.asarray(action), boards.shape)
-        idle = np.setdiff1d(np.arange(self.env_num), boards)
-        if not len(idle):
+        if self._waiting and (ended := sorted(self._waiting.keys() & boards.tolist())):
+            raise gymnasium.error.ResetNeeded(
+                f"boards {ended} have ended: call reset({ended}) first"
+            )
+        if len(boards) == self.env_num:
             return self._played(actions[np.argsort(boards)], boards)
-        kept = self.env.snapshot(idle)
+        kept = self.env.snapshot(np.setdiff1d(self._every, boards))
         every = on_host(self.env.sample_actions(0)).copy()
         every[boards] = actions
         outcome = self._played(every, boards)
@@ -146,13 +164,27 @@ class ChessVectorEnv(BaseVectorEnv):
         self.is_closed = True
 
     def _played(self, actions: np.ndarray, boards: np.ndarray) -> _Outcome:
-        """Plays (N,) actions, and returns copies of some boards' outputs."""
-        observation, *outputs, info = self.env.step(actions)
-        reward, terminated, truncated = (_some(each, boards) for each in outputs)
+        """Plays (N,) actions, and returns some boards' outputs."""
+        observation, *outputs, info = self.env.step(actions, self._outputs.next())
+        observation, mask = on_host(observation), on_host(info["action_mask"])
+        if boards is not self._every:
+            observation, mask = observation[boards], mask[boards]
+        reward, terminated, truncated = (on_host(each)[boards] for each in outputs)
         infos = _infos(boards)
-        for i in np.flatnonzero(terminated | truncated).tolist():
-            infos[i]["reason"] = int(info["reason"][boards[i]])
-        return _rows(observation, info, boards), reward, terminated, truncated, infos
+        ended = np.flatnonzero(terminated | truncated)
+        if len(ended):
+            where = boards[ended]
+            self._wait(where, observation[ended], mask[ended])
+            observation[ended], mask[ended] = on_host(info["final_obs"])[where], False
+            for i, reason in zip(
+                ended.tolist(), on_host(info["reason"])[where].tolist(), strict=True
+            ):
+                infos[i]["reason"] = reason
+        return Batch(obs=observation, mask=mask), reward, terminated, truncated, infos
+
+    def _wait(self, boards: np.ndarray, *first: np.ndarray) -> None:
+        """Keeps what is seen of boards' new episodes until `reset` returns it."""
+        self._waiting |= zip(boards.tolist(), zip(*first, strict=True), strict=True)
 
     def _spaces(self) -> dict[str, gymnasium.Space]:
         mask = gymnasium.spaces.MultiBinary(NUM_ACTIONS)
@@ -164,31 +196,19 @@ class ChessVectorEnv(BaseVectorEnv):
         }
 
     def _indices(self, some: _All) -> np.ndarray:
-        """Returns indices of boards, (n,) int64.
+        """Returns indices of boards, (n,) int64; `self._every` where they are all, in order.
 
         Raises:
             ConfigurationError: one is of no board, or there twice.
         """
         if some is None:
-            return np.arange(self.env_num)
+            return self._every
         boards = checked_indices("id", np.atleast_1d(some), self.env_num)
-        if len(np.unique(boards)) < len(boards):
+        if len(boards) and np.bincount(boards).max() > 1:
             raise ConfigurationError("id names a board twice")
-        return boards
-
-
-def _rows(observation: Any, info: dict[str, Any], boards: np.ndarray) -> Batch:
-    """Returns copies of what is seen on some boards."""
-    return Batch(obs=_some(observation, boards), mask=_some(info["action_mask"], boards))
-
-
-def _some(output: Any, boards: np.ndarray) -> np.ndarray:
-    """Returns copies of some boards' rows; of all at once where they are all, in order."""
-    rows = on_host(output)
-    every = len(boards) == len(rows) and (boards == np.arange(len(rows))).all()
-    return rows.copy() if every else rows[boards]
+        return self._every if np.array_equal(boards, self._every) else boards
 
 
 def _infos(boards: np.ndarray) -> np.ndarray:
     """Returns a dict for each board, (n,) objects."""
-    return np.array([{"env_id": board} for board in boards.tolist()], object)
+    return np.fromiter([{"env_id": board} for board in boards.tolist()], object, len(boards))

@@ -1,14 +1,15 @@
 """Our chess as TorchRL takes it, a batched `EnvBase`: `Collector(ChessEnv(1024), policy, ...)`."""
 
-import itertools
 from typing import Any
 
 import numpy as np
 import torch
 
 import rungs
-from rungs._src.chess.actions import NUM_ACTIONS
-from rungs._src.core.arguments import integer
+from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES
+from rungs._src.chess.handover import FreshOutputs
+from rungs._src.chess.unpack import unpack_mask
+from rungs._src.core.arguments import choice
 from rungs._src.core.batch_env import Array
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
@@ -34,22 +35,24 @@ class ChessEnv(EnvBase):
       int64, which `rungs.chess.unpack_planes` takes as well;
     - `action_mask`: (N, 4672) bool, the actions that the next step takes. `action_spec` has it,
       too, so that `rand_action` is legal, as `torchrl.envs.transforms.ActionMask` has it behind
-      transforms;
+      transforms. Or with `mask="bits"` in an eighth of the bytes, (N, 73) int64 for
+      `rungs.chess.unpack_mask`: then `rand_action` is legal, but not behind transforms, and
+      `action_spec` has no mask;
     - `done`, `terminated`, `truncated`: (N, 1) bool; and in "next" `reward`: (N, 1) float32.
 
     `action` is (N,) int64. Where an episode has ended, "next" holds its last observation, and the
     mask of the next episode, which has begun: nothing can be played in the last position.
 
+    Tensors are the caller's, for as long as it likes, without a copy: a step writes to memory of
+    which no tensor is left, or else to new memory.
+
     Args:
         num_envs: number of boards, N.
         rung: which implementation steps them.
         opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
-        steps_kept: None, and every tensordict has memory of its own. Or for how many steps it may
-            last: outputs are written to memory that is allocated once, from where nothing is
-            copied, and which is written again that many steps later, or by a reset. A collector
-            stacks its batch after `frames_per_batch / num_envs` steps.
-        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, and TorchRL's own
-            resets stand for `autoreset_mode`.
+        mask: "bool" or "bits".
+        **settings: all others of `rungs.make("chess", ...)`, but for `autoreset_mode`: TorchRL has
+            resets of its own.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -62,32 +65,35 @@ class ChessEnv(EnvBase):
         rung: str = "threads",
         *,
         opponent: Any = "random",
-        steps_kept: int | None = None,
+        mask: str = "bool",
         **settings: Any,
     ):
-        for fixed in {"mask", "autoreset_mode"} & settings.keys():
-            raise ConfigurationError(f"{fixed} can't be set: TorchRL knows one")
-        if steps_kept is not None:
-            steps_kept = integer("steps_kept", steps_kept, 1, 2**31 - 2)
-        env = rungs.make("chess", rung, num_envs, **({"opponent": opponent} | settings))
+        if "autoreset_mode" in settings:
+            raise ConfigurationError("autoreset_mode can't be set: TorchRL knows one")
+        how = {"opponent": opponent, "mask": choice("mask", mask, ("bool", "bits"), " in TorchRL")}
+        env = rungs.make("chess", rung, num_envs, **how, **settings)
         super().__init__(device=torch.device(env.device or "cpu"), batch_size=[env.num_envs])
-        self.env = env
-        # What a step begins with was written by the step before: one more than are kept.
-        kept = None if steps_kept is None else env.rollout(steps_kept + 1)[1]
-        self._ring = None if kept is None else itertools.cycle(kept)
+        self.env, self._outputs = env, FreshOutputs(env)
         self._seed: int | None = None
         self._dtype = _DTYPES[env.settings.dtype]
-        # Whose next episode began with the last step, unknown to TorchRL.
-        self._begun = torch.zeros(env.num_envs, dtype=torch.bool, device=self.device)
+        # What is seen of the boards now; and the "done" of boards whose next episode began with the
+        # last step, unknown to TorchRL. A module takes longer to set an attribute than a dict.
+        self._seen: dict[str, torch.Tensor] = {}
+        self._begun: dict[str, torch.Tensor] = {}
         self._describe()
+        if mask == "bits":
+            # Not a method of the class, as TorchRL's transforms would then mistrust all masks.
+            self.rand_action = self._legal_action
 
     def _describe(self) -> None:
         """Makes TorchRL's specs of our spaces."""
         num_envs, device = self.env.num_envs, self.device
-        shape, masks = self.env.observation_space.shape, (num_envs, NUM_ACTIONS)
+        mask: Any = Unbounded((num_envs, NUM_PLANES), device, torch.int64)
+        if self.env.settings.mask == "bool":
+            mask = Binary(NUM_ACTIONS, (num_envs, NUM_ACTIONS), device, torch.bool)
         self.observation_spec = Composite(
-            observation=Unbounded(shape, device, self._dtype),
-            action_mask=Binary(NUM_ACTIONS, masks, device, torch.bool),
+            observation=Unbounded(self.env.observation_space.shape, device, self._dtype),
+            action_mask=mask,
             shape=self.batch_size,
         )
         self.action_spec = Categorical(NUM_ACTIONS, (num_envs,), device, torch.int64)
@@ -106,18 +112,15 @@ class ChessEnv(EnvBase):
         which = None if tensordict is None else tensordict.get("_reset", None)
         if which is None:
             seed, self._seed = self._seed, None
-            self._see(*self._reset_copy(seed=seed))
+            self._see(*self.env.reset(seed=seed, out=self._outputs.next()))
         else:
-            others = which.reshape(-1) & ~self._begun
+            others = which.reshape(-1)
+            if self._begun:
+                others = others & ~self._begun["done"][:, 0]
             if others.any():
                 options = {"reset_mask": others.cpu().numpy()}
-                self._see(*self._reset_copy(options=options))
-        return TensorDict(self._now(), self.batch_size, device=self.device)
-
-    def _reset_copy(self, **how: Any) -> tuple[Array, dict]:
-        """Resets, and returns copies: a reset writes where the last step did."""
-        observation, info = self.env.reset(**how)
-        return _copied(observation), info | {"action_mask": _copied(info["action_mask"])}
+                self._see(*self.env.reset(options=options, out=self._outputs.next()))
+        return TensorDict(self._seen | self._going_on(), self.batch_size, device=self.device)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
         """Plays `action` on every board.
@@ -133,19 +136,22 @@ class ChessEnv(EnvBase):
         if action is None:
             raise ConfigurationError("there is no action to play")
         actions = action if self.env.device else action.numpy()
-        out = next(self._ring) if self._ring else None
-        last, *flags, info = self.env.step(actions, out)
+        last, *flags, info = self.env.step(actions, self._outputs.next())
         self._see(last, info)
-        ended = flags[1] | flags[2]
-        self._begun = self._tensor(ended)
-        seen = dict(self._seen)
+        reward, terminated, truncated = (self._column(each) for each in flags)
+        outputs = self._seen | {
+            "reward": reward,
+            "terminated": terminated,
+            "truncated": truncated,
+            "done": terminated | truncated,
+        }
+        self._begun.clear()
         if "final_obs" in info:
-            last = _copied(last)
+            ended = flags[1] | flags[2]
+            last = last.copy() if self.env.device is None else last.clone()
             last[ended] = info["final_obs"][ended]
-            seen["observation"] = self._tensor(last)
-        columns = [self._kept(each)[:, None] for each in flags]
-        names = ("reward", "terminated", "truncated", "done")
-        outputs = seen | dict(zip(names, [*columns, self._begun[:, None]], strict=True))
+            outputs["observation"] = self._tensor(last)
+            self._begun["done"] = outputs["done"]
         return TensorDict(outputs, self.batch_size, device=self.device)
 
     def step_and_maybe_reset(
@@ -158,11 +164,21 @@ class ChessEnv(EnvBase):
         Returns:
             `tensordict` with "next", and what the next step begins with.
         """
-        tensordict = self.step(tensordict)
+        if "next" in tensordict.keys():  # noqa: SIM118 (what is there already is TorchRL's to keep)
+            tensordict = self.step(tensordict)
+        else:
+            tensordict.set("next", self._step(tensordict))
         now = self.step_mdp(tensordict)
-        if self._begun.any():
-            now.update(self._now())
+        if self._begun:
+            now.set("observation", self._seen["observation"])
+            for name, none in self._going_on().items():
+                now.set(name, none)
         return tensordict, now
+
+    def _legal_action(self, tensordict: "TensorDictBase | None" = None) -> TensorDictBase:
+        """Stands for `rand_action` where masks are bits, which are unpacked only for it."""
+        self.action_spec.update_mask(unpack_mask(self._seen["action_mask"]))
+        return super().rand_action(tensordict)
 
     def _set_seed(self, seed: int | None) -> None:
         """Has the next reset begin episode 0 of `seed`; its own, where that is None."""
@@ -173,20 +189,24 @@ class ChessEnv(EnvBase):
         self.env.close()
         super().close(raise_if_closed=raise_if_closed)
 
-    def _now(self) -> dict[str, torch.Tensor]:
-        """Returns what is seen of boards of which none has ended; TorchRL knows of all episodes."""
-        self._begun = torch.zeros_like(self._begun)
-        return self._seen | {name: self._begun[:, None].clone() for name in _FLAGS}
+    def _going_on(self) -> dict[str, torch.Tensor]:
+        """Returns the flags of boards of which none has ended; TorchRL knows of all episodes."""
+        self._begun.clear()
+        none = torch.zeros((3, self.env.num_envs, 1), dtype=torch.bool, device=self.device)
+        return dict(zip(_FLAGS, none, strict=True))
 
     def _see(self, observation: Array, info: dict) -> None:
         """Keeps what is seen of the boards now."""
-        mask = self._kept(info["action_mask"])
-        self._seen = {"observation": self._kept(observation), "action_mask": mask}
-        self.action_spec.update_mask(mask)
+        mask = self._tensor(info["action_mask"])
+        self._seen.update(observation=self._tensor(observation), action_mask=mask)
+        if mask.dtype == torch.bool:
+            self.action_spec.update_mask(mask)
 
-    def _kept(self, output: Array) -> torch.Tensor:
-        """Returns an output as a tensor that lasts for `steps_kept`, or with memory of its own."""
-        return self._tensor(output if self._ring else _copied(output))
+    def _column(self, output: Array) -> torch.Tensor:
+        """Returns a copy of a number for each board as TorchRL has it, (N, 1)."""
+        if self.env.device is None:
+            return torch.from_numpy(output[:, None].copy())
+        return output[:, None].clone()
 
     def _tensor(self, output: Array) -> torch.Tensor:
         """Returns an output as a tensor of its memory."""
@@ -194,11 +214,6 @@ class ChessEnv(EnvBase):
         if tensor.dtype == torch.uint16:
             return tensor.view(torch.bfloat16)
         return tensor.view(torch.int64) if tensor.dtype == torch.uint64 else tensor
-
-
-def _copied(output: Array) -> Array:
-    """Returns a copy: NumPy's of an array, as PyTorch's threads wait for each other."""
-    return output.copy() if isinstance(output, np.ndarray) else output.clone()
 
 
 _FLAGS = ("done", "terminated", "truncated")

@@ -47,7 +47,7 @@ def in_tiers(*names):
         {"mask": "list"},
         {"autoreset_mode": "SAME_STEP"},
         {"dtype": "bfloat16"},
-        {"steps_kept": 0},
+        {"no_such": 0},
         {"opponent": "kasparov"},
     ],
 )

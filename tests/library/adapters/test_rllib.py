@@ -5,6 +5,7 @@ import pytest
 
 import rungs
 from rungs._src.chess.policy import random_actions
+from rungs._src.chess.unpack import unpack_mask
 from rungs.errors import ConfigurationError
 
 pytest.importorskip("ray.rllib")
@@ -58,13 +59,30 @@ def test_spaces_hold_what_is_seen():
     assert infos == [{}, {}]
 
 
-def test_outputs_are_the_callers_to_keep():
-    env = make(2)
-    first, _ = env.reset()
-    kept = {name: rows.copy() for name, rows in first.items()}
-    env.step(np.argmax(first["action_mask"], axis=1))
-    for name, rows in kept.items():
-        np.testing.assert_array_equal(first[name], rows)
+@pytest.mark.parametrize("mask", ["bool", "bits"])
+def test_outputs_are_the_callers_to_keep(mask):
+    env = make(3, mask=mask, max_plies=4)
+    kept = []
+    for _ in range(3):
+        seen, _ = env.reset()
+        for _ in range(12):
+            # A row of each board, as RLlib's episodes keep them.
+            kept += [(row, row.copy()) for rows in seen.values() for row in rows]
+            seen, *flags, _ = env.step(env.env.sample_actions(0))
+            kept += [(flag, flag.copy()) for flag in flags]
+    for array, copy in kept:
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_bits_are_the_same_masks():
+    env, bits = make(4, seed=1), make(4, seed=1, mask="bits")
+    seen, packed = env.reset()[0], bits.reset()[0]
+    assert packed in bits.observation_space
+    for _ in range(30):
+        unpacked = unpack_mask(packed["action_mask"].view(np.uint64))
+        np.testing.assert_array_equal(unpacked, seen["action_mask"])
+        actions = env.env.sample_actions(0)
+        seen, packed = env.step(actions)[0], bits.step(actions)[0]
 
 
 def test_env_runners_play_different_games_unless_seeded():
@@ -116,9 +134,10 @@ def test_an_env_runner_steps_the_batch_and_plays_legal_actions_only():
     runner.stop()
 
 
+@pytest.mark.parametrize("mask", ["bool", "bits"])
 @pytest.mark.parametrize("obs", ["board", "bitplanes"])
-def test_the_module_gives_illegal_actions_no_probability(obs):
-    env = make(4, obs=obs)
+def test_the_module_gives_illegal_actions_no_probability(obs, mask):
+    env = make(4, obs=obs, mask=mask)
     module = RLModuleSpec(
         module_class=MaskedPPOModule,
         observation_space=env.single_observation_space,
@@ -130,8 +149,9 @@ def test_the_module_gives_illegal_actions_no_probability(obs):
     for forward in (module.forward_exploration, module.forward_inference, module.forward_train):
         logits = forward(batch)[Columns.ACTION_DIST_INPUTS]
         likely = logits.softmax(1)
-        assert (likely[seen["action_mask"] == 0] == 0).all()
-        assert (likely[seen["action_mask"] == 1] > 0).all()
+        legal = make(4).reset(seed=0)[0]["action_mask"]
+        assert (likely[legal == 0] == 0).all()
+        assert (likely[legal == 1] > 0).all()
     assert module.compute_values(batch).shape == (4,)
     assert {*batch[Columns.OBS]} == {"observations", "action_mask"}  # as it was
 

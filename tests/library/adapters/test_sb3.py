@@ -36,13 +36,17 @@ def test_it_is_the_environment(start):
 
 
 def test_outputs_are_the_callers_to_keep():
-    env = ChessVecEnv(2, rung="cpp")
-    first, masks = env.reset(), env.action_masks()
-    second, *_ = env.step(np.argmax(masks, axis=1))
-    kept = [array.copy() for array in (first, masks, second)]
-    third, *_ = env.step(np.argmax(env.action_masks(), axis=1))
-    assert not np.array_equal(third, second)
-    for array, copy in zip((first, masks, second), kept, strict=True):
+    env = ChessVecEnv(2, rung="cpp", max_plies=6)
+    kept = []
+    for _ in range(3):
+        seen = [env.reset()]
+        for _ in range(10):
+            masks = env.env_method("action_masks")
+            kept += [(array, array.copy()) for array in (*seen, *masks)]
+            *seen, infos = env.step(random_actions(np.stack(masks), np.random.default_rng(0)))
+            seen += [info["terminal_observation"] for info in infos if info]
+    assert len({array.tobytes() for array, _ in kept}) > 40
+    for array, copy in kept:
         np.testing.assert_array_equal(array, copy)
 
 

@@ -1,5 +1,6 @@
 """Our boards behind Tianshou's interface."""
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -9,7 +10,7 @@ from rungs.errors import ConfigurationError
 
 pytest.importorskip("tianshou")
 import torch
-from tianshou.data import Collector, VectorReplayBuffer
+from tianshou.data import Batch, Collector, VectorReplayBuffer
 
 from rungs.adapters.tianshou import ChessVectorEnv
 
@@ -95,6 +96,42 @@ def test_a_collector_plays_legal_actions_and_keeps_what_was_seen(how):
     assert (kept.obs_next.mask.any(1) == ~kept.done).all()
     going_on = ~kept.done
     assert not np.array_equal(kept.obs.obs[going_on], kept.obs_next.obs[going_on])
+
+
+def test_outputs_are_the_callers_to_keep_and_to_write_to():
+    env, same = (ChessVectorEnv(4, "python", max_plies=4) for _ in range(2))
+    kept = []
+    for each in (env, same):
+        each.seed(1)
+    seen, other = env.reset()[0], same.reset()[0]
+    for _ in range(20):
+        np.testing.assert_array_equal(seen.mask, other.mask)
+        actions = random_actions(seen.mask, np.random.default_rng(0))
+        seen, *flags, _ = env.step(actions)
+        other = same.step(actions)[0]
+        kept += [(array, array.copy()) for array in (seen.obs, seen.mask, *flags)]
+        ended = np.flatnonzero(flags[1] | flags[2])
+        other.obs[:] = other.mask[:] = 0  # whoever has them may do so
+        other = Batch(obs=seen.obs.copy(), mask=seen.mask.copy())
+        seen = Batch(obs=seen.obs.copy(), mask=seen.mask.copy())
+        if len(ended):
+            seen[ended], other[ended] = env.reset(ended)[0], same.reset(ended)[0]
+    for array, copy in kept:
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_a_board_whose_episode_ended_waits_for_its_reset():
+    env = ChessVectorEnv(3, "cpp", max_plies=2)
+    seen = env.reset()[0]
+    outcome = env.step(random_actions(seen.mask, np.random.default_rng(0)))
+    assert (outcome[2] | outcome[3]).all()
+    assert not outcome[0].mask.any()
+    rows, _ = env.reset([2, 0])
+    assert rows.mask.any(1).all()
+    actions = random_actions(rows.mask, np.random.default_rng(0))
+    with pytest.raises(gymnasium.error.ResetNeeded, match="1"):
+        env.step(np.zeros(3, np.int64))
+    env.step(actions, [2, 0])
 
 
 def test_a_seed_begins_the_same_games_again():

@@ -27,12 +27,15 @@ FORMATS = [
 ]
 
 
-@pytest.mark.parametrize("kept", [None, 4])
 @pytest.mark.parametrize("formats", FORMATS)
-def test_torchrls_own_check_passes(formats, kept):
-    env = ChessEnv(3, "cpp", max_plies=2, steps_kept=kept, **formats)
+def test_torchrls_own_check_passes(formats):
+    env = ChessEnv(3, "cpp", max_plies=2, **formats)
     check_env_specs(env, seed=0, break_when_any_done="both")
     check_env_specs(TransformedEnv(env, ActionMask()), break_when_any_done="both")
+
+
+def test_torchrls_own_check_passes_with_bits():
+    check_env_specs(ChessEnv(3, "cpp", max_plies=2, mask="bits"), break_when_any_done="both")
 
 
 def played(env, steps):
@@ -44,16 +47,21 @@ def played(env, steps):
         yield after, now
 
 
-@pytest.mark.parametrize("kept", [None, 1])
+def words(mask):
+    """A mask as the environment has it: TorchRL has int64 in place of uint64."""
+    return mask.numpy().view(np.uint64) if mask.dtype == torch.int64 else mask
+
+
+@pytest.mark.parametrize("mask", ["bool", "bits"])
 @pytest.mark.parametrize("start", [None, "chess960"])
-def test_it_is_the_environment(start, kept):
-    how = {"seed": 3, "max_plies": 30, "start": start}
+def test_it_is_the_environment(start, mask):
+    how = {"seed": 3, "max_plies": 30, "start": start, "mask": mask}
     ours = rungs.make("chess", "cpp", 6, opponent="random", **how)
     observation, info = ours.reset()
     ends = 0
-    for after, now in played(ChessEnv(6, "cpp", steps_kept=kept, **how), 100):
+    for after, now in played(ChessEnv(6, "cpp", **how), 100):
         np.testing.assert_array_equal(after["observation"], observation)
-        np.testing.assert_array_equal(after["action_mask"], info["action_mask"])
+        np.testing.assert_array_equal(words(after["action_mask"]), info["action_mask"])
         observation, reward, terminated, truncated, info = ours.step(after["action"].numpy())
         ended = terminated | truncated
         last = observation.copy()
@@ -61,7 +69,7 @@ def test_it_is_the_environment(start, kept):
             last[ended] = info["final_obs"][ended]
         then = after["next"]
         np.testing.assert_array_equal(then["observation"], last)
-        np.testing.assert_array_equal(then["action_mask"], info["action_mask"])
+        np.testing.assert_array_equal(words(then["action_mask"]), info["action_mask"])
         for name, ours_is in zip(
             ("reward", "terminated", "truncated", "done"),
             (reward, terminated, truncated, ended),
@@ -100,9 +108,8 @@ def legal_policy():
     return TensorDictModule(choose, in_keys=["action_mask"], out_keys=["action"])
 
 
-@pytest.mark.parametrize("kept", [None, 20])
-def test_a_collector_gathers_what_was_played(kept):
-    env = ChessEnv(5, "cpp", seed=1, max_plies=24, steps_kept=kept)
+def test_a_collector_gathers_what_was_played():
+    env = ChessEnv(5, "cpp", seed=1, max_plies=24)
     collector = Collector(env, legal_policy(), frames_per_batch=100, total_frames=300)
     batches = [batch.clone() for batch in collector]
     assert [batch.shape for batch in batches] == [(5, 20)] * 3
@@ -119,14 +126,25 @@ def test_a_collector_gathers_what_was_played(kept):
     assert ended > 10
 
 
-def test_outputs_are_kept_for_the_steps_asked_for():
-    env = ChessEnv(3, "cpp", steps_kept=2)
-    seen = [after for after, _ in played(env, 4)]
-    memory = [after["next", "action_mask"].data_ptr() for after in seen]
-    assert memory[3] == memory[0]
-    assert len({*memory}) == 3
-    own = [after["next", "action_mask"].data_ptr() for after, _ in played(ChessEnv(3, "cpp"), 4)]
-    assert len({*own}) > 1
+def test_tensors_are_the_callers_to_keep():
+    env = ChessEnv(3, "cpp", max_plies=6)
+    kept = []
+    for pair in played(env, 30):
+        for now in pair:
+            kept += [(tensor, tensor.clone()) for tensor in now.values(True, True)]
+    first = env.reset()
+    kept += [(tensor, tensor.clone()) for tensor in first.values(True, True)]
+    env.rand_step(env.reset(first.clone().set("_reset", torch.ones(3, 1, dtype=torch.bool))))
+    assert len(kept) > 30 * 12
+    assert all(torch.equal(tensor, copy) for tensor, copy in kept)
+
+
+def test_what_is_in_next_already_prevails_as_in_torchrl():
+    env = ChessEnv(3, "cpp")
+    before = env.rand_action(env.reset())
+    mine = torch.full((3, 1), 7.0)
+    after, _ = env.step_and_maybe_reset(before.set("next", before.empty().set("mine", mine)))
+    assert (after["next", "mine"] == mine).all()
 
 
 def test_boards_that_have_not_ended_can_be_reset_too():
@@ -163,9 +181,7 @@ def test_an_illegal_action_raises_and_changes_nothing():
     env.rand_step(before)
 
 
-@pytest.mark.parametrize(
-    "setting", [{"mask": "list"}, {"autoreset_mode": "NEXT_STEP"}, {"steps_kept": 0}]
-)
+@pytest.mark.parametrize("setting", [{"mask": "list"}, {"autoreset_mode": "NEXT_STEP"}])
 def test_what_torchrl_does_not_know_is_refused(setting):
     with pytest.raises(ConfigurationError, match=next(iter(setting))):
         ChessEnv(2, **setting)

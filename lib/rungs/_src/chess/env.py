@@ -6,6 +6,7 @@ once a ply and serve the end-of-game test, the mask and the check of the next ac
 
 import collections
 import copy
+from collections.abc import Sequence
 
 import chess
 import numpy as np
@@ -52,6 +53,14 @@ class ChessEnv:
         if self.ended:
             return 0 <= action < NUM_ACTIONS
         return action in self.legal
+
+    def taken(self) -> Sequence[int]:
+        """Returns the actions that `step` takes next, as the mask shows them, in order of id."""
+        if not self.ended:
+            return sorted(self.legal)
+        # Of all that an ended board takes, and ignores, a list names the first.
+        every = 1 if self.settings.mask == "list" else NUM_ACTIONS
+        return range(every * (self.settings.autoreset_mode == AutoresetMode.NEXT_STEP))
 
     def step(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
         """Plays an action and the opponent's reply; writes row `i` of every output.
@@ -274,21 +283,16 @@ class ChessEnv:
 
     def _write_mask(self, buffers: Buffers, i: int) -> None:
         """Writes the actions that `step` takes next to row `i`."""
-        out = buffers.mask[i]
-        anything = self.ended and self.settings.autoreset_mode == AutoresetMode.NEXT_STEP
+        out, taken = buffers.mask[i], self.taken()
         if self.settings.mask == "list":
-            # Of all the actions that an ended board takes, and ignores, the first is named.
-            listed = [0] * anything if self.ended else sorted(self.legal)
-            out[: len(listed)] = listed
-            out[len(listed) :] = -1
-            buffers.action_count[i] = len(listed)
-        elif self.ended:
-            out[:] = np.iinfo(np.uint64).max * anything if out.dtype == np.uint64 else anything
+            out[: len(taken)] = taken
+            out[len(taken) :] = -1
+            buffers.action_count[i] = len(taken)
         elif self.settings.mask == "bool":
             out.fill(False)
-            out[list(self.legal)] = True
+            out[list(taken)] = True
         else:
             words = [0] * NUM_PLANES
-            for action in self.legal:
+            for action in taken:
                 words[action >> 6] |= 1 << (action & 63)
             out[:] = words

@@ -27,7 +27,11 @@ def unpack_mask(words: Array) -> Array:
     """
     _check("a mask", words, NUM_PLANES)
     bits = _bits(words).reshape(*words.shape[:-1], NUM_ACTIONS)
-    return bits.view(np.bool_) if isinstance(words, np.ndarray) else bits.bool()
+    if isinstance(words, np.ndarray):
+        return bits.view(np.bool_)
+    import torch
+
+    return bits.view(torch.bool)
 
 
 def unpack_list(actions: Array) -> Array:
@@ -145,4 +149,6 @@ def _bits(words: Array) -> Array:
         return np.unpackbits(octets, axis=-1, bitorder="little")
     import torch
 
+    if octets.device.type == "cpu":  # NumPy does it in a fortieth of the time
+        return torch.from_numpy(np.unpackbits(octets.numpy(), axis=-1, bitorder="little"))
     return octets[..., None] >> torch.arange(8, dtype=torch.uint8, device=words.device) & 1

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from rungs._src.chess.actions import NUM_ACTIONS, board_of, legal_actions
 from rungs._src.chess.boards.boards import Boards, CopyableBoards
 from rungs._src.chess.boards.engine import EngineBoards, EngineGame
-from rungs._src.chess.buffers import Buffers
+from rungs._src.chess.buffers import POSITION, Buffers
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.chess.settings import ChessSettings
@@ -94,7 +94,11 @@ class ChessVectorEnv(BatchEnv):
         self._write_to(self.boards.buffers)
 
     def reset(
-        self, *, seed: int | None = None, options: dict | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict | None = None,
+        out: Buffers | None = None,
     ) -> tuple[Array, dict[str, Any]]:
         """Begins an episode on every board, or on some.
 
@@ -103,12 +107,13 @@ class ChessVectorEnv(BatchEnv):
                 constructor's seed and later ones begin each board's next episode.
             options: {"reset_mask": (N,) bool} begins the next episode on the boards it marks and
                 leaves the others as they are.
+            out: as of `step`; rows of boards that are left as they are, are copied to it.
 
         Returns:
             observation (as `obs` says) and info.
 
         Raises:
-            ConfigurationError: a wrong seed or option.
+            ConfigurationError: a wrong seed or option, or `out` has a wrong shape or dtype.
             EngineError: the engine failed to open a game; no board has changed.
         """
         with self._alone("reset"):
@@ -116,7 +121,11 @@ class ChessVectorEnv(BatchEnv):
             which = self._reset_mask(seed, options)
             first = seed is not None or not self._begun
             seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
-            self._game.reset(which, seed, 0 if first else None)
+            before = self._buffers
+            with contextlib.nullcontext() if out is None else self._writing_to(out):
+                if out is not None and which is not None:
+                    out.restore({name: getattr(before, name) for name in POSITION})
+                self._game.reset(which, seed, 0 if first else None)
             self._seed, self._begun = seed, True
             self._buffers.reason[...] = 0
             self._ended[:] = False if which is None else self._ended & ~which
@@ -156,8 +165,6 @@ class ChessVectorEnv(BatchEnv):
                 and actions.shape == self._host_shape
             ):
                 actions = self.checked(actions)
-            if out is not None and not self._is_ours(out):
-                raise ConfigurationError("out is not one of this environment's rollout()")
             if self._num_ended:
                 self._refuse_ended()
             if out is None:
@@ -408,10 +415,6 @@ class ChessVectorEnv(BatchEnv):
         """Ends the rung's processes (called by `close`)."""
         self._game.close()
 
-    def _is_ours(self, out: object) -> bool:
-        """Says whether outputs can be written to `out`."""
-        return type(out) is type(self._buffers) and out.is_like(self._buffers)
-
     def _write_to(self, buffers: Buffers) -> None:
         """Makes `buffers` those that outputs are written to."""
         self._buffers, self._ended = buffers, buffers.ended
@@ -432,8 +435,14 @@ class ChessVectorEnv(BatchEnv):
 
     @contextlib.contextmanager
     def _writing_to(self, buffers: Buffers) -> Iterator[None]:
-        """Has outputs written to `buffers`, from now on unless the block raises."""
+        """Has outputs written to `buffers`, from now on unless the block raises.
+
+        Raises:
+            ConfigurationError: they are not like this environment's.
+        """
         before = self._buffers
+        if type(buffers) is not type(before) or not buffers.is_like(before):
+            raise ConfigurationError("out is not one of this environment's rollout()")
         # Which boards stay ended is read before it is written.
         buffers.ended[:] = self._ended
         self._redirect(buffers)

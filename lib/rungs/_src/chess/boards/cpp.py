@@ -82,9 +82,10 @@ class CppBoards(EngineBoards, CopyableBoards):
         self._actions_address = argument(self.api, self.actions.ctypes.data)
 
     def write_to(self, buffers: Buffers) -> None:
-        self.buffers = buffers
+        before, self.buffers = self.buffers, buffers
         for name, array in vars(buffers).items():
-            setattr(self.batch, name, array.ctypes.data)
+            if array is not getattr(before, name):
+                setattr(self.batch, name, array.ctypes.data)
 
     def read_replies(self, replies: np.ndarray) -> None:
         """Has an engine's answers read from (N,) int64 `replies`."""

@@ -12,6 +12,7 @@ from rungs._src.chess.boards.boards import illegal_action
 from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.boards.python import LAYOUT, PythonBoards, load_envs
 from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
+from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import choice, integer, seconds
@@ -101,6 +102,9 @@ class MultiprocessingBoards(EngineBoards):
     def open(self) -> None:
         self._change(PythonBoards.open, [()] * len(self._shares), POSITION)
 
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        return random_actions(self._mask, rng)
+
     def fen(self, board: int) -> str:
         return self._ask(PythonBoards.fen, board)
 
@@ -169,10 +173,14 @@ class MultiprocessingChessEnv(ChessVectorEnv):
     """
 
     def reset(
-        self, *, seed: int | None = None, options: dict | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict | None = None,
+        out: Buffers | None = None,
     ) -> tuple[Array, dict[str, Any]]:
         with uninterrupted():
-            return super().reset(seed=seed, options=options)
+            return super().reset(seed=seed, options=options, out=out)
 
     def step(
         self, actions: ArrayLike, out: Buffers | None = None

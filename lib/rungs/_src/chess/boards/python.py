@@ -1,12 +1,14 @@
 """The first rung: python-chess, one board after the other."""
 
 import json
+import operator
 
 import numpy as np
 
 from rungs._src.chess.boards.boards import CopyableBoards, illegal_action
 from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.env import ChessEnv
+from rungs._src.chess.policy import draw_ranks
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.state import from_json
 from rungs.errors import InvalidStateError
@@ -44,6 +46,12 @@ class PythonBoards(EngineBoards, CopyableBoards):
             env.step(action, reply, self.buffers, i)
             for i, (env, action, reply) in enumerate(played)
         )
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        # From the rules, as whoever has the masks may have written to them.
+        taken = [env.taken() for env in self._envs]
+        ranks = draw_ranks(np.array([*map(len, taken)]), rng)
+        return np.array([*map(operator.getitem, taken, ranks)])
 
     def open(self) -> None:
         assert self.replies is not None  # an engine plays

@@ -1,0 +1,45 @@
+"""Observations and masks that are handed over: every step's in memory of its own, never copied."""
+
+import weakref
+
+import numpy as np
+
+from rungs._src.chess.buffers import Buffers
+from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.memory import zeroed_lines
+
+# The large ones. All others stay where they are: to copy them costs less.
+HANDED_OVER = ("observation", "mask")
+
+
+class FreshOutputs:
+    """Memory for observations and masks that are handed over to whoever reads them.
+
+    They are the reader's own, to keep and to write to: no later step writes to their memory as long
+    as an array or a tensor refers to any part of it. After that it is used again: there is as much
+    as is kept at once. Of other outputs the environment has one array each, as ever, to be copied.
+
+    On a GPU all outputs are new in each step: PyTorch's allocator uses memory again.
+
+    Args:
+        env: whose outputs.
+    """
+
+    def __init__(self, env: ChessVectorEnv):
+        self._env = env
+        every = vars(Buffers.like((env.num_envs,), env.settings))
+        self._like = Buffers(**{name: every[name] for name in HANDED_OVER})
+        self._size = self._like.memory_bytes()
+        self._spare: list[memoryview] = []
+
+    def next(self) -> Buffers:
+        """Returns where the next step or reset is to write, as its `out`."""
+        env = self._env
+        if env.device is not None:
+            return env.boards.allocate(env.num_envs)
+        memory = self._spare.pop() if self._spare else memoryview(zeroed_lines(self._size))
+        # All arrays made of it refer to `owner`, and so do their views: NumPy follows arrays down
+        # to the one whose memory is not another array's.
+        owner = np.asarray(memory)
+        weakref.finalize(owner, self._spare.append, memory)
+        return Buffers(**vars(env.boards.buffers) | vars(self._like.within(owner)))
