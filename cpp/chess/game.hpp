@@ -24,11 +24,11 @@ template <WordRow Planes, WordRow Keys>
 struct GameIn {
   Position position;
   ActionsIn<Planes> legal;
-  Keys past;          // kFiftyMoves keys of the positions since the last irreversible ply
   std::uint64_t now;  // this position's key
   std::uint8_t num_past;
   std::uint8_t repetitions;  // how often this position stood before
   Reason reason;
+  Keys past;  // kFiftyMoves keys of the positions since the last irreversible ply
 
   bool over() const { return reason != Reason::ONGOING; }
 };
