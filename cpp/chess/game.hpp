@@ -24,11 +24,11 @@ template <WordRow Planes, WordRow Keys>
 struct GameIn {
   Position position;
   ActionsIn<Planes> legal;
-  Keys past;          // kFiftyMoves keys of the positions since the last irreversible ply
   std::uint64_t now;  // this position's key
   std::uint8_t num_past;
   std::uint8_t repetitions;  // how often this position stood before
   Reason reason;
+  Keys past;  // kFiftyMoves keys of the positions since the last irreversible ply
 
   bool over() const { return reason != Reason::ONGOING; }
 };
@@ -61,9 +61,12 @@ RUNGS_NOINLINE_ON_GPU void examine(Game& game) {
   Position& p = game.position;
   const Generated found = generate(p, game.legal);
   if (!found.en_passant) p.en_passant = kNoFile;
-  game.now = key(p);
-  game.repetitions = 0;
-  for (int i = 0; i < game.num_past; ++i) game.repetitions += game.past[i] == game.now;
+  const std::uint64_t now = game.now = key(p);
+  // Only where the same side was to move, and no position comes again in less than four plies.
+  int repetitions = 0;
+  for (int ago = 4; ago <= game.num_past; ago += 2)
+    repetitions += game.past[game.num_past - ago] == now;
+  game.repetitions = static_cast<std::uint8_t>(repetitions);
 
   if (!found.any && found.check)
     game.reason = Reason::CHECKMATE;

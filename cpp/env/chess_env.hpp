@@ -100,12 +100,12 @@ struct ChessOutputs {
 
 template <chess::AnyGame Game>
 struct ChessEnvIn {
-  Game game;
   std::uint32_t
       board;  // whose random numbers are drawn: its index among all, or its source's in a copy
   std::uint32_t episode;  // counts from 0
   std::uint32_t ply;      // of the episode after its opening, both sides counted
   std::uint32_t ended;    // 1 if the episode has ended and the next has not begun
+  Game game;
 
   // The agent's colour alternates by episode and by board, so that any batch is balanced.
   bool agent_is_black() const { return (board + episode) & 1; }

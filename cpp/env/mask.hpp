@@ -16,11 +16,14 @@ constexpr Lanes kOnes = {0x0101010101010101ULL, 0x0101010101010101ULL, 0x0101010
                          0x0101010101010101ULL, 0x0101010101010101ULL, 0x0101010101010101ULL,
                          0x0101010101010101ULL, 0x0101010101010101ULL};
 
-// Byte i is 255 if bit i is set, else 0. Every byte receives the eight bits that its bit is among,
-// masks its own, and is compared with zero.
+// Byte i is 255 if bit i is set, else 0: one instruction of AVX-512. Elsewhere every byte receives
+// the eight bits that its bit is among, masks its own, and is compared with zero.
 inline Lanes expand_bits_to_bytes(chess::Bitboard bits) {
+#if defined(__AVX512BW__) && !RUNGS_SCALAR_LANES
+  return (Lanes)_mm512_movm_epi8(bits);
+#else
   const Lanes all = chess::broadcast(bits), own = chess::broadcast(0x8040201008040201ULL);
-#if !RUNGS_SCALAR_LANES && (defined(__clang__) || defined(__AVX512BW__))
+#if defined(__clang__) && !RUNGS_SCALAR_LANES
   using Bytes = std::uint8_t __attribute__((vector_size(64)));
   // Within each quarter of 16 bytes, as that is how far a byte shuffle reaches on x86.
   const Bytes among = __builtin_shufflevector(
@@ -48,6 +51,7 @@ inline Lanes expand_bits_to_bytes(chess::Bitboard bits) {
   const Lanes ones = ((among & own) + kOnes * 127) >> 7 & kOnes;
   return (ones << 8) - ones;
 #endif
+#endif
 }
 
 enum class MaskFormat : std::int32_t { BOOL, BITS, LIST };
@@ -68,15 +72,14 @@ constexpr std::int64_t mask_bytes(MaskFormat format) {
 // The number of elements that hold the length of a board's list: 1, or 0 for other formats.
 constexpr std::int64_t mask_counts(MaskFormat format) { return format == MaskFormat::LIST; }
 
-inline void write_words(const chess::Bitboard (&plane)[chess::kPlanes], std::uint8_t* out) {
-  std::memcpy(out, plane, sizeof plane);
-}
+// Eight words at a time: calling `memcpy` for them takes longer.
 template <chess::WordRow Planes>
 inline void write_words(const Planes& plane, std::uint8_t* out) {
-  for (int i = 0; i < chess::kPlanes; ++i) {
-    const chess::Bitboard word = plane[i];
-    std::memcpy(out + 8 * i, &word, sizeof word);
-  }
+  constexpr int kLast = chess::kPlanes - 1;
+  for (int first = 0; first < kLast; first += 8)
+    put(chess::load_lanes(plane, first), out + 8 * first, false);
+  const chess::Bitboard last = plane[kLast];
+  std::memcpy(out + 8 * kLast, &last, sizeof last);
 }
 
 template <chess::WordRow Planes>
@@ -98,19 +101,24 @@ inline chess::Bitboard nonempty_planes(const Planes& plane) {
   return chess::reduce_or(found);
 }
 
-// Writes `first` + each square of `from`, which is not empty, in order. May overwrite what follows,
-// up to 64 numbers in all: the first of these with anything, the others with -1.
+constexpr int kMaxPieces = 16;  // of a side: `parse_fen` and `restore` refuse more
+
+// Writes `first`, a multiple of 64, + each square of `from`, in order; `from` holds 1 to
+// `kMaxPieces`. May overwrite what follows, up to `kMaxPieces` numbers in all: the first of these
+// with anything, the others with -1.
 inline void list_squares(chess::Bitboard from, int first, std::int16_t* out) {
 #if defined(__AVX512VBMI2__) && !RUNGS_SCALAR_LANES
-  const __m512i squares =
-      _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
-                       12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  const __m512i none = _mm512_set1_epi16(-1);
-  const auto low = static_cast<std::uint32_t>(from), high = static_cast<std::uint32_t>(from >> 32);
-  const __m512i near = _mm512_add_epi16(squares, _mm512_set1_epi16(static_cast<short>(first)));
-  const __m512i far = _mm512_add_epi16(near, _mm512_set1_epi16(32));
-  _mm512_storeu_si512(out, _mm512_mask_compress_epi16(none, low, near));
-  _mm512_storeu_si512(out + chess::count(low), _mm512_mask_compress_epi16(none, high, far));
+  const __m512i squares = _mm512_set_epi8(
+      63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41,
+      40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,
+      17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i packed = _mm512_mask_compress_epi8(_mm512_set1_epi8(-1), from, squares);
+  __m128i listed;
+  std::memcpy(&listed, &packed, sizeof listed);
+  // `first` has no bit of a square, and -1 has all.
+  const __m256i actions =
+      _mm256_or_si256(_mm256_cvtepi8_epi16(listed), _mm256_set1_epi16(static_cast<short>(first)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), actions);
 #else
   // The first two without a branch: most planes hold no more, and whether one or two is
   // unpredictable.
@@ -129,7 +137,7 @@ inline int write_list(const chess::ActionsIn<Planes>& legal, int limit, std::int
   int listed = 0;
   const auto list = [&](int plane) {
     chess::Bitboard from = legal.plane[plane];
-    if (listed + 64 <= limit) {
+    if (listed + kMaxPieces <= limit) {
       list_squares(from, 64 * plane, out + listed);
       listed += chess::count(from);
     } else {

@@ -59,12 +59,13 @@ struct ChessBatch : env::ChessOutputs {
   // two, and hardware prefetchers do not recognize the access pattern.
   static constexpr std::int64_t kAhead = 2;
 
-  // Prefetches what every step reads of a board: not the keys of past positions, mostly unused.
-  static void fetch(const env::ChessEnv& soon) {
-    const auto* game = reinterpret_cast<const char*>(&soon.game);
-    for (std::size_t at = 0; at < offsetof(chess::Game, past); at += 64)
-      __builtin_prefetch(game + at, 1);
-    __builtin_prefetch(&soon.game.num_past, 1);
+  // Prefetches what most steps touch of a board: all but the keys of past positions after the first
+  // few. A step waits for each line that is left out. Outputs are not prefetched: that makes a step
+  // slower. Always inlined, as g++ drops calls of functions that only prefetch.
+  [[gnu::always_inline]] static void fetch(const env::ChessEnv& soon) {
+    const auto* first = reinterpret_cast<const char*>(&soon);
+    const auto* last = reinterpret_cast<const char*>(soon.game.past + 16);
+    for (; first < last; first += 64) __builtin_prefetch(first, 1);
   }
 };
 
@@ -73,15 +74,12 @@ namespace copies {
 
 namespace detail {
 
-// Copies a board; of the keys of past positions only those in use.
+// Copies a board; of the keys of past positions, which come last, only those in use.
 inline void copy(const env::ChessEnv& from, env::ChessEnv& to) {
-  constexpr std::size_t kPast = offsetof(chess::Game, past);
-  constexpr std::size_t kRest = kPast + sizeof from.game.past;
-  static_assert(offsetof(env::ChessEnv, game) == 0);
-  const auto* source = reinterpret_cast<const char*>(&from);
-  auto* target = reinterpret_cast<char*>(&to);
-  std::memcpy(target, source, kPast + from.game.num_past * sizeof from.game.past[0]);
-  std::memcpy(target + kRest, source + kRest, sizeof from - kRest);
+  constexpr std::size_t kPast = offsetof(env::ChessEnv, game) + offsetof(chess::Game, past);
+  static_assert(kPast + sizeof from.game.past == sizeof from);
+  std::memcpy(static_cast<void*>(&to), &from,
+              kPast + from.game.num_past * sizeof from.game.past[0]);
 }
 
 }  // namespace detail
