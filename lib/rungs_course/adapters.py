@@ -278,7 +278,8 @@ def _adapters(times: pd.DataFrame) -> str:
 
 def _lines(adapter: str) -> str:
     """Counts the lines of the shortest example that imports an adapter; "" where there is none."""
-    module = f"rungs.adapters.{ADAPTERS[adapter][1]}"
+    name = ADAPTERS[adapter][1] if adapter in ADAPTERS else ""  # one that was raced before
+    module = f"rungs.adapters.{name}"
     pages = [HOWTO / "train_with.md", paths.ROOT / "docs" / "library.md"]
     blocks = [
         block
@@ -286,7 +287,7 @@ def _lines(adapter: str) -> str:
         for block in re.findall(
             r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
         )
-        if ADAPTERS[adapter][1] and module in block
+        if name and module in block
     ]
     counts = [sum(bool(line.strip()) for line in block.splitlines()) for block in blocks]
     return str(min(counts)) if counts else ""
