@@ -18,8 +18,9 @@
 //
 // A chess board is 64 bits and a queen has 8 directions, so everything a slider can do fits in one
 // 512-bit register: with AVX-512 each line below is one instruction for all pieces in all
-// directions, with AVX2 it is two, and without either the compiler makes it scalar code. There is
-// no table, no branch and no loop over pieces.
+// directions, with AVX2 it is two. There is no table, no branch and no loop over pieces. That is
+// the fastest for one board (movegen.hpp); of several boards, a register holds the same bitboard
+// of each (boards.hpp).
 #pragma once
 #include "lanes.hpp"
 
