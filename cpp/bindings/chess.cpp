@@ -1,7 +1,10 @@
 // What Python calls of chess: plain functions over addresses and numbers, the same whether Cling
 // compiles them as they are loaded or another compiler did so ahead of time. Templates and classes
 // stay behind them, as the interpreter lock can be released only around plain functions.
+#include <vector>
+
 #include "../chess/fen.hpp"
+#include "../chess/perft.hpp"
 #include "../rungs/cpu_loops.hpp"
 #include "../rungs/cuda.hpp"
 #include "abi.hpp"
@@ -188,7 +191,17 @@ RUNGS_FUNCTION(void, rungs_chess_parse_fen, std::uintptr_t fen, std::uintptr_t p
                     why, 256);
 }
 
-RUNGS_FUNCTION(std::int64_t, rungs_chess_perft, std::uintptr_t position, std::int64_t depth) {
-  const auto& root = rungs::at<const rungs::chess::Position>(position);
-  return static_cast<std::int64_t>(rungs::chess::perft(root, static_cast<int>(depth)));
+// The leaves of a position's tree. `pool` is the address of a thread pool, 0 for the calling thread
+// alone; threads share out the boards two plies below the position.
+RUNGS_FUNCTION(std::int64_t, rungs_chess_perft, std::uintptr_t position, std::int64_t depth,
+               std::uintptr_t pool, std::int64_t threads) {
+  using namespace rungs::chess;
+  const auto& root = rungs::at<const Position>(position);
+  const int plies = static_cast<int>(depth);
+  if (!pool || plies < 4) return static_cast<std::int64_t>(perft(root, plies));
+  std::vector<Boards<Widest>> groups;
+  for_each_below(first_of_boards<Widest>(root), 2, [&](const auto& b) { groups.push_back(b); });
+  return rungs::at<rungs::ThreadPool>(pool).run(
+      static_cast<std::int32_t>(threads), static_cast<std::int64_t>(groups.size()),
+      [&](std::int64_t i) { return static_cast<std::int64_t>(perft(groups[i], plies - 2)); });
 }

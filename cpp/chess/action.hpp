@@ -39,6 +39,10 @@ constexpr int kUnderpromotionPlane = 64;
 // reachable position can have at most 218 playable moves", Tobs40 on lichess.org, 2024).
 constexpr int kMaxLegal = 218;
 
+// Room for the legal actions of any position that a FEN can describe: no more than a king and
+// fifteen queens could have on an empty board.
+constexpr int kMaxMoves = 8 + 15 * 27;
+
 // The legal actions of a position: per plane, the squares from which it may be played. `Planes` is
 // how the 73 words are stored.
 template <WordRow Planes>
@@ -101,16 +105,6 @@ constexpr Piece promoted_piece(Action a) {
              : static_cast<Piece>(KNIGHT + (plane_of(a) - kUnderpromotionPlane) / 3);
 }
 
-// The rook's file if `a` castles, else -1. The king lands on its own rook, or moves two squares,
-// only in castling; and with a rook two squares from e1, castling with the corner rook is
-// impossible.
-inline int castling_rook(const Position& p, Action a) {
-  if (!(p.piece[KING] & p.own & bit(from_square(a)))) return -1;
-  if (p.piece[ROOK] & p.own & bit(to_square(a))) return to_square(a) & 7;
-  constexpr int kTwoEast = 8 + E, kTwoWest = 8 + W;
-  return plane_of(a) == kTwoEast ? 7 : plane_of(a) == kTwoWest ? 0 : -1;
-}
-
 // The action by which the king on `king_file` castles with the rook on `rook_file`.
 constexpr Action castling_action(int king_file, int rook_file) {
   const bool classical = king_file == 4 && (rook_file == 0 || rook_file == 7);
@@ -119,75 +113,5 @@ constexpr Action castling_action(int king_file, int rook_file) {
                                                : king_file - rook_file;
   return 64 * (8 * (distance - 1) + (rook_file > king_file ? E : W)) + king_file;
 }
-
-namespace detail {
-
-// Which words of a position are bitboards, and which one of them is `own`.
-constexpr Lanes kBoards = {kAll, kAll, kAll, kAll, kAll, kAll, kAll, 0};
-constexpr Lanes kOwn = {0, 0, 0, 0, 0, 0, kAll, 0};
-
-// What a ply does to all bitboards at once.
-struct Change {
-  Bitboard emptied;  // these squares are cleared on all bitboards first,
-  Lanes placed;      // then these pieces are set, each on the bitboard of its type
-};
-
-// The king and the rook on `rook_file` end up next to each other, wherever they stood (Chess960).
-inline Change castle(Bitboard king, int rook_file) {
-  const bool east = bit(rook_file) > king;
-  const Bitboard king_to = bit(east ? 6 : 2), rook_to = bit(east ? 5 : 3);
-  return {king | bit(rook_file),
-          (broadcast(king_to) & lane_mask(KING)) | (broadcast(rook_to) & lane_mask(ROOK))};
-}
-
-}  // namespace detail
-
-// Plays the legal action `a` in `p` and writes the position as the other side sees it to `next`,
-// which may be `p` itself.
-inline void play(const Position& p, Action a, Position& next) {
-  constexpr int kTwoNorth = 8 + N;
-  const int to = to_square(a);
-  const Bitboard from_bit = bit(from_square(a)), to_bit = bit(to), theirs = p.theirs();
-  const bool pawn = p.piece[PAWN] & from_bit, king = p.piece[KING] & from_bit;
-  const bool zeroing = pawn || (theirs & to_bit);
-
-  Lanes words;
-  std::memcpy(&words, &p, sizeof words);
-  // The opponent's pieces become the next mover's own.
-  words = (words & ~detail::kOwn) | (broadcast(theirs) & detail::kOwn);
-  // The moving piece's type is that of the bitboard which has its square.
-  const Lanes holding = nonempty(words & broadcast(from_bit) & detail::kBoards);
-  detail::Change change = {from_bit | to_bit, broadcast(to_bit) & holding};
-
-  const int rook_file = king ? castling_rook(p, a) : -1;
-  if (rook_file >= 0) change = detail::castle(from_bit, rook_file);
-  std::uint8_t en_passant = kNoFile;
-  if (pawn) {
-    if (p.en_passant != kNoFile && to == p.en_passant_square()) change.emptied |= to_bit >> 8;
-    if (to >= 56) change.placed = broadcast(to_bit) & lane_mask(promoted_piece(a));
-    const Bitboard neighbours = (to_bit & ~kFileA) >> 1 | (to_bit & ~kFileH) << 1;
-    if (plane_of(a) == kTwoNorth && (neighbours & p.piece[PAWN] & theirs))
-      en_passant = static_cast<std::uint8_t>(to & 7);
-  }
-  words = (words & ~(broadcast(change.emptied) & detail::kBoards)) | change.placed;
-  words = (flip(words) & detail::kBoards) | (words & ~detail::kBoards);
-
-  // A rook's castling right ends when it moves or is captured, both rights when the king moves.
-  // Everything is read before anything is written: loading a vector right after writing parts of it
-  // would stall store forwarding.
-  const int own_castling = king ? 0 : p.castling[0] & ~static_cast<int>(from_bit & kRank1);
-  const int their_castling = p.castling[1] & ~static_cast<int>(to_bit >> 56);
-  const int halfmove = zeroing ? 0 : p.halfmove + (p.halfmove < 255);
-  const int fullmove = p.fullmove + p.black, black = p.black ^ 1;
-  std::memcpy(static_cast<void*>(&next), &words, sizeof words);
-  next.castling[0] = static_cast<std::uint8_t>(their_castling);
-  next.castling[1] = static_cast<std::uint8_t>(own_castling);
-  next.en_passant = en_passant;
-  next.halfmove = static_cast<std::uint8_t>(halfmove);
-  next.fullmove = static_cast<std::uint16_t>(fullmove);
-  next.black = static_cast<std::uint8_t>(black);
-}
-
-inline void play(Position& p, Action a) { play(p, a, p); }
 
 }  // namespace rungs::chess

@@ -18,8 +18,9 @@
 //
 // A chess board is 64 bits and a queen has 8 directions, so everything a slider can do fits in one
 // 512-bit register: with AVX-512 each line below is one instruction for all pieces in all
-// directions, with AVX2 it is two, and without either the compiler makes it scalar code. There is
-// no table, no branch and no loop over pieces.
+// directions, with AVX2 it is two. There is no table, no branch and no loop over pieces. That is
+// the fastest for one board (movegen.hpp); of several boards, a register holds the same bitboard
+// of each (boards.hpp).
 #pragma once
 #include "lanes.hpp"
 
@@ -64,12 +65,14 @@ inline int pop(Bitboard& b) {
 // Lanes by name. Plain integers, as only they index a vector in a template.
 constexpr int N = 0, NE = 1, E = 2, SE = 3, S = 4, SW = 5, W = 6, NW = 7;
 
-// Moving a piece in direction d rotates its bitboard left by kStep[d]; kInside[d] masks off squares
-// that wrapped round the edge of the board.
+// Moving a piece in direction d rotates its bitboard left by kStep[d]; kStepInside[d] masks off
+// squares that wrapped round the edge of the board.
 constexpr int kStep[8] = {8, 9, 1, 64 - 7, 64 - 8, 64 - 9, 64 - 1, 7};
 constexpr Lanes kStepLanes = {8, 9, 1, 57, 56, 55, 63, 7};
-constexpr Lanes kInside = {~kRank1, ~(kRank1 | kFileA), ~kFileA, ~(kRank8 | kFileA),
-                           ~kRank8, ~(kRank8 | kFileH), ~kFileH, ~(kRank1 | kFileH)};
+constexpr Bitboard kStepInside[8] = {~kRank1, ~(kRank1 | kFileA), ~kFileA, ~(kRank8 | kFileA),
+                                     ~kRank8, ~(kRank8 | kFileH), ~kFileH, ~(kRank1 | kFileH)};
+constexpr Lanes kInside = {kStepInside[0], kStepInside[1], kStepInside[2], kStepInside[3],
+                           kStepInside[4], kStepInside[5], kStepInside[6], kStepInside[7]};
 
 // The knight's eight jumps, clockwise from north-north-east.
 constexpr int kJump[8] = {17, 10, 64 - 6, 64 - 15, 64 - 17, 64 - 10, 6, 15};
@@ -78,15 +81,17 @@ constexpr Bitboard kFileAB = kFileA | kFileA << 1;
 constexpr Bitboard kFileGH = kFileH | kFileH >> 1;
 constexpr Bitboard kRank12 = kRank1 | kRank1 << 8;
 constexpr Bitboard kRank78 = kRank8 | kRank7;
-constexpr Lanes kJumpInside = {~(kRank12 | kFileA), ~(kRank1 | kFileAB), ~(kRank8 | kFileAB),
-                               ~(kRank78 | kFileA), ~(kRank78 | kFileH), ~(kRank8 | kFileGH),
-                               ~(kRank1 | kFileGH), ~(kRank12 | kFileH)};
+constexpr Bitboard kJumpInside[8] = {~(kRank12 | kFileA), ~(kRank1 | kFileAB), ~(kRank8 | kFileAB),
+                                     ~(kRank78 | kFileA), ~(kRank78 | kFileH), ~(kRank8 | kFileGH),
+                                     ~(kRank1 | kFileGH), ~(kRank12 | kFileH)};
+constexpr Lanes kJumpInsideLanes = {kJumpInside[0], kJumpInside[1], kJumpInside[2], kJumpInside[3],
+                                    kJumpInside[4], kJumpInside[5], kJumpInside[6], kJumpInside[7]};
 
 constexpr Bitboard kAll = ~Bitboard{0};
 constexpr Lanes kOrthogonal = {kAll, 0, kAll, 0, kAll, 0, kAll, 0};
 
 inline Lanes step(Lanes x) { return rotate(x, kStepLanes) & kInside; }
-inline Lanes jump(Lanes x) { return rotate(x, kJumpLanes) & kJumpInside; }
+inline Lanes jump(Lanes x) { return rotate(x, kJumpLanes) & kJumpInsideLanes; }
 
 // A Kogge-Stone fill: `from` and every square reached from it over `empty` squares, lane by lane,
 // in three doublings instead of seven steps. A rook on a1 that goes north, over an empty file:

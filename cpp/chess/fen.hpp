@@ -148,9 +148,7 @@ inline std::string parse_fen(std::string_view fen, Position& position) {
 
   Position other = p;
   turn(other);
-  const Bitboard king = other.piece[KING] & other.own;
-  if (detail::attacked(other, king, other.theirs(), other.occupied()))
-    return "the side that is not to move is in check";
+  if (king_attacked(other)) return "the side that is not to move is in check";
 
   LegalActions legal;
   if (!generate(p, legal).en_passant) p.en_passant = kNoFile;

@@ -1,14 +1,9 @@
-// All legal actions of a position at once, straight into the action planes.
-//
-// A plane is the set of squares from which one kind of move may be played, so all pieces of a kind
-// move by shifting their bitboard: the result is the legal-action mask itself, not a list of moves.
-// Legality follows from three sets that are computed first: the squares that the opponent attacks
-// (where the king may not go), the check mask (where any other piece must land when in check), and
-// the pins (a pinned piece stays on its line). "They" and `theirs` are the opponent.
+// All legal actions of one position. Where a register holds the board eight times, once for each
+// direction, that is faster for one board than what boards.hpp does with one word: here is the same
+// generator by directions. The rare moves, en passant and castling, are that file's. "They" and
+// `theirs` are the opponent.
 #pragma once
-#include <cstring>
-
-#include "action.hpp"
+#include "boards.hpp"
 
 namespace rungs::chess {
 
@@ -41,43 +36,6 @@ inline Lanes near_attacks(const Position& p, Bitboard theirs) {
   const Lanes pawns_and_king =
       broadcast(p.piece[KING] & theirs) | (broadcast(p.piece[PAWN] & theirs) & kBackwardDiagonals);
   return step(pawns_and_king) | jump(broadcast(p.piece[KNIGHT] & theirs));
-}
-
-// Whether they attack `square`, given what is `occupied`.
-inline bool attacked(const Position& p, Bitboard square, Bitboard theirs, Bitboard occupied) {
-  const Lanes all = slider_attacks(p, theirs, ~occupied) | near_attacks(p, theirs);
-  return reduce_or(all & broadcast(square)) != 0;
-}
-
-// The pawns that may capture en passant. The capture removes two pawns from one rank at once, which
-// pin masks do not cover, so the king's safety is tested on the board after the capture.
-inline Bitboard en_passant_capturers(const Position& p, Bitboard king) {
-  const Bitboard target = bit(p.en_passant_square()), captured = target >> 8;
-  const Bitboard theirs = p.theirs() & ~captured;
-  Bitboard candidates = ((target & ~kFileA) >> 9 | (target & ~kFileH) >> 7) & p.piece[PAWN] & p.own;
-  Bitboard capturers = 0;
-  while (candidates) {
-    const Bitboard from = bit(pop(candidates));
-    const Bitboard occupied = p.occupied() ^ from ^ target ^ captured;
-    if (!attacked(p, king, theirs, occupied)) capturers |= from;
-  }
-  return capturers;
-}
-
-// Whether the king may castle with the rook on `rook_file`. The king goes to the g or c file and
-// the rook next to it, wherever they stood (Chess960): every square that either crosses must be
-// empty except for the two themselves, and none that the king crosses may be attacked.
-inline bool may_castle(const Position& p, Bitboard king, Bitboard attacks, int rook_file) {
-  const int king_file = lowest(king);
-  const int king_to = rook_file > king_file ? 6 : 2, rook_to = rook_file > king_file ? 5 : 3;
-  const auto span = [](int a, int b) {
-    return a < b ? (bit(b + 1) - 1) & -bit(a) : (bit(a + 1) - 1) & -bit(b);
-  };
-  const Bitboard king_path = span(king_file, king_to), rook = bit(rook_file);
-  const Bitboard others = p.occupied() & ~king & ~rook;
-  if (((king_path | span(rook_file, rook_to)) & others) || (king_path & attacks)) return false;
-  // A rook that does not come from a corner may have shielded the king on the first rank.
-  return rook_file % 7 == 0 || !attacked(p, bit(king_to), p.theirs(), others | bit(rook_to));
 }
 
 // What decides which moves are legal, computed before any is generated.
@@ -166,10 +124,9 @@ inline PawnMoves pawn_moves(const Position& p, const CheckInfo& info, const Targ
                 back(targets.destinations, 2);
   moves.en_passant = false;
   if (p.en_passant != kNoFile) {
-    const Bitboard capturers = en_passant_capturers(p, p.piece[KING] & p.own);
-    const Bitboard target = bit(p.en_passant_square());
-    moves.single |= Lanes{0, capturers & target >> 9, 0, 0, 0, 0, 0, capturers & target >> 7};
-    moves.en_passant = capturers != 0;
+    const auto [to_ne, to_nw] = boards::en_passant(load_boards<Bitboard>(&p));
+    moves.single |= Lanes{0, to_ne, 0, 0, 0, 0, 0, to_nw};
+    moves.en_passant = (to_ne | to_nw) != 0;
   }
   return moves;
 }
@@ -182,31 +139,24 @@ inline Lanes king_moves(const Position& p, const CheckInfo& info) {
 
 // A pinned knight cannot move: no jump stays on its line.
 inline Lanes knight_moves(const Position& p, const CheckInfo& info) {
-  const Lanes destinations = broadcast(~p.own & info.check_mask) & kJumpInside;
+  const Lanes destinations = broadcast(~p.own & info.check_mask) & kJumpInsideLanes;
   return broadcast(p.piece[KNIGHT] & p.own) & ~reduce_or_all(info.pins) &
          rotate(destinations, -kJumpLanes & 63);
 }
 
-// The subset of `rooks` that the king may castle with.
-RUNGS_NOINLINE_ON_GPU Bitboard castling_with(const Position& p, Bitboard attacks, Bitboard rooks) {
-  Bitboard legal = 0;
-  while (rooks) {
-    const int file = pop(rooks);
-    if (may_castle(p, p.piece[KING] & p.own, attacks, file)) legal |= bit(file);
-  }
-  return legal;
-}
-
-// The rooks that the king may castle with: only rooks that it sees, and never out of check.
+// The rooks that the king may castle with.
 inline Bitboard castling_rooks(const Position& p, const CheckInfo& info) {
-  if (info.check || !p.castling[0]) return 0;
-  const Bitboard seen = p.castling[0] & (info.rays[E] | info.rays[W]);
-  return seen ? castling_with(p, info.attacks[0], seen) : 0;
+  const Bitboard east = p.castling[0] & info.rays[E], west = p.castling[0] & info.rays[W];
+  if (info.check || !(east | west)) return 0;
+  const auto [with_east, with_west] = boards::castling(
+      load_boards<Bitboard>(&p), p.piece[KING] & p.own, info.attacks[0], east, west);
+  return with_east | with_west;
 }
 
 }  // namespace detail
 
 // Writes all legal actions of `p` to `legal`.
+#if RUNGS_WORDS4
 template <WordRow Planes>
 inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
   using namespace detail;
@@ -235,23 +185,15 @@ inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
     legal.add(castling_action(lowest(p.piece[KING] & p.own), pop(left)));
   return {(reduce_or(any) | rooks) != 0, info.check, pawns.en_passant};
 }
-
-// The number of legal actions of `p`, as eight numbers to add up. No plane is computed: two sliders
-// that move in one direction never reach the same square, as the first one blocks the other, so
-// slider moves are counted by destination, all distances at once.
-inline Lanes action_counts(const Position& p) {
-  using namespace detail;
-  const CheckInfo info = check_info_of(p);
-  const Targets targets = targets_of(p, info);
-  const Lanes sources = within_pins(info, sliders(p) & broadcast(p.own));
-  const Lanes slid = step(fill(sources, ~p.occupied())) & targets.destinations;
-  const PawnMoves pawns = pawn_moves(p, info, targets);
-  const Lanes promotions = counts(pawns.single & broadcast(kRank7));
-  const auto castlings = static_cast<std::uint64_t>(count(castling_rooks(p, info)));
-  return counts(slid) + counts(pawns.single | king_moves(p, info)) + counts(pawns.twice) +
-         counts(knight_moves(p, info)) + promotions + promotions + promotions +
-         Lanes{castlings, 0, 0, 0, 0, 0, 0, 0};
+#else
+template <WordRow Planes>
+inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
+  const Found<Bitboard> found =
+      generate(load_boards<Bitboard>(&p),
+               [&](int plane, Bitboard squares) { legal.plane[plane] = squares; });
+  return {found.any != 0, found.check != 0, found.en_passant != 0};
 }
+#endif
 
 // Calls `visit(action)` for each legal action in order of action id.
 template <class Visit>
@@ -269,33 +211,6 @@ inline void for_each_action(const LegalActions& legal, Visit visit) {
   };
   for (Bitboard planes = reduce_or(nonempties); planes;) visit_plane(pop(planes));
   for (int plane = kUnderpromotionPlane; plane < kPlanes; ++plane) visit_plane(plane);
-}
-
-// Room for the legal actions of any position that a FEN can describe: no more than a king and
-// fifteen queens could have on an empty board. (Positions of games have at most `kMaxLegal`.)
-constexpr int kMaxMoves = 8 + 15 * 27;
-
-inline std::uint64_t count_actions(const Position& p) { return sum(action_counts(p)); }
-
-// Perft: the number of leaves of the legal-move tree at `depth` plies, the standard test of a move
-// generator. They are counted in bulk one ply above them. All children are made before the first is
-// searched, so that the processor overlaps work on positions that don't depend on each other.
-inline std::uint64_t perft(const Position& p, int depth) {
-  if (depth == 0) return 1;
-  if (depth == 1) return count_actions(p);
-  alignas(64) LegalActions legal;
-  generate(p, legal);
-  alignas(64) Position children[kMaxMoves];
-  int num_children = 0;
-  for_each_action(legal, [&](Action a) { play(p, a, children[num_children++]); });
-  if (depth == 2) {
-    Lanes leaves = {};
-    for (int i = 0; i < num_children; ++i) leaves += action_counts(children[i]);
-    return sum(leaves);
-  }
-  std::uint64_t leaves = 0;
-  for (int i = 0; i < num_children; ++i) leaves += perft(children[i], depth - 1);
-  return leaves;
 }
 
 }  // namespace rungs::chess

@@ -165,6 +165,8 @@ WRONG = {
     "perft --epd {epd} --depth 1e3": "'1e3'",
     "perft --epd {epd} --depth 0": "--depth 0",
     "perft --epd {epd} --depth 1 --rung java": "java",
+    "perft --epd {epd} --depth 1 --threads 0": "threads",
+    "perft --epd {epd} --depth 1 --threads 2 --rung python": "--threads",
     "perft --epd {folder} --depth 1": "Is a directory",
     "perft --epd {epd}/none --depth 1": "none",
     "perft --epd /dev/null --depth 1": "no position",

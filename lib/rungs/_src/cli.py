@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import functools
 import io
 import json
 import os
@@ -161,6 +162,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     perft.add_argument("--epd", type=to_path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
     perft.add_argument("--depth", type=int, required=True, help="the deepest count to compare")
     perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
+    perft.add_argument("--threads", type=int, default=1, help="of the rung cpp (default: 1)")
     perft.set_defaults(command=_perft)
 
     mpi = commands.add_parser("mpi", help="run a script on several MPI ranks")
@@ -230,6 +232,10 @@ def _perft(options: argparse.Namespace) -> int:
     if options.depth < 1:
         raise ConfigurationError(f"--depth {options.depth} is not at least 1")
     count = PERFT[options.rung]
+    if options.rung == "cpp":
+        count = functools.partial(count, threads=options.threads)
+    elif options.threads != 1:
+        raise ConfigurationError("--threads is of the rung cpp")
     cases = list(read_epd(options.epd))
     if not cases:
         raise ConfigurationError(f"{options.epd} holds no position")

@@ -31,6 +31,14 @@ def test_the_standard_six():
     assert_counts(STANDARD, most=10_000_000)
 
 
+@pytest.mark.parametrize("threads", [2, 7])
+def test_threads_share_out_a_tree(threads):
+    for case in STANDARD:
+        for depth, leaves in case.leaves.items():
+            if leaves <= 1_000_000:
+                assert perft_cpp(case.fen, depth, threads=threads) == leaves, (case.fen, depth)
+
+
 def test_every_position_shallow():
     assert len(TRICKY) >= 19
     assert len(RANDOM) > 1400

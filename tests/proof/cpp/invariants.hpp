@@ -18,10 +18,6 @@ namespace rungs::chess {
     }                                                                             \
   } while (false)
 
-inline bool king_attacked(const Position& p) {
-  return detail::attacked(p, p.piece[KING] & p.own, p.theirs(), p.occupied());
-}
-
 inline void check(const Game& game) {
   const Position& p = game.position;
   Bitboard all = 0;

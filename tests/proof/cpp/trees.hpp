@@ -1,9 +1,12 @@
 // Walks move trees and checks, at every node, what must hold of any position.
 #pragma once
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "chess/perft.hpp"
 #include "invariants.hpp"
 
 namespace rungs::chess {
@@ -19,18 +22,60 @@ inline void check_key(const Game& game) {
   CHECK(!std::memcmp(&entry->second, &timeless, sizeof timeless));
 }
 
+// Plays actions of a position on as many boards at once as V holds, the last of them again where
+// there are fewer, and finds the replies on each: all as for one position.
+template <class V>
+void check_boards(const Game& game, const std::vector<Action>& actions) {
+  constexpr int n = kWidth<V>;
+  for (std::size_t first = 0; first < actions.size(); first += n) {
+    Position before[n], expected[n], after[n];
+    Ply<V> ply;
+    Action played[n];
+    for (int i = 0; i < n; ++i) {
+      const Action a = played[i] = actions[std::min(first + i, actions.size() - 1)];
+      before[i] = game.position;
+      play(game.position, a, expected[i]);
+    }
+    ply.from = each_board<V>([&](int i) { return bit(from_square(played[i])); });
+    ply.to = each_board<V>([&](int i) { return bit(to_square(played[i])); });
+    ply.promoted = each_board<V>([&](int i) { return Bitboard{promoted_piece(played[i])}; });
+    const Boards<V> next = play(load_boards<V>(before), ply);
+    store_boards(next, after);
+    CHECK(!std::memcmp(after, expected, sizeof after));
+
+    V plane[kPlanes];
+    const Found<V> found = generate(next, [&](int i, V squares) { plane[i] = squares; });
+    const V counts = action_counts(next);
+    for (int i = 0; i < n; ++i) {
+      LegalActions legal;
+      const Generated one = generate(expected[i], legal);
+      for (int each = 0; each < kPlanes; ++each)
+        CHECK(word_of(plane[each], i) == legal.plane[each]);
+      CHECK((word_of(found.any, i) != 0) == one.any);
+      CHECK((word_of(found.check, i) != 0) == one.check);
+      CHECK((word_of(found.en_passant, i) != 0) == one.en_passant);
+      CHECK(word_of(counts, i) == static_cast<Bitboard>(count(legal)));
+    }
+  }
+}
+
 inline std::uint64_t walk(const Game& game, int depth) {
   check(game);
   check_key(game);
   if (depth == 0) return 1;
   std::uint64_t leaves = 0;
+  std::vector<Action> actions;
   for_each_action(game.legal, [&](Action a) {
     CHECK(game.legal.contains(a));
+    actions.push_back(a);
     Game next = game;
     next.num_past = 0;  // a tree may be deeper than a game is long
     play(next, a);
     leaves += walk(next, depth - 1);
   });
+  check_boards<Bitboard>(game, actions);
+  check_boards<Words4>(game, actions);
+  check_boards<Words8>(game, actions);
   return leaves;
 }
 
@@ -59,6 +104,30 @@ inline int walk_trees(const char* path, int depth) {
     nodes += leaves;
   }
   std::printf("%lu leaves\n", nodes);
+  return 0;
+}
+
+// Every count of a file's lines of at most `most` leaves, with each number of boards at once.
+inline int check_perft(const char* path, std::uint64_t most) {
+  std::ifstream file(path);
+  int checked = 0;
+  for (std::string line; std::getline(file, line);) {
+    Position position;
+    if (line[0] == '#' || !parse_fen(line.substr(0, line.find(" ;")), position).empty()) continue;
+    for (std::size_t at = line.find(";D"); at != std::string::npos; at = line.find(";D", at + 1)) {
+      char* end;
+      const int depth = static_cast<int>(std::strtol(line.c_str() + at + 2, &end, 10));
+      const std::uint64_t leaves = std::strtoull(end, nullptr, 10);
+      if (leaves > most) break;
+      if (perft<Bitboard>(position, depth) != leaves || perft<Words4>(position, depth) != leaves ||
+          perft<Words8>(position, depth) != leaves) {
+        std::printf("%s: not at depth %d\n", line.c_str(), depth);
+        return 1;
+      }
+      ++checked;
+    }
+  }
+  std::printf("%d counts\n", checked);
   return 0;
 }
 

@@ -11,6 +11,7 @@ from rungs._src.chess.boards.native import parse_fen
 from rungs._src.chess.settings import PLAYABLE
 from rungs._src.core.arguments import integer, shortened, shown
 from rungs._src.native import loader
+from rungs._src.threads.pool import pool_of, thread_count
 from rungs.errors import ConfigurationError, InvalidFenError
 
 # Deeper than any count, shallower than the stack.
@@ -53,17 +54,20 @@ def read_epd(path: Path) -> Iterator[PerftCase]:
         yield PerftCase(f"{path}:{number}", fen, leaves)
 
 
-def perft_cpp(fen: str, depth: int) -> int:
+def perft_cpp(fen: str, depth: int, threads: int = 1) -> int:
     """Leaves at `depth` plies from `fen` (6 fields, or an EPD's 4), by our own move generator.
 
     Raises:
-        ConfigurationError: `depth` is not from 0 to 64.
+        ConfigurationError: `depth` is not from 0 to 64, or `threads` not from 1 to 1,024.
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
+        UnavailableError: the system refuses so many threads.
     """
     depth = integer("depth", depth, 0, _MAX_DEPTH)
+    threads = thread_count(threads)
     api = loader.load()
     position = parse_fen(api, fen)  # which must live as long as C++ reads it
-    return api.rungs_chess_perft(position.ctypes.data, depth)
+    pool = pool_of(api, threads) if threads > 1 else 0
+    return api.rungs_chess_perft(position.ctypes.data, depth, pool, threads)
 
 
 def perft_python(fen: str, depth: int) -> int:
@@ -96,4 +100,4 @@ def _perft(board: chess.Board, depth: int) -> int:
     return nodes
 
 
-PERFT: dict[str, Callable[[str, int], int]] = {"cpp": perft_cpp, "python": perft_python}
+PERFT: dict[str, Callable[..., int]] = {"cpp": perft_cpp, "python": perft_python}
