@@ -55,8 +55,14 @@ class NullEnv(ChessVectorEnv):
     def __init__(self, num_envs: int, **settings):
         super().__init__(num_envs, CppBoards, **settings)
 
-    def reset(self, *, seed: int | None = None, options: dict | None = None):
-        """See `ChessVectorEnv.reset`."""
+    def reset(
+        self,
+        *,
+        seed: int | None = None,
+        options: dict | None = None,
+        out: Buffers | None = None,
+    ):
+        """See `ChessVectorEnv.reset`; outputs are its own, and not written to `out`."""
         _, info = in_play(super(), seed)  # type: ignore[arg-type]  # as the env that it is
         for flag in ("reward", "terminated", "truncated", "ended", "reason"):
             getattr(self.boards.buffers, flag).fill(0)

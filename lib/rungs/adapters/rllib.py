@@ -37,7 +37,7 @@ except ImportError as error:
 
 # One board's mask in each format. RLlib computes with no uint64.
 _WORDS = np.iinfo(np.int64)
-MASK_SPACES = {
+_MASK_SPACES: dict[str, gymnasium.Space] = {
     "bool": gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
     "bits": gymnasium.spaces.Box(_WORDS.min, _WORDS.max, (NUM_PLANES,), np.int64),
 }
@@ -88,7 +88,7 @@ class ChessVectorEnv(VectorEnv):
         self.single_observation_space = gymnasium.spaces.Dict(
             {
                 "observations": self.env.single_observation_space,
-                "action_mask": MASK_SPACES[mask],
+                "action_mask": _MASK_SPACES[mask],
             }
         )
         self.single_action_space = self.env.single_action_space

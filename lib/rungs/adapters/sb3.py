@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 import rungs
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.handover import FreshOutputs
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import checked_indices, integer, shown
 from rungs._src.core.batch_env import BatchEnv
 from rungs._src.core.memory import on_host
@@ -54,7 +55,7 @@ class BatchVecEnv(VecEnv):
             raise ConfigurationError(f"env={shown(env)} is no batch of ours with SAME_STEP")
         self.env = env
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
-        self._actions: np.ndarray | None = None
+        self._actions: Any = None
         self._info: Any = None  # the last one, once there was a reset
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
@@ -186,6 +187,8 @@ class ChessVecEnv(BatchVecEnv):
         ConfigurationError: a wrong setting.
         UnavailableError: Stable-Baselines3 is not installed (when this module is imported).
     """
+
+    env: ChessVectorEnv
 
     def __init__(
         self, num_envs: int, rung: str = "threads", *, opponent: Any = "random", **settings: Any

@@ -37,7 +37,7 @@ class FreshOutputs:
         env = self._env
         if env.device is not None:
             return env.boards.allocate(env.num_envs)
-        memory = self._spare.pop() if self._spare else memoryview(zeroed_lines(self._size))
+        memory = self._spare.pop() if self._spare else zeroed_lines(self._size).data
         # All arrays made of it refer to `owner`, and so do their views: NumPy follows arrays down
         # to the one whose memory is not another array's.
         owner = np.asarray(memory)
