@@ -54,7 +54,7 @@ class ThreadsBoards(CppBoards):
         return self.api.rungs_chess_threads_reset(self._address, marks, episode, pool, self._useful)
 
     def step_all(self, actions: np.ndarray) -> int:
-        if self._useful == 1:
-            return super().step_all(actions)
+        if self._useful == 1:  # as `super().step_all`, which takes longer to find
+            return self._serial_step(self._address, actions)
         pool = pool_of(self.api, self._useful)
         return self._threads_step(self._address, actions, pool, self._useful, self._payoff_address)
