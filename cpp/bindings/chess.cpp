@@ -22,6 +22,7 @@ RUNGS_CONSTANT(device_episode, rungs::EPISODE)
 RUNGS_CONSTANT(planes, rungs::chess::kPlanes)
 RUNGS_CONSTANT(fifty_moves, rungs::chess::kFiftyMoves)
 RUNGS_STRUCTURE(rungs::openmp::LoopSettings, RUNGS_MEMBERS(threads, schedule, chunk))
+RUNGS_CONSTANT(payoff_bytes, sizeof(rungs::Payoff))
 RUNGS_ENUMERATION(Reason, rungs::chess::Reason)
 RUNGS_ENUMERATION(Purpose, rungs::env::Purpose)
 
@@ -112,10 +113,11 @@ RUNGS_FUNCTION(void, rungs_chess_threads_reset, std::uintptr_t batch, std::uintp
 }
 
 RUNGS_FUNCTION(std::int64_t, rungs_chess_threads_step, std::uintptr_t batch,
-               const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads) {
+               const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads,
+               std::uintptr_t payoff) {
   return rungs::threads::step(rungs::at<const rungs::ChessBatch>(batch), actions,
                               rungs::at<rungs::ThreadPool>(pool),
-                              static_cast<std::int32_t>(threads));
+                              static_cast<std::int32_t>(threads), rungs::at<rungs::Payoff>(payoff));
 }
 
 // Checks what was saved: boards at `saved`, their histories at `past`, 0 where they have none. Both

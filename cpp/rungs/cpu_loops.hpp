@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "../env/validate.hpp"
 #include "batch.hpp"
+#include "payoff.hpp"
 #include "thread_pool.hpp"
 
 namespace rungs {
@@ -241,14 +243,15 @@ constexpr std::int64_t kChunk = 32;
 
 namespace detail {
 
-// Calls `body(i)` for every board, and returns the sum of what it returned.
+// Calls `body(pass, i)` for every board in each pass, and returns the sum of what it returned.
 template <class Body>
 inline std::int64_t for_each(ThreadPool& pool, std::int32_t threads, std::int64_t boards,
-                             const Body& body) {
-  return pool.run(threads, (boards + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+                             int passes, const Body& body) {
+  const std::int64_t chunks = (boards + kChunk - 1) / kChunk;
+  return pool.run_passes(threads, chunks, passes, [&](int pass, std::int64_t chunk) {
     const std::int64_t end = std::min((chunk + 1) * kChunk, boards);
     std::int64_t sum = 0;
-    for (std::int64_t i = chunk * kChunk; i < end; ++i) sum += body(i);
+    for (std::int64_t i = chunk * kChunk; i < end; ++i) sum += body(pass, i);
     env::end_streams();
     return sum;
   });
@@ -259,26 +262,42 @@ inline std::int64_t for_each(ThreadPool& pool, std::int32_t threads, std::int64_
 // As `serial::reset`.
 inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
                   ThreadPool& pool, std::int32_t threads) {
-  detail::for_each(pool, threads, batch.num_envs, [&](std::int64_t i) {
+  detail::for_each(pool, threads, batch.num_envs, 1, [&](int, std::int64_t i) {
     if (!which || which[i]) batch.reset(i, episode);
     return 0;
   });
 }
 
-// As `serial::step`.
+// As `serial::step`: the first pass checks all actions, the second plays them.
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, ThreadPool& pool,
                          std::int32_t threads) {
-  const std::int64_t boards = batch.num_envs;
-  std::atomic<std::int64_t> illegal = boards;  // the first
-  detail::for_each(pool, threads, boards, [&](std::int64_t i) {
-    if (batch.check_and_latch(i, actions[i])) return 0;
+  std::atomic<std::int64_t> illegal = batch.num_envs;  // the first
+  const auto check = [&](std::int64_t i) {
+    if (batch.check_and_latch(i, actions[i])) return;
     std::int64_t first = illegal;
     while (i < first && !illegal.compare_exchange_weak(first, i)) {
     }
-    return 0;
-  });
-  if (illegal < boards) return -1 - illegal;
-  return detail::for_each(pool, threads, boards, [&](std::int64_t i) { return batch.step(i); });
+  };
+  const std::int64_t ended =
+      detail::for_each(pool, threads, batch.num_envs, 2, [&](int pass, std::int64_t i) {
+        if (pass == 0) {
+          check(i);
+          return false;
+        }
+        return illegal.load(std::memory_order_relaxed) == batch.num_envs && batch.step(i);
+      });
+  return illegal < batch.num_envs ? -1 - illegal : ended;
+}
+
+// The same on the caller alone, unless helpers pay off.
+inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, ThreadPool& pool,
+                         std::int32_t threads, Payoff& payoff) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::int64_t ended =
+      payoff.alone ? serial::step(batch, actions) : step(batch, actions, pool, threads);
+  // A step that was refused is no measure of others.
+  if (ended >= 0) payoff.add((std::chrono::steady_clock::now() - start).count());
+  return ended;
 }
 
 }  // namespace threads

@@ -6,10 +6,10 @@
 // descheduled within a chunk delays the call once, and is then left out for a while (backoff).
 //
 // Chunks are assigned in ranges, in the same order in every call, so that a board is mostly stepped
-// on the core that stepped it before. A range is one atomic word: the number of the call of `run`,
-// its *epoch*, and the number of chunks left. A member that wakes up late finds another epoch
-// there, or nothing left. Everything else about a call is read only by members that have claimed
-// one of its chunks, and `run` waits for these.
+// on the core that stepped it before. A range is one atomic word: the *epoch*, which counts the
+// passes of all calls, and the number of chunks left. A member that wakes up late finds another
+// epoch there, or nothing left. Everything else about a pass is read only by members that have
+// claimed one of its chunks, and `run` waits for these.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
@@ -74,25 +74,38 @@ class ThreadPool {
   // returns the sum of the results. Only one thread may call it at a time.
   template <class Work>
   std::int64_t run(std::int32_t threads, std::int64_t chunks, const Work& work) {
+    return run_passes(threads, chunks, 1, [&](int, std::int64_t chunk) { return work(chunk); });
+  }
+
+  // The same in passes: calls `work(0, chunk)` for every chunk, and once all of them are done
+  // `work(1, chunk)` for every chunk, and so on.
+  template <class Work>
+  std::int64_t run_passes(std::int32_t threads, std::int64_t chunks, int passes, const Work& work) {
     const Time start = Clock::now();
+    leave_caller_its_core();
     const auto limit = static_cast<std::int32_t>(std::min<std::int64_t>(chunks, size_));
     const std::int32_t present = select_helpers(std::min(threads, limit), start);
     std::int64_t sum = 0;
     if (present <= 1) {
-      for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += work(chunk);
+      for (int pass = 0; pass < passes; ++pass)
+        for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += work(pass, chunk);
       age_ += Clock::now() - start;
       return sum;
     }
-    work_ = [](const void* body, std::int64_t chunk) -> std::int64_t {
-      return (*static_cast<const Work*>(body))(chunk);
+    work_ = [](const void* body, int pass, std::int64_t chunk) -> std::int64_t {
+      return (*static_cast<const Work*>(body))(pass, chunk);
     };
     body_ = &work;
     sum -= total_sum();
-    done_ += chunks;
-    assign_chunks(present, chunks);
-    take(members_[0], epoch_);
-    finish(start);
-    age_ += Clock::now() - start;
+    for (pass_ = 0; pass_ < passes; ++pass_) {
+      done_ += chunks;
+      assign_chunks(present, chunks);
+      take(members_[0], epoch_);
+      await_claimed(start);
+    }
+    const Time end = Clock::now();
+    back_off_absent(end, end - start);
+    age_ += end - start;
     return sum + total_sum();
   }
 
@@ -135,6 +148,10 @@ class ThreadPool {
     ThreadPool* pool = nullptr;
     std::int32_t number = 0;
     pthread_t thread{};
+#ifdef __linux__
+    bool lent = false;      // whether the caller's core was taken from it,
+    cpu_set_t left_with{};  // and which cores it was left with
+#endif
   };
 
   static void* help(void* member) {
@@ -182,10 +199,13 @@ class ThreadPool {
   // caller.
   std::int32_t select_helpers(std::int32_t threads, Time now) {
     std::int32_t present = 0;
-    for (std::int32_t i = 0; i < threads; ++i)
-      present += members_[i].present =
-          members_[i].backoff_until_age <= age_ || members_[i].backoff_until <= now;
-    for (std::int32_t i = threads; i < size_; ++i) members_[i].present = false;
+    for (std::int32_t i = 0; i < size_; ++i) {
+      Member& member = members_[i];
+      member.present =
+          i < threads && (member.backoff_until_age <= age_ || member.backoff_until <= now);
+      member.claimed_before = member.claimed.load(std::memory_order_relaxed);
+      present += member.present;
+    }
     return present;
   }
 
@@ -200,18 +220,16 @@ class ThreadPool {
       member.end = chunks * ++number / present;
       const auto count = static_cast<std::uint64_t>(member.end - first);
       member.left.store(std::uint64_t{epoch_} << 32 | count, std::memory_order_release);
-      member.claimed_before = member.claimed.load(std::memory_order_relaxed);
       first = member.end;
     }
-    leave_caller_its_core();
     for (std::int32_t i = 1; i < size_; ++i)
       if (members_[i].present) call(members_[i], epoch_);
   }
 
   // Keeps the helpers off the caller's core. Linux may wake a thread on the core of the thread that
   // wakes it, though others are idle: there it preempts the caller, or waits for milliseconds, each
-  // time. They get back the core that the caller ran on before, unless the user has removed it from
-  // the process meanwhile (`taskset --all-tasks`).
+  // time. Later each gets its core back, unless the user has removed that from the process
+  // (`taskset --all-tasks`) or has given the helper other cores meanwhile.
   void leave_caller_its_core() {
 #ifdef __linux__
     const int core = sched_getcpu();
@@ -220,11 +238,15 @@ class ThreadPool {
     if (sched_getaffinity(getpid(), sizeof process, &process)) return;
     const bool give_back = callers_ >= 0 && CPU_ISSET(callers_, &process);
     for (std::int32_t i = 1; i < size_; ++i) {
+      Member& member = members_[i];
       cpu_set_t cores;
-      if (pthread_getaffinity_np(members_[i].thread, sizeof cores, &cores)) continue;
-      if (give_back) CPU_SET(callers_, &cores);
+      if (pthread_getaffinity_np(member.thread, sizeof cores, &cores)) continue;
+      const bool as_left = member.lent && CPU_EQUAL(&cores, &member.left_with);
+      if (give_back && as_left) CPU_SET(callers_, &cores);
+      member.lent = CPU_ISSET(core, &cores);
       CPU_CLR(core, &cores);
-      if (CPU_COUNT(&cores)) pthread_setaffinity_np(members_[i].thread, sizeof cores, &cores);
+      if (CPU_COUNT(&cores)) pthread_setaffinity_np(member.thread, sizeof cores, &cores);
+      member.left_with = cores;
     }
     callers_ = core;
 #endif
@@ -236,7 +258,7 @@ class ThreadPool {
       Member& from = members_[(own.number + i) % size_];
       for (std::int64_t chunk; (chunk = claim(from, epoch)) >= 0;) {
         own.claimed.fetch_add(1, std::memory_order_relaxed);
-        own.sum += work_(body_, chunk);
+        own.sum += work_(body_, pass_, chunk);
         own.done.fetch_add(1);
         if (asleep_) {
           done_signal_.fetch_add(1);
@@ -256,20 +278,24 @@ class ThreadPool {
     return -1;
   }
 
-  // Waits for the chunks that others have claimed, and backs off members that missed too much.
-  void finish(Time start) {
+  // Waits for the chunks that others have claimed.
+  void await_claimed(Time start) {
     const Time idle = Clock::now();
     const std::int64_t own = members_[0].claimed - members_[0].claimed_before;
     // By then each should have finished a chunk.
     const auto patience = kAwake + 4 * (idle - start) / std::max<std::int64_t>(own, 1);
     if (!stay_awake(patience, [&] { return all_done(); })) await_stopped(idle);
+  }
+
+  // Backs off members that have claimed nothing in too many calls, of which the last took `time`.
+  void back_off_absent(Time now, Clock::duration time) {
     for (std::int32_t i = 1; i < size_; ++i) {
       Member& member = members_[i];
       if (!member.present) continue;
       if (member.claimed.load(std::memory_order_relaxed) != member.claimed_before) {
-        member.miss_cost -= std::min(member.miss_cost, idle - start);
-      } else if ((member.miss_cost += idle - start) > kMaxMissCost) {
-        back_off(member, idle, member.miss_cost);
+        member.miss_cost -= std::min(member.miss_cost, time);
+      } else if ((member.miss_cost += time) > kMaxMissCost) {
+        back_off(member, now, member.miss_cost);
       }
     }
   }
@@ -317,8 +343,9 @@ class ThreadPool {
   std::int64_t done_ = 0;              // the number of chunks of all calls
   Clock::duration age_{};              // the time that all calls took
   [[maybe_unused]] int callers_ = -1;  // the core where the caller was last
-  std::int64_t (*work_)(const void*, std::int64_t) = nullptr;
+  std::int64_t (*work_)(const void*, int, std::int64_t) = nullptr;
   const void* body_ = nullptr;
+  int pass_ = 0;
   alignas(64) std::atomic<bool> asleep_{false};  // the caller, until `done_signal_` changes
   std::atomic<std::uint32_t> done_signal_{0};
 };

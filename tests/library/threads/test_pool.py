@@ -100,6 +100,27 @@ def test_helpers_stay_off_cores_that_the_user_took_away():
                 os.sched_setaffinity(thread, cores)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says where threads may run")
+def test_helpers_stay_on_cores_that_the_user_gave_them():
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2:
+        pytest.skip("one core")
+
+    def call():
+        before = threads_here()
+        os.sched_setaffinity(0, {allowed[0]})
+        play(make())
+        (helper,) = threads_here() - before
+        os.sched_setaffinity(int(helper), {allowed[0]})
+        for core in [*allowed[1::-1]] * 2:
+            os.sched_setaffinity(0, {core})  # of this thread alone
+            play(make())
+            assert os.sched_getaffinity(int(helper)) == {allowed[0]}
+
+    with ThreadPoolExecutor(1) as caller:
+        caller.submit(call).result()
+
+
 @pytest.mark.parametrize("env_id", ["chess", "cartpole"])
 def test_callers_in_two_threads_have_a_team_each(env_id):
     expected = play(make(env_id, "cpp"))

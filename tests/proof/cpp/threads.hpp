@@ -1,5 +1,6 @@
-// The thread pool: every chunk is done once, whichever thread is late, stopped or asleep; and
-// boards that it steps are those that one thread steps.
+// The thread pool: every chunk is done once in each pass, whichever thread is late, stopped or
+// asleep; helpers are called where they pay off; and boards that it steps are those that one thread
+// steps.
 #pragma once
 #include <chrono>
 #include <thread>
@@ -25,17 +26,24 @@ inline void check_pool(std::int32_t threads, int rounds) {
     const auto chunks = static_cast<std::int64_t>(draw(40));
     const auto used = static_cast<std::int32_t>(1 + draw(threads + 1));
     const auto slow = static_cast<std::int64_t>(draw(80));
+    const auto passes = static_cast<int>(1 + draw(2));
     times.assign(chunks, 0);
-    const std::int64_t sum = pool.run(used, chunks, [&](std::int64_t chunk) {
-      if (chunk % 8 == slow)  // one that the caller is in gives the others time to come
-        std::this_thread::sleep_for(
-            std::chrono::microseconds(std::this_thread::get_id() == caller ? 300 : 3000));
-      ++times[chunk];
-      return chunk + 1;
-    });
+    std::atomic<std::int64_t> first_pass = 0;
+    const std::int64_t sum =
+        pool.run_passes(used, chunks, passes, [&](int pass, std::int64_t chunk) {
+          if (chunk % 8 == slow)  // one that the caller is in gives the others time to come
+            std::this_thread::sleep_for(
+                std::chrono::microseconds(std::this_thread::get_id() == caller ? 300 : 3000));
+          if (pass == 0)
+            ++first_pass;
+          else if (first_pass != chunks)
+            fail("a pass began before the one before it was over");
+          ++times[chunk];
+          return chunk + 1;
+        });
     for (const int each : times)
-      if (each != 1) fail("a chunk was not done once");
-    if (sum != chunks * (chunks + 1) / 2) fail("the sum is another");
+      if (each != passes) fail("a chunk was not done once in each pass");
+    if (sum != passes * chunks * (chunks + 1) / 2) fail("the sum is another");
     if (draw(20) == 0) std::this_thread::sleep_for(std::chrono::microseconds(draw(200)));
   }
 }
@@ -76,6 +84,46 @@ inline void check_rest() {
   if (!becomes(true)) fail("a stopped thread never comes back");
 }
 
+// The share of its time that a program loses with calls that take 100 us alone, and `helped(call)`
+// with helpers; below 0 if it gains.
+template <class Helped>
+inline double loss(const Helped& helped) {
+  constexpr std::int64_t kAlone = 100'000;
+  Payoff payoff{};
+  std::int64_t taken = 0;
+  int together = 0;  // calls with helpers since the last one without
+  for (int call = 0; call < 100'000; ++call) {
+    together = payoff.alone ? 0 : together + 1;
+    const std::int64_t time = together ? helped(call, together) : kAlone;
+    payoff.add(time);
+    taken += time;
+  }
+  return static_cast<double>(taken) / (kAlone * 100'000.0) - 1;
+}
+
+// Helpers are called where they pay off, and cost next to nothing where they don't. No clock is
+// read: the times of calls are made up.
+inline void check_payoff() {
+  const auto always = [](std::int64_t time) { return [=](int, int) { return time; }; };
+  if (loss(always(60'000)) > -0.39) fail("helpers that pay off are not called");
+  for (const std::int64_t time : {102'000, 130'000, 300'000, 5'000'000})
+    if (loss(always(time)) > 0.02) fail("helpers that don't pay off are called");
+  // They sleep, and are late in the first calls.
+  if (loss([](int, int together) { return together < 5 ? 110'000 : 60'000; }) > -0.38)
+    fail("helpers that wake up late are not called");
+  // One is stopped now and then, for much longer than it saves.
+  if (loss([](int call, int) { return call % 50 ? 60'000 : 4'000'000; }) > 0.02)
+    fail("helpers that are stopped again and again are called");
+  // It is stopped once, and then no more.
+  if (loss([](int call, int) { return call == 5000 ? 4'000'000 : 60'000; }) > -0.38)
+    fail("helpers that were stopped once are not called any more");
+  // They pay off no longer, or only later.
+  if (loss([](int call, int) { return call < 50'000 ? 60'000 : 130'000; }) > -0.18)
+    fail("helpers that pay off no longer are called");
+  if (loss([](int call, int) { return call < 50'000 ? 130'000 : 60'000; }) > -0.18)
+    fail("helpers that pay off later are not called");
+}
+
 // Random play by a pool and by one thread, with an illegal action now and then.
 inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
   const chess::Position start = chess::start_position();
@@ -83,6 +131,7 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
   config.mask = env::MaskFormat::BITS;
   Boards ours(n, config), theirs(n, config);
   ThreadPool pool(threads);
+  Payoff payoff{};
   threads::reset(ours.batch, nullptr, 0, pool, threads);
   serial::reset(theirs.batch, nullptr, 0);
   std::vector<std::int64_t> actions(n);
@@ -99,7 +148,10 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
       fail("another illegal action was found first");
     actions[first] = good[0];
     if (first != second) actions[second] = good[1];
-    if (threads::step(ours.batch, actions.data(), pool, threads) !=
+    // With helpers and, whatever they pay off, without.
+    payoff = {};
+    payoff.alone = step % 3 == 2;
+    if (threads::step(ours.batch, actions.data(), pool, threads, payoff) !=
         serial::step(theirs.batch, actions.data()))
       fail("another number of episodes ended");
     if (std::memcmp(ours.envs.data(), theirs.envs.data(), n * sizeof(env::ChessEnv)))
@@ -109,6 +161,7 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
 }
 
 inline int check_threads(int rounds) {
+  check_payoff();
   check_rest();
   for (const std::int32_t threads : {1, 2, 3, 7}) {
     check_pool(threads, rounds);

@@ -2,7 +2,8 @@
 
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.native.abi import Api
+from rungs._src.core.memory import zeroed_lines
+from rungs._src.native.abi import Api, described
 from rungs._src.threads.pool import pool_of, thread_count
 
 
@@ -10,7 +11,8 @@ class ThreadsBoards(CppBoards):
     """The same boards, taken in chunks by the threads that run; their number changes only time.
 
     A step does not wait for a thread that has taken nothing, and one that the system stops within
-    a chunk is left out for a while: next to a busy process it is as fast as one thread, not slower.
+    a chunk is left out for a while. Steps are timed, and the calling thread alone takes them while
+    the others cost more than they bring, as they may next to a busy process.
 
     Args:
         num_envs, first_board, settings: see `Boards`.
@@ -38,6 +40,9 @@ class ThreadsBoards(CppBoards):
         self._useful = self.api.rungs_chess_useful_threads(self.threads, num_envs)
         if self._useful > 1:
             pool_of(self.api, self._useful)
+        # What C++ learns of how long steps take: `Payoff` of `cpp/rungs/payoff.hpp`.
+        self._payoff = zeroed_lines(described(self.api).constants["payoff_bytes"])
+        self._payoff_address = self._payoff.ctypes.data
         self._threads_step = self.api.rungs_chess_threads_step
 
     def reset_all(self, marks: int, episode: int) -> None:
@@ -47,7 +52,9 @@ class ThreadsBoards(CppBoards):
         return self.api.rungs_chess_threads_reset(self._address, marks, episode, pool, self._useful)
 
     def step_all(self) -> int:
-        if self._useful == 1:
+        if self._useful == 1:  # as `super().step_all`, which takes longer to find
             return self._serial_step(self._address, self._actions_address)
         pool = pool_of(self.api, self._useful)
-        return self._threads_step(self._address, self.actions, pool, self._useful)
+        return self._threads_step(
+            self._address, self.actions, pool, self._useful, self._payoff_address
+        )

@@ -1,0 +1,70 @@
+// Whether helpers pay off: decided by how long calls take in the program that makes them.
+//
+// What a second thread saves depends on what the rest of the program and of the machine does:
+// behind a product of matrices or beside another process it may cost more than it brings. So calls
+// are timed. Each call with helpers adds to a debt what it has taken longer than a call without, or
+// pays back what it has saved. Helpers are called while the debt is small; then the caller works
+// alone, and a 64th of the time that its calls take pays the debt back until there is a next trial.
+// So helpers that don't pay off cost about a 64th of the time, and a call that took milliseconds,
+// because a helper was stopped in it, is made up for before the next trial.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+namespace rungs {
+
+// What is known of one kind of call. Zeros are the state before the first.
+struct Payoff {
+  bool alone;               // whether the next call is to be made without helpers
+  std::int32_t calls;       // how many were made since that changed,
+  std::int64_t time;        // and how long they took, in nanoseconds, as all times here
+  std::int64_t alone_time;  // what a call takes without helpers; 0: not known yet
+  std::int64_t debt;        // below 0: what helpers have saved
+
+  // Adds a call, made as `alone` says, that took `taken`.
+  void add(std::int64_t taken) {
+    ++calls;
+    time += taken;
+    const bool was_alone = alone;
+    if (alone)
+      add_alone(taken);
+    else
+      add_helped(taken);
+    if (alone != was_alone) calls = 0, time = 0;
+  }
+
+ private:
+  static constexpr std::int64_t kMillisecond = 1'000'000;
+  // The debt that ends a trial is this, and half of a call.
+  static constexpr std::int64_t kMaxDebt = kMillisecond / 10;
+  // The most that is saved for bad times: what a helper costs once that is stopped in a call.
+  static constexpr std::int64_t kMaxSaved = 4 * kMillisecond;
+  static constexpr std::int64_t kRepaidShare = 64;
+  // The first calls have helpers. So many calls say nothing after each change: boards come from the
+  // other threads' caches. And so long calls are made alone, at least, to learn what they take;
+  // this is done again after helpers were called for so long.
+  static constexpr std::int32_t kFirst = 8, kUnsettled = 2;
+  static constexpr std::int64_t kLearning = kMillisecond, kTrusted = 500 * kMillisecond;
+
+  void add_helped(std::int64_t taken) {
+    if (!alone_time) {
+      alone = calls >= kFirst;
+      return;
+    }
+    debt = std::max(debt + taken - alone_time, -kMaxSaved);
+    alone = debt > kMaxDebt + alone_time / 2 || time > kTrusted;
+  }
+
+  void add_alone(std::int64_t taken) {
+    if (calls > kUnsettled) {
+      if (!alone_time) alone_time = taken;
+      // Rather what a fast call takes: others are slow for reasons that helpers would suffer, too.
+      const std::int64_t longer = std::min(taken, 2 * alone_time) - alone_time;
+      alone_time += longer / (longer < 0 ? 4 : 16);
+    }
+    if (debt > 0) debt = std::max(debt - taken / kRepaidShare, std::int64_t{0});
+    alone = debt > 0 || calls <= 2 * kUnsettled || time < kLearning;
+  }
+};
+
+}  // namespace rungs
