@@ -39,10 +39,6 @@ constexpr int kUnderpromotionPlane = 64;
 // reachable position can have at most 218 playable moves", Tobs40 on lichess.org, 2024).
 constexpr int kMaxLegal = 218;
 
-// Room for the legal actions of any position that a FEN can describe: no more than a king and
-// fifteen queens could have on an empty board.
-constexpr int kMaxMoves = 8 + 15 * 27;
-
 // The legal actions of a position: per plane, the squares from which it may be played. `Planes` is
 // how the 73 words are stored.
 template <WordRow Planes>

@@ -127,13 +127,4 @@ inline Lanes flip(Lanes x) {
 #endif
 }
 
-// The number of squares in each lane. Compilers do not find the vector instruction by themselves.
-inline Lanes counts(Lanes x) {
-#if defined(__AVX512VPOPCNTDQ__) && !RUNGS_SCALAR_LANES
-  return (Lanes)_mm512_popcnt_epi64((__m512i)x);
-#else
-  return lanewise([&](int lane) { return static_cast<std::uint64_t>(count(x[lane])); });
-#endif
-}
-
 }  // namespace rungs::chess

@@ -202,16 +202,4 @@ inline Lanes reduce_or_all(Lanes x) {
 // The bitwise or of all lanes, as a word.
 inline std::uint64_t reduce_or(Lanes x) { return reduce_or_all(x)[0]; }
 
-// The sum of all lanes.
-inline std::uint64_t sum(const Lanes& x) {
-  std::uint64_t total = 0;
-  for (int lane = 0; lane < 8; ++lane) total += x[lane];
-  return total;
-}
-
-// All ones in lane number `lane`, zeros in the others.
-inline Lanes lane_mask(int lane) {
-  return ~nonempty(Lanes{0, 1, 2, 3, 4, 5, 6, 7} ^ broadcast(static_cast<std::uint64_t>(lane)));
-}
-
 }  // namespace rungs::chess

@@ -329,9 +329,13 @@ struct Board : Mailbox {
 // position has; `std::vector` allocates again and again as it grows. The cost: a kilobyte.
 namespace arrays {
 
+// Room for the legal actions of any position that a FEN can describe: no more than a king and
+// fifteen queens could have on an empty board.
+constexpr int kMaxMoves = 8 + 15 * 27;
+
 // As much of the interface of `std::vector` as is used here.
 struct Moves {
-  Move move[chess::kMaxMoves];
+  Move move[kMaxMoves];
   int number = 0;
 
   void push_back(Move added) { move[number++] = added; }
