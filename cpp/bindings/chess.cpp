@@ -6,7 +6,6 @@
 #include "../chess/fen.hpp"
 #include "../chess/perft.hpp"
 #include "../rungs/cpu_loops.hpp"
-#include "../rungs/cuda.hpp"
 #include "abi.hpp"
 
 RUNGS_STRUCTURE(rungs::env::ChessConfig, RUNGS_CHESS_SETTINGS(RUNGS_LISTED_MEMBER))
@@ -14,21 +13,16 @@ RUNGS_STRUCTURE(rungs::env::ChessConfig, RUNGS_CHESS_SETTINGS(RUNGS_LISTED_MEMBE
 #define RUNGS_OUTPUTS_MEMBERS                                    \
   RUNGS_MEMBERS(config, num_envs, first_board, history, replies) \
   RUNGS_CHESS_OUTPUTS(RUNGS_LISTED_MEMBER)
-RUNGS_STRUCTURE(rungs::ChessBatch, RUNGS_OUTPUTS_MEMBERS RUNGS_MEMBERS(env, chosen))
-RUNGS_STRUCTURE(rungs::DeviceBatch, RUNGS_OUTPUTS_MEMBERS RUNGS_MEMBERS(words, legal, past))
-RUNGS_CONSTANT(device_words, rungs::NUM_DEVICE_WORDS)
-RUNGS_CONSTANT(device_counts, rungs::COUNTS)
-RUNGS_CONSTANT(device_episode, rungs::EPISODE)
-RUNGS_CONSTANT(planes, rungs::chess::kPlanes)
+RUNGS_STRUCTURE(rungs::ChessBatch, RUNGS_OUTPUTS_MEMBERS RUNGS_MEMBERS(blocks, chosen))
+RUNGS_CONSTANT(boards_per_block, rungs::env::kBlock)
+RUNGS_CONSTANT(block_bytes, sizeof(rungs::env::Block))
+RUNGS_CONSTANT(saved_board_bytes, sizeof(rungs::env::SavedBoard))
+RUNGS_CONSTANT(history_bytes, sizeof(rungs::env::History))
 RUNGS_CONSTANT(fifty_moves, rungs::chess::kFiftyMoves)
 RUNGS_STRUCTURE(rungs::openmp::LoopSettings, RUNGS_MEMBERS(threads, schedule, chunk))
 RUNGS_CONSTANT(payoff_bytes, sizeof(rungs::Payoff))
 RUNGS_ENUMERATION(Reason, rungs::chess::Reason)
 RUNGS_ENUMERATION(Purpose, rungs::env::Purpose)
-
-RUNGS_FUNCTION(std::int64_t, rungs_chess_env_bytes) { return sizeof(rungs::env::ChessEnv); }
-
-RUNGS_FUNCTION(std::int64_t, rungs_chess_history_bytes) { return sizeof(rungs::env::History); }
 
 RUNGS_FUNCTION(void, rungs_chess_serial_reset, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t episode) {
@@ -120,62 +114,41 @@ RUNGS_FUNCTION(std::int64_t, rungs_chess_threads_step, std::uintptr_t batch,
                               static_cast<std::int32_t>(threads), rungs::at<rungs::Payoff>(payoff));
 }
 
-// Checks what was saved: boards at `saved`, their histories at `past`, 0 where they have none. Both
-// are as `rungs_chess_serial_load` takes them afterwards. Returns the first board that is none and
-// writes why to `why`, of at most 255 characters; or returns their number.
-RUNGS_FUNCTION(std::int64_t, rungs_chess_serial_restore, std::uintptr_t batch, std::uintptr_t saved,
-               std::uintptr_t past, std::uintptr_t why) {
+// Checks `count` saved boards at `saved`, and their histories at `past`, 0 where they have none,
+// which `rungs_chess_put` takes afterwards. Returns the first that is invalid and writes why to
+// `why`, of at most 255 characters; or returns `count`.
+RUNGS_FUNCTION(std::int64_t, rungs_chess_restore, std::uintptr_t batch, std::int64_t count,
+               std::uintptr_t saved, std::uintptr_t past, std::uintptr_t why) {
   std::string text;
-  const std::int64_t board = rungs::serial::restore(
-      rungs::at<const rungs::ChessBatch>(batch), reinterpret_cast<rungs::env::ChessEnv*>(saved),
-      reinterpret_cast<const rungs::env::History*>(past), text);
+  const std::int64_t board =
+      rungs::serial::restore(rungs::at<const rungs::ChessBatch>(batch).config, count,
+                             reinterpret_cast<rungs::env::SavedBoard*>(saved),
+                             reinterpret_cast<const rungs::env::History*>(past), text);
   rungs::write_text(text, why, 256);
   return board;
-}
-
-// The same of what the CUDA rung saved: `batch` has it, in memory of the host.
-RUNGS_FUNCTION(std::int64_t, rungs_chess_device_restore, std::uintptr_t batch, std::uintptr_t why) {
-  const auto& saved = rungs::at<const rungs::DeviceBatch>(batch);
-  std::string text;
-  std::int64_t i = 0;
-  for (; i < saved.num_envs && text.empty(); ++i) text = saved.restore(i);
-  rungs::write_text(text, why, 256);
-  return text.empty() ? i : i - 1;
-}
-
-RUNGS_FUNCTION(void, rungs_chess_serial_load, std::uintptr_t batch, std::uintptr_t saved,
-               std::uintptr_t past) {
-  rungs::serial::load(rungs::at<const rungs::ChessBatch>(batch),
-                      reinterpret_cast<const rungs::env::ChessEnv*>(saved),
-                      reinterpret_cast<const rungs::env::History*>(past));
 }
 
 // Copies boards, `count` indices at `which`, to `saved`, and their histories to `past`, 0 where
 // they have none. `rungs_chess_put` makes any boards of these.
 RUNGS_FUNCTION(void, rungs_chess_save, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
-  rungs::copies::save(rungs::at<const rungs::ChessBatch>(batch),
+  rungs::serial::save(rungs::at<const rungs::ChessBatch>(batch),
                       reinterpret_cast<const std::int64_t*>(which), count,
-                      reinterpret_cast<rungs::env::ChessEnv*>(saved),
+                      reinterpret_cast<rungs::env::SavedBoard*>(saved),
                       reinterpret_cast<rungs::env::History*>(past));
 }
 
 RUNGS_FUNCTION(void, rungs_chess_put, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past, std::int64_t own) {
-  rungs::copies::put(rungs::at<const rungs::ChessBatch>(batch),
+  rungs::serial::put(rungs::at<const rungs::ChessBatch>(batch),
                      reinterpret_cast<const std::int64_t*>(which), count,
-                     reinterpret_cast<const rungs::env::ChessEnv*>(saved),
+                     reinterpret_cast<const rungs::env::SavedBoard*>(saved),
                      reinterpret_cast<const rungs::env::History*>(past), own);
 }
 
-RUNGS_FUNCTION(std::int64_t, rungs_chess_agent_is_black, std::uintptr_t batch, std::int64_t i) {
-  return rungs::at<const rungs::ChessBatch>(batch).env[i].agent_is_black();
-}
-
-// Where board `i`'s position is.
-RUNGS_FUNCTION(std::uintptr_t, rungs_chess_position, std::uintptr_t batch, std::int64_t i) {
-  const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
-  return reinterpret_cast<std::uintptr_t>(&boards.env[i].game.position);
+// Whether the agent plays Black on the saved board at `saved`, which begins with its position.
+RUNGS_FUNCTION(std::int64_t, rungs_chess_agent_is_black, std::uintptr_t saved) {
+  return rungs::at<const rungs::env::SavedBoard>(saved).agent_is_black();
 }
 
 // Writes the FEN of the position at `position`, of at most 127 characters.

@@ -54,7 +54,7 @@ RUNGS_FUNCTION(void, rungs_search_begin_position, std::uintptr_t batch, std::int
 RUNGS_FUNCTION(void, rungs_search_begin_boards, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
-  const auto* boards = reinterpret_cast<const rungs::env::ChessEnv*>(saved);
+  const auto* boards = reinterpret_cast<const rungs::env::SavedBoard*>(saved);
   const auto* histories = reinterpret_cast<const rungs::env::History*>(past);
   for (std::int64_t k = 0; k < count; ++k)
     rungs::search::begin(rungs::at<const rungs::search::GameBatch>(batch), games[k], boards[k],

@@ -39,11 +39,9 @@ constexpr int kUnderpromotionPlane = 64;
 // reachable position can have at most 218 playable moves", Tobs40 on lichess.org, 2024).
 constexpr int kMaxLegal = 218;
 
-// The legal actions of a position: per plane, the squares from which it may be played. `Planes` is
-// how the 73 words are stored.
-template <WordRow Planes>
-struct ActionsIn {
-  Planes plane;
+// The legal actions of a position: per plane, the squares from which it may be played.
+struct LegalActions {
+  Bitboard plane[kPlanes];
 
   void set(int first, const Lanes& planes) { store_lanes(planes, plane, first); }
   void set_last(Bitboard last) { plane[kPlanes - 1] = last; }
@@ -56,10 +54,8 @@ struct ActionsIn {
     return action >= 0 && action < kActions && (plane[action >> 6] >> (action & 63) & 1);
   }
 };
-using LegalActions = ActionsIn<Bitboard[kPlanes]>;
 
-template <WordRow Planes>
-inline int count(const ActionsIn<Planes>& legal) {
+inline int count(const LegalActions& legal) {
   int total = 0;
   for (int i = 0; i < kPlanes; ++i) total += count(legal.plane[i]);
   return total;

@@ -38,12 +38,22 @@ struct Boards {
   V theirs() const { return occupied() & ~own; }
 };
 
+// What decides whether an action is legal (legality.hpp).
+template <class V>
+struct Legality {
+  V check_mask;  // where any piece but the king must land: anywhere, unless in check
+  V attacks;     // the squares where the king may not go
+  V pins[4];     // our pinned pieces, by line: from N to S, NE to SW, E to W, SE to NW
+  V castling;    // the rooks that the king may castle with
+  V en_passant;  // the pawns that may capture en passant
+};
+
 // What is found beside the legal actions: boards hold any square, or none.
 template <class V>
 struct Found {
-  V any;         // where at least one action is legal
-  V check;       // the mover's king, where it is attacked
-  V en_passant;  // the pawns that may capture en passant
+  V any;    // where at least one action is legal
+  V check;  // the mover's king, where it is attacked
+  Legality<V> legality;
 };
 
 // A ply on each board, by its squares; a pawn that arrives on the last rank becomes `promoted`.
@@ -357,7 +367,13 @@ RUNGS_INLINE Found<V> generate(const Boards<V>& b, Set set) {
       add(8 * (distance - 1) + d, squares[distance - 1]);
   });
   for (int under = 0; under < 9; ++under) set(kUnderpromotionPlane + under, promoting[under % 3]);
-  return {some, info.check, passes.to_ne | passes.to_nw};
+  return {some,
+          info.check,
+          {info.check_mask,
+           info.attacks,
+           {info.pins[0], info.pins[1], info.pins[2], info.pins[3]},
+           castles.east | castles.west,
+           passes.to_ne | passes.to_nw}};
 }
 
 // Plays a legal ply on each board; the boards as the other side sees them. Where `ply` has no

@@ -151,7 +151,7 @@ inline std::string parse_fen(std::string_view fen, Position& position) {
   if (king_attacked(other)) return "the side that is not to move is in check";
 
   LegalActions legal;
-  if (!generate(p, legal).en_passant) p.en_passant = kNoFile;
+  if (!generate(p, legal).legality.en_passant) p.en_passant = kNoFile;
   position = p;
   return "";
 }

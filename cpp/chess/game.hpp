@@ -4,6 +4,7 @@
 // draw is claimed for a repetition or 50 moves that has happened, not for one that a move could
 // bring about.
 #pragma once
+#include "key.hpp"
 #include "movegen.hpp"
 
 namespace rungs::chess {
@@ -19,29 +20,16 @@ enum class Reason : std::int8_t {
 
 constexpr int kFiftyMoves = 100;  // plies
 
-// `Planes` and `Keys` are how the two long arrays are stored.
-template <WordRow Planes, WordRow Keys>
-struct GameIn {
+struct Game {
   Position position;
-  ActionsIn<Planes> legal;
+  LegalActions legal;
   std::uint64_t now;  // this position's key
   std::uint8_t num_past;
   std::uint8_t repetitions;  // how often this position stood before
   Reason reason;
-  Keys past;  // kFiftyMoves keys of the positions since the last irreversible ply
+  std::uint64_t past[kFiftyMoves];  // keys of the positions since the last irreversible ply
 
   bool over() const { return reason != Reason::ONGOING; }
-};
-using Game = GameIn<Bitboard[kPlanes], std::uint64_t[kFiftyMoves]>;
-
-// A `GameIn`, however its arrays are stored.
-template <class Candidate>
-concept AnyGame = requires(Candidate& game) {
-  game.legal.contains(Action{});
-  game.past[game.num_past] = game.now;
-  game.position = Position{};
-  game.repetitions;
-  game.over();
 };
 
 // Neither side can mate by any series of legal moves: bare kings, one knight, or bishops that all
@@ -53,39 +41,34 @@ inline bool insufficient_material(const Position& p) {
   return !(bishops & kDarkSquares) || !(bishops & ~kDarkSquares);
 }
 
+// Why a game is over in a position, which stood `repetitions` times before, if it is.
+inline Reason reason_of(const Position& p, bool any_legal, bool check, int repetitions) {
+  if (!any_legal && check) return Reason::CHECKMATE;
+  if (insufficient_material(p)) return Reason::INSUFFICIENT_MATERIAL;
+  if (!any_legal) return Reason::STALEMATE;
+  if (p.halfmove >= kFiftyMoves) return Reason::FIFTY_MOVES;
+  return repetitions >= 2 ? Reason::THREEFOLD_REPETITION : Reason::ONGOING;
+}
+
 namespace detail {
 
 // Computes legal actions, key, repetitions and reason for the game's new position.
-template <AnyGame Game>
-RUNGS_NOINLINE_ON_GPU void examine(Game& game) {
+inline void examine(Game& game) {
   Position& p = game.position;
-  const Generated found = generate(p, game.legal);
-  if (!found.en_passant) p.en_passant = kNoFile;
+  const Found<Bitboard> found = generate(p, game.legal);
+  if (!found.legality.en_passant) p.en_passant = kNoFile;
   const std::uint64_t now = game.now = key(p);
   // Only where the same side was to move, and no position comes again in less than four plies.
   int repetitions = 0;
   for (int ago = 4; ago <= game.num_past; ago += 2)
     repetitions += game.past[game.num_past - ago] == now;
   game.repetitions = static_cast<std::uint8_t>(repetitions);
-
-  if (!found.any && found.check)
-    game.reason = Reason::CHECKMATE;
-  else if (insufficient_material(p))
-    game.reason = Reason::INSUFFICIENT_MATERIAL;
-  else if (!found.any)
-    game.reason = Reason::STALEMATE;
-  else if (p.halfmove >= kFiftyMoves)
-    game.reason = Reason::FIFTY_MOVES;
-  else if (game.repetitions >= 2)
-    game.reason = Reason::THREEFOLD_REPETITION;
-  else
-    game.reason = Reason::ONGOING;
+  game.reason = reason_of(p, found.any != 0, found.check != 0, repetitions);
 }
 
 }  // namespace detail
 
 // Begins a game at `position`.
-template <AnyGame Game>
 inline void start(Game& game, const Position& position) {
   game.position = position;
   game.num_past = 0;
@@ -93,7 +76,6 @@ inline void start(Game& game, const Position& position) {
 }
 
 // Plays a legal action in a game that is not over.
-template <AnyGame Game>
 inline void play(Game& game, Action action) {
   game.past[game.num_past++] = game.now;
   play(game.position, action);
@@ -103,7 +85,6 @@ inline void play(Game& game, Action action) {
 
 // Restores `position` with `num_past` repetition keys. Keys of later plies are still stored, so
 // this undoes a ply.
-template <AnyGame Game>
 inline void resume(Game& game, const Position& position, std::uint8_t num_past) {
   game.position = position;
   game.num_past = num_past;

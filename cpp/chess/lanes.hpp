@@ -34,10 +34,6 @@
 
 namespace rungs::chess {
 
-// A row of words: an array, or anything else that is indexed like one.
-template <class Row>
-concept WordRow = requires(Row& row, int i) { row[i] = std::uint64_t{row[i]}; };
-
 #if RUNGS_SCALAR_LANES
 
 struct Lanes {
@@ -175,21 +171,12 @@ inline Lanes rotate(Lanes x, Lanes left) {
 inline void store_lanes(const Lanes& x, std::uint64_t* words, int first) {
   std::memcpy(words + first, &x, sizeof x);
 }
-template <WordRow Words>
-inline void store_lanes(const Lanes& x, Words& words, int first) {
-  for (int lane = 0; lane < 8; ++lane) words[first + lane] = x[lane];
-}
 
 // Loads lanes from words[first] ... words[first + 7].
 inline Lanes load_lanes(const std::uint64_t* words, int first) {
   Lanes x;
   std::memcpy(&x, words + first, sizeof x);
   return x;
-}
-template <WordRow Words>
-inline Lanes load_lanes(const Words& words, int first) {
-  return Lanes{words[first],     words[first + 1], words[first + 2], words[first + 3],
-               words[first + 4], words[first + 5], words[first + 6], words[first + 7]};
 }
 
 // The bitwise or of all lanes, in every lane.

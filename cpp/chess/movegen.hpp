@@ -7,12 +7,6 @@
 
 namespace rungs::chess {
 
-struct Generated {
-  bool any;         // at least one legal action
-  bool check;       // the mover's king is attacked
-  bool en_passant;  // an en-passant capture is among the actions
-};
-
 namespace detail {
 
 constexpr Lanes kNorth = {kAll, 0, 0, 0, 0, 0, 0, 0};
@@ -110,7 +104,7 @@ inline void slides(const Position& p, const CheckInfo& info, const Targets& targ
 
 struct PawnMoves {
   Lanes single, twice;  // by direction
-  bool en_passant;
+  Bitboard en_passant;  // the pawns that may capture en passant
 };
 
 // Pawns move north onto empty squares, one or (from the second rank) two, and capture diagonally.
@@ -122,11 +116,11 @@ inline PawnMoves pawn_moves(const Position& p, const CheckInfo& info, const Targ
       pawns & back(targets.destinations, 1) & ((kNorth & ahead) | (kForwardDiagonals & ~ahead));
   moves.twice = pawns & kNorth & broadcast(kRank2) & ahead & back(targets.empty, 2) &
                 back(targets.destinations, 2);
-  moves.en_passant = false;
+  moves.en_passant = 0;
   if (p.en_passant != kNoFile) {
     const auto [to_ne, to_nw] = boards::en_passant(load_boards<Bitboard>(&p));
     moves.single |= Lanes{0, to_ne, 0, 0, 0, 0, 0, to_nw};
-    moves.en_passant = (to_ne | to_nw) != 0;
+    moves.en_passant = to_ne | to_nw;
   }
   return moves;
 }
@@ -157,8 +151,7 @@ inline Bitboard castling_rooks(const Position& p, const CheckInfo& info) {
 
 // Writes all legal actions of `p` to `legal`.
 #if RUNGS_WORDS4
-template <WordRow Planes>
-inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
+inline Found<Bitboard> generate(const Position& p, LegalActions& legal) {
   using namespace detail;
   const CheckInfo info = check_info_of(p);
   const Targets targets = targets_of(p, info);
@@ -183,15 +176,19 @@ inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
   const Bitboard rooks = castling_rooks(p, info);
   for (Bitboard left = rooks; left;)
     legal.add(castling_action(lowest(p.piece[KING] & p.own), pop(left)));
-  return {(reduce_or(any) | rooks) != 0, info.check, pawns.en_passant};
+  const Lanes lines = info.pins | opposite(info.pins);
+  return {reduce_or(any) | rooks,
+          info.check ? p.piece[KING] & p.own : 0,
+          {info.check_mask,
+           info.attacks[0],
+           {lines[0], lines[1], lines[2], lines[3]},
+           rooks,
+           pawns.en_passant}};
 }
 #else
-template <WordRow Planes>
-inline Generated generate(const Position& p, ActionsIn<Planes>& legal) {
-  const Found<Bitboard> found =
-      generate(load_boards<Bitboard>(&p),
-               [&](int plane, Bitboard squares) { legal.plane[plane] = squares; });
-  return {found.any != 0, found.check != 0, found.en_passant != 0};
+inline Found<Bitboard> generate(const Position& p, LegalActions& legal) {
+  return generate(load_boards<Bitboard>(&p),
+                  [&](int plane, Bitboard squares) { legal.plane[plane] = squares; });
 }
 #endif
 

@@ -87,6 +87,37 @@ inline bool any(V x) {
   return all;
 }
 
+// A set of boards, a bit for each.
+using BoardSet = unsigned;
+
+// The boards that have a square in `x`.
+template <class V>
+inline BoardSet boards_with(V x) {
+#if RUNGS_WORDS8
+  if constexpr (kWidth<V> == 8) return _mm512_test_epi64_mask((__m512i)x, (__m512i)x);
+#endif
+#if RUNGS_WORDS4
+  if constexpr (kWidth<V> == 4) {
+    const auto empty = (__m256i)(V)(x == 0);
+    return 15 ^ static_cast<BoardSet>(_mm256_movemask_pd(_mm256_castsi256_pd(empty)));
+  }
+#endif
+  BoardSet boards = 0;
+  for (int board = 0; board < kWidth<V>; ++board)
+    boards |= BoardSet{word_of(x, board) != 0} << board;
+  return boards;
+}
+
+// All squares of some boards.
+template <class V>
+inline V squares_of(BoardSet boards) {
+#if RUNGS_WORDS8
+  if constexpr (kWidth<V> == 8)
+    return (V)_mm512_maskz_set1_epi64(static_cast<__mmask8>(boards), -1);
+#endif
+  return each_board<V>([&](int board) { return boards >> board & 1 ? kAll : 0; });
+}
+
 // `x` on boards where `a` and `b` meet, and nothing on the others.
 template <class V>
 inline V where_meet(V a, V b, V x) {
@@ -127,6 +158,18 @@ inline V more(V a, V b) {
     return a > b ? kAll : 0;
   else
     return (V)(a > b);
+}
+
+// The products of the lower halves of words.
+template <class V>
+inline V product_of_halves(V a, V b) {
+#if RUNGS_WORDS8
+  if constexpr (kWidth<V> == 8) return (V)_mm512_maskz_mul_epu32(255, (__m512i)a, (__m512i)b);
+#endif
+#if RUNGS_WORDS4
+  if constexpr (kWidth<V> == 4) return (V)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#endif
+  return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF);
 }
 
 // The number of squares on each board.
@@ -200,6 +243,51 @@ inline V taken_from(V x, V board) {
 #endif
   return each_board<V>(
       [&](int i) { return word_of(x, static_cast<int>(word_of(board, i) % kWidth<V>)); });
+}
+
+// For each board the word of a table whose number is `index`.
+template <class V>
+inline V looked_up(const Bitboard* table, V index) {
+#if RUNGS_WORDS8
+  if constexpr (kWidth<V> == 8)
+    return (V)_mm512_mask_i64gather_epi64(__m512i{}, 255, (__m512i)index, table, 8);
+#endif
+#if RUNGS_WORDS4
+  if constexpr (kWidth<V> == 4)
+    return (V)_mm256_i64gather_epi64(reinterpret_cast<const long long*>(table), (__m256i)index, 8);
+#endif
+  return each_board<V>([&](int board) { return table[word_of(index, board)]; });
+}
+
+// A byte or a short number of each board as a word, and back.
+template <class V>
+inline V widened(const std::uint8_t* bytes) {
+#if RUNGS_WORDS8
+  if constexpr (kWidth<V> == 8)
+    return (V)_mm512_maskz_cvtepu8_epi64(255,
+                                         _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
+#endif
+#if RUNGS_WORDS4
+  if constexpr (kWidth<V> == 4) return (V)_mm256_cvtepu8_epi64(_mm_loadu_si32(bytes));
+#endif
+  return each_board<V>([&](int board) { return Bitboard{bytes[board]}; });
+}
+template <class V>
+inline V widened(const std::int16_t* numbers) {
+#if RUNGS_WORDS8
+  if constexpr (kWidth<V> == 8)
+    return (V)_mm512_maskz_cvtepi16_epi64(
+        255, _mm_loadu_si128(reinterpret_cast<const __m128i*>(numbers)));
+#endif
+  return each_board<V>([&](int board) { return static_cast<Bitboard>(numbers[board]); });
+}
+template <class V>
+inline void narrow(V x, std::uint8_t* bytes) {
+#if RUNGS_WORDS8
+  if constexpr (kWidth<V> == 8) return _mm512_mask_cvtepi64_storeu_epi8(bytes, 255, (__m512i)x);
+#endif
+  for (int board = 0; board < kWidth<V>; ++board)
+    bytes[board] = static_cast<std::uint8_t>(word_of(x, board));
 }
 
 namespace detail {

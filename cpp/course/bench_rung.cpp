@@ -19,15 +19,15 @@ extern "C" [[gnu::noinline]] std::int64_t rungs_chess_serial_step(const ChessBat
 }
 
 // A random action for every board, the same each time it is called for a step.
-[[gnu::noinline]] static void select(const std::vector<env::ChessEnv>& envs, std::int64_t step,
+[[gnu::noinline]] static void select(const ChessBatch& batch, std::int64_t step,
                                      std::vector<std::int64_t>& actions) {
-  for (std::size_t i = 0; i < envs.size(); ++i) {
-    const chess::LegalActions& legal = envs[i].game.legal;
+  batch.look_at_all([&](const ChessEnvs& envs, int k, std::int64_t i) {
+    const chess::LegalActions legal = envs.legal(k);
     const auto bits = env::philox(1, static_cast<std::uint32_t>(i), 0,
                                   static_cast<std::uint32_t>(step), env::Purpose::OPPONENT);
     const auto below = static_cast<std::uint32_t>(chess::count(legal));
     actions[i] = env::nth_action(legal, static_cast<int>(env::below(bits, below)));
-  }
+  });
 }
 
 int main(int argc, char** arguments) {
@@ -44,8 +44,8 @@ int main(int argc, char** arguments) {
   batch.config.num_starts = 1;
   batch.config.starts = &start;
   batch.num_envs = boards;
-  std::vector<env::ChessEnv> envs(boards);
-  batch.env = envs.data();
+  std::vector<env::Block> blocks(batch.num_blocks());
+  batch.blocks = blocks.data();
   std::vector<std::int64_t> actions(boards);
   std::vector<std::int16_t> chosen(boards);
   batch.chosen = chosen.data();
@@ -62,7 +62,7 @@ int main(int argc, char** arguments) {
 #undef RUNGS_ALLOCATED
   serial::reset(batch, nullptr, 0);
   for (std::int64_t s = 0; s < steps; ++s) {
-    for (int selection = 0; selection < selections; ++selection) select(envs, s, actions);
+    for (int selection = 0; selection < selections; ++selection) select(batch, s, actions);
     if (rungs_chess_serial_step(batch, actions.data()) < 0) return 1;
   }
 }

@@ -49,8 +49,6 @@ RUNGS_FUNCTION(std::int64_t, rungs_chess_apart_play, std::uintptr_t batch,
                              static_cast<std::int32_t>(threads));
 }
 
-RUNGS_FUNCTION(std::int64_t, rungs_padded_env_bytes) { return sizeof(rungs::steps::PaddedEnv); }
-
 // Multiplies matrices, (n, n) floats, by a `Product`.
 RUNGS_FUNCTION(void, rungs_learn_product, std::int64_t version, std::uintptr_t a, std::uintptr_t b,
                std::uintptr_t c, std::int64_t n, std::uintptr_t runner, std::uintptr_t pool,

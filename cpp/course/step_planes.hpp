@@ -227,7 +227,7 @@ struct Board {
 
   Outcome write_legal(std::uint8_t* mask) const {
     chess::LegalActions legal;
-    const chess::Generated found = chess::generate(position, legal);
+    const auto found = chess::generate(position, legal);
     return planes::Generator<bool>::write_planes(legal.plane, found.check, mask);
   }
 };
@@ -244,9 +244,9 @@ struct Board : lanes::Board {
 
   Outcome write_legal(std::uint8_t* mask) const {
     chess::LegalActions legal;
-    const chess::Generated found = chess::generate(position, legal);
-    env::write_mask(legal, env::MaskFormat::BOOL, false, mask);
-    return outcome(found.any, found.check);
+    const auto found = chess::generate(position, legal);
+    env::write_masks(legal.plane, 1, env::MaskFormat::BOOL, false, mask);
+    return outcome(found.any != 0, found.check != 0);
   }
 };
 
@@ -264,9 +264,9 @@ struct alignas(64) Board : lanes::Board {
   // `mask` begins on a cache line.
   Outcome write_legal(std::uint8_t* mask) const {
     chess::LegalActions legal;
-    const chess::Generated found = chess::generate(position, legal);
-    env::write_mask(legal, env::MaskFormat::BOOL, RUNGS_CAN_STREAM, mask);
-    return outcome(found.any, found.check);
+    const auto found = chess::generate(position, legal);
+    env::write_masks(legal.plane, 1, env::MaskFormat::BOOL, RUNGS_CAN_STREAM, mask);
+    return outcome(found.any != 0, found.check != 0);
   }
 };
 

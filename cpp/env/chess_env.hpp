@@ -1,244 +1,254 @@
-// One chess environment: what reinforcement learning adds to a game.
+// Chess environments: what reinforcement learning adds to games.
 #pragma once
-#include "../chess/game.hpp"
-#include "mask.hpp"
-#include "observation.hpp"
-#include "philox.hpp"
+#include "games.hpp"
+#include "outputs.hpp"
 
 namespace rungs::env {
 
-// Who plays the other side: the agent (self-play), the environment at random, or an engine, whose
-// replies the caller supplies.
-enum class Opponent : std::int32_t { NONE, RANDOM, ENGINE };
+// As many neighbouring boards of a batch as V holds, for the time of one call.
+template <class V>
+class ChessEnvs {
+ public:
+  static constexpr int kBoards = Games<V>::kBoards;
 
-// The reason of a truncated episode, numbered after those by which a game ends.
-constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEFOLD_REPETITION) + 1;
+  // `number` is the group's first board, of the batch's.
+  ChessEnvs(const ChessOutputs& outputs, std::int64_t number, const Group<V>& group)
+      : outputs_(outputs),
+        config_(outputs.config),
+        number_(number),
+        block_(group.block),
+        first_(group.first),
+        games_(group) {}
 
-// Every setting, a line each: its type and its name.
-#define RUNGS_CHESS_SETTINGS(SETTING)                                 \
-  SETTING(std::uint64_t, seed)                                        \
-  SETTING(Opponent, opponent)                                         \
-  SETTING(ObservationFormat, observation)                             \
-  SETTING(MaskFormat, mask)                                           \
-  SETTING(Autoreset, autoreset)                                       \
-  /* an episode is truncated once it has this many plies; 0: never */ \
-  SETTING(std::uint32_t, max_plies)                                   \
-  /* random plies before an episode begins */                         \
-  SETTING(std::uint32_t, opening_min)                                 \
-  SETTING(std::uint32_t, opening_max)                                 \
-  SETTING(std::uint32_t, num_starts)                                  \
-  SETTING(const chess::Position*, starts)
-
-struct ChessConfig {
-#define RUNGS_FIELD(type, name) type name;
-  RUNGS_CHESS_SETTINGS(RUNGS_FIELD)
-#undef RUNGS_FIELD
-};
-
-// Every output, a line each: the type of an element, its name, and the number of elements per
-// board. A reset writes those of the position, too: of the current one, with the actions that the
-// next `step` takes.
-#define RUNGS_CHESS_POSITION_OUTPUTS(OUTPUT)                                   \
-  OUTPUT(std::uint8_t, observation, observation_bytes(config.observation))     \
-  OUTPUT(std::uint8_t, mask, mask_bytes(config.mask))                          \
-  /* the length of a mask of format LIST; other formats have no such output */ \
-  OUTPUT(std::int16_t, action_count, mask_counts(config.mask))                 \
-  /* the side to move: 0 White, 1 Black */                                     \
-  OUTPUT(std::int8_t, player, 1)
-#define RUNGS_CHESS_STEP_OUTPUTS(OUTPUT)                                                      \
-  /* +1, 0, -1 from the agent's side; the game is over; it is not, but has reached max_plies; \
-     terminated or truncated: this step ended an episode */                                   \
-  OUTPUT(float, reward, 1)                                                                    \
-  OUTPUT(bool, terminated, 1)                                                                 \
-  OUTPUT(bool, truncated, 1)                                                                  \
-  OUTPUT(bool, ended, 1)                                                                      \
-  /* why it ended: chess::Reason, or kMaxPlies */                                             \
-  OUTPUT(std::int8_t, reason, 1)                                                              \
-  /* with SAME_STEP, the last observation of an episode that ended */                         \
-  OUTPUT(std::uint8_t, final_observation, observation_bytes(config.observation))
-#define RUNGS_CHESS_OUTPUTS(OUTPUT) \
-  RUNGS_CHESS_POSITION_OUTPUTS(OUTPUT) RUNGS_CHESS_STEP_OUTPUTS(OUTPUT)
-
-// One environment's rows of the arrays that the caller owns.
-struct ChessRows {
-  History* history;           // null where observations don't show any
-  const std::int64_t* reply;  // the engine's reply to the action, where one plays
-#define RUNGS_FIELD(type, name, count) type* name;
-  RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
-#undef RUNGS_FIELD
-  bool streamed_observation, streamed_mask;
-};
-
-// What every batch of chess environments reads and writes: settings, and one array per output
-// (structure of arrays), which the caller owns.
-struct ChessOutputs {
-  ChessConfig config;
-  std::int64_t num_envs;
-  std::int64_t first_board;     // the number of the batch's first board among all
-  History* history;             // null where observations don't show any
-  const std::int64_t* replies;  // (N,) an engine's; null where none plays
-#define RUNGS_FIELD(type, name, count) type* name;
-  RUNGS_CHESS_OUTPUTS(RUNGS_FIELD)
-#undef RUNGS_FIELD
-
-  ChessRows rows(std::int64_t i) const {
-#define RUNGS_ROW(type, name, count) name + i*(count),
-    return {history ? history + i : nullptr, replies ? replies + i : nullptr,
-            RUNGS_CHESS_OUTPUTS(RUNGS_ROW) false, false};
-#undef RUNGS_ROW
+  // Plays legal actions on the first `number` boards, and their opponents' replies, and writes
+  // every output. Where an episode ends, config.autoreset decides when the next begins. Returns how
+  // many ended.
+  int step(int number, const std::int16_t (&actions)[kBoards]) {
+    const BoardSet all = first_boards(number), beginning = all & ended();
+    const BoardSet playing = all & ~beginning;
+    play(playing, actions);
+    BoardSet replying = 0;
+    if (config_.opponent != Opponent::NONE && (replying = playing & ~games_.over()))
+      reply(replying);
+    const BoardSet ending = playing & (games_.over() | truncated());
+    clear_step_outputs(number);
+    each(ending, [&](int k) { end(k, replying >> k & 1); });
+    each(beginning, [&](int k) { begin_next(k); });
+    write(number);
+    return chess::count(chess::Bitboard{ending});
   }
 
-  // The same for callers that call `end_streams` after writing boards.
-  ChessRows streamed_rows(std::int64_t i) const {
-    ChessRows row = rows(i);
-    row.streamed_observation =
-        streams(observation, num_envs, observation_bytes(config.observation));
-    row.streamed_mask = streams(mask, num_envs, mask_bytes(config.mask));
-    return row;
+  // Starts the next episode on board `k`.
+  void begin_next(int k) {
+    if constexpr (kBoards == 1) {
+      ++block_.episode[first_];
+      begin();
+    } else {
+      ChessEnvs<chess::Bitboard> alone(outputs_, number_ + k, {block_, first_ + k});
+      alone.begin_next(0);
+      games_.take(alone.games_, k);
+    }
   }
-};
-
-template <chess::AnyGame Game>
-struct ChessEnvIn {
-  std::uint32_t
-      board;  // whose random numbers are drawn: its index among all, or its source's in a copy
-  std::uint32_t episode;  // counts from 0
-  std::uint32_t ply;      // of the episode after its opening, both sides counted
-  std::uint32_t ended;    // 1 if the episode has ended and the next has not begun
-  Game game;
-
-  // The agent's colour alternates by episode and by board, so that any batch is balanced.
-  bool agent_is_black() const { return (board + episode) & 1; }
 
   // Starts the current episode.
-  void begin(const ChessConfig& config, const ChessRows& rows) {
-    ply = ended = 0;
-    chess::start(game, config.starts[draw(config, Purpose::START, config.num_starts)]);
-    if (rows.history) {
-      rows.history->clear();
-      rows.history->add(game);
-    }
+  void begin()
+    requires(kBoards == 1)
+  {
+    block_.ply[first_] = block_.ended[first_] = 0;
+    games_.place(config_.starts[draw(0, Purpose::START, config_.num_starts)], 0);
+    if (outputs_.history) outputs_.history[number_].clear();
+    record(0);
     const std::uint32_t opening =
-        config.opening_min +
-        draw(config, Purpose::OPENING_LENGTH, config.opening_max - config.opening_min + 1);
-    while (ply < opening && begin_with(random_action(config, Purpose::OPENING), rows)) {
+        config_.opening_min +
+        draw(0, Purpose::OPENING_LENGTH, config_.opening_max - config_.opening_min + 1);
+    while (block_.ply[first_] < opening && begin_with(random_action(0, Purpose::OPENING))) {
     }
-    ply = 0;
-    if (config.opponent == Opponent::RANDOM && game.position.black != agent_is_black())
-      begin_with(random_action(config, Purpose::OPPONENT), rows);
+    block_.ply[first_] = 0;
+    const bool agent_is_black = (block_.board[first_] + block_.episode[first_]) & 1;
+    if (config_.opponent == Opponent::RANDOM && games_.position(0).black != agent_is_black)
+      begin_with(random_action(0, Purpose::OPPONENT));
   }
 
   // Plays a ply before the agent's first, unless it would end the game; returns whether it was
-  // played.
-  bool begin_with(chess::Action action, const ChessRows& rows) {
-    const chess::Position before = game.position;
-    const std::uint8_t num_past = game.num_past;
-    chess::play(game, action);
-    if (game.over()) {
-      chess::resume(game, before, num_past);
+  // played. What is legal was found before.
+  bool begin_with(chess::Action action)
+    requires(kBoards == 1)
+  {
+    const chess::Position before = games_.position(0);
+    const std::uint8_t num_past = block_.num_past[first_];
+    const std::int16_t actions[1] = {static_cast<std::int16_t>(action)};
+    games_.play(1, actions);
+    if (games_.over()) {
+      games_.place(before, num_past);
       return false;
     }
-    ++ply;
-    if (rows.history) rows.history->add(game);
+    ++block_.ply[first_];
+    record(0);
     return true;
   }
 
-  // Plays an action that the mask allows, and the opponent's reply, and writes every output. Where
-  // an episode ends, config.autoreset decides when the next begins. Returns whether one ended.
-  bool step(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
-    *rows.reward = 0;
-    *rows.terminated = *rows.truncated = *rows.ended = false;
-    *rows.reason = 0;
-    bool ends = false;
-    if (ended)
-      begin_next(config, rows);
+  // Finds what is legal and seen, for calls of what follows.
+  void look() {
+    games_.look();
+    each(ended(), [&](int k) { fill_if_ended(k); });
+  }
+
+  // A random legal action of board `k`, for play without an agent. An ended board takes any.
+  chess::Action any_action(int k) const {
+    return block_.ended[first_ + k] ? 0 : random_action(k, Purpose::AGENT);
+  }
+
+  // The actions that a step takes of board `k`, and their number. An ended board takes (and
+  // ignores) any action; a list names the first.
+  chess::LegalActions legal(int k) const { return games_.legal(k); }
+  int num_actions(int k) const {
+    const int taken = chess::count(games_.legal(k));
+    return block_.ended[first_ + k] && config_.mask == MaskFormat::LIST ? taken > 0 : taken;
+  }
+
+  // Writes observation, mask, its count and player of the first `number` boards.
+  void write(int number) const {
+    write_observations(number);
+    for (int k = 0; k < number; ++k)
+      outputs_.player[number_ + k] = static_cast<std::int8_t>(games_.position(k).black);
+    if (config_.mask == MaskFormat::LIST)
+      write_lists(number);
     else
-      ends = play_turn(config, action, rows);
-    write(config, rows);
-    return ends;
-  }
-
-  void begin_next(const ChessConfig& config, const ChessRows& rows) {
-    ++episode;
-    begin(config, rows);
-  }
-
-  // A random legal action, for play without an agent. An ended board has none, and takes any.
-  chess::Action any_action(const ChessConfig& config) const {
-    return ended ? 0 : random_action(config, Purpose::AGENT);
-  }
-
-  // The number of actions that a step takes, and the `rank`-th of them in order of id, from 0. An
-  // ended board takes (and ignores) any action; a list names the first.
-  int num_actions(const ChessConfig& config) const {
-    const int taken = chess::count(game.legal);
-    return ended && config.mask == MaskFormat::LIST ? taken > 0 : taken;
-  }
-  chess::Action action(int rank) const { return nth_action(game.legal, rank); }
-
-  // Writes observation, mask, its count and player of the current position.
-  void write(const ChessConfig& config, const ChessRows& rows) const {
-    observe(game, rows.history, config.observation, rows.streamed_observation, rows.observation);
-    if (config.mask == MaskFormat::LIST)
-      write_list(rows);
-    else
-      write_mask(game.legal, config.mask, rows.streamed_mask, rows.mask);
-    *rows.player = static_cast<std::int8_t>(game.position.black);
+      write_masks(games_.planes().plane, number, config_.mask,
+                  streams(outputs_.mask, outputs_.num_envs, mask_bytes(config_.mask),
+                          written_together<V>(config_.mask)),
+                  outputs_.mask + number_ * mask_bytes(config_.mask));
   }
 
  private:
-  bool play_turn(const ChessConfig& config, chess::Action action, const ChessRows& rows) {
-    play(action, rows);
-    float sign = 1;  // +1 if the agent moved last, -1 if its opponent did: the last mover mates
-    if (config.opponent != Opponent::NONE && !game.over()) {
-      play(config.opponent == Opponent::RANDOM ? random_action(config, Purpose::OPPONENT)
-                                               : static_cast<chess::Action>(*rows.reply),
-           rows);
-      sign = -1;
-    }
-    const bool over = game.over(), truncated = !over && config.max_plies && ply >= config.max_plies;
-    if (!over && !truncated) return false;
+  template <class Other>
+  friend class ChessEnvs;
+  using BoardSet = chess::BoardSet;
 
-    *rows.reward = game.reason == chess::Reason::CHECKMATE ? sign : 0;
-    *rows.terminated = over;
-    *rows.truncated = truncated;
-    *rows.ended = true;
-    *rows.reason = truncated ? kMaxPlies : static_cast<std::int8_t>(game.reason);
-    if (config.autoreset == Autoreset::SAME_STEP) {
-      observe(game, rows.history, config.observation, false, rows.final_observation);
-      begin_next(config, rows);
-    } else {
-      // The next `step` ignores its action, so any is legal; or none is before a reset.
-      ended = 1;
-      game.legal.fill(config.autoreset == Autoreset::NEXT_STEP);
-    }
-    return true;
+  static BoardSet first_boards(int number) { return (2U << (number - 1)) - 1; }
+
+  template <class Body>
+  static void each(BoardSet boards, const Body& body) {
+    for (; boards; boards &= boards - 1) body(chess::lowest(chess::Bitboard{boards}));
   }
+
+  BoardSet ended() const { return group().where(block_.ended); }
+  BoardSet truncated() const {
+    BoardSet boards = 0;
+    if (config_.max_plies)
+      for (int k = 0; k < kBoards; ++k)
+        boards |= BoardSet{block_.ply[first_ + k] >= config_.max_plies} << k;
+    return boards;
+  }
+  Group<V> group() const { return {block_, first_}; }
+
+  void play(BoardSet boards, const std::int16_t (&actions)[kBoards]) {
+    games_.play(boards, actions);
+    for (int k = 0; k < kBoards; ++k) block_.ply[first_ + k] += boards >> k & 1;
+    if (outputs_.history) each(boards, [&](int k) { record(k); });
+  }
+
+  // Adds board `k`'s position to its history, where observations show any.
+  void record(int k) const {
+    if (outputs_.history)
+      outputs_.history[number_ + k].add(games_.position(k), games_.repetitions(k));
+  }
+
+  void observe(int k, bool streamed, std::uint8_t* out) const {
+    env::observe(games_.position(k), games_.repetitions(k),
+                 outputs_.history ? outputs_.history + number_ + k : nullptr, config_.observation,
+                 streamed, out);
+  }
+
+  void write_observations(int number) const {
+    const std::int64_t bytes = observation_bytes(config_.observation);
+    std::uint8_t* out = outputs_.observation + number_ * bytes;
+    if (config_.observation == ObservationFormat::BOARD) {
+      const V numbers =
+          board_numbers(group().boards(), chess::widened<V>(block_.repetitions + first_));
+      for (int k = 0; k < number; ++k, out += bytes)
+        write_board(games_.position(k), chess::word_of(numbers, k),
+                    reinterpret_cast<std::int8_t*>(out));
+    } else {
+      const bool streamed = streams(outputs_.observation, outputs_.num_envs, bytes);
+      for (int k = 0; k < number; ++k, out += bytes) observe(k, streamed, out);
+    }
+  }
+
+  void reply(BoardSet boards) {
+    std::int16_t replies[kBoards] = {};
+    each(boards, [&](int k) {
+      replies[k] = static_cast<std::int16_t>(config_.opponent == Opponent::ENGINE
+                                                 ? outputs_.replies[number_ + k]
+                                                 : random_action(k, Purpose::OPPONENT));
+    });
+    play(boards, replies);
+  }
+
+  void clear_step_outputs(int number) const {
+    const auto clear = [&](auto* output) {
+      const auto boards = static_cast<std::size_t>(number == kBoards ? kBoards : number);
+      std::memset(output + number_, 0, boards * sizeof *output);
+    };
+    clear(outputs_.reward);
+    clear(outputs_.terminated);
+    clear(outputs_.truncated);
+    clear(outputs_.ended);
+    clear(outputs_.reason);
+  }
+
+  // Ends the episode of board `k`. The last mover mates: the agent, or its opponent by a reply.
+  void end(int k, bool replied) {
+    const std::int64_t i = number_ + k;
+    const auto reason = static_cast<chess::Reason>(block_.reason[first_ + k]);
+    const bool over = reason != chess::Reason::ONGOING;
+    outputs_.reward[i] = reason != chess::Reason::CHECKMATE ? 0.0F : replied ? -1.0F : 1.0F;
+    outputs_.terminated[i] = over;
+    outputs_.truncated[i] = !over;
+    outputs_.ended[i] = true;
+    outputs_.reason[i] = over ? static_cast<std::int8_t>(reason) : kMaxPlies;
+    if (config_.autoreset == Autoreset::SAME_STEP) {
+      observe(k, false, outputs_.final_observation + i * observation_bytes(config_.observation));
+      begin_next(k);
+    } else {
+      block_.ended[first_ + k] = 1;
+      fill_if_ended(k);
+    }
+  }
+
+  // The next `step` ignores an ended board's action, so any is legal; or none is before a reset.
+  void fill_if_ended(int k) { games_.fill(k, config_.autoreset == Autoreset::NEXT_STEP); }
 
   // An ended board takes (and ignores) any action; a list names the first.
-  void write_list(const ChessRows& rows) const {
-    auto* list = reinterpret_cast<std::int16_t*>(rows.mask);
-    const int legal = env::write_list(game.legal, ended ? 1 : kMaxLegal, list);
-    *rows.action_count = static_cast<std::int16_t>(ended ? legal > 0 : legal);
-  }
-
-  void play(chess::Action action, const ChessRows& rows) {
-    chess::play(game, action);
-    ++ply;
-    if (rows.history) rows.history->add(game);
+  void write_lists(int number) const {
+    const auto all = games_.by_board();
+    for (int k = 0; k < number; ++k) {
+      const bool ended = block_.ended[first_ + k];
+      auto* list = reinterpret_cast<std::int16_t*>(outputs_.mask) + (number_ + k) * kMaxLegal;
+      const int legal = write_list(all.legal[k], ended ? 1 : kMaxLegal, list);
+      outputs_.action_count[number_ + k] = static_cast<std::int16_t>(ended ? legal > 0 : legal);
+    }
   }
 
   // An integer in [0, n): a pure function of seed, board, episode, ply and purpose.
-  std::uint32_t draw(const ChessConfig& config, Purpose purpose, std::uint32_t n) const {
-    return below(philox(config.seed, board, episode, ply, purpose), n);
+  std::uint32_t draw(int k, Purpose purpose, std::uint32_t n) const {
+    const int i = first_ + k;
+    return below(philox(config_.seed, block_.board[i], block_.episode[i], block_.ply[i], purpose),
+                 n);
   }
 
-  chess::Action random_action(const ChessConfig& config, Purpose purpose) const {
-    const auto actions = static_cast<std::uint32_t>(chess::count(game.legal));
-    return nth_action(game.legal, static_cast<int>(draw(config, purpose, actions)));
+  chess::Action random_action(int k, Purpose purpose) const {
+    const chess::LegalActions legal = games_.legal(k);
+    const auto actions = static_cast<std::uint32_t>(chess::count(legal));
+    return nth_action(legal, static_cast<int>(draw(k, purpose, actions)));
   }
+
+  const ChessOutputs& outputs_;
+  const ChessConfig& config_;
+  std::int64_t number_;
+  Block& block_;
+  int first_;
+  Games<V> games_;
 };
-using ChessEnv = ChessEnvIn<chess::Game>;
-static_assert(sizeof(ChessEnv) <= 1536, "a board with its repetition history fits in 1.5 KB");
 
 }  // namespace rungs::env

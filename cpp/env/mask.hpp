@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../chess/action.hpp"
+#include "../chess/words.hpp"
 #include "stream_store.hpp"
 
 namespace rungs::env {
@@ -72,29 +73,72 @@ constexpr std::int64_t mask_bytes(MaskFormat format) {
 // The number of elements that hold the length of a board's list: 1, or 0 for other formats.
 constexpr std::int64_t mask_counts(MaskFormat format) { return format == MaskFormat::LIST; }
 
-// Eight words at a time: calling `memcpy` for them takes longer.
-template <chess::WordRow Planes>
-inline void write_words(const Planes& plane, std::uint8_t* out) {
-  constexpr int kLast = chess::kPlanes - 1;
-  for (int first = 0; first < kLast; first += 8)
-    put(chess::load_lanes(plane, first), out + 8 * first, false);
-  const chess::Bitboard last = plane[kLast];
-  std::memcpy(out + 8 * kLast, &last, sizeof last);
+// Writes the bits of as many boards as V holds, whose planes are given, one board after the other.
+template <class V>
+inline void write_bits(const V (&plane)[chess::kPlanes], std::uint8_t* out) {
+  using namespace chess;
+  constexpr int kBoards = kWidth<V>, kLast = kPlanes - 1;
+  const auto put_word = [&](Bitboard word, int board, int at) {
+    std::memcpy(out + 8 * (board * kPlanes + at), &word, sizeof word);
+  };
+  if constexpr (kIsWord<V>) {  // eight at a time: calling `memcpy` for them takes longer
+    for (int first = 0; first < kLast; first += 8)
+      put(load_lanes(plane, first), out + 8 * first, false);
+    put_word(plane[kLast], 0, kLast);
+  }
+#ifndef __CUDACC_RTC__
+  else {
+    for (int first = 0; first < kLast; first += kBoards) {
+      V rows[kBoards];
+      for (int k = 0; k < kBoards; ++k) rows[k] = plane[first + k];
+      transpose(rows);
+      for (int k = 0; k < kBoards; ++k)
+        std::memcpy(out + 8 * (k * kPlanes + first), &rows[k], sizeof rows[k]);
+    }
+    for (int k = 0; k < kBoards; ++k) put_word(word_of(plane[kLast], k), k, kLast);
+  }
+#endif
 }
 
-template <chess::WordRow Planes>
-inline void write_mask(const chess::ActionsIn<Planes>& legal, MaskFormat format, bool streamed,
-                       std::uint8_t* out) {
-  if (format == MaskFormat::BITS)
-    write_words(legal.plane, out);
-  else
-    for (int plane = 0; plane < chess::kPlanes; ++plane)
-      put(expand_bits_to_bytes(legal.plane[plane]) & kOnes, out + 64 * plane, streamed);
+// Likewise, past the caches.
+template <class V>
+inline void stream_bits(const V (&plane)[chess::kPlanes], std::uint8_t* out) {
+  constexpr std::size_t kLine = sizeof(Lanes);
+  alignas(kLine) std::uint8_t bits[chess::kWidth<V> * sizeof(chess::LegalActions)];
+  write_bits(plane, bits);
+  for (std::size_t at = 0; at < sizeof bits; at += kLine) {
+    Lanes line;
+    std::memcpy(&line, bits + at, kLine);
+    put(line, out + at, true);
+  }
+}
+
+// The boards whose masks are written together: bits are streamed only of as many as fill whole
+// cache lines.
+template <class V>
+constexpr int written_together(MaskFormat format) {
+  return format == MaskFormat::BITS ? chess::kWidth<V> : 1;
+}
+
+// Writes the masks of the first `number` of these boards, as bytes or bits.
+template <class V>
+inline void write_masks(const V (&plane)[chess::kPlanes], int number, MaskFormat format,
+                        bool streamed, std::uint8_t* out) {
+  using namespace chess;
+  if (format == MaskFormat::BITS && number == kWidth<V>)
+    return streamed ? stream_bits(plane, out) : write_bits(plane, out);
+  for (int k = 0; k < number; ++k, out += mask_bytes(format))
+    for (int at = 0; at < kPlanes; ++at) {
+      const Bitboard squares = word_of(plane[at], k);
+      if (format == MaskFormat::BITS)
+        std::memcpy(out + 8 * at, &squares, sizeof squares);
+      else
+        put(expand_bits_to_bytes(squares) & kOnes, out + 64 * at, streamed);
+    }
 }
 
 // A bit for each of the first 64 planes that holds an action.
-template <chess::WordRow Planes>
-inline chess::Bitboard nonempty_planes(const Planes& plane) {
+inline chess::Bitboard nonempty_planes(const chess::Bitboard* plane) {
   Lanes found = {}, own = {1, 2, 4, 8, 16, 32, 64, 128};
   for (int first = 0; first < 64; first += 8, own = own << 8)
     found |= chess::nonempty(chess::load_lanes(plane, first)) & own;
@@ -131,8 +175,7 @@ inline void list_squares(chess::Bitboard from, int first, std::int16_t* out) {
 
 // Writes the first `limit` legal actions in order of id, then -1. Returns the number of legal
 // actions, whether or not there was room.
-template <chess::WordRow Planes>
-inline int write_list(const chess::ActionsIn<Planes>& legal, int limit, std::int16_t* out) {
+inline int write_list(const chess::LegalActions& legal, int limit, std::int16_t* out) {
   for (int i = 0; i < kMaxLegal; ++i) out[i] = -1;
   int listed = 0;
   const auto list = [&](int plane) {
@@ -153,8 +196,7 @@ inline int write_list(const chess::ActionsIn<Planes>& legal, int limit, std::int
 }
 
 // The `rank`-th legal action in order of action id, from 0.
-template <chess::WordRow Planes>
-inline chess::Action nth_action(const chess::ActionsIn<Planes>& legal, int rank) {
+inline chess::Action nth_action(const chess::LegalActions& legal, int rank) {
   int plane = 0;
   for (;; ++plane) {
     const int here = chess::count(legal.plane[plane]);

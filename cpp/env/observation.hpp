@@ -31,14 +31,14 @@ struct History {
 
   void clear() { length = 0; }
 
-  template <chess::AnyGame Game>
-  void add(const Game& game) {
+  // Adds a position that occurred before `repetitions` times.
+  void add(const chess::Position& position, std::uint64_t repetitions) {
     newest = (newest + 1) % kHistory;
     length += length < kHistory;
     Snapshot& now = ring[newest];
-    std::memcpy(now.piece, game.position.piece, sizeof now.piece);
-    now.own = game.position.own;
-    now.repetitions = game.repetitions;
+    std::memcpy(now.piece, position.piece, sizeof now.piece);
+    now.own = position.own;
+    now.repetitions = repetitions;
   }
 
   // The position `plies` ago, from 0 to length - 1.
@@ -95,28 +95,37 @@ constexpr std::int64_t observation_bytes(ObservationFormat format) {
   }
 }
 
-template <chess::AnyGame Game>
-inline void write_board(const Game& game, std::int8_t* out) {
+// The last eight of the 72 numbers, as the bytes of a word.
+template <class V>
+inline V board_numbers(const chess::Boards<V>& b, V repetitions) {
   using namespace chess;
-  const Position& p = game.position;
+  V numbers{};
+  const V kings[2] = {b.piece[KING] & b.own, b.piece[KING] & ~b.own};
+  for (int side = 0; side < 2; ++side) {
+    V king = kings[side] | kings[side] >> 32;
+    king |= king >> 16;
+    king = (king | king >> 8) & kRank1;  // on its file
+    const V rooks = b.state >> (8 * side) & kRank1, west = rooks & (king - 1);
+    numbers |= (where(rooks ^ west, V{} + 1) | where(west, V{} + 256)) << (16 * side);
+  }
+  const V file = b.state >> 16 & 255, clock = b.state >> 24 & 255, black = b.state >> 48 & 1;
+  const V no_file = more(file, V{} + (kNoFile - 1)), over = more(clock, V{} + 127);
+  return numbers | ((file | no_file) & 255) << 32 | ((clock & ~over) | (over & 127)) << 40 |
+         repetitions << 48 | black << 56;
+}
+
+inline void write_board(const chess::Position& p, std::uint64_t numbers, std::int8_t* out) {
+  using namespace chess;
   // An own piece is type + 1, one of theirs -(type + 1), which is ~type.
   Lanes board = {};
   for (int type = KNIGHT; type <= KING; ++type)
     board |= expand_bits_to_bytes(p.piece[type]) & kOnes * type;
   put((board ^ expand_bits_to_bytes(p.theirs())) + (expand_bits_to_bytes(p.own) & kOnes), out,
       false);
-  for (int side = 0; side < 2; ++side) {
-    out[64 + 2 * side] = p.short_castling(side) != 0;
-    out[65 + 2 * side] = p.long_castling(side) != 0;
-  }
-  out[68] = static_cast<std::int8_t>(p.en_passant == kNoFile ? -1 : p.en_passant);
-  out[69] = static_cast<std::int8_t>(p.halfmove < 127 ? p.halfmove : 127);
-  out[70] = static_cast<std::int8_t>(game.repetitions);
-  out[71] = static_cast<std::int8_t>(p.black);
+  std::memcpy(out + 64, &numbers, sizeof numbers);
 }
 
-template <chess::AnyGame Game>
-inline void write_bitplanes(const Game& game, const History& history, std::uint64_t* out) {
+inline void write_bitplanes(const chess::Position& p, const History& history, std::uint64_t* out) {
   using namespace chess;
   const auto all_if = [](bool condition) { return condition ? kAll : 0; };
   for (std::uint32_t t = 0; t < kHistory; ++t, out += kPlanesPerPosition) {
@@ -131,7 +140,6 @@ inline void write_bitplanes(const Game& game, const History& history, std::uint6
     out[12] = all_if(known && then.repetitions >= 1);
     out[13] = all_if(known && then.repetitions >= 2);
   }
-  const Position& p = game.position;
   out[0] = all_if(p.black);
   out[1] = p.fullmove;
   for (int side = 0; side < 2; ++side) {
@@ -172,10 +180,11 @@ inline void put_squares(chess::Bitboard bits, std::uint8_t* out, bool streamed) 
   put(expand_bits_to_bytes(bits) & kOnes, out, streamed);
 }
 
-template <class Word, chess::AnyGame Game>
-inline void write_planes(const Game& game, const History& history, bool streamed, Word* out) {
+template <class Word>
+inline void write_planes(const chess::Position& p, const History& history, bool streamed,
+                         Word* out) {
   std::uint64_t words[kObservationPlanes];
-  write_bitplanes(game, history, words);
+  write_bitplanes(p, history, words);
   for (int plane = 0; plane < kObservationPlanes; ++plane, out += 64) {
     if (plane == kMoveNumberPlane || plane == kHalfmovePlane)
       for (int square = 0; square < 64; ++square) out[square] = written<Word>(words[plane]);
@@ -184,21 +193,24 @@ inline void write_planes(const Game& game, const History& history, bool streamed
   }
 }
 
-// Writes an observation. `history` is not read for BOARD, and may be null.
-template <chess::AnyGame Game>
-RUNGS_NOINLINE_ON_GPU void observe(const Game& game, const History* history,
-                                   ObservationFormat format, bool streamed, void* out) {
+// Writes an observation of a position that occurred before `repetitions` times. `history` is not
+// read for BOARD, and may be null.
+RUNGS_NOINLINE_ON_GPU void observe(const chess::Position& p, int repetitions,
+                                   const History* history, ObservationFormat format, bool streamed,
+                                   void* out) {
   switch (format) {
     case ObservationFormat::PLANES:
-      return write_planes(game, *history, streamed, static_cast<std::uint32_t*>(out));
+      return write_planes(p, *history, streamed, static_cast<std::uint32_t*>(out));
     case ObservationFormat::PLANES_UINT8:
-      return write_planes(game, *history, streamed, static_cast<std::uint8_t*>(out));
+      return write_planes(p, *history, streamed, static_cast<std::uint8_t*>(out));
     case ObservationFormat::PLANES_BFLOAT16:
-      return write_planes(game, *history, streamed, static_cast<std::uint16_t*>(out));
+      return write_planes(p, *history, streamed, static_cast<std::uint16_t*>(out));
     case ObservationFormat::BITPLANES:
-      return write_bitplanes(game, *history, static_cast<std::uint64_t*>(out));
+      return write_bitplanes(p, *history, static_cast<std::uint64_t*>(out));
     default:
-      return write_board(game, static_cast<std::int8_t*>(out));
+      const auto numbers = board_numbers(chess::load_boards<chess::Bitboard>(&p),
+                                         static_cast<chess::Bitboard>(repetitions));
+      return write_board(p, numbers, static_cast<std::int8_t*>(out));
   }
 }
 

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "../chess/fen.hpp"
-#include "chess_env.hpp"
+#include "block.hpp"
+#include "outputs.hpp"
 
 namespace rungs::env {
 
@@ -44,8 +45,7 @@ inline bool is_position(const History::Snapshot& then) {
 }
 
 // Whether `history` ends with the current position of `game`.
-template <chess::AnyGame Game>
-inline bool leads_to(const History& history, const Game& game) {
+inline bool leads_to(const History& history, const chess::Game& game) {
   if (history.newest >= kHistory || history.length < 1 || history.length > kHistory) return false;
   for (std::uint32_t plies = 0; plies < history.length; ++plies)
     if (!is_position(history.ago(plies))) return false;
@@ -57,31 +57,31 @@ inline bool leads_to(const History& history, const Game& game) {
 }  // namespace detail
 
 // Validates a saved board in place and recomputes its derived fields. Returns "", or why it cannot
-// be a board of an environment with this `config`. `env.board` may be any: copies draw others'
+// be a board of an environment with this `config`. `board.board` may be any: copies draw others'
 // numbers.
-template <chess::AnyGame Game>
-inline std::string restore(const ChessConfig& config, const History* history,
-                           ChessEnvIn<Game>& env) {
-  Game& game = env.game;
+inline std::string restore(const ChessConfig& config, const History* history, SavedBoard& board) {
   chess::Position position;
-  const std::string why = chess::parse_fen(chess::to_fen(game.position), position);
+  const std::string why = chess::parse_fen(chess::to_fen(board.position), position);
   if (!why.empty()) return why;
-  if (position != game.position) return "its position is none";
+  if (position != board.position) return "its position is none";
   // Each ply since the last irreversible one is a past position, but for those before a start.
-  if (position.halfmove > chess::kFiftyMoves || game.num_past > position.halfmove)
+  if (position.halfmove > chess::kFiftyMoves || board.num_past > position.halfmove)
     return "it has more past positions than plies since the last capture or pawn's move";
-  if (env.ply > kMaxGamePlies) return "its episode is longer than any game";
+  if (board.ply > kMaxGamePlies) return "its episode is longer than any game";
   if (config.mask == MaskFormat::LIST && !fits_list(position))
     return "it has more pieces than promotions make, and maybe more moves than are listed";
-  chess::resume(game, position, game.num_past);
+  const chess::Game game = game_of(board);
   if (game.repetitions > 2) return "its position stood there too often";
-  const bool over = game.over() || (config.max_plies && env.ply >= config.max_plies);
-  if (env.ended > 1 || env.ended != (over ? 1 : 0))
+  const bool over = game.over() || (config.max_plies && board.ply >= config.max_plies);
+  if (board.ended > 1 || board.ended != (over ? 1 : 0))
     return over ? "its episode is over, and goes on" : "its episode has ended, and is not over";
   if (over && config.autoreset == Autoreset::SAME_STEP)
     return "its episode has ended, where the next begins at once";
   if (history && !detail::leads_to(*history, game)) return "its history does not lead to it";
-  if (over) game.legal.fill(config.autoreset == Autoreset::NEXT_STEP);
+  board.position = position;
+  board.now = game.now;
+  board.repetitions = game.repetitions;
+  board.reason = static_cast<std::uint8_t>(game.reason);
   return "";
 }
 

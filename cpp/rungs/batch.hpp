@@ -1,122 +1,219 @@
-// A batch of chess environments in a processor's memory: each board's state in one piece (array of
-// structures). The caller owns all memory; nothing here allocates.
+// A batch of chess environments. The caller owns all memory; nothing here allocates.
 #pragma once
-#include <cstddef>
 #include <cstring>
 
 #include "../env/chess_env.hpp"
 
 namespace rungs {
 
-struct ChessBatch : env::ChessOutputs {
-  env::ChessEnv* env;
-  std::int16_t* chosen;  // (N,) the actions that `check_and_latch` found legal
+// The boards that are stepped together: a part of a block, or all of it.
+constexpr int kGroup = chess::kWidth<chess::Widest>;
+using ChessEnvs = env::ChessEnvs<chess::Widest>;
+using ChessEnv = env::ChessEnvs<chess::Bitboard>;  // of a single board
 
-  // What a rung does to board `i`. Boards are independent, so in any order and on any thread.
+// Fewer boards than this are stepped one by one.
+constexpr int kFewBoards = 3;
+
+struct ChessBatch : env::ChessOutputs {
+  env::Block* blocks;    // of all boards; the last one may have room for more
+  std::int16_t* chosen;  // (N,) the actions that were checked and found legal
+
+  // What a rung on a processor does to block `b`. Blocks are independent, so in any order and on
+  // any thread.
+
+  std::int64_t num_blocks() const { return (num_envs + env::kBlock - 1) / env::kBlock; }
+
+  // Returns the block's first board whose action is illegal, or `num_envs`.
+  std::int64_t check_block(std::int64_t b, const std::int64_t* actions) const {
+    const Run boards = boards_of(b);
+    if (boards.last < num_envs) fetch(&blocks[b + 1], blocks[b + 1].now);
+    for (std::int64_t first = boards.first; first < boards.last; first += kGroup)
+      if (const std::int64_t illegal = check_group(first, actions); illegal < num_envs)
+        return illegal;
+    return num_envs;
+  }
+
+  // Keeps the actions of the block's boards, which are legal, without a check.
+  void keep_block(std::int64_t b, const std::int64_t* actions) const {
+    const Run boards = boards_of(b);
+    for (std::int64_t i = boards.first; i < boards.last; ++i)
+      chosen[i] = static_cast<std::int16_t>(actions[i]);
+  }
+
+  // Plays the actions that were kept; returns how many episodes ended. After the last of its blocks
+  // a thread calls `env::end_streams`.
+  std::int64_t step_block(std::int64_t b) const {
+    const Run boards = boards_of(b);
+    if (boards.last < num_envs) fetch(&blocks[b + 1], blocks[b + 1].past + kFetchedKeys);
+    std::int64_t ended = 0;
+    for (std::int64_t first = boards.first; first < boards.last; first += kGroup)
+      ended += step_group(first);
+    return ended;
+  }
+
+  // Begins an episode on the block's boards that `which` marks (null: on all); see `reset`.
+  void reset_block(std::int64_t b, const bool* which, std::int64_t episode) const {
+    const Run boards = boards_of(b);
+    for (std::int64_t i = boards.first; i < boards.last; ++i)
+      if (!which || which[i]) reset(i, episode);
+  }
+
+  // What a GPU's thread does to its group, which begins with board `first` and is that board alone.
+
+  // Returns the group's first board whose action is illegal, or `num_envs`; keeps actions that are
+  // legal for the step.
+  std::int64_t check_group(std::int64_t first, const std::int64_t* actions) const {
+    const int number = size_of_group(first);
+    if constexpr (kGroup > 1)
+      if (number >= kFewBoards) return check<chess::Widest>(first, number, actions);
+    for (std::int64_t i = first; i < first + number; ++i)
+      if (check<chess::Bitboard>(i, 1, actions) < num_envs) return i;
+    return num_envs;
+  }
+
+  // Plays the actions that were kept; returns how many episodes ended.
+  int step_group(std::int64_t first) const {
+    const int number = size_of_group(first);
+    if constexpr (kGroup > 1)
+      if (number >= kFewBoards) return step<chess::Widest>(first, number);
+    int ended = 0;
+    for (std::int64_t i = first; i < first + number; ++i) ended += step<chess::Bitboard>(i, 1);
+    return ended;
+  }
+
+  // Plays `steps` random steps on a group of one board; returns how many episodes ended.
+  std::int64_t step_many(std::int64_t i, std::int64_t steps) const {
+    ChessEnv env = env_at(i);
+    env.look();
+    std::int64_t ended = 0;
+    for (std::int64_t step = 0; step < steps; ++step) {
+      const std::int16_t actions[1] = {static_cast<std::int16_t>(env.any_action(0))};
+      ended += env.step(1, actions);
+    }
+    return ended;
+  }
+
+  // What is done to board `i` alone.
 
   // Begins episode number `episode`, or the next one where that is -1.
   void reset(std::int64_t i, std::int64_t episode) const {
-    env[i].board = static_cast<std::uint32_t>(first_board + i);
-    env[i].episode = episode < 0 ? env[i].episode + 1 : static_cast<std::uint32_t>(episode);
-    env[i].begin(config, rows(i));
-    write(i);
-  }
-
-  // Returns whether an action is legal, and if so keeps it for `step`. Each action is read only
-  // once, as its memory may be written meanwhile: by a step, or by another thread.
-  bool check_and_latch(std::int64_t i, std::int64_t action) const {
-    if (!env[i].game.legal.contains(action)) return false;
-    chosen[i] = static_cast<std::int16_t>(action);
-    return true;
-  }
-
-  // Plays the action that `check_and_latch` kept; returns whether an episode ended. After the last
-  // of its boards a thread calls `env::end_streams`.
-  bool step(std::int64_t i) const {
-    if (i + kAhead < num_envs) fetch(env[i + kAhead]);
-    return env[i].step(config, chosen[i], streamed_rows(i));
+    std::uint32_t& current = block_of(i).episode[lane_of(i)];
+    block_of(i).board[lane_of(i)] = static_cast<std::uint32_t>(first_board + i);
+    current = episode < 0 ? current + 1 : static_cast<std::uint32_t>(episode);
+    ChessEnv env = env_at(i);
+    env.begin();
+    env.write(1);
   }
 
   // Plays the engine's first ply of an episode, unless its reply is -1.
   void open(std::int64_t i) const {
     if (replies[i] < 0) return;
-    env[i].begin_with(static_cast<chess::Action>(replies[i]), rows(i));
+    ChessEnv env = env_at(i);
+    env.look();
+    env.begin_with(static_cast<chess::Action>(replies[i]));
+    env.write(1);
+  }
+
+  // Copies a board, and its history to `past` (null if it has none).
+  void save(std::int64_t i, env::SavedBoard& saved, env::History* past) const {
+    env::get_board(block_of(i), lane_of(i), saved);
+    if (past) *past = history[i];
+  }
+
+  // Replaces a board by what `save` copied, and writes its outputs as after a reset. It draws the
+  // random numbers that its source would, or, with `own`, its own: then it keeps its index in the
+  // batch and its episode's number.
+  void put(std::int64_t i, const env::SavedBoard& saved, const env::History* past, bool own) const {
+    env::Block& block = block_of(i);
+    const int lane = lane_of(i);
+    const std::uint32_t episode = block.episode[lane];
+    env::put_board(saved, block, lane);
+    if (own) {
+      block.board[lane] = static_cast<std::uint32_t>(first_board + i);
+      block.episode[lane] = episode;
+    }
+    if (past) history[i] = *past;
+    reward[i] = 0;
+    terminated[i] = truncated[i] = false;
+    ended[i] = saved.ended;
+    reason[i] = 0;
     write(i);
   }
 
-  void write(std::int64_t i) const { env[i].write(config, rows(i)); }
+  void write(std::int64_t i) const {
+    ChessEnv env = env_at(i);
+    env.look();
+    env.write(1);
+  }
 
-  // Loads a validated board, and writes its outputs.
-  void load(std::int64_t i, const env::ChessEnv& saved, const env::History* past) const {
-    env[i] = saved;
-    if (past) history[i] = *past;
-    ended[i] = saved.ended;
-    write(i);
+  // Calls `body(envs, k, i)` for each board `i`: it is board `k` of `envs`.
+  template <class Body>
+  void look_at_all(const Body& body) const {
+    for (std::int64_t first = 0; first < num_envs; first += kGroup) {
+      ChessEnvs envs(*this, first, group<chess::Widest>(first));
+      envs.look();
+      for (int k = 0; k < size_of_group(first); ++k) body(envs, k, first + k);
+    }
+  }
+
+  env::Block& block_of(std::int64_t i) const { return blocks[i / env::kBlock]; }
+  static int lane_of(std::int64_t i) { return static_cast<int>(i % env::kBlock); }
+  template <class V>
+  env::Group<V> group(std::int64_t first) const {
+    return {block_of(first), lane_of(first)};
+  }
+  ChessEnv env_at(std::int64_t i) const { return {*this, i, group<chess::Bitboard>(i)}; }
+
+  // The number of boards of the group that begins with board `first`.
+  int size_of_group(std::int64_t first) const {
+    return num_envs - first < kGroup ? static_cast<int>(num_envs - first) : kGroup;
   }
 
  private:
-  // How many boards ahead to prefetch: loading a board from memory takes about as long as stepping
-  // two, and hardware prefetchers do not recognize the access pattern.
-  static constexpr std::int64_t kAhead = 2;
+  // As the functions of groups, for the first `number` of as many boards as V holds.
 
-  // Prefetches what most steps touch of a board: all but the keys of past positions after the first
-  // few. A step waits for each line that is left out. Outputs are not prefetched: that makes a step
-  // slower. Always inlined, as g++ drops calls of functions that only prefetch.
-  [[gnu::always_inline]] static void fetch(const env::ChessEnv& soon) {
-    const auto* first = reinterpret_cast<const char*>(&soon);
-    const auto* last = reinterpret_cast<const char*>(soon.game.past + 16);
-    for (; first < last; first += 64) __builtin_prefetch(first, 1);
+  // Each action is read only once, as its memory may be written meanwhile: by a step, or by another
+  // thread.
+  template <class V>
+  std::int64_t check(std::int64_t first, int number, const std::int64_t* actions) const {
+    std::int64_t read[chess::kWidth<V>] = {};
+    std::memcpy(read, actions + first, static_cast<std::size_t>(number) * sizeof read[0]);
+    for (int k = 0; k < number; ++k) chosen[first + k] = static_cast<std::int16_t>(read[k]);
+    const bool any_if_ended = config.autoreset == env::Autoreset::NEXT_STEP;
+    const chess::BoardSet legal = env::legal_on(group<V>(first), read, any_if_ended);
+    const int illegal = chess::lowest(~chess::Bitboard{legal});
+    return illegal < number ? first + illegal : num_envs;
   }
+
+  template <class V>
+  int step(std::int64_t first, int number) const {
+    std::int16_t actions[chess::kWidth<V>] = {};
+    std::memcpy(actions, chosen + first, static_cast<std::size_t>(number) * sizeof actions[0]);
+    return env::ChessEnvs<V>(*this, first, group<V>(first)).step(number, actions);
+  }
+
+  struct Run {
+    std::int64_t first, last;
+  };
+  Run boards_of(std::int64_t b) const {
+    const std::int64_t first = b * env::kBlock, end = first + env::kBlock;
+    return {first, end < num_envs ? end : num_envs};
+  }
+
+  // Of the rows of past keys, a step prefetches so many: most need no more.
+  static constexpr int kFetchedKeys = 8;
+
+  // Prefetches memory from `first` up to `last`, a block later than what is worked on. Outputs are
+  // not prefetched: that makes a step slower. Always inlined, as g++ drops calls of functions that
+  // only prefetch.
+#ifndef __CUDACC_RTC__
+  [[gnu::always_inline]] static void fetch(const void* first, const void* last) {
+    for (auto* line = static_cast<const char*>(first); line < last; line += 64)
+      __builtin_prefetch(line, 1);
+  }
+#else
+  static void fetch(const void*, const void*) {}  // a GPU has other threads to run meanwhile
+#endif
 };
-
-// Copies of boards, which can be put onto the same boards or others.
-namespace copies {
-
-namespace detail {
-
-// Copies a board; of the keys of past positions, which come last, only those in use.
-inline void copy(const env::ChessEnv& from, env::ChessEnv& to) {
-  constexpr std::size_t kPast = offsetof(env::ChessEnv, game) + offsetof(chess::Game, past);
-  static_assert(kPast + sizeof from.game.past == sizeof from);
-  std::memcpy(static_cast<void*>(&to), &from,
-              kPast + from.game.num_past * sizeof from.game.past[0]);
-}
-
-}  // namespace detail
-
-// Copies boards number `which[k]` to `saved[k]`, and their histories to `past[k]` (null if they
-// have none).
-inline void save(const ChessBatch& batch, const std::int64_t* which, std::int64_t count,
-                 env::ChessEnv* saved, env::History* past) {
-  for (std::int64_t k = 0; k < count; ++k) {
-    detail::copy(batch.env[which[k]], saved[k]);
-    if (past) past[k] = batch.history[which[k]];
-  }
-}
-
-// Replaces boards number `which[k]` by what `save` copied, and writes their outputs as after a
-// reset. They draw the random numbers that their source would, or, with `own`, their own: then they
-// keep their index in the batch and their episode's number.
-inline void put(const ChessBatch& batch, const std::int64_t* which, std::int64_t count,
-                const env::ChessEnv* saved, const env::History* past, bool own) {
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t i = which[k];
-    env::ChessEnv& env = batch.env[i];
-    const std::uint32_t episode = env.episode;
-    detail::copy(saved[k], env);
-    if (own) {
-      env.board = static_cast<std::uint32_t>(batch.first_board + i);
-      env.episode = episode;
-    }
-    if (past) batch.history[i] = past[k];
-    batch.reward[i] = 0;
-    batch.terminated[i] = batch.truncated[i] = false;
-    batch.ended[i] = env.ended;
-    batch.reason[i] = 0;
-    batch.write(i);
-  }
-}
-
-}  // namespace copies
 
 }  // namespace rungs

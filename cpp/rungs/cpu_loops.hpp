@@ -19,37 +19,39 @@
 
 namespace rungs {
 
-// The serial rung: one thread, one board after the other.
+// The serial rung: one thread, one block of boards after the other.
 namespace serial {
 
 // Begins an episode on the boards that `which` marks (null: on all): number `episode`, or each
 // board's next one where `episode` is -1.
 inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    if (!which || which[i]) batch.reset(i, episode);
+  for (std::int64_t b = 0; b < batch.num_blocks(); ++b) batch.reset_block(b, which, episode);
 }
 
 // One step of every board. Returns how many episodes ended. Unless every action is legal nothing is
 // changed, and for the first board `i` whose action is not, -1 - i is returned.
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    if (!batch.check_and_latch(i, actions[i])) return -1 - i;
+  const std::int64_t blocks = batch.num_blocks();
+  for (std::int64_t b = 0; b < blocks; ++b)
+    if (const std::int64_t illegal = batch.check_block(b, actions); illegal < batch.num_envs)
+      return -1 - illegal;
   std::int64_t ended = 0;
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) ended += batch.step(i);
+  for (std::int64_t b = 0; b < blocks; ++b) ended += batch.step_block(b);
   env::end_streams();
   return ended;
 }
 
 // Writes the number of actions that each board takes, (N,).
 inline void count_actions(const ChessBatch& batch, std::int64_t* counts) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    counts[i] = batch.env[i].num_actions(batch.config);
+  batch.look_at_all(
+      [&](const ChessEnvs& envs, int k, std::int64_t i) { counts[i] = envs.num_actions(k); });
 }
 
-// Replaces ranks below these numbers by the actions that have them.
+// Replaces ranks below these numbers by the actions that have them, in order of id from 0.
 inline void rank_to_action(const ChessBatch& batch, std::int64_t* ranks) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    ranks[i] = batch.env[i].action(static_cast<int>(ranks[i]));
+  batch.look_at_all([&](const ChessEnvs& envs, int k, std::int64_t i) {
+    ranks[i] = env::nth_action(envs.legal(k), static_cast<int>(ranks[i]));
+  });
 }
 
 // Plays the engine's first ply on every board, where `replies` has one.
@@ -58,20 +60,29 @@ inline void open(const ChessBatch& batch) {
 }
 
 // Validates saved boards in place; `past` has their histories, or is null. Returns the first that
-// is invalid and sets `why`, or returns the number of boards.
-inline std::int64_t restore(const ChessBatch& batch, env::ChessEnv* saved, const env::History* past,
-                            std::string& why) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) {
-    why = env::restore(batch.config, past ? past + i : nullptr, saved[i]);
-    if (!why.empty()) return i;
+// is invalid and sets `why`, or returns `count`.
+inline std::int64_t restore(const env::ChessConfig& config, std::int64_t count,
+                            env::SavedBoard* saved, const env::History* past, std::string& why) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    why = env::restore(config, past ? past + k : nullptr, saved[k]);
+    if (!why.empty()) return k;
   }
-  return batch.num_envs;
+  return count;
 }
 
-// Loads boards that `restore` validated, and writes their outputs.
-inline void load(const ChessBatch& batch, const env::ChessEnv* saved, const env::History* past) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i)
-    batch.load(i, saved[i], past ? past + i : nullptr);
+// Copies boards number `which[k]` to `saved[k]`, and their histories to `past[k]` (null if they
+// have none).
+inline void save(const ChessBatch& batch, const std::int64_t* which, std::int64_t count,
+                 env::SavedBoard* saved, env::History* past) {
+  for (std::int64_t k = 0; k < count; ++k)
+    batch.save(which[k], saved[k], past ? past + k : nullptr);
+}
+
+// Replaces boards number `which[k]` by what `save` copied: see `ChessBatch::put`.
+inline void put(const ChessBatch& batch, const std::int64_t* which, std::int64_t count,
+                const env::SavedBoard* saved, const env::History* past, bool own) {
+  for (std::int64_t k = 0; k < count; ++k)
+    batch.put(which[k], saved[k], past ? past + k : nullptr, own);
 }
 
 }  // namespace serial
@@ -107,7 +118,7 @@ enum class Schedule : std::int32_t { STATIC, DYNAMIC, GUIDED };
 struct LoopSettings {
   std::int32_t threads;
   Schedule schedule;
-  std::int64_t chunk;  // boards assigned at a time; 0: one even run per thread
+  std::int64_t chunk;  // blocks assigned at a time; 0: one even run per thread
 };
 
 namespace detail {
@@ -120,24 +131,24 @@ inline void* wait_at(void* gate) {
   return nullptr;
 }
 
-// Within a parallel region: calls `body(i)` for this thread's share of the boards. Threads do not
+// Within a parallel region: calls `body(b)` for this thread's share of the blocks. Threads do not
 // wait for each other at the end.
 template <class Body>
-inline void share(const LoopSettings& settings, std::int32_t threads, std::int64_t boards,
+inline void share(const LoopSettings& settings, std::int32_t threads, std::int64_t blocks,
                   Body body) {
-  const std::int64_t chunk = settings.chunk ? settings.chunk : (boards + threads - 1) / threads;
+  const std::int64_t chunk = settings.chunk ? settings.chunk : (blocks + threads - 1) / threads;
   switch (settings.schedule) {
     case Schedule::STATIC:
 #pragma omp for schedule(static, chunk) nowait
-      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      for (std::int64_t b = 0; b < blocks; ++b) body(b);
       break;
     case Schedule::DYNAMIC:
 #pragma omp for schedule(dynamic, chunk) nowait
-      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      for (std::int64_t b = 0; b < blocks; ++b) body(b);
       break;
     case Schedule::GUIDED:
 #pragma omp for schedule(guided, chunk) nowait
-      for (std::int64_t i = 0; i < boards; ++i) body(i);
+      for (std::int64_t b = 0; b < blocks; ++b) body(b);
       break;
   }
   env::end_streams();
@@ -179,9 +190,8 @@ RUNGS_EMIT_HERE inline void reset(const ChessBatch& batch, const bool* which, st
                                   const LoopSettings& settings) {
   const std::int32_t threads = useful_threads(settings.threads, batch.num_envs);
 #pragma omp parallel num_threads(threads) if (threads > 1)
-  detail::share(settings, threads, batch.num_envs, [&](std::int64_t i) {
-    if (!which || which[i]) batch.reset(i, episode);
-  });
+  detail::share(settings, threads, batch.num_blocks(),
+                [&](std::int64_t b) { batch.reset_block(b, which, episode); });
 }
 
 // The first board whose action is illegal, or the number of boards.
@@ -192,9 +202,8 @@ RUNGS_EMIT_HERE inline std::int64_t first_illegal(const ChessBatch& batch,
   const std::int32_t threads = useful_threads(settings.threads, boards);
   std::int64_t first = boards;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(min : first)
-  detail::share(settings, threads, boards, [&](std::int64_t i) {
-    if (!batch.check_and_latch(i, actions[i]) && i < first) first = i;
-  });
+  detail::share(settings, threads, batch.num_blocks(),
+                [&](std::int64_t b) { first = std::min(first, batch.check_block(b, actions)); });
   return first;
 }
 
@@ -204,7 +213,8 @@ RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch,
   const std::int32_t threads = useful_threads(settings.threads, batch.num_envs);
   std::int64_t ended = 0;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(+ : ended)
-  detail::share(settings, threads, batch.num_envs, [&](std::int64_t i) { ended += batch.step(i); });
+  detail::share(settings, threads, batch.num_blocks(),
+                [&](std::int64_t b) { ended += batch.step_block(b); });
   return ended;
 }
 
@@ -218,9 +228,8 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
 #pragma omp parallel num_threads(threads) reduction(+ : ended)
   {
     std::int64_t first = boards;
-    detail::share(settings, threads, boards, [&](std::int64_t i) {
-      if (!batch.check_and_latch(i, actions[i]) && i < first) first = i;
-    });
+    detail::share(settings, threads, batch.num_blocks(),
+                  [&](std::int64_t b) { first = std::min(first, batch.check_block(b, actions)); });
     if (first < boards) {
 #pragma omp critical
       if (first < illegal) illegal = first;
@@ -228,7 +237,8 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
 #pragma omp barrier
     // All threads step their boards, or none does.
     if (illegal == boards)
-      detail::share(settings, threads, boards, [&](std::int64_t i) { ended += batch.step(i); });
+      detail::share(settings, threads, batch.num_blocks(),
+                    [&](std::int64_t b) { ended += batch.step_block(b); });
   }
   return illegal < boards ? -1 - illegal : ended;
 }
@@ -238,20 +248,20 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
 // The rung `threads`: our own thread pool, which takes boards in chunks.
 namespace threads {
 
-// Boards per chunk: few enough to wait for one, enough that claiming one costs nothing.
-constexpr std::int64_t kChunk = 32;
+// Blocks per chunk: few enough to wait for one, enough that claiming one costs nothing.
+constexpr std::int64_t kChunk = 4;
 
 namespace detail {
 
-// Calls `body(pass, i)` for every board in each pass, and returns the sum of what it returned.
+// Calls `body(pass, b)` for every block in each pass, and returns the sum of what it returned.
 template <class Body>
-inline std::int64_t for_each(ThreadPool& pool, std::int32_t threads, std::int64_t boards,
+inline std::int64_t for_each(ThreadPool& pool, std::int32_t threads, std::int64_t blocks,
                              int passes, const Body& body) {
-  const std::int64_t chunks = (boards + kChunk - 1) / kChunk;
+  const std::int64_t chunks = (blocks + kChunk - 1) / kChunk;
   return pool.run_passes(threads, chunks, passes, [&](int pass, std::int64_t chunk) {
-    const std::int64_t end = std::min((chunk + 1) * kChunk, boards);
+    const std::int64_t end = std::min((chunk + 1) * kChunk, blocks);
     std::int64_t sum = 0;
-    for (std::int64_t i = chunk * kChunk; i < end; ++i) sum += body(pass, i);
+    for (std::int64_t b = chunk * kChunk; b < end; ++b) sum += body(pass, b);
     env::end_streams();
     return sum;
   });
@@ -262,8 +272,8 @@ inline std::int64_t for_each(ThreadPool& pool, std::int32_t threads, std::int64_
 // As `serial::reset`.
 inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
                   ThreadPool& pool, std::int32_t threads) {
-  detail::for_each(pool, threads, batch.num_envs, 1, [&](int, std::int64_t i) {
-    if (!which || which[i]) batch.reset(i, episode);
+  detail::for_each(pool, threads, batch.num_blocks(), 1, [&](int, std::int64_t b) {
+    batch.reset_block(b, which, episode);
     return 0;
   });
 }
@@ -272,19 +282,19 @@ inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episo
 inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, ThreadPool& pool,
                          std::int32_t threads) {
   std::atomic<std::int64_t> illegal = batch.num_envs;  // the first
-  const auto check = [&](std::int64_t i) {
-    if (batch.check_and_latch(i, actions[i])) return;
+  const auto check = [&](std::int64_t b) {
+    const std::int64_t found = batch.check_block(b, actions);
     std::int64_t first = illegal;
-    while (i < first && !illegal.compare_exchange_weak(first, i)) {
+    while (found < first && !illegal.compare_exchange_weak(first, found)) {
     }
   };
-  const std::int64_t ended =
-      detail::for_each(pool, threads, batch.num_envs, 2, [&](int pass, std::int64_t i) {
+  const std::int64_t ended = detail::for_each(
+      pool, threads, batch.num_blocks(), 2, [&](int pass, std::int64_t b) -> std::int64_t {
         if (pass == 0) {
-          check(i);
-          return false;
+          check(b);
+          return 0;
         }
-        return illegal.load(std::memory_order_relaxed) == batch.num_envs && batch.step(i);
+        return illegal.load(std::memory_order_relaxed) == batch.num_envs ? batch.step_block(b) : 0;
       });
   return illegal < batch.num_envs ? -1 - illegal : ended;
 }

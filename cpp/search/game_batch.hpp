@@ -3,7 +3,7 @@
 #pragma once
 #include <cstring>
 
-#include "../env/chess_env.hpp"
+#include "../env/block.hpp"
 #include "../rungs/thread_pool.hpp"
 #include "game_tree.hpp"
 
@@ -134,19 +134,16 @@ inline void begin(const GameBatch& batch, std::int64_t i, const chess::Position&
   chess::start(view.state.game, position);
   if (view.history) {
     view.history->clear();
-    view.history->add(view.state.game);
+    view.history->add(view.state.game.position, view.state.game.repetitions);
   }
   begin(view, {batch.settings.seed, static_cast<std::uint32_t>(i), episode, 0});
 }
 
 // Begins game `i` at the state of a board, with the board's random numbers.
-inline void begin(const GameBatch& batch, std::int64_t i, const env::ChessEnv& board,
+inline void begin(const GameBatch& batch, std::int64_t i, const env::SavedBoard& board,
                   const env::History* history) {
   const GameView view = batch.view(i);
-  chess::Game& game = view.state.game;
-  for (int k = 0; k < board.game.num_past; ++k) game.past[k] = board.game.past[k];
-  // The mask of an ended episode may hold other actions than the legal ones: recompute them.
-  chess::resume(game, board.game.position, board.game.num_past);
+  view.state.game = env::game_of(board);
   if (view.history) *view.history = *history;
   begin(view, {batch.settings.seed, board.board, board.episode, board.ply});
 }

@@ -85,12 +85,12 @@ struct Path {
     game.position = node.position;
     game.now = node.key;
     game.repetitions = node.repetitions;
-    if (keeps_history) past.add(game);
+    if (keeps_history) past.add(game.position, game.repetitions);
   }
 
   void play(chess::Action action) {
     chess::play(game, action);
-    if (keeps_history) past.add(game);
+    if (keeps_history) past.add(game.position, game.repetitions);
   }
 };
 
@@ -144,7 +144,8 @@ inline Leaf make_leaf(const GameView& view, const Path& path, std::int32_t paren
 inline void request_evaluation(const GameView& view, const Path& path, std::int32_t parent,
                                std::int32_t edge, const LeafBuffers& out) {
   const env::History* past = path.keeps_history ? &path.past : nullptr;
-  env::observe(path.game, past, view.settings.observation, false, out.observation);
+  env::observe(path.game.position, path.game.repetitions, past, view.settings.observation, false,
+               out.observation);
   const int count = env::write_list(path.game.legal, env::kMaxLegal, out.actions);
   *out.count = static_cast<std::int16_t>(count);
   view.state.leaf = make_leaf(view, path, parent, edge, out.actions, count);
@@ -335,7 +336,7 @@ inline void advance(const GameView& view, chess::Action action) {
   for (int i = 0; state.used.nodes && i < view.root().count; ++i)
     if (view.root_edges()[i].action == action) child = view.root_edges()[i].child;
   chess::play(state.game, action);
-  if (view.history) view.history->add(state.game);
+  if (view.history) view.history->add(state.game.position, state.game.repetitions);
   ++state.draws.ply;
   state.simulations_left = 0;
   state.waiting = false;

@@ -41,8 +41,8 @@ def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch)
     monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
     header = tmp_path / "cpp" / "bindings" / "chess.cpp"
     text = header.read_text()
-    changed = text.replace("{ return sizeof(rungs::env::ChessEnv); }", "{ return 7; }")
+    changed = text.replace("return _OPENMP;", "return 7;")
     assert changed != text
     header.write_text(changed)
-    assert gpp.load().rungs_chess_env_bytes() == 7
-    assert before.rungs_chess_env_bytes() > 7
+    assert gpp.load().rungs_openmp_version() == 7
+    assert before.rungs_openmp_version() > 7

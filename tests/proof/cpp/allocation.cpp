@@ -38,7 +38,7 @@ int main(int, char** arguments) {
       calls = 0;
       serial::reset(boards.batch, nullptr, 0);
       for (int step = 0; step < std::atoi(arguments[1]); ++step) {
-        for (int i = 0; i < 16; ++i) actions[i] = env::nth_action(boards.envs[i].game.legal, 0);
+        for (int i = 0; i < 16; ++i) actions[i] = env::nth_action(boards.taken(i), 0);
         serial::step(boards.batch, actions.data());
       }
       if (calls) fail("a step allocated memory");

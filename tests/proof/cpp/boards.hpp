@@ -78,14 +78,14 @@ inline env::ChessConfig any_config(std::uint8_t settings, std::uint8_t seed,
 
 struct Boards {
   Boards(std::int64_t n, const env::ChessConfig& config)
-      : envs(n),
+      : blocks((n + env::kBlock - 1) / env::kBlock),
         histories(config.observation == env::ObservationFormat::BOARD ? 0 : n),
         replies(n),
         batch{{config, n, 0, histories.empty() ? nullptr : histories.data(), replies.data(),
 #define RUNGS_MEMORY(type, name, count) memory(n*(count) * sizeof(type)).as<type>(),
                RUNGS_CHESS_OUTPUTS(RUNGS_MEMORY)},
 #undef RUNGS_MEMORY
-              envs.data(),
+              blocks.data(),
               memory(2 * n).as<std::int16_t>()} {
   }
   Boards(const Boards&) = delete;
@@ -94,9 +94,30 @@ struct Boards {
     for (const auto& each : outputs) each.check();
   }
 
+  // A board by itself, and its game.
+  env::SavedBoard saved(std::int64_t i) const {
+    env::SavedBoard board = {};
+    batch.save(i, board, nullptr);
+    return board;
+  }
+  chess::Game game(std::int64_t i) const { return env::game_of(saved(i)); }
+
+  // The actions that a step takes of a board.
+  chess::LegalActions taken(std::int64_t i) const {
+    ChessEnv env = batch.env_at(i);
+    env.look();
+    return env.legal(0);
+  }
+
+  bool ended(std::int64_t i) const { return saved(i).ended; }
+
+  bool same_state(const std::vector<env::Block>& others) const {
+    return !std::memcmp(blocks.data(), others.data(), blocks.size() * sizeof(env::Block));
+  }
+
   Fenced& memory(std::size_t size) { return outputs.emplace_back(size); }
 
-  std::vector<env::ChessEnv> envs;
+  std::vector<env::Block> blocks;
   std::vector<env::History> histories;
   std::vector<std::int64_t> replies;
   std::deque<Fenced> outputs;  // they stay where they are

@@ -10,18 +10,18 @@ namespace rungs {
 
 // Plays board `i` at random, by draws that depend on `turn` alone. What has ended begins anew.
 inline std::int64_t turn_action(const Boards& boards, std::int64_t i, int turn) {
-  const env::ChessEnv& env = boards.envs[i];
-  if (env.ended) return 0;
+  if (boards.ended(i)) return 0;
+  const chess::LegalActions legal = boards.taken(i);
   const std::uint32_t bits = env::philox(3, 0, 0, turn, env::Purpose::AGENT);
-  const auto actions = static_cast<std::uint32_t>(chess::count(env.game.legal));
-  return env::nth_action(env.game.legal, static_cast<int>(env::below(bits, actions)));
+  const auto actions = static_cast<std::uint32_t>(chess::count(legal));
+  return env::nth_action(legal, static_cast<int>(env::below(bits, actions)));
 }
 
 inline void play_turn(Boards& boards, int turn) {
   const ChessBatch& batch = boards.batch;
   std::vector<std::int64_t> actions;
   for (std::int64_t i = 0; i < batch.num_envs; ++i) {
-    const bool ended = boards.envs[i].ended;
+    const bool ended = boards.ended(i);
     if (ended && batch.config.autoreset == env::Autoreset::DISABLED) {
       batch.reset(i, -1);
       batch.ended[i] = false;
@@ -61,18 +61,19 @@ inline void fuzz_copies(const std::uint8_t* data, std::size_t size) {
   std::iota(target.begin(), target.end(), 0);
   std::rotate(target.begin(), target.begin() + data[1] % kBoards, target.end());
   // Keys that are not in use may be anything.
-  std::vector<env::ChessEnv> saved(kBoards);
+  std::vector<env::SavedBoard> saved(kBoards);
   std::memset(static_cast<void*>(saved.data()), 0xFF, kBoards * sizeof saved[0]);
   std::vector<env::History> past(boards.histories.size());
   env::History* const histories = past.empty() ? nullptr : past.data();
-  copies::save(batch, source.data(), kBoards, saved.data(), histories);
+  serial::save(batch, source.data(), kBoards, saved.data(), histories);
 
   for (const bool own : {true, false}) {
     for (int last = turn + 3; turn < last; ++turn) play_turn(boards, turn);
-    const std::vector<env::ChessEnv> before = boards.envs;
-    copies::put(batch, target.data(), kBoards, saved.data(), histories, own);
+    std::vector<env::SavedBoard> before;
+    for (std::int64_t i = 0; i < kBoards; ++i) before.push_back(boards.saved(i));
+    serial::put(batch, target.data(), kBoards, saved.data(), histories, own);
     for (std::int64_t k = 0; k < kBoards; ++k) {
-      const env::ChessEnv& env = boards.envs[target[k]];
+      const env::SavedBoard env = boards.saved(target[k]);
       if (env.board != (own ? target[k] : saved[k].board)) fail("a copy draws other numbers");
       if (env.episode != (own ? before[target[k]] : saved[k]).episode) fail("another episode");
       if (batch.reward[target[k]] || batch.reason[target[k]]) fail("a copy has a reward");
@@ -88,7 +89,7 @@ inline void fuzz_copies(const std::uint8_t* data, std::size_t size) {
           std::find(source.begin(), source.end(), source[k]) - source.begin();
       // Until a reset: then each has its own number.
       if (batch.config.autoreset == env::Autoreset::DISABLED &&
-          saved[k].episode != boards.envs[target[k]].episode)
+          saved[k].episode != boards.saved(target[k]).episode)
         continue;
       if (!alike(batch, target[first], target[k])) fail("copies have parted");
     }

@@ -36,37 +36,40 @@ inline void fuzz_actions(const std::uint8_t* data, std::size_t size) {
     std::int64_t actions[2];
     for (int i = 0; i < 2; ++i) {
       // Mostly one of the legal actions, else any number near them.
-      const chess::LegalActions& legal = boards.envs[i].game.legal;
+      const chess::LegalActions legal = boards.taken(i);
       const int number = chess::count(legal);
       const std::int64_t byte = data[at + i];
       actions[i] = byte < 250 && number ? env::nth_action(legal, byte % number) : byte * 20 - 100;
     }
-    const std::vector<env::ChessEnv> before = boards.envs;
+    const std::vector<env::Block> before = boards.blocks;
+    chess::LegalActions taken[2] = {boards.taken(0), boards.taken(1)};
     const std::int64_t illegal = -1 - serial::step(boards.batch, actions);
     boards.check_fences();
     if (illegal >= 0) {
-      if (before[illegal].game.legal.contains(actions[illegal])) fail("a legal action was refused");
-      if (std::memcmp(before.data(), boards.envs.data(), 2 * sizeof(env::ChessEnv)))
-        fail("an illegal action changed a board");
+      if (taken[illegal].contains(actions[illegal])) fail("a legal action was refused");
+      if (!boards.same_state(before)) fail("an illegal action changed a board");
     }
     bool ended[2];
     for (int i = 0; i < 2; ++i) {
-      ended[i] = boards.envs[i].ended;
-      if (!ended[i]) chess::check(boards.envs[i].game);
+      ended[i] = boards.ended(i);
+      if (!ended[i]) chess::check(boards.game(i));
     }
     if (config.autoreset == env::Autoreset::DISABLED) serial::reset(boards.batch, ended, -1);
   }
 }
 
 // Plays random steps; what has ended begins anew.
-inline void play_on(const ChessBatch& batch, env::ChessEnv& env, int steps) {
+inline void play_on(const Boards& boards, int steps) {
+  const ChessBatch& batch = boards.batch;
   for (; steps > 0; --steps) {
-    const bool ended = env.ended;
+    const bool ended = boards.ended(0);
     if (ended && batch.config.autoreset == env::Autoreset::DISABLED)
       serial::reset(batch, &ended, -1);
-    const std::int64_t action = env.any_action(batch.config);
+    ChessEnv env = batch.env_at(0);
+    env.look();
+    const std::int64_t action = env.any_action(0);
     if (serial::step(batch, &action) < 0) fail("a random action is illegal");
-    if (!env.ended) chess::check(env.game);
+    if (!boards.ended(0)) chess::check(boards.game(0));
   }
 }
 
@@ -76,14 +79,14 @@ struct Saved {
   Saved(std::uint8_t settings, std::uint8_t seed, int steps)
       : boards(1, any_config(settings, seed, &start)) {
     serial::reset(boards.batch, nullptr, 0);
-    play_on(boards.batch, boards.envs[0], steps);
-    env = boards.envs[0];
+    play_on(boards, steps);
+    env = boards.saved(0);
     history = boards.histories;
   }
 
   const chess::Position start = chess::start_position();
   Boards boards;
-  env::ChessEnv env;
+  env::SavedBoard env;
   std::vector<env::History> history;
 };
 
@@ -100,7 +103,7 @@ inline void fuzz_states(const std::uint8_t* data, std::size_t size) {
   if (size < 3) return;
   Saved& saved = saved_board(data[0], data[1] % 4, data[2] % 6 * 12);
   const ChessBatch& batch = saved.boards.batch;
-  env::ChessEnv changed = saved.env;
+  env::SavedBoard changed = saved.env;
   std::vector<env::History> past = saved.history;
   auto* const env = reinterpret_cast<std::uint8_t*>(&changed);
   auto* const history = reinterpret_cast<std::uint8_t*>(past.data());
@@ -111,13 +114,14 @@ inline void fuzz_states(const std::uint8_t* data, std::size_t size) {
   }
   std::string why;
   const env::History* histories = past.empty() ? nullptr : past.data();
-  if (serial::restore(batch, &changed, histories, why) == 0) {
+  if (serial::restore(batch.config, 1, &changed, histories, why) == 0) {
     if (why.empty()) fail("a board is refused without a reason");
     return;
   }
-  serial::load(batch, &changed, histories);
-  if (!saved.boards.envs[0].ended) chess::check(saved.boards.envs[0].game);
-  play_on(batch, saved.boards.envs[0], 8);
+  const std::int64_t which = 0;
+  serial::put(batch, &which, 1, &changed, histories, false);
+  if (!saved.boards.ended(0)) chess::check(saved.boards.game(0));
+  play_on(saved.boards, 8);
   saved.boards.check_fences();
 }
 

@@ -31,12 +31,12 @@ inline void check(const Game& game) {
 
   // The generator's verdicts against what was generated.
   LegalActions legal;
-  const Generated found = generate(p, legal);
+  const Found<Bitboard> found = generate(p, legal);
   CHECK(!std::memcmp(&legal, &game.legal, sizeof legal));
-  CHECK(found.any == (count(legal) > 0));
+  CHECK((found.any != 0) == (count(legal) > 0));
   CHECK(count_actions(p) == static_cast<std::uint64_t>(count(legal)));
-  CHECK(found.check == king_attacked(p));
-  CHECK(found.en_passant == (p.en_passant != kNoFile));
+  CHECK((found.check != 0) == king_attacked(p));
+  CHECK((found.legality.en_passant != 0) == (p.en_passant != kNoFile));
   CHECK(game.over() || found.any);
 
   // The side that has just moved isn't in check.

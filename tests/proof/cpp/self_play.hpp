@@ -7,24 +7,50 @@
 
 namespace rungs {
 
-inline void check_mask(const ChessBatch& batch, std::int64_t i) {
+inline void check_mask(const Boards& boards, std::int64_t i) {
+  const ChessBatch& batch = boards.batch;
+  const chess::LegalActions taken = boards.taken(i);
   const std::uint8_t* row = batch.mask + i * env::mask_bytes(batch.config.mask);
   for (int action = 0; action < chess::kActions; ++action) {
     const bool set = batch.config.mask == env::MaskFormat::BOOL ? row[action]
                                                                 : row[action / 8] >> action % 8 & 1;
-    if (set != batch.env[i].game.legal.contains(action)) fail("the mask is not what is taken");
+    if (set != taken.contains(action)) fail("the mask is not what is taken");
   }
 }
 
 // What is taken is listed; of all that an ended board takes, the first.
-inline void check_list(const ChessBatch& batch, std::int64_t i) {
-  const env::ChessEnv& env = batch.env[i];
+inline void check_list(const Boards& boards, std::int64_t i) {
+  const ChessBatch& batch = boards.batch;
+  const chess::LegalActions legal = boards.taken(i);
   const auto* list = reinterpret_cast<const std::int16_t*>(batch.mask) + i * env::kMaxLegal;
-  const int taken = chess::count(env.game.legal), listed = env.ended && taken ? 1 : taken;
+  const int taken = chess::count(legal), listed = boards.ended(i) && taken ? 1 : taken;
   if (batch.action_count[i] != listed) fail("the count is not of what is listed");
   for (int place = 0; place < env::kMaxLegal; ++place)
-    if (list[place] != (place < listed ? env::nth_action(env.game.legal, place) : -1))
+    if (list[place] != (place < listed ? env::nth_action(legal, place) : -1))
       fail("the list is not what is taken");
+}
+
+// An action is checked without the others being generated, to the same end, on boards by themselves
+// and together.
+inline void check_every_action(const Boards& boards) {
+  const ChessBatch& batch = boards.batch;
+  const bool any_if_ended = batch.config.autoreset == env::Autoreset::NEXT_STEP;
+  for (std::int64_t first = 0; first < batch.num_envs; first += kGroup) {
+    const int number = batch.size_of_group(first);
+    std::vector<chess::LegalActions> taken;
+    for (int k = 0; k < number; ++k) taken.push_back(boards.taken(first + k));
+    for (std::int64_t action = -1; action <= chess::kActions; ++action) {
+      std::int64_t actions[kGroup];
+      std::fill_n(actions, kGroup, action);
+      const auto together = env::legal_on(batch.group<chess::Widest>(first), actions, any_if_ended);
+      for (int k = 0; k < number; ++k) {
+        const bool alone =
+            env::legal_on(batch.group<chess::Bitboard>(first + k), {action}, any_if_ended);
+        if (alone != taken[k].contains(action)) fail("an action is not checked as it is generated");
+        if (alone != (together >> k & 1)) fail("boards together are checked in another way");
+      }
+    }
+  }
 }
 
 inline void self_play(const env::ChessConfig& config, int steps) {
@@ -35,16 +61,17 @@ inline void self_play(const env::ChessConfig& config, int steps) {
   serial::reset(batch, nullptr, 0);
   for (int step = 0; step < steps; ++step) {
     for (std::int64_t i = 0; i < kBoards; ++i) {
-      const env::ChessEnv& env = boards.envs[i];
-      const chess::LegalActions& legal = env.game.legal;
-      if (env.game.over() && !env.ended) fail("an episode began at its end");
+      const chess::Game game = boards.game(i);
+      const bool ended = boards.ended(i);
+      const chess::LegalActions legal = boards.taken(i);
+      if (game.over() && !ended) fail("an episode began at its end");
       const std::uint32_t bits = env::philox(2, i, 0, step, env::Purpose::OPPONENT);
       actions[i] = env::nth_action(legal, env::below(bits, chess::count(legal)));
       if (!legal.contains(actions[i])) fail("nth_action is not legal");
       // The first of the caller's legal replies.
-      chess::Game next = env.game;
+      chess::Game next = game;
       replies[i] = 0;
-      if (!env.ended && (chess::play(next, actions[i]), !next.over()))
+      if (!ended && (chess::play(next, actions[i]), !next.over()))
         replies[i] = env::nth_action(next.legal, 0);
     }
     // A board's illegal action is found, and nothing has moved.
@@ -57,12 +84,13 @@ inline void self_play(const env::ChessConfig& config, int steps) {
     boards.check_fences();
     bool ended[kBoards];
     for (std::int64_t i = 0; i < kBoards; ++i) {
-      ended[i] = boards.envs[i].ended;
+      ended[i] = boards.ended(i);
       if (config.mask == env::MaskFormat::LIST)
-        check_list(batch, i);
+        check_list(boards, i);
       else
-        check_mask(batch, i);
+        check_mask(boards, i);
     }
+    if (step % 16 == 0) check_every_action(boards);
     if (config.autoreset == env::Autoreset::DISABLED) serial::reset(batch, ended, -1);
   }
 }
@@ -94,12 +122,12 @@ inline void check_list_that_is_too_short() {
   serial::reset(boards.batch, nullptr, 0);
   boards.check_fences();
   const auto* list = reinterpret_cast<const std::int16_t*>(boards.batch.mask);
-  const int last = env::nth_action(boards.envs[0].game.legal, env::kMaxLegal - 1);
+  const int last = env::nth_action(boards.taken(0), env::kMaxLegal - 1);
   if (boards.batch.action_count[0] != 230 || list[env::kMaxLegal - 1] != last)
     fail("a list that is too short is not reported");
-  std::vector<env::ChessEnv> saved = boards.envs;
+  env::SavedBoard saved = boards.saved(0);
   std::string why;
-  if (serial::restore(boards.batch, saved.data(), nullptr, why) != 0)
+  if (serial::restore(config, 1, &saved, nullptr, why) != 0)
     fail("a state of more pieces than promotions make is taken");
 }
 

@@ -48,12 +48,18 @@ void check_boards(const Game& game, const std::vector<Action>& actions) {
     const V counts = action_counts(next);
     for (int i = 0; i < n; ++i) {
       LegalActions legal;
-      const Generated one = generate(expected[i], legal);
+      const Found<Bitboard> one = generate(expected[i], legal);
       for (int each = 0; each < kPlanes; ++each)
         CHECK(word_of(plane[each], i) == legal.plane[each]);
-      CHECK((word_of(found.any, i) != 0) == one.any);
-      CHECK((word_of(found.check, i) != 0) == one.check);
-      CHECK((word_of(found.en_passant, i) != 0) == one.en_passant);
+      CHECK((word_of(found.any, i) != 0) == (one.any != 0));
+      CHECK(word_of(found.check, i) == one.check);
+      const Legality<V>& all = found.legality;
+      const Legality<Bitboard>& alone = one.legality;
+      CHECK(word_of(all.check_mask, i) == alone.check_mask);
+      for (int line = 0; line < 4; ++line)
+        CHECK(!((word_of(all.pins[line], i) ^ alone.pins[line]) & expected[i].own));
+      CHECK(word_of(all.castling, i) == alone.castling);
+      CHECK(word_of(all.en_passant, i) == alone.en_passant);
       CHECK(word_of(counts, i) == static_cast<Bitboard>(count(legal)));
     }
   }

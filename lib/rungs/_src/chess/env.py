@@ -23,7 +23,7 @@ from rungs.errors import InvalidStateError
 
 
 class ChessEnv:
-    """The counterpart of `rungs::env::ChessEnv` in `cpp/env/chess_env.hpp`.
+    """The counterpart of `rungs::env::ChessEnvs` in `cpp/env/chess_env.hpp`.
 
     Args:
         number: this board's number among all.

@@ -4,7 +4,7 @@ import enum
 
 
 class Reason(enum.IntEnum):
-    """The codes of `info["reason"]`, as in `cpp/chess/game.hpp` and `cpp/env/chess_env.hpp`."""
+    """The codes of `info["reason"]`, as in `cpp/chess/game.hpp` and `cpp/env/outputs.hpp`."""
 
     ONGOING = 0
     CHECKMATE = 1

@@ -7,8 +7,8 @@ from typing import Any
 
 from rungs.errors import InvalidStateError
 
-# Increased whenever the meaning of what a rung saves changes, as with `cpp/env/chess_env.hpp`.
-VERSION = 4
+# Increased whenever the meaning of what a rung saves changes, as with `cpp/env/block.hpp`.
+VERSION = 5
 
 _MAGIC = b"RUNGS state "
 _DIGEST = 16

@@ -61,7 +61,9 @@ class CppTrees(Trees):
             self._actions = np.full((num_games, MAX_LEGAL), -1, np.int16)
             self._counts = np.zeros(num_games, np.int16)
             self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
-            self._history = np.zeros((histories, self._api.rungs_chess_history_bytes()), np.uint8)
+            self._history = np.zeros(
+                (histories, described(self._api).constants["history_bytes"]), np.uint8
+            )
             self._episodes = np.zeros(num_games, np.int64)
         except MemoryError as error:
             raise UnavailableError(

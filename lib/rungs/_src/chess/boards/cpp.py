@@ -57,11 +57,12 @@ class CppBoards(EngineBoards, CopyableBoards):
         if not hasattr(self.api, "rungs_chess_serial_step"):
             raise ConfigurationError(f"api={shown(api)} is none that rungs._src.native loads")
         super().__init__(num_envs, first_board, settings)
-        memory = zeroed_lines(num_envs * self.api.rungs_chess_env_bytes())
-        self._env = memory.view(np.uint64).reshape(num_envs, -1)
+        constants = described(self.api).constants
+        blocks = -(-num_envs // constants["boards_per_block"])
+        self._blocks = zeroed_lines(blocks * constants["block_bytes"])
+        self._saved_words = constants["saved_board_bytes"] // 8
         shown_boards = num_envs if settings.obs != "board" else 0
-        words = self.api.rungs_chess_history_bytes() // 8
-        self._history = np.zeros((shown_boards, words), np.uint64)
+        self._history = np.zeros((shown_boards, constants["history_bytes"] // 8), np.uint64)
         self._chosen = zeroed_lines(2 * num_envs).view(np.int16)
         self.actions = np.zeros(num_envs, np.int64)
         self._starts = start_positions(self.api, settings)
@@ -72,7 +73,7 @@ class CppBoards(EngineBoards, CopyableBoards):
             history=self._history if shown_boards else None,
             replies=self.replies,
             **vars(self.buffers),
-            env=self._env,
+            blocks=self._blocks,
             chosen=self._chosen,
         )
         self.address = ctypes.addressof(self.batch)
@@ -124,21 +125,24 @@ class CppBoards(EngineBoards, CopyableBoards):
         self.api.rungs_chess_serial_open(self._address)
 
     def fen(self, board: int) -> str:
-        return fen_at(self.api, self.api.rungs_chess_position(self._address, board))
+        saved, _ = self.save(np.array([board]))
+        return fen_at(self.api, saved.ctypes.data)  # which begins with the position
 
     def agent_is_black(self, board: int) -> bool:
-        return bool(self.api.rungs_chess_agent_is_black(self._address, board))
+        saved, _ = self.save(np.array([board]))
+        return bool(self.api.rungs_chess_agent_is_black(saved.ctypes.data))
 
     def layout(self) -> str:
-        env, history = self._env.strides[0], self._history.strides[0] if self._history.size else 0
-        return f"C++, {env} bytes a board, {history} of history"
+        history = self._history.strides[0] if self._history.size else 0
+        return f"C++, {8 * self._saved_words} bytes a board, {history} of history"
 
     def state_bytes(self) -> int:
-        """Returns the size of the state of all boards."""
-        return self._env.nbytes + self._history.nbytes
+        """Returns the size of what `dump` returns."""
+        return 8 * self._saved_words * self.num_envs + self._history.nbytes
 
     def dump(self) -> bytes:
-        return self._env.tobytes() + self._history.tobytes()
+        saved, past = self.save(np.arange(self.num_envs))
+        return saved.tobytes() + past.tobytes()
 
     def load(self, payload: bytes, seed: int) -> None:
         self.take(self.checked(payload), seed)
@@ -151,10 +155,11 @@ class CppBoards(EngineBoards, CopyableBoards):
         """
         check_size(payload, self.state_bytes())
         words = np.frombuffer(payload, np.uint64).copy()
-        states = words[: self._env.size], words[self._env.size :]
+        boards, histories = np.split(words, [self._saved_words * self.num_envs])
+        states = boards.reshape(self.num_envs, -1), histories.reshape(self._history.shape)
         why = ctypes.create_string_buffer(256)
-        board = self.api.rungs_chess_serial_restore(
-            self.address, *_addresses(states), ctypes.addressof(why)
+        board = self.api.rungs_chess_restore(
+            self.address, self.num_envs, *_addresses(states), ctypes.addressof(why)
         )
         if board < self.num_envs:
             raise bad_board(self.first_board + board, why)
@@ -163,13 +168,13 @@ class CppBoards(EngineBoards, CopyableBoards):
     def take(self, states: States, seed: int) -> None:
         """Takes what `checked` made, and writes what is seen of it."""
         self.batch.config.seed = seed
-        self.api.rungs_chess_serial_load(self.address, *_addresses(states))
+        self.put(states, np.arange(self.num_envs), False)
 
     def save(self, which: np.ndarray) -> States:
         count = len(which)
-        # Not zeroed: what is not in use of the keys of past positions is neither written nor read.
-        saved = np.empty((count, self._env.shape[1]), np.uint64)
-        past = np.empty((count if self._history.size else 0, self._history.shape[1]), np.uint64)
+        # Zeroed, as only the keys in use of past positions are written.
+        saved = np.zeros((count, self._saved_words), np.uint64)
+        past = np.zeros((count if self._history.size else 0, self._history.shape[1]), np.uint64)
         addresses = _addresses((saved, past))
         self.api.rungs_chess_save(self.address, which.ctypes.data, count, *addresses)
         return saved, past

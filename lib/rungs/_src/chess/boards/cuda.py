@@ -27,6 +27,10 @@ from rungs.errors import ConfigurationError, UnavailableError
 _AT_ONCE = 1000
 
 
+# The states of boards, and their histories where observations show any.
+States = tuple[torch.Tensor, ...]
+
+
 class TensorBuffers(Buffers):
     """As `Buffers`, a tensor per output, all on one device.
 
@@ -131,12 +135,14 @@ class CudaBoards(CopyableBoards):
 
     def step(self, actions: torch.Tensor) -> int | None:
         if self.validate:
+            own = actions.clone()  # read once: another stream may write there
             first = self._counter.fill_(self.num_envs).data_ptr()
-            self._run("check", actions.data_ptr(), self._chosen.data_ptr(), first)
-            actions, illegal = self._chosen, int(self._counter)
+            self._run("check", own.data_ptr(), first)
+            illegal = int(self._counter)
             if illegal < self.num_envs:
-                raise illegal_action(self, illegal, int(actions[illegal]))
-        self._run("step", actions.data_ptr(), self._counter.zero_().data_ptr())
+                raise illegal_action(self, illegal, int(own[illegal]))
+        given = 0 if self.validate else actions.data_ptr()
+        self._run("step", given, self._counter.zero_().data_ptr())
         return int(self._counter) if self.validate else None
 
     def step_many(self, steps: int) -> int:
@@ -153,98 +159,90 @@ class CudaBoards(CopyableBoards):
         return moved(random_actions(on_host(self.buffers.mask), rng), self.device)
 
     def fen(self, board: int) -> str:
-        position = self._state["words"][:8, board].cpu().numpy().copy()
+        saved, _ = self.save(np.array([board]))
+        position = saved[0].cpu().numpy()  # begins with it
         return fen_at(loader.load(), position.ctypes.data)
 
     def layout(self) -> str:
-        words, legal, past = (len(self._state[name]) for name in ("words", "legal", "past"))
-        history = self._state["history"].shape[1] if self._state["history"].numel() else 0
-        return f"CUDA, {words}, {legal} and {past} words a board, {history} of history"
+        history = 8 * self._history.shape[1] if self._history.numel() else 0
+        return f"CUDA, {self._saved_bytes} bytes a board, {history} of history"
 
     def dump(self) -> bytes:
-        return b"".join(part.cpu().numpy().tobytes() for part in self._state.values())
+        parts = self.save(np.arange(self.num_envs))
+        return b"".join(part.cpu().numpy().tobytes() for part in parts)
 
     def load(self, payload: bytes, seed: int) -> None:
-        check_size(payload, sum(part.nbytes for part in self._state.values()))
-        saved, at = {}, 0
-        for name, part in self._state.items():
-            words = np.frombuffer(payload, np.int64, part.numel(), at).reshape(part.shape)
-            saved[name] = torch.from_numpy(words.copy())
-            at += part.nbytes
-        self._check(saved)
-        for name, part in self._state.items():
-            part.copy_(saved[name])
-        self.buffers.ended.copy_(self._have_ended())
+        boards = self.num_envs * self._saved_bytes
+        check_size(payload, boards + self._history.nbytes)
+        words = np.frombuffer(payload, np.int64).copy()
+        saved, past = np.split(words, [boards // 8])
+        self._check(saved, past)
         self._send_seed(seed)
-        self._run("write", 0)
+        parts = saved.reshape(self.num_envs, -1), past.reshape(self._history.shape)
+        self.put(tuple(map(torch.from_numpy, parts)), np.arange(self.num_envs), False)
 
-    def save(self, which: np.ndarray) -> dict[str, torch.Tensor]:
-        where = moved(which, self.device)
-        return {name: part.index_select(axis, where) for name, axis, part in self._parts()}
+    def save(self, which: np.ndarray) -> States:
+        count, histories = len(which), self._history
+        saved = self._words(count, self._saved_bytes // 8)
+        past = self._words(count if histories.numel() else 0, histories.shape[1])
+        self._run_on("save", which, saved, past)
+        return saved, past
 
-    def put(self, saved: dict[str, torch.Tensor], which: np.ndarray, own: bool) -> None:
-        where, words = moved(which, self.device), self._state["words"]
-        episode = self._constants["device_episode"]
-        episodes = words[episode].index_select(0, where) & (2**32 - 1)
-        for name, axis, part in self._parts():
-            part.index_copy_(axis, where, saved[name].to(self.device))
-        if own:
-            words[episode].index_copy_(0, where, episodes | (where + self.first_board) << 32)
-        for name in ("reward", "terminated", "truncated", "reason"):
-            getattr(self.buffers, name).index_fill_(0, where, 0)
-        self.buffers.ended.index_copy_(0, where, self._have_ended().index_select(0, where))
-        marks = torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
-        self._run("write", marks.index_fill_(0, where, True).data_ptr())
+    def put(self, saved: States, which: np.ndarray, own: bool) -> None:
+        boards, past = (part.to(self.device) for part in saved)
+        self._run_on("put", which, boards, past, int(own))
 
-    def _parts(self) -> list[tuple[str, int, torch.Tensor]]:
-        """Returns all parts of the state that there are: name, the axis of boards, words."""
-        axes = {name: int(name != "history") for name in self._state}
-        return [(name, axes[name], part) for name, part in self._state.items() if part.numel()]
+    def _run_on(
+        self, kernel: str, which: np.ndarray, saved: torch.Tensor, past: torch.Tensor, *more: int
+    ) -> None:
+        """Runs a kernel with a thread for each of some boards."""
+        where, batch = moved(which, self.device), self._batch.data_ptr()
+        addresses = saved.data_ptr(), past.data_ptr() if past.numel() else 0
+        self._kernels.run(
+            kernel, len(which), batch, where.data_ptr(), len(which), *addresses, *more
+        )
 
-    def _have_ended(self) -> torch.Tensor:
-        """Returns which episodes have ended and not begun again, (N,) bool."""
-        return (self._state["words"][self._constants["device_counts"]] >> 24 & 1).bool()
-
-    def _check(self, saved: dict[str, torch.Tensor]) -> None:
+    def _check(self, saved: np.ndarray, past: np.ndarray) -> None:
         """Makes boards of what was saved, on the host.
 
         Raises:
             InvalidStateError: one can't be a board; the message names it.
         """
-        struct = type(self._struct).from_buffer_copy(self._struct)
-        for name, part in saved.items():
-            setattr(struct, name, part.data_ptr() if part.numel() else None)
         why = ctypes.create_string_buffer(256)
-        board = loader.load().rungs_chess_device_restore(
-            ctypes.addressof(struct), ctypes.addressof(why)
+        board = loader.load().rungs_chess_restore(
+            ctypes.addressof(self._struct),
+            self.num_envs,
+            saved.ctypes.data,
+            past.ctypes.data if past.size else 0,
+            ctypes.addressof(why),
         )
         if board < self.num_envs:
             raise bad_board(self.first_board + board, why)
 
-    def _make_boards(self) -> None:
-        def words(*shape: int) -> torch.Tensor:
-            return torch.zeros(shape, dtype=torch.int64, device=self.device)
+    def _words(self, *shape: int) -> torch.Tensor:
+        return torch.zeros(shape, dtype=torch.int64, device=self.device)
 
+    def _make_boards(self) -> None:
         n, shown = self.num_envs, self.settings.obs != "board"
         api = loader.load()  # the same headers, for the host
-        structures, self._constants = described(api).structures, described(api).constants
-        self._state = {
-            "words": words(self._constants["device_words"], n),
-            "legal": words(self._constants["planes"], n),
-            "past": words(self._constants["fifty_moves"], n),
-            "history": words(n if shown else 0, api.rungs_chess_history_bytes() // 8),
-        }
+        structures, constants = described(api).structures, described(api).constants
+        blocks = -(-n // constants["boards_per_block"])
+        self._blocks = self._words(blocks * constants["block_bytes"] // 8)
+        self._saved_bytes = constants["saved_board_bytes"]
+        self._history = self._words(n if shown else 0, constants["history_bytes"] // 8)
         starts = start_positions(api, self.settings)
         self._starts = torch.from_numpy(starts.view(np.int64)).to(self.device)
-        self._counter, self._chosen = words(), words(n)
-        addresses = {name: part.data_ptr() for name, part in self._state.items()}
-        self._struct: Any = structures["DeviceBatch"](
+        self._counter = self._words()
+        self._chosen = torch.zeros(n, dtype=torch.int16, device=self.device)
+        self._struct: Any = structures["ChessBatch"](
             config=config(api, self.settings, len(starts), self._starts.data_ptr()),
             num_envs=n,
             first_board=self.first_board,
+            history=self._history.data_ptr() if shown else None,
             replies=None,
             **dict.fromkeys(OUTPUTS),  # until there are buffers
-            **addresses,
+            blocks=self._blocks.data_ptr(),
+            chosen=self._chosen.data_ptr(),
         )
         self._own = object()  # marks what these boards have sent
 

@@ -8,15 +8,18 @@ from rungs._src.native import gpp, loader, nvrtc
 from rungs._src.native.abi import described
 
 _SOURCE = "rungs/cuda.hpp"
-KERNELS = ("reset", "check", "step", "step_many", "write")
+KERNELS = ("reset", "check", "step", "step_many", "save", "put")
 
 
 def cubin(arch: str, threads_per_block: int = 128) -> bytes:
     """Returns the kernels' machine code for a GPU, for blocks of `threads_per_block`."""
     api = loader.load()
+    constants = described(api).constants
     macros = {
-        "RUNGS_DEVICE_BATCH_BYTES": ctypes.sizeof(described(api).structures["DeviceBatch"]),
-        "RUNGS_HISTORY_BYTES": api.rungs_chess_history_bytes(),
+        "RUNGS_BATCH_BYTES": ctypes.sizeof(described(api).structures["ChessBatch"]),
+        "RUNGS_BLOCK_BYTES": constants["block_bytes"],
+        "RUNGS_SAVED_BOARD_BYTES": constants["saved_board_bytes"],
+        "RUNGS_HISTORY_BYTES": constants["history_bytes"],
         "RUNGS_THREADS_PER_BLOCK": threads_per_block,
     }
     return nvrtc.cubin(_SOURCE, arch, macros)
@@ -66,7 +69,7 @@ class Host:
     """Runs the same code on the host, compiled by g++, a board after the other.
 
     Args:
-        vectors: whether it may use the processor's, which no GPU has.
+        vectors: whether it may use the processor's, which no GPU has; then only `step_many`.
 
     Raises:
         CompilerError: there is no g++, or it refuses the headers.

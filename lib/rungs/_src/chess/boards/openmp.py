@@ -24,7 +24,8 @@ class OpenmpBoards(CppBoards):
             warning.
         schedule: how boards are assigned to threads: "static", in turn; "dynamic", to the next free
             one; "guided", likewise, in runs that grow shorter.
-        chunk: boards assigned at a time; None: with "static" one even run per thread, else 64.
+        chunk: boards assigned at a time, in whole blocks of eight; None: with "static" one even run
+            per thread, else 64.
         compiler, api: see `CppBoards`.
 
     Raises:
@@ -59,7 +60,9 @@ class OpenmpBoards(CppBoards):
             raise CompilerError(f"OpenMP runs {size} threads where {self.threads} were asked for")
         structures = described(self.api).structures
         self.loop_settings = structures["LoopSettings"](
-            threads=self.threads, schedule=schedule.upper(), chunk=chunk
+            threads=self.threads,
+            schedule=schedule.upper(),
+            chunk=-(-chunk // described(self.api).constants["boards_per_block"]),
         )
         self._loop = ctypes.addressof(self.loop_settings)
         self._openmp_step = self.api.rungs_chess_openmp_step

@@ -1,0 +1,187 @@
+// The games on some boards of a block: plays plies on all of them at once, and knows what is legal.
+#pragma once
+#include "block.hpp"
+#include "observation.hpp"
+
+namespace rungs::env {
+
+using chess::BoardSet;
+
+// The boards on which an action is legal. Those whose episode has ended take any action, or none.
+template <class V>
+inline BoardSet legal_on(const Group<V>& group, const std::int64_t (&actions)[Group<V>::kBoards],
+                         bool any_if_ended) {
+  using namespace chess;
+  V action;
+  std::memcpy(&action, actions, sizeof action);
+  const V in_range = more(V{} + kActions, action);  // as unsigned numbers
+  const BoardSet legal =
+      boards_with(in_range & legal_from(group.boards(), group.legality(), action & in_range));
+  const BoardSet ended = group.where(group.block.ended);
+  return (legal & ~ended) | (any_if_ended ? ended & boards_with(in_range) : 0);
+}
+
+// The legal actions of as many boards as V holds.
+template <class V>
+struct PlanesOf {
+  V plane[chess::kPlanes];
+};
+template <>
+struct PlanesOf<chess::Bitboard> : chess::LegalActions {};
+
+template <class V>
+class Games {
+ public:
+  static constexpr int kBoards = chess::kWidth<V>;
+
+  explicit Games(const Group<V>& group) : group_(group) {}
+
+  // The boards whose game is over.
+  BoardSet over() const { return group_.where(group_.block.reason); }
+
+  // What `play`, `look` and `place` find: positions, how often they occurred before, and what is
+  // legal.
+  const chess::Position& position(int k) const { return position_[k]; }
+  int repetitions(int k) const { return group_.block.repetitions[group_.first + k]; }
+  chess::LegalActions legal(int k) const {
+    chess::LegalActions actions;
+    for (int plane = 0; plane < chess::kPlanes; ++plane)
+      actions.plane[plane] = chess::word_of(planes_.plane[plane], k);
+    return actions;
+  }
+  const PlanesOf<V>& planes() const { return planes_; }
+  struct ByBoard {
+    chess::LegalActions legal[kBoards];
+  };
+  ByBoard by_board() const {
+    ByBoard all;
+    write_bits(planes_.plane, reinterpret_cast<std::uint8_t*>(all.legal));
+    return all;
+  }
+
+  // Plays `actions`, which are legal, on some boards, and looks at all.
+  void play(BoardSet boards, const std::int16_t (&actions)[kBoards]) {
+    Block& block = group_.block;
+    chess::Boards<V> now = group_.boards();
+    if (boards) now = played(now, boards, actions);
+    const BoardSet irreversible = ~chess::boards_with(now.state & kClock);
+    for (BoardSet left = boards; left; left &= left - 1) {
+      const int k = chess::lowest(chess::Bitboard{left}), i = group_.first + k;
+      block.past[block.num_past[i]++][i] = block.now[i];
+      if (irreversible >> k & 1) block.num_past[i] = 0;
+    }
+    look(now);
+  }
+
+  // Looks at all boards as they are.
+  void look() { look(group_.boards()); }
+
+  // Puts the group's only board at a position, with the first `num_past` of its past keys.
+  void place(const chess::Position& position, std::uint8_t num_past)
+    requires(kBoards == 1)
+  {
+    group_.block.num_past[group_.first] = num_past;
+    look(chess::load_boards<V>(&position));
+  }
+
+  // Takes over what was found for board `k` alone.
+  void take(const Games<chess::Bitboard>& alone, int k) {
+    position_[k] = alone.position(0);
+    for (int plane = 0; plane < chess::kPlanes; ++plane)
+      set_word(planes_.plane[plane], k, alone.planes().plane[plane]);
+  }
+
+  // Makes all actions legal on board `k`, or none.
+  void fill(int k, bool legal) {
+    for (V& plane : planes_.plane) set_word(plane, k, legal ? chess::kAll : 0);
+  }
+
+ private:
+  static constexpr chess::Bitboard kClock = chess::Bitboard{255} << 24;  // in `Boards::state`
+  static constexpr BoardSet kAllBoards = (2U << (kBoards - 1)) - 1;
+
+  static void set_word(V& words, [[maybe_unused]] int k, chess::Bitboard word) {
+    if constexpr (kBoards == 1)
+      words = word;
+    else
+      words[k] = word;
+  }
+
+  static chess::Boards<V> played(const chess::Boards<V>& now, BoardSet boards,
+                                 const std::int16_t (&actions)[kBoards]) {
+    using namespace chess;
+    const V moving = squares_of<V>(boards), action = widened<V>(actions) & moving;
+    const V plane = action >> 6, from = rotated(V{} + 1, action) & moving;
+    const V to = rotated(from, looked_up<V>(chess::detail::kPlaneRotation.of, plane));
+    const V promoted = looked_up<V>(chess::detail::kPlanePromotion.of, plane);
+    Boards<V> next = chess::play(now, Ply<V>{from, to, promoted});
+    const auto keep = [&](V before, V& after) { after = (before & ~moving) | (after & moving); };
+    for (int type = PAWN; type <= KING; ++type) keep(now.piece[type], next.piece[type]);
+    keep(now.own, next.own);
+    keep(now.state, next.state);
+    return next;
+  }
+
+  // Stores boards whose past is already stored, with all that follows: what is legal, keys,
+  // repetitions, and whether and why games are over.
+  RUNGS_NOINLINE_ON_GPU void look(chess::Boards<V> boards) {
+    using namespace chess;
+    const Found<V> found = find_actions(boards);
+    const V capturable = found.legality.en_passant, file = V{} + (Bitboard{255} << 16);
+    boards.state = where(capturable, boards.state) |
+                   unless(capturable, (boards.state & ~file) | (Bitboard{kNoFile} << 16));
+    group_.set_boards(boards);
+    group_.set_legality(found.legality);
+    store_boards(boards, position_);
+    const V now = key(boards);
+    group_.store(now, group_.block.now);
+    find_reasons(boards, found, count_repetitions(now));
+  }
+
+  chess::Found<V> find_actions(const chess::Boards<V>& boards) {
+    using namespace chess;
+    if constexpr (kBoards > 1)
+      return generate(boards, [&](int plane, V squares) { planes_.plane[plane] = squares; });
+    else {
+      store_boards(boards, position_);
+      return generate(position_[0], planes_);
+    }
+  }
+
+  // Stores how often positions with the keys `now` occurred before.
+  V count_repetitions(V now) const {
+    using namespace chess;
+    const std::uint8_t* num_past = group_.block.num_past + group_.first;
+    int most = 0;
+    for (int k = 0; k < kBoards; ++k) most = num_past[k] > most ? num_past[k] : most;
+    const V number = widened<V>(num_past);
+    V repetitions{}, ago{};
+    for (int at = 0; at <= most - 4; ++at, ago += 1)  // none comes again in less than four plies
+      repetitions -= unless(group_.load(group_.block.past[at]) ^ now, more(number, ago));
+    narrow(repetitions, group_.block.repetitions + group_.first);
+    return repetitions;
+  }
+
+  void find_reasons(const chess::Boards<V>& boards, const chess::Found<V>& found, V repetitions) {
+    using namespace chess;
+    std::uint8_t* reason = group_.block.reason + group_.first;
+    std::memset(reason, static_cast<int>(Reason::ONGOING), kBoards);
+    const BoardSet active = boards_with(found.any), checked = boards_with(found.check);
+    const BoardSet heavy =
+        boards_with(boards.piece[PAWN] | boards.piece[ROOK] | boards.piece[QUEEN]);
+    const V drawn = more(boards.state & kClock, V{} + (Bitboard{kFiftyMoves - 1} << 24)) |
+                    more(repetitions, V{} + 1);
+    for (BoardSet left = kAllBoards & ~(active & heavy & ~boards_with(drawn)); left;
+         left &= left - 1) {
+      const int k = lowest(Bitboard{left});
+      reason[k] = static_cast<std::uint8_t>(
+          reason_of(position_[k], active >> k & 1, checked >> k & 1, this->repetitions(k)));
+    }
+  }
+
+  Group<V> group_;
+  chess::Position position_[kBoards];
+  PlanesOf<V> planes_;
+};
+
+}  // namespace rungs::env
