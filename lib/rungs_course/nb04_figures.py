@@ -40,12 +40,12 @@ def draw_cache_lines(written: pd.DataFrame):
 
 
 def _memory(axes, rows: pd.DataFrame, looks: dict) -> None:
-    """Draws lines of memory, a row each, with the boards whose rewards are there."""
+    """Draws lines of memory, a row each, with the blocks whose flags are there."""
     white = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.8}
     for thread, own in rows.groupby("thread"):
         bars = axes.barh(own["line"], 1, left=own["place"], height=0.8, **looks[f"core {thread}"])
-        axes.bar_label(bars, own["board"], label_type="center", fontsize=6, bbox=white)
-    places = CACHE_LINE // 4
+        axes.bar_label(bars, own["block"], label_type="center", fontsize=6, bbox=white)
+    places = CACHE_LINE // 8  # blocks of eight flags
     axes.set_xlim(0, places)
     axes.set_xticks([0, places], ["0", f"{CACHE_LINE} bytes"])
     axes.grid(False)
@@ -59,7 +59,7 @@ def _line_over_time(axes, rows: pd.DataFrame, looks: dict) -> None:
         color, marker = looks[f"core {core}"]["facecolor"], plots.MARKERS[core]
         axes.plot(when[own.index], own["thread"], marker, color=color, markersize=5)
     axes.set_xlim(-0.7, 16)
-    axes.set_xlabel("boards played by each core")
+    axes.set_xlabel("blocks played by each core")
     axes.set_title("where line 0 is", fontsize="small")
     axes.grid(False)
 

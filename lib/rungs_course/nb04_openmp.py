@@ -12,8 +12,6 @@ import pandas as pd
 
 import rungs
 from rungs._src.chess.boards.cpp import CppBoards
-from rungs._src.chess.boards.native import fen_at
-from rungs._src.chess.buffers import POSITION, Buffers
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import CACHE_LINE, whole_lines, zeroed_lines
@@ -29,6 +27,7 @@ from rungs_course.measure.turns import timed_rounds
 # By `rungs::course::Way`'s names.
 WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs", "twice")
 _PADDED = ("padded", "padded runs")
+_BLOCK = 8  # boards
 
 
 class SharedBoards(CppBoards):
@@ -70,7 +69,7 @@ class SharedBoards(CppBoards):
 
 
 class PaddedBoards(SharedBoards):
-    """The same with a cache line, or several, for every board's state and for each of its outputs.
+    """The same with a cache line, or several, for what each output holds of every block of boards.
 
     Takes what `SharedBoards` does; `way` is "padded" or "padded runs".
     """
@@ -79,47 +78,24 @@ class PaddedBoards(SharedBoards):
         self, num_envs: int, first_board: int, settings: ChessSettings, *, way: str, threads: int
     ):
         super().__init__(num_envs, first_board, settings, way=way, threads=threads)
-        self._all = np.arange(num_envs)
-        words = self.course.rungs_padded_env_bytes() // 8
-        self._states = zeroed_lines(8 * words * num_envs).view(np.uint64).reshape(num_envs, words)
-        self._together = self.buffers
-        self.buffers = Buffers(**{name: _padded(a) for name, a in vars(self._together).items()})
-        self._begun = False
+        self._apart = type(self.batch).from_buffer_copy(self.batch)
+        self._padded = {}
+        for name, array in [*vars(self.buffers).items(), ("chosen", self._chosen)]:
+            row = array.nbytes // num_envs * _BLOCK
+            memory = zeroed_lines(whole_lines(row) * -(-num_envs // _BLOCK))
+            self._padded[name] = memory.reshape(-1, whole_lines(row) or 1)[:, :row]
+            setattr(self._apart, name, memory.ctypes.data)
+        self._address = ctypes.addressof(self._apart)
 
     def reset_all(self, marks: int, episode: int) -> None:
-        self._bring_together()
         self.api.rungs_chess_serial_reset(self.address, marks, episode)
-        saved, _ = self.save(self._all)
-        self._states[:, : saved.shape[1]] = saved
-        self.buffers.restore({name: getattr(self._together, name) for name in POSITION})
-        self._apart = type(self.batch).from_buffer_copy(self.batch)
-        self._apart.env = self._states.ctypes.data
-        for name, array in vars(self.buffers).items():
-            setattr(self._apart, name, array.ctypes.data)
-        self._address = ctypes.addressof(self._apart)
-        self._begun = True
 
-    def fens(self) -> list[str]:
-        self._bring_together()
-        return super().fens()
-
-    def fen(self, board: int) -> str:
-        return fen_at(self.api, self.api.rungs_chess_position(self.address, board))
-
-    def _bring_together(self) -> None:
-        """Copies boards to where all but a step looks for them."""
-        if self._begun:
-            words = self.api.rungs_chess_env_bytes() // 8
-            saved = np.ascontiguousarray(self._states[:, :words])
-            self.put((saved, np.empty((0, 0), np.uint64)), self._all, False)
-
-
-def _padded(array: np.ndarray) -> np.ndarray:
-    """Makes an array like this one whose rows begin on cache lines of their own."""
-    row = whole_lines(array.itemsize * int(np.prod(array.shape[1:])))
-    memory = zeroed_lines(row * len(array))
-    strides = (row, *array.strides[1:])
-    return np.ndarray(array.shape, array.dtype, memory, strides=strides)  # type: ignore[call-overload]
+    def step_all(self) -> int:
+        ended = super().step_all()
+        for name, array in vars(self.buffers).items():  # where the environment looks for them
+            ours = self._padded[name].reshape(-1)[: array.nbytes]
+            array[...] = ours.view(array.dtype).reshape(array.shape)
+        return ended
 
 
 def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
@@ -129,20 +105,20 @@ def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVect
 
 
 def owners(num_envs: int, threads: int, way: str) -> np.ndarray:
-    """Returns which thread plays each board, (N,): "naive" and "padded" deal, the others cut."""
-    boards = np.arange(num_envs)
-    return boards % threads if way in ("naive", "padded") else boards // -(-num_envs // threads)
+    """Returns which thread plays each block: "naive" and "padded" deal, the others cut."""
+    blocks = np.arange(-(-num_envs // _BLOCK))
+    return blocks % threads if way in ("naive", "padded") else blocks // -(-len(blocks) // threads)
 
 
 def shared_lines(num_envs: int, threads: int) -> pd.DataFrame:
     """Counts the cache lines that several threads write to in a step, as boards are laid out.
 
     Returns:
-        A row per way and array (the outputs, and "state"): `way`, `array`, `bytes` (of a board),
-        `lines` (of all boards), `shared` (how many of those are written by more than one thread).
+        A row per way and array (the outputs, and "state"): `way`, `array`, `bytes` (of a block),
+        `lines` (of all), `shared` (how many of those are written by more than one thread).
     """
-    env = rungs.make("chess", "cpp", 1)
-    sizes = {"state": loader.load().rungs_chess_env_bytes()}
+    env = rungs.make("chess", "cpp", _BLOCK)
+    sizes = {"state": described(loader.load()).constants["block_bytes"]}
     sizes |= {name: array.nbytes for name, array in vars(env.boards.buffers).items()}
     rows = []
     for way in ("naive", "chunked", "padded"):
@@ -167,20 +143,21 @@ def _written_lines(owner: np.ndarray, size: int, apart: int) -> tuple[int, int]:
 
 
 def writes(num_envs: int, threads: int) -> pd.DataFrame:
-    """Returns which thread writes which reward when, if all go at the same pace.
+    """Returns which thread writes which block's flags when, if all go at the same pace.
 
     Returns:
-        A row per way and board: `way`, `board`, `thread`, `time` (boards that its thread has played
-        before), `line` (of memory, where its reward is), `place` (within it).
+        A row per way and block: `way`, `block`, `thread`, `time` (blocks that its thread has played
+        before), `line` (of memory, where its flags of one kind are, a byte per board), `place`
+        (within it, in blocks).
     """
     frames = []
     for way in ("naive", "chunked", "padded"):
         thread = owners(num_envs, threads, way)
-        board = np.arange(num_envs)
+        block = np.arange(len(thread))
         before = pd.Series(thread).groupby(thread).cumcount()
-        at = board * (CACHE_LINE if way == "padded" else 4)
-        where = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // 4}
-        what = {"way": way, "board": board, "thread": thread, "time": before.to_numpy()}
+        at = block * (CACHE_LINE if way == "padded" else _BLOCK)
+        where = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // _BLOCK}
+        what = {"way": way, "block": block, "thread": thread, "time": before.to_numpy()}
         frames.append(pd.DataFrame(what | where))
     return pd.concat(frames, ignore_index=True)
 

@@ -1,6 +1,5 @@
 """Chess on a GPU: the same games, what bounds them, warps whose lanes part, and how boards lie."""
 
-import ctypes
 import functools
 import time
 from collections.abc import Callable, Iterable
@@ -20,20 +19,19 @@ from rungs_course.measure.turns import timed_rounds
 
 # Bytes that a GPU fetches at a time, and threads that go together.
 LINE, SECTOR, WARP = 128, 32, 32
-# Ways to run the kernels' code on the host, a change apart.
-HOST_WAYS = ("vectors, a board in one place", "plain, a board in one place", "plain, as on a GPU")
+# Ways to run the kernels' code on the host, a board after the other.
+HOST_WAYS = ("vectors", "plain words, as on a GPU")
 
 
 def ply_bytes() -> dict[str, int]:
     """Returns what a random ply has to move of a board on a GPU (`board`, `bits`): bytes by name.
 
     A board plays on from memory and is written back after every ply; keys of past positions are
-    read too, eight bytes each, as many as there are.
+    read too, eight bytes each, as many as there are. Legal actions stay in the thread's own memory.
     """
     return {
         "position, key and counts, read and written": 2 * 88,
-        "legal actions, read to choose one": 584,
-        "legal actions, written": 584,
+        "what decides legality, written": 64,
         "key of the position left, written": 8,
         "mask": 584,
         "observation": 72,
@@ -44,9 +42,9 @@ def ply_bytes() -> dict[str, int]:
 def race_layouts(
     board_counts: Iterable[int], *, plies: int, repeats: int, warmup: int, seed: int
 ) -> pd.DataFrame:
-    """Times random plies on the host: with vectors, without, and in a GPU's layout.
+    """Times random plies on the host, a board after the other: with vectors, and without.
 
-    One compiler, g++, makes all three of the same headers, and they play the same games.
+    One compiler, g++, makes both of the same headers, and they play the same games.
 
     Args:
         board_counts: numbers of boards.
@@ -67,15 +65,11 @@ def race_layouts(
     for num_envs in board_counts:
         steps = steps_of(plies, num_envs)
         how: dict[str, Any] = {"device": "cpu", "mask": "bits", "validate": False}
-        on_gpu: Any = rungs.make("chess", "cuda", num_envs, **how)
-        together = [rungs.make("chess", "cpp", num_envs, mask="bits") for _ in range(2)]
-        for env in (on_gpu, *together):
+        envs: list[Any] = [rungs.make("chess", "cuda", num_envs, **how) for _ in HOST_WAYS]
+        envs[0].boards._kernels = Host(vectors=True)
+        for env in envs:
             env.reset(seed=seed)
-        plays: list[Callable[[], Any]] = [
-            _together(Host(vectors=True), together[0].boards),
-            _together(Host(), together[1].boards),
-            functools.partial(on_gpu.boards.step_many, 1),
-        ]
+        plays = [functools.partial(env.boards.step_many, 1) for env in envs]
         racers = {
             way: functools.partial(_seconds, play, steps)
             for way, play in zip(HOST_WAYS, plays, strict=True)
@@ -84,15 +78,9 @@ def race_layouts(
             (way, num_envs, repeat, steps * num_envs, seconds)
             for way, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
         ]
-        if not all(env.fens() == on_gpu.fens() for env in together):
+        if envs[0].fens() != envs[1].fens():
             raise MismatchError(f"{num_envs} boards: the host's ways play different games")
     return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
-
-
-def _together(host: Host, boards: Any) -> Callable[[], None]:
-    """Returns what plays a ply on each of `rungs._src.chess.boards.cpp.CppBoards`."""
-    ended, batch = ctypes.c_int64(), boards.address
-    return lambda: host.run("step_many_together", 0, batch, 1, ctypes.addressof(ended))
 
 
 def _seconds(play: Callable, steps: int) -> float:
@@ -150,17 +138,22 @@ def fetched() -> pd.DataFrame:
     """Returns where in memory the first warp's threads find the first word of a board each.
 
     Returns:
-        A row per layout and thread: `layout` ("array of structures", "structure of arrays"),
-        `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR`, which memory hands over).
+        A row per layout and thread: `layout` ("array of structures", "structure of arrays",
+        "blocks of eight", ours), `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR`,
+        which memory hands over).
     """
     constants = described(loader.load()).constants
-    words = sum(constants[name] for name in ("device_words", "planes", "fifty_moves"))
+    block, together = constants["block_bytes"], constants["boards_per_block"]
     boards = pd.DataFrame({"board": range(WARP)})
-    both = [
-        boards.assign(layout="array of structures", byte=8 * words * boards["board"]),
-        boards.assign(layout="structure of arrays", byte=8 * boards["board"]),
+    number = boards["board"]
+    layouts = [
+        boards.assign(layout="array of structures", byte=block // together * number),
+        boards.assign(layout="structure of arrays", byte=8 * number),
+        boards.assign(
+            layout="blocks of eight", byte=block * (number // together) + 8 * (number % together)
+        ),
     ]
-    found = pd.concat(both, ignore_index=True)
+    found = pd.concat(layouts, ignore_index=True)
     return found.assign(line=found["byte"] // LINE, sector=found["byte"] // SECTOR)
 
 
@@ -234,7 +227,7 @@ def draw_layouts(found: pd.DataFrame):
         each.bar_label(bars, shown["board"], label_type="center", fontsize=6, color="white")
         sectors = rows["sector"].nunique()
         used = 8 * len(rows) / (SECTOR * sectors)
-        each.set_title(f"{name}: {sectors} sectors, {used:.0%} used", fontsize="medium")
+        each.set_title(f"{name}:\n{sectors} sectors, {used:.0%} used", fontsize="medium")
         each.set_yticks(range(len(lines)), [f"byte {line * LINE:,}" for line in lines])
         each.set_xticks([0, LINE // 8], ["0", f"{LINE} bytes"])
         each.set_ylim(_SHOWN - 0.4, -0.6)

@@ -32,18 +32,18 @@ def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
 
 def test_lines_that_two_threads_write_to():
     lines = nb04_openmp.shared_lines(128, 2).set_index(["way", "array"])
-    # 128 rewards of four bytes are eight lines; dealt out in turn, all are of both threads.
+    # 128 rewards of four bytes are eight lines; dealt out in blocks, all are of both threads.
     assert lines.loc[("naive", "reward"), ["lines", "shared"]].tolist() == [8, 8]
     assert lines.loc[("chunked", "reward"), ["lines", "shared"]].tolist() == [8, 0]
-    assert lines.loc[("padded", "reward"), ["lines", "shared"]].tolist() == [128, 0]
+    assert lines.loc[("padded", "reward"), ["lines", "shared"]].tolist() == [16, 0]
     # A mask is of whole lines.
     assert lines.loc[("naive", "mask"), ["lines", "shared"]].tolist() == [128 * 73, 0]
     assert lines.loc["padded"]["shared"].sum() == 0
 
 
 def test_a_line_that_two_threads_write_to_in_turn_moves_each_time():
-    moved = nb04_openmp.moves(nb04_openmp.writes(32, 2)).groupby("way")["moved"].sum()
-    assert moved.to_dict() == {"naive": 30, "chunked": 0, "padded": 0}
+    moved = nb04_openmp.moves(nb04_openmp.writes(128, 2)).groupby("way")["moved"].sum()
+    assert moved.to_dict() == {"naive": 14, "chunked": 0, "padded": 0}
 
 
 def times_of(ply, call, meeting, slower=1.0):

@@ -30,7 +30,14 @@ def test_games_are_followed_by_their_loops():
 
 def test_words_of_neighbours_lie_side_by_side_or_a_board_apart():
     lines = nb06_cuda.fetched().groupby("layout")["line"].nunique()
-    assert lines.to_dict() == {"array of structures": 32, "structure of arrays": 2}
+    assert lines.to_dict() == {
+        "array of structures": 32,
+        "structure of arrays": 2,
+        "blocks of eight": 4,
+    }
+    # Of a block's eight words both sectors are wanted whole.
+    sectors = nb06_cuda.fetched().groupby("layout")["sector"].nunique()
+    assert sectors["blocks of eight"] == sectors["structure of arrays"] == 8
 
 
 @pytest.mark.system  # g++ compiles for some seconds
