@@ -146,9 +146,10 @@ RUNGS_FUNCTION(void, rungs_chess_put, std::uintptr_t batch, std::uintptr_t which
                      reinterpret_cast<const rungs::env::History*>(past), own);
 }
 
-// Whether the agent plays Black on the saved board at `saved`, which begins with its position.
+// Whether the agent plays Black on the board that `rungs_chess_save` copied to `saved`.
 RUNGS_FUNCTION(std::int64_t, rungs_chess_agent_is_black, std::uintptr_t saved) {
-  return rungs::at<const rungs::env::SavedBoard>(saved).agent_is_black();
+  const auto& board = rungs::at<const rungs::env::SavedBoard>(saved);
+  return rungs::env::agent_is_black(board.board, board.episode);
 }
 
 // Writes the FEN of the position at `position`, of at most 127 characters.

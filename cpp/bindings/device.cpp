@@ -1,16 +1,14 @@
 // The code of the CUDA rung, run by the host a board after the other, to be tested where there is
 // no GPU. Compiled ahead of time with RUNGS_SCALAR_LANES, so that a group is one board there, too.
-#include "../rungs/batch.hpp"
+#include "../rungs/cpu_loops.hpp"
 #include "abi.hpp"
 
 // As the kernels of the same names in cuda.hpp.
 
 RUNGS_FUNCTION(void, rungs_chess_reset, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t episode) {
-  const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
-  const auto* marks = reinterpret_cast<const bool*>(which);
-  for (std::int64_t i = 0; i < boards.num_envs; ++i)
-    if (!marks || marks[i]) boards.reset(i, episode);
+  rungs::serial::reset(rungs::at<const rungs::ChessBatch>(batch),
+                       reinterpret_cast<const bool*>(which), episode);
 }
 
 RUNGS_FUNCTION(void, rungs_chess_check, std::uintptr_t batch, std::uintptr_t actions,
@@ -40,20 +38,16 @@ RUNGS_FUNCTION(void, rungs_chess_step_many, std::uintptr_t batch, std::int64_t s
 
 RUNGS_FUNCTION(void, rungs_chess_save, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
-  const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
-  const auto* numbers = reinterpret_cast<const std::int64_t*>(which);
-  auto* to = reinterpret_cast<rungs::env::SavedBoard*>(saved);
-  auto* histories = reinterpret_cast<rungs::env::History*>(past);
-  for (std::int64_t k = 0; k < count; ++k)
-    boards.save(numbers[k], to[k], histories ? histories + k : nullptr);
+  rungs::serial::save(rungs::at<const rungs::ChessBatch>(batch),
+                      reinterpret_cast<const std::int64_t*>(which), count,
+                      reinterpret_cast<rungs::env::SavedBoard*>(saved),
+                      reinterpret_cast<rungs::env::History*>(past));
 }
 
 RUNGS_FUNCTION(void, rungs_chess_put, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past, std::int64_t own) {
-  const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
-  const auto* numbers = reinterpret_cast<const std::int64_t*>(which);
-  const auto* from = reinterpret_cast<const rungs::env::SavedBoard*>(saved);
-  const auto* histories = reinterpret_cast<const rungs::env::History*>(past);
-  for (std::int64_t k = 0; k < count; ++k)
-    boards.put(numbers[k], from[k], histories ? histories + k : nullptr, own);
+  rungs::serial::put(rungs::at<const rungs::ChessBatch>(batch),
+                     reinterpret_cast<const std::int64_t*>(which), count,
+                     reinterpret_cast<const rungs::env::SavedBoard*>(saved),
+                     reinterpret_cast<const rungs::env::History*>(past), own);
 }

@@ -62,6 +62,38 @@ struct Ply {
   V from, to, promoted;
 };
 
+namespace detail {
+
+struct PlaneTable {
+  Bitboard of[kPlanes];
+};
+
+// Where a plane's actions lead: what their from-square is rotated by.
+constexpr PlaneTable kPlaneRotation = [] {
+  PlaneTable rotations{};
+  for (int plane = 0; plane < kPlanes; ++plane)
+    rotations.of[plane] = static_cast<Bitboard>(kPlaneDelta.of[plane] & 63);
+  return rotations;
+}();
+
+// What a pawn becomes that arrives on the last rank.
+constexpr PlaneTable kPlanePromotion = [] {
+  PlaneTable pieces{};
+  for (int plane = 0; plane < kPlanes; ++plane)
+    pieces.of[plane] = static_cast<Bitboard>(promoted_piece(64 * plane));
+  return pieces;
+}();
+
+}  // namespace detail
+
+// The plies of actions, of 0 to kActions - 1.
+template <class V>
+RUNGS_INLINE Ply<V> plies_of(V action) {
+  const V plane = action >> 6, from = rotated(V{} + 1, action);
+  return {from, rotated(from, looked_up<V>(detail::kPlaneRotation.of, plane)),
+          looked_up<V>(detail::kPlanePromotion.of, plane)};
+}
+
 namespace boards {
 
 // A direction of the compass, or one of the knight's jumps, as a constant.

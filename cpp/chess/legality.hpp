@@ -16,12 +16,10 @@ enum PlaneKind : Bitboard {
   ADVANCE = 1 << 4,      // pawns, onto an empty square
   ADVANCE_TWO = 1 << 5,  // likewise, from the second rank
   CAPTURE = 1 << 6,      // pawns, onto one of their pieces
-  LINE = 1 << 7,         // the first of four bits: the line that it stays on, by `d % 4`
 };
 
-struct PlaneTable {
-  Bitboard of[kPlanes];
-};
+// From this bit on, four for the lines of `Legality::pins`: the one that the actions stay on.
+constexpr int kLineBit = 7;
 
 constexpr int direction_of(int plane) {
   constexpr int kPromotions[3] = {NW, N, NE};
@@ -39,7 +37,7 @@ constexpr PlaneTable kPlaneKind = [] {
       continue;
     }
     const int d = direction_of(plane), distance = distance_of(plane);
-    kind = Bitboard{LINE} << (d % 4);
+    kind = Bitboard{1} << (kLineBit + d % 4);
     if (plane < kKnightPlane) kind |= d % 2 ? DIAGONAL : STRAIGHT;
     if (plane < 8) kind |= STEP;
     if (d == N && distance == 1) kind |= ADVANCE;
@@ -77,21 +75,6 @@ constexpr PlaneTable kPlaneSources = [] {
   return sources;
 }();
 
-constexpr PlaneTable kPlaneRotation = [] {
-  PlaneTable rotations{};
-  for (int plane = 0; plane < kPlanes; ++plane)
-    rotations.of[plane] = static_cast<Bitboard>(kPlaneDelta.of[plane] & 63);
-  return rotations;
-}();
-
-// What a pawn becomes that arrives on the last rank.
-constexpr PlaneTable kPlanePromotion = [] {
-  PlaneTable pieces{};
-  for (int plane = 0; plane < kPlanes; ++plane)
-    pieces.of[plane] = static_cast<Bitboard>(promoted_piece(64 * plane));
-  return pieces;
-}();
-
 // All squares where the kinds have a bit.
 template <Bitboard kind, class V>
 RUNGS_INLINE V where_kind(V kinds) {
@@ -114,7 +97,7 @@ RUNGS_INLINE V legal_from(const Boards<V>& b, const Legality<V>& legality, V act
   V unpinned = from, on_line{};
   for (int line = 0; line < 4; ++line) {
     unpinned &= ~legality.pins[line];
-    on_line |= legality.pins[line] & (V{} - (kind >> (7 + line) & 1));
+    on_line |= legality.pins[line] & (V{} - (kind >> (kLineBit + line) & 1));
   }
   const V straight = where_kind<STRAIGHT>(kind), diagonal = where_kind<DIAGONAL>(kind);
   const V pieces = (b.piece[ROOK] & straight) | (b.piece[BISHOP] & diagonal) |

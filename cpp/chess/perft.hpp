@@ -52,14 +52,10 @@ class PlyStack {
   // A tag says where a plane's plies go, as a rotation, whose board they are on, and what a pawn
   // becomes.
   static constexpr int kBoardBit = 8, kPieceBit = 16;
-  struct Tags {
-    Bitboard of[kPlanes];
-  };
-  static constexpr Tags kTags = [] {
-    Tags tags{};
+  static constexpr PlaneTable kTags = [] {
+    PlaneTable tags{};
     for (int plane = 0; plane < kPlanes; ++plane)
-      tags.of[plane] = (kPlaneDelta.of[plane] & 63) | Bitboard{promoted_piece(64 * plane)}
-                                                          << kPieceBit;
+      tags.of[plane] = kPlaneRotation.of[plane] | kPlanePromotion.of[plane] << kPieceBit;
     return tags;
   }();
 

@@ -73,22 +73,17 @@ inline Bitboard word_of(const V& x, [[maybe_unused]] int board) {
     return x[board];
 }
 
-// Whether any board has a square in `x`.
-template <class V>
-inline bool any(V x) {
-#if RUNGS_WORDS8
-  if constexpr (kWidth<V> == 8) return _mm512_test_epi64_mask((__m512i)x, (__m512i)x);
-#endif
-#if RUNGS_WORDS4
-  if constexpr (kWidth<V> == 4) return !_mm256_testz_si256((__m256i)x, (__m256i)x);
-#endif
-  Bitboard all = 0;
-  for (int board = 0; board < kWidth<V>; ++board) all |= word_of(x, board);
-  return all;
-}
-
 // A set of boards, a bit for each.
 using BoardSet = unsigned;
+
+// The first `number` boards, of at least one.
+constexpr BoardSet first_boards(int number) { return (2U << (number - 1)) - 1; }
+
+// Calls `body(board)` for each board of a set.
+template <class Body>
+inline void each_of(BoardSet boards, const Body& body) {
+  for (; boards; boards &= boards - 1) body(lowest(Bitboard{boards}));
+}
 
 // The boards that have a square in `x`.
 template <class V>
@@ -106,6 +101,15 @@ inline BoardSet boards_with(V x) {
   for (int board = 0; board < kWidth<V>; ++board)
     boards |= BoardSet{word_of(x, board) != 0} << board;
   return boards;
+}
+
+// Whether any board has a square in `x`.
+template <class V>
+inline bool any(V x) {
+#if RUNGS_WORDS4
+  if constexpr (kWidth<V> == 4) return !_mm256_testz_si256((__m256i)x, (__m256i)x);
+#endif
+  return boards_with(x) != 0;
 }
 
 // All squares of some boards.

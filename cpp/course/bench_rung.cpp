@@ -21,7 +21,7 @@ extern "C" [[gnu::noinline]] std::int64_t rungs_chess_serial_step(const ChessBat
 // A random action for every board, the same each time it is called for a step.
 [[gnu::noinline]] static void select(const ChessBatch& batch, std::int64_t step,
                                      std::vector<std::int64_t>& actions) {
-  batch.look_at_all([&](const ChessEnvs& envs, int k, std::int64_t i) {
+  batch.examine_all([&](const ChessEnvs& envs, int k, std::int64_t i) {
     const chess::LegalActions legal = envs.legal(k);
     const auto bits = env::philox(1, static_cast<std::uint32_t>(i), 0,
                                   static_cast<std::uint32_t>(step), env::Purpose::OPPONENT);

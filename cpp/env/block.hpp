@@ -40,10 +40,12 @@ struct SavedBoard {
   std::uint8_t ended, num_past, repetitions;
   std::uint8_t reason;                     // chess::Reason
   std::uint64_t past[chess::kFiftyMoves];  // the first `num_past`; others may be anything
-
-  // The agent's colour alternates by episode and by board, so that any batch is balanced.
-  bool agent_is_black() const { return (board + episode) & 1; }
 };
+
+// The agent's colour alternates by episode and by board, so that any batch is balanced.
+inline bool agent_is_black(std::uint32_t board, std::uint32_t episode) {
+  return (board + episode) & 1;
+}
 
 // As many neighbouring boards of a block as V holds, from board `first` of the block on.
 template <class V>

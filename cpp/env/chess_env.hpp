@@ -11,7 +11,7 @@ class ChessEnvs {
  public:
   static constexpr int kBoards = Games<V>::kBoards;
 
-  // `number` is the group's first board, of the batch's.
+  // `number` is the number in the batch of the group's first board.
   ChessEnvs(const ChessOutputs& outputs, std::int64_t number, const Group<V>& group)
       : outputs_(outputs),
         config_(outputs.config),
@@ -20,21 +20,21 @@ class ChessEnvs {
         first_(group.first),
         games_(group) {}
 
-  // Plays legal actions on the first `number` boards, and their opponents' replies, and writes
+  // Plays legal actions on the first `count` boards, and their opponents' replies, and writes
   // every output. Where an episode ends, config.autoreset decides when the next begins. Returns how
   // many ended.
-  int step(int number, const std::int16_t (&actions)[kBoards]) {
-    const BoardSet all = first_boards(number), beginning = all & ended();
+  int step(int count, const std::int16_t (&actions)[kBoards]) {
+    const BoardSet all = chess::first_boards(count), beginning = all & ended();
     const BoardSet playing = all & ~beginning;
     play(playing, actions);
     BoardSet replying = 0;
     if (config_.opponent != Opponent::NONE && (replying = playing & ~games_.over()))
       reply(replying);
     const BoardSet ending = playing & (games_.over() | truncated());
-    clear_step_outputs(number);
-    each(ending, [&](int k) { end(k, replying >> k & 1); });
-    each(beginning, [&](int k) { begin_next(k); });
-    write(number);
+    clear_step_outputs(count);
+    chess::each_of(ending, [&](int k) { end(k, replying >> k & 1); });
+    chess::each_of(beginning, [&](int k) { begin_next(k); });
+    write(count);
     return chess::count(chess::Bitboard{ending});
   }
 
@@ -64,8 +64,8 @@ class ChessEnvs {
     while (block_.ply[first_] < opening && begin_with(random_action(0, Purpose::OPENING))) {
     }
     block_.ply[first_] = 0;
-    const bool agent_is_black = (block_.board[first_] + block_.episode[first_]) & 1;
-    if (config_.opponent == Opponent::RANDOM && games_.position(0).black != agent_is_black)
+    const bool black = agent_is_black(block_.board[first_], block_.episode[first_]);
+    if (config_.opponent == Opponent::RANDOM && games_.position(0).black != black)
       begin_with(random_action(0, Purpose::OPPONENT));
   }
 
@@ -87,10 +87,10 @@ class ChessEnvs {
     return true;
   }
 
-  // Finds what is legal and seen, for calls of what follows.
-  void look() {
-    games_.look();
-    each(ended(), [&](int k) { fill_if_ended(k); });
+  // Examines boards that have not been stepped in this call, for the functions below.
+  void examine() {
+    games_.examine();
+    chess::each_of(ended(), [&](int k) { fill_if_ended(k); });
   }
 
   // A random legal action of board `k`, for play without an agent. An ended board takes any.
@@ -106,15 +106,15 @@ class ChessEnvs {
     return block_.ended[first_ + k] && config_.mask == MaskFormat::LIST ? taken > 0 : taken;
   }
 
-  // Writes observation, mask, its count and player of the first `number` boards.
-  void write(int number) const {
-    write_observations(number);
-    for (int k = 0; k < number; ++k)
+  // Writes observation, mask, its count and player of the first `count` boards.
+  void write(int count) const {
+    write_observations(count);
+    for (int k = 0; k < count; ++k)
       outputs_.player[number_ + k] = static_cast<std::int8_t>(games_.position(k).black);
     if (config_.mask == MaskFormat::LIST)
-      write_lists(number);
+      write_lists(count);
     else
-      write_masks(games_.planes().plane, number, config_.mask,
+      write_masks(games_.planes().plane, count, config_.mask,
                   streams(outputs_.mask, outputs_.num_envs, mask_bytes(config_.mask),
                           written_together<V>(config_.mask)),
                   outputs_.mask + number_ * mask_bytes(config_.mask));
@@ -124,13 +124,6 @@ class ChessEnvs {
   template <class Other>
   friend class ChessEnvs;
   using BoardSet = chess::BoardSet;
-
-  static BoardSet first_boards(int number) { return (2U << (number - 1)) - 1; }
-
-  template <class Body>
-  static void each(BoardSet boards, const Body& body) {
-    for (; boards; boards &= boards - 1) body(chess::lowest(chess::Bitboard{boards}));
-  }
 
   BoardSet ended() const { return group().where(block_.ended); }
   BoardSet truncated() const {
@@ -145,7 +138,7 @@ class ChessEnvs {
   void play(BoardSet boards, const std::int16_t (&actions)[kBoards]) {
     games_.play(boards, actions);
     for (int k = 0; k < kBoards; ++k) block_.ply[first_ + k] += boards >> k & 1;
-    if (outputs_.history) each(boards, [&](int k) { record(k); });
+    if (outputs_.history) chess::each_of(boards, [&](int k) { record(k); });
   }
 
   // Adds board `k`'s position to its history, where observations show any.
@@ -160,24 +153,24 @@ class ChessEnvs {
                  streamed, out);
   }
 
-  void write_observations(int number) const {
+  void write_observations(int count) const {
     const std::int64_t bytes = observation_bytes(config_.observation);
     std::uint8_t* out = outputs_.observation + number_ * bytes;
     if (config_.observation == ObservationFormat::BOARD) {
       const V numbers =
           board_numbers(group().boards(), chess::widened<V>(block_.repetitions + first_));
-      for (int k = 0; k < number; ++k, out += bytes)
+      for (int k = 0; k < count; ++k, out += bytes)
         write_board(games_.position(k), chess::word_of(numbers, k),
                     reinterpret_cast<std::int8_t*>(out));
     } else {
       const bool streamed = streams(outputs_.observation, outputs_.num_envs, bytes);
-      for (int k = 0; k < number; ++k, out += bytes) observe(k, streamed, out);
+      for (int k = 0; k < count; ++k, out += bytes) observe(k, streamed, out);
     }
   }
 
   void reply(BoardSet boards) {
     std::int16_t replies[kBoards] = {};
-    each(boards, [&](int k) {
+    chess::each_of(boards, [&](int k) {
       replies[k] = static_cast<std::int16_t>(config_.opponent == Opponent::ENGINE
                                                  ? outputs_.replies[number_ + k]
                                                  : random_action(k, Purpose::OPPONENT));
@@ -185,10 +178,9 @@ class ChessEnvs {
     play(boards, replies);
   }
 
-  void clear_step_outputs(int number) const {
+  void clear_step_outputs(int count) const {
     const auto clear = [&](auto* output) {
-      const auto boards = static_cast<std::size_t>(number == kBoards ? kBoards : number);
-      std::memset(output + number_, 0, boards * sizeof *output);
+      std::memset(output + number_, 0, static_cast<std::size_t>(count) * sizeof *output);
     };
     clear(outputs_.reward);
     clear(outputs_.terminated);
@@ -220,9 +212,9 @@ class ChessEnvs {
   void fill_if_ended(int k) { games_.fill(k, config_.autoreset == Autoreset::NEXT_STEP); }
 
   // An ended board takes (and ignores) any action; a list names the first.
-  void write_lists(int number) const {
+  void write_lists(int count) const {
     const auto all = games_.by_board();
-    for (int k = 0; k < number; ++k) {
+    for (int k = 0; k < count; ++k) {
       const bool ended = block_.ended[first_ + k];
       auto* list = reinterpret_cast<std::int16_t*>(outputs_.mask) + (number_ + k) * kMaxLegal;
       const int legal = write_list(all.legal[k], ended ? 1 : kMaxLegal, list);

@@ -39,7 +39,7 @@ class Games {
   // The boards whose game is over.
   BoardSet over() const { return group_.where(group_.block.reason); }
 
-  // What `play`, `look` and `place` find: positions, how often they occurred before, and what is
+  // What `play`, `examine` and `place` find: positions, how often they occurred before, and what is
   // legal.
   const chess::Position& position(int k) const { return position_[k]; }
   int repetitions(int k) const { return group_.block.repetitions[group_.first + k]; }
@@ -59,29 +59,29 @@ class Games {
     return all;
   }
 
-  // Plays `actions`, which are legal, on some boards, and looks at all.
+  // Plays `actions`, which are legal, on some boards, and examines all.
   void play(BoardSet boards, const std::int16_t (&actions)[kBoards]) {
     Block& block = group_.block;
     chess::Boards<V> now = group_.boards();
     if (boards) now = played(now, boards, actions);
     const BoardSet irreversible = ~chess::boards_with(now.state & kClock);
-    for (BoardSet left = boards; left; left &= left - 1) {
-      const int k = chess::lowest(chess::Bitboard{left}), i = group_.first + k;
+    chess::each_of(boards, [&](int k) {
+      const int i = group_.first + k;
       block.past[block.num_past[i]++][i] = block.now[i];
       if (irreversible >> k & 1) block.num_past[i] = 0;
-    }
-    look(now);
+    });
+    examine(now);
   }
 
-  // Looks at all boards as they are.
-  void look() { look(group_.boards()); }
+  // Examines all boards as they are.
+  void examine() { examine(group_.boards()); }
 
   // Puts the group's only board at a position, with the first `num_past` of its past keys.
   void place(const chess::Position& position, std::uint8_t num_past)
     requires(kBoards == 1)
   {
     group_.block.num_past[group_.first] = num_past;
-    look(chess::load_boards<V>(&position));
+    examine(chess::load_boards<V>(&position));
   }
 
   // Takes over what was found for board `k` alone.
@@ -98,7 +98,6 @@ class Games {
 
  private:
   static constexpr chess::Bitboard kClock = chess::Bitboard{255} << 24;  // in `Boards::state`
-  static constexpr BoardSet kAllBoards = (2U << (kBoards - 1)) - 1;
 
   static void set_word(V& words, [[maybe_unused]] int k, chess::Bitboard word) {
     if constexpr (kBoards == 1)
@@ -110,11 +109,8 @@ class Games {
   static chess::Boards<V> played(const chess::Boards<V>& now, BoardSet boards,
                                  const std::int16_t (&actions)[kBoards]) {
     using namespace chess;
-    const V moving = squares_of<V>(boards), action = widened<V>(actions) & moving;
-    const V plane = action >> 6, from = rotated(V{} + 1, action) & moving;
-    const V to = rotated(from, looked_up<V>(chess::detail::kPlaneRotation.of, plane));
-    const V promoted = looked_up<V>(chess::detail::kPlanePromotion.of, plane);
-    Boards<V> next = chess::play(now, Ply<V>{from, to, promoted});
+    const V moving = squares_of<V>(boards);
+    Boards<V> next = chess::play(now, plies_of(widened<V>(actions) & moving));
     const auto keep = [&](V before, V& after) { after = (before & ~moving) | (after & moving); };
     for (int type = PAWN; type <= KING; ++type) keep(now.piece[type], next.piece[type]);
     keep(now.own, next.own);
@@ -124,7 +120,7 @@ class Games {
 
   // Stores boards whose past is already stored, with all that follows: what is legal, keys,
   // repetitions, and whether and why games are over.
-  RUNGS_NOINLINE_ON_GPU void look(chess::Boards<V> boards) {
+  RUNGS_NOINLINE_ON_GPU void examine(chess::Boards<V> boards) {
     using namespace chess;
     const Found<V> found = find_actions(boards);
     const V capturable = found.legality.en_passant, file = V{} + (Bitboard{255} << 16);
@@ -171,12 +167,11 @@ class Games {
         boards_with(boards.piece[PAWN] | boards.piece[ROOK] | boards.piece[QUEEN]);
     const V drawn = more(boards.state & kClock, V{} + (Bitboard{kFiftyMoves - 1} << 24)) |
                     more(repetitions, V{} + 1);
-    for (BoardSet left = kAllBoards & ~(active & heavy & ~boards_with(drawn)); left;
-         left &= left - 1) {
-      const int k = lowest(Bitboard{left});
+    const BoardSet ongoing = active & heavy & ~boards_with(drawn);
+    each_of(first_boards(kBoards) & ~ongoing, [&](int k) {
       reason[k] = static_cast<std::uint8_t>(
           reason_of(position_[k], active >> k & 1, checked >> k & 1, this->repetitions(k)));
-    }
+    });
   }
 
   Group<V> group_;

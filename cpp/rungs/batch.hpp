@@ -11,19 +11,20 @@ constexpr int kGroup = chess::kWidth<chess::Widest>;
 using ChessEnvs = env::ChessEnvs<chess::Widest>;
 using ChessEnv = env::ChessEnvs<chess::Bitboard>;  // of a single board
 
-// Fewer boards than this are stepped one by one.
+// Fewer boards than this are stepped one by one: a vector takes as long as three of them alone.
 constexpr int kFewBoards = 3;
 
 struct ChessBatch : env::ChessOutputs {
   env::Block* blocks;    // of all boards; the last one may have room for more
-  std::int16_t* chosen;  // (N,) the actions that were checked and found legal
+  std::int16_t* chosen;  // (N,) the actions of the next step
 
   // What a rung on a processor does to block `b`. Blocks are independent, so in any order and on
   // any thread.
 
   std::int64_t num_blocks() const { return (num_envs + env::kBlock - 1) / env::kBlock; }
 
-  // Returns the block's first board whose action is illegal, or `num_envs`.
+  // Keeps the actions of the block's boards; returns the first board whose action is illegal, or
+  // `num_envs`.
   std::int64_t check_block(std::int64_t b, const std::int64_t* actions) const {
     const Run boards = boards_of(b);
     if (boards.last < num_envs) fetch(&blocks[b + 1], blocks[b + 1].now);
@@ -60,8 +61,8 @@ struct ChessBatch : env::ChessOutputs {
 
   // What a GPU's thread does to its group, which begins with board `first` and is that board alone.
 
-  // Returns the group's first board whose action is illegal, or `num_envs`; keeps actions that are
-  // legal for the step.
+  // Keeps the actions of the group's boards; returns the first board whose action is illegal, or
+  // `num_envs`.
   std::int64_t check_group(std::int64_t first, const std::int64_t* actions) const {
     const int number = size_of_group(first);
     if constexpr (kGroup > 1)
@@ -84,7 +85,7 @@ struct ChessBatch : env::ChessOutputs {
   // Plays `steps` random steps on a group of one board; returns how many episodes ended.
   std::int64_t step_many(std::int64_t i, std::int64_t steps) const {
     ChessEnv env = env_at(i);
-    env.look();
+    env.examine();
     std::int64_t ended = 0;
     for (std::int64_t step = 0; step < steps; ++step) {
       const std::int16_t actions[1] = {static_cast<std::int16_t>(env.any_action(0))};
@@ -109,7 +110,7 @@ struct ChessBatch : env::ChessOutputs {
   void open(std::int64_t i) const {
     if (replies[i] < 0) return;
     ChessEnv env = env_at(i);
-    env.look();
+    env.examine();
     env.begin_with(static_cast<chess::Action>(replies[i]));
     env.write(1);
   }
@@ -142,16 +143,16 @@ struct ChessBatch : env::ChessOutputs {
 
   void write(std::int64_t i) const {
     ChessEnv env = env_at(i);
-    env.look();
+    env.examine();
     env.write(1);
   }
 
-  // Calls `body(envs, k, i)` for each board `i`: it is board `k` of `envs`.
+  // Calls `body(envs, k, i)` for each board `i`, which is examined and is board `k` of `envs`.
   template <class Body>
-  void look_at_all(const Body& body) const {
+  void examine_all(const Body& body) const {
     for (std::int64_t first = 0; first < num_envs; first += kGroup) {
       ChessEnvs envs(*this, first, group<chess::Widest>(first));
-      envs.look();
+      envs.examine();
       for (int k = 0; k < size_of_group(first); ++k) body(envs, k, first + k);
     }
   }

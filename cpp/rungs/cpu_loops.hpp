@@ -43,13 +43,13 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
 
 // Writes the number of actions that each board takes, (N,).
 inline void count_actions(const ChessBatch& batch, std::int64_t* counts) {
-  batch.look_at_all(
+  batch.examine_all(
       [&](const ChessEnvs& envs, int k, std::int64_t i) { counts[i] = envs.num_actions(k); });
 }
 
 // Replaces ranks below these numbers by the actions that have them, in order of id from 0.
 inline void rank_to_action(const ChessBatch& batch, std::int64_t* ranks) {
-  batch.look_at_all([&](const ChessEnvs& envs, int k, std::int64_t i) {
+  batch.examine_all([&](const ChessEnvs& envs, int k, std::int64_t i) {
     ranks[i] = env::nth_action(envs.legal(k), static_cast<int>(ranks[i]));
   });
 }

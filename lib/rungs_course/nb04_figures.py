@@ -11,7 +11,7 @@ import seaborn as sns
 
 from rungs._src.core.memory import CACHE_LINE
 from rungs_course import plots, widgets
-from rungs_course.nb04_openmp import StepCost, moves
+from rungs_course.nb04_openmp import BLOCK, StepCost, moves
 
 _SHOWN_LINES = 3
 _THREADS = [1, 2, 4, 8, 16, 32, 64]
@@ -45,7 +45,7 @@ def _memory(axes, rows: pd.DataFrame, looks: dict) -> None:
     for thread, own in rows.groupby("thread"):
         bars = axes.barh(own["line"], 1, left=own["place"], height=0.8, **looks[f"core {thread}"])
         axes.bar_label(bars, own["block"], label_type="center", fontsize=6, bbox=white)
-    places = CACHE_LINE // 8  # blocks of eight flags
+    places = CACHE_LINE // BLOCK  # a flag is a byte
     axes.set_xlim(0, places)
     axes.set_xticks([0, places], ["0", f"{CACHE_LINE} bytes"])
     axes.grid(False)

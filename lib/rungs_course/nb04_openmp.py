@@ -27,7 +27,7 @@ from rungs_course.measure.turns import timed_rounds
 # By `rungs::course::Way`'s names.
 WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs", "twice")
 _PADDED = ("padded", "padded runs")
-_BLOCK = 8  # boards
+BLOCK = 8  # boards: `rungs::env::kBlock`
 
 
 class SharedBoards(CppBoards):
@@ -81,8 +81,8 @@ class PaddedBoards(SharedBoards):
         self._apart = type(self.batch).from_buffer_copy(self.batch)
         self._padded = {}
         for name, array in [*vars(self.buffers).items(), ("chosen", self._chosen)]:
-            row = array.nbytes // num_envs * _BLOCK
-            memory = zeroed_lines(whole_lines(row) * -(-num_envs // _BLOCK))
+            row = array.nbytes // num_envs * BLOCK
+            memory = zeroed_lines(whole_lines(row) * -(-num_envs // BLOCK))
             self._padded[name] = memory.reshape(-1, whole_lines(row) or 1)[:, :row]
             setattr(self._apart, name, memory.ctypes.data)
         self._address = ctypes.addressof(self._apart)
@@ -106,7 +106,7 @@ def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVect
 
 def owners(num_envs: int, threads: int, way: str) -> np.ndarray:
     """Returns which thread plays each block: "naive" and "padded" deal, the others cut."""
-    blocks = np.arange(-(-num_envs // _BLOCK))
+    blocks = np.arange(-(-num_envs // BLOCK))
     return blocks % threads if way in ("naive", "padded") else blocks // -(-len(blocks) // threads)
 
 
@@ -117,7 +117,7 @@ def shared_lines(num_envs: int, threads: int) -> pd.DataFrame:
         A row per way and array (the outputs, and "state"): `way`, `array`, `bytes` (of a block),
         `lines` (of all), `shared` (how many of those are written by more than one thread).
     """
-    env = rungs.make("chess", "cpp", _BLOCK)
+    env = rungs.make("chess", "cpp", BLOCK)
     sizes = {"state": described(loader.load()).constants["block_bytes"]}
     sizes |= {name: array.nbytes for name, array in vars(env.boards.buffers).items()}
     rows = []
@@ -155,8 +155,8 @@ def writes(num_envs: int, threads: int) -> pd.DataFrame:
         thread = owners(num_envs, threads, way)
         block = np.arange(len(thread))
         before = pd.Series(thread).groupby(thread).cumcount()
-        at = block * (CACHE_LINE if way == "padded" else _BLOCK)
-        where = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // _BLOCK}
+        at = block * (CACHE_LINE if way == "padded" else BLOCK)
+        where = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // BLOCK}
         what = {"way": way, "block": block, "thread": thread, "time": before.to_numpy()}
         frames.append(pd.DataFrame(what | where))
     return pd.concat(frames, ignore_index=True)

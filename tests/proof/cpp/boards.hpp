@@ -105,7 +105,7 @@ struct Boards {
   // The actions that a step takes of a board.
   chess::LegalActions taken(std::int64_t i) const {
     ChessEnv env = batch.env_at(i);
-    env.look();
+    env.examine();
     return env.legal(0);
   }
 

@@ -66,7 +66,7 @@ inline void play_on(const Boards& boards, int steps) {
     if (ended && batch.config.autoreset == env::Autoreset::DISABLED)
       serial::reset(batch, &ended, -1);
     ChessEnv env = batch.env_at(0);
-    env.look();
+    env.examine();
     const std::int64_t action = env.any_action(0);
     if (serial::step(batch, &action) < 0) fail("a random action is illegal");
     if (!boards.ended(0)) chess::check(boards.game(0));

@@ -7,7 +7,14 @@ import numpy as np
 
 from rungs._src.chess.boards.boards import CopyableBoards, illegal_action
 from rungs._src.chess.boards.engine import EngineBoards
-from rungs._src.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
+from rungs._src.chess.boards.native import (
+    block_bytes,
+    check_size,
+    config,
+    fen_at,
+    restored,
+    start_positions,
+)
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import draw_ranks
 from rungs._src.chess.settings import ChessSettings
@@ -58,8 +65,7 @@ class CppBoards(EngineBoards, CopyableBoards):
             raise ConfigurationError(f"api={shown(api)} is none that rungs._src.native loads")
         super().__init__(num_envs, first_board, settings)
         constants = described(self.api).constants
-        blocks = -(-num_envs // constants["boards_per_block"])
-        self._blocks = zeroed_lines(blocks * constants["block_bytes"])
+        self._blocks = zeroed_lines(block_bytes(constants, num_envs))
         self._saved_words = constants["saved_board_bytes"] // 8
         shown_boards = num_envs if settings.obs != "board" else 0
         self._history = np.zeros((shown_boards, constants["history_bytes"] // 8), np.uint64)
@@ -154,16 +160,7 @@ class CppBoards(EngineBoards, CopyableBoards):
             InvalidStateError: it can't be what `dump` gave; the message names the board.
         """
         check_size(payload, self.state_bytes())
-        words = np.frombuffer(payload, np.uint64).copy()
-        boards, histories = np.split(words, [self._saved_words * self.num_envs])
-        states = boards.reshape(self.num_envs, -1), histories.reshape(self._history.shape)
-        why = ctypes.create_string_buffer(256)
-        board = self.api.rungs_chess_restore(
-            self.address, self.num_envs, *_addresses(states), ctypes.addressof(why)
-        )
-        if board < self.num_envs:
-            raise bad_board(self.first_board + board, why)
-        return states
+        return restored(self.api, self.address, payload, self.first_board, self._history.shape)
 
     def take(self, states: States, seed: int) -> None:
         """Takes what `checked` made, and writes what is seen of it."""

@@ -8,7 +8,14 @@ import torch
 
 from rungs._src.chess.boards.boards import CopyableBoards, illegal_action
 from rungs._src.chess.boards.device import Gpu, Host
-from rungs._src.chess.boards.native import bad_board, check_size, config, fen_at, start_positions
+from rungs._src.chess.boards.native import (
+    block_bytes,
+    check_size,
+    config,
+    fen_at,
+    restored,
+    start_positions,
+)
 from rungs._src.chess.buffers import OUTPUTS, Buffers
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.policy import random_actions
@@ -172,14 +179,13 @@ class CudaBoards(CopyableBoards):
         return b"".join(part.cpu().numpy().tobytes() for part in parts)
 
     def load(self, payload: bytes, seed: int) -> None:
-        boards = self.num_envs * self._saved_bytes
-        check_size(payload, boards + self._history.nbytes)
-        words = np.frombuffer(payload, np.int64).copy()
-        saved, past = np.split(words, [boards // 8])
-        self._check(saved, past)
+        check_size(payload, self.num_envs * self._saved_bytes + self._history.nbytes)
+        histories = self._history.shape[0], self._history.shape[1]
+        batch = ctypes.addressof(self._struct)
+        saved = restored(loader.load(), batch, payload, self.first_board, histories)
         self._send_seed(seed)
-        parts = saved.reshape(self.num_envs, -1), past.reshape(self._history.shape)
-        self.put(tuple(map(torch.from_numpy, parts)), np.arange(self.num_envs), False)
+        tensors = tuple(torch.from_numpy(part.view(np.int64)) for part in saved)
+        self.put(tensors, np.arange(self.num_envs), False)
 
     def save(self, which: np.ndarray) -> States:
         count, histories = len(which), self._history
@@ -202,23 +208,6 @@ class CudaBoards(CopyableBoards):
             kernel, len(which), batch, where.data_ptr(), len(which), *addresses, *more
         )
 
-    def _check(self, saved: np.ndarray, past: np.ndarray) -> None:
-        """Makes boards of what was saved, on the host.
-
-        Raises:
-            InvalidStateError: one can't be a board; the message names it.
-        """
-        why = ctypes.create_string_buffer(256)
-        board = loader.load().rungs_chess_restore(
-            ctypes.addressof(self._struct),
-            self.num_envs,
-            saved.ctypes.data,
-            past.ctypes.data if past.size else 0,
-            ctypes.addressof(why),
-        )
-        if board < self.num_envs:
-            raise bad_board(self.first_board + board, why)
-
     def _words(self, *shape: int) -> torch.Tensor:
         return torch.zeros(shape, dtype=torch.int64, device=self.device)
 
@@ -226,8 +215,7 @@ class CudaBoards(CopyableBoards):
         n, shown = self.num_envs, self.settings.obs != "board"
         api = loader.load()  # the same headers, for the host
         structures, constants = described(api).structures, described(api).constants
-        blocks = -(-n // constants["boards_per_block"])
-        self._blocks = self._words(blocks * constants["block_bytes"] // 8)
+        self._blocks = self._words(block_bytes(constants, n) // 8)
         self._saved_bytes = constants["saved_board_bytes"]
         self._history = self._words(n if shown else 0, constants["history_bytes"] // 8)
         starts = start_positions(api, self.settings)

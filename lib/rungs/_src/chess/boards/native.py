@@ -1,6 +1,7 @@
 """What the boards of all rungs in C++ share: settings, positions, and checks of saved states."""
 
 import ctypes
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -79,6 +80,40 @@ def check_size(payload: bytes, size: int) -> None:
         raise InvalidStateError(f"the state holds {len(payload)} bytes of boards, not {size}")
 
 
-def bad_board(board: int, why: ctypes.Array) -> InvalidStateError:
-    """Makes the error that names a board whose saved state can't be one."""
-    return InvalidStateError(f"board {board} of the state: {why.value.decode(errors='replace')}")
+def block_bytes(constants: Mapping[str, int], num_envs: int) -> int:
+    """Returns the size of the blocks of so many boards, by the constants that C++ describes."""
+    return -(-num_envs // constants["boards_per_block"]) * constants["block_bytes"]
+
+
+def restored(
+    api: Api, batch: int, payload: bytes, first_board: int, histories: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Checks saved boards and their histories, for `rungs_chess_put`.
+
+    Args:
+        batch: the address of the `ChessBatch` whose settings they must fit.
+        payload: the saved boards, then their histories.
+        first_board: the number of the first board, for errors.
+        histories: the shape of the histories, 8-byte words of each board.
+
+    Returns:
+        (N, words) and `histories`, uint64: copies, with all that follows from the rest found anew.
+
+    Raises:
+        InvalidStateError: a board can't be one of this environment; the message names it.
+    """
+    words = np.frombuffer(payload, np.uint64).copy()
+    boards, past = np.split(words, [len(words) - histories[0] * histories[1]])
+    saved = boards.reshape(-1, described(api).constants["saved_board_bytes"] // 8)
+    why = ctypes.create_string_buffer(256)
+    found = api.rungs_chess_restore(
+        batch,
+        len(saved),
+        saved.ctypes.data,
+        past.ctypes.data if past.size else 0,
+        ctypes.addressof(why),
+    )
+    if found < len(saved):
+        reason = why.value.decode(errors="replace")
+        raise InvalidStateError(f"board {first_board + found} of the state: {reason}")
+    return saved, past.reshape(histories)
