@@ -1,16 +1,17 @@
-// Eleven versions of one step, in the order of notebook 03, behind one interface for Python. A step
+// Twelve versions of one step, in the order of notebook 03, behind one interface for Python. A step
 // plays a legal action, finds the legal actions of the new position, writes their mask (4672 bytes
 // of 0 or 1, from a cache line on) and says whether it is mate or stalemate.
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "../bindings/abi.hpp"
-#include "step_planes.hpp"
+#include "step_boards.hpp"
 
 namespace rungs::steps {
 
-// What every version provides.
+// What every version provides that takes one board at a time.
 template <class B>
 concept Version = requires(B board, const chess::Position& position, std::uint8_t* mask) {
   B(position);
@@ -92,6 +93,55 @@ struct BoardsOf final : Boards {
   }
 };
 
+// Boards of the version that takes several at a time.
+struct BoardsTogether final : Boards {
+  using Group = together::Group;
+
+  const std::int64_t number;
+  std::vector<Group> groups;
+
+  explicit BoardsTogether(std::int64_t number)
+      : number(number), groups((number + Group::kBoards - 1) / Group::kBoards) {}
+
+  // The boards of a group that a batch has.
+  int size(std::size_t group) const {
+    return static_cast<int>(
+        std::min<std::int64_t>(Group::kBoards, number - Group::kBoards * group));
+  }
+
+  void start(const chess::Position* positions, std::uint8_t* masks) override {
+    std::int8_t outcomes[Group::kBoards];
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (int k = 0; k < size(g); ++k) groups[g].place(k, *positions++);
+      groups[g].write_legal(size(g), masks + chess::kActions * Group::kBoards * g, outcomes);
+    }
+    env::end_streams();
+  }
+
+  void play(const Games& games, std::uint8_t* masks, std::int8_t* outcomes) override {
+    const chess::Position* begins = games.begins;
+    for (std::int64_t step = 0; step < games.steps; ++step)
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const std::size_t first = Group::kBoards * g, at = number * step + first;
+        const int boards = size(g);
+        std::int16_t actions[Group::kBoards] = {};
+        std::copy_n(games.actions + at, boards, actions);
+        groups[g].play(actions);
+        groups[g].write_legal(boards, masks + chess::kActions * first, outcomes + first);
+        for (int k = 0; k < boards; ++k) {
+          if (!games.ends[at + k]) continue;
+          groups[g].place(k, *begins);
+          memory::Board(*begins++).write_legal(masks + chess::kActions * (first + k));
+        }
+      }
+    env::end_streams();
+  }
+
+  std::uint64_t leaves(const chess::Position& position, int depth) const override {
+    return chess::perft(position, depth);
+  }
+};
+
 }  // namespace rungs::steps
 
 // Makes boards of the version whose name is at an address; returns theirs, or 0 if there is none.
@@ -113,6 +163,7 @@ RUNGS_FUNCTION(std::uintptr_t, rungs_steps_new, std::uintptr_t version, std::int
   RUNGS_STEP(bytes)
   RUNGS_STEP(memory)
 #undef RUNGS_STEP
+  if (name == "together") return reinterpret_cast<std::uintptr_t>(new BoardsTogether(number));
   return 0;
 }
 

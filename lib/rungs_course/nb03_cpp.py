@@ -1,4 +1,4 @@
-"""One step of chess in eleven versions, `cpp/course/steps.cpp`: what each idea gains.
+"""One step of chess in twelve versions, `cpp/course/steps.cpp`: what each idea gains.
 
 All play the same games. A step plays an action, finds the legal actions of the new position, writes
 their mask and says whether it is mate or stalemate. Before them stand the rung `python`, which is a
@@ -48,6 +48,7 @@ VERSIONS = {
     "lanes": "eight directions at once",
     "bytes": "64 bytes at once",
     "memory": "past the caches",
+    "together": "eight boards at once",
 }
 ALL = {
     "python": "Python, the whole rung",

@@ -114,7 +114,7 @@ def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
         mask: "bool" or "bits".
 
     Returns:
-        A row per header: `header` ("chess/movegen.hpp"), `instructions` per ply, most first.
+        A row per header: `header` ("chess/boards.hpp"), `instructions` per ply, most first.
 
     Raises:
         CompilerError: g++ or valgrind failed; the message holds what it printed.
@@ -145,9 +145,11 @@ def _by_file(text: str) -> dict[str, int]:
 
 
 def _header(file: str) -> str:
-    """Returns a header by its path in `cpp`, and anything else as "the C++ library"."""
+    """Returns a header by its path in `cpp`, and anything else by whose it is."""
     path = Path(file).resolve()
-    return str(path.relative_to(paths.CPP)) if path.is_relative_to(paths.CPP) else "the C++ library"
+    if path.is_relative_to(paths.CPP):
+        return str(path.relative_to(paths.CPP))
+    return "the compiler's intrinsics" if path.stem.endswith("intrin") else "the C and C++ library"
 
 
 def draw_floor(parts: pd.DataFrame):

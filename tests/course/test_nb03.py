@@ -46,14 +46,15 @@ def test_a_program_that_stops_is_an_error():
 @pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
 def test_instructions_are_counted_by_header():
     few, more = (
-        instructions_by_header(boards=4, steps=10, mask=mask).set_index("header")["instructions"]
+        instructions_by_header(boards=8, steps=10, mask=mask).set_index("header")["instructions"]
         for mask in ("bits", "bool")
     )
-    assert few["chess/movegen.hpp"] == more["chess/movegen.hpp"] > 50
+    assert few["chess/boards.hpp"] == more["chess/boards.hpp"] > 50
     # 73 planes of 64 bytes each, by registers of 32.
     assert more["env/mask.hpp"] > 73 * 2
     assert few.sum() < more.sum()
-    assert few.get("the C++ library", 0) < 20
+    # Inlined code counts as its header's.
+    assert few["the C and C++ library"] < few.sum() / 10
 
 
 @pytest.fixture(scope="module")
