@@ -6,7 +6,7 @@
 // rounding: a multiply-add rounds once, a product and a sum twice.
 #pragma once
 #include <algorithm>
-#include <vector>
+#include <memory>
 
 #include "../learn/network.hpp"
 
@@ -45,44 +45,56 @@ inline void blocked(const float* a, const float* b, float* c, int n) {
 
 namespace detail {
 
-// A transposed, so that the numbers that a tile reads together are adjacent.
-inline std::vector<float> transposed(const float* a, int n) {
-  std::vector<float> copy(n * n);
-  for (int i = 0; i < n; ++i)
-    for (int k = 0; k < n; ++k) copy[k * n + i] = a[i * n + k];
-  return copy;
-}
+constexpr int kRowsPerTask = 4 * kTileRows;
 
-// All rows of C for one panel of B, which is copied, so that its rows are adjacent, too.
-inline void panel(const float* transposed, const float* b, float* c, int n, int column) {
-  constexpr int kWide = kPanel<float>;
-  const int wide = std::min(kWide, n - column);
-  std::vector<float> copy(n * kWide);
-  for (int k = 0; k < n; ++k)
-    for (int j = 0; j < wide; ++j) copy[k * kWide + j] = b[k * n + column + j];
-  product_panel(left<1>(transposed, n), n, copy.data(), kWide, n, kWide,
-                [&](int i, int j, const Vector<float>& sum) {
-                  const int here = std::min(kLanes<float>, wide - j);
-                  if (here > 0) std::memcpy(c + i * n + column + j, &sum, sizeof(float) * here);
-                });
+// Vectors that begin on a cache line.
+struct alignas(kVectorBytes) Aligned {
+  float numbers[kLanes<float>];
+};
+
+// Copies a panel of B, from `column` on, so that its rows are adjacent: with 0 after the last
+// column, up to whole vectors.
+inline void pack_panel(const float* b, int n, int column, int wide, float* to) {
+  if (column + kPanel<float> <= n)
+    for (int k = 0; k < n; ++k)
+      std::copy_n(b + k * n + column, kPanel<float>, to + k * kPanel<float>);
+  else
+    for (int k = 0; k < n; ++k)
+      for (int j = 0; j < wide; ++j)
+        to[k * wide + j] = column + j < n ? b[k * n + column + j] : 0.0F;
 }
 
 }  // namespace detail
 
-// Version 4: register blocking. A tile of C stays in registers while columns of A and a panel of B
-// pass, and each number that is loaded is used in many multiply-adds.
-inline void registers(const float* a, const float* b, float* c, int n) {
-  const std::vector<float> transposed = detail::transposed(a, n);
-  for (int column = 0; column < n; column += kPanel<float>)
-    detail::panel(transposed.data(), b, c, n, column);
+// Version 5: threads. Each task computes some rows of C, for which it needs the same rows of A and
+// all of B, which is packed before.
+inline void threads(const float* a, const float* b, float* c, int n, const Workers& workers) {
+  constexpr int kWide = kPanel<float>, kVector = kLanes<float>;
+  const int columns = (n + kVector - 1) / kVector * kVector;
+  const auto memory = std::make_unique_for_overwrite<detail::Aligned[]>(n * columns / kVector);
+  float* const packed = memory[0].numbers;
+  workers((columns + kWide - 1) / kWide, [&](std::int64_t panel) {
+    const int column = static_cast<int>(panel) * kWide;
+    detail::pack_panel(b, n, column, std::min(kWide, columns - column), packed + column * n);
+  });
+  workers((n + detail::kRowsPerTask - 1) / detail::kRowsPerTask, [&](std::int64_t task) {
+    const int first = static_cast<int>(task) * detail::kRowsPerTask;
+    const int rows = std::min(detail::kRowsPerTask, n - first);
+    product(Left<float>{a + first * n, n, 1}, rows, packed, n, columns,
+            [&](int i, int column, const Vector<float>& sum) {
+              float* const to = c + (first + i) * n + column;
+              if (column + kVector <= n)
+                store(sum, to);
+              else
+                std::memcpy(to, &sum, sizeof(float) * (n - column));
+            });
+  });
 }
 
-// Version 5: threads, each taking one panel after another.
-inline void threads(const float* a, const float* b, float* c, int n, const Workers& workers) {
-  const std::vector<float> transposed = detail::transposed(a, n);
-  workers((n + kPanel<float> - 1) / kPanel<float>, [&](std::int64_t panel) {
-    detail::panel(transposed.data(), b, c, n, static_cast<int>(panel) * kPanel<float>);
-  });
+// Version 4: register blocking. A tile of C stays in registers while rows of A and a panel of B
+// pass, and each number that is loaded is used in many multiply-adds.
+inline void registers(const float* a, const float* b, float* c, int n) {
+  threads(a, b, c, n, {nullptr, 0, 1});
 }
 
 }  // namespace rungs::learn::ladder

@@ -40,7 +40,7 @@ template <class U, class T = Accum<U>>
   constexpr int kDepth = packed_size<U>(kWidth);
   alignas(64) U copy[kPackedRows<U> * kWidth];
   const auto operands = [&](const T* at) {
-    return left<kDepth>(pack_contiguous<U>(at, rows * kWidth, copy), 1);
+    return Left<U>{pack_contiguous<U>(at, rows * kWidth, copy), kDepth, 1};
   };
   const auto keep = [&](int row, int column, const Vector<T>& sum) {
     store(sum, scratch + row * kWidth + column);
@@ -51,8 +51,8 @@ template <class U, class T = Accum<U>>
                           scratch + row * kWidth, before ? before + row * kWidth : nullptr,
                           deltas.stream[number] + row * kWidth);
   };
-  product(left<packed_size<U>(kHead)>(pack_contiguous<U>(deltas.head, rows * kHead, copy), 1), rows,
-          weights.head.backward, packed_size<U>(kHeadOutputs), kWidth, keep);
+  product(Left<U>{pack_contiguous<U>(deltas.head, rows * kHead, copy), packed_size<U>(kHead), 1},
+          rows, weights.head.backward, packed_size<U>(kHeadOutputs), kWidth, keep);
   norm_back(kBlocks, nullptr);
   for (int block = kBlocks - 1; block >= 0; --block) {
     product(operands(deltas.stream[block + 1]), rows, weights.block[2 * block + 1].backward, kDepth,
@@ -110,7 +110,7 @@ inline void add_outer(const T* delta, std::int64_t delta_row, const T* input, st
     const auto from =
         pack_strided<U, kWidth>(input + first * kWidth, kWidth, depth, kWidth, inputs);
     for (int column = 0; column < kWidth; column += kPanel<T>)
-      product_panel(left<1>(by.at, by.step), outputs, from.at + column, from.step,
+      product_panel(Left<U>{by.at, 1, by.step}, outputs, from.at + column, from.step,
                     packed_size<U>(depth), kPanel<T>, [&](int output, int v, const Vector<T>& sum) {
                       T* const to = sums + output * kWidth + column + v;
                       store<T>(load(to) + sum, to);

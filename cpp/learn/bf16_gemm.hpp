@@ -147,25 +147,19 @@ constexpr int kTileRows = 6;
 template <class T>
 constexpr int kPanel = 2 * kLanes<T>;  // columns
 
-// The left operand: (i, k) is at[i * stride + k * step]. The distance of its rows is a compile-time
-// constant, so that a tile needs one address register and not one per row.
-template <int stride, class T>
+// The left operand: (i, k) is at[i * stride + k * step].
+template <class T>
 struct Left {
   const T* at;
-  std::ptrdiff_t step;
+  std::ptrdiff_t stride, step;
 };
-template <int stride, class T>
-constexpr Left<stride, T> left(const T* at, std::ptrdiff_t step) {
-  return {at, step};
-}
 
 namespace detail {
 
 // Calls `finish(row, vector, sum)` with each accumulator.
-template <int rows, int vectors, int stride, class T, class Finish>
-[[gnu::always_inline]] inline void tile(Left<stride, T> left, const T* right,
-                                        std::ptrdiff_t right_step, int depth,
-                                        const Finish& finish) {
+template <int rows, int vectors, class T, class Finish>
+[[gnu::always_inline]] inline void tile(Left<T> left, const T* right, std::ptrdiff_t right_step,
+                                        int depth, const Finish& finish) {
   Vector<Accum<T>> sum[rows][vectors] = {};
   const T* a = left.at;
   for (int k = 0; k < depth; ++k, a += left.step, right += right_step) {
@@ -173,7 +167,7 @@ template <int rows, int vectors, int stride, class T, class Finish>
     for (int v = 0; v < vectors; ++v) b[v] = load(right + v * kLanes<T>);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
-      const Vector<T> each = broadcast(a[i * stride]);
+      const Vector<T> each = broadcast(a[i * left.stride]);
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; ++v) sum[i][v] = multiply_add(each, b[v], sum[i][v]);
     }
@@ -186,12 +180,12 @@ template <int rows, int vectors, int stride, class T, class Finish>
 
 // Multiplies all rows by one panel, in tiles of `tile_rows` while they fit, then of half as many,
 // down to one.
-template <int tile_rows, int vectors, int stride, class T, class Finish>
-inline void tiles(Left<stride, T> left, int first, int rows, const T* right,
-                  std::ptrdiff_t right_step, int depth, const Finish& finish) {
+template <int tile_rows, int vectors, class T, class Finish>
+inline void tiles(Left<T> left, int first, int rows, const T* right, std::ptrdiff_t right_step,
+                  int depth, const Finish& finish) {
   for (; first + tile_rows <= rows; first += tile_rows)
     tile<tile_rows, vectors>(
-        Left<stride, T>{left.at + first * stride, left.step}, right, right_step, depth,
+        Left<T>{left.at + first * left.stride, left.stride, left.step}, right, right_step, depth,
         [&](int i, int v, const Vector<Accum<T>>& sum) { finish(first + i, v * kLanes<T>, sum); });
   if constexpr (tile_rows > 1)
     tiles<tile_rows / 2, vectors>(left, first, rows, right, right_step, depth, finish);
@@ -201,8 +195,8 @@ inline void tiles(Left<stride, T> left, int first, int rows, const T* right,
 
 // Multiplies by one panel of `right`, one or two vectors wide, whose rows are `right_step` apart.
 // Calls `finish(row, column, sum)` with each vector of results.
-template <int stride, class T, class Finish>
-inline void product_panel(Left<stride, T> left, int rows, const T* right, std::ptrdiff_t right_step,
+template <class T, class Finish>
+inline void product_panel(Left<T> left, int rows, const T* right, std::ptrdiff_t right_step,
                           int depth, int columns, const Finish& finish) {
   if (columns == kPanel<T>)
     detail::tiles<kTileRows, 2>(left, 0, rows, right, right_step, depth, finish);
@@ -220,8 +214,8 @@ inline std::ptrdiff_t packed(int k, int column, int depth, int columns) {
 }
 
 // Multiplies by a packed right operand. `columns` is a multiple of a vector's lanes.
-template <int stride, class T, class Finish>
-inline void product(Left<stride, T> left, int rows, const T* right, int depth, int columns,
+template <class T, class Finish>
+inline void product(Left<T> left, int rows, const T* right, int depth, int columns,
                     const Finish& finish) {
   for (int first = 0; first < columns; first += kPanel<T>) {
     const int wide = columns - first < kPanel<T> ? columns - first : kPanel<T>;

@@ -93,7 +93,7 @@ template <class U, class T = Accum<U>>
   constexpr int kDepth = packed_size<U>(kWidth);
   alignas(64) U copy[kPackedRows<U> * kWidth];
   const auto operands = [&](const T* at) {
-    return left<kDepth>(pack_contiguous<U>(at, rows * kWidth, copy), 1);
+    return Left<U>{pack_contiguous<U>(at, rows * kWidth, copy), kDepth, 1};
   };
   const auto norm = [&](int number) {
     for (int row = 0; row < rows; ++row)
