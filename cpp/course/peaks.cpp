@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "../bindings/abi.hpp"
-#include "../learn/vectors.hpp"
+#include "../learn/bf16_gemm.hpp"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -87,6 +87,21 @@ double multiply_adds(std::int32_t t, std::int64_t iterations) {
   return static_cast<double>(sum[0]);
 }
 
+#if RUNGS_BF16
+// Each instruction adds two products to every lane.
+inline double bfloat16_products(std::int32_t t, std::int64_t iterations) {
+  const auto factor = learn::broadcast(learn::to_bf16(0.5F));
+  const auto term = learn::broadcast(learn::to_bf16(static_cast<float>(t + 1)));
+  learn::Vector<float> chain[kChains];
+  for (int c = 0; c < kChains; ++c) chain[c] = learn::broadcast(static_cast<float>(c));
+  for (std::int64_t i = 0; i < iterations; ++i)
+    for (int c = 0; c < kChains; ++c) chain[c] = learn::multiply_add(factor, term, chain[c]);
+  learn::Vector<float> sum = {};
+  for (int c = 0; c < kChains; ++c) sum += chain[c];
+  return static_cast<double>(sum[0]);
+}
+#endif
+
 inline double vector_integers(std::int32_t t, std::int64_t iterations) {
   using Vector = learn::Vector<std::uint64_t>;
   const Vector term = Vector{} + static_cast<std::uint64_t>(t + 1), bits = term * 3;
@@ -125,11 +140,18 @@ inline double cycles(std::int32_t t, std::int64_t iterations) {
 }
 
 // The kinds of operation.
-enum class Peak : std::int32_t { FLOAT32, FLOAT64, VECTOR_INTEGER, SCALAR_INTEGER, CYCLE };
+enum class Peak : std::int32_t {
+  FLOAT32,
+  FLOAT64,
+  VECTOR_INTEGER,
+  SCALAR_INTEGER,
+  CYCLE,
+  BFLOAT16
+};
 
 // Their loops, in that order, and one thread's work per iteration: floating-point operations, two
 // per multiply-add; operations on 64-bit integers, additions and exclusive ors alternating; or
-// cycles.
+// cycles. No operations: the processor has no such instruction.
 struct Loop {
   std::int64_t operations;
   double (*run)(std::int32_t thread, std::int64_t iterations);
@@ -138,7 +160,12 @@ constexpr Loop kLoops[] = {{2 * kChains * kLanes<float>, multiply_adds<float>},
                            {2 * kChains * kLanes<double>, multiply_adds<double>},
                            {2 * kChains * kLanes<std::uint64_t>, vector_integers},
                            {2 * kScalarChains, scalar_integers},
-                           {kCycles, cycles}};
+                           {kCycles, cycles},
+#if RUNGS_BF16
+                           {4 * kChains * kLanes<float>, bfloat16_products}};
+#else
+                           {0, nullptr}};
+#endif
 
 // A loop's result is stored to memory, or the compiler would remove the loop.
 struct alignas(64) Result {

@@ -415,22 +415,23 @@ def available_learners() -> tuple[list[str], dict[str, str]]:
 
 
 def learners_table(
-    times: pd.DataFrame, settings: PpoSettings, peak: float = np.nan
+    times: pd.DataFrame, settings: PpoSettings, peaks: Mapping[str, float]
 ) -> pd.DataFrame:
     """Returns the table of learners.
 
     Args:
         times: of `race_cases`, with `settings`; its cases are learners.
         settings: of PPO.
-        peak: the machine's, in operations in float32 a second.
+        peaks: the machine's, in operations a second, by the format of what is multiplied:
+            "float32", "bfloat16".
 
     Returns:
         A row per learner: `learner`; `steps_per_second`, the median, with quartiles `low` and
         `high`; `gain` over the first learner, the median over repeats; `generate`, `infer` and
-        `backward`, median seconds of an update (a transfer counts to inferring); and shares of the
-        peak, NaN where it is not known and for learners that multiply in bfloat16, which has
-        another: `infer_share`, `learn_share` and, of the whole update,
-        `share`. Operations are those of `rungs_course.measure.cost`.
+        `backward`, median seconds of an update (a transfer counts to inferring); `peak`, the format
+        whose peak bounds it; and shares of that, NaN where it is not known: `infer_share`,
+        `learn_share` and, of the whole update, `share`. Operations are those of
+        `rungs_course.measure.cost`.
     """
     work = operations(PolicyValueNetwork())
     parts = times.pivot_table(
@@ -446,11 +447,12 @@ def learners_table(
     table["gain"] = (rates / rates.iloc[0]).median(axis=1)
     medians = parts.groupby("racer", sort=False).median()
     table = table.join(medians[["generate", "infer", "backward"]])
-    peaks = pd.Series(peak, table.index).where(~table.index.str.contains("bfloat16"))
-    table["infer_share"] = positions * work.infer / table["infer"] / peaks
+    table["peak"] = np.where(table.index.str.contains("bfloat16"), "bfloat16", "float32")
+    bounds = table["peak"].map(peaks)
+    table["infer_share"] = positions * work.infer / table["infer"] / bounds
     learnt = settings.update_epochs * work.learn
-    table["learn_share"] = positions * learnt / table["backward"] / peaks
-    table["share"] = table["steps_per_second"] * work.update(settings) / peaks
+    table["learn_share"] = positions * learnt / table["backward"] / bounds
+    table["share"] = table["steps_per_second"] * work.update(settings) / bounds
     return table.rename_axis("learner").reset_index()
 
 
@@ -643,7 +645,8 @@ def draw_ladder(table: pd.DataFrame):
     spread = [rates - table["low"], table["high"] - rates]
     look = {"color": plots.BLUE, "error_kw": {"ecolor": plots.BLACK, "capsize": 3}}
     bars = axes.barh(table["learner"], rates, xerr=spread, **look)
-    shares = table["share"].map(", {:.1%} of the peak".format).where(table["share"].notna(), "")
+    shares = table["share"].map(", {:.1%} of ".format) + table["peak"] + "'s peak"
+    shares = shares.where(table["share"].notna(), "")
     texts = rates.map("{:,.0f} steps/s, ".format) + table["gain"].map(plots.ratio) + shares
     axes.bar_label(bars, texts, padding=6)
     axes.invert_yaxis()

@@ -139,8 +139,11 @@ def wins():
 
 
 def learners_ladder():
-    rows = [("torch", 10.0, 9.0, 11.0, 1.0, 0.1), ("fast", 50.0, 40.0, 60.0, 5.0, np.nan)]
-    names = ["learner", "steps_per_second", "low", "high", "gain", "share"]
+    rows = [
+        ("torch", 10.0, 9.0, 11.0, 1.0, "float32", 0.1),
+        ("fast", 50.0, 40.0, 60.0, 5.0, "bfloat16", np.nan),
+    ]
+    names = ["learner", "steps_per_second", "low", "high", "gain", "peak", "share"]
     return nb11.draw_ladder(pd.DataFrame(rows, columns=names))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rungs._src.machine.known import microarchitecture
+from rungs._src.native import gpp
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course import compiled
 from rungs_course.machine import counters
@@ -209,6 +210,17 @@ def test_a_row_for_everything_measured(compute):
     # However busy the machine: others make each measurement lower.
     assert compute["clock", 1] < 10e9
     assert compute["float32", 1] < 128 * 10e9
+
+
+def test_products_have_a_peak_in_each_format_that_the_processor_multiplies():
+    found = peaks.product_peaks(1)
+    assert found["float32"] > 0
+    if gpp.load_learn().rungs_learn_has_bfloat16():
+        assert 0 < found["bfloat16"] < 256 * 10e9
+    else:
+        assert set(found) == {"float32"}
+        with pytest.raises(UnavailableError, match="bfloat16"):
+            measure_compute([1], repeats=1, seconds=0.001, peaks=["bfloat16"])
 
 
 @pytest.mark.slow  # and only true where nothing else runs

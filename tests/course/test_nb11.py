@@ -134,7 +134,7 @@ def test_gains_are_taken_apart():
 def test_the_table_says_rates_gains_and_shares():
     times = made_up({"torch": (1.0, 1.0, 2.0, 6.0), "fast": (1.0, 0.0, 1.0, 0.5)})
     work = operations(PolicyValueNetwork())
-    table = nb11.learners_table(times, PpoSettings(), peak=1000.0).set_index("learner")
+    table = nb11.learners_table(times, PpoSettings(), {"float32": 1000.0}).set_index("learner")
     assert table.index.tolist() == ["torch", "fast"]
     assert table["steps_per_second"].tolist() == [1.0, 4.0]
     assert table["gain"].tolist() == [1.0, 4.0]
@@ -144,15 +144,16 @@ def test_the_table_says_rates_gains_and_shares():
     assert fast["learn_share"] == pytest.approx(10 * 2 * work.learn / 0.5 / 1000)
     whole = 10 * work.update(PpoSettings()) / 2.5 / 1000
     assert fast["share"] == pytest.approx(whole)
-    assert nb11.learners_table(times, PpoSettings())["share"].isna().all()
+    assert nb11.learners_table(times, PpoSettings(), {})["share"].isna().all()
 
 
-def test_products_in_another_format_have_no_share_of_the_peak():
+def test_products_in_another_format_have_the_share_of_its_peak():
     times = made_up({"torch": (1.0, 1.0, 1.0, 1.0), "cpp-bfloat16": (0.5, 0.5, 0.5, 0.5)})
-    table = nb11.learners_table(times, PpoSettings(), peak=1000.0).set_index("learner")
+    peaks = {"float32": 1000.0, "bfloat16": 4000.0}
+    table = nb11.learners_table(times, PpoSettings(), peaks).set_index("learner")
+    assert table["peak"].to_dict() == {"torch": "float32", "cpp-bfloat16": "bfloat16"}
     shares = table[["infer_share", "learn_share", "share"]]
-    assert shares.loc["torch"].notna().all()
-    assert shares.loc["cpp-bfloat16"].isna().all()
+    assert shares.loc["cpp-bfloat16"].tolist() == pytest.approx((shares.loc["torch"] / 2).tolist())
 
 
 def test_learners_are_trained_with_every_seed(tmp_path):

@@ -23,6 +23,8 @@ COMPUTE = {
     "64-bit integers": "SCALAR_INTEGER",
     "clock": "CYCLE",
 }
+# And those that only some processors have.
+_NAMES = COMPUTE | {"bfloat16": "BFLOAT16"}
 # Of `rungs::machine::Stream`, as the two ways of writing.
 STREAMS = ("read", "copy", "triad")
 _WRITES = ("WRITE", "WRITE_PAST_CACHES")
@@ -38,7 +40,7 @@ def measure_compute(
     Args:
         repeats: measurements of each.
         seconds: about how long each takes.
-        peaks: of `COMPUTE`.
+        peaks: of `COMPUTE`, or "bfloat16", multiply-adds of bfloat16 to float32.
 
     Returns:
         A row per peak, number of threads and repeat: `peak`, `threads`, `repeat`, `per_second`:
@@ -47,7 +49,7 @@ def measure_compute(
 
     Raises:
         CompilerError: there is no g++ to compile the measurement with.
-        UnavailableError: the system gives fewer threads.
+        UnavailableError: the system gives fewer threads, or the processor has no such instruction.
     """
     api = compiled.load_machine()
     measurements: dict[tuple, Callable[[], float]] = {}
@@ -58,17 +60,22 @@ def measure_compute(
 
 
 @functools.cache
-def float32_peak(threads: int) -> float:
-    """Measures once in a process how many operations in float32 `threads` do a second.
+def product_peaks(threads: int) -> dict[str, float]:
+    """Measures once in a process how many operations `threads` do a second.
 
     Returns:
-        The best of three measurements.
+        The best of nine measurements, by the format of what is multiplied: "float32" and, where the
+        processor has such instructions, "bfloat16".
 
     Raises:
-        CompilerError, UnavailableError: as `measure_compute`.
+        CompilerError: there is no g++ to compile the measurement with.
+        UnavailableError: the system gives fewer threads.
     """
-    peaks = measure_compute([threads], repeats=3, seconds=0.02, peaks=["float32"])
-    return float(peaks["per_second"].max())
+    api = compiled.load_machine()
+    number = described(api).enumerations["Peak"][_NAMES["bfloat16"]]
+    able = ["float32", "bfloat16"] if api.rungs_peak_operations(number) else ["float32"]
+    peaks = measure_compute([threads], repeats=9, seconds=0.01, peaks=able)
+    return peaks.groupby("peak")["per_second"].max().to_dict()
 
 
 @functools.cache
@@ -185,7 +192,9 @@ def working_sets(threads: int) -> dict[str, int]:
 
 def _computing(api: Api, peak: str, threads: int, seconds: float) -> Callable[[], float]:
     """Makes a measurement of a peak's operations per second, which takes about `seconds`."""
-    number = described(api).enumerations["Peak"][COMPUTE[peak]]
+    number = described(api).enumerations["Peak"][_NAMES[peak]]
+    if not api.rungs_peak_operations(number):
+        raise UnavailableError(f"this processor has no instruction for {peak}")
     run = functools.partial(api.rungs_peak_seconds, number)
     # As many as one thread does in that time: where others are busy, several wait for each other.
     iterations = _iterations(functools.partial(run, 1), seconds)
