@@ -15,6 +15,7 @@ from rungs._src.chess.actions import (
 from rungs._src.chess.async_env import AsyncChessEnv
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.engine import UciEngine, find_program
+from rungs._src.chess.keywords import ChessKeywords, ChessRung
 from rungs._src.chess.observation import BOARD_FIELDS, PLANE_NAMES, mirrored
 from rungs._src.chess.perft import PerftCase, perft_cpp, perft_python, read_epd
 from rungs._src.chess.policy import random_actions
@@ -31,6 +32,8 @@ __all__ = [
     "PLANE_NAMES",
     "AsyncChessEnv",
     "Buffers",
+    "ChessKeywords",
+    "ChessRung",
     "ChessSettings",
     "ChessVectorEnv",
     "PerftCase",

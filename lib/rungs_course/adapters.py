@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 import rungs
+from rungs._src.chess.keywords import ChessRung, MaskFormat
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import on_host
@@ -33,13 +34,13 @@ COPIED = "rungs, outputs copied"
 _Made = tuple[Any, Callable[[np.ndarray], object]]
 
 
-def _raw(num_envs: int, rung: str, mask: str = "bool") -> _Made:
+def _raw(num_envs: int, rung: ChessRung, mask: MaskFormat = "bool") -> _Made:
     env = rungs.make("chess", rung, num_envs, opponent="random", mask=mask)
     env.reset(seed=0)
     return env, env.step
 
 
-def _copied(num_envs: int, rung: str) -> _Made:
+def _copied(num_envs: int, rung: ChessRung) -> _Made:
     """Copies all outputs, as any interface must whose users keep them after the next step."""
     env = rungs.make("chess", rung, num_envs, opponent="random")
     env.reset(seed=0)
@@ -51,7 +52,7 @@ def _copied(num_envs: int, rung: str) -> _Made:
     return env, step
 
 
-def _sb3(num_envs: int, rung: str) -> _Made:
+def _sb3(num_envs: int, rung: ChessRung) -> _Made:
     from rungs.adapters.sb3 import ChessVecEnv
 
     env = ChessVecEnv(num_envs, rung)
@@ -64,7 +65,7 @@ def _sb3(num_envs: int, rung: str) -> _Made:
     return env.env, step
 
 
-def _sb3_lists(num_envs: int, rung: str) -> _Made:
+def _sb3_lists(num_envs: int, rung: ChessRung) -> _Made:
     from rungs.adapters.sb3 import ChessListVecEnv
 
     env = ChessListVecEnv(num_envs, rung)
@@ -77,7 +78,7 @@ def _sb3_lists(num_envs: int, rung: str) -> _Made:
     return types.SimpleNamespace(sample_actions=sample_actions), env.step
 
 
-def _pettingzoo(num_envs: int, rung: str) -> _Made:
+def _pettingzoo(num_envs: int, rung: ChessRung) -> _Made:
     """Steps a game object per board, in which both sides are played by actions."""
     from rungs.adapters.pettingzoo import raw_env
 
@@ -101,7 +102,7 @@ def _pettingzoo(num_envs: int, rung: str) -> _Made:
     return types.SimpleNamespace(sample_actions=sample_actions), step
 
 
-def _torchrl(num_envs: int, rung: str, mask: str = "bool") -> _Made:
+def _torchrl(num_envs: int, rung: ChessRung, mask: str = "bool") -> _Made:
     import torch
 
     from rungs.adapters.torchrl import ChessEnv
@@ -117,7 +118,7 @@ def _torchrl(num_envs: int, rung: str, mask: str = "bool") -> _Made:
     return env.env, step
 
 
-def _rllib(num_envs: int, rung: str, mask: str = "bool") -> _Made:
+def _rllib(num_envs: int, rung: ChessRung, mask: str = "bool") -> _Made:
     from gymnasium.wrappers.vector import DictInfoToList
 
     from rungs.adapters.rllib import ChessVectorEnv as RllibEnv
@@ -127,7 +128,7 @@ def _rllib(num_envs: int, rung: str, mask: str = "bool") -> _Made:
     return env.env, DictInfoToList(env).step  # in which its env runners put every environment
 
 
-def _tianshou(num_envs: int, rung: str) -> _Made:
+def _tianshou(num_envs: int, rung: ChessRung) -> _Made:
     from rungs.adapters.tianshou import ChessVectorEnv as TianshouEnv
 
     env = TianshouEnv(num_envs, rung)
@@ -143,7 +144,7 @@ def _tianshou(num_envs: int, rung: str) -> _Made:
 
 
 # What is raced: the package whose interface it is, our module for it, and how it is stepped.
-ADAPTERS: dict[str, tuple[str, str, Callable[[int, str], _Made]]] = {
+ADAPTERS: dict[str, tuple[str, str, Callable[[int, ChessRung], _Made]]] = {
     RAW: ("rungs-rl", "", _raw),
     RAW_BITS: ("rungs-rl", "", functools.partial(_raw, mask="bits")),
     COPIED: ("rungs-rl", "", _copied),
@@ -161,7 +162,7 @@ ADAPTERS: dict[str, tuple[str, str, Callable[[int, str], _Made]]] = {
 def race(
     num_envs: int = 1024,
     *,
-    rung: str = "threads",
+    rung: ChessRung = "threads",
     steps: int = 20,
     repeats: int = 9,
     warmup: int = 2,

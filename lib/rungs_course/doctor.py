@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from rungs._src import registry
+from rungs._src.cartpole.keywords import CartPoleRung
 from rungs._src.chess.engine import find_program
+from rungs._src.chess.keywords import ChessRung
 from rungs._src.machine import gpu
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, in_words
@@ -152,7 +154,7 @@ def _openmp() -> str:
     return f"a team of {loader.load_openmp().rungs_openmp_team_size(usable_cores())} threads"
 
 
-def _play(rung: str) -> str:
+def _play(rung: ChessRung) -> str:
     """Plays random chess, and the same by python-chess."""
     if rung == "cuda":
         gpu.require()  # before PyTorch is imported, which takes seconds
@@ -163,7 +165,7 @@ def _play(rung: str) -> str:
     return f"{_STEPS} plies, as python-chess plays them"
 
 
-def _balance(rung: str) -> str:
+def _balance(rung: CartPoleRung) -> str:
     """Plays CartPole, pushed at random."""
     with contextlib.closing(registry.make("cartpole", rung, 2)) as env:
         verify_games({rung: env}, seed=0, steps=_STEPS)  # with nothing to compare it with

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
 import ipywidgets
 import joblib
@@ -100,7 +101,7 @@ def shared_out(way: str, num_envs: int) -> ChessVectorEnv:
     return _pool(num_envs, cores, way)
 
 
-def _pool(num_envs: int, workers: int, transport: str) -> ChessVectorEnv:
+def _pool(num_envs: int, workers: int, transport: Any) -> ChessVectorEnv:
     workers = min(workers, num_envs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # more processes than cores are meant here

@@ -23,6 +23,7 @@ import rungs
 from rungs._src import paths
 from rungs._src.chess.actions import NUM_ACTIONS, legal_actions, move_of
 from rungs._src.chess.boards.native import parse_fen
+from rungs._src.chess.keywords import ChessRung
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 from rungs._src.core.memory import zeroed_lines
@@ -222,7 +223,7 @@ class PythonChess:
 class WholeRung:
     """A rung of the ladder: all that an environment does, called from Python."""
 
-    def __init__(self, rung: str, games: Games):
+    def __init__(self, rung: ChessRung, games: Games):
         self._games = games
         self._env = rungs.make("chess", rung, games.num_envs, start_fens=games.starts)
 

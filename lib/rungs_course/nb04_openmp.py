@@ -12,6 +12,7 @@ import pandas as pd
 
 import rungs
 from rungs._src.chess.boards.cpp import CppBoards
+from rungs._src.chess.keywords import MaskFormat
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import CACHE_LINE, whole_lines, zeroed_lines
@@ -349,7 +350,7 @@ def timeline(
     seed: int,
     steps: int,
     asynchronous: bool,
-    mask: str = "bool",
+    mask: MaskFormat = "bool",
 ):
     """Notes when inference and simulation ran, with boards in turn or two halves in flight.
 

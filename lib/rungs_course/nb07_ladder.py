@@ -9,6 +9,7 @@ import ipywidgets
 import pandas as pd
 
 import rungs
+from rungs._src.chess.keywords import ChessRung, MaskFormat
 from rungs_course import plots, widgets
 from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.race import output_bytes, race, steps_of
@@ -61,8 +62,8 @@ def matrix_product(rows: int = 2048, width: int = 512) -> Callable[[], object]:
 
 
 def race_sizes(
-    groups: Iterable[Iterable[str]],
-    masks: Iterable[str],
+    groups: Iterable[Iterable[ChessRung]],
+    masks: Iterable[MaskFormat],
     counts: Iterable[int],
     *,
     plies: int,
@@ -106,7 +107,7 @@ def race_sizes(
 
 
 def bounds(
-    masks: Iterable[str], counts: Iterable[int], threads: Iterable[int], *, repeats: int
+    masks: Iterable[MaskFormat], counts: Iterable[int], threads: Iterable[int], *, repeats: int
 ) -> pd.DataFrame:
     """Measures how fast the outputs of a step alone could be written.
 
@@ -131,7 +132,7 @@ def bounds(
     return pd.concat(found, ignore_index=True)
 
 
-def max_boards(masks: Iterable[str], racers: int, memory_bytes: int) -> int:
+def max_boards(masks: Iterable[MaskFormat], racers: int, memory_bytes: int) -> int:
     """Returns how many boards of each racer, and of a pilot, fit into half of a memory."""
     ply = max(output_bytes(rungs.make("chess", "cpp", 1, mask=mask)) for mask in masks)
     return memory_bytes // 2 // ((racers + 1) * (ply + _STATE_BYTES))

@@ -11,6 +11,7 @@ import pandas as pd
 import seaborn
 
 import rungs
+from rungs._src.chess.keywords import ChessRung, MaskFormat
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs_course import plots
 from rungs_course.measure.quartiles import quartiles
@@ -23,7 +24,7 @@ def strong(
     num_envs: int,
     threads: Iterable[int],
     *,
-    mask: str,
+    mask: MaskFormat,
     api=None,
     **settings,
 ) -> pd.DataFrame:
@@ -45,7 +46,7 @@ def strong(
 
 
 def weak(
-    boards_per_thread: int, threads: Iterable[int], *, mask: str, steps: int, **timing
+    boards_per_thread: int, threads: Iterable[int], *, mask: MaskFormat, steps: int, **timing
 ) -> pd.DataFrame:
     """Races as many more boards as threads: segment by segment, each number has its turn.
 
@@ -62,11 +63,11 @@ def weak(
 
 
 def over_boards(
-    plies: dict[str, int],
+    plies: dict[ChessRung, int],
     max_boards: dict[str, int],
     board_counts: Iterable[int],
     *,
-    mask: str,
+    mask: MaskFormat,
     **timing,
 ) -> pd.DataFrame:
     """Races rungs over numbers of boards, each over as many plies as it can.
@@ -94,7 +95,7 @@ def over_boards(
 def _step_times(
     envs: Mapping[Any, tuple[ChessVectorEnv, int]],
     *,
-    mask: str,
+    mask: MaskFormat,
     seed: int,
     repeats: int,
     warmup: int,
@@ -122,7 +123,14 @@ _PLIES = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 40960}
 
 
 def one_point(
-    rung: str, num_envs: int, *, threads: int, schedule: str, mask: str, seed: int, api=None
+    rung: ChessRung,
+    num_envs: int,
+    *,
+    threads: int,
+    schedule: str,
+    mask: MaskFormat,
+    seed: int,
+    api=None,
 ) -> tuple[float, float]:
     """Makes a single short measurement: a rung against one thread of C++.
 
@@ -140,9 +148,10 @@ def one_point(
         "openmp": {"api": api, "threads": threads, "schedule": schedule},
         "multiprocessing": {"workers": min(threads, num_envs)},
     }
+    chosen: dict[str, ChessRung] = {"cpp": "cpp", "chosen": rung}
     racers = {
         name: rungs.make("chess", each, num_envs, mask=mask, **own.get(each, {}))
-        for name, each in (("cpp", "cpp"), ("chosen", rung))
+        for name, each in chosen.items()
     }
     pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
     steps = steps_of(_PLIES[rung], num_envs)
@@ -153,8 +162,9 @@ def one_point(
     return steps * num_envs / median["chosen"], median["cpp"] / median["chosen"]
 
 
-def _openmp(num_envs: int, threads: int, mask: str, api=None):
-    return rungs.make("chess", "openmp", num_envs, threads=threads, mask=mask, api=api)
+def _openmp(num_envs: int, threads: int, mask: MaskFormat, api=None):
+    how: dict[str, Any] = {"threads": threads, "mask": mask, "api": api}
+    return rungs.make("chess", "openmp", num_envs, **how)
 
 
 def efficiencies(times: pd.DataFrame) -> pd.DataFrame:

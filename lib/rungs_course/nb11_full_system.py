@@ -41,7 +41,7 @@ from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import segments
 from rungs_course.measure.turns import timed_rounds
 
-GAMES = {"opponent": "random", "mask": "bits", "max_plies": 200}
+GAMES: dict[str, Any] = {"opponent": "random", "mask": "bits", "max_plies": 200}
 
 
 class NullEnv(ChessVectorEnv):

@@ -14,6 +14,7 @@ from torch import nn
 
 import rungs
 from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.chess.keywords import MaskFormat
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.train.layers import SparseSquares
 from rungs._src.train.legal_actions import Packed, Positions, from_lists
@@ -195,7 +196,7 @@ def race(
         made = nb11.make_learner("threads", num_envs, seed, learner=name, settings=settings)
         loops[f"ours, {name}", made.env.settings.mask] = made.learn
     for lists in (False, True):
-        mask = "list" if lists else "bool"
+        mask: MaskFormat = "list" if lists else "bool"
         agent = Listed() if lists else Masked()
         env = rungs.make("chess", "threads", num_envs, **nb11.GAMES | {"mask": mask})
         loops["CleanRL's", mask] = cleanrl(env, agent, settings, seed).__next__

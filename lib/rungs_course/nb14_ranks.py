@@ -12,6 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
@@ -192,7 +193,7 @@ def _learner(size: int, num_envs: int, exchange: str, groups: dict, own, seed: i
     rank = dist.get_rank()
     if rank >= size:
         return None
-    how = {"opponent": "random", "mask": "bits", "max_plies": 200}
+    how: dict[str, Any] = {"opponent": "random", "mask": "bits", "max_plies": 200}
     env = rungs.make("chess", "cpp", num_envs, seed=seed, first_board=rank * num_envs, **how)
     team = _Team(size, groups[size], own, exchange)
     return Learner(env, seed=seed, ranks=team), team

@@ -113,7 +113,7 @@ def race_network(
 
 def positions(number: int, seed: int, plies: int = 30) -> list[str]:
     """Returns FENs of `number` games after at most `plies` random plies."""
-    settings = {"mask": "list", "seed": seed, "opening_plies": (0, plies)}
+    settings: dict[str, Any] = {"mask": "list", "seed": seed, "opening_plies": (0, plies)}
     env = rungs.make("chess", "cpp", number, **settings)
     env.reset()
     return env.fens()

@@ -18,6 +18,7 @@ PYTHON = (
     ("native", "processes"),
     ("chess", "cartpole", "provenance"),
     ("registry",),
+    ("listing",),
     ("__init__",),
     ("search", "conformance"),
     ("train",),
@@ -70,7 +71,9 @@ def imported(file: Path, package: str = "rungs") -> set[str]:
             ours = [alias.name for alias in node.names if alias.name.split(".")[0] == package]
             found |= {name.split(".")[1] if "." in name else "__init__" for name in ours}
     # `rungs` itself passes on what the registry makes.
-    found = {"__init__" if name in ("make", "make_async", "rungs_of") else name for name in found}
+    found = {
+        "__init__" if name in ("list", "make", "make_async", "rungs_of") else name for name in found
+    }
     return {re.sub(r"nb\d\d_\w+", "notebooks", name) for name in found}
 
 

@@ -165,6 +165,9 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     perft.add_argument("--threads", type=int, default=1, help="of the rung cpp (default: 1)")
     perft.set_defaults(command=_perft)
 
+    listed = commands.add_parser("list", help="environments, rungs, and what is missing for each")
+    listed.set_defaults(command=_list)
+
     mpi = commands.add_parser("mpi", help="run a script on several MPI ranks")
     mpi.add_argument("-n", dest="ranks", type=int, required=True, help="how many")
     mpi.add_argument("--hosts", default="", help="where, separated by commas (default: here)")
@@ -264,6 +267,13 @@ def _perft(options: argparse.Namespace) -> int:
     seconds = time.perf_counter() - start
     print(f"{total:,} nodes in {seconds:.1f} s, {total / seconds:,.0f} nodes/s")
     return 1 if wrong else 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    from rungs._src import listing
+
+    print(listing.list())
+    return 0
 
 
 def _mpi(options: argparse.Namespace) -> int:

@@ -3,18 +3,23 @@
 import dataclasses
 import functools
 import importlib
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import gymnasium
 
-from rungs._src.core.arguments import shown
+from rungs._src.core.arguments import did_you_mean, shown
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 if TYPE_CHECKING:  # imported when they are needed
+    import numpy as np
+    import torch
+
+    from rungs._src.cartpole.keywords import CartPoleKeywords, HostCartPoleRung
     from rungs._src.cartpole.vector_env import CartPoleVectorEnv
     from rungs._src.chess.async_env import AsyncChessEnv
+    from rungs._src.chess.boards.cuda import CudaChessEnv
+    from rungs._src.chess.keywords import ChessKeywords, HostChessRung
     from rungs._src.chess.vector_env import ChessVectorEnv
-    from rungs._src.core.batch_env import BatchEnv
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,13 +32,16 @@ class Rung:
         makes: the class of what the environment owns, as "module:name" below `rungs._src`.
         extra: of pyproject.toml's, that brings what it needs; "" where every installation has it.
         env: the class of the environment, as `makes`; "" where it is the one that most rungs share.
+        needs: modules, and what `rungs._src.listing` looks for besides, without which it can't be
+            made.
     """
 
-    name: str
+    name: Any  # to type checkers: `make` takes some names only, which a `str` need not be
     implementation: str
     makes: str
     extra: str = ""
     env: str = ""
+    needs: tuple[str, ...] = ()
 
 
 _ENVS = {
@@ -51,15 +59,27 @@ _RUNGS = {
             "chess.boards.multiprocessing:MultiprocessingBoards",
             env="chess.boards.multiprocessing:MultiprocessingChessEnv",
         ),
-        Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards"),
-        Rung("openmp", "C++, OpenMP threads", "chess.boards.openmp:OpenmpBoards", "cling"),
-        Rung("threads", "C++, threads of our own", "chess.boards.threads:ThreadsBoards"),
+        Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards", needs=("C++",)),
+        Rung(
+            "openmp",
+            "C++, OpenMP threads",
+            "chess.boards.openmp:OpenmpBoards",
+            "cling",
+            needs=("OpenMP",),
+        ),
+        Rung(
+            "threads",
+            "C++, threads of our own",
+            "chess.boards.threads:ThreadsBoards",
+            needs=("C++",),
+        ),
         Rung(
             "mpi",
             "C++, MPI ranks with OpenMP threads",
             "chess.boards.mpi:make_mpi_boards",
             "mpi",
             "chess.boards.mpi:MpiChessEnv",
+            ("mpi4py", "MPI"),
         ),
         Rung(
             "cuda",
@@ -67,18 +87,47 @@ _RUNGS = {
             "chess.boards.cuda:CudaBoards",
             "gpu",
             "chess.boards.cuda:CudaChessEnv",
+            ("torch", "cuda.core", "GPU", "C++"),
         ),
     ),
     "cartpole": (
         Rung("gymnasium", "Python, Gymnasium", "cartpole.carts.gymnasium:GymnasiumCarts"),
-        Rung("subproc", "Python, a process each", "cartpole.carts.subproc:SubprocCarts", "sb3"),
-        Rung("torch", "PyTorch, batched", "cartpole.carts.torch:TorchCarts", "train"),
-        Rung("numba", "Numba, a CUDA kernel", "cartpole.carts.numba:NumbaCarts", "gpu"),
-        Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts"),
-        Rung("openmp", "C++, OpenMP threads", "cartpole.carts.cpp:OpenmpCarts", "cling"),
-        Rung("threads", "C++, threads of our own", "cartpole.carts.cpp:ThreadsCarts"),
+        Rung(
+            "subproc",
+            "Python, a process each",
+            "cartpole.carts.subproc:SubprocCarts",
+            "sb3",
+            needs=("stable_baselines3",),
+        ),
+        Rung(
+            "torch",
+            "PyTorch, batched",
+            "cartpole.carts.torch:TorchCarts",
+            "train",
+            needs=("torch",),
+        ),
+        Rung(
+            "numba",
+            "Numba, a CUDA kernel",
+            "cartpole.carts.numba:NumbaCarts",
+            "gpu",
+            needs=("torch", "numba_cuda", "GPU of Numba"),
+        ),
+        Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts", needs=("C++",)),
+        Rung(
+            "openmp",
+            "C++, OpenMP threads",
+            "cartpole.carts.cpp:OpenmpCarts",
+            "cling",
+            needs=("OpenMP",),
+        ),
+        Rung(
+            "threads", "C++, threads of our own", "cartpole.carts.cpp:ThreadsCarts", needs=("C++",)
+        ),
     ),
 }
+
+ENV_IDS = tuple(_RUNGS)
 
 
 def rungs_of(env_id: str) -> tuple[Rung, ...]:
@@ -88,27 +137,50 @@ def rungs_of(env_id: str) -> tuple[Rung, ...]:
         ConfigurationError: there is no environment `env_id`.
     """
     if not isinstance(env_id, str) or env_id not in _RUNGS:
-        raise ConfigurationError(f"no environment {shown(env_id)}; there are: {', '.join(_RUNGS)}")
+        raise ConfigurationError(
+            f"no environment {shown(env_id)}{did_you_mean([env_id], _RUNGS)}; "
+            f"there are: {', '.join(_RUNGS)}"
+        )
     return _RUNGS[env_id]
 
 
 @overload
 def make(
-    env_id: Literal["chess"], rung: str = ..., num_envs: int = ..., **settings: Any
-) -> "ChessVectorEnv": ...
+    env_id: Literal["chess"],
+    rung: "HostChessRung" = ...,
+    num_envs: int = ...,
+    **settings: Unpack["ChessKeywords"],
+) -> "ChessVectorEnv[np.ndarray]": ...
 
 
 @overload
 def make(
-    env_id: Literal["cartpole"], rung: str = ..., num_envs: int = ..., **settings: Any
-) -> "CartPoleVectorEnv": ...
+    env_id: Literal["chess"],
+    rung: Literal["cuda"],
+    num_envs: int = ...,
+    **settings: Unpack["ChessKeywords"],
+) -> "CudaChessEnv": ...
 
 
 @overload
-def make(env_id: str, rung: str = ..., num_envs: int = ..., **settings: Any) -> "BatchEnv": ...
+def make(
+    env_id: Literal["cartpole"],
+    rung: "HostCartPoleRung" = ...,
+    num_envs: int = ...,
+    **settings: Unpack["CartPoleKeywords"],
+) -> "CartPoleVectorEnv[np.ndarray]": ...
 
 
-def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any) -> "BatchEnv":
+@overload
+def make(
+    env_id: Literal["cartpole"],
+    rung: Literal["torch", "numba"],
+    num_envs: int = ...,
+    **settings: Unpack["CartPoleKeywords"],
+) -> "CartPoleVectorEnv[torch.Tensor]": ...
+
+
+def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any) -> Any:
     """Makes a vector environment: `make("chess", rung="cpp", num_envs=512, seed=0)`.
 
     Args:
@@ -116,16 +188,20 @@ def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any)
         rung: which implementation steps it; the outputs are the same on all.
         num_envs: number of boards, at least 1; by default 1, as of `gymnasium.make_vec`.
         **settings: the environment's own, see `rungs.chess.ChessSettings` and
-            `rungs.cartpole.CartPoleSettings`, and the rung's, see its class.
+            `rungs.cartpole.CartPoleSettings`, and the rung's, see its class. Type checkers and
+            editors know them all (`rungs.chess.ChessKeywords`).
 
     Raises:
-        ConfigurationError: an unknown environment or rung, or a wrong setting.
-        UnavailableError: this machine or installation lacks what the rung needs.
+        ConfigurationError: an unknown environment or rung, or a wrong setting; what may have been
+            meant is named.
+        UnavailableError: this machine or installation lacks what the rung needs: see `rungs.list`.
     """
     rungs = {candidate.name: candidate for candidate in rungs_of(env_id)}
     if not isinstance(rung, str) or rung not in rungs:
-        there = ", ".join(rungs)
-        raise ConfigurationError(f"{env_id} has no rung {shown(rung)}; there are: {there}")
+        raise ConfigurationError(
+            f"{env_id} has no rung {shown(rung)}{did_you_mean([rung], rungs)}; "
+            f"there are: {', '.join(rungs)}"
+        )
     chosen = rungs[rung]
     try:
         owned = _imported(chosen.makes)
@@ -175,7 +251,9 @@ def register() -> None:
     )
 
 
-def make_async(env_id: str, num_envs: int, **settings: Any) -> "AsyncChessEnv":
+def make_async(
+    env_id: Literal["chess"], num_envs: int, **settings: Unpack["ChessKeywords"]
+) -> "AsyncChessEnv":
     """Makes an environment with `send` and `recv`: see `rungs.chess.AsyncChessEnv`.
 
     Raises:

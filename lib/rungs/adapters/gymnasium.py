@@ -8,6 +8,7 @@ import numpy as np
 
 import rungs
 from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.chess.keywords import ChessRung
 from rungs._src.core.arguments import choice
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError
@@ -55,7 +56,7 @@ class ChessEnv(gymnasium.Env):
 
     metadata = {"render_modes": ["ansi"]}  # noqa: RUF012 - as Gymnasium declares it
 
-    def __init__(self, rung: str = "cpp", *, render_mode: str | None = None, **settings: Any):
+    def __init__(self, rung: ChessRung = "cpp", *, render_mode: str | None = None, **settings: Any):
         self.render_mode = choice("render_mode", render_mode, (None, "ansi"))
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: Gymnasium knows one")

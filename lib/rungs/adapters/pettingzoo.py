@@ -8,6 +8,7 @@ import numpy as np
 
 import rungs
 from rungs._src.chess.actions import NUM_ACTIONS
+from rungs._src.chess.keywords import ChessRung
 from rungs._src.chess.observation import mirrored
 from rungs._src.core.arguments import choice
 from rungs._src.core.memory import on_host
@@ -62,7 +63,7 @@ class raw_env(AECEnv):
 
     def __init__(
         self,
-        rung: str = "cpp",
+        rung: ChessRung = "cpp",
         *,
         obs: str = "board",
         render_mode: str | None = None,
@@ -73,7 +74,11 @@ class raw_env(AECEnv):
         self._obs = choice("obs", obs, ("board", "planes"))
         for fixed in {"opponent", "mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: PettingZoo knows one")
-        how = {"obs": self._obs, "mask": "bool", "autoreset_mode": "DISABLED"} | settings
+        how: dict[str, Any] = {
+            "obs": self._obs,
+            "mask": "bool",
+            "autoreset_mode": "DISABLED",
+        } | settings
         self._env = rungs.make("chess", rung, 1, **how)
         self.possible_agents = list(_AGENTS)
         space = gymnasium.spaces.Dict(
@@ -100,6 +105,7 @@ class raw_env(AECEnv):
         Raises:
             ConfigurationError: a wrong seed.
         """
+        self._observation: Any
         self._observation, self._info = self._env.reset(seed=seed)
         self.agents = list(_AGENTS)
         self.rewards: dict[str, float] = dict.fromkeys(_AGENTS, 0)

@@ -11,8 +11,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
+from rungs._src.cartpole.keywords import CartPoleRung
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.handover import FreshOutputs
+from rungs._src.chess.keywords import ChessRung
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import checked_indices, integer, shown
 from rungs._src.core.batch_env import BatchEnv
@@ -191,7 +193,12 @@ class ChessVecEnv(BatchVecEnv):
     env: ChessVectorEnv
 
     def __init__(
-        self, num_envs: int, rung: str = "threads", *, opponent: Any = "random", **settings: Any
+        self,
+        num_envs: int,
+        rung: ChessRung = "threads",
+        *,
+        opponent: Any = "random",
+        **settings: Any,
     ):
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: Stable-Baselines3 knows one")
@@ -248,8 +255,8 @@ class ChessListVecEnv(BatchVecEnv):
         ConfigurationError: a wrong setting.
     """
 
-    def __init__(self, num_envs: int, rung: str = "threads", **settings: Any):
-        how = {"opponent": "random"} | settings
+    def __init__(self, num_envs: int, rung: ChessRung = "threads", **settings: Any):
+        how: dict[str, Any] = {"opponent": "random"} | settings
         for fixed in {"obs", "mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: the policy and its loop know one")
         super().__init__(rungs.make("chess", rung, num_envs, obs="board", mask="list", **how))
@@ -360,7 +367,7 @@ class CartPoleVecEnv(BatchVecEnv):
         UnavailableError: Stable-Baselines3 is not installed (when this module is imported).
     """
 
-    def __init__(self, num_envs: int, rung: str = "threads", **settings: Any):
+    def __init__(self, num_envs: int, rung: CartPoleRung = "threads", **settings: Any):
         if "autoreset_mode" in settings:
             raise ConfigurationError("autoreset_mode can't be set: Stable-Baselines3 knows one")
         super().__init__(rungs.make("cartpole", rung, num_envs, **settings))

@@ -9,6 +9,7 @@ import numpy as np
 import rungs
 from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.handover import FreshOutputs
+from rungs._src.chess.keywords import ChessRung
 from rungs._src.core.arguments import checked_actions, checked_indices, integer
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
@@ -49,7 +50,12 @@ class ChessVectorEnv(BaseVectorEnv):
     """
 
     def __init__(
-        self, num_envs: int, rung: str = "threads", *, opponent: Any = "random", **settings: Any
+        self,
+        num_envs: int,
+        rung: ChessRung = "threads",
+        *,
+        opponent: Any = "random",
+        **settings: Any,
     ):
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: Tianshou knows one")

@@ -8,7 +8,9 @@ import torch
 import rungs
 from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES
 from rungs._src.chess.handover import FreshOutputs
+from rungs._src.chess.keywords import ChessRung
 from rungs._src.chess.unpack import unpack_mask
+from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import choice
 from rungs._src.core.batch_env import Array
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
@@ -62,7 +64,7 @@ class ChessEnv(EnvBase):
     def __init__(
         self,
         num_envs: int,
-        rung: str = "threads",
+        rung: ChessRung = "threads",
         *,
         opponent: Any = "random",
         mask: str = "bool",
@@ -71,7 +73,7 @@ class ChessEnv(EnvBase):
         if "autoreset_mode" in settings:
             raise ConfigurationError("autoreset_mode can't be set: TorchRL knows one")
         how = {"opponent": opponent, "mask": choice("mask", mask, ("bool", "bits"), " in TorchRL")}
-        env = rungs.make("chess", rung, num_envs, **how, **settings)
+        env: ChessVectorEnv[Any] = rungs.make("chess", rung, num_envs, **how, **settings)
         super().__init__(device=torch.device(env.device or "cpu"), batch_size=[env.num_envs])
         self.env, self._outputs = env, FreshOutputs(env)
         self._seed: int | None = None

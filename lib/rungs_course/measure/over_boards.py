@@ -5,13 +5,19 @@ from collections.abc import Iterable
 import pandas as pd
 
 import rungs
+from rungs._src.chess.keywords import ChessRung
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import race, steps_of
 
 
 def races_over_boards(
-    racers: dict[str, dict], pilot: str, board_counts: Iterable[int], *, plies: int, **settings
+    racers: dict[str, dict],
+    pilot: ChessRung,
+    board_counts: Iterable[int],
+    *,
+    plies: int,
+    **settings,
 ) -> pd.DataFrame:
     """Races the same rungs at several numbers of boards.
 

@@ -63,7 +63,7 @@ CHESS = {"rungs": f"{__name__}.ours:OurChess"} | {
 }
 
 
-def make(name: str, num_envs: int, **settings) -> ChessVectorEnv:
+def make(name: Any, num_envs: int, **settings) -> ChessVectorEnv:
     """Makes a rung's chess environment, or OpenSpiel's behind our interface.
 
     Raises:

@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
+from rungs._src.cartpole.keywords import CartPoleRung
 from rungs._src.processes.workers import preload
 from rungs_course.peers import imported
 from rungs_course.peers.envpool import maker
@@ -57,7 +58,13 @@ class OurCartPole(CartPole):
     """
 
     def __init__(
-        self, num_envs: int, threads: int = 1, *, rung: str = "cpp", at_once: int = 1, **settings
+        self,
+        num_envs: int,
+        threads: int = 1,
+        *,
+        rung: CartPoleRung = "cpp",
+        at_once: int = 1,
+        **settings,
     ):
         super().__init__(num_envs, threads)
         if rung in ("openmp", "threads"):

@@ -7,6 +7,7 @@ import time
 import pandas as pd
 
 from rungs import make
+from rungs._src.chess.keywords import ChessRung
 from rungs._src.native import gpp
 from rungs.errors import UnavailableError
 from rungs_course import doctor, tables
@@ -15,7 +16,7 @@ from rungs_course.plots import ratio, speed
 from rungs_course.tables import ladder_table
 
 # Ranks are a job of their own, and a GPU wants many more boards: notebook 07 races them all.
-RUNGS = ("python", "multiprocessing", "cpp", "openmp", "threads")
+RUNGS: tuple[ChessRung, ...] = ("python", "multiprocessing", "cpp", "openmp", "threads")
 NUM_ENVS, STEPS, SECONDS, MIN_REPEATS = 256, 4, 5, 3
 
 

@@ -13,12 +13,12 @@ from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, saved_array
 from rungs._src.cartpole.physics import MAX_THETA, MAX_X
 from rungs._src.core import state
 from rungs._src.core.arguments import integer
-from rungs._src.core.batch_env import Array, BatchEnv
+from rungs._src.core.batch_env import ArrayT, BatchEnv
 from rungs._src.core.settings import split_settings
 from rungs._src.processes.interrupt import uninterrupted
 
 
-class CartPoleVectorEnv(BatchEnv):
+class CartPoleVectorEnv(BatchEnv[ArrayT]):
     """A batch of Gymnasium's CartPole-v1.
 
     Actions are 0, to the left, and 1, to the right; the reward is 1 for every step. An observation
@@ -71,7 +71,7 @@ class CartPoleVectorEnv(BatchEnv):
 
     def reset(
         self, *, seed: int | None = None, options: dict | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[ArrayT, dict[str, Any]]:
         """Begins an episode in every environment, or in some.
 
         Args:
@@ -96,7 +96,7 @@ class CartPoleVectorEnv(BatchEnv):
             self._num_ended = int(self._ended.sum())
             return self._outputs.observation, {}
 
-    def step(self, actions: ArrayLike) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+    def step(self, actions: ArrayLike) -> tuple[ArrayT, ArrayT, ArrayT, ArrayT, dict[str, Any]]:
         """Takes one action in every environment.
 
         Args:
@@ -129,7 +129,9 @@ class CartPoleVectorEnv(BatchEnv):
         finally:
             self._lock.release()
 
-    def step_many(self, steps: int, actions: ArrayLike | None = None) -> tuple[Array, Array, Array]:
+    def step_many(
+        self, steps: int, actions: ArrayLike | None = None
+    ) -> tuple[ArrayT, ArrayT, ArrayT]:
         """Takes some steps at once, without what lies between them.
 
         Args:
@@ -173,7 +175,7 @@ class CartPoleVectorEnv(BatchEnv):
             numbers = {"seed": self._seed, "drawn": self._drawn}
             return state.pack(self._identity() | numbers, payload)
 
-    def set_state(self, saved: bytes) -> tuple[Array, dict[str, Any]]:
+    def set_state(self, saved: bytes) -> tuple[ArrayT, dict[str, Any]]:
         """Goes on from what `get_state` returned.
 
         Returns:

@@ -1,16 +1,16 @@
 """Two halves of the boards in flight: one is stepped while the other waits for its actions."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rungs._src.chess.boards.threads import ThreadsBoards
+from rungs._src.chess.keywords import ChessKeywords
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import integer
-from rungs._src.core.batch_env import Array
 from rungs.errors import ConfigurationError
 
 
@@ -35,14 +35,14 @@ class AsyncChessEnv:
         **settings: of `rungs.make("chess", "threads", ...)`.
     """
 
-    def __init__(self, num_envs: int, **settings: Any):
+    def __init__(self, num_envs: int, **settings: Unpack[ChessKeywords]):
         self.num_envs = integer("num_envs", num_envs, 2, 2**31 - 1)
         if self.num_envs % 2:
             raise ConfigurationError(f"num_envs={num_envs} has no two halves")
         half = self.num_envs // 2
-        first = integer("first_board", settings.pop("first_board", 0), 0, 2**31 - 1 - half)
-        self.halves = tuple(
-            ChessVectorEnv(half, ThreadsBoards, first_board=first + start, **settings)
+        first = integer("first_board", settings.get("first_board", 0), 0, 2**31 - 1 - half)
+        self.halves: tuple[ChessVectorEnv[np.ndarray], ...] = tuple(
+            ChessVectorEnv(half, ThreadsBoards, **settings | {"first_board": first + start})
             for start in (0, half)
         )
         self._thread = ThreadPoolExecutor(1)
@@ -60,7 +60,7 @@ class AsyncChessEnv:
         self._pending: list[Future] = [_done(*outcome) for outcome in outcomes]
         self._turn, self._received, self._begun = 0, False, True
 
-    def recv(self) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+    def recv(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Waits for the half whose turn it is.
 
         Returns:

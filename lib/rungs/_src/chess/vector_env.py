@@ -20,12 +20,12 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.snapshot import Snapshot
 from rungs._src.core import state
 from rungs._src.core.arguments import INT64, checked_indices, choice, integer, shown
-from rungs._src.core.batch_env import Array, BatchEnv, stays_ended
+from rungs._src.core.batch_env import ArrayT, BatchEnv, stays_ended
 from rungs._src.core.settings import split_settings
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
 
-class ChessVectorEnv(BatchEnv):
+class ChessVectorEnv(BatchEnv[ArrayT]):
     """A batch of chess games for reinforcement learning.
 
     An action is one of AlphaZero's 4672, from the mover's point of view (`cpp/chess/action.hpp`).
@@ -99,7 +99,7 @@ class ChessVectorEnv(BatchEnv):
         seed: int | None = None,
         options: dict | None = None,
         out: Buffers | None = None,
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[ArrayT, dict[str, Any]]:
         """Begins an episode on every board, or on some.
 
         Args:
@@ -134,7 +134,7 @@ class ChessVectorEnv(BatchEnv):
 
     def step(
         self, actions: ArrayLike, out: Buffers | None = None
-    ) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+    ) -> tuple[ArrayT, ArrayT, ArrayT, ArrayT, dict[str, Any]]:
         """Plays one action on every board.
 
         Args:
@@ -183,7 +183,7 @@ class ChessVectorEnv(BatchEnv):
         finally:
             self._lock.release()
 
-    def sample_actions(self, rng: np.random.Generator | int | None = None) -> Array:
+    def sample_actions(self, rng: np.random.Generator | int | None = None) -> ArrayT:
         """Chooses one uniformly random action per board among those that `step` takes next.
 
         The same `rng` chooses the same on every rung, and the same as
@@ -256,7 +256,7 @@ class ChessVectorEnv(BatchEnv):
             self._check_begun("get_state")
             return state.pack(self._identity() | {"seed": self._seed}, self.boards.dump())
 
-    def set_state(self, saved: bytes) -> tuple[Array, dict[str, Any]]:
+    def set_state(self, saved: bytes) -> tuple[ArrayT, dict[str, Any]]:
         """Goes on from what `get_state` returned, in this environment or one made like it.
 
         Only `obs`, `dtype` and `mask` may differ, but observations with history need a state with
@@ -280,7 +280,7 @@ class ChessVectorEnv(BatchEnv):
 
     def copy_boards(
         self, source: ArrayLike, target: ArrayLike, *, randomness: str = "same"
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[ArrayT, dict[str, Any]]:
         """Overwrites boards `target` with copies of boards `source`.
 
         All of `source` are read before any of `target` is written, so boards can change places. The
@@ -338,7 +338,7 @@ class ChessVectorEnv(BatchEnv):
 
     def restore(
         self, snapshot: Snapshot, indices: ArrayLike | None = None, *, randomness: str = "same"
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[ArrayT, dict[str, Any]]:
         """Overwrites boards with those of a snapshot, which can be restored any number of times.
 
         Args:
@@ -391,7 +391,7 @@ class ChessVectorEnv(BatchEnv):
             raise ConfigurationError(f"{name} has board {times.argmax()} more than once")
         return target
 
-    def _put(self, copies: Any, target: np.ndarray, own: bool) -> tuple[Array, dict[str, Any]]:
+    def _put(self, copies: Any, target: np.ndarray, own: bool) -> tuple[ArrayT, dict[str, Any]]:
         """Makes boards what was copied."""
         self._copyable().put(copies, target, own)
         self._num_ended = int(self._ended.sum())

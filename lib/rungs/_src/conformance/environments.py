@@ -68,7 +68,7 @@ class RungEnvironment(Environment):
         UnavailableError: this machine or installation lacks what the rung needs.
     """
 
-    def __init__(self, rung: str):
+    def __init__(self, rung: Any):
         self._rung = rung
         self._env: Any = None
         self.begin()  # raises here, not in every case, where the rung can't be made

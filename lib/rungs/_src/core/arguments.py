@@ -1,10 +1,12 @@
 """Validation of arguments; every error is a ConfigurationError that names the argument."""
 
+import difflib
 import math
 import numbers
 import operator
 import re
 import reprlib
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,6 +42,14 @@ def shortened(text: str) -> str:
     if len(text) <= _MAX_SHOWN:
         return text
     return f"{text[: _MAX_SHOWN // 2]}...{text[-_MAX_SHOWN // 2 :]}"
+
+
+def did_you_mean(given: Iterable[object], choices: Iterable[str]) -> str:
+    """Returns " (did you mean threads?)" where some of `given` are like a choice; else ""."""
+    choices = list(choices)
+    texts = [each for each in given if isinstance(each, str)]
+    similar = [name for each in texts for name in difflib.get_close_matches(each, choices, n=1)]
+    return f" (did you mean {', '.join(similar)}?)" if similar else ""
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:

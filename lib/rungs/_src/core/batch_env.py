@@ -5,7 +5,7 @@ import contextlib
 import threading
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import gymnasium
 import numpy as np
@@ -19,9 +19,11 @@ from rungs.errors import BusyError, ConfigurationError
 
 # NumPy's, or PyTorch's tensor where outputs are tensors.
 Array = Any
+# Which of both an environment's outputs are, for type checkers.
+ArrayT = TypeVar("ArrayT")
 
 
-class BatchEnv(VectorEnv, abc.ABC):
+class BatchEnv(VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[ArrayT]):
     """A vector environment whose environments are stepped together.
 
     Attributes:

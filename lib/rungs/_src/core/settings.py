@@ -1,14 +1,13 @@
 """Settings: frozen dataclasses in which a field says its default, its meaning and its check."""
 
 import dataclasses
-import difflib
 import inspect
 import textwrap
 import typing
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rungs._src.core.arguments import boolean, choice, integer, real, shown
+from rungs._src.core.arguments import boolean, choice, did_you_mean, integer, real, shown
 from rungs.errors import ConfigurationError
 
 Settings = TypeVar("Settings")
@@ -111,10 +110,8 @@ def split_settings(
     if not unknown:
         return settings, how
     choices = sorted(names | known | _keyword_only(common))
-    similar = [name for each in unknown for name in difflib.get_close_matches(each, choices, n=1)]
-    guess = f" (did you mean {', '.join(similar)}?)" if similar else ""
     raise ConfigurationError(
-        f"{make.__name__} has no setting {', '.join(unknown)}{guess}; "
+        f"{make.__name__} has no setting {', '.join(unknown)}{did_you_mean(unknown, choices)}; "
         f"there are: {', '.join(choices)}"
     )
 

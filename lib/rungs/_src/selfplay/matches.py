@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import itertools
-from typing import Protocol
+from typing import Final, Protocol
 
 import chess
 import chess.pgn
@@ -16,7 +16,7 @@ from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import integer
 from rungs.errors import ConfigurationError
 
-MASK = "list"  # of an environment that players choose on
+MASK: Final = "list"  # of an environment that players choose on
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

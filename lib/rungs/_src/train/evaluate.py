@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -87,7 +88,12 @@ def evaluate(
     """
     games = integer("games", games, 2, 2**20)
     policy = NetworkPolicy(network, seed=seed, device=device)
-    settings = {"opponent": opponent, "mask": "bits", "max_plies": max_plies, "seed": seed}
+    settings: dict[str, Any] = {
+        "opponent": opponent,
+        "mask": "bits",
+        "max_plies": max_plies,
+        "seed": seed,
+    }
     with contextlib.closing(rungs.make("chess", "cpp", games, **settings)) as env:
         observation, info = env.reset()
         result = np.full(games, np.nan, np.float32)

@@ -258,7 +258,7 @@ class CudaBoards(CopyableBoards):
         self._kernels.run(kernel, self.num_envs, self._batch.data_ptr(), *arguments)
 
 
-class CudaChessEnv(ChessVectorEnv):
+class CudaChessEnv(ChessVectorEnv[torch.Tensor]):
     """The environment of `CudaBoards`, which can also take many steps in few launches."""
 
     boards: CudaBoards

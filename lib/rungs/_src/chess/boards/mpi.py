@@ -80,7 +80,7 @@ def make_mpi_boards(
     return GatheredBoards(ranks, own, shared=bool(shared) and transport != "messages")
 
 
-class MpiChessEnv(ChessVectorEnv):
+class MpiChessEnv(ChessVectorEnv[np.ndarray]):
     """The environment of the boards that `make_mpi_boards` makes."""
 
     boards: "RankBoards | GatheredBoards"

@@ -16,7 +16,7 @@ from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import choice, integer, seconds
-from rungs._src.core.batch_env import Array, stays_ended
+from rungs._src.core.batch_env import stays_ended
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs._src.processes.interrupt import uninterrupted
 from rungs._src.processes.workers import CONTEXT, TIMEOUT, Workers
@@ -166,7 +166,7 @@ class MultiprocessingBoards(EngineBoards):
             raise illegal_action(self, board, int(actions[board]))
 
 
-class MultiprocessingChessEnv(ChessVectorEnv):
+class MultiprocessingChessEnv(ChessVectorEnv[np.ndarray]):
     """The environment of `MultiprocessingBoards`.
 
     Ctrl-C does not stop its workers, so it waits until the environment knows of all that they did.
@@ -178,13 +178,13 @@ class MultiprocessingChessEnv(ChessVectorEnv):
         seed: int | None = None,
         options: dict | None = None,
         out: Buffers | None = None,
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         with uninterrupted():
             return super().reset(seed=seed, options=options, out=out)
 
     def step(
         self, actions: ArrayLike, out: Buffers | None = None
-    ) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         with uninterrupted():
             return super().step(actions, out)
 

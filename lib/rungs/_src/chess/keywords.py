@@ -1,0 +1,55 @@
+"""What `rungs.make("chess", ...)` takes, as editors and type checkers read it.
+
+The settings themselves, with defaults and checks, are declared where they belong: `ChessSettings`,
+`ChessVectorEnv` and the classes of the rungs. A test holds these types to them.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, TypedDict
+
+from gymnasium.vector import AutoresetMode
+
+from rungs._src.chess.engine import UciEngine
+
+# The rungs whose outputs are NumPy's arrays; those of "cuda" are PyTorch's tensors.
+HostChessRung: TypeAlias = Literal["python", "multiprocessing", "cpp", "openmp", "threads", "mpi"]
+ChessRung: TypeAlias = HostChessRung | Literal["cuda"]
+
+MaskFormat: TypeAlias = Literal["bool", "bits", "list"]
+AutoresetName: TypeAlias = Literal[
+    "SAME_STEP", "NEXT_STEP", "DISABLED", "SameStep", "NextStep", "Disabled"
+]
+
+
+class ChessKeywords(TypedDict, total=False):
+    """The keywords of `rungs.make("chess", rung, num_envs, ...)`, each with its type.
+
+    What each means is said by `rungs.chess.ChessVectorEnv` (`seed`, `first_board`), by
+    `rungs.chess.ChessSettings` (`opponent` to `start`), and by the classes of the rungs, each of
+    which takes some of the others.
+    """
+
+    seed: int
+    first_board: int
+
+    opponent: Literal["random"] | UciEngine | None
+    obs: Literal["board", "planes", "bitplanes"]
+    mask: MaskFormat
+    autoreset_mode: AutoresetMode | AutoresetName
+    max_plies: int | None
+    start_fens: Sequence[str] | None
+    opening_plies: Sequence[int]
+    dtype: Literal["int8", "float32", "uint8", "bfloat16", "uint64"] | None
+    start: Literal["chess960"] | None
+
+    compiler: Literal["wheel", "g++", "cling"] | None
+    threads: int | None
+    schedule: Literal["static", "dynamic", "guided"]
+    chunk: int | None
+    workers: int | None
+    transport: Literal["queue", "shared", "messages"] | None
+    timeout: float | None
+    gather: bool
+    device: Literal["cuda", "cpu"]
+    threads_per_block: int
+    validate: bool

@@ -1,0 +1,166 @@
+"""What editors and checkers read of `make`, and what `rungs.list()` says, is what there is."""
+
+import dataclasses
+import inspect
+import os
+import subprocess
+import sys
+import typing
+from pathlib import Path
+
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import rungs
+from rungs._src import listing, registry
+from rungs._src.cartpole.carts.torch import EXECUTIONS
+from rungs._src.chess.boards.multiprocessing import TRANSPORTS
+from rungs._src.chess.boards.openmp import SCHEDULES
+from rungs._src.chess.observation import OBSERVATIONS
+from rungs._src.core.arguments import AUTORESET_MODES
+from rungs._src.native.loader import COMPILERS
+from rungs.cartpole import CartPoleKeywords, CartPoleRung, CartPoleSettings, CartPoleVectorEnv
+from rungs.chess import ChessKeywords, ChessRung, ChessSettings, ChessVectorEnv
+from rungs.errors import CompilerError, ConfigurationError, UnavailableError
+
+ROOT = Path(__file__).parents[2]
+KINDS = {
+    "chess": (ChessKeywords, ChessRung, ChessSettings, ChessVectorEnv),
+    "cartpole": (CartPoleKeywords, CartPoleRung, CartPoleSettings, CartPoleVectorEnv),
+}
+
+
+def literals(kind) -> set:
+    """All values of the `Literal`s in a type."""
+    if typing.get_origin(kind) is typing.Literal:
+        return {*typing.get_args(kind)}
+    return set().union(*map(literals, typing.get_args(kind)))
+
+
+def keyword_only(function) -> set[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return {each.name for each in parameters if each.kind == each.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("env_id", KINDS)
+def test_make_has_a_typed_keyword_for_each_setting_and_no_other(env_id):
+    keywords, _, settings, env = KINDS[env_id]
+    there = {field.name for field in dataclasses.fields(settings)} | keyword_only(env)
+    for rung in rungs.rungs_of(env_id):
+        try:
+            there |= keyword_only(registry._imported(rung.makes))
+        except ImportError:
+            pytest.skip(f"{rung.name} can't be imported")
+    assert {*typing.get_type_hints(keywords)} == there - {"api"}  # which is the course's
+
+
+@pytest.mark.parametrize("env_id", KINDS)
+def test_its_rungs_are_those_of_the_registry(env_id):
+    assert literals(KINDS[env_id][1]) == {rung.name for rung in rungs.rungs_of(env_id)}
+
+
+@pytest.mark.parametrize("env_id", KINDS)
+def test_its_choices_are_those_that_are_checked(env_id):
+    keywords, _, settings, _ = KINDS[env_id]
+    hints = typing.get_type_hints(keywords)
+    checked = {
+        field.name: {*field.metadata["choices"]} - {None}
+        for field in dataclasses.fields(settings)
+        if field.metadata["choices"]
+    }
+    checked["autoreset_mode"] = {each.name for each in AUTORESET_MODES}
+    checked["autoreset_mode"] |= {each.value for each in AUTORESET_MODES}
+    checked["compiler"] = {*COMPILERS}
+    if env_id == "chess":
+        checked |= {"schedule": {*SCHEDULES}, "transport": {*TRANSPORTS, "messages"}}
+        checked |= {"dtype": {dtype for _, dtype in OBSERVATIONS}, "opponent": {"random"}}
+    else:
+        checked |= {"execution": {*EXECUTIONS}}
+    assert len(checked) > 3
+    for name, values in checked.items():
+        assert literals(hints[name]) == values, name
+    assert AutoresetMode in typing.get_args(hints["autoreset_mode"])
+
+
+@pytest.mark.system
+def test_checkers_find_typos_and_know_what_outputs_are(tmp_path):
+    path = tmp_path / "user.py"
+    path.write_text(
+        """import rungs
+
+env = rungs.make("chess", "cpp", 8, opponent="random", mask="bits", start_fens=["8"])
+observation, reward, *_ = env.step(env.sample_actions())
+reveal_type(observation)
+reveal_type(rungs.make("cartpole", "torch").reset()[0])
+rungs.make("chess", "cqp")
+rungs.make("ches")
+rungs.make("chess", oponent="random")
+rungs.make("chess", mask="bit")
+rungs.make("cartpole", max_plies=3)
+for rung in rungs.rungs_of("chess"):
+    rungs.make("chess", rung.name)
+"""
+    )
+    command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", str(path)]
+    environment = os.environ | {"MYPYPATH": str(ROOT / "lib")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
+    lines = [line.partition("user.py:")[2] for line in done.stdout.splitlines()]
+    notes = [line for line in lines if "Revealed type" in line]
+    assert "ndarray" in notes[0]
+    assert "Tensor" in notes[1]
+    wrong = {int(line.split(":")[0]) for line in lines if " error: " in line}
+    assert wrong == {7, 8, 9, 10, 11}, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("ches", "cpp"), "chess"),
+        (("chess", "thread"), "threads"),
+        (("cartpole", "opnemp"), "openmp"),
+    ],
+)
+def test_what_may_have_been_meant_is_named(arguments, meant):
+    with pytest.raises(ConfigurationError, match=rf"\(did you mean {meant}\?\); there are: "):
+        rungs.make(*arguments)
+    with pytest.raises(ConfigurationError, match=r"no environment 'go'; there are: chess"):
+        rungs.make("go")
+
+
+LISTED = [one for one in rungs.list() if one.rung not in ("mpi",)]  # which is made on ranks
+
+
+@pytest.mark.parametrize("one", LISTED, ids=lambda one: f"{one.env_id}-{one.rung}")
+def test_the_list_says_what_can_be_made(one):
+    if not one.missing:
+        rungs.make(one.env_id, one.rung, 1).close()
+        return
+    with pytest.raises((UnavailableError, CompilerError)):
+        rungs.make(one.env_id, one.rung, 1)
+
+
+def test_the_list_is_all_rungs_as_a_table():
+    listed = rungs.list()
+    names = [(env, rung.name) for env in ("chess", "cartpole") for rung in rungs.rungs_of(env)]
+    assert [(one.env_id, one.rung) for one in listed] == names
+    lines = repr(listed).splitlines()
+    assert [tuple(line.split()[:2]) for line in lines] == names
+
+
+def test_the_list_says_what_is_missing_and_how_to_get_it(monkeypatch):
+    monkeypatch.setenv("RUNGS_COMPILER", "g++")
+    monkeypatch.setattr(listing, "_is_installed", lambda module: module != "stable_baselines3")
+    monkeypatch.setattr(listing.gpp, "is_here", lambda: False)
+    missing = {(one.env_id, one.rung): one.missing for one in rungs.list()}
+    assert missing["chess", "python"] == ""
+    assert "install" in missing["chess", "cpp"]
+    assert "stable_baselines3 is not installed: pip install '.[sb3]'" in str(missing)
+    monkeypatch.setenv("RUNGS_COMPILER", "gcc")
+    missing = {(one.env_id, one.rung): one.missing for one in rungs.list()}
+    assert "RUNGS_COMPILER='gcc' is not one of" in missing["cartpole", "threads"]
+
+
+def test_the_command_prints_the_list():
+    done = subprocess.run([sys.executable, "-m", "rungs", "list"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{rungs.list()}\n"
