@@ -106,7 +106,9 @@ extras = $(shell $(PYTHON) -c "import sys, tomllib; \
   there = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
   print(*(repr(each) for name in '$(1)'.split() for each in there[name] if 'rungs-rl[' not in each))")
 # Modules are compiled when they are first imported, which most never are.
-INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
+# pip shows a bar for what it fetches in a terminal; a log has what goes wrong alone.
+QUIET := $(shell test -t 2 || echo --quiet)
+INSTALL := $(BIN)/python -m pip install $(QUIET) --no-compile --constraint constraints.txt
 # What simulates and compiles a GPU's kernels is a quarter of what runs them.
 KERNELS := $(if $(shell command -v nvidia-smi),gpu,kernels)
 WHEELS := .venv/wheels

@@ -1,6 +1,7 @@
 """`python -m rungs_course …`: runs the course, makes its book, records and compares results."""
 
 import argparse
+import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from rungs._src.cli import (
     add_conformance,
     add_parameters,
+    add_quiet,
     add_run_options,
     parameters,
     play_suite,
@@ -89,6 +91,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     grade = add("grade", _grade, "judge what students handed in: it runs their code")
     grade.add_argument("folder", type=to_path, help="of one JSON file a student")
     grade.add_argument("--out", type=to_path, required=True, help="the table, a CSV file")
+    add_quiet(grade)
 
     add_conformance(
         commands, "a rung or a peer; rungs (the default) or peers: all that are here"
@@ -101,14 +104,17 @@ def _run(options: argparse.Namespace) -> int:
     if options.resume:
         if options.size or options.only is not None or options.parameters:
             raise ConfigurationError("--resume goes on as the run began: it takes only --out")
-        chain.resume(out=options.out)
+        chain.resume(out=options.out, say=options.say)
     else:
         chain.run(
             size="quick" if options.size is None else options.size,
             only=options.only.split(",") if options.only is not None else None,
             parameters=parameters(options.parameters, reserved=("size", "out", "figures")),
             out=options.out,
-            before=first.look_aside if options.only is None else None,
+            before=functools.partial(first.look_aside, options.say)
+            if options.only is None
+            else None,
+            say=options.say,
         )
     return 0
 
@@ -201,8 +207,8 @@ def _progress(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     from rungs_course.labs import grading
 
-    missed = grading.grade(options.folder, options.out)
-    print(f"The table is {options.out}")
+    missed = grading.grade(options.folder, options.out, options.say)
+    options.say(f"The table is {options.out}")
     if missed:
         print(f"rungs: what {missed} of its rows are about was not judged", file=sys.stderr)
     return 1 if missed else 0

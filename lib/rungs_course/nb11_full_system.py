@@ -473,12 +473,11 @@ def train_each(
     tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
     for labels, training in runs:
         name = "-".join(map(str, labels.values()))
-        learner = train(
-            training,
-            out / name,
-            make=peers.make,
-            say=lambda line, name=name: say(f"{name}: {line}"),
-        )
+
+        def named(line: str, name: str = name) -> None:
+            say(f"{name}: {line}")
+
+        learner = train(training, out / name, make=peers.make, say=named)
         for file, frames in tables.items():
             frames.append(pd.read_csv(out / name / file).assign(**labels))
     metrics, evaluations = (pd.concat(frames, ignore_index=True) for frames in tables.values())

@@ -16,6 +16,7 @@ import psutil
 import pytest
 from nbclient.output_widget import OutputWidget
 
+from rungs._src.core import progress
 from rungs._src.machine.describe import describe
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs_course import cli
@@ -323,6 +324,42 @@ def test_one_notebook_is_run_without_further_words(tmp_path, monkeypatch, capfd)
     monkeypatch.setattr(first, "look_aside", pytest.fail)
     assert cli.main(["run", "--only", "01", "--out", str(tmp_path / "run")]) == 0
     assert capfd.readouterr().out.startswith("[1/1] 01_a …")
+
+
+def test_a_quiet_run_prints_nothing(tmp_path, monkeypatch, capfd):
+    tiny.write(tmp_path / "notebooks", "01_a", "pass")
+    in_that_folder(monkeypatch, tmp_path / "notebooks")
+    python, talker = sys.executable, tmp_path / "talker"
+    talker.write_text("#!/bin/sh\necho works\n")
+    talker.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(talker))
+    first.look_aside()
+    assert capfd.readouterr().out == "works\n"
+    first.look_aside(progress.silent)
+    monkeypatch.setattr(sys, "executable", python)
+    assert cli.main(["run", "--quiet", "--only", "01", "--out", str(tmp_path / "run")]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert statuses(tmp_path / "run") == {"01_a": "done"}
+
+
+def test_a_run_is_watched_notebook_by_notebook(tmp_path, monkeypatch, capfd):
+    tiny.write(tmp_path / "notebooks", "01_a", "pass")
+    tiny.write(tmp_path / "notebooks", "02_b", "1 / 0")
+    in_that_folder(monkeypatch, tmp_path / "notebooks")
+    monkeypatch.setattr(progress, "is_shown", lambda say: say is progress.line)
+    monkeypatch.setattr(chain, "is_shown", lambda say: say is progress.line)
+    done = []
+    execute = chain.execute
+
+    def watching(*arguments):
+        done.extend((bar.n, bar.total, arguments[-1]) for bar in progress._bars)
+        execute(*arguments)
+
+    monkeypatch.setattr(chain, "execute", watching)
+    assert cli.main(["run", "--only", "01,02", "--out", str(tmp_path / "run")]) == 1
+    assert done == [(0, 2, True), (1, 2, True)]
+    assert progress._bars == []
+    assert capfd.readouterr().err.splitlines()[-1].startswith("rungs: 02_b.ipynb, code cell 2")
 
 
 def ran(size, seconds, status="done"):

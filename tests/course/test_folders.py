@@ -28,7 +28,7 @@ def out(tmp_path):
 def runs(monkeypatch, tmp_path):
     """Runs a chain of one notebook that writes a result, without a kernel."""
 
-    def execute(notebook, executed, parameters, cell_seconds):
+    def execute(notebook, executed, parameters, cell_seconds, bar):
         for place in (
             executed,
             Path(parameters["out"]) / "results" / f"{notebook.stem}.csv",

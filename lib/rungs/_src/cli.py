@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rungs._src import paths
+from rungs._src.core import progress
 from rungs._src.core.arguments import shortened, shown
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.settings import PpoSettings, Training, add_options, given, training_of
@@ -53,6 +54,7 @@ def run_command(
         sys.stdout.flush()  # a closed pipe or a full disk fails here
         return status
     except (Exception, KeyboardInterrupt) as error:
+        progress.close_bars()
         if debug:
             traceback.print_exception(error)
         status, message = _ending(error, extra)
@@ -117,10 +119,23 @@ def to_path(text: str) -> Path:
 
 
 def add_run_options(parser: argparse.ArgumentParser, default: Path) -> None:
-    """Adds `--out`, a run's folder, and `--resume`."""
+    """Adds `--out`, a run's folder, `--resume` and `--quiet`."""
     text = f"the run's folder (default: {default})"
     parser.add_argument("--out", type=to_path, default=default, help=text)
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    add_quiet(parser)
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Adds `--quiet`, with which `options.say` prints nothing: no lines, and no bars."""
+    parser.add_argument(
+        "--quiet",
+        dest="say",
+        action="store_const",
+        const=progress.silent,
+        default=progress.line,
+        help="print nothing while it runs",
+    )
 
 
 def add_parameters(parser: argparse.ArgumentParser, what: str) -> None:
@@ -301,7 +316,7 @@ def _train(options: argparse.Namespace) -> int:
             raise ConfigurationError(
                 f"{path} would run the program {training.opponent!r}: --trust lets it"
             )
-    train(training, options.out, resume=options.resume)
+    train(training, options.out, resume=options.resume, say=options.say)
     return 0
 
 
@@ -314,7 +329,7 @@ def _selfplay(options: argparse.Namespace) -> int:
     training = SelfPlayTraining(**settings)
     if options.resume:
         training = checkpoint.load(options.out)["training"]
-    train(training, options.out, resume=options.resume)
+    train(training, options.out, resume=options.resume, say=options.say)
     return 0
 
 

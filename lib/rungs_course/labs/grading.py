@@ -2,11 +2,12 @@
 
 import csv
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rungs._src.core.atomic import reraise_as_storage_error
+from rungs._src.core.progress import Say, line, watched
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.judging import check, plain
@@ -40,7 +41,7 @@ class Row(NamedTuple):
 NOT_JUDGED = ("unreadable", "no such lab", "not judged")
 
 
-def grade(folder: Path, out: Path, say: Callable[[str], None] = print) -> int:
+def grade(folder: Path, out: Path, say: Say = line) -> int:
     """Judges what students handed in, here and now; what their files claim counts for nothing.
 
     Each answer runs in a process of its own, with limits of time, memory and printing. These guard
@@ -79,7 +80,7 @@ def grade(folder: Path, out: Path, say: Callable[[str], None] = print) -> int:
         table = csv.writer(file)
         table.writerow(Row._fields)
         try:
-            for row in _judged(files):
+            for row in watched(_judged(files), "labs judged", len(files) * len(labs()), say):
                 table.writerow(map(_cell, row))
                 file.flush()
                 missed += row.state in NOT_JUDGED

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rungs._src.core.atomic import remove_leftovers
 from rungs._src.core.folder import Folder, locked_output_dir
+from rungs._src.core.progress import Say, is_shown, line, watched
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import paths
 from rungs_course.errors import NotebookError
@@ -38,7 +39,7 @@ def run(
     notebooks: Path = NOTEBOOKS,
     cell_seconds: int | None = None,
     before: Callable[[], None] | None = None,
-    say: Callable[[str], None] = print,
+    say: Say = line,
 ) -> None:
     """Runs notebooks from the first to the last, in place of any earlier run in `out`.
 
@@ -83,9 +84,7 @@ def run(
         _run_rest(manifest, chosen, values, folders, say)
 
 
-def resume(
-    *, out: Path = OUT, notebooks: Path = NOTEBOOKS, say: Callable[[str], None] = print
-) -> None:
+def resume(*, out: Path = OUT, notebooks: Path = NOTEBOOKS, say: Say = line) -> None:
     """Goes on with the run in `out` where it stopped, with its own size and parameters.
 
     What it runs is never taken from that folder, which may come from elsewhere: it is the notebooks
@@ -158,7 +157,7 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
     for name in _NAMES[1:]:
         remove_leftovers(out / name)
     names, begin = [notebook.stem for notebook in chosen], time.monotonic()
-    for i, notebook in enumerate(chosen):
+    for i, notebook in enumerate(watched(chosen, "notebooks", len(chosen), say)):
         name, entry = notebook.stem, manifest["notebooks"][notebook.stem]
         label = f"[{i + 1}/{len(chosen)}] {name}"
         if entry["status"] == "done":
@@ -171,7 +170,7 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
         lacks = ""
         try:
             with _noting(folders, name):
-                execute(notebook, out / "notebooks" / notebook.name, values, seconds)
+                execute(notebook, out / "notebooks" / notebook.name, values, seconds, is_shown(say))
             entry["status"] = "done"
         except UnavailableError as error:
             entry["status"], lacks = "unavailable", f"unavailable here: {error}; "

@@ -8,6 +8,7 @@ import pandas as pd
 
 from rungs import make
 from rungs._src.chess.keywords import ChessRung
+from rungs._src.core.progress import Say, line, silent
 from rungs._src.native import gpp
 from rungs.errors import UnavailableError
 from rungs_course import doctor, tables
@@ -34,14 +35,22 @@ def look() -> None:
     print(f"\n{report(race_for(SECONDS))}\n", flush=True)
 
 
-def look_aside() -> None:
+def look_aside(say: Say = line) -> None:
     """Does `look` in a process of its own, so that compiled code and MPI's are gone afterwards.
+
+    Args:
+        say: `line`, or `silent`, with which nothing is printed.
 
     Raises:
         UnavailableError: it failed; with what it printed.
     """
     command = [sys.executable, "-P", "-m", "rungs_course", "race"]
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        command,
+        stdout=subprocess.DEVNULL if say is silent else None,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     if done.returncode:
         printed = done.stderr.splitlines() or [
             f"{' '.join(command[2:])} ended as {done.returncode}"

@@ -31,7 +31,7 @@ def declared_parameters(notebook: Path) -> set[str]:
     return set(papermill.inspect_notebook(str(notebook)))
 
 
-def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int) -> None:
+def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int, bar: bool) -> None:
     """Runs a notebook in a kernel process of this very interpreter.
 
     Args:
@@ -40,6 +40,7 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
             is kept up to the failure next to that, as `<name>.failed.ipynb`.
         parameters: values for its `parameters` cell.
         cell_seconds: the longest any cell may take.
+        bar: whether to show how many cells are done.
 
     Raises:
         UnavailableError: a cell raised one: this machine lacks what the rest is about. The notebook
@@ -58,7 +59,7 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int)
                 parameters,
                 kernel_name="python3",
                 execution_timeout=cell_seconds,
-                progress_bar={"disable": None, "leave": False},  # on a terminal only
+                progress_bar={"disable": not bar, "leave": False},
                 config=KERNELS,
                 cwd=notebook.parent,
             )

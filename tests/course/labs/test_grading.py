@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from rungs._src.core import progress
 from rungs.errors import ConfigurationError, StorageError, UnavailableError
 from rungs_course import cli
 from rungs_course.labs import grading
@@ -112,6 +113,28 @@ def test_all_is_well_where_all_was_judged(folder, tmp_path, capsys):
     assert {lab for _, lab in rows} == set(labs())
     assert float(rows["zoe", LAB]["share"]) == 1
     assert "anna.json.txt is no *.json: left out" in capsys.readouterr().out
+
+
+def test_quiet_grading_prints_what_was_not_judged_alone(folder, tmp_path, capsys):
+    assert cli.main(["grade", "--quiet", str(folder), "--out", str(tmp_path / "a.csv")]) == 0
+    assert capsys.readouterr() == ("", "")
+    (folder / "anna.json").write_text("[1]")
+    assert cli.main(["grade", "--quiet", str(folder), "--out", str(tmp_path / "a.csv")]) == 1
+    assert capsys.readouterr() == ("", "rungs: what 1 of its rows are about was not judged\n")
+
+
+def test_a_terminal_shows_how_many_answers_are_judged(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "is_shown", lambda say: say is progress.line)
+    check, seen = grading.check, []
+
+    def watching(name, code):
+        seen.extend((bar.n, bar.total) for bar in progress._bars)
+        return check(name, code)
+
+    monkeypatch.setattr(grading, "check", watching)
+    assert graded(folder, tmp_path / "grades.csv")[0] == 0
+    assert seen == [(list(labs()).index(LAB), len(labs()))]
+    assert progress._bars == []
 
 
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t=", " =", "\r="])

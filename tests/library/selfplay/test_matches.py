@@ -118,3 +118,11 @@ def test_a_network_without_search_plays_its_likeliest_move():
 def test_a_match_has_games():
     with pytest.raises(ConfigurationError, match="games=1"):
         play(Greedy(), RandomPlayer(0), 1, seed=0)
+
+
+def test_a_match_says_how_it_ended_when_all_is_over():
+    lines = []
+    first, second = Greedy(), RandomPlayer(0)
+    matches = play(first, second, 4, seed=1, max_plies=20, say=lines.append)
+    points = points_of(matches)[first.name, second.name][0]
+    assert lines == [f"{first.name} against {second.name}: {points:g} of 4 points"]

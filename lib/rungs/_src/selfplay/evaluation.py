@@ -10,6 +10,7 @@ import pandas as pd
 from rungs._src.chess.engine import find_program
 from rungs._src.chess.reason import Reason
 from rungs._src.core.atomic import atomic_write
+from rungs._src.core.progress import Say, silent
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, frozen_path
@@ -48,7 +49,7 @@ class Evaluator:
     results: dict[tuple[str, str], tuple[float, float]] = dataclasses.field(default_factory=dict)
 
     def evaluate(
-        self, network, update: int, provenance: dict
+        self, network, update: int, provenance: dict, say: Say = silent
     ) -> tuple[dict[str, float], list[Path]]:
         """Freezes a network, has it play, and rates all players.
 
@@ -56,6 +57,7 @@ class Evaluator:
             network: as it is now.
             update: after how many updates.
             provenance: how it was trained.
+            say: where progress goes, as of `rungs._src.selfplay.training.train`.
 
         Returns:
             What it came to: "elo", "low", "high" above random play, "random" and, where it is
@@ -75,7 +77,7 @@ class Evaluator:
         played = [
             match
             for rival in self._rivals(agent, update, seed)
-            for match in self._match(agent, rival, seed)
+            for match in self._match(agent, rival, seed, say)
         ]
         for pair, points in points_of(played).items():
             self.results[pair] = points
@@ -129,11 +131,11 @@ class Evaluator:
             rivals.append(EnginePlayer(weakest(stockfish()), STOCKFISH))
         return rivals
 
-    def _match(self, agent: Agent, rival: Player, seed: int) -> list[Match]:
+    def _match(self, agent: Agent, rival: Player, seed: int, say: Say) -> list[Match]:
         player = self._player(agent.name, agent.network, self.training.simulations)
-        how = {"seed": seed, "max_plies": self.training.max_plies}
+        games, plies = self.training.games, self.training.max_plies
         with contextlib.closing(player), contextlib.closing(rival):
-            return play(player, rival, self.training.games, **how)
+            return play(player, rival, games, seed=seed, max_plies=plies, say=say)
 
     def _player(self, name: str, network, simulations: int) -> NetworkPlayer:
         evaluate = evaluator(self.training.learner, network)

@@ -14,6 +14,7 @@ from rungs._src.chess.actions import move_of
 from rungs._src.chess.reason import Reason
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import integer
+from rungs._src.core.progress import Progress, Say, silent
 from rungs.errors import ConfigurationError
 
 MASK: Final = "list"  # of an environment that players choose on
@@ -92,6 +93,7 @@ def play(
     seed: int,
     opening_plies: int = 4,
     max_plies: int = 200,
+    say: Say = silent,
 ) -> list[Match]:
     """Plays a match: half of the games with each colour, from the same openings.
 
@@ -103,6 +105,8 @@ def play(
         opening_plies: random plies before each game, an even number; without any, players who
             always choose the same would play the same game again and again.
         max_plies: games are cut short there, as draws.
+        say: where progress goes: by `rungs._src.core.progress.line` as a bar, in a log as a line
+            when all games are over.
 
     Returns:
         The games, `first`'s with White before those with Black.
@@ -114,7 +118,12 @@ def play(
     if odd:
         raise ConfigurationError(f"games={games} is not even")
     how = {"seed": seed, "opening_plies": (opening_plies, opening_plies), "max_plies": max_plies}
-    return _play(first, second, half, how) + _play(second, first, half, how)
+    with Progress(f"{first.name} against {second.name}", games, say) as progress:
+        white = _play(first, second, half, how, progress)
+        played = white + _play(second, first, half, how, progress)
+        points, _ = points_of(played)[first.name, second.name]
+        progress.advance(0, f"{first.name} against {second.name}: {points:g} of {games} points")
+    return played
 
 
 def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]]:
@@ -129,7 +138,7 @@ def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]
     return points
 
 
-def _play(white: Player, black: Player, count: int, how: dict) -> list[Match]:
+def _play(white: Player, black: Player, count: int, how: dict, progress: Progress) -> list[Match]:
     """Plays games that begin together, so that in all that go on the same side is to move."""
     with contextlib.closing(rungs.make("chess", "cpp", count, mask=MASK, **how)) as env:
         observation, info = env.reset()
@@ -151,6 +160,7 @@ def _play(white: Player, black: Player, count: int, how: dict) -> list[Match]:
                 reason = Reason(int(info["reason"][game]))
                 matches[game] = Match(white.name, black.name, boards[game], reason, points)
                 playing[game] = False
+                progress.advance()
             if not playing.any():
                 break
     return [match for match in matches if match]

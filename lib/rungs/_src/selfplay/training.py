@@ -11,6 +11,7 @@ import torch
 import rungs
 from rungs._src.core.atomic import remove_leftovers
 from rungs._src.core.folder import Folder, locked_output_dir
+from rungs._src.core.progress import Say, line
 from rungs._src.provenance import provenance
 from rungs._src.search.search import Search
 from rungs._src.search.settings import Gumbel
@@ -31,7 +32,6 @@ from rungs._src.train.runs import (
     Checkpoint,
     Run,
     names_checkpoint,
-    say_now,
 )
 from rungs.errors import ConfigurationError
 
@@ -59,7 +59,7 @@ checkpoint = Checkpoint(
 
 
 def train(
-    training: SelfPlayTraining, out: Path, *, resume: bool = False, say: Callable = say_now
+    training: SelfPlayTraining, out: Path, *, resume: bool = False, say: Say = line
 ) -> SearchLearner:
     """Trains by self-play, or resumes training, and keeps everything in `out`.
 
@@ -76,7 +76,8 @@ def train(
         training: what to do; to resume a run, its checkpoint's.
         out: a folder. A new run's must hold no run.
         resume: whether to resume from the checkpoint there.
-        say: where progress goes, a line at a time.
+        say: where progress goes, a line at a time. By default lines are printed; in a terminal or
+            notebook bars show how much is done, in place of a line for each update and match.
 
     Returns:
         The learner at the end.
@@ -147,7 +148,7 @@ class _SelfPlayRun(Run):
         super().__init__(training, folder, checkpoint, last, clock, say)
         self._note = folder.note
 
-    def update(self) -> None:
+    def update(self) -> str:
         start = time.perf_counter()
         positions, ended = self.games.play()
         played = time.perf_counter()
@@ -162,7 +163,7 @@ class _SelfPlayRun(Run):
         row = self._where() | ended | losses | {"play": played - start, "learn": learnt - played}
         self.write(METRICS, row)
         rate = self.games.positions * self.training.simulations
-        self.say(
+        return (
             f"update {self.updates}, {self.positions:,} positions, {self.clock:.0f} s, "
             f"{rate / row['play']:,.0f} simulations/s, {ended['decided']} of {sum(ended.values())} "
             f"games decided, policy {row['policy_loss']:.3f}, value {row['value_loss']:.3f}"
@@ -187,7 +188,9 @@ class _SelfPlayRun(Run):
     def evaluate(self) -> None:
         facts = {"kind": "self-play", "seconds": f"{self.clock:.0f}", "positions": self.positions}
         facts |= {f"setting {name}": value for name, value in vars(self.training).items()}
-        row, files = self.evaluator.evaluate(self.learner.network, self.updates, provenance(facts))
+        row, files = self.evaluator.evaluate(
+            self.learner.network, self.updates, provenance(facts), self.say
+        )
         self._note(files)
         self.write(EVALUATIONS, self._where() | row)
         scores = "".join(

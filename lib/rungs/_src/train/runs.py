@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import dataclasses
-import functools
 import math
 import os
 import socket
@@ -14,6 +13,7 @@ from typing import Any
 
 from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
 from rungs._src.core.folder import Folder
+from rungs._src.core.progress import Progress, silent
 from rungs._src.train.torch_file import TorchFile
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError, install_hint
 
@@ -22,8 +22,6 @@ METRICS = "metrics.csv"
 EVALUATIONS = "evaluations.csv"
 TENSORBOARD = "tensorboard"
 NAMES = (CHECKPOINT, METRICS, EVALUATIONS, TENSORBOARD)  # of what every run writes
-
-say_now = functools.partial(print, flush=True)  # seen as it happens, also in a file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +85,7 @@ class Run:
         checkpoint: of this kind of run.
         last: the update that the run resumes from; 0 for a new one.
         clock: the seconds of training until then.
-        say: is given a line at a time.
+        say: is given a line at a time; `rungs._src.core.progress.line` shows a bar, too.
 
     Raises:
         InvalidStateError: a table of the folder is none.
@@ -119,8 +117,12 @@ class Run:
         for table in self.tables.values():
             table.begin()
 
-    def update(self) -> None:
-        """Plays and learns once; adds to `updates` and `clock`, and writes a row of metrics."""
+    def update(self) -> str:
+        """Plays and learns once; adds to `updates` and `clock`, and writes a row of metrics.
+
+        Returns:
+            What came of it, in a line; "" on a rank that writes nothing.
+        """
         raise NotImplementedError
 
     def evaluate(self) -> None:
@@ -137,17 +139,26 @@ class Run:
     def run(self) -> None:
         """Learns, evaluates and saves, until the run is over."""
         training = self.training
-        with contextlib.closing(self._events) if self.folder else contextlib.nullcontext():
+        say = self.say if self.folder else silent
+        events = contextlib.closing(self._events) if self.folder else contextlib.nullcontext()
+        with events, Progress("training", 1, say, self._share()) as progress:
             if not self.updates:
                 self.evaluate()
             while self.updates < training.updates and self.clock < training.seconds:
-                self.update()
+                before = self._share()
+                progress.advance(0, self.update())
+                progress.advance(self._share() - before)
                 over = self.updates == training.updates or self.clock >= training.seconds
                 if over or self.updates % training.evaluate_every == 0:
                     self.evaluate()
                 every = training.checkpoint_every
                 if every and (over or self.updates % every == 0):
                     self._save()
+
+    def _share(self) -> float:
+        """Returns how much of the run is over, from 0 to 1."""
+        of_time = self.clock / self.training.seconds
+        return min(1.0, max(self.updates / self.training.updates, of_time))
 
     def write(self, name: str, row: dict) -> None:
         """Adds a row to METRICS or EVALUATIONS, and the same numbers to TensorBoard's events."""

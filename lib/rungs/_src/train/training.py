@@ -11,6 +11,7 @@ import torch
 import rungs
 from rungs._src.chess.engine import UciEngine
 from rungs._src.core.folder import Folder, locked_output_dir
+from rungs._src.core.progress import Say, line
 from rungs._src.train import learners
 from rungs._src.train.evaluate import evaluate
 from rungs._src.train.ppo import PARTS, Learner
@@ -23,7 +24,6 @@ from rungs._src.train.runs import (
     Checkpoint,
     Run,
     names_checkpoint,
-    say_now,
 )
 from rungs._src.train.settings import PpoSettings, Training, share_of_cores
 from rungs.errors import ConfigurationError, UnavailableError
@@ -57,7 +57,7 @@ def train(
     *,
     resume: bool = False,
     make: Callable = _make,
-    say=say_now,
+    say: Say = line,
 ) -> Learner | None:
     """Trains, or resumes training, and keeps everything in `out`.
 
@@ -74,7 +74,8 @@ def train(
         out: a folder. A new run's must hold no checkpoint.
         resume: whether to resume from the checkpoint there.
         make: makes the environment of a name, a number of boards and settings; by default a rung's.
-        say: is given the progress, a line at a time.
+        say: is given the progress, a line at a time. By default lines are printed; in a terminal
+            or notebook a bar shows how much is done, in place of a line for each update.
 
     Returns:
         The learner at the end, its environment closed; None on an MPI rank that served another.
@@ -163,7 +164,7 @@ class _PpoRun(Run):
         super().__init__(training, folder, checkpoint, learner.updates, clock, say)
         self.learner, self.ranks = learner, ranks
 
-    def update(self) -> None:
+    def update(self) -> str:
         # Rank 0 may have been busy on its own: all begin at once, as only then time counts.
         self.ranks.wait()
         start = time.perf_counter()
@@ -175,9 +176,10 @@ class _PpoRun(Run):
         counts = {name: int(totals[name]) for name in ("wins", "draws", "losses")}
         means = {name: totals[name] / self.ranks.size for name in result if name not in counts}
         self.clock += means.pop("seconds")
-        if self.folder:
-            self.write(METRICS, self._where() | counts | means)
-            self.say(self._progress(counts | means))
+        if not self.folder:
+            return ""
+        self.write(METRICS, self._where() | counts | means)
+        return self._progress(counts | means)
 
     def evaluate(self) -> None:
         if not self.folder:

@@ -1,0 +1,92 @@
+"""How far something is that people wait for: a bar where they look, lines in a log, or nothing."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self, TypeVar
+
+Item = TypeVar("Item")
+Say = Callable[[str], Any]  # is given a line at a time
+
+_bars: list[Any] = []  # that are shown
+
+
+def line(text: str) -> None:
+    """Prints a line, seen as it happens, also in a file; above any bars."""
+    tqdm = sys.modules.get("tqdm")
+    if tqdm is None:
+        print(text, flush=True)
+        return
+    tqdm.tqdm.write(text)
+    sys.stdout.flush()
+
+
+def silent(text: str) -> None:
+    """Takes a line and prints nothing."""
+
+
+def is_shown(say: Say) -> bool:
+    """Says whether a bar is to be shown: somebody looks, and lines go where they go by default."""
+    return say is line and (sys.stderr.isatty() or _in_notebook())
+
+
+def close_bars() -> None:
+    """Removes all bars, so that an error's line is one of its own."""
+    while _bars:
+        _bars.pop().close()
+
+
+class Progress:
+    """How far something is, as a context: it ends with the block.
+
+    Where a bar is shown (`is_shown`), what `advance` says stands next to the bar, and replaces what
+    it said before; where lines are a log, each is one of them.
+
+    Args:
+        what: is under way, in a word or two.
+        total: the steps of all of it.
+        say: where lines go: `line`, `silent` or another.
+        done: steps that were done before.
+    """
+
+    def __init__(self, what: str, total: float, say: Say, done: float = 0):
+        self._say = say
+        self._bar: Any = None
+        if is_shown(say):
+            from tqdm.auto import tqdm  # where a bar is shown
+
+            layout = "{desc} {percentage:3.0f}%|{bar:20}| {elapsed}<{remaining}{postfix}"
+            how = {"bar_format": layout, "dynamic_ncols": True, "leave": False}
+            self._bar = tqdm(desc=what, total=total, initial=done, **how)
+            _bars.append(self._bar)
+        self._in_log = self._bar is None or (not sys.stdout.isatty() and not _in_notebook())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar in _bars:
+            self._bar.close()
+            _bars.remove(self._bar)
+
+    def advance(self, steps: float = 1, text: str = "") -> None:
+        """Notes that steps were done; `text` says what came of them."""
+        if self._bar is not None:
+            if text:
+                self._bar.set_postfix_str(text, refresh=False)
+            self._bar.update(steps)
+        if text and self._in_log:
+            self._say(text)
+
+
+def watched(items: Iterable[Item], what: str, total: int, say: Say) -> Iterator[Item]:
+    """Yields `items`, of which there are `total`; shows how many are done, as `Progress`."""
+    with Progress(what, total, say) as progress:
+        for item in items:
+            yield item
+            progress.advance()
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"

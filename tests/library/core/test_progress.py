@@ -1,0 +1,144 @@
+"""Progress: a bar where somebody looks, lines in a log, nothing where none is wanted."""
+
+import os
+import pty
+import subprocess
+import sys
+import termios
+
+import pytest
+
+from rungs._src.core import progress
+from rungs._src.core.progress import Progress, watched
+
+COUNT = """
+from rungs._src.core.progress import Progress, {say}, close_bars
+with Progress("counting", 3, {say}) as counting:
+    for number in range(3):
+        counting.advance(1, f"number {{number}}")
+        {say}(f"noted {{number}}")
+"""
+SMALL = "--num-envs 8 --updates 2 --games 2 --max-plies 10 --torch-threads 1 --num-steps 2"
+TRAIN = ["-m", "rungs", "train", "--rung", "cpp", *SMALL.split(), "--num-minibatches", "1"]
+
+
+def on_terminal(*arguments, into_file=False):
+    """What Python prints where stderr, and unless it goes into a file stdout, is a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 120))
+    out = subprocess.PIPE if into_file else theirs
+    command = [sys.executable, *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=out, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    try:
+        while part := os.read(ours, 2**16):
+            seen += part
+    except OSError:  # Linux's end of a terminal that nobody has open
+        pass
+    os.close(ours)
+    printed = process.communicate()[0] or b""
+    assert process.returncode == 0, seen
+    return seen.decode(), printed.decode()
+
+
+def in_pipe(*arguments):
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout, done.stderr
+
+
+def test_a_terminal_has_a_bar_and_lines_above_it():
+    seen, _ = on_terminal("-c", COUNT.format(say="line"))
+    assert "counting   0%|" in seen
+    assert "number 2" in seen
+    assert "number 2\r\n" not in seen  # it stands next to the bar
+    for number in range(3):
+        assert f"noted {number}\r\n" in seen
+    assert seen.removesuffix("\r").rpartition("\r")[2].strip() == ""  # the bar is gone
+
+
+def test_a_terminal_has_a_bar_and_the_file_that_stdout_is_all_lines():
+    seen, printed = on_terminal("-c", COUNT.format(say="line"), into_file=True)
+    assert "counting   0%|" in seen
+    assert printed == "".join(f"number {n}\nnoted {n}\n" for n in range(3))
+
+
+def test_a_log_has_lines_alone():
+    out, err = in_pipe("-c", COUNT.format(say="line"))
+    assert out == "".join(f"number {n}\nnoted {n}\n" for n in range(3))
+    assert err == ""
+
+
+def test_silence_is_complete_on_a_terminal_and_off_it():
+    assert on_terminal("-c", COUNT.format(say="silent")) == ("", "")
+    assert in_pipe("-c", COUNT.format(say="silent")) == ("", "")
+
+
+def test_whoever_gets_the_lines_gets_no_bar(monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    lines = []
+    with Progress("counting", 2, lines.append) as counting:
+        counting.advance()
+        counting.advance(1, "two")
+    assert lines == ["two"]
+    assert progress._bars == []
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """Makes this process one of a notebook's kernels, as far as `progress` sees."""
+
+    class ZMQInteractiveShell:
+        pass
+
+    class IPython:
+        get_ipython = staticmethod(ZMQInteractiveShell)
+
+    monkeypatch.setitem(sys.modules, "IPython", IPython)
+
+
+def test_a_notebook_has_a_bar(notebook, monkeypatch, capsys):
+    assert progress.is_shown(progress.line)
+    assert not progress.is_shown(progress.silent)
+    with Progress("counting", 2, progress.line) as counting:
+        (bar,) = progress._bars
+        counting.advance(1, "one")
+        assert (bar.n, bar.total) == (1, 2)
+        assert "one" in bar.postfix
+    assert progress._bars == []
+    assert capsys.readouterr().out == ""
+
+
+def test_bars_are_gone_before_an_error_is_printed(notebook):
+    with Progress("a", 2, progress.line):
+        watching = watched([1, 2], "b", 2, progress.line)
+        assert next(watching) == 1
+        assert len(progress._bars) == 2
+        progress.close_bars()
+        assert progress._bars == []
+
+
+def test_what_is_watched_counts_what_is_done(notebook):
+    seen = []
+    for item in watched("abc", "letters", 3, progress.line):
+        seen.append((item, progress._bars[0].n))
+    assert seen == [("a", 0), ("b", 1), ("c", 2)]
+    assert progress._bars == []
+
+
+@pytest.mark.system
+def test_training_shows_a_bar_or_lines_or_nothing(tmp_path):
+    seen, _ = on_terminal(*TRAIN, "--out", tmp_path / "terminal")
+    assert "training   0%|" in seen
+    assert seen.count("evaluation after") == 2
+    out, err = in_pipe(*TRAIN, "--out", tmp_path / "pipe")
+    assert [line.split()[0] for line in out.splitlines()] == [
+        "evaluation",
+        "update",
+        "update",
+        "evaluation",
+    ]
+    assert "%|" not in err
+    assert on_terminal(*TRAIN, "--quiet", "--out", tmp_path / "quiet") == ("", "")
+    assert (tmp_path / "quiet" / "checkpoint.pt").exists()
