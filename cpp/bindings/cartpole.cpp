@@ -19,7 +19,7 @@ inline std::int64_t step_batch(std::uintptr_t address, const Steps& steps, std::
 }  // namespace rungs::cartpole
 
 RUNGS_STRUCTURE(rungs::env::CartPoleConfig, RUNGS_CARTPOLE_SETTINGS(RUNGS_LISTED_MEMBER))
-RUNGS_STRUCTURE(rungs::CartPoleBatch, RUNGS_MEMBERS(config, num_envs, stride, first_env)
+RUNGS_STRUCTURE(rungs::CartPoleBatch, RUNGS_MEMBERS(config, num_envs, stride, first_env, seeds)
                                           RUNGS_CARTPOLE_ARRAYS(RUNGS_LISTED_MEMBER))
 
 RUNGS_FUNCTION(void, rungs_cartpole_reset, std::uintptr_t address, std::uintptr_t which,

@@ -10,8 +10,8 @@
 
 RUNGS_STRUCTURE(rungs::env::ChessConfig, RUNGS_CHESS_SETTINGS(RUNGS_LISTED_MEMBER))
 
-#define RUNGS_OUTPUTS_MEMBERS                                    \
-  RUNGS_MEMBERS(config, num_envs, first_board, history, replies) \
+#define RUNGS_OUTPUTS_MEMBERS                                           \
+  RUNGS_MEMBERS(config, num_envs, first_board, seeds, history, replies) \
   RUNGS_CHESS_OUTPUTS(RUNGS_LISTED_MEMBER)
 RUNGS_STRUCTURE(rungs::ChessBatch, RUNGS_OUTPUTS_MEMBERS RUNGS_MEMBERS(blocks, chosen))
 RUNGS_CONSTANT(boards_per_block, rungs::env::kBlock)

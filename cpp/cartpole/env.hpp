@@ -45,8 +45,9 @@ struct CartPoleEnv {
   Many<std::int32_t> steps;  // of the episode
   Many<std::int8_t> terminated, truncated;
 
-  // Where an episode starts: in ±0.05 like Gymnasium's.
-  static State start(std::uint64_t seed, Many<std::uint64_t> env, Many<std::uint64_t> episode) {
+  // Where an episode starts: in ±0.05 like Gymnasium's. Seed: of all environments, or Many.
+  template <class Seed>
+  static State start(Seed seed, Many<std::uint64_t> env, Many<std::uint64_t> episode) {
     const auto random = philox_words(seed, env, episode, Many<std::uint64_t>{},  //
                                      Purpose::CARTPOLE_START);
     const auto within = [](Many<std::uint64_t> word) {

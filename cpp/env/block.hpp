@@ -22,7 +22,8 @@ struct alignas(64) Block {
   Row position[8];  // the words of a chess::Position
   Row legality[8];  // the words of a chess::Legality
   Row now;          // the positions' keys
-  // Whose random numbers are drawn: a board's index among all, or its source's in a copy.
+  // Whose random numbers are drawn: by a board's own seed and number, or its source's in a copy.
+  Row seed;
   std::uint32_t board[kBlock];
   std::uint32_t episode[kBlock];  // counts from 0
   std::uint32_t ply[kBlock];      // of the episode after its opening, both sides counted
@@ -35,7 +36,7 @@ struct alignas(64) Block {
 // One board of a block, as copies and saved states hold it.
 struct SavedBoard {
   chess::Position position;
-  std::uint64_t now;
+  std::uint64_t now, seed;
   std::uint32_t board, episode, ply;
   std::uint8_t ended, num_past, repetitions;
   std::uint8_t reason;                     // chess::Reason
@@ -94,6 +95,7 @@ inline void get_board(const Block& block, int i, SavedBoard& saved) {
   for (int w = 0; w < 8; ++w) words[w] = block.position[w][i];
   std::memcpy(static_cast<void*>(&saved.position), words, sizeof words);
   saved.now = block.now[i];
+  saved.seed = block.seed[i];
   saved.board = block.board[i];
   saved.episode = block.episode[i];
   saved.ply = block.ply[i];
@@ -117,6 +119,7 @@ inline void put_board(const SavedBoard& saved, Block& block, int i) {
   std::uint64_t words[8];
   std::memcpy(words, &saved.position, sizeof words);
   for (int w = 0; w < 8; ++w) block.position[w][i] = words[w];
+  block.seed[i] = saved.seed;
   block.board[i] = saved.board;
   block.episode[i] = saved.episode;
   block.ply[i] = saved.ply;

@@ -225,7 +225,7 @@ class ChessEnvs {
   // An integer in [0, n): a pure function of seed, board, episode, ply and purpose.
   std::uint32_t draw(int k, Purpose purpose, std::uint32_t n) const {
     const int i = first_ + k;
-    return below(philox(config_.seed, block_.board[i], block_.episode[i], block_.ply[i], purpose),
+    return below(philox(block_.seed[i], block_.board[i], block_.episode[i], block_.ply[i], purpose),
                  n);
   }
 

@@ -66,6 +66,7 @@ struct ChessOutputs {
   ChessConfig config;
   std::int64_t num_envs;
   std::int64_t first_board;     // the number of the batch's first board among all
+  const std::uint64_t* seeds;   // (N,) each board's; null: all have config.seed
   History* history;             // null where observations don't show any
   const std::int64_t* replies;  // (N,) an engine's; null where none plays
 #define RUNGS_FIELD(type, name, count) type* name;

@@ -31,14 +31,14 @@ struct Words {
 };
 
 // Philox's four output words for counter (board, episode, ply, purpose), key = seed. A Word has 64
-// bits, of which the low 32 are used, or is a vector of those, one element per counter.
-template <class Word>
-inline Words<Word> philox_words(std::uint64_t seed, Word board, Word episode, Word ply,
-                                Purpose purpose) {
+// bits, of which the low 32 are used, or is a vector of those, one element per counter; a Key is
+// one for all of them, or a vector as well.
+template <class Word, class Key>
+inline Words<Word> philox_words(Key seed, Word board, Word episode, Word ply, Purpose purpose) {
   constexpr std::uint64_t kLow = 0xFFFFFFFF;
   Word c[4] = {board & kLow, episode & kLow, ply & kLow,
                Word{} + static_cast<std::uint64_t>(purpose)};
-  std::uint64_t k[2] = {seed & kLow, seed >> 32};
+  Key k[2] = {seed & kLow, seed >> 32};
   for (int round = 0; round < 10; ++round) {
     const Word a = 0xD2511F53ULL * c[0], b = 0xCD9E8D57ULL * c[2];
     const Word next[4] = {(b >> 32) ^ c[1] ^ k[0], b & kLow, (a >> 32) ^ c[3] ^ k[1], a & kLow};

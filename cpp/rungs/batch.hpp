@@ -99,7 +99,7 @@ struct ChessBatch : env::ChessOutputs {
   // Begins episode number `episode`, or the next one where that is -1.
   void reset(std::int64_t i, std::int64_t episode) const {
     std::uint32_t& current = block_of(i).episode[lane_of(i)];
-    block_of(i).board[lane_of(i)] = static_cast<std::uint32_t>(first_board + i);
+    draw_own(i);
     current = episode < 0 ? current + 1 : static_cast<std::uint32_t>(episode);
     ChessEnv env = env_at(i);
     env.begin();
@@ -130,7 +130,7 @@ struct ChessBatch : env::ChessOutputs {
     const std::uint32_t episode = block.episode[lane];
     env::put_board(saved, block, lane);
     if (own) {
-      block.board[lane] = static_cast<std::uint32_t>(first_board + i);
+      draw_own(i);
       block.episode[lane] = episode;
     }
     if (past) history[i] = *past;
@@ -171,6 +171,13 @@ struct ChessBatch : env::ChessOutputs {
   }
 
  private:
+  // Has board `i` draw random numbers of its own. One with a seed of its own draws those of board 0
+  // of a batch with that seed.
+  void draw_own(std::int64_t i) const {
+    block_of(i).seed[lane_of(i)] = seeds ? seeds[i] : config.seed;
+    block_of(i).board[lane_of(i)] = seeds ? 0 : static_cast<std::uint32_t>(first_board + i);
+  }
+
   // As the functions of groups, for the first `number` of as many boards as V holds.
 
   // Each action is read only once, as its memory may be written meanwhile: by a step, or by another

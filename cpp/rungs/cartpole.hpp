@@ -32,7 +32,9 @@ struct CartPoleBatch {
   env::CartPoleConfig config;
   std::int64_t num_envs;
   std::int64_t stride;
-  std::int64_t first_env;  // the number of the batch's first environment among all
+  std::int64_t first_env;      // the number of the batch's first environment among all
+  const std::uint64_t* seeds;  // (num_envs,) each environment's, which then draws the random
+                               // numbers of environment 0 of a batch with it; null: config.seed
 #define RUNGS_FIELD(type, name) type name;
   RUNGS_CARTPOLE_ARRAYS(RUNGS_FIELD)
 #undef RUNGS_FIELD
@@ -133,8 +135,9 @@ struct CartPoleBlock {
         numbered[lane] = now;
         batch.steps[envs[lane]] = 0;
       }
-      const auto start =
-          Env::start(batch.config.seed, load<std::uint64_t>(number), load<std::uint64_t>(numbered));
+      const auto start = batch.seeds ? own_start(envs, count, numbered)
+                                     : Env::start(batch.config.seed, load<std::uint64_t>(number),
+                                                  load<std::uint64_t>(numbered));
       const typename Env::Reals rows[4] = {start.x, start.x_dot, start.theta, start.theta_dot};
       for (int row = 0; row < 4; ++row) {
         Real value[kLanes];
@@ -145,6 +148,16 @@ struct CartPoleBlock {
         }
       }
     }
+  }
+
+  // Where episodes of environments start that have seeds of their own. Not inlined, as its vectors
+  // would take registers from batches with one seed.
+  [[gnu::noinline]] typename Env::State own_start(const std::int64_t* envs, int count,
+                                                  const std::uint64_t* numbered) const {
+    std::uint64_t seed[kLanes] = {};
+    for (int lane = 0; lane < count; ++lane) seed[lane] = batch.seeds[envs[lane]];
+    return Env::start(load<std::uint64_t>(seed), Many<std::uint64_t>{},
+                      load<std::uint64_t>(numbered));
   }
 
   // Writes the outputs of a step that only begins an episode.
@@ -243,12 +256,18 @@ struct RandomActions {
   const std::int8_t* next(const CartPoleBatch& batch, std::int64_t first, std::int64_t last,
                           std::int64_t drawn, bool fresh) {
     if (fresh || drawn % 128 == 0) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const auto words = env::philox_words<std::uint64_t>(
-            batch.config.seed, static_cast<std::uint64_t>(batch.first_env + i),
-            static_cast<std::uint64_t>(drawn / 128), 0, env::Purpose::CARTPOLE_ACTION);
+      const auto draw = [&](std::int64_t i, std::uint64_t seed, std::uint64_t number) {
+        const auto words =
+            env::philox_words<std::uint64_t>(seed, number, static_cast<std::uint64_t>(drawn / 128),
+                                             0, env::Purpose::CARTPOLE_ACTION);
         for (int k = 0; k < 4; ++k) word[k][i - first] = static_cast<std::uint32_t>(words.word[k]);
-      }
+      };
+      // Two loops, so that each is vectorised.
+      if (batch.seeds)
+        for (std::int64_t i = first; i < last; ++i) draw(i, batch.seeds[i], 0);
+      else
+        for (std::int64_t i = first; i < last; ++i)
+          draw(i, batch.config.seed, static_cast<std::uint64_t>(batch.first_env + i));
     }
     const std::uint32_t* now = word[drawn / 32 % 4];
     const int bit = static_cast<int>(drawn % 32);

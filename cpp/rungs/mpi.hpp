@@ -46,7 +46,6 @@ enum class Task : std::int64_t { RESET, STEP, CALL };
 struct Order {
   Task task;
   std::int64_t episode;  // of a reset
-  std::uint64_t seed;    // likewise
   std::int64_t partial;  // likewise, of some boards
 };
 
@@ -118,7 +117,6 @@ inline void gather_outputs(const Ranks& ranks, const ChessBatch& batch, bool all
 
 inline void reset(const Gathering& all, ChessBatch& batch, const openmp::LoopSettings& settings,
                   const Order& order) {
-  batch.config.seed = order.seed;
   if (!all.shared && order.partial) scatter(all.ranks, all.which, MPI_BYTE);
   openmp::reset(batch, order.partial ? all.which : nullptr, order.episode, settings);
   if (all.shared)

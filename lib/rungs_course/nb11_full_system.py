@@ -58,7 +58,7 @@ class NullEnv(ChessVectorEnv):
     def reset(
         self,
         *,
-        seed: int | None = None,
+        seed: Any = None,
         options: dict | None = None,
         out: Buffers | None = None,
     ):

@@ -21,6 +21,7 @@ from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
 from rungs._src.chess.boards.boards import Boards, illegal_action
 from rungs._src.chess.reason import Reason
 from rungs._src.chess.settings import ChessSettings
+from rungs._src.core.arguments import Seed
 from rungs._src.core.philox import Purpose, below, philox
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.peers import imported
@@ -84,7 +85,9 @@ class OpenSpielBoards(Boards):
         self._legal: list[list[int]] = [[]] * num_envs
         self._last: list[int | None] = [None] * num_envs
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
+        if isinstance(seed, np.ndarray):
+            raise ConfigurationError("seed: OpenSpiel's boards take one for all")
         self._seed = seed
         self._begin(self._boards if which is None else np.flatnonzero(which), episode)
         self._write()
@@ -114,7 +117,7 @@ class OpenSpielBoards(Boards):
     def dump(self) -> bytes:
         return self.layout().encode()
 
-    def load(self, payload: bytes, seed: int) -> None:
+    def load(self, payload: bytes, seed: Seed) -> None:
         self.layout()
 
     def _begin(self, boards: np.ndarray, episode: int | None) -> None:

@@ -263,6 +263,51 @@ def test_wrong_use_is_named(script, monkeypatch, tmp_path, capsys):
         launch(1, script(SAME))
 
 
+SEEDS = """
+seeds, how = [5, 2**64 - 1, 5, 0, 7, 6, 1], {"opponent": "random", "opening_plies": (0, 9)}
+other = rungs.make("chess", "cpp", 7, max_plies=9, **how)
+for gather, transport in ((False, None), *((True, each) for each in transports)):
+    env = rungs.make(
+        "chess", "mpi", 7, gather=gather, transport=transport, seed=seeds, max_plies=9, **how
+    )
+    if env.serve():
+        continue
+    mine = slice(env.first_board, env.first_board + env.num_envs)
+    for seed in (seeds, seeds[::-1], 3, seeds):
+        first = seed is seeds and not env._begun
+        env.reset(seed=None if first else seed[mine] if seed != 3 else 3)
+        other.reset(seed=seed)
+        for step in range(30):  # and the next episodes
+            assert env.fens() == other.fens()[mine], (gather, transport, seed, step)
+            actions = other.sample_actions(step)
+            env.step(actions[mine])
+            other.step(actions)
+        if gather:
+            state = env.get_state()
+            env.reset(seed=9)
+            env.set_state(state)
+        env.reset()
+        other.reset()
+        assert env.fens() == other.fens()[mine]
+        try:
+            env.reset(seed=[1] * 8)
+        except rungs.errors.ConfigurationError as error:
+            assert f"8 seeds for {env.num_envs} environments" in str(error)
+            say("refused")
+    env.close()
+    say("same", gather, transport)
+"""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_each_board_has_its_seed_on_any_number_of_ranks(printed, ranks):
+    lines = printed(ranks, SEEDS, "shared", "messages").splitlines()
+    assert sum("same True" in line for line in lines) == 2
+    assert sum("same False" in line for line in lines) == ranks
+    assert sum(line == "refused" for line in lines) == 4 * (2 + ranks)
+
+
 # One job for all cases, as its start is what takes long.
 DIFFER = """
 import json

@@ -152,8 +152,8 @@ def test_a_state_says_how_games_start_and_a_classical_one_as_before():
 
 # Bytes of a saved board, as `rungs::env::SavedBoard` has them.
 KINGS, OWN, CASTLING, EN_PASSANT, HALFMOVE, BLACK = 40, 48, 56, 58, 59, 62
-NOW, NUMBER, PLY, ENDED, NUM_PAST, REPETITIONS, REASON = 64, 72, 80, 84, 85, 86, 87
-ENV_BYTES, HISTORY_BYTES = 888, 520
+NOW, SEED, NUMBER, PLY, ENDED, NUM_PAST, REPETITIONS, REASON = 64, 72, 80, 88, 92, 93, 94, 95
+ENV_BYTES, HISTORY_BYTES = 896, 520
 THERE_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
 
 
@@ -240,15 +240,17 @@ def test_a_board_that_goes_on_though_its_episode_is_over():
     [
         lambda boards: boards[:-1],
         lambda boards: [[], *boards[1:]],
-        lambda boards: [boards[0][:5], *boards[1:]],
+        lambda boards: [boards[0][:6], *boards[1:]],
         lambda boards: [[-1, *boards[0][1:]], *boards[1:]],
+        lambda boards: [[2**64, *boards[0][1:]], *boards[1:]],
         lambda boards: [[0, -1, *boards[0][2:]], *boards[1:]],
-        lambda boards: [[0, 0, 10**6, *boards[0][3:]], *boards[1:]],
-        lambda boards: [[*boards[0][:3], True, *boards[0][4:]], *boards[1:]],
-        lambda boards: [[*boards[0][:4], "8/8/8/8/8/8/8/8 w - - 0 1", []], *boards[1:]],
-        lambda boards: [[*boards[0][:5], ["e2e5"]], *boards[1:]],
-        lambda boards: [[*boards[0][:5], boards[0][5] * 2], *boards[1:]],
-        lambda boards: [[*boards[0][:5], [*THERE_AND_BACK * 2, "e2e4"]], *boards[1:]],
+        lambda boards: [[0, 0, -1, *boards[0][3:]], *boards[1:]],
+        lambda boards: [[0, 0, 0, 10**6, *boards[0][4:]], *boards[1:]],
+        lambda boards: [[*boards[0][:4], True, *boards[0][5:]], *boards[1:]],
+        lambda boards: [[*boards[0][:5], "8/8/8/8/8/8/8/8 w - - 0 1", []], *boards[1:]],
+        lambda boards: [[*boards[0][:6], ["e2e5"]], *boards[1:]],
+        lambda boards: [[*boards[0][:6], boards[0][6] * 2], *boards[1:]],
+        lambda boards: [[*boards[0][:6], [*THERE_AND_BACK * 2, "e2e4"]], *boards[1:]],
     ],
 )
 def test_moves_that_no_game_has(change):
@@ -262,7 +264,7 @@ def test_moves_that_no_game_has_are_refused_by_workers():
     env = chess_env("multiprocessing", steps=3, workers=2)
     head, payload = split(env.get_state())
     *others, last = json.loads(payload)
-    wrong = json.dumps([*others, [*last[:5], ["e2e5"]]]).encode()
+    wrong = json.dumps([*others, [*last[:6], ["e2e5"]]]).encode()
     assert_refused(env, join(head, wrong), "state")
 
 

@@ -81,12 +81,13 @@ struct Boards {
       : blocks((n + env::kBlock - 1) / env::kBlock),
         histories(config.observation == env::ObservationFormat::BOARD ? 0 : n),
         replies(n),
-        batch{{config, n, 0, histories.empty() ? nullptr : histories.data(), replies.data(),
+        batch{
+            {config, n, 0, nullptr, histories.empty() ? nullptr : histories.data(), replies.data(),
 #define RUNGS_MEMORY(type, name, count) memory(n*(count) * sizeof(type)).as<type>(),
-               RUNGS_CHESS_OUTPUTS(RUNGS_MEMORY)},
+             RUNGS_CHESS_OUTPUTS(RUNGS_MEMORY)},
 #undef RUNGS_MEMORY
-              blocks.data(),
-              memory(2 * n).as<std::int16_t>()} {
+            blocks.data(),
+            memory(2 * n).as<std::int16_t>()} {
   }
   Boards(const Boards&) = delete;
 

@@ -75,6 +75,7 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
 
     def kernel(
         seed,
+        seeds,  # each environment's; of length 0 where all have `seed`
         first_env,
         max_steps,
         workload,
@@ -96,6 +97,9 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
         i = cuda.grid(1)
         if i >= steps.shape[0]:
             return
+        key, env = seed, first_env + i
+        if seeds.shape[0]:
+            key, env = int(seeds[i]), 0
         x, x_dot, theta, theta_dot = state[0, i], state[1, i], state[2, i], state[3, i]
         age, over = steps[i], next_step and ended[i]
         down, late, resets, total, number = False, False, False, 0, 0
@@ -103,14 +107,14 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
         for step in range(count):
             if random_actions:
                 if step == 0 or (drawn + step) % 32 == 0:
-                    word = _random_word(seed, first_env + i, drawn + step)
+                    word = _random_word(key, env, drawn + step)
                 right = word >> (drawn + step) % 32 & 1
             else:
                 right = actions[step, i]
             resets = next_step and over
             if resets:
                 episode[i] += 1
-                x, x_dot, theta, theta_dot = begin(seed, first_env + i, int(episode[i]))
+                x, x_dot, theta, theta_dot = begin(key, env, int(episode[i]))
                 age, down, late = 0, False, False
             else:
                 push = force if right else -force
@@ -123,7 +127,7 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
                 final_observation[0, i], final_observation[1, i] = x, x_dot
                 final_observation[2, i], final_observation[3, i] = theta, theta_dot
                 episode[i] += 1
-                x, x_dot, theta, theta_dot = begin(seed, first_env + i, int(episode[i]))
+                x, x_dot, theta, theta_dot = begin(key, env, int(episode[i]))
                 age = 0
             if many:
                 total += 0 if resets else 1

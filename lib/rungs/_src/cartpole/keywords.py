@@ -5,8 +5,10 @@ The settings themselves, with defaults and checks, are declared where they belon
 them.
 """
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypedDict
 
+import numpy as np
 from gymnasium.vector import AutoresetMode
 
 # The rungs whose outputs are NumPy's arrays; those of the others are PyTorch's tensors.
@@ -22,7 +24,7 @@ class CartPoleKeywords(TypedDict, total=False):
     rungs, each of which takes some of the others.
     """
 
-    seed: int
+    seed: int | Sequence[int] | np.ndarray
     first_env: int
 
     dtype: Literal["float64", "float32"]

@@ -1,7 +1,7 @@
 """The contract of the CartPole environment: what every rung takes, gives and refuses."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, saved_arrays
 from rungs._src.cartpole.physics import MAX_THETA, MAX_X
 from rungs._src.core import state
-from rungs._src.core.arguments import integer
+from rungs._src.core.arguments import Seed, integer, seeds
 from rungs._src.core.batch_env import ArrayT, BatchEnv
 from rungs._src.core.settings import split_settings
 from rungs._src.processes.interrupt import uninterrupted
@@ -33,7 +33,8 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         carts: makes the carts: a class of `cartpole.carts`, one per rung. `rungs.make` names
             them: `rungs.make("cartpole", "threads", num_envs)`.
         seed: 0 to 2**64 - 1. Where an episode starts is a pure function of (seed, environment,
-            episode).
+            episode). Or a sequence, a seed for each environment, which then is as environment 0 of
+            a batch with that seed.
         first_env: the number of this batch's first environment, where it is part of a larger one.
         **settings: `rungs.cartpole.CartPoleSettings`, which says what each means; and the rung's
             own, see its class, which change time and nothing else.
@@ -53,12 +54,12 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         carts: Callable[..., Carts],
         /,
         *,
-        seed: int = 0,
+        seed: int | Sequence[int] | np.ndarray = 0,
         first_env: int = 0,
         **settings: Any,
     ):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
-        self._seed = integer("seed", seed, 0, 2**64 - 1)
+        self._seed: Seed = seeds("seed", seed, self.num_envs)
         self.first_env = integer("first_env", first_env, 0, 2**31 - 1)
         self.settings, how = split_settings(settings, CartPoleSettings, carts, type(self))
         self.carts = carts(self.num_envs, self.first_env, self.settings, **how)
@@ -70,28 +71,33 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         self._describe(self.settings.autoreset_mode, space, gymnasium.spaces.Discrete(2))
 
     def reset(
-        self, *, seed: int | None = None, options: dict | None = None
+        self,
+        *,
+        seed: int | Sequence[int] | np.ndarray | None = None,
+        options: dict | None = None,
     ) -> tuple[ArrayT, dict[str, Any]]:
         """Begins an episode in every environment, or in some.
 
         Args:
-            seed: begins episode 0 of this seed. Without it, the first reset begins episode 0 of the
-                constructor's seed and later ones begin each environment's next episode.
+            seed: begins episode 0 of this seed, or of each environment's in a sequence. Without it,
+                the first reset begins episode 0 of the constructor's and later ones begin each
+                environment's next episode.
             options: {"reset_mask": (N,) bool} begins the next episode where it is set.
 
         Returns:
             observation (N, 4) float32 and info.
 
         Raises:
-            ConfigurationError: a wrong seed or option.
+            ConfigurationError: a wrong seed or option, or more or fewer seeds than environments;
+                nothing has changed.
         """
         with self._alone("reset"):
             self._check_open()
             which = self._reset_mask(seed, options)
             first = seed is not None or not self._begun
-            seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
-            self.carts.reset(which, seed, 0 if first else None)
-            self._seed, self._begun = seed, True
+            drawn_by = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            self.carts.reset(which, drawn_by, 0 if first else None)
+            self._seed, self._begun = drawn_by, True
             self._drawn = 0 if first else self._drawn
             self._num_ended = int(self._ended.sum())
             return self._outputs.observation, {}
@@ -172,7 +178,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         with self._alone("get_state"):
             self._check_begun("get_state")
             payload = b"".join(array.tobytes() for array in self.carts.dump().values())
-            numbers = {"seed": self._seed, "drawn": self._drawn}
+            numbers = {"seed": state.seed_number(self._seed), "drawn": self._drawn}
             return state.pack(self._identity() | numbers, payload)
 
     def set_state(self, saved: bytes) -> tuple[ArrayT, dict[str, Any]]:
@@ -187,10 +193,10 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         """
         with self._alone("set_state"):
             self._check_open()
-            limits = {"seed": 2**64 - 1, "drawn": 2**62}
-            numbers, payload = state.unpack(saved, self._identity(), limits)
-            self.carts.load(saved_arrays(payload, self.num_envs, self.settings), numbers["seed"])
-            self._seed, self._drawn, self._begun = numbers["seed"], numbers["drawn"], True
+            limits = {"drawn": 2**62}
+            seed, numbers, payload = state.unpack(saved, self._identity(), limits, self.num_envs)
+            self.carts.load(saved_arrays(payload, self.num_envs, self.settings), seed)
+            self._seed, self._drawn, self._begun = seed, numbers["drawn"], True
             self._num_ended = int(self._ended.sum())
             return self._outputs.observation, {}
 

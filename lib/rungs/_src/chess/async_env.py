@@ -1,5 +1,6 @@
 """Two halves of the boards in flight: one is stepped while the other waits for its actions."""
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Unpack
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 from rungs._src.chess.boards.threads import ThreadsBoards
 from rungs._src.chess.keywords import ChessKeywords
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.arguments import integer
+from rungs._src.core.arguments import Seed, integer, seeds, seeds_of
 from rungs.errors import ConfigurationError
 
 
@@ -31,7 +32,7 @@ class AsyncChessEnv:
     of all boards: nothing depends on how long anything takes.
 
     Args:
-        num_envs: number of boards, even.
+        num_envs: number of boards, even. A `seed` may be a sequence of as many.
         **settings: of `rungs.make("chess", "threads", ...)`.
     """
 
@@ -41,22 +42,33 @@ class AsyncChessEnv:
             raise ConfigurationError(f"num_envs={num_envs} has no two halves")
         half = self.num_envs // 2
         first = integer("first_board", settings.get("first_board", 0), 0, 2**31 - 1 - half)
+        every = seeds("seed", settings.get("seed", 0), self.num_envs)
         self.halves: tuple[ChessVectorEnv[np.ndarray], ...] = tuple(
-            ChessVectorEnv(half, ThreadsBoards, **settings | {"first_board": first + start})
+            ChessVectorEnv(
+                half,
+                ThreadsBoards,
+                **settings | {"first_board": first + start, "seed": self._of_half(every, start)},
+            )
             for start in (0, half)
         )
         self._thread = ThreadPoolExecutor(1)
         self._begun = self._closed = False
 
-    def reset(self, *, seed: int | None = None) -> None:
+    def reset(self, *, seed: int | Sequence[int] | np.ndarray | None = None) -> None:
         """Begins an episode on every board; the next two `recv` return both halves' first outputs.
 
-        A step that is in flight is finished first, and what it gave is forgotten.
+        A step that is in flight is finished first, and what it gave is forgotten. `seed` is as of
+        `ChessVectorEnv.reset`: one, or one for each board.
         """
         self._check_open()
+        every = None if seed is None else seeds("seed", seed, self.num_envs)
         if self._begun:
             self._finish()
-        outcomes = [half.reset(seed=seed) for half in self.halves]
+        starts = (0, self.num_envs // 2)
+        outcomes = [
+            half.reset(seed=None if every is None else self._of_half(every, start))
+            for half, start in zip(self.halves, starts, strict=True)
+        ]
         self._pending: list[Future] = [_done(*outcome) for outcome in outcomes]
         self._turn, self._received, self._begun = 0, False, True
 
@@ -115,6 +127,9 @@ class AsyncChessEnv:
         self._thread.shutdown()
         for half in self.halves:
             half.close()
+
+    def _of_half(self, seed: Seed, start: int) -> Seed:
+        return seeds_of(seed, slice(start, start + self.num_envs // 2))
 
     def _finish(self) -> None:
         for future in self._pending:

@@ -18,6 +18,7 @@ from rungs._src.chess.observation import HISTORY
 from rungs._src.chess.reason import Reason
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.unpack import unpack_planes
+from rungs._src.core.arguments import MAX_SEED
 from rungs._src.core.philox import Purpose, below, philox
 from rungs.errors import InvalidStateError
 
@@ -35,16 +36,20 @@ class ChessEnv:
     reason: Reason
 
     def __init__(self, number: int, settings: ChessSettings):
-        # Whose random numbers are drawn: its own, or a copy's source's.
-        self.number = self._own_number = number
+        # Whose random numbers are drawn: by its own seed and number, or a copy's source's.
+        self.number = self._own_number = self._place = number
+        self.seed = self._own_seed = self.episode = 0
         self.settings = settings
-        self.seed = self.episode = 0
         self._past: collections.deque[tuple[dict, int]] = collections.deque(maxlen=HISTORY)
         self._start()
 
+    def draw_by(self, seed: int, number: int) -> None:
+        """Has it draw random numbers by a seed and a number, from its next `begin` on."""
+        self._own_seed, self._own_number = seed, number
+
     def begin(self, episode: int | None) -> None:
         """Begins an episode, or the next one where `episode` is None."""
-        self.number = self._own_number
+        self.seed, self.number = self._own_seed, self._own_number
         self.episode = self.episode + 1 if episode is None else episode
         self._start()
 
@@ -108,16 +113,18 @@ class ChessEnv:
     def copy_for(self, other: "ChessEnv", own: bool) -> "ChessEnv":
         """Returns a copy to stand in another's place; `own` as of `Boards.put`."""
         new = self.copy()
-        new.seed, new._own_number = other.seed, other._own_number
+        new._own_seed, new._own_number = other._own_seed, other._own_number
+        new._place = other._place
         if own:
-            new.number, new.episode = other._own_number, other.episode
+            new.seed, new.number = other._own_seed, other._own_number
+            new.episode = other.episode
         return new
 
     def dump(self) -> list:
         """Returns all there is to know, as JSON takes it."""
         moves = [move.uci() for move in self.board.move_stack]
         start = self.board.root().fen()
-        return [self.number, self.episode, self.ply, self.ended, start, moves]
+        return [self.seed, self.number, self.episode, self.ply, self.ended, start, moves]
 
     def load(self, saved: list) -> None:
         """Takes what `dump` gave.
@@ -125,12 +132,14 @@ class ChessEnv:
         Raises:
             InvalidStateError: no game leads to it; this environment is no longer one.
         """
-        kinds = (int, int, int, bool, str, list)
+        kinds = (int, int, int, int, bool, str, list)
         if type(saved) is not list or [*map(type, saved)] != [*kinds]:
-            raise self._unsaved("it is no list of number, episode, ply, ended, start and moves")
-        self.number, self.episode, ply, ended, fen, moves = saved
+            raise self._unsaved("it is no list of seed, number, episode, ply, ended, start, moves")
+        self.seed, self.number, self.episode, ply, ended, fen, moves = saved
         if fen not in self.settings.starts:
             raise self._unsaved(f"no game starts from {fen!r}")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise self._unsaved(f"there is no seed {self.seed}")
         if not 0 <= self.number < 2**32:
             raise self._unsaved(f"there is no board {self.number} to draw numbers for")
         if not (0 <= self.episode < 2**32 and 0 <= ply <= len(moves)):
@@ -151,7 +160,7 @@ class ChessEnv:
         self.ply, self.ended = ply, ended
 
     def _unsaved(self, why: str) -> InvalidStateError:
-        return InvalidStateError(f"board {self._own_number} of the state: {why}")
+        return InvalidStateError(f"board {self._place} of the state: {why}")
 
     def _play_turn(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
         self._play(self.legal[action])

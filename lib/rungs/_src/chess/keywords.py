@@ -7,6 +7,7 @@ The settings themselves, with defaults and checks, are declared where they belon
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypedDict
 
+import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rungs._src.chess.engine import UciEngine
@@ -29,7 +30,7 @@ class ChessKeywords(TypedDict, total=False):
     which takes some of the others.
     """
 
-    seed: int
+    seed: int | Sequence[int] | np.ndarray
     first_board: int
 
     opponent: Literal["random"] | UciEngine | None

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.core.arguments import shown
+from rungs._src.core.arguments import Seed, shown
 from rungs.errors import InvalidStateError
 
 
@@ -19,14 +19,14 @@ class Snapshot:
 
     Attributes:
         indices: (n,) int64, the boards that were copied.
-        seed: whose random numbers they drew.
+        seed: whose random numbers they drew, or (N,) uint64 of each board of their environment.
         settings: those of their environment.
         layout: what their rung keeps of a board, as `Boards.layout` returns it.
         boards: the copies, as `CopyableBoards.save` made them.
     """
 
     indices: np.ndarray
-    seed: int
+    seed: Seed
     settings: ChessSettings = dataclasses.field(repr=False)
     layout: str = dataclasses.field(repr=False)
     boards: Any = dataclasses.field(repr=False)

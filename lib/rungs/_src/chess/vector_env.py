@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gymnasium
@@ -19,7 +19,7 @@ from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.snapshot import Snapshot
 from rungs._src.core import state
-from rungs._src.core.arguments import INT64, checked_indices, choice, integer, shown
+from rungs._src.core.arguments import INT64, Seed, checked_indices, choice, integer, seeds, shown
 from rungs._src.core.batch_env import ArrayT, BatchEnv, stays_ended
 from rungs._src.core.settings import split_settings
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
@@ -49,7 +49,9 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         num_envs: number of boards, at least 1.
         boards: makes the boards: a class of `chess.boards`, one per rung. `rungs.make` names
             them: `rungs.make("chess", "threads", num_envs)`.
-        seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply).
+        seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply). Or a
+            sequence, a seed for each board, which then plays as board 0 of a batch with that seed:
+            also its colour is that board's.
         first_board: the number of this batch's first board, where it is part of a larger one: its
             boards play the same as theirs. Errors name boards by these numbers.
         **settings: `rungs.chess.ChessSettings`, which says what each means; and the rung's own,
@@ -72,12 +74,12 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         boards: Callable[..., Boards],
         /,
         *,
-        seed: int = 0,
+        seed: int | Sequence[int] | np.ndarray = 0,
         first_board: int = 0,
         **settings: Any,
     ):
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
-        self._seed = integer("seed", seed, 0, 2**64 - 1)
+        self._seed: Seed = seeds("seed", seed, num_envs)
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings, how = split_settings(settings, ChessSettings, boards, ChessVectorEnv)
         self.boards = boards(num_envs, first_board, self.settings, **how)
@@ -96,15 +98,16 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
     def reset(
         self,
         *,
-        seed: int | None = None,
+        seed: int | Sequence[int] | np.ndarray | None = None,
         options: dict | None = None,
         out: Buffers | None = None,
     ) -> tuple[ArrayT, dict[str, Any]]:
         """Begins an episode on every board, or on some.
 
         Args:
-            seed: begins episode 0 of this seed. Without it, the first reset begins episode 0 of the
-                constructor's seed and later ones begin each board's next episode.
+            seed: begins episode 0 of this seed, or of each board's in a sequence, as of the
+                constructor. Without it, the first reset begins episode 0 of the constructor's and
+                later ones begin each board's next episode.
             options: {"reset_mask": (N,) bool} begins the next episode on the boards it marks and
                 leaves the others as they are.
             out: as of `step`; rows of boards that are left as they are, are copied to it.
@@ -113,20 +116,21 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             observation (as `obs` says) and info.
 
         Raises:
-            ConfigurationError: a wrong seed or option, or `out` has a wrong shape or dtype.
+            ConfigurationError: a wrong seed or option, more or fewer seeds than boards, or `out`
+                has a wrong shape or dtype; no board has changed.
             EngineError: the engine failed to open a game; no board has changed.
         """
         with self._alone("reset"):
             self._check_open()
             which = self._reset_mask(seed, options)
             first = seed is not None or not self._begun
-            seed = self._seed if seed is None else integer("seed", seed, 0, 2**64 - 1)
+            drawn = self._seed if seed is None else seeds("seed", seed, self.num_envs)
             before = self._buffers
             with contextlib.nullcontext() if out is None else self._writing_to(out):
                 if out is not None and which is not None:
                     out.restore({name: getattr(before, name) for name in POSITION})
-                self._game.reset(which, seed, 0 if first else None)
-            self._seed, self._begun = seed, True
+                self._game.reset(which, drawn, 0 if first else None)
+            self._seed, self._begun = drawn, True
             self._buffers.reason[...] = 0
             self._ended[:] = False if which is None else self._ended & ~which
             self._num_ended = int(self._ended.sum())
@@ -254,7 +258,9 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         """Returns all that later steps depend on, for `set_state` on the same rung."""
         with self._alone("get_state"):
             self._check_begun("get_state")
-            return state.pack(self._identity() | {"seed": self._seed}, self.boards.dump())
+            return state.pack(
+                self._identity() | {"seed": state.seed_number(self._seed)}, self.boards.dump()
+            )
 
     def set_state(self, saved: bytes) -> tuple[ArrayT, dict[str, Any]]:
         """Goes on from what `get_state` returned, in this environment or one made like it.
@@ -271,9 +277,9 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         """
         with self._alone("set_state"):
             self._check_open()
-            numbers, payload = state.unpack(saved, self._identity(), {"seed": 2**64 - 1})
-            self._game.load(payload, numbers["seed"])
-            self._seed, self._begun = numbers["seed"], True
+            seed, _, payload = state.unpack(saved, self._identity(), {}, self.num_envs)
+            self._game.load(payload, seed)
+            self._seed, self._begun = seed, True
             self._buffers.reason[...] = 0
             self._num_ended = int(self._ended.sum())
             return self._buffers.observation, self._info()
@@ -288,12 +294,12 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         that has ended and not begun again has ended in the copy, too.
 
         Randomness is a function of seed, board number, episode and ply. With "same" a copy takes
-        over its source's board number and episode: given the same actions it goes on bit for bit as
-        its source does, with the same replies of the opponent, next episodes and colours, as a
-        search needs it. With "own" it takes the position, its history and the ply, but keeps its
-        own board number and episode, so that its random numbers differ from then on, as games of a
-        league need it. The default is "same", as a copy is expected to make no difference.
-        Errors name boards by their place, either way. `reset` gives a board its own number back,
+        over its source's seed, board number and episode: given the same actions it goes on bit for
+        bit as its source does, with the same replies of the opponent, next episodes and colours, as
+        a search needs it. With "own" it takes the position, its history and the ply, but keeps its
+        own seed, board number and episode, so that its random numbers differ from then on, as games
+        of a league need it. The default is "same", as a copy is expected to make no difference.
+        Errors name boards by their place, either way. `reset` gives a board its own back,
         and begins the episode after the one it is at.
 
         Args:
@@ -365,10 +371,10 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
                 raise InvalidStateError(f"{shown(snapshot)} is not a Snapshot")
             snapshot.check_fits(self.settings, self.boards.layout())
             own = _is_own(randomness)
-            if not own and snapshot.seed != self._seed:
+            if not own and not np.array_equal(snapshot.seed, self._seed):
                 raise InvalidStateError(
-                    f"the snapshot is of seed {snapshot.seed}, not {self._seed}: only with "
-                    'randomness="own" can its boards go on here'
+                    f"the snapshot is of seed {shown(snapshot.seed)}, not {shown(self._seed)}: "
+                    'only with randomness="own" can its boards go on here'
                 )
             indices = snapshot.indices if indices is None else indices
             target = self._targets("indices", indices, len(snapshot.indices))

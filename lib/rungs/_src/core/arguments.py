@@ -6,8 +6,8 @@ import numbers
 import operator
 import re
 import reprlib
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -15,6 +15,10 @@ from gymnasium.vector import AutoresetMode
 from rungs.errors import ConfigurationError
 
 Choice = TypeVar("Choice")
+
+# Of all environments, or (N,) uint64 of each.
+Seed: TypeAlias = int | np.ndarray
+MAX_SEED = 2**64 - 1
 
 AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
@@ -61,6 +65,39 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     if isinstance(value, bool) or not low <= number <= high:
         raise ConfigurationError(f"{name}={shown(value)} is not from {low} to {high}")
     return number
+
+
+def seeds(name: str, value: Any, count: int) -> Seed:
+    """Returns a seed as an int, or a sequence of one for each of `count` as (count,) uint64.
+
+    Raises:
+        ConfigurationError: there are more or fewer, or one is not from 0 to 2**64 - 1.
+    """
+    listed = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+    if not (listed or (isinstance(value, np.ndarray) and value.ndim)):
+        return integer(name, value, 0, MAX_SEED)
+    if len(value) != count:
+        raise ConfigurationError(f"{name}: {len(value)} seeds for {count} environments")
+    every = [integer(f"{name}[{i}]", each, 0, MAX_SEED) for i, each in enumerate(value)]
+    return np.array(every, np.uint64)
+
+
+def seeds_of(seed: Seed, which: slice) -> Seed:
+    """Returns the seeds of some environments; one for all stays as it is."""
+    return seed[which] if isinstance(seed, np.ndarray) else seed
+
+
+def seed_and_number(seed: Seed, i: int, first: int) -> tuple[int, int]:
+    """Returns by what environment `i` of a batch draws its random numbers: a seed and a number.
+
+    One with a seed of its own draws those of environment 0 of a batch with that seed.
+
+    Args:
+        seed: of all, or (N,) of each.
+        i: its index.
+        first: the number of the batch's first environment.
+    """
+    return (int(seed[i]), 0) if isinstance(seed, np.ndarray) else (seed, first + i)
 
 
 def real(name: str, value: object, low: float, high: float) -> float:

@@ -96,7 +96,7 @@ class BatchEnv(VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[ArrayT]):
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
             )
 
-    def _reset_mask(self, seed: int | None, options: dict | None) -> Array | None:
+    def _reset_mask(self, seed: object, options: dict | None) -> Array | None:
         if options is None:
             return None
         if not isinstance(options, Mapping):

@@ -5,10 +5,13 @@ import json
 import reprlib
 from typing import Any
 
+import numpy as np
+
+from rungs._src.core.arguments import MAX_SEED, Seed
 from rungs.errors import InvalidStateError
 
 # Increased whenever the meaning of what a rung saves changes, as with `cpp/env/block.hpp`.
-VERSION = 5
+VERSION = 6
 
 _MAGIC = b"RUNGS state "
 _DIGEST = 16
@@ -21,13 +24,22 @@ def pack(identity: dict, payload: bytes) -> bytes:
     return body + _checksum(body)
 
 
-def unpack(state: bytes, expected: dict, limits: dict[str, int]) -> tuple[dict, bytes]:
-    """Returns the numbers and the payload of a state.
+def seed_number(seed: Seed) -> int | list[int]:
+    """Returns seeds as the identity of a state has them."""
+    return seed.tolist() if isinstance(seed, np.ndarray) else seed
+
+
+def unpack(
+    state: bytes, expected: dict, limits: dict[str, int], count: int
+) -> tuple[Seed, dict[str, int], bytes]:
+    """Returns the seed, the numbers and the payload of a state.
 
     Args:
         state: made by `pack`.
         expected: what the identity must contain.
-        limits: its other numbers, each with the largest allowed; the smallest is 0.
+        limits: its other numbers but for the seed, each with the largest allowed; the smallest is
+            0.
+        count: how many environments it is of, and seeds, unless all have one.
 
     Raises:
         InvalidStateError: `state` is corrupt, or its identity differs; the message says how.
@@ -50,13 +62,22 @@ def unpack(state: bytes, expected: dict, limits: dict[str, int]) -> tuple[dict, 
             raise InvalidStateError(
                 f"the state is of another environment: {name} is {theirs}, not {ours!r}"
             )
-    numbers = {name: identity.get(name) for name in limits}
-    for name, number in numbers.items():
-        if type(number) is not int or not 0 <= number <= limits[name]:
-            raise InvalidStateError(
-                f"{name} of the state is {reprlib.repr(number)}, not from 0 to {limits[name]}"
-            )
-    return numbers, payload
+    numbers = {name: _number(name, identity.get(name), limits[name]) for name in limits}
+    seed = identity.get("seed")
+    if type(seed) is not list:
+        return _number("seed", seed, MAX_SEED), numbers, payload
+    if len(seed) != count:
+        raise InvalidStateError(f"the state has {len(seed)} seeds, not {count}")
+    every = [_number("a seed", each, MAX_SEED) for each in seed]
+    return np.array(every, np.uint64), numbers, payload
+
+
+def _number(name: str, number: Any, limit: int) -> int:
+    if type(number) is not int or not 0 <= number <= limit:
+        raise InvalidStateError(
+            f"{name} of the state is {reprlib.repr(number)}, not from 0 to {limit}"
+        )
+    return number
 
 
 def from_json(text: bytes) -> Any:

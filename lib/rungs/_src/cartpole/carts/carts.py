@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import DTypeLike
 
 from rungs._src.cartpole.physics import MAX_THETA, MAX_X, SECONDS
+from rungs._src.core.arguments import Seed
 from rungs._src.core.arguments import autoreset_mode as mode_of
 from rungs._src.core.batch_env import Array
 from rungs._src.core.memory import zeroed_lines
@@ -87,7 +88,7 @@ class Carts(abc.ABC):
         settings: the environment's.
 
     Attributes:
-        seed: of all episodes, since the last `reset` or `load`.
+        seed: of all episodes, or of each cart's, since the last `reset` or `load`.
         outputs: where `reset`, `step` and `load` write.
         device: where outputs are tensors, their device; else None.
         validate: whether `step` refuses wrong actions and tells how many episodes ended.
@@ -99,20 +100,29 @@ class Carts(abc.ABC):
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         self.num_envs, self.first_env, self.settings = num_envs, first_env, settings
-        self.seed = 0
+        self.seed: Seed = 0
 
     @functools.cached_property
     def numbers(self) -> Array:
         """(N,) int64, their numbers among all; made where they are asked for, as C++ never does."""
         return np.arange(self.first_env, self.first_env + self.num_envs)
 
+    def drawn_by(self) -> tuple[Any, Array]:
+        """Returns by what carts draw random numbers: an int or (N,) int64, and (N,) int64.
+
+        One with a seed of its own draws those of cart 0 of a batch with that seed.
+        """
+        if isinstance(self.seed, np.ndarray):
+            return self.seed.view(np.int64), np.zeros(self.num_envs, np.int64)
+        return self.seed, self.numbers
+
     @abc.abstractmethod
-    def reset(self, which: Array | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: Array | None, seed: Seed, episode: int | None) -> None:
         """Begins an episode and writes all outputs but the final observation.
 
         Args:
             which: (N,) bool, of which carts; None for all.
-            seed: of all carts, from now on.
+            seed: of all carts, from now on; or (N,) uint64, each cart's.
             episode: its number; None for each cart's next.
         """
 
@@ -153,7 +163,7 @@ class Carts(abc.ABC):
         """
 
     @abc.abstractmethod
-    def load(self, arrays: dict[str, np.ndarray], seed: int) -> None:
+    def load(self, arrays: dict[str, np.ndarray], seed: Seed) -> None:
         """Takes what `dump` gave, and writes observations and ends."""
 
     def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
@@ -169,10 +179,11 @@ class Carts(abc.ABC):
 
     def random_actions(self, steps: int, drawn: int) -> Iterator[Array]:
         """Draws (N,) int64 for each step: the bits of Philox's words, 128 of a counter's."""
+        seed, numbers = self.drawn_by()
         for each in range(drawn, drawn + steps):
             block, bit = divmod(each, 128)
             if each == drawn or bit == 0:
-                drawn_words = words(self.seed, self.numbers, block, 0, Purpose.CARTPOLE_ACTION)
+                drawn_words = words(seed, numbers, block, 0, Purpose.CARTPOLE_ACTION)
             yield drawn_words[bit // 32] >> bit % 32 & 1
 
     def accepted(self, actions: Array) -> Array:
@@ -232,7 +243,7 @@ class HostCarts(Carts):
         arrays = {name: getattr(self, name) for name in ("state", "steps", "episode")}
         return arrays | {"ended": self.outputs.ended}
 
-    def load(self, arrays: dict, seed: int) -> None:
+    def load(self, arrays: dict, seed: Seed) -> None:
         self.seed = seed
         for name, array in HostCarts.dump(self).items():
             array[...] = arrays[name]

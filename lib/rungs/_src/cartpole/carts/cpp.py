@@ -6,6 +6,7 @@ import dataclasses
 import numpy as np
 
 from rungs._src.cartpole.carts.carts import CartPoleSettings, HostCarts
+from rungs._src.core.arguments import Seed
 from rungs._src.native import loader
 from rungs._src.native.abi import described
 from rungs._src.threads import openmp
@@ -45,13 +46,20 @@ class CppCarts(HostCarts):
             seed=0, precision=np.dtype(dtype).itemsize, autoreset=mode.name, **values
         )
         sizes = {"num_envs": num_envs, "stride": self._stride, "first_env": first_env}
-        self._batch = structures["CartPoleBatch"](config=config, **sizes, **self._whole)
+        self._batch = structures["CartPoleBatch"](config=config, seeds=None, **sizes, **self._whole)
         self._address = ctypes.addressof(self._batch)
         # Looked up once: a small batch is stepped in less time.
         self._cpp_step = self._api.rungs_cartpole_step
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
-        self.seed = self._batch.config.seed = seed
+    def _draw_by(self, seed: Seed) -> None:
+        self.seed = seed  # kept, as C++ reads it there
+        if isinstance(seed, np.ndarray):
+            self._batch.config.seed, self._batch.seeds = 0, seed.ctypes.data
+        else:
+            self._batch.config.seed, self._batch.seeds = seed, None
+
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
+        self._draw_by(seed)
         marks = 0 if which is None else which.ctypes.data
         self._api.rungs_cartpole_reset(self._address, marks, -1 if episode is None else episode)
 
@@ -79,9 +87,9 @@ class CppCarts(HostCarts):
     def steps_at_once(self) -> int:
         return max(1, _AT_ONCE // (self.num_envs * self.settings.workload))
 
-    def load(self, arrays: dict, seed: int) -> None:
+    def load(self, arrays: dict, seed: Seed) -> None:
         super().load(arrays, seed)
-        self._batch.config.seed = seed
+        self._draw_by(seed)
 
 
 class OpenmpCarts(CppCarts):

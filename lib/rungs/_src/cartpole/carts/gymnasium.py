@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from rungs._src.cartpole.carts.carts import CartPoleSettings, HostCarts
 from rungs._src.cartpole.physics import physics
+from rungs._src.core.arguments import Seed, seed_and_number
 from rungs._src.core.philox import Purpose, words
 from rungs.errors import ConfigurationError
 
@@ -26,15 +27,15 @@ class OneCartPole(CartPoleEnv):
 
     def __init__(self, number: int, max_episode_steps: int, workload: int):
         super().__init__()
-        self._batch_seed, self._number = 0, number
+        self._seed, self._number = 0, number
         self._max_steps, self._workload = max_episode_steps, workload
         self.tau /= workload
         self.episode, self.steps = -1, 0
 
-    def begin(self, seed: int, episode: int) -> np.ndarray:
-        """Begins an episode and returns the observation."""
-        self._batch_seed, self.episode, self.steps = seed, episode, 0
-        drawn = words(seed, self._number, episode, 0, Purpose.CARTPOLE_START)
+    def begin(self, seed: int, number: int, episode: int) -> np.ndarray:
+        """Begins an episode of a seed and a number, and returns the observation."""
+        self._seed, self._number, self.episode, self.steps = seed, number, episode, 0
+        drawn = words(seed, number, episode, 0, Purpose.CARTPOLE_START)
         self.state = np.array([_PHYSICS.start(word) for word in drawn])
         self.steps_beyond_terminated = None
         return self.state.astype(np.float32)
@@ -43,7 +44,7 @@ class OneCartPole(CartPoleEnv):
         self, *, seed: int | None = None, options: dict | None = None
     ) -> tuple[np.ndarray, dict]:
         """Begins the next episode, whatever the arguments: only the batch has a seed."""
-        return self.begin(self._batch_seed, self.episode + 1), {}
+        return self.begin(self._seed, self._number, self.episode + 1), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
         """See gymnasium."""
@@ -76,6 +77,10 @@ class OneByOneCarts(HostCarts):
             functools.partial(OneCartPole, number, *how) for number in self.numbers.tolist()
         ]
 
+    def own(self, i: int) -> tuple[int, int]:
+        """Returns the seed and the number by which an environment draws random numbers."""
+        return seed_and_number(self.seed, i, self.first_env)
+
     def begun_at(self, i: int, observation: np.ndarray) -> None:
         """Writes the outputs of an environment whose episode has just begun."""
         out = self.outputs
@@ -97,25 +102,25 @@ class GymnasiumCarts(OneByOneCarts):
         super().__init__(num_envs, first_env, settings)
         self._envs = [make() for make in self.makers]
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         self.seed = seed
         for i, env in enumerate(self._envs):
             if which is None or which[i]:
                 number = env.episode + 1 if episode is None else episode
-                self.begun_at(i, env.begin(self.seed, number))
+                self.begun_at(i, env.begin(*self.own(i), number))
 
     def step(self, actions: np.ndarray) -> int:
         actions = self.accepted(actions)
         out = self.outputs
         for i, (env, action) in enumerate(zip(self._envs, actions.tolist(), strict=True)):
             if self.settings.autoreset_mode == AutoresetMode.NEXT_STEP and out.ended[i]:
-                self.begun_at(i, env.begin(self.seed, env.episode + 1))
+                self.begun_at(i, env.begin(*self.own(i), env.episode + 1))
                 continue
             seen, out.reward[i], out.terminated[i], out.truncated[i], _ = env.step(action)
             out.ended[i] = out.terminated[i] or out.truncated[i]
             if out.ended[i] and self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
                 out.final_observation[i] = seen
-                seen = env.begin(self.seed, env.episode + 1)
+                seen = env.begin(*self.own(i), env.episode + 1)
             out.observation[i] = seen
         return int(out.ended.sum())
 
@@ -125,8 +130,8 @@ class GymnasiumCarts(OneByOneCarts):
             self.steps[i], self.episode[i] = env.steps, env.episode
         return super().dump()
 
-    def load(self, arrays: dict, seed: int) -> None:
+    def load(self, arrays: dict, seed: Seed) -> None:
         super().load(arrays, seed)
         for i, env in enumerate(self._envs):
-            env.begin(self.seed, int(self.episode[i]))
+            env.begin(*self.own(i), int(self.episode[i]))
             env.state, env.steps = self.state[:, i].copy(), int(self.steps[i])

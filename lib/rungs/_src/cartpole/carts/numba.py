@@ -70,6 +70,9 @@ class NumbaCarts(TensorCarts):
         slowness = 2**10 if kernel.SIMULATED else 1
         return max(1, _AT_ONCE // (self.num_envs * self.settings.workload * slowness))
 
+    def _num_seeds(self) -> int:
+        return self.num_envs if self._seed_tensor.ndim else 0
+
     def _launch(
         self, count: int, actions: torch.Tensor | None, drawn: int, sums: tuple = ()
     ) -> None:
@@ -81,6 +84,7 @@ class NumbaCarts(TensorCarts):
         with torch.cuda.device_of(self._state):  # where there is one, whichever is current
             run[blocks, self.threads_per_block, _current_stream()](
                 self._signed_seed,
+                _on_device(self._seed_tensor.reshape(-1)[: self._num_seeds()]),
                 self.first_env,
                 settings.max_episode_steps,
                 settings.workload,

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 
 from rungs._src.cartpole.carts.carts import CartPoleSettings
 from rungs._src.cartpole.carts.gymnasium import OneByOneCarts
-from rungs._src.core.arguments import seconds
+from rungs._src.core.arguments import Seed, seconds
 from rungs._src.processes.workers import (
     TIMEOUT,
     end_if_unguarded,
@@ -82,12 +82,12 @@ class SubprocCarts(OneByOneCarts):
         """Stops the processes."""
         stop(self._envs.processes, self._envs.remotes)
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         self.seed = seed
         for i in range(self.num_envs) if which is None else np.flatnonzero(which).tolist():
             number = int(self.episode[i] + 1) if episode is None else episode
             with self._naming_the_dead():
-                (observation,) = self._envs.env_method("begin", self.seed, number, indices=i)
+                (observation,) = self._envs.env_method("begin", *self.own(i), number, indices=i)
             self.episode[i] = number
             self.begun_at(i, observation)
 
@@ -109,12 +109,12 @@ class SubprocCarts(OneByOneCarts):
             self.steps[:] = self._envs.get_attr("steps")
         return super().dump()
 
-    def load(self, arrays: dict, seed: int) -> None:
+    def load(self, arrays: dict, seed: Seed) -> None:
         super().load(arrays, seed)
         for i in range(self.num_envs):
             with self._naming_the_dead():
                 number = int(self.episode[i])
-                self._envs.env_method("begin", self.seed, number, indices=i)
+                self._envs.env_method("begin", *self.own(i), number, indices=i)
                 self._envs.set_attr("state", self.state[:, i].copy(), indices=i)
                 self._envs.set_attr("steps", int(self.steps[i]), indices=i)
 

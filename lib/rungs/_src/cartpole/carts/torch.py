@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, Outputs
 from rungs._src.cartpole.physics import FORCE, SECONDS, physics
-from rungs._src.core.arguments import choice
+from rungs._src.core.arguments import Seed, choice
 from rungs._src.core.philox import Purpose, words
 from rungs._src.core.tensors import checked_validate, chosen_device
 from rungs.errors import ConfigurationError, UnavailableError
@@ -48,9 +48,11 @@ class TensorCarts(Carts):
             return torch.zeros((*shape, num_envs), dtype=dtype, device=self.device)
 
         self._physics = physics(dtype.itemsize)
-        # For code that is recorded or compiled once: it must not hold the seed's value.
+        # For code that is recorded or compiled once: it must not hold the seeds' values. Of no
+        # dimension where all carts have one.
         self._seed_tensor = torch.zeros((), dtype=torch.int64, device=self.device)
         self.numbers = torch.arange(num_envs, device=self.device) + first_env
+        self._drawn_numbers = self.numbers.clone()
         self._state = zeros(4, dtype=dtype)
         self._steps = zeros(dtype=torch.int32)
         self._episode = zeros(dtype=torch.int64)
@@ -62,11 +64,32 @@ class TensorCarts(Carts):
             final_observation=zeros(4, dtype=torch.float32).T,
         )
 
-    def reset(self, which: torch.Tensor | None, seed: int, episode: int | None) -> None:
+    def drawn_by(self) -> tuple[Any, torch.Tensor]:
+        own = isinstance(self.seed, np.ndarray)
+        return self._seed_tensor if own else self.seed, self._drawn_numbers
+
+    def draw_by(self, seed: Seed) -> None:
+        """Has carts draw random numbers by a seed from their next episodes on; as of `reset`."""
         self.seed = seed
+        if isinstance(seed, np.ndarray):
+            tensor = torch.tensor(seed.view(np.int64), device=self.device)
+            self._drawn_numbers.zero_()
+        else:
+            tensor = torch.tensor(self._signed_seed, device=self.device)
+            self._drawn_numbers.copy_(self.numbers)
+        if tensor.shape == self._seed_tensor.shape:
+            self._seed_tensor.copy_(tensor)
+        else:
+            self._seed_tensor = tensor
+            self.forget_recorded()
+
+    def forget_recorded(self) -> None:
+        """Drops what was recorded of tensors that are replaced."""
+
+    def reset(self, which: torch.Tensor | None, seed: Seed, episode: int | None) -> None:
+        self.draw_by(seed)
         where = torch.ones_like(self.outputs.ended) if which is None else which
         number = self._episode + 1 if episode is None else torch.full_like(self._episode, episode)
-        self._seed_tensor.fill_(self._signed_seed)
         self._begin(where, number)
         for flag in ("terminated", "truncated", "ended", "reward"):
             getattr(self.outputs, flag).masked_fill_(where, 0)
@@ -78,7 +101,8 @@ class TensorCarts(Carts):
             return
         numbers = episode[chosen]
         self._episode[chosen], self._steps[chosen] = numbers, 0
-        self._state[:, chosen] = self._starts(self._signed_seed, self.numbers[chosen], numbers)
+        seed = self._seed_tensor[chosen] if self._seed_tensor.ndim else self._signed_seed
+        self._state[:, chosen] = self._starts(seed, self._drawn_numbers[chosen], numbers)
         self.outputs.observation[chosen] = self._state[:, chosen].T.float()
 
     def _starts(
@@ -91,7 +115,9 @@ class TensorCarts(Carts):
 
     @property
     def _signed_seed(self) -> int:
-        """The seed's 64 bits as an int64."""
+        """The seed's 64 bits as an int64; 0 where each cart has its own."""
+        if isinstance(self.seed, np.ndarray):
+            return 0
         return self.seed - 2**64 if self.seed >= 2**63 else self.seed
 
     def accepted(self, actions: torch.Tensor) -> torch.Tensor:
@@ -121,9 +147,8 @@ class TensorCarts(Carts):
         saved["episode"] = saved["episode"].astype(np.uint32)
         return saved | {"ended": self.outputs.ended.cpu().numpy()}
 
-    def load(self, arrays: dict, seed: int) -> None:
-        self.seed = seed
-        self._seed_tensor.fill_(self._signed_seed)
+    def load(self, arrays: dict, seed: Seed) -> None:
+        self.draw_by(seed)
         self._state.copy_(torch.tensor(arrays["state"]))
         self._steps.copy_(torch.tensor(arrays["steps"]))
         self._episode.copy_(torch.tensor(arrays["episode"].astype(np.int64)))
@@ -177,12 +202,15 @@ class TorchCarts(TensorCarts):
             )
         elif execution == "graph":
             self._run = self._replay
-            self._graph: torch.cuda.CUDAGraph | None = None
+        self._graph: torch.cuda.CUDAGraph | None = None
 
     def step(self, actions: torch.Tensor) -> int | None:
         with torch.cuda.device_of(self._state):  # where there is one, whichever is current
             self._run(self.accepted(actions))
         return self.count_ended()
+
+    def forget_recorded(self) -> None:
+        self._graph = None
 
     def _operations(self, actions: torch.Tensor) -> None:
         """Takes a step; where nothing waits for how many ended, without a word to the host."""
@@ -233,6 +261,6 @@ class TorchCarts(TensorCarts):
         """Begins them, by drawing for all."""
         self._episode.copy_(torch.where(where, episode, self._episode))
         self._steps.masked_fill_(where, 0)
-        begun = self._starts(self._seed_tensor, self.numbers, episode)
+        begun = self._starts(self._seed_tensor, self._drawn_numbers, episode)
         self._state.copy_(torch.where(where, begun, self._state))
         self.outputs.observation.copy_(self._state.T)

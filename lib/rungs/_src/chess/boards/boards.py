@@ -9,6 +9,7 @@ from rungs._src.chess.actions import board_of, move_of
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
+from rungs._src.core.arguments import Seed
 from rungs._src.core.batch_env import Array
 from rungs.errors import IllegalActionError
 
@@ -54,12 +55,13 @@ class Boards(abc.ABC):
         self.buffers = buffers
 
     @abc.abstractmethod
-    def reset(self, which: Array | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: Array | None, seed: Seed, episode: int | None) -> None:
         """Begins an episode and writes observations, masks and players.
 
         Args:
             which: (N,) bool, on which boards; None for all.
-            seed: of all boards, from now on.
+            seed: of all boards, from now on; or (N,) uint64, each board's: it then draws the
+                random numbers of board 0 of a batch with that seed.
             episode: its number; None for each board's next.
         """
 
@@ -90,8 +92,10 @@ class Boards(abc.ABC):
         """Returns the state of all boards."""
 
     @abc.abstractmethod
-    def load(self, payload: bytes, seed: int) -> None:
+    def load(self, payload: bytes, seed: Seed) -> None:
         """Takes what `dump` gave; writes observations, masks, players and which have ended.
+
+        `seed` is that of `reset`, for episodes that it will begin.
 
         Raises:
             InvalidStateError: it can't be what `dump` gave; no board has changed.

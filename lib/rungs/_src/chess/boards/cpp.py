@@ -18,7 +18,7 @@ from rungs._src.chess.boards.native import (
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import draw_ranks
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.core.arguments import shown
+from rungs._src.core.arguments import Seed, shown
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, argument, described
@@ -76,6 +76,7 @@ class CppBoards(EngineBoards, CopyableBoards):
             config=config(self.api, settings, len(self._starts), self._starts.ctypes.data),
             num_envs=num_envs,
             first_board=first_board,
+            seeds=None,
             history=self._history if shown_boards else None,
             replies=self.replies,
             **vars(self.buffers),
@@ -99,8 +100,16 @@ class CppBoards(EngineBoards, CopyableBoards):
         self.replies = replies
         self.batch.replies = replies.ctypes.data
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
-        self.batch.config.seed = seed
+    def draw_by(self, seed: Seed) -> None:
+        """Has boards draw random numbers by a seed, from their next reset on; as of `reset`."""
+        if isinstance(seed, np.ndarray):
+            self._seeds = np.array(seed)  # kept, as C++ reads it there
+            self.batch.config.seed, self.batch.seeds = 0, self._seeds.ctypes.data
+        else:
+            self.batch.config.seed, self.batch.seeds = seed, None
+
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
+        self.draw_by(seed)
         marks = 0 if which is None else which.ctypes.data
         self.reset_all(marks, -1 if episode is None else episode)
 
@@ -150,7 +159,7 @@ class CppBoards(EngineBoards, CopyableBoards):
         saved, past = self.save(np.arange(self.num_envs))
         return saved.tobytes() + past.tobytes()
 
-    def load(self, payload: bytes, seed: int) -> None:
+    def load(self, payload: bytes, seed: Seed) -> None:
         self.take(self.checked(payload), seed)
 
     def checked(self, payload: bytes) -> States:
@@ -162,9 +171,9 @@ class CppBoards(EngineBoards, CopyableBoards):
         check_size(payload, self.state_bytes())
         return restored(self.api, self.address, payload, self.first_board, self._history.shape)
 
-    def take(self, states: States, seed: int) -> None:
+    def take(self, states: States, seed: Seed) -> None:
         """Takes what `checked` made, and writes what is seen of it."""
-        self.batch.config.seed = seed
+        self.draw_by(seed)
         self.put(states, np.arange(self.num_envs), False)
 
     def save(self, which: np.ndarray) -> States:

@@ -21,7 +21,7 @@ from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.arguments import choice, integer
+from rungs._src.core.arguments import Seed, choice, integer
 from rungs._src.core.memory import on_host
 from rungs._src.core.tensors import checked_validate, chosen_device, moved
 from rungs._src.machine import gpu
@@ -50,7 +50,7 @@ class TensorBuffers(Buffers):
 
     def __init__(self, **outputs: torch.Tensor):
         super().__init__(**outputs)
-        self.device_batch: tuple[object, int, Any] = (None, 0, None)
+        self.device_batch: tuple[object, object, Any] = (None, None, None)
 
     @classmethod
     def on(
@@ -135,7 +135,7 @@ class CudaBoards(CopyableBoards):
         self.buffers = buffers
         self._send_outputs()
 
-    def reset(self, which: torch.Tensor | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: torch.Tensor | None, seed: Seed, episode: int | None) -> None:
         self._send_seed(seed)
         marks = 0 if which is None else which.data_ptr()
         self._run("reset", marks, -1 if episode is None else episode)
@@ -178,7 +178,7 @@ class CudaBoards(CopyableBoards):
         parts = self.save(np.arange(self.num_envs))
         return b"".join(part.cpu().numpy().tobytes() for part in parts)
 
-    def load(self, payload: bytes, seed: int) -> None:
+    def load(self, payload: bytes, seed: Seed) -> None:
         check_size(payload, self.num_envs * self._saved_bytes + self._history.nbytes)
         histories = self._history.shape[0], self._history.shape[1]
         batch = ctypes.addressof(self._struct)
@@ -228,10 +228,12 @@ class CudaBoards(CopyableBoards):
             first_board=self.first_board,
             history=self._history.data_ptr() if shown else None,
             replies=None,
+            seeds=None,
             **dict.fromkeys(OUTPUTS),  # until there are buffers
             blocks=self._blocks.data_ptr(),
             chosen=self._chosen.data_ptr(),
         )
+        self._seeds = self._words(n)
         self._own = object()  # marks what these boards have sent
 
     def _send_outputs(self) -> None:
@@ -239,7 +241,7 @@ class CudaBoards(CopyableBoards):
 
         So it lasts as long as they do, and is sent once for each seed.
         """
-        seed = self._struct.config.seed
+        seed = self._struct.config.seed, self._struct.seeds
         owner, of_seed, batch = self.buffers.device_batch
         if owner is not self._own or of_seed != seed:
             for name, tensor in vars(self.buffers).items():
@@ -250,8 +252,12 @@ class CudaBoards(CopyableBoards):
             self.buffers.device_batch = self._own, seed, batch
         self._batch = batch
 
-    def _send_seed(self, seed: int) -> None:
-        self._struct.config.seed = seed
+    def _send_seed(self, seed: Seed) -> None:
+        if isinstance(seed, np.ndarray):
+            self._seeds.copy_(torch.from_numpy(seed.view(np.int64)))
+            self._struct.config.seed, self._struct.seeds = 0, self._seeds.data_ptr()
+        else:
+            self._struct.config.seed, self._struct.seeds = seed, None
         self._send_outputs()
 
     def _run(self, kernel: str, *arguments: int) -> None:

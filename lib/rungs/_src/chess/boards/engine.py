@@ -13,6 +13,7 @@ from rungs._src.chess.boards.boards import Boards, illegal_action
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.engine import EngineProcess, UciEngine
 from rungs._src.chess.settings import ChessSettings
+from rungs._src.core.arguments import Seed
 from rungs._src.core.batch_env import Array, stays_ended
 
 
@@ -58,9 +59,9 @@ class EngineGame:
     def __init__(self, boards: EngineBoards):
         self._boards, self._settings = boards, boards.settings
         self._engine = EngineProcess(boards.settings.opponent)  # type: ignore[arg-type]  # it is one
-        self._seed: int | None = None  # until the first reset
+        self._seed: Seed | None = None  # until the first reset
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         """See `Boards.reset`."""
         with self._unchanged_on_error():
             self._boards.reset(which, seed, episode)
@@ -80,7 +81,7 @@ class EngineGame:
             self._open(ended if mode == AutoresetMode.SAME_STEP else ended_before)
         return num_ended
 
-    def load(self, payload: bytes, seed: int) -> None:
+    def load(self, payload: bytes, seed: Seed) -> None:
         """See `Boards.load`."""
         self._boards.load(payload, seed)
         self._seed = seed

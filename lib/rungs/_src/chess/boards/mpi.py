@@ -14,7 +14,8 @@ from rungs._src.chess.boards.openmp import OpenmpBoards
 from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.arguments import boolean, choice
+from rungs._src.core.arguments import Seed, boolean, choice, seeds_of
+from rungs._src.core.state import seed_number
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.native import loader
 from rungs._src.native.abi import described
@@ -87,7 +88,10 @@ class MpiChessEnv(ChessVectorEnv[np.ndarray]):
 
     def __init__(self, num_envs: int, boards: Callable[..., Boards], /, **settings: Any):
         super().__init__(num_envs, boards, **settings)
-        check_agreement(self.boards.ranks.comm, {"seed": self._seed})
+        check_agreement(self.boards.ranks.comm, {"seed": seed_number(self._seed)})
+        if not isinstance(self.boards, GatheredBoards):  # each rank resets its own
+            first = self.boards.ranks.first
+            self._seed = seeds_of(self._seed, slice(first, first + self.num_envs))
 
     def serve(self) -> bool:
         self._check_open()
@@ -238,10 +242,17 @@ class RankBoards(OpenmpBoards):
             return str(error)
         return None
 
-    def take_checked(self, seed: int) -> None:
-        """Takes the part that `flaw_of` found nothing wrong with."""
-        self.take(self._checked, seed)
+    def take_checked(self, seed: Seed) -> None:
+        """Takes the part that `flaw_of` found nothing wrong with; `seed` is all ranks'."""
+        self.take(self._checked, self._own_part(seed))
         del self._checked
+
+    def draw_by_part(self, seed: Seed) -> None:
+        """Has the next resets begin by this rank's part of all ranks' seeds."""
+        self.draw_by(self._own_part(seed))
+
+    def _own_part(self, seed: Seed) -> Seed:
+        return seeds_of(seed, slice(self.ranks.first, self.ranks.first + self.num_envs))
 
     def outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Returns some outputs as they stand."""
@@ -285,7 +296,8 @@ class GatheredBoards(EngineBoards):
             replies=self.replies,
             which=self._which,
         )
-        self._order: Any = structures["Order"](task="CALL", episode=0, seed=0, partial=False)
+        self._order: Any = structures["Order"](task="CALL", episode=0, partial=False)
+        self._drawn_by: Seed | None = None  # what all ranks draw by
         self._tasks = {name: self._order.number("task", name) for name in ("RESET", "STEP", "CALL")}
         self._lead = ranks.api.rungs_chess_mpi_lead
         self._addresses = (
@@ -319,11 +331,14 @@ class GatheredBoards(EngineBoards):
         if not self.shared:
             self._own.write_to(buffers.rows(slice(0, self.ranks.count)))
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         if which is not None:
             self._which[:] = which
+        if self._drawn_by is None or not np.array_equal(seed, self._drawn_by):
+            self._on_all_ranks(RankBoards.draw_by_part, seed)
+            self._drawn_by = seed
         number = -1 if episode is None else episode
-        self._command("RESET", episode=number, seed=seed, partial=which is not None)
+        self._command("RESET", episode=number, partial=which is not None)
         self._copy_seen(POSITION)
 
     def step(self, actions: np.ndarray) -> int:
@@ -356,10 +371,11 @@ class GatheredBoards(EngineBoards):
     def dump(self) -> bytes:
         return b"".join(self._on_all_ranks(RankBoards.dump))
 
-    def load(self, payload: bytes, seed: int) -> None:
+    def load(self, payload: bytes, seed: Seed) -> None:
         for wrong in filter(None, self._on_all_ranks(RankBoards.flaw_of, payload)):
             raise InvalidStateError(wrong)
         self._on_all_ranks(RankBoards.take_checked, seed)
+        self._drawn_by = seed
         self._take_outputs((*POSITION, "ended"))
 
     def _dealt_out(self, dtype: type[np.generic]) -> np.ndarray:
@@ -384,10 +400,9 @@ class GatheredBoards(EngineBoards):
         if self.shared and self.buffers is not self._seen:
             self.buffers.restore({name: getattr(self._seen, name) for name in names})
 
-    def _command(self, task: str, *, episode: int = 0, seed: int = 0, partial: bool = False) -> int:
+    def _command(self, task: str, *, episode: int = 0, partial: bool = False) -> int:
         order = self._order
-        order.task, order.episode = self._tasks[task], episode
-        order.seed, order.partial = seed, partial
+        order.task, order.episode, order.partial = self._tasks[task], episode, partial
         return self._lead(*self._addresses, ctypes.addressof(order))
 
     def _on_all_ranks(self, function: Callable[..., Any], *arguments: Any) -> list:

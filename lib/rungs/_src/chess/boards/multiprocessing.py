@@ -1,7 +1,7 @@
 """Parallel Python: the boards of the Python rung, shared out among processes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.arguments import choice, integer, seconds
+from rungs._src.core.arguments import Seed, choice, integer, seconds, seeds_of
 from rungs._src.core.batch_env import stays_ended
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs._src.processes.interrupt import uninterrupted
@@ -88,9 +88,12 @@ class MultiprocessingBoards(EngineBoards):
         """The process ids of all workers, in order."""
         return self._pool.pids
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
-        marks = [None if which is None else which[share] for share in self._shares]
-        self._change(PythonBoards.reset, [(mark, seed, episode) for mark in marks], POSITION)
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
+        parts = [
+            (None if which is None else which[share], seeds_of(seed, share), episode)
+            for share in self._shares
+        ]
+        self._change(PythonBoards.reset, parts, POSITION)
         self._idle &= False if which is None else ~which
 
     def step(self, actions: np.ndarray) -> int:
@@ -118,12 +121,14 @@ class MultiprocessingBoards(EngineBoards):
         parts = self._pool.call(PythonBoards.dump, [()] * len(self._shares))
         return json.dumps([board for part in parts for board in json.loads(part)]).encode()
 
-    def load(self, payload: bytes, seed: int) -> None:
+    def load(self, payload: bytes, seed: Seed) -> None:
         # Here, as a worker that refuses its part couldn't stop the others.
         load_envs(payload, self.num_envs, self.first_board, self.settings)
         boards = json.loads(payload)
-        parts = [json.dumps(boards[share]).encode() for share in self._shares]
-        self._change(PythonBoards.load, [(part, seed) for part in parts], (*POSITION, "ended"))
+        parts = [
+            (json.dumps(boards[share]).encode(), seeds_of(seed, share)) for share in self._shares
+        ]
+        self._change(PythonBoards.load, parts, (*POSITION, "ended"))
 
     def close(self) -> None:
         self._pool.close()
@@ -175,7 +180,7 @@ class MultiprocessingChessEnv(ChessVectorEnv[np.ndarray]):
     def reset(
         self,
         *,
-        seed: int | None = None,
+        seed: int | Sequence[int] | np.ndarray | None = None,
         options: dict | None = None,
         out: Buffers | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:

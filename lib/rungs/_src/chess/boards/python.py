@@ -10,10 +10,11 @@ from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.env import ChessEnv
 from rungs._src.chess.policy import draw_ranks
 from rungs._src.chess.settings import ChessSettings
+from rungs._src.core.arguments import Seed, seed_and_number
 from rungs._src.core.state import from_json
 from rungs.errors import InvalidStateError
 
-LAYOUT = "Python, moves"
+LAYOUT = "Python, seeds and moves"
 
 
 class PythonBoards(EngineBoards, CopyableBoards):
@@ -24,9 +25,9 @@ class PythonBoards(EngineBoards, CopyableBoards):
         numbers = range(first_board, first_board + num_envs)
         self._envs = [ChessEnv(number, settings) for number in numbers]
 
-    def reset(self, which: np.ndarray | None, seed: int, episode: int | None) -> None:
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         for i, env in enumerate(self._envs):
-            env.seed = seed
+            env.draw_by(*seed_and_number(seed, i, self.first_board))
             if which is None or which[i]:
                 env.begin(episode)
                 env.write(self.buffers, i)
@@ -72,10 +73,10 @@ class PythonBoards(EngineBoards, CopyableBoards):
     def dump(self) -> bytes:
         return json.dumps([env.dump() for env in self._envs]).encode()
 
-    def load(self, payload: bytes, seed: int) -> None:
+    def load(self, payload: bytes, seed: Seed) -> None:
         self._envs = load_envs(payload, self.num_envs, self.first_board, self.settings)
         for i, env in enumerate(self._envs):
-            env.seed = seed
+            env.draw_by(*seed_and_number(seed, i, self.first_board))
             self.buffers.ended[i] = env.ended
             env.write(self.buffers, i)
 

@@ -1,0 +1,232 @@
+"""A seed for each environment: it plays as number 0 of a batch with that seed, on every rung."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.core.memory import on_host
+from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
+from rungs_course.measure.verify import verify
+from tests.proof import lockstep
+from tests.saved import join, split
+
+SEEDS = [5, 2**64 - 1, 5, 0, 1 << 63, 7, 6, 1, 2, 3, 4]
+GAMES = {"opponent": "random", "opening_plies": (0, 9), "max_plies": 12, "start": "chess960"}
+CHESS = [
+    "python",
+    "cpp",
+    "threads",
+    pytest.param("multiprocessing", marks=pytest.mark.system),
+    "openmp",
+    pytest.param("cuda", marks=pytest.mark.system),
+]
+CARTPOLE = [
+    "gymnasium",
+    "cpp",
+    "threads",
+    "openmp",
+    *(pytest.param(rung, marks=pytest.mark.system) for rung in ("subproc", "torch", "numba")),
+]
+
+
+@pytest.fixture
+def make(request):
+    """Makes environments that are closed after the test; skips what is not here."""
+    with contextlib.ExitStack() as made:
+
+        def make(env_id, rung, num_envs, **settings):
+            if rung == "cuda":
+                settings["device"] = "cpu"
+            try:
+                env = rungs.make(env_id, rung, num_envs, **settings)
+            except UnavailableError as error:
+                pytest.skip(str(error))
+            return made.enter_context(contextlib.closing(env))
+
+        yield make
+
+
+def rows(outputs, which):
+    """Some environments' outputs, on the host."""
+    return [np.array(on_host(each)[which]) for each in outputs]
+
+
+def chess_outputs(outcome):
+    info = outcome[-1]
+    return [*outcome[:-1], info["action_mask"], info["player"], info["reason"]]
+
+
+@pytest.mark.parametrize("rung", CHESS)
+@pytest.mark.parametrize("first_board", [0, 3])
+def test_each_board_plays_as_board_0_of_its_seed(rung, first_board, make):
+    env = make("chess", rung, len(SEEDS), first_board=first_board, **GAMES)
+    alone = [make("chess", "cpp", 1, **GAMES) for _ in SEEDS]
+    seen = chess_outputs(env.reset(seed=SEEDS))
+    ones = [chess_outputs(one.reset(seed=seed)) for one, seed in zip(alone, SEEDS, strict=True)]
+    assert env.fens() == [one.fens()[0] for one in alone]
+    assert len({*env.fens()}) > 5
+    for step in range(40):  # several episodes
+        for i, one in enumerate(ones):
+            for ours, theirs in zip(rows(seen, i), rows(one, 0), strict=True):
+                np.testing.assert_array_equal(ours, theirs, f"board {i}, step {step}")
+        actions = on_host(env.sample_actions(step)).copy()
+        seen = chess_outputs(env.step(actions))
+        ones = [chess_outputs(one.step(actions[i : i + 1])) for i, one in enumerate(alone)]
+    assert env.fens() == [one.fens()[0] for one in alone]
+
+
+@pytest.mark.parametrize("rung", CHESS)
+def test_seeds_of_the_constructor_are_those_of_the_first_reset(rung, make):
+    env = make("chess", rung, 3, seed=np.array([4, 9, 4], np.int32), opening_plies=(3, 9))
+    env.reset()
+    fens = env.fens()
+    assert fens[0] == fens[2] != fens[1]
+    env.reset()  # the next episodes, of the same seeds
+    later = env.fens()
+    assert later != fens
+    assert later[0] == later[2]
+    env.reset(seed=(4, 9, 4))
+    assert env.fens() == fens
+    env.reset(seed=4)  # of all again
+    assert env.fens()[0] == fens[0]
+    assert len({*env.fens()}) == 3
+
+
+@pytest.mark.parametrize("rung", CARTPOLE)
+@pytest.mark.parametrize("first_env", [0, 3])
+def test_each_cart_is_as_cart_0_of_its_seed(rung, first_env, make, monkeypatch):
+    if rung == "numba":
+        monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    env = make("cartpole", rung, len(SEEDS), first_env=first_env)
+    other = "gymnasium" if rung in ("gymnasium", "subproc") else "cpp"  # equal to the last bit
+    alone = [make("cartpole", other, 1) for _ in SEEDS]
+    rng = np.random.default_rng(0)
+    seen = env.reset(seed=SEEDS)[:1]
+    ones = [one.reset(seed=seed)[:1] for one, seed in zip(alone, SEEDS, strict=True)]
+    for step in range(60):
+        for i, one in enumerate(ones):
+            for ours, theirs in zip(rows(seen, i), rows(one, 0), strict=True):
+                np.testing.assert_array_equal(ours, theirs, f"cart {i}, step {step}")
+        actions = rng.integers(2, size=len(SEEDS))
+        seen = env.step(actions)[:4]
+        ones = [one.step(actions[i : i + 1])[:4] for i, one in enumerate(alone)]
+    seen = env.step_many(140)  # random actions, which follow from seeds, too
+    ones = [one.step_many(140) for one in alone]
+    for i, one in enumerate(ones):
+        for ours, theirs in zip(rows(seen, i), rows(one, 0), strict=True):
+            np.testing.assert_array_equal(ours, theirs, f"cart {i}")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "why"),
+    [
+        ([1, 2], r"seed: 2 seeds for 3 environments"),
+        ([1, 2, 3, 4], r"seed: 4 seeds for 3 environments"),
+        ([], r"seed: 0 seeds for 3 environments"),
+        ([1, -1, 3], r"seed\[1\]=-1 is not from 0"),
+        ([1, 2, 2**64], r"seed\[2\]=18446744073709551616 is not from 0"),
+        ([1, 2, None], r"seed\[2\]=None is not an integer"),
+        ([1, 2.5, 3], r"seed\[1\]=2.5 is not an integer"),
+        ([True, 2, 3], r"seed\[0\]=True"),
+        (np.zeros((3, 1), int), r"seed\[0\]="),
+        (np.zeros(3), r"seed\[0\]=.* is not an integer"),
+        ("123", r"seed='123' is not an integer"),
+        ({1, 2, 3}, r"seed=\{1, 2, 3\} is not an integer"),
+    ],
+)
+@pytest.mark.parametrize("env_id", ["chess", "cartpole"])
+def test_wrong_seeds_are_named_and_change_nothing(env_id, seeds, why, make):
+    with pytest.raises(ConfigurationError, match=why):
+        make(env_id, "cpp", 3, seed=seeds)
+    env = make(env_id, "cpp", 3)
+    env.reset(seed=[1, 2, 3])
+    before = env.get_state()
+    with pytest.raises(ConfigurationError, match=why):
+        env.reset(seed=seeds)
+    assert env.get_state() == before
+
+
+@pytest.mark.parametrize(
+    ("env_id", "rung"), [("chess", "python"), ("chess", "cpp"), ("cartpole", "cpp")]
+)
+def test_states_hold_all_seeds(env_id, rung, make):
+    how = {"opening_plies": (0, 9)} if env_id == "chess" else {}
+    env, again = (make(env_id, rung, 3, **how) for _ in range(2))
+    env.reset(seed=[1, 2**63 + 1, 3])
+    saved = env.get_state()
+    again.set_state(saved)
+    verify("again", again.reset(), env.reset(), "after the next reset")
+    verify("again", again.reset(), env.reset(), "after another")
+    head, payload = split(saved)
+    assert head["seed"] == [1, 2**63 + 1, 3]
+    for seed in ([1, 2], [1, 2, -1], [1, 2, "3"], [1, 2, 2**64]):
+        with pytest.raises(InvalidStateError, match="seed"):
+            again.set_state(join(head | {"seed": seed}, payload))
+
+
+@pytest.mark.parametrize("rung", ["python", "cpp", pytest.param("cuda", marks=pytest.mark.system)])
+def test_copies_draw_by_their_sources_seed_or_by_their_own(rung, make):
+    env = make("chess", rung, 3, opponent="random", max_plies=4, opening_plies=(0, 9))
+    env.reset(seed=[1, 2, 3])
+    env.copy_boards([0], [2])
+    env.copy_boards([0], [1], randomness="own")
+    own = set()
+    for step in range(30):
+        first = int(on_host(env.sample_actions(step))[0])
+        actions = on_host(env.sample_actions(step)).copy()
+        actions[2] = first
+        env.step(actions)
+        fens = env.fens()
+        assert fens[0] == fens[2]  # the same replies, and the same next episodes
+        own.add(fens[0] == fens[1])
+    assert False in own
+    kept = env.snapshot([2])
+    env.reset(options={"reset_mask": np.ones(3, bool)})  # own again, of each
+    assert len({*env.fens()}) == 3
+    env.restore(kept)
+    other = make("chess", rung, 3, opponent="random", max_plies=4, opening_plies=(0, 9))
+    other.reset(seed=[1, 2, 4])
+    with pytest.raises(InvalidStateError, match=r"the snapshot is of seed .*1, 2, 3.* not "):
+        other.restore(kept)
+    other.restore(kept, [0], randomness="own")
+
+
+def test_halves_in_flight_have_their_boards_seeds(make):
+    seeds = [3, 1, 4, 1]
+    whole = make("chess", "cpp", 4, seed=seeds, opponent="random", opening_plies=(0, 9))
+    halves = rungs.make_async("chess", 4, seed=seeds, opponent="random", opening_plies=(0, 9))
+    with contextlib.closing(halves):
+        whole.reset()
+        halves.reset()
+        assert halves.fens() == whole.fens()
+        whole.reset(seed=seeds[::-1])
+        halves.reset(seed=seeds[::-1])
+        assert halves.fens() == whole.fens()
+        for wrong in ([1, 2, 3], [1, 2, 3, -1]):
+            with pytest.raises(ConfigurationError, match="seed"):
+                halves.reset(seed=wrong)
+        assert halves.fens() == whole.fens()
+
+
+@pytest.mark.parametrize("num_envs", [1, 3])
+@pytest.mark.parametrize("rung", ["threads", "openmp"])
+@pytest.mark.filterwarnings("ignore::rungs.errors.OversubscriptionWarning")
+def test_fewer_boards_than_threads_play_the_same(rung, num_envs, make):
+    how = {"opponent": "random", "max_plies": 30, "autoreset_mode": "DISABLED"}
+    ours = make("chess", rung, num_envs, threads=8, **how)
+    assert sum(
+        lockstep.play(ours, make("chess", "python", num_envs, **how), seed=1, steps=60).values()
+    )
+
+
+@pytest.mark.parametrize("num_envs", [1, 3])
+@pytest.mark.filterwarnings("ignore::rungs.errors.OversubscriptionWarning")
+def test_fewer_carts_than_threads_are_the_same(num_envs, make):
+    ours = make("cartpole", "threads", num_envs, threads=8)
+    theirs = make("cartpole", "cpp", num_envs)
+    verify("ours", ours.reset(seed=1), theirs.reset(seed=1), "after the reset")
+    for step in range(100):
+        actions = np.arange(num_envs) + step & 1
+        verify("ours", ours.step(actions), theirs.step(actions), f"in step {step}")
