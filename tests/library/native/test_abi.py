@@ -100,7 +100,7 @@ def test_an_unknown_name_is_named():
 def test_every_compiler_describes_the_same(compiler):
     found = abi.described(loader.load(compiler))
     sizes = {name: ctypes.sizeof(each) for name, each in found.structures.items()}
-    assert sizes["ChessBatch"] == 8 * (2 + len(buffers.OUTPUTS) + 4) + sizes["ChessConfig"]
+    assert sizes["ChessBatch"] == 8 * (2 + len(buffers.OUTPUTS) + 5) + sizes["ChessConfig"]
     assert found.structures["ChessConfig"].number("mask", "LIST") == 2
     assert found.enumerations["Reason"] == {
         each.name: each for each in Reason if each != Reason.MAX_PLIES
