@@ -90,7 +90,7 @@ compile_commands: $(INSTALLED)
 
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
-	  chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev papi-tools qemu-user stockfish valgrind
+	  bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev papi-tools qemu-user stockfish valgrind
 	tests/arm_python.sh build/arm
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.

@@ -10,8 +10,10 @@ from rungs._src.core.atomic import reraise_as_storage_error
 from rungs._src.core.progress import Say, line, watched
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
-from rungs_course.labs.judging import check, plain
+from rungs_course.labs.assessing import assess
+from rungs_course.labs.judging import plain
 from rungs_course.labs.lab import labs
+from rungs_course.labs.sandbox import Sandbox, Trusted
 
 _CELL = 30_000  # characters: spreadsheets take some more
 
@@ -41,17 +43,17 @@ class Row(NamedTuple):
 NOT_JUDGED = ("unreadable", "no such lab", "not judged")
 
 
-def grade(folder: Path, out: Path, say: Say = line) -> int:
+def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> int:
     """Judges what students handed in, here and now; what their files claim counts for nothing.
 
-    Each answer runs in a process of its own, with limits of time, memory and printing. These guard
-    against mistakes and are no sandbox: what is handed in is code that runs as the user who grades.
+    Each answer runs in a sandbox, in processes of its own: `assessing.assess`.
 
     Args:
         folder: of one JSON file a student. Other files are named and left out.
         out: a CSV file, a `Row` a line. Until all is judged, it is as it was: rows go, as soon as
             they are there, to one next to it, with ".unfinished" after its name.
         say: where progress goes, line by line.
+        trust: whether answers run without a sandbox, as the user who grades.
 
     Returns:
         How many rows are of `NOT_JUDGED`.
@@ -60,6 +62,7 @@ def grade(folder: Path, out: Path, say: Say = line) -> int:
         ConfigurationError: no file is there, `out` is one of them or no file, or what is next to
             it with ".unfinished" after its name is no such table; none was judged.
         StorageError: `out` can't be written.
+        UnavailableError: there is no sandbox here, and answers are not trusted.
     """
     files = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if not files:
@@ -71,6 +74,7 @@ def grade(folder: Path, out: Path, say: Say = line) -> int:
         raise ConfigurationError(f"{out} was handed in: the table needs a file of its own")
     for other in sorted(set(folder.iterdir()) - {*files, out}):
         say(f"{plain(other.name)} is no *.json: left out")
+    place = Trusted() if trust else _sandbox()
     missed = 0
     unfinished = out.with_name(f"{out.name}.unfinished")
     with reraise_as_storage_error(out):
@@ -80,7 +84,8 @@ def grade(folder: Path, out: Path, say: Say = line) -> int:
         table = csv.writer(file)
         table.writerow(Row._fields)
         try:
-            for row in watched(_judged(files), "labs judged", len(files) * len(labs()), say):
+            rows = _judged(files, place)
+            for row in watched(rows, "labs judged", len(files) * len(labs()), say):
                 table.writerow(map(_cell, row))
                 file.flush()
                 missed += row.state in NOT_JUDGED
@@ -92,6 +97,16 @@ def grade(folder: Path, out: Path, say: Say = line) -> int:
     with reraise_as_storage_error(out):
         os.replace(unfinished, out)
     return missed
+
+
+def _sandbox() -> Sandbox:
+    sandbox = Sandbox()
+    if problem := sandbox.problem():
+        raise UnavailableError(
+            f"answers can't be run in a sandbox: {problem}. With --trust they run without one, as "
+            "you, and may read and write what you may"
+        )
+    return sandbox
 
 
 def _check_is_left_over(unfinished: Path) -> None:
@@ -106,7 +121,7 @@ def _check_is_left_over(unfinished: Path) -> None:
     raise ConfigurationError(f"{unfinished} is there already, and is no table of a grading")
 
 
-def _judged(files: list[Path]) -> Iterator[Row]:
+def _judged(files: list[Path], place: Sandbox | Trusted) -> Iterator[Row]:
     """Yields what becomes of each student's answer to each lab."""
     for file in files:
         student = plain(file.stem)
@@ -116,12 +131,12 @@ def _judged(files: list[Path]) -> Iterator[Row]:
             yield Row(student, "", "unreadable", why=str(error))
             continue
         for name in labs():
-            yield _row(student, name, kept.get(name, {}))
+            yield _row(student, name, kept.get(name, {}), place)
         for name in (name for name in kept if name not in labs()):
             yield Row(student, plain(name), "no such lab", why="it is of another version, perhaps")
 
 
-def _row(student: str, name: str, entry: Any) -> Row:
+def _row(student: str, name: str, entry: Any, place: Sandbox | Trusted) -> Row:
     if not isinstance(entry, dict):
         return Row(student, name, "unreadable", why=f"it is of type {type(entry).__name__}")
     if "code" not in entry:
@@ -130,7 +145,7 @@ def _row(student: str, name: str, entry: Any) -> Row:
     if not isinstance(code, str):
         return Row(student, name, "unreadable", why=f"its code is of type {type(code).__name__}")
     try:
-        verdict = check(name, code)
+        verdict = assess(name, code, place)
     except (UnavailableError, OSError) as error:
         return Row(student, name, "not judged", why=str(error))
     if not verdict.right:

@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import resource
 import secrets
 import signal
 import subprocess
@@ -20,27 +19,16 @@ from typing import Any
 from rungs._src.native import cling
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import record, submissions
-from rungs_course.labs.lab import Difference, Lab, find
-from rungs_course.labs.submissions import SubmissionError, build, in_cell
+from rungs_course.labs.inside.building import SubmissionError, build, in_cell
+from rungs_course.labs.inside.server import PRINTED_BYTES, WHY, die_plainly, limit_resources
+from rungs_course.labs.lab import Difference, Lab, WrongError, find
 from rungs_course.labs.verdict import Verdict
 from rungs_course.measure.turns import timed_rounds
 
 _SECONDS = 60.0
-_PRINTED_BYTES = 1 << 20
-_MEMORY_BYTES = 8 << 30
 _REPEATS = 11
-_SHOWN = 2000  # of what it printed, characters
+MAX_SHOWN = 2000  # of what it printed, characters
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-
-_WHY: dict[int, str] = {
-    signal.SIGSEGV: "it read or wrote where nothing of its own is (SIGSEGV)",
-    signal.SIGABRT: "it was aborted (SIGABRT)",
-    signal.SIGFPE: "it divided by zero (SIGFPE)",
-    signal.SIGILL: "it reached code that must not be reached (SIGILL)",
-    signal.SIGBUS: "it read or wrote where nothing is (SIGBUS)",
-    signal.SIGXFSZ: f"it printed more than {_PRINTED_BYTES >> 20} MB",
-    signal.SIGKILL: "it was killed (SIGKILL), perhaps as memory ran out",
-}
 
 
 def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> Verdict:
@@ -103,7 +91,7 @@ def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
             process.communicate(request.encode(), timeout=seconds)
             status = process.returncode
             ended = f"with exit code {status}" if status >= 0 else f"by signal {-status}"
-            ending = _WHY.get(-status, f"it ended {ended}")
+            ending = WHY.get(-status, f"it ended {ended}")
         except subprocess.TimeoutExpired:
             ending = f"it took longer than {seconds:.0f} s"
         finally:
@@ -111,10 +99,10 @@ def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         messages.seek(0)
-        written = messages.read(_PRINTED_BYTES)
+        written = messages.read(PRINTED_BYTES)
         output.seek(0)
-        printed = output.read(_PRINTED_BYTES + 1).decode(errors="replace")
-    shown = plain(printed[:_SHOWN]) + (" …" if len(printed) > _SHOWN else "")
+        printed = output.read(PRINTED_BYTES + 1).decode(errors="replace")
+    shown = plain(printed[:MAX_SHOWN]) + (" …" if len(printed) > MAX_SHOWN else "")
     try:
         kind, what = [("stage", "being started"), *_messages(written, key)][-1]
         difference = Difference(**what) if kind == "difference" else None
@@ -167,13 +155,11 @@ def _judged(lab: Lab, code: str) -> Iterator[dict[str, Any]]:
     try:
         if lab.language == "cpp":
             cling.interpreter()  # the first time it writes larger files than are allowed below
-        resource.setrlimit(resource.RLIMIT_FSIZE, (_PRINTED_BYTES, _PRINTED_BYTES))
-        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limit_resources()
         yield {"stage": "being compiled"}
         codes = {name: lab.code(name) for name in ("baseline", "solution")}
         versions = build(lab, {"yours": code} | codes)
-        _die_plainly()
+        die_plainly()
         yield {"stage": "being checked"}
         try:
             difference = lab.first_difference(versions["yours"], versions["baseline"])
@@ -182,6 +168,8 @@ def _judged(lab: Lab, code: str) -> Iterator[dict[str, Any]]:
                 return
             yield {"stage": "being raced" if lab.unit == "s" else "its cost being counted"}
             yield {"costs": _costs(lab, versions)}
+        except WrongError as error:
+            yield {"difference": _plain(error.difference)}
         except Exception as error:
             if lab.language == "cpp":
                 raise
@@ -195,13 +183,6 @@ def _judged(lab: Lab, code: str) -> Iterator[dict[str, Any]]:
 def _plain(difference: Difference) -> dict:
     fields = dataclasses.asdict(difference)
     return fields | {name: plain(fields[name]) for name in ("what", "expected", "got")}
-
-
-def _die_plainly() -> None:
-    """Has signals end this process at once: cppyy would print its stack, Python ignores one."""
-    for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 
 
 def _costs(lab: Lab, versions: dict) -> dict[str, list[float]]:

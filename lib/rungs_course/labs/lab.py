@@ -7,9 +7,11 @@ import inspect
 import pkgutil
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from rungs.errors import ConfigurationError
 from rungs_course import paths
@@ -49,6 +51,32 @@ class Difference:
     missing: tuple[int, ...] = ()
 
 
+class WrongError(Exception):
+    """What came out while a cost was counted, or a clock ran, is wrong.
+
+    Attributes:
+        difference: the first thing that is.
+    """
+
+    def __init__(self, difference: Difference):
+        super().__init__(difference.what)
+        self.difference = difference
+
+
+class Call(NamedTuple):
+    """A call of an answer's function: its name, its arguments, and how.
+
+    Attributes:
+        how: None for plainly; "each" for each row of arguments that are columns; "chain" for each
+            row of the second argument, with the first part of what came before as the first; or
+            a list, to launch a kernel on that grid.
+    """
+
+    name: str
+    args: Sequence[Any]
+    how: str | list[int] | None = None
+
+
 @dataclasses.dataclass(frozen=True)
 class Lab:
     """How answers to a lab are judged. The task and its stub are in its notebook.
@@ -59,7 +87,8 @@ class Lab:
         judge: given the functions of a submission and of the baseline, which is slow and right,
             yields what differs in each case, or None.
         work: given a submission's functions, returns a function that does some work with them and
-            returns what that costs.
+            returns what that costs. Where it is counted, a second argument is the seed of the
+            case, what comes out is judged, too, and WrongError says what is wrong.
         target: the share of the best known solution's rate that counts as reached.
         language: "cpp", "python", or "cuda" for Python whose kernels Numba simulates.
         harness: C++ that calls a submission, compiled after it in its namespace.
@@ -67,17 +96,27 @@ class Lab:
             pragmas right only in the first code that has any, and Numba decides when it is
             imported whether it simulates.
         unit: of what `work` returns; "s" is raced, anything else is counted once.
+        race: given a random generator, returns calls whose time counts where an answer is graded:
+            of inputs that nobody can foresee, and such that all they return can be compared with
+            what the best known solution returns. None where a cost is counted.
+        idle: a function of the harness that does all that the race's does, but for the answer's
+            part; "" where what costs besides is to send and to receive.
+        agrees: given the race's calls, what they returned and what the solution did, says whether
+            the former is right; None where both must be the same.
     """
 
     name: str
     defines: tuple[str, ...]
     judge: Callable[[Any, Any], Iterator[Difference | None]]
-    work: Callable[[Any], Callable[[], float]]
+    work: Callable[..., Callable[[], float]]
     target: float
     language: str = "cpp"
     harness: str = ""
     alone: bool = False
     unit: str = "s"
+    race: Callable[[np.random.Generator], list[Call]] | None = None
+    idle: str = ""
+    agrees: Callable[[list[Call], list, list], bool] | None = None
 
     @property
     def _title(self) -> str:
@@ -132,6 +171,17 @@ def find(name: str) -> Lab:
     if lab is None:
         raise ConfigurationError(f"no lab {name!r}; there are: {', '.join(labs())}")
     return lab
+
+
+def require(differences: Iterable[Difference | None]) -> None:
+    """Raises WrongError where anything differs."""
+    for difference in filter(None, differences):
+        raise WrongError(difference)
+
+
+def apart(functions: Any, count: int) -> list[Any]:
+    """Returns an answer's functions so many times: in processes apart, where it is graded."""
+    return functions.apart(count) if hasattr(functions, "apart") else [functions] * count
 
 
 def timed(call: Callable[[], object]) -> Callable[[], float]:

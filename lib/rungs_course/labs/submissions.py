@@ -1,26 +1,15 @@
-"""What the student has written: the cell magic `%%rung`, its function, and how it is compiled."""
+"""What the student has written: the cell magic `%%rung`, and its function."""
 
 import itertools
-import linecache
-import os
-import re
-import traceback
-import types
-from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, magics_class
 
-from rungs._src.native import cling
-from rungs.errors import ConfigurationError, RungsError, UnavailableError
+from rungs.errors import ConfigurationError
+from rungs_course.labs.inside.building import SubmissionError, build
 from rungs_course.labs.lab import Lab, find
 
-_CELL = "cell"  # the file that messages name
 _codes: dict[str, str | None] = {}  # by lab; None where the last cell failed
 _numbers = itertools.count(1)
-
-
-class SubmissionError(RungsError):
-    """What a student wrote does not compile, lacks a function or raised; the message says where."""
 
 
 @magics_class
@@ -74,86 +63,3 @@ def code_of(lab: Lab) -> str:
             "place: correct it and run it again"
         )
     return code
-
-
-def build(lab: Lab, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
-    """Compiles several answers to a lab, each in a namespace of its own.
-
-    Args:
-        codes: by name; messages name the first one's lines.
-        unit: a name of its own for every call in a process, as C++ can't be defined twice.
-
-    Returns:
-        By name, an object with the functions that an answer defines.
-
-    Raises:
-        SubmissionError: see there.
-        UnavailableError: C++, and no cppyy; or what it is compared with needs another package.
-    """
-    made = _cpp(lab, codes, unit) if lab.language == "cpp" else _python(lab, codes)
-    for functions in made.values():
-        for name in lab.defines:
-            if not hasattr(functions, name):
-                raise _lacks(name)
-    return made
-
-
-def _lacks(name: str) -> SubmissionError:
-    return SubmissionError(f"no function {name} is defined")
-
-
-def _cpp(lab: Lab, codes: dict[str, str], unit: str) -> dict[str, Any]:
-    # One text for all: Cling compiles OpenMP's pragmas right only in the first that has any. The
-    # cell comes last, so that its macros change nothing but itself.
-    cppyy = cling.interpreter()
-    spaces = {name: f"lab_{lab.name}_{name}_{unit}" for name in codes}
-    first = next(iter(codes))
-    cell = codes[first]
-    if bad := re.search(r"[\0\ud800-\udfff]", cell):  # Cling would see the end of the text there
-        line = cell.count("\n", 0, bad.start()) + 1
-        raise SubmissionError(f"{_CELL}:{line}: {bad[0]!a} can't be in C++")
-    for name in lab.defines:
-        if not re.search(rf"\b{name}\s*\(", cell):
-            raise _lacks(name)  # the harness would be blamed
-    includes = "#include <cstdint>\n#include <cstddef>\n#include <bit>\n"
-    text = includes + "\n".join(
-        f'namespace {space} {{\n#line 1 "{_CELL if name == first else name}"\n{codes[name]}\n'
-        f'#line 1 "harness"\n{lab.harness}\n}}'
-        for name, space in reversed(spaces.items())
-    )
-    try:
-        cppyy.cppdef(text)
-    except SyntaxError as error:
-        # What the compiler printed of the cell, without the words around it.
-        lines = str(error).splitlines()
-        begin = next((i for i, line in enumerate(lines) if line.startswith(f"{_CELL}:")), 0)
-        shown = (line for line in lines[begin:] if not line.startswith("Failed to parse"))
-        raise SubmissionError("\n".join(shown)) from None
-    return {name: getattr(cppyy.gbl, space) for name, space in spaces.items()}
-
-
-def _python(lab: Lab, codes: dict[str, str]) -> dict[str, Any]:
-    if lab.language == "cuda":
-        # Also where there is a GPU, as accesses are counted. Numba looks when it is imported.
-        os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    made = {}
-    for i, (name, code) in enumerate(codes.items()):
-        file = _CELL if i == 0 else name
-        linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
-        module = types.ModuleType(f"lab_{name}")
-        try:
-            exec(compile(code, file, "exec"), module.__dict__)
-        except Exception as error:
-            if i and isinstance(error, ModuleNotFoundError):  # it is not the cell that asks for it
-                needs = f"lab {lab.name} needs {error.name}: pip install {error.name}"
-                raise UnavailableError(needs) from None
-            raise SubmissionError(in_cell(error)) from None
-        made[name] = module
-    return made
-
-
-def in_cell(error: BaseException) -> str:
-    """Returns an error of Python's as a reader of the cell needs it: without frames of ours."""
-    shown = traceback.TracebackException.from_exception(error)
-    shown.stack = traceback.StackSummary.from_list([f for f in shown.stack if f.filename == _CELL])
-    return "".join(shown.format()).strip()

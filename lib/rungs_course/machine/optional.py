@@ -38,6 +38,12 @@ TOOLS = (
         "testing the widgets and the book as a reader uses them",
         "apt-get install chromium",
     ),
+    Tool(
+        "bubblewrap",
+        "bwrap",
+        "grading answers in a sandbox",
+        "apt-get install bubblewrap",
+    ),
     Tool("ip", "ip", "testing MPI across network namespaces", "apt-get install iproute2"),
     Tool("GPU", "nvidia-smi", "the rungs on a GPU", "a card of NVIDIA's, and its driver"),
 )

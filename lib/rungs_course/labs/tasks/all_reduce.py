@@ -3,8 +3,9 @@
 import numbers
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.lab import Lab, timed
+from rungs_course.labs.lab import Call, Lab, timed
 
+_RACED = 512
 # Processes, bytes, seconds of latency, bytes per second.
 _CASES = [
     (2, 2_000_000, 0.0, 1e9),  # nothing but bytes
@@ -35,4 +36,14 @@ def _work(functions):
     return timed(lambda: [(functions.ring(*at), functions.halving(*at)) for at in sizes])
 
 
-LAB = Lab("14", ("ring", "halving"), _judge, _work, target=0.5, language="python")
+def _race(rng):
+    processes = 2 ** rng.integers(1, 11, _RACED)
+    args = (
+        processes,
+        rng.integers(1, 1 << 24, _RACED),
+        *rng.uniform([[1e-6], [1e9]], [[1e-5], [2e10]], (2, _RACED)),
+    )
+    return [Call(name, args, "each") for name in LAB.defines]
+
+
+LAB = Lab("14", ("ring", "halving"), _judge, _work, target=0.5, language="python", race=_race)

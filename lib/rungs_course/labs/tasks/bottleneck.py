@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.lab import Difference, Lab, require
 
 STAGES = ("generate", "infer", "learn", "log")
 _NOISE, _MAX_UPDATES = 0.05, 20_000
@@ -40,6 +40,8 @@ class System:
     Attributes:
         updates: how many there were.
     """
+
+    asked, shown = ("clock", "update"), ("updates",)
 
     def __init__(self, stages: dict[str, Stage], noise: float = 0.0, seed: int = 0):
         self._stages, self._noise, self._rng = stages, noise, np.random.default_rng(seed)
@@ -132,32 +134,37 @@ CASES = {
 
 def _judge(yours, _):
     for seed, (case, stages) in enumerate(CASES.items()):
-        system = System(stages, _NOISE, seed)
-        name = yours.bottleneck(system)
-        without = {stage: seconds_without(stages, stage) for stage in STAGES}
-        limits = min(STAGES, key=without.__getitem__)
-        if name != limits:
-            whole = seconds_without(stages, None)
-            got = f"{name!r:.200}, which is no stage"
-            if name in STAGES:
-                got = f"'{name}', without which it takes {without[name] / whole:.0%}"
-            yield Difference(
-                f"the bottleneck of the system where {case}",
-                f"'{limits}', without which an update takes {without[limits] / whole:.0%} of the "
-                "time",
-                got,
-            )
-        if system.updates > _MAX_UPDATES:
-            most, updates = f"at most {_MAX_UPDATES:,}", f"{system.updates:,}"
-            yield Difference(f"updates of the system where {case}", most, updates)
+        yield from _judged(yours, case, System(stages, _NOISE, seed))
 
 
-def _work(functions):
+def _judged(yours, case: str, system: System):
+    """Yields what is wrong with the bottleneck that is named, and with how long that took."""
+    stages, name = CASES[case], yours.bottleneck(system)
+    without = {stage: seconds_without(stages, stage) for stage in STAGES}
+    limits = min(STAGES, key=without.__getitem__)
+    if name != limits:
+        whole = seconds_without(stages, None)
+        got = f"{name!r:.200}, which is no stage"
+        if name in STAGES:
+            got = f"'{name}', without which it takes {without[name] / whole:.0%}"
+        yield Difference(
+            f"the bottleneck of the system where {case}",
+            f"'{limits}', without which an update takes {without[limits] / whole:.0%} of the time",
+            got,
+        )
+    if system.updates > _MAX_UPDATES:
+        most, updates = f"at most {_MAX_UPDATES:,}", f"{system.updates:,}"
+        yield Difference(f"updates of the system where {case}", most, updates)
+
+
+def _work(functions, seed: int = 100):
     def updates() -> float:
-        systems = [System(stages, _NOISE, 100 + i) for i, stages in enumerate(CASES.values())]
-        for system in systems:
-            functions.bottleneck(system)
-        return sum(system.updates for system in systems)
+        systems = {
+            case: System(stages, _NOISE, seed + i) for i, (case, stages) in enumerate(CASES.items())
+        }
+        for case in np.random.default_rng(seed).permutation(list(systems)).tolist():
+            require(_judged(functions, case, systems[case]))
+        return sum(system.updates for system in systems.values())
 
     return updates
 

@@ -1,8 +1,11 @@
 """Lab 09: cache misses, predicted."""
 
-from rungs_course.labs.arrays import compare
-from rungs_course.labs.lab import Lab, timed
+import numpy as np
 
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.lab import Call, Lab, timed
+
+_RACED = 64
 _WAYS = ("row by row", "column by column")
 
 # Arrays' rows, columns and bytes an item; caches' bytes a line, sets, and lines a set. All of it
@@ -43,4 +46,10 @@ def _work(functions):
     return timed(lambda: functions.misses(96, 128, 8, 64, 64, 8))
 
 
-LAB = Lab("09", ("misses",), _judge, _work, target=0.5, language="python")
+def _race(rng):
+    rows, columns = rng.integers(64, 128, _RACED), 8 * rng.integers(12, 20, _RACED)
+    others = (np.full(_RACED, number) for number in (8, 64, 64, 8))
+    return [Call("misses", (rows, columns, *others), "each")]
+
+
+LAB = Lab("09", ("misses",), _judge, _work, target=0.5, language="python", race=_race)

@@ -6,8 +6,9 @@ import numpy as np
 
 from rungs.chess import NUM_PLANES
 from rungs.machine import usable_cores
-from rungs_course.labs.arrays import compare, guarded, guarded_empty
-from rungs_course.labs.lab import Lab, timed
+from rungs_course.labs.arrays import compare, fixed
+from rungs_course.labs.inside.guards import guarded, guarded_empty
+from rungs_course.labs.lab import Call, Lab, timed
 
 _ACTIONS = 2_000_003
 _TEAMS = (1, 2, 3, 64)
@@ -44,6 +45,15 @@ def _work(functions):
     return timed(lambda: functions.run(actions, len(actions), threads, totals))
 
 
+def _race(rng):
+    shift = int(rng.integers(1, 64 * NUM_PLANES))
+    actions = (_actions() + shift) % (64 * NUM_PLANES)
+    first = int(rng.integers(1, len(actions)))
+    actions = fixed(np.roll(actions, first)[: _ACTIONS - first % 1000], np.int16)
+    args = actions, len(actions), usable_cores(), np.zeros(NUM_PLANES, np.int64)
+    return [Call("run", args)]
+
+
 LAB = Lab(
     "04b",
     ("count_planes",),
@@ -57,4 +67,5 @@ void run(const std::int16_t* actions, std::int64_t count, std::int32_t threads,
 }
 """,
     alone=True,
+    race=_race,
 )

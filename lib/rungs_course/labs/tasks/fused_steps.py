@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.lab import Lab
+from rungs_course.labs.lab import Lab, require
 from rungs_course.labs.tasks.cartpole_step import NAMES, play_gymnasium
 
 _CARTS, _STEPS, _THREADS = 70, 40, 32  # a block of threads has no cart for some of its own
@@ -21,6 +21,8 @@ class Memory:
         values: what is there.
         accesses: loads and stores so far.
     """
+
+    asked, shown = ("__len__", "__getitem__", "__setitem__"), ("shape", "size")
 
     def __init__(self, name: str, values: np.ndarray):
         self._name, self.values, self.accesses = name, values.copy(), 0
@@ -48,18 +50,18 @@ class Memory:
 
 
 @functools.cache
-def _case() -> tuple[np.ndarray, ...]:
+def _case(seed: int = 13) -> tuple[np.ndarray, ...]:
     """Returns carts as they begin, (4, N), actions, (T, N), where carts end, and after how long."""
-    rng = np.random.default_rng(13)
+    rng = np.random.default_rng(seed)
     state = rng.uniform(-0.05, 0.05, (4, _CARTS))
     action = rng.integers(0, 2, (_STEPS, _CARTS))
     after, lasted, _ = play_gymnasium(state, action)
     return state, action, after, lasted
 
 
-def _played(functions) -> tuple[Memory, Memory, Memory]:
+def _played(functions, seed: int = 13) -> tuple[Memory, Memory, Memory]:
     """Launches the kernel once; returns the states, the actions and how long carts lasted."""
-    state, action, *_ = _case()
+    state, action, *_ = _case(seed)
     lasted = np.full(_CARTS, -1, np.int64)
     memory = Memory("state", state), Memory("action", action), Memory("lasted", lasted)
     functions.play[-(-_CARTS // _THREADS), _THREADS](*memory)
@@ -67,8 +69,13 @@ def _played(functions) -> tuple[Memory, Memory, Memory]:
 
 
 def _judge(yours, _):
-    *_, after, lasted = _case()
-    state, _, steps = _played(yours)
+    yield from _judged(_played(yours))
+
+
+def _judged(played: tuple[Memory, Memory, Memory], seed: int = 13):
+    """Yields what is wrong with the states and with how long carts lasted."""
+    *_, after, lasted = _case(seed)
+    state, _, steps = played
     yield compare(
         steps.values,
         lasted,
@@ -83,9 +90,15 @@ def _judge(yours, _):
     )
 
 
-def _work(functions):
-    *_, lasted = _case()
-    return lambda: sum(array.accesses for array in _played(functions)) / lasted.sum()
+def _work(functions, seed: int = 13):
+    *_, lasted = _case(seed)
+
+    def accesses() -> float:
+        played = _played(functions, seed)
+        require(_judged(played, seed))
+        return sum(array.accesses for array in played) / lasted.sum()
+
+    return accesses
 
 
 LAB = Lab("13b", ("play",), _judge, _work, 0.9, language="cuda", alone=True, unit="accesses a step")

@@ -10,7 +10,7 @@ import numpy as np
 
 from rungs.chess import NUM_ACTIONS
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.lab import Difference, Lab, apart, require
 
 _BOARDS = 16  # of each rank
 _RANKS = 16  # where time counts
@@ -48,6 +48,8 @@ class Communicator:
         rank: its number, from 0.
         size: how many ranks there are.
     """
+
+    asked, shown = ("send", "recv"), ("rank", "size")
 
     def __init__(self, network: _Network, rank: int):
         self.rank, self.size = rank, network.size
@@ -89,8 +91,8 @@ class Communicator:
             self._network.changed.notify_all()
 
 
-def on_ranks(body: Callable, arguments: Sequence[Any]) -> tuple[Any, float]:
-    """Runs `body(communicator, argument)` on as many ranks as there are arguments.
+def on_ranks(bodies: Sequence[Callable], arguments: Sequence[Any]) -> tuple[Any, float]:
+    """Runs each rank's `body(communicator, argument)` with its argument.
 
     Returns:
         What rank 0 returned, and the microseconds until it was done.
@@ -103,7 +105,7 @@ def on_ranks(body: Callable, arguments: Sequence[Any]) -> tuple[Any, float]:
     def run(rank: int) -> Any:
         communicator = Communicator(network, rank)
         try:
-            return body(communicator, arguments[rank])
+            return bodies[rank](communicator, arguments[rank])
         finally:
             communicator.leave()
 
@@ -116,9 +118,9 @@ def on_ranks(body: Callable, arguments: Sequence[Any]) -> tuple[Any, float]:
     return ranks[0].result(), network.clocks[0]
 
 
-def _blocks(ranks: int) -> list[dict[str, np.ndarray]]:
+def _blocks(ranks: int, seed: int) -> list[dict[str, np.ndarray]]:
     """Returns each rank's outputs: made up at random, so that nothing can be squeezed."""
-    rng = np.random.default_rng(ranks)
+    rng = np.random.default_rng(seed)
     return [
         {
             "observation": rng.integers(-128, 128, (_BOARDS, 72), np.int8),
@@ -131,26 +133,42 @@ def _blocks(ranks: int) -> list[dict[str, np.ndarray]]:
     ]
 
 
+def _gathered(functions, blocks: list[dict[str, np.ndarray]]) -> tuple[Any, float]:
+    return on_ranks([each.gather for each in apart(functions, len(blocks))], blocks)
+
+
 def _judge(yours, _):
     for ranks in _SIZES:
-        blocks = _blocks(ranks)
-        found, _ = on_ranks(yours.gather, blocks)
-        if not isinstance(found, dict):
-            returned = f"what rank 0 of {ranks} returns"
-            yield Difference(returned, "a dictionary of arrays", type(found).__name__)
-        for name in blocks[0]:
-            whole = f"{name} of {ranks} rank{'s' * (ranks > 1)}"
-            expected = np.concatenate([block[name] for block in blocks])
-
-            def what(row: int, number: int | None = None, whole: str = whole) -> str:
-                words = f"{whole}, row {row} (rank {row // _BOARDS}'s board {row % _BOARDS})"
-                return words if number is None else f"{words}, number {number}"
-
-            yield compare(found.get(name), expected, what, whole=whole, exact=True)
+        blocks = _blocks(ranks, seed=ranks)
+        yield from _judged(blocks, _gathered(yours, blocks)[0])
 
 
-def _work(functions):
-    return lambda: on_ranks(functions.gather, _blocks(_RANKS))[1]
+def _judged(blocks: list[dict[str, np.ndarray]], found: Any):
+    """Yields what is wrong with what rank 0 returned."""
+    ranks = len(blocks)
+    if not isinstance(found, dict):
+        returned = f"what rank 0 of {ranks} returns"
+        yield Difference(returned, "a dictionary of arrays", type(found).__name__)
+    for name in blocks[0]:
+        whole = f"{name} of {ranks} rank{'s' * (ranks > 1)}"
+        expected = np.concatenate([block[name] for block in blocks])
+
+        def what(row: int, number: int | None = None, whole: str = whole) -> str:
+            words = f"{whole}, row {row} (rank {row // _BOARDS}'s board {row % _BOARDS})"
+            return words if number is None else f"{words}, number {number}"
+
+        yield compare(found.get(name), expected, what, whole=whole, exact=True)
+
+
+def _work(functions, seed: int = 0):
+    blocks = _blocks(_RANKS, seed)
+
+    def microseconds() -> float:
+        found, took = _gathered(functions, blocks)
+        require(_judged(blocks, found))
+        return took
+
+    return microseconds
 
 
 LAB = Lab("05", ("gather",), _judge, _work, target=0.8, language="python", unit="simulated µs")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rungs_course.labs.arrays import guarded_empty
-from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.inside.guards import guarded_empty
+from rungs_course.labs.lab import Difference, Lab, require
 
 _WORDS = 184  # of a board: the 1472 bytes that the CUDA rung keeps
 _WARP, _LINE_WORDS = 32, 16  # threads; words of 8 bytes in a line of 128
@@ -20,15 +20,20 @@ def _places(functions, boards: int) -> np.ndarray:
 
 def _judge(yours, _):
     for boards in _COUNTS:
-        size = yours.memory_words(boards)
-        most = _WORDS * (boards + _SPARE)
-        if size > most:
-            yield Difference(f"words of memory for {boards} boards", f"at most {most}", str(size))
-        places = _places(yours, boards)
-        for board, word in np.argwhere((places < 0) | (places >= size)):
-            what = f"the place of board {board}, word {word} of {boards} boards"
-            yield Difference(what, f"from 0 to {size - 1}", str(places[board, word]))
-        yield _given_twice(places)
+        yield from _judged(yours, _places(yours, boards))
+
+
+def _judged(yours, places: np.ndarray):
+    """Yields what is wrong with the places of all words of some boards."""
+    boards = len(places)
+    size = yours.memory_words(boards)
+    most = _WORDS * (boards + _SPARE)
+    if size > most:
+        yield Difference(f"words of memory for {boards} boards", f"at most {most}", str(size))
+    for board, word in np.argwhere((places < 0) | (places >= size)):
+        what = f"the place of board {board}, word {word} of {boards} boards"
+        yield Difference(what, f"from 0 to {size - 1}", str(places[board, word]))
+    yield _given_twice(places)
 
 
 def _given_twice(places: np.ndarray) -> Difference | None:
@@ -47,10 +52,14 @@ def _given_twice(places: np.ndarray) -> Difference | None:
     )
 
 
-def _work(functions):
+def _work(functions, seed: int = 0):
+    counted = _COUNTED + seed % 500
+
     def lines_per_read() -> float:
-        lines = _places(functions, _COUNTED) // _LINE_WORDS
-        warps = [lines[first : first + _WARP] for first in range(0, _COUNTED, _WARP)]
+        places = _places(functions, counted)
+        require(_judged(functions, places))
+        lines = places // _LINE_WORDS
+        warps = [lines[first : first + _WARP] for first in range(0, counted, _WARP)]
         reads = [len(np.unique(warp[:, word])) for warp in warps for word in range(_WORDS)]
         return float(np.mean(reads))
 

@@ -7,7 +7,8 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
-from rungs_course.labs.lab import Lab
+from rungs_course.labs.harness import BLOCK, for_bitboards
+from rungs_course.labs.lab import Call, Lab
 from rungs_course.labs.positions import diagram
 
 _RNG = np.random.default_rng(3)
@@ -35,15 +36,22 @@ def _work(functions):
     return timed_bitboards(functions.run, [_SETS])
 
 
+def _race(rng):
+    return [Call("race", (int(rng.integers(1 << 62)), 1000, np.zeros(BLOCK, np.uint64)))]
+
+
 LAB = Lab(
     "03a",
     ("knight_attacks",),
     _judge,
     _work,
     target=0.8,
-    harness="""
-void run(const std::uint64_t* knights, std::uint64_t* out, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) out[i] = knight_attacks(knights[i]);
-}
-""",
+    harness=for_bitboards(
+        "knight_attacks",
+        ("knights",),
+        """
+      knights[i] = r(0) & r(1);""",
+    ),
+    race=_race,
+    idle="idle",
 )

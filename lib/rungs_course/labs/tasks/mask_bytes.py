@@ -6,12 +6,20 @@ import itertools
 import numpy as np
 
 from rungs.chess import NUM_PLANES
-from rungs_course.labs.arrays import compare, guarded
-from rungs_course.labs.lab import Lab, timed
+from rungs_course.labs.arrays import compare, fixed
+from rungs_course.labs.harness import MIXED, RACE
+from rungs_course.labs.inside.guards import guarded, guarded_empty
+from rungs_course.labs.lab import Call, Lab, timed
 from rungs_course.labs.positions import random_steps
 
 _SKIPPED = 4
 _RACED = 72  # positions, whose masks fit into a core's own cache
+_WORDS = 8 * NUM_PLANES  # of a mask's bytes
+_CALLED = RACE.format(
+    parameters="std::uint64_t seed, std::int64_t times, const std::uint64_t* planes, "
+    "std::uint64_t* out",
+    arguments="seed, times, planes, out",
+)
 
 
 @functools.cache
@@ -29,7 +37,9 @@ def _bytes(planes: np.ndarray) -> np.ndarray:
 
 def _judge(yours, _):
     before, now, fens = _masks()
-    out = guarded(_bytes(before))
+    bytes_before = _bytes(before)
+    out = guarded_empty(bytes_before.shape, np.uint8)
+    out[...] = bytes_before
     yours.run(guarded(before), guarded(now), out, len(now))
 
     def what(case: int, action: int) -> str:
@@ -48,7 +58,7 @@ def _raced() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the planes of some positions before and now, and bytes: the same for all racers."""
     before, now, _ = _masks()
     before, now = before[-_RACED:], now[-_RACED:]
-    return guarded(before), guarded(now), guarded(_bytes(before))
+    return guarded(before), guarded(now), _bytes(before)
 
 
 def _work(functions):
@@ -59,6 +69,13 @@ def _work(functions):
         functions.run(now, before, out, _RACED)
 
     return timed(there_and_back)
+
+
+def _race(rng):
+    before, *_ = _masks()
+    chosen = np.sort(rng.permutation(len(before))[:_RACED])
+    out = np.zeros(_WORDS, np.uint64)
+    return [Call("race", (int(rng.integers(1 << 62)), 20, fixed(before[chosen], np.uint64), out))]
 
 
 LAB = Lab(
@@ -74,5 +91,32 @@ void run(const std::uint64_t* before, const std::uint64_t* now, std::uint8_t* ma
   for (std::int64_t i = 0; i < count; ++i)
     update_mask(before + planes * i, now + planes * i, mask + 64 * planes * i);
 }}
-""",
+{MIXED}
+// An eighth of the planes change each time, to what others are.
+template <bool kIdle>
+void play(std::uint64_t seed, std::int64_t times, const std::uint64_t* planes,
+          std::uint64_t* out) {{
+  constexpr int kPlanes = {_RACED * NUM_PLANES};
+  static std::uint64_t both[2][kPlanes], mask[8 * kPlanes];
+  for (int i = 0; i < kPlanes; ++i) {{
+    both[0][i] = planes[i];
+    for (int bit = 0; bit < 64; ++bit)
+      reinterpret_cast<std::uint8_t*>(mask)[64 * i + bit] = planes[i] >> bit & 1;
+  }}
+  for (std::int64_t time = 0; time < times; ++time) {{
+    const std::uint64_t* before = both[time % 2];
+    std::uint64_t* now = both[1 - time % 2];
+    for (int i = 0; i < kPlanes; ++i) {{
+      const std::uint64_t random = mixed(seed + kPlanes * time + i);
+      now[i] = random & 7 ? before[i] : planes[(random >> 32) * kPlanes >> 32];
+    }}
+    if constexpr (!kIdle) run(before, now, reinterpret_cast<std::uint8_t*>(mask), {_RACED});
+    for (int i = 0; i < {_RACED}; ++i)
+      for (int word = 0; word < {_WORDS}; ++word)
+        out[word] = std::rotl(out[word], 7) + mask[{_WORDS} * i + word];
+  }}
+}}
+{_CALLED}""",
+    race=_race,
+    idle="idle",
 )

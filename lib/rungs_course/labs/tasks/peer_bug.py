@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import chess
 
-from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.lab import Difference, Lab, require
 
 _MAX_PLIES = 5000  # plies of a search
-_SEEDS = range(1, 5)
+_TIMES = 4  # that each peer's bug is to be found, where plies are counted
 
 
 class TooLongError(Exception):
@@ -25,6 +25,8 @@ class Game:
     Attributes:
         plies: played so far, in all games.
     """
+
+    asked, shown = ("reset", "step"), ("board", "legal", "result", "plies")
 
     def __init__(self, start: str = chess.STARTING_FEN, most: int = 10**9):
         self._start, self._most, self.plies = start, most, 0
@@ -162,12 +164,18 @@ PEERS: list[tuple[Callable[..., Game], str]] = [
 
 def _judge(yours, _):
     for number, (peer, start) in enumerate(PEERS):
-        try:
-            moves = yours.find(Game(start, _MAX_PLIES), peer(start, _MAX_PLIES), random.Random(0))
-        except TooLongError:
-            what = f"plies until a bug of peer {number} was found"
-            yield Difference(what, f"at most {_MAX_PLIES:,}", "more", start)
-        yield from _replayed(number, Game(start), peer(start), moves)
+        yield from _judged(yours, number, peer(start, _MAX_PLIES), seed=0)
+
+
+def _judged(yours, number: int, peer: Game, seed: int):
+    """Has a peer's bug found, and yields what is wrong with that."""
+    kind, start = PEERS[number]
+    try:
+        moves = yours.find(Game(start, _MAX_PLIES), peer, random.Random(seed))
+    except TooLongError:
+        what = f"plies until a bug of peer {number} was found"
+        yield Difference(what, f"at most {_MAX_PLIES:,}", "more", start)
+    yield from _replayed(number, Game(start), kind(start), moves)
 
 
 def _replayed(number: int, ours: Game, peer: Game, moves):
@@ -203,14 +211,14 @@ def _differ(ours: Game, peer: Game) -> str:
     return f"the legal moves ({', '.join(sorted(only))})" if only else ""
 
 
-def _work(functions):
+def _work(functions, seed: int = 1):
     def plies() -> float:
         count = 0
-        for peer, start in PEERS:
-            for seed in _SEEDS:
-                played = Game(start, _MAX_PLIES), peer(start, _MAX_PLIES)
-                functions.find(*played, random.Random(seed))
-                count += played[1].plies
+        for number, (kind, start) in enumerate(PEERS):
+            for more in range(_TIMES):
+                peer = kind(start, _MAX_PLIES)
+                require(_judged(functions, number, peer, seed + more))
+                count += peer.plies
         return float(count)
 
     return plies

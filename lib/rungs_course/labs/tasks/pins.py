@@ -7,7 +7,8 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
-from rungs_course.labs.lab import Lab
+from rungs_course.labs.harness import BLOCK, for_bitboards
+from rungs_course.labs.lab import Call, Lab
 from rungs_course.labs.positions import diagram, random_game
 
 _GAMES, _CROWDED = 6, 1400
@@ -66,18 +67,33 @@ def _work(functions):
     return timed_bitboards(functions.run, _inputs())
 
 
+def _race(rng):
+    return [Call("race", (int(rng.integers(1 << 62)), 1000, np.zeros(BLOCK, np.uint64)))]
+
+
 LAB = Lab(
     "03c",
     ("pinned",),
     _judge,
     _work,
     target=0.6,
-    harness="""
-void run(const std::uint64_t* king, const std::uint64_t* own, const std::uint64_t* theirs,
-         const std::uint64_t* straight, const std::uint64_t* diagonal, std::uint64_t* out,
-         std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i)
-    out[i] = pinned(king[i], own[i], theirs[i], straight[i], diagonal[i]);
-}
-""",
+    harness=for_bitboards(
+        "pinned",
+        (
+            "king",
+            "own",
+            "theirs",
+            "straight",
+            "diagonal",
+        ),
+        """
+      const std::uint64_t some = r(0) & r(1), sliders = r(2);
+      king[i] = std::uint64_t{1} << (r(3) & 63);
+      own[i] = king[i] | some & r(4);
+      theirs[i] = some & ~own[i];
+      straight[i] = theirs[i] & sliders;
+      diagonal[i] = theirs[i] & ~sliders;""",
+    ),
+    race=_race,
+    idle="idle",
 )

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from rungs_course.labs.arrays import compare, fixed
-from rungs_course.labs.lab import Lab, timed
+from rungs_course.labs.lab import Call, Lab, timed
 
 
 def _nodes(prior, visits, value_sum, c: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -60,4 +60,8 @@ def _work(functions):
     return timed(lambda: functions.scores(*nodes))
 
 
-LAB = Lab("16", ("scores",), _judge, _work, target=0.5, language="python")
+def _race(rng):
+    return [Call("scores", _random(int(rng.integers(1 << 31)), 512, 218, 3, 1.25))]
+
+
+LAB = Lab("16", ("scores",), _judge, _work, target=0.5, language="python", race=_race)

@@ -4,13 +4,14 @@ import functools
 import itertools
 
 import numpy as np
+from scipy.stats import chi2
 
 from rungs.chess import NUM_ACTIONS
 from rungs_course.labs.arrays import fixed
-from rungs_course.labs.lab import Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab, timed
 from rungs_course.labs.positions import random_steps
 
-_BOARDS, _STEPS = 32, 12
+_BOARDS, _STEPS, _RACED = 32, 12, 256
 # The frequencies' test: copies of each of some positions, and calls.
 _POSITIONS, _COPIES, _CALLS = 8, 32, 60
 # Chance alone fails a right answer less often than once in this many checks.
@@ -54,8 +55,6 @@ def _judge(yours, _):
 
 def _unlikely(yours, rng: np.random.Generator):
     """Counts what is chosen in copies of some positions; Pearson's test says if that is chance."""
-    from scipy.stats import chi2
-
     masks, fens = _masks()
     boards = np.linspace(0, _BOARDS * _STEPS, _POSITIONS, dtype=int)
     mask = np.repeat(masks[boards], _COPIES, axis=0)
@@ -80,8 +79,38 @@ def _unlikely(yours, rng: np.random.Generator):
 
 def _work(functions):
     masks, _ = _masks()
-    mask, rng = masks[:256], np.random.default_rng(12)
+    mask, rng = masks[:_RACED], np.random.default_rng(12)
     return timed(lambda: functions.random_actions(mask, rng))
 
 
-LAB = Lab("00", ("random_actions",), _judge, _work, target=0.5, language="python")
+def _race(rng):
+    masks, _ = _masks()
+    chosen = rng.integers(len(masks) - 4, size=_RACED)
+    return [Call("random_actions", (fixed(masks[chosen], bool), rng))]
+
+
+def _agrees(calls, got, _):
+    """Returns whether actions are legal, and early and late ones of a board's equally likely."""
+    rng, places = np.random.default_rng(), []
+    for call, actions in zip(calls, got, strict=True):
+        mask, boards = call.args[0], np.arange(_RACED)
+        integers = isinstance(actions, np.ndarray) and np.issubdtype(actions.dtype, np.integer)
+        if not integers or actions.shape != (_RACED,) or not mask[boards, actions].all():
+            return False
+        before = mask.cumsum(axis=1)[boards, actions] - 1
+        places.append((before + rng.random(_RACED)) / mask.sum(axis=1))
+    counts = np.histogram(np.concatenate(places), 16, (0, 1))[0]
+    even = counts.mean()
+    return chi2.sf(((counts - even) ** 2 / even).sum(), len(counts) - 1) > 1 / _RARE
+
+
+LAB = Lab(
+    "00",
+    ("random_actions",),
+    _judge,
+    _work,
+    target=0.5,
+    language="python",
+    race=_race,
+    agrees=_agrees,
+)

@@ -5,7 +5,7 @@ import functools
 import chess
 import numpy as np
 
-from rungs_course.labs.lab import Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab, timed
 from rungs_course.labs.positions import random_game
 
 _GAMES, _PLIES = 40, 120
@@ -52,4 +52,14 @@ def _work(functions):
     return timed(lambda: [functions.third_times(keys) for keys in _keys()])
 
 
-LAB = Lab("01", ("third_times",), _judge, _work, target=0.7, language="python")
+def _race(rng):
+    """Returns calls with games that begin somewhere, and with other keys for the same positions."""
+    calls = []
+    for number in rng.integers(len(_keys()), size=8).tolist():
+        keys, odd = _keys()[number], int(rng.integers(1 << 61)) | 1
+        first = int(rng.integers(len(keys) // 4))
+        calls.append(Call("third_times", ([key * odd % (1 << 62) for key in keys[first:]],)))
+    return calls
+
+
+LAB = Lab("01", ("third_times",), _judge, _work, target=0.7, language="python", race=_race)

@@ -4,7 +4,8 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
-from rungs_course.labs.lab import Lab
+from rungs_course.labs.harness import BLOCK, for_bitboards
+from rungs_course.labs.lab import Call, Lab
 from rungs_course.labs.positions import diagram
 
 
@@ -46,16 +47,27 @@ def _work(functions):
     return timed_bitboards(functions.run, [_ROOKS, _PIECES])
 
 
+def _race(rng):
+    return [Call("race", (int(rng.integers(1 << 62)), 1000, np.zeros(BLOCK, np.uint64)))]
+
+
 LAB = Lab(
     "03b",
     ("rook_attacks",),
     _judge,
     _work,
     target=0.7,
-    harness="""
-void run(const std::uint64_t* rooks, const std::uint64_t* pieces, std::uint64_t* out,
-         std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) out[i] = rook_attacks(rooks[i], pieces[i]);
-}
-""",
+    harness=for_bitboards(
+        "rook_attacks",
+        (
+            "rooks",
+            "pieces",
+        ),
+        """
+      const std::uint64_t some = r(0) & r(1);
+      rooks[i] = some & r(2) & r(3);
+      pieces[i] = rooks[i] | some & r(4);""",
+    ),
+    race=_race,
+    idle="idle",
 )

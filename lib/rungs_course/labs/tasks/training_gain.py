@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.lab import Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab, timed
 
 _CASES = 300
 
@@ -66,4 +66,21 @@ def _work(functions):
     return timed(all_of_them)
 
 
-LAB = Lab("07", ("training_seconds", "gain_needed"), _judge, _work, target=0.5, language="python")
+def _race(rng):
+    generate, update = rng.exponential(1.0, (2, _CASES))
+    batches, ahead = rng.integers(1, 60, _CASES), rng.integers(2, size=_CASES).astype(bool)
+    return [
+        Call("training_seconds", (generate, update, batches, ahead), "each"),
+        Call("gain_needed", (generate, update, rng.uniform(1, 4, _CASES)), "each"),
+    ]
+
+
+LAB = Lab(
+    "07",
+    ("training_seconds", "gain_needed"),
+    _judge,
+    _work,
+    target=0.5,
+    language="python",
+    race=_race,
+)

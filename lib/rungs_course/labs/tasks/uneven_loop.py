@@ -3,8 +3,9 @@
 import numpy as np
 
 from rungs.machine import usable_cores
-from rungs_course.labs.arrays import compare, guarded, guarded_empty
-from rungs_course.labs.lab import Difference, Lab, timed
+from rungs_course.labs.arrays import compare, fixed
+from rungs_course.labs.inside.guards import guarded, guarded_empty
+from rungs_course.labs.lab import Call, Difference, Lab, timed
 
 # The last quarter of the boards plays games that are a hundred times as long as the others'. In a
 # race a call takes milliseconds: more than it costs to wait for a thread whose core is not free.
@@ -13,8 +14,8 @@ _TEAMS = (1, 2, 3)
 _MANY, _TRIES = 1_000_003, 4
 
 
-def _cases(times: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(7)
+def _cases(times: int = 1, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
     boards = rng.integers(0, 2**64, _BOARDS, dtype=np.uint64)
     late = np.arange(_BOARDS) >= _BOARDS * 3 // 4
     plies = times * rng.integers(1, np.where(late, _LONGER * _SHORT, _SHORT))
@@ -58,6 +59,13 @@ def _work(functions):
     return timed(lambda: functions.run(boards, plies, ends, len(boards), threads))
 
 
+def _race(rng):
+    boards, plies = _cases(_RACED, int(rng.integers(1 << 31)))
+    ends = np.zeros_like(boards)
+    args = fixed(boards, np.uint64), fixed(plies, np.int32), ends, len(boards), usable_cores()
+    return [Call("run", args)]
+
+
 LAB = Lab(
     "04a",
     ("play_all",),
@@ -71,4 +79,5 @@ std::int64_t run(const std::uint64_t* boards, const std::int32_t* plies, std::ui
 }
 """,
     alone=True,
+    race=_race,
 )

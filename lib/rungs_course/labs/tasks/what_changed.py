@@ -6,27 +6,37 @@ import itertools
 import numpy as np
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.lab import Difference, Lab, apart, require
 from rungs_course.labs.positions import random_steps
 
 _BOARDS, _STEPS = 32, 22
 
 
 @functools.cache
-def _observations() -> tuple[np.ndarray, list[list[str]]]:
+def _observations(seed: int = 9) -> tuple[np.ndarray, list[list[str]]]:
     """Returns (T + 1, N, 72) int8 of random games, some of which end and begin, and FENs."""
-    seen, _, fens = random_steps(_BOARDS, _STEPS, seed=9, max_plies=17, opening_plies=(0, 8))
+    seen, _, fens = random_steps(_BOARDS, _STEPS, seed=seed, max_plies=17, opening_plies=(0, 8))
     return seen, fens
 
 
 def _judge(yours, _):
-    seen, fens = _observations()
-    sent = [yours.encode(*pair) for pair in itertools.pairwise(seen)]
+    yield from _judged(yours, _sent(yours))
+
+
+def _sent(functions, seed: int = 9) -> list[bytes]:
+    seen, _ = _observations(seed)
+    return [functions.encode(*pair) for pair in itertools.pairwise(seen)]
+
+
+def _judged(functions, sent: list[bytes], seed: int = 9):
+    """Yields what is wrong with what was sent, and with what another process makes of it."""
+    seen, fens = _observations(seed)
+    _, receiver = apart(functions, 2)
     for step, data in reversed(list(enumerate(sent))):
         if not isinstance(data, bytes):
             yield Difference(f"what is sent at step {step}", "bytes", type(data).__name__)
         yield compare(
-            np.asarray(yours.decode(seen[step], data)),
+            np.asarray(receiver.decode(seen[step], data)),
             seen[step + 1],
             lambda board, field, step=step: (
                 f"step {step}, board {board}: number {field} of its observation"
@@ -37,14 +47,13 @@ def _judge(yours, _):
         )
 
 
-def _work(functions):
-    seen, _ = _observations()
+def _work(functions, seed: int = 9):
+    def bytes_sent() -> float:
+        sent = _sent(functions, seed)
+        require(_judged(functions, sent, seed))
+        return sum(map(len, sent)) / (_BOARDS * _STEPS)
 
-    def sent() -> float:
-        pairs = itertools.pairwise(seen)
-        return sum(len(functions.encode(*pair)) for pair in pairs) / (_BOARDS * _STEPS)
-
-    return sent
+    return bytes_sent
 
 
 LAB = Lab(

@@ -1,0 +1,65 @@
+"""C++ around an answer that is raced: inputs of its own for every call, and nothing to keep.
+
+`race(seed, times, …, out)` makes inputs from a seed, calls the answer, and mixes what it returns
+into `out`, again and again; `idle` does the same without the answer. So what a race is about can
+stay in a core's own cache, and still no call has been made before.
+"""
+
+from collections.abc import Sequence
+
+BLOCK = 512  # inputs that an answer is called with at a time
+
+# SplitMix64's last step: of numbers in a row, numbers without any order.
+MIXED = """
+inline std::uint64_t mixed(std::uint64_t n) {
+  n = (n ^ n >> 30) * 0xBF58476D1CE4E5B9;
+  n = (n ^ n >> 27) * 0x94D049BB133111EB;
+  return n ^ n >> 31;
+}
+"""
+
+
+def for_bitboards(function: str, inputs: Sequence[str], made: str) -> str:
+    """Returns the harness of a function of bitboards that returns a bitboard.
+
+    Args:
+        function: its name.
+        inputs: its arguments' names.
+        made: C++ that sets `NAME[i]` of each to what is random: `r(0)`, `r(1)` … are.
+    """
+    parameters = "".join(f"const std::uint64_t* {name}, " for name in inputs)
+    values = ", ".join(f"{name}[i]" for name in inputs)
+    arrays = ", ".join(f"{name}[{BLOCK}]" for name in inputs)
+    return f"""
+void run({parameters}std::uint64_t* out, std::int64_t count) {{
+  for (std::int64_t i = 0; i < count; ++i) out[i] = {function}({values});
+}}
+{MIXED}
+template <bool kIdle>
+void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out) {{
+  alignas(64) std::uint64_t {arrays}, got[{BLOCK}];
+  for (std::int64_t time = 0; time < times; ++time) {{
+    for (int i = 0; i < {BLOCK}; ++i) {{
+      const auto r = [&](int n) {{ return mixed(seed + 8 * ({BLOCK} * time + i) + n); }};
+      {made}
+    }}
+    if constexpr (kIdle)
+      for (int i = 0; i < {BLOCK}; ++i) got[i] = {inputs[-1]}[i];
+    else
+      run({", ".join(inputs)}, got, {BLOCK});
+    for (int i = 0; i < {BLOCK}; ++i) out[i] = std::rotl(out[i], 7) + got[i];
+  }}
+}}
+{
+        RACE.format(
+            parameters="std::uint64_t seed, std::int64_t times, std::uint64_t* out",
+            arguments="seed, times, out",
+        )
+    }"""
+
+
+# Two functions of a template `play<kIdle>`, by the names that a race calls.
+RACE = """
+void race({parameters}) {{ play<false>({arguments}); }}
+void idle({parameters}) {{ play<true>({arguments}); }}
+"""

@@ -1,0 +1,215 @@
+"""Calls an answer's functions as a judge asks, in a process that has nothing else to do.
+
+Whatever the answer does to this process, it can only change what the judge is sent: the judge makes
+the inputs, holds the clock, and knows what must come out.
+"""
+
+import builtins
+import contextlib
+import ctypes
+import gc
+import os
+import random
+import resource
+import signal
+import socket
+import sys
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from . import wire
+from .building import SubmissionError, build, in_cell
+from .guards import guarded, guarded_empty
+
+PRINTED_BYTES = 1 << 20
+MEMORY_BYTES = 8 << 30
+
+WHY: dict[int, str] = {
+    signal.SIGSEGV: "it read or wrote where nothing of its own is (SIGSEGV)",
+    signal.SIGABRT: "it was aborted (SIGABRT)",
+    signal.SIGFPE: "it divided by zero (SIGFPE)",
+    signal.SIGILL: "it reached code that must not be reached (SIGILL)",
+    signal.SIGBUS: "it read or wrote where nothing is (SIGBUS)",
+    signal.SIGXFSZ: f"it printed more than {PRINTED_BYTES >> 20} MB",
+    signal.SIGKILL: "it was killed (SIGKILL), perhaps as memory ran out",
+}
+
+
+def serve(descriptor: int, memory: int) -> None:
+    """Compiles the answer that a first message has, and calls its functions until it is ended.
+
+    Args:
+        descriptor: of a socket.
+        memory: of a file that is shared with the judge.
+    """
+    link, arrays = _Link(socket.socket(fileno=descriptor)), wire.shared(memory)
+    lab = SimpleNamespace(**link.receive(arrays))
+    try:
+        if lab.language == "cpp":
+            from rungs._src.native import cling
+
+            cling.interpreter()  # the first time it writes larger files than are allowed below
+        limit_resources()
+        if lab.processes:
+            resource.setrlimit(resource.RLIMIT_NPROC, (lab.processes, lab.processes))
+        functions = build(lab, {"yours": lab.code})["yours"]
+        die_plainly()
+    except SubmissionError as error:
+        link.send({"error": str(error), "stage": "building"})
+        _end()
+    gc.disable()  # it would come at any time, for what the judge has sent
+    link.send({"value": None})
+    last: dict = {"value": []}
+    while True:
+        request = link.receive(arrays)
+        if "end" in request:
+            _end()
+        if "calls" in request:
+            last = _answered(lab, functions, link, **request)
+        link.send(last)  # to a request that asks for nothing, what was sent before
+
+
+def _end() -> None:
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # it may have been closed
+        sys.stdout.flush()
+    ctypes.CDLL(None).fflush(None)
+    os._exit(0)  # without waiting for threads that the answer has left
+
+
+def limit_resources() -> None:
+    """Limits what this process may print, write and keep in memory, for good."""
+    for what, most in (
+        (resource.RLIMIT_FSIZE, PRINTED_BYTES),
+        (resource.RLIMIT_DATA, MEMORY_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (most, most))
+
+
+def die_plainly() -> None:
+    """Has signals end this process at once: cppyy would print its stack, Python ignores one."""
+    for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+
+def _answered(lab: Any, functions: Any, link: "_Link", calls: list, guard: bool) -> dict:
+    """Returns a reply: what each call returned, or what the first that failed raised."""
+    try:
+        if lab.language == "cpp":
+            return {"value": [_called_cpp(functions, *call, guard) for call in calls]}
+        return {"value": [_called(functions, *call) for call in calls]}
+    except Exception as error:
+        passed_on = bool(link.raised) and error is link.raised[-1]
+        return {"error": in_cell(error), "passed_on": passed_on}
+
+
+def _called(functions: Any, name: str, args: list, how: Any) -> Any:
+    """Calls a function.
+
+    Args:
+        how: "each" to call it for each row of arguments that are arrays; "chain" to call it with
+            each row of its last argument, and with the first part of what it returned before as
+            its first; or a list, to launch a kernel on that grid.
+    """
+    function = getattr(functions, name)
+    if how == "each":
+        return np.array([function(*row) for row in zip(*(a.tolist() for a in args), strict=True)])
+    if how == "chain":
+        first, rows = args
+        for row in rows:
+            first, *others = function(first, row)
+        return (first, *others)
+    return function[tuple(how)](*args) if how else function(*args)
+
+
+def _called_cpp(functions: Any, name: str, args: list, _: Any, guard: bool) -> tuple:
+    """Calls a function of C++; returns what it returned, and the arrays that it may write to."""
+    if guard:
+        args = [_guarded(each) if isinstance(each, np.ndarray) else each for each in args]
+    value = getattr(functions, name)(*args)
+    return value, [a for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
+
+
+def _guarded(array: np.ndarray) -> np.ndarray:
+    if not array.flags.writeable:
+        return guarded(array)
+    copy = guarded_empty(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+class _Link:
+    """The way to the judge.
+
+    Attributes:
+        raised: what methods of the judge's objects raised here.
+    """
+
+    def __init__(self, connection: socket.socket):
+        self._connection, self._lock = connection, threading.Lock()
+        self.raised: list[Exception] = []
+        self._make = {
+            "generator": np.random.default_rng,
+            "random": random.Random,
+            "moves": _moves,
+            "object": lambda told: _Stub(self, **told),
+        }
+
+    def send(self, message: dict) -> None:
+        wire.send(self._connection, wire.encode(message))
+
+    def receive(self, memory: np.ndarray | None = None) -> dict:
+        try:
+            message = wire.receive(self._connection, memory=memory)
+        except (EOFError, ConnectionError):
+            os._exit(0)  # nobody asks any more
+        return wire.decode(*message, self._make)
+
+    def ask(self, number: int, method: str, args: tuple) -> dict:
+        """Has the judge call a method of an object of its own."""
+        with self._lock:  # the answer may have threads
+            self.send({"ask": [number, method, list(args)]})
+            reply = self.receive()  # what memory is shared has the arrays of the call
+        if "raises" in reply:
+            name, text = reply["raises"]
+            kind = getattr(builtins, name, RuntimeError)
+            self.raised.append(kind(text))
+            raise self.raised[-1]
+        return reply
+
+
+class _Stub:
+    """Stands for an object of the judge's: has its methods, and its fields as they last were."""
+
+    def __init__(self, link: _Link, number: int, methods: list[str], fields: dict[str, Any]):
+        self.__dict__.update(fields)
+        self._link, self._number, self._methods = link, number, methods
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._methods:
+            raise AttributeError(f"it has no {name!r}")
+        return lambda *args: self._call(name, *args)
+
+    def _call(self, name: str, *args: Any) -> Any:
+        reply = self._link.ask(self._number, name, args)
+        self.__dict__.update(reply["fields"])
+        return reply["value"]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._call("__getitem__", index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._call("__setitem__", index, value)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
+def _moves(squares: np.ndarray) -> list:
+    import chess
+
+    return [chess.Move(start, end, piece or None) for start, end, piece in squares.tolist()]

@@ -1,0 +1,222 @@
+"""Values as bytes, between a judge and the process in which an answer runs.
+
+A message is two lengths, a value as JSON, and the bytes of its arrays, each at a multiple of 64.
+The judge writes these bytes to memory that both see; an answer sends them, so that they can't
+change any more once they are here. Nothing that is read is ever executed.
+"""
+
+import json
+import mmap
+import random
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+_HEAD = struct.Struct("<QQ")
+_ALIGNED = 64
+MAX_BYTES = 64 << 20
+
+
+class GarbageError(ValueError):
+    """What came is no message."""
+
+
+def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
+    """Returns a message's parts, to be sent one after the other.
+
+    Numbers, texts, bytes, arrays, and lists, tuples and dictionaries of them go as they are; random
+    generators as the seed of a new one; of anything else that can be gone through a list; and of
+    what is left, its `repr`.
+
+    Args:
+        value: what is sent.
+        refer: given an object with a class attribute `asked`, returns what stands for it.
+    """
+    blobs: list[memoryview] = []
+
+    def kept(data: Any, head: list) -> list:
+        blobs.append(memoryview(data).cast("B"))
+        return head
+
+    def alike(values: list) -> dict | None:
+        """Returns what stands for many values of one kind, which are quicker read as bytes."""
+        kinds = set(map(type, values))
+        if len(values) < 8 or len(kinds) > 1:
+            return None
+        kind = kinds.pop()
+        if kind in (bool, int, float):
+            array = np.array(values)  # of float, where an integer is too large for 64 bits
+            same = array.dtype.kind == np.dtype(kind).kind
+            return {"list": tree(array)} if same else None
+        if kind.__module__ != "chess":
+            return None
+        moves = [(each.from_square, each.to_square, each.promotion or 0) for each in values]
+        return {"moves": tree(np.array(moves, np.uint8))}
+
+    def tree(value: Any) -> Any:
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            data = np.ascontiguousarray(value)
+            head = [data.dtype.str, value.shape, value.flags.writeable]
+            return {"array": kept(data.reshape(-1).view(np.uint8), head)}
+        if isinstance(value, np.generic):
+            return tree(value.item())
+        if isinstance(value, bytes | bytearray):
+            return {"bytes": kept(value, [len(value)])}
+        if isinstance(value, list):
+            return alike(value) or [tree(each) for each in value]
+        if isinstance(value, tuple):
+            return {"tuple": [tree(each) for each in value]}
+        if isinstance(value, dict):
+            return {"dict": [[tree(key), tree(each)] for key, each in value.items()]}
+        if isinstance(value, np.random.Generator):
+            return {"generator": int(value.integers(1 << 63))}
+        if isinstance(value, random.Random):
+            return {"random": value.getrandbits(63)}
+        if refer and hasattr(type(value), "asked"):
+            return {"object": tree(refer(value))}
+        if isinstance(value, Iterable):
+            return [tree(each) for each in value]
+        return {"other": f"{value!r:.200}"}
+
+    text = json.dumps(tree(value)).encode()
+    padded = [part for blob in blobs for part in (blob, bytes(-len(blob) % _ALIGNED))]
+    return [_HEAD.pack(len(text), sum(map(len, padded))), text, *padded]
+
+
+def send(connection: socket.socket, parts: list[Any], memory: np.ndarray | None = None) -> None:
+    """Sends a message that `encode` made.
+
+    Args:
+        memory: shared with the receiver; where it is given, arrays' bytes go there.
+
+    Raises:
+        OSError: nobody receives it any more.
+    """
+    head, text, *blobs = parts
+    if memory is not None:
+        place = 0
+        for blob in blobs:
+            memory[place : place + len(blob)] = np.frombuffer(blob, np.uint8)
+            place += len(blob)
+        blobs = []
+    for part in (head + text, *blobs):
+        connection.sendall(part)
+
+
+def receive(
+    connection: socket.socket, seconds: float | None = None, memory: np.ndarray | None = None
+) -> tuple[bytes, np.ndarray]:
+    """Waits for a message: returns its JSON and its arrays' bytes.
+
+    Args:
+        memory: shared with the sender, where arrays' bytes are.
+
+    Raises:
+        EOFError: the other end is gone.
+        TimeoutError: it took longer than `seconds`.
+        GarbageError: it is too large.
+    """
+    end = None if seconds is None else time.monotonic() + seconds
+    length, following = _HEAD.unpack(_read(connection, _HEAD.size, end).tobytes())
+    if max(length, following) > MAX_BYTES:
+        raise GarbageError("a message is too large")
+    text = _read(connection, length, end).tobytes()
+    return text, memory[:following] if memory is not None else _read(connection, following, end)
+
+
+def _read(connection: socket.socket, count: int, end: float | None) -> np.ndarray:
+    """Returns so many bytes, the first at a multiple of 64."""
+    memory = np.empty(count + _ALIGNED, np.uint8)
+    first = -memory.ctypes.data % _ALIGNED
+    memory = memory[first : first + count]
+    view, done = memoryview(memory), 0
+    while done < count:
+        if end is not None:
+            connection.settimeout(max(1e-3, end - time.monotonic()))
+        got = connection.recv_into(view[done:])
+        if not got:
+            raise EOFError
+        done += got
+    return memory
+
+
+def shared(descriptor: int) -> np.ndarray:
+    """Returns the memory of a file of `MAX_BYTES` that judge and answer share."""
+    return np.frombuffer(mmap.mmap(descriptor, MAX_BYTES), np.uint8)
+
+
+def decode(
+    text: bytes, blobs: np.ndarray, make: dict[str, Callable[[Any], Any]] | None = None
+) -> Any:
+    """Returns the value of a message.
+
+    Args:
+        text, blobs: of `receive`.
+        make: by kind, what makes a value of what `encode` put in its place. A judge makes none.
+
+    Raises:
+        GarbageError: it is no message of `encode`, or of a kind that is not made here.
+    """
+    place = 0
+
+    def taken(count: int) -> np.ndarray:
+        nonlocal place
+        data = blobs[place : place + count]
+        if len(data) != count:
+            raise GarbageError("bytes are missing")
+        place += count + -count % _ALIGNED
+        return data
+
+    def array(kind: str, shape: list[int], writeable: bool) -> np.ndarray:
+        dtype = np.dtype(kind)
+        if dtype.hasobject or dtype.kind not in "biufcSU" or not all(n >= 0 for n in shape):
+            raise GarbageError(f"no array of {kind!r}")
+        count = dtype.itemsize
+        for length in shape:
+            count *= length
+        found = taken(count).view(dtype).reshape(shape)
+        found.setflags(write=bool(writeable))
+        return found
+
+    def value(tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [value(each) for each in tree]
+        if not isinstance(tree, dict):
+            return tree
+        ((kind, what),) = tree.items()
+        if kind == "array":
+            return array(*what)
+        if kind == "bytes":
+            return taken(what[0]).tobytes()
+        if kind == "list":
+            return array(*what["array"]).tolist()
+        if kind == "tuple":
+            return tuple(value(each) for each in what)
+        if kind == "dict":
+            return {value(key): value(each) for key, each in what}
+        if kind == "other":
+            return Other(str(what))
+        if make and kind in make:
+            return make[kind](value(what))
+        raise GarbageError(f"nothing is made of {kind!r}")
+
+    try:
+        return value(json.loads(text))
+    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise GarbageError(str(error)) from None
+
+
+class Other:
+    """What was no value that can be sent; it shows as it did there."""
+
+    def __init__(self, shown: str):
+        self._shown = shown
+
+    def __repr__(self) -> str:
+        return self._shown

@@ -1,0 +1,276 @@
+"""An answer in a process of its own, whose functions are called as if they were here."""
+
+import contextlib
+import itertools
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from rungs.errors import UnavailableError
+from rungs_course.labs.inside import wire
+from rungs_course.labs.inside.building import SubmissionError
+from rungs_course.labs.inside.server import PRINTED_BYTES, WHY
+from rungs_course.labs.lab import Call, Lab
+from rungs_course.labs.sandbox import Sandbox, Trusted
+
+
+class EndedError(SubmissionError):
+    """The process of an answer ended, took too long, or sent what is no reply."""
+
+
+class Answer:
+    """The functions that an answer defines, as attributes.
+
+    Its process is started by the first call. Arguments are copied; arrays that may be written to
+    are as they were left when a C++ function has returned. Objects whose class has `asked` stay
+    here, and are asked over the same way: only for the methods that `asked` names.
+
+    Args:
+        lab: whose answer it is.
+        code: its text.
+        place: where it runs.
+        seconds: that all its calls together may take.
+        ours: whether it is a lab's own, whose errors are no student's: they are UnavailableError.
+    """
+
+    def __init__(
+        self, lab: Lab, code: str, place: Sandbox | Trusted, seconds: float, ours: bool = False
+    ):
+        self._lab, self._code, self._place, self._ours = lab, code, place, ours
+        self._seconds, self._left = seconds, seconds
+        self._process: subprocess.Popen | None = None
+        self._copies: list[Answer] = []
+        self._lock = threading.Lock()
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115
+
+    def __enter__(self) -> "Answer":
+        return self
+
+    def __exit__(self, *_) -> None:
+        for copy in self._copies:
+            copy.__exit__()
+        if self._process:
+            with contextlib.suppress(OSError, wire.GarbageError, EOFError):
+                wire.send(self._connection, wire.encode({"end": True}), self._memory)
+                wire.receive(self._connection, 1.0)
+            self._stop()
+        self._output.close()
+
+    def __getattr__(self, name: str) -> "Function":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Function(self, name)
+
+    def apart(self, count: int) -> "list[Answer]":
+        """Returns as many answers of the same text, this one among them, that share nothing."""
+        while len(self._copies) < count - 1:
+            self._copies.append(
+                Answer(self._lab, self._code, self._place, self._seconds, self._ours)
+            )
+        all_of_them = [self, *self._copies[: count - 1]]
+        for each in all_of_them:
+            each.start()
+        return all_of_them
+
+    def printed(self) -> str:
+        """Returns what it has printed so far."""
+        self._output.seek(0)
+        return self._output.read(PRINTED_BYTES + 1).decode(errors="replace")
+
+    def start(self) -> None:
+        """Starts its process, which begins to compile; nothing where it is there already."""
+        if self._process:
+            return
+        self._connection, theirs = socket.socketpair()
+        memory = os.memfd_create("arrays")
+        os.ftruncate(memory, wire.MAX_BYTES)
+        self._memory = wire.shared(memory)
+        with theirs, os.fdopen(memory):
+            code = f"from inside.server import serve; serve({theirs.fileno()}, {memory})"
+            self._process = subprocess.Popen(
+                self._place.command(code),
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=subprocess.STDOUT,
+                pass_fds=[theirs.fileno(), memory],
+                start_new_session=True,
+            )
+        lab, processes = self._lab, self._place.processes
+        about = {"name": lab.name, "language": lab.language, "defines": lab.defines}
+        about |= {"harness": lab.harness, "code": self._code, "processes": processes}
+        self._built = False
+        self._say(wire.encode(about), self._memory)
+
+    def calls(self, calls: Sequence[Call], guard: bool = False) -> tuple[float, list[Any]]:
+        """Calls functions one after the other.
+
+        Args:
+            guard: whether arrays end at a page that nothing may read or write.
+
+        Returns:
+            The seconds until all that they returned was here, and that: of C++ a tuple of a value
+            and the arrays that may be written to.
+
+        Raises:
+            SubmissionError: it does not compile, or raised.
+            EndedError: see there.
+            Exception: what a method of an object that stays here raised, if the answer lets it.
+        """
+        asked: dict[int, Any] = {}
+        request = {"calls": [list(call) for call in calls], "guard": guard}
+        parts = wire.encode(request, lambda object: _referred(object, asked))
+        return self._exchange(parts, asked)
+
+    def decoded(self, calls: Sequence[Call]) -> tuple[float, list[Any]]:
+        """Sends calls that are not made; returns the seconds, and what the last ones returned."""
+        return self._exchange(wire.encode({"idle": [list(call) for call in calls]}), {})
+
+    def _exchange(self, parts: list[Any], asked: dict[int, Any]) -> tuple[float, list[Any]]:
+        with self._lock, self._blamed():
+            self.start()
+            if not self._built:
+                _result(self._reply(), None)
+                self._built = True
+            began = time.perf_counter()
+            self._say(parts, self._memory)
+            message = self._heard()
+            seconds = time.perf_counter() - began
+            raised = None
+            while "ask" in (reply := self._understood(message)):
+                raised, told = _asked(reply["ask"], asked)
+                self._say(wire.encode(told), None)  # the call's arrays are still in use
+                message = self._heard()
+            return seconds, _result(reply, raised)
+
+    @contextlib.contextmanager
+    def _blamed(self) -> Iterator[None]:
+        try:
+            yield
+        except SubmissionError as error:
+            if not self._ours:
+                raise
+            words = f"the best known solution or the baseline of lab {self._lab.name} fails here"
+            raise UnavailableError(f"{words}: {error}") from None
+
+    def _reply(self) -> dict:
+        return self._understood(self._heard())
+
+    def _understood(self, message: tuple[bytes, np.ndarray]) -> dict:
+        try:
+            reply = wire.decode(*message)
+            if not isinstance(reply, dict):
+                raise wire.GarbageError
+        except wire.GarbageError:
+            raise self._garbage() from None
+        return reply
+
+    def _say(self, parts: list[Any], memory: np.ndarray | None) -> None:
+        self._connection.settimeout(max(1e-3, self._left))
+        began = time.monotonic()
+        try:
+            wire.send(self._connection, parts, memory)
+        except TimeoutError:
+            raise self._late() from None
+        except OSError:
+            raise self._ended() from None
+        self._left -= time.monotonic() - began
+
+    def _heard(self) -> tuple[bytes, np.ndarray]:
+        began = time.monotonic()
+        try:
+            return wire.receive(self._connection, self._left)
+        except TimeoutError:
+            raise self._late() from None
+        except wire.GarbageError:
+            raise self._garbage() from None
+        except (EOFError, OSError):
+            raise self._ended() from None
+        finally:
+            self._left -= time.monotonic() - began
+
+    def _late(self) -> EndedError:
+        self._stop()
+        return EndedError(f"it took longer than {self._seconds:.0f} s")
+
+    def _garbage(self) -> EndedError:
+        self._stop()
+        return EndedError("it disturbed its own judging: what it sent is no reply")
+
+    def _ended(self) -> EndedError:
+        assert self._process
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        status = self._process.poll()
+        self._stop()
+        number = -status if status and status < 0 else (status or 0) - 128
+        why = WHY.get(number, f"it ended with exit code {status}")
+        return EndedError(why if status is not None else "it closed the way to its judge")
+
+    def _stop(self) -> None:
+        assert self._process
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._connection.close()
+
+
+class Function:
+    """A function of an answer."""
+
+    def __init__(self, answer: Answer, name: str, grid: list[int] | None = None):
+        self._answer, self._name, self._grid = answer, name, grid
+
+    def __getitem__(self, grid: tuple[int, ...]) -> "Function":
+        return Function(self._answer, self._name, list(grid))
+
+    def __call__(self, *args: Any) -> Any:
+        _, (value,) = self._answer.calls([Call(self._name, args, self._grid)], guard=True)
+        if self._answer._lab.language != "cpp":
+            return value
+        value, written = value
+        ours = [a for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
+        for array, left in zip(ours, written, strict=True):
+            array[...] = left
+        return value
+
+
+_numbers = itertools.count()
+
+
+def _referred(object: Any, asked: dict[int, Any]) -> dict:
+    number = next(_numbers)
+    asked[number] = object
+    return {"number": number, "methods": object.asked, "fields": _fields(object)}
+
+
+def _fields(object: Any) -> dict[str, Any]:
+    return {name: getattr(object, name) for name in object.shown}
+
+
+def _asked(request: Any, asked: dict[int, Any]) -> tuple[Exception | None, dict]:
+    """Calls a method of an object that stays here; returns what it raised, and the reply."""
+    try:
+        number, method, args = request
+        object = asked[number]
+        if method not in object.asked:
+            raise AttributeError(f"it has no {method!r}")
+        value = getattr(object, method)(*args)
+        return None, {"value": value, "fields": _fields(object)}
+    except Exception as error:
+        return error, {"raises": [type(error).__name__, str(error)]}
+
+
+def _result(reply: dict, raised: Exception | None) -> Any:
+    if "value" in reply:
+        return reply["value"]
+    if reply.get("passed_on") and raised:
+        raise raised
+    raise SubmissionError(f"{reply.get('error')}")
