@@ -107,11 +107,11 @@ def _race(lab: Lab, yours: Answer, solution: Answer) -> dict[str, list[float]]:
         WrongError: what it returned is not what the solution returned.
     """
     assert lab.race
-    rng, units = np.random.default_rng(), 1
+    race, rng, units = lab.race, np.random.default_rng(), 1
     calls: list[Call] = []
 
     def new() -> None:
-        calls[:] = [call for _ in range(units) for call in lab.race(rng)]
+        calls[:] = [call for _ in range(units) for call in race(rng)]
 
     def idle() -> tuple[float, list[Any]]:
         if not lab.idle:
@@ -165,5 +165,9 @@ def _wrong(calls: list[Call], got: Any, expected: Any) -> Difference:
 
 
 def _plain(difference: Difference) -> Difference:
-    texts = {name: plain(getattr(difference, name)) for name in ("what", "expected", "got")}
-    return dataclasses.replace(difference, **texts)
+    return dataclasses.replace(
+        difference,
+        what=plain(difference.what),
+        expected=plain(difference.expected),
+        got=plain(difference.got),
+    )

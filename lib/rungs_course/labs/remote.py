@@ -104,7 +104,7 @@ class Answer:
                 start_new_session=True,
             )
         lab, processes = self._lab, self._place.processes
-        about = {"name": lab.name, "language": lab.language, "defines": lab.defines}
+        about: dict[str, Any] = {"name": lab.name, "language": lab.language, "defines": lab.defines}
         about |= {"harness": lab.harness, "code": self._code, "processes": processes}
         self._built = False
         self._say(wire.encode(about), self._memory)

@@ -11,6 +11,7 @@ from rungs.errors import ConfigurationError, StorageError, UnavailableError
 from rungs_course import cli
 from rungs_course.labs import grading
 from rungs_course.labs.lab import find, labs
+from rungs_course.labs.sandbox import Sandbox, Trusted
 from rungs_course.labs.verdict import Verdict
 
 LAB = "01"
@@ -21,16 +22,17 @@ GOOD = json.dumps({LAB: {"right": True, "tries": 1, "code": "good"}})
 def judge(monkeypatch):
     """A judge that runs nothing: an answer's text says what becomes of it."""
 
-    def check(name, code):
+    def assess(name, code, place):
         if code == "broken":
             raise UnavailableError("no compiler is here")
         if code == "stop":
             raise KeyboardInterrupt
-        costs = {"yours": [1.0] * 11, "baseline": [2.0] * 11, "solution": [1.0] * 11}
+        costs = {"yours": [1.0] * 11, "solution": [1.0] * 11}
         lab = find(name)
         return Verdict(lab, costs=costs) if code == "good" else Verdict(lab, problem=code)
 
-    monkeypatch.setattr(grading, "check", check)
+    monkeypatch.setattr(grading, "assess", assess)
+    monkeypatch.setattr(Sandbox, "problem", lambda self: None)
 
 
 @pytest.fixture
@@ -206,3 +208,37 @@ def test_a_file_next_to_the_table_that_is_not_ours_stays(make, folder, tmp_path)
         grading.grade(folder, tmp_path / "t.csv")
     assert (unfinished.lstat().st_ino, unfinished.lstat().st_mtime_ns) == before
     assert not (tmp_path / "t.csv").exists()
+
+
+def test_without_a_sandbox_nothing_is_run_unless_all_is_trusted(
+    folder, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.undo()
+    places = []
+
+    def assess(name, code, place):
+        places.append(type(place))
+        return Verdict(find(name), problem="wrong")
+
+    monkeypatch.setattr(grading, "assess", assess)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    out = tmp_path / "grades.csv"
+    assert cli.main(["grade", str(folder), "--out", str(out)]) != 0
+    says = capsys.readouterr().err
+    assert "bwrap is not installed: apt-get install bubblewrap" in says
+    assert "--trust" in says
+    assert not places
+    assert not out.exists()
+    assert cli.main(["grade", str(folder), "--out", str(out), "--trust"]) == 0
+    assert places == [Trusted]
+    assert out.exists()
+
+
+def test_a_sandbox_that_does_not_work_says_why(folder, tmp_path, monkeypatch):
+    monkeypatch.undo()
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\necho no namespaces here >&2; exit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(UnavailableError, match=r"no namespaces here.*--trust"):
+        grading.grade(folder, tmp_path / "grades.csv")

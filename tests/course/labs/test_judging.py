@@ -13,9 +13,9 @@ import rungs_course
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import cli
 from rungs_course.labs import check, grading, judging, record, submit
-from rungs_course.labs.arrays import guarded
+from rungs_course.labs.inside.building import SubmissionError, build
+from rungs_course.labs.inside.guards import guarded
 from rungs_course.labs.lab import find, labs
-from rungs_course.labs.submissions import SubmissionError, build
 from rungs_course.labs.verdict import Verdict
 
 PYTHON = "def third_times(keys):\n    {}\n"
@@ -321,7 +321,7 @@ def test_what_is_handed_in_is_judged_anew(tmp_path):
     honest = {"01": {"right": True, "tries": 1, "code": solution}}
     (tmp_path / "in" / "honest.json").write_text(json.dumps(honest))
     out = tmp_path / "grades.csv"
-    assert grading.grade(tmp_path / "in", out, say=lambda line: None) == 0
+    assert grading.grade(tmp_path / "in", out, say=lambda line: None, trust=True) == 0
     table = pd.read_csv(out, index_col=["student", "lab"], dtype={"lab": str})
     assert table.loc[("liar", "01"), "state"] == "wrong"
     assert "been there twice before" in table.loc[("liar", "01"), "why"]

@@ -9,8 +9,8 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from rungs.errors import ConfigurationError
 from rungs_course.labs import check, solution
+from rungs_course.labs.inside.building import build
 from rungs_course.labs.lab import NOTEBOOKS, Difference, labs
-from rungs_course.labs.submissions import build
 from rungs_course.labs.verdict import Verdict
 
 ROOT = Path(__file__).parents[3]

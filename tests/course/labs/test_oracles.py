@@ -9,7 +9,7 @@ import pytest
 from rungs._src.train import ppo
 from rungs_course import nb14_cost_model as nb14
 from rungs_course.labs import arrays, lab
-from rungs_course.labs.submissions import build
+from rungs_course.labs.inside.building import build
 from rungs_course.labs.tasks import advantages, bottleneck, clipped_loss, puct
 from rungs_course.labs.tasks.bottleneck import Stage, System
 from rungs_course.labs.tasks.peer_bug import PEERS, Game

@@ -16,10 +16,14 @@ _CELL = "cell"  # the file that messages name
 class Task(Protocol):
     """What is to be known of a lab to compile an answer to it: see `rungs_course.labs.lab.Lab`."""
 
-    name: str
-    language: str
-    defines: tuple[str, ...]
-    harness: str
+    @property
+    def name(self) -> str: ...
+    @property
+    def language(self) -> str: ...
+    @property
+    def defines(self) -> tuple[str, ...]: ...
+    @property
+    def harness(self) -> str: ...
 
 
 class SubmissionError(RungsError):

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,7 +34,7 @@ WHY: dict[int, str] = {
     signal.SIGFPE: "it divided by zero (SIGFPE)",
     signal.SIGILL: "it reached code that must not be reached (SIGILL)",
     signal.SIGBUS: "it read or wrote where nothing is (SIGBUS)",
-    signal.SIGXFSZ: f"it printed more than {PRINTED_BYTES >> 20} MB",
+    signal.SIGXFSZ: f"it printed, or wrote to a file, more than {PRINTED_BYTES >> 20} MB",
     signal.SIGKILL: "it was killed (SIGKILL), perhaps as memory ran out",
 }
 
@@ -100,7 +101,7 @@ def _answered(lab: Any, functions: Any, link: "_Link", calls: list, guard: bool)
     """Returns a reply: what each call returned, or what the first that failed raised."""
     try:
         if lab.language == "cpp":
-            return {"value": [_called_cpp(functions, *call, guard) for call in calls]}
+            return {"value": [_called_cpp(functions, guard, *call) for call in calls]}
         return {"value": [_called(functions, *call) for call in calls]}
     except Exception as error:
         passed_on = bool(link.raised) and error is link.raised[-1]
@@ -126,7 +127,7 @@ def _called(functions: Any, name: str, args: list, how: Any) -> Any:
     return function[tuple(how)](*args) if how else function(*args)
 
 
-def _called_cpp(functions: Any, name: str, args: list, _: Any, guard: bool) -> tuple:
+def _called_cpp(functions: Any, guard: bool, name: str, args: list, _: Any) -> tuple:
     """Calls a function of C++; returns what it returned, and the arrays that it may write to."""
     if guard:
         args = [_guarded(each) if isinstance(each, np.ndarray) else each for each in args]
@@ -152,7 +153,7 @@ class _Link:
     def __init__(self, connection: socket.socket):
         self._connection, self._lock = connection, threading.Lock()
         self.raised: list[Exception] = []
-        self._make = {
+        self._make: dict[str, Callable[[Any], Any]] = {
             "generator": np.random.default_rng,
             "random": random.Random,
             "moves": _moves,

@@ -135,7 +135,7 @@ def _read(connection: socket.socket, count: int, end: float | None) -> np.ndarra
     memory = np.empty(count + _ALIGNED, np.uint8)
     first = -memory.ctypes.data % _ALIGNED
     memory = memory[first : first + count]
-    view, done = memoryview(memory), 0
+    view, done = memoryview(memory.data), 0
     while done < count:
         if end is not None:
             connection.settimeout(max(1e-3, end - time.monotonic()))

@@ -23,7 +23,7 @@ def _case(count: int) -> list[np.ndarray]:
 
 def _off(count: int) -> float:
     """Returns how far off, in parts of it, a sum of n positive numbers is at most in any order."""
-    return 2 * (count + 1) * np.finfo(np.float32).eps
+    return 2 * (count + 1) * float(np.finfo(np.float32).eps)
 
 
 def _judge(yours, _):

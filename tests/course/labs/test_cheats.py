@@ -1,0 +1,340 @@
+"""Answers that cheat: each is caught, or gains nothing.
+
+A cheat's answer is right, or fast, only where the cheat works. What holds by where oracle, inputs
+and clock are is tested without a sandbox, so everywhere; what a sandbox forbids needs bubblewrap.
+"""
+
+import os
+import socket
+import time
+
+import pytest
+
+from rungs_course.labs.assessing import assess
+from rungs_course.labs.inside.building import SubmissionError
+from rungs_course.labs.lab import find
+from rungs_course.labs.remote import Answer
+from rungs_course.labs.sandbox import Sandbox, Trusted
+
+pytestmark = pytest.mark.system
+
+PROBLEM = Sandbox().problem()
+needs_sandbox = pytest.mark.skipif(bool(PROBLEM), reason=str(PROBLEM))
+
+
+def solution(lab):
+    return find(lab).code("solution")
+
+
+def baseline(lab):
+    return find(lab).code("baseline")
+
+
+def renamed(code, name):
+    """Returns code whose function of that name is called `honest`."""
+    assert code.count(f"def {name}(") == 1
+    return code.replace(f"def {name}(", "def honest(")
+
+
+# Says that a call returned what it has not: to the judge, and to whatever else is open.
+FORGES = """
+import json, os, struct
+def third_times(keys):
+    for value in ([True] * len(keys), {"right": True}, {"costs": {"yours": [1e-9]}}):
+        text = json.dumps({"dict": [["value", [value]]]}).encode()
+        for number in range(3, 64):
+            try:
+                os.write(number, struct.pack("<QQ", len(text), 0) + text)
+            except OSError:
+                pass
+    return [False] * len(keys)
+"""
+# Says that all is equal that is compared.
+PATCHES_COMPARISONS = """
+import builtins, gc, json
+import numpy as np
+np.isclose = lambda a, b, **_: np.ones(np.shape(b), bool)
+np.allclose = np.array_equal = lambda *_, **__: True
+np.argwhere = lambda *_: np.zeros((0, 1), int)
+json.dumps = lambda *_, dumps=json.dumps, **__: dumps({"right": True})
+def advantages(reward, ended, value, gamma, gae_lambda):
+    return np.zeros_like(reward)
+"""
+# Looks for the judge's objects, and for its expected values, in its own memory.
+SEARCHES_MEMORY = """
+import gc, sys
+import numpy as np
+def advantages(reward, ended, value, gamma, gae_lambda):
+    for name, module in list(sys.modules.items()):
+        if "assessing" in name or "grading" in name or name.endswith("tasks.advantages"):
+            return module.LAB
+    found = [o for o in gc.get_objects() if isinstance(o, np.ndarray) and o.shape == reward.shape]
+    return found[-1] if found else np.zeros_like(reward)
+"""
+# Right as long as it is checked; then, as fast as can be, what it returned first of that shape.
+DETECTS_THE_RACE = f"""
+{renamed(solution("15a"), "advantages")}
+shapes = {{}}
+def advantages(reward, *others):
+    if len(reward) < 64:
+        return honest(reward, *others)
+    if reward.shape not in shapes:
+        shapes[reward.shape] = honest(reward, *others)
+    return shapes[reward.shape]
+"""
+CASES_BY_HEART = f"""
+import numpy as np
+{renamed(solution("16"), "scores")}
+def scores(prior, *others):
+    return honest(prior, *others) if prior.size < 2000 else np.zeros_like(prior)
+"""
+# Regenerates what other ranks have from the seed that the check uses.
+KNOWS_SEEDS = """
+import numpy as np
+def gather(comm, block):
+    rng = np.random.default_rng(comm.size)
+    blocks = [
+        {
+            "observation": rng.integers(-128, 128, (16, 72), np.int8),
+            "mask": rng.random((16, 4672)) < 0.5,
+            "reward": rng.standard_normal(16).astype(np.float32),
+            "terminated": rng.random(16) < 0.5,
+            "truncated": rng.random(16) < 0.5,
+        }
+        for _ in range(comm.size)
+    ]
+    return {name: np.concatenate([each[name] for each in blocks]) for name in block}
+"""
+# Ranks of one process would meet in its memory, without a message.
+MEETS_IN_MEMORY = """
+import time
+import numpy as np
+met = {}
+def gather(comm, block):
+    met[comm.rank] = block
+    if comm.rank:
+        return None
+    for _ in range(200):
+        if len(met) == comm.size:
+            break
+        time.sleep(0.01)
+    return {name: np.concatenate([met[r][name] for r in sorted(met)]) for name in block}
+"""
+PASSES_BY_MEMORY = """
+kept = []
+def encode(before, now):
+    kept.append((before.copy(), now.copy()))
+    return b""
+def decode(before, data):
+    return next(now for then, now in kept if (then == before).all())
+"""
+ASKS_THE_SYSTEM = """
+def bottleneck(system):
+    stages = system._stages
+    return max(stages, key=lambda name: stages[name].seconds)
+"""
+IDLE_WHEN_COUNTED = f"""
+{renamed(solution("11"), "bottleneck")}
+calls = []
+def bottleneck(system):
+    calls.append(system)
+    return honest(system) if len(calls) <= 8 else "learn"
+"""
+# The first legal action is legal, and after so many calls nobody counts any more.
+NOT_AT_RANDOM = f"""
+{renamed(solution("00"), "random_actions")}
+calls = []
+def random_actions(mask, rng):
+    calls.append(None)
+    return honest(mask, rng) if len(calls) <= 64 else mask.argmax(axis=1)
+"""
+CPP_EXITS = """#include <cstdlib>
+inline std::uint64_t knight_attacks(std::uint64_t knights) { std::_Exit(0); }
+"""
+# Right in the check, whose sets come one by one first; then it knows that the clock runs.
+CPP_DETECTS = f"""
+namespace honest {{
+{solution("03a")}
+}}
+inline std::uint64_t knight_attacks(std::uint64_t knights) {{
+  static int calls = 0;
+  return ++calls <= 1064 ? honest::knight_attacks(knights) : knights;
+}}
+"""
+
+CAUGHT = {
+    "sends a verdict of its own": ("01", FORGES, ""),
+    "patches what compares": ("15a", PATCHES_COMPARISONS, ""),
+    "searches its memory for the judge": ("15a", SEARCHES_MEMORY, "the first difference"),
+    "returns what it kept while the clock runs": ("15a", DETECTS_THE_RACE, "while the clock ran"),
+    "knows the check's cases and no others": ("16", CASES_BY_HEART, "while the clock ran"),
+    "makes others' inputs from a known seed": ("05", KNOWS_SEEDS, "of 16 ranks, row 0"),
+    "lets ranks meet in memory": ("05", MEETS_IN_MEMORY, "of 2 ranks"),
+    "passes by memory what it should send": ("02", PASSES_BY_MEMORY, "StopIteration"),
+    "looks into an object of the judge's": ("11", ASKS_THE_SYSTEM, "it has no '_stages'"),
+    "does nothing when a cost is counted": ("11", IDLE_WHEN_COUNTED, "the bottleneck of"),
+    "draws nothing while the clock runs": ("00", NOT_AT_RANDOM, "while the clock ran"),
+    "ends its process": ("03a", CPP_EXITS, "ended with exit code 0"),
+    "is quick and wrong in C++ while the clock runs": ("03a", CPP_DETECTS, "while the clock ran"),
+}
+
+
+@pytest.mark.parametrize(("lab", "code", "words"), CAUGHT.values(), ids=CAUGHT)
+def test_a_cheat_is_caught_by_a_judge_that_is_elsewhere(lab, code, words):
+    verdict = assess(lab, code, Trusted())
+    assert not verdict.right
+    assert words.lower() in str(verdict).lower()
+
+
+# A clock that stands still, and one that the judge might read.
+STOPS_CLOCKS = f"""
+import time
+for clock in ("perf_counter", "monotonic", "time", "process_time", "thread_time"):
+    setattr(time, clock, lambda: 0.0)
+    setattr(time, clock + "_ns", lambda: 0)
+{baseline("15a")}
+"""
+KEEPS_RESULTS = f"""
+{renamed(baseline("15a"), "advantages")}
+kept = {{}}
+def advantages(reward, ended, value, *others):
+    key = reward.tobytes() + ended.tobytes() + value.tobytes()
+    if key not in kept:
+        kept[key] = honest(reward, ended, value, *others)
+    return kept[key]
+"""
+# Slow at first, so that turns are made of few calls: what is short is the easier lost in noise.
+SLOW_AT_FIRST = f"""
+import time
+calls = []
+{renamed(baseline("15a"), "advantages")}
+def advantages(*args):
+    calls.append(None)
+    if len(calls) < 10:
+        time.sleep(0.2)
+    return honest(*args)
+"""
+GAINS_NOTHING = {
+    "stops the clocks": STOPS_CLOCKS,
+    "keeps results": KEEPS_RESULTS,
+    "is slow at first": SLOW_AT_FIRST,
+}
+
+
+@pytest.mark.parametrize("code", GAINS_NOTHING.values(), ids=GAINS_NOTHING)
+def test_a_cheat_gains_nothing(code):
+    verdict = assess("15a", code, Trusted())  # the baseline's share is below 1 %
+    assert verdict.right, verdict
+    assert verdict.share.middle < verdict.lab.target / 5
+
+
+ANSWERS = find("01").notebook.parents[2] / "lib" / "rungs_course" / "labs" / "answers"
+# Python that finds something, where it is there.
+READS = {
+    "the solution": f"open({str(ANSWERS / 'repetitions_solution.py')!r}).read()",
+    "the oracle": "__import__('rungs_course.labs.tasks.repetitions')",
+    "a file of the grader's": "open({mine!r}).read()",
+    "who has an account": "open('/etc/passwd').read()",
+    "a network": "socket.create_connection(('127.0.0.1', {port}), 5)",
+    "another process": "os.kill({pid}, 0)",
+    "its packages, to change them": "open(socket.__file__, 'a')",
+    "a folder, to leave something": "open({mine!r} + 'left', 'w')",
+}
+
+
+@needs_sandbox
+@pytest.mark.parametrize("finds", READS.values(), ids=READS)
+def test_a_sandbox_has_only_its_own(finds, tmp_path):
+    (tmp_path / "mine").write_text("secret")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        names = {"mine": str(tmp_path / "mine"), "port": server.getsockname()[1]}
+        code = f"import os, socket\n{finds.format(**names, pid=os.getpid())}\n{solution('01')}"
+        with Answer(find("01"), code, Trusted(), seconds=60) as answer:
+            assert answer.third_times([1, 1, 1])[-1]
+        with (
+            Answer(find("01"), code, Sandbox(), seconds=60) as answer,
+            pytest.raises(SubmissionError, match='File "cell", line 2'),
+        ):
+            answer.third_times([1, 1, 1])
+
+
+STAYS = """
+import os, time
+def third_times(keys):
+    if not os.fork():
+        os.setsid()
+        if not os.fork():
+            time.sleep(3600)
+        os._exit(0)
+    return []
+"""
+
+
+@needs_sandbox
+def test_no_process_stays_behind():
+    before = running("inside.server")
+    assert not assess("01", STAYS, Sandbox()).right
+    for _ in range(50):
+        if running("inside.server") <= before:
+            break
+        time.sleep(0.1)
+    assert running("inside.server") <= before
+
+
+def running(words):
+    """Returns the numbers of processes whose command line has these words."""
+    found = set()
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/cmdline") as file:
+                if words in file.read():
+                    found.add(number)
+        except OSError:
+            continue
+    return found
+
+
+LIMITS = {
+    "time": ("while True: pass", "it took longer than 8 s"),
+    "output": ("while True: print('x' * 999)", "more than 1 MB"),
+    "memory": ("return bytearray(1 << 40)", "MemoryError"),
+    "a file": ("open('/tmp/a', 'wb').write(bytes(2 << 20))", "more than 1 MB"),
+    "files": ("[open(f'/tmp/{i}', 'wb').write(bytes(1 << 19)) for i in range(999)]", "No space"),
+}
+
+
+@needs_sandbox
+@pytest.mark.parametrize(("does", "words"), LIMITS.values(), ids=LIMITS)
+def test_a_sandbox_has_limits(does, words):
+    code = f"def third_times(keys):\n    {does}\n"
+    verdict = assess("01", code, Sandbox(), seconds=8 if "while True: pass" in code else 60)
+    assert not verdict.right
+    assert words in str(verdict)
+
+
+FORKS = """
+import os, signal
+def third_times(keys):
+    while os.fork():
+        pass
+    signal.pause()
+"""
+
+
+@needs_sandbox
+@pytest.mark.skipif(os.geteuid() == 0, reason="the kernel does not count root's processes")
+def test_a_sandbox_has_few_processes():
+    assert "BlockingIOError" in str(assess("01", FORKS, Sandbox()))
+
+
+@pytest.mark.parametrize(
+    ("lab", "place"),
+    [
+        ("03d", Trusted()),
+        *(pytest.param(lab, Sandbox(), marks=needs_sandbox) for lab in ("02", "03d", "05", "13")),
+    ],
+)
+def test_an_honest_answer_is_right(lab, place):
+    verdict = assess(lab, solution(lab), place)
+    assert verdict.right, verdict
+    assert 0.3 < verdict.share.middle < 3
