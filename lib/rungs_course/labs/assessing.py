@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -118,11 +118,24 @@ def _race(lab: Lab, yours: Answer, solution: Answer) -> dict[str, list[float]]:
             return solution.decoded(calls)
         return solution.calls([call._replace(name=lab.idle) for call in calls])
 
+    def alone(answer: Answer, run: Callable[[], tuple[float, list[Any]]]) -> Callable:
+        """Returns a racer during whose turn nothing of the other's runs."""
+
+        def turn() -> tuple[float, list[Any]]:
+            answer.resume()
+            try:
+                return run()
+            finally:
+                answer.pause()
+
+        return turn
+
     racers = {
-        "yours": lambda: yours.calls(calls),
-        "solution": lambda: solution.calls(calls),
-        "idle": idle,
+        "yours": alone(yours, lambda: yours.calls(calls)),
+        "solution": alone(solution, lambda: solution.calls(calls)),
+        "idle": alone(solution, idle),
     }
+    yours.pause()
 
     def turns() -> Iterator[dict[str, float]]:
         """Yields the seconds of each; every turn has inputs of its own."""

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ class Answer:
         for copy in self._copies:
             copy.__exit__()
         if self._process:
+            self.resume()
             with contextlib.suppress(OSError, wire.GarbageError, EOFError):
                 wire.send(self._connection, wire.encode({"end": True}), self._memory)
                 wire.receive(self._connection, 1.0)
@@ -79,6 +81,29 @@ class Answer:
         for each in all_of_them:
             each.start()
         return all_of_them
+
+    def pause(self) -> None:
+        """Stops all its processes, whatever they do, until `resume`."""
+        stopped: set[int] = set()
+        while more := self._processes() - stopped:  # one may have started another meanwhile
+            stopped |= more
+            _signal(more, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Has all its processes go on."""
+        _signal(self._processes(), signal.SIGCONT)
+
+    def _processes(self) -> set[int]:
+        """Returns the numbers of the processes that its first one started, and theirs."""
+        assert self._process
+        found, ahead = set(), [self._process.pid]
+        while ahead:
+            parent = ahead.pop()
+            found.add(parent)
+            with contextlib.suppress(OSError):  # it has ended
+                for thread in Path(f"/proc/{parent}/task").iterdir():
+                    ahead += map(int, (thread / "children").read_text().split())
+        return found
 
     def printed(self) -> str:
         """Returns what it has printed so far."""
@@ -240,6 +265,12 @@ class Function:
         for array, left in zip(ours, written, strict=True):
             array[...] = left
         return value
+
+
+def _signal(processes: set[int], number: int) -> None:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 _numbers = itertools.count()

@@ -258,6 +258,40 @@ def test_a_sandbox_has_only_its_own(finds, tmp_path):
             answer.third_times([1, 1, 1])
 
 
+BURNS = """
+import os
+def third_times(keys):
+    for _ in range(2):
+        if not os.fork():
+            while True:
+                pass
+    return []
+"""
+
+
+@pytest.mark.parametrize("place", [Trusted(), pytest.param(Sandbox(), marks=needs_sandbox)])
+def test_an_answer_can_not_disturb_the_one_it_races_with(place):
+    with Answer(find("01"), BURNS, place, seconds=60) as answer:
+        answer.third_times([1])
+        answer.pause()
+        before = ticks(answer)
+        assert len(before) >= 3  # it has started others
+        time.sleep(0.5)
+        assert ticks(answer) == before
+        answer.resume()
+        time.sleep(0.5)
+        assert ticks(answer) != before
+
+
+def ticks(answer):
+    """Returns by process of an answer how long it has run."""
+    found = {}
+    for number in answer._processes():
+        with open(f"/proc/{number}/stat") as file:
+            found[number] = file.read().rpartition(")")[2].split()[11:13]
+    return found
+
+
 STAYS = """
 import os, time
 def third_times(keys):

@@ -18,7 +18,8 @@ import numpy as np
 
 _HEAD = struct.Struct("<QQ")
 _ALIGNED = 64
-MAX_BYTES = 64 << 20
+MAX_BYTES = 64 << 20  # of a message's arrays
+_MAX_TEXT = 8 << 20
 
 
 class GarbageError(ValueError):
@@ -124,7 +125,7 @@ def receive(
     """
     end = None if seconds is None else time.monotonic() + seconds
     length, following = _HEAD.unpack(_read(connection, _HEAD.size, end).tobytes())
-    if max(length, following) > MAX_BYTES:
+    if length > _MAX_TEXT or following > MAX_BYTES:
         raise GarbageError("a message is too large")
     text = _read(connection, length, end).tobytes()
     return text, memory[:following] if memory is not None else _read(connection, following, end)

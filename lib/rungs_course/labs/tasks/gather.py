@@ -15,6 +15,7 @@ from rungs_course.labs.lab import Difference, Lab, apart, require
 _BOARDS = 16  # of each rank
 _RANKS = 16  # where time counts
 _SIZES = (1, 2, 3, 8, 13, _RANKS)
+_MAX_BYTES = 256 << 20  # that all ranks may send together
 _MICROSECONDS_A_MESSAGE, _BYTES_A_MICROSECOND = 20.0, 1000.0
 
 
@@ -32,6 +33,7 @@ class _Network:
         self.boxes: dict[tuple[int, int], collections.deque] = collections.defaultdict(
             collections.deque
         )
+        self.sent = 0  # bytes
         self.waiting: dict[int, int] = {}  # by rank, for whom; a rank that is done, for itself
         self.changed = threading.Condition()
 
@@ -63,6 +65,9 @@ class Communicator:
             raise ValueError(f"rank {self.rank} of {self.size} can't send to {to!r}")
         net = self._network
         with net.changed:
+            net.sent += array.nbytes
+            if net.sent > _MAX_BYTES:
+                raise ValueError(f"more than {_MAX_BYTES >> 20} MB were sent in all")
             net.boxes[self.rank, to].append((net.clocks[self.rank], array.copy()))
             net.changed.notify_all()
 
