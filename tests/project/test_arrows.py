@@ -65,7 +65,7 @@ def imported(file: Path, package: str = "rungs") -> set[str]:
     for node in ast.walk(ast.parse(file.read_text().replace(f"{package}._src", package))):
         if isinstance(node, ast.ImportFrom) and node.module == package:
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module.startswith(f"{package}."):
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}."):
             found.add(node.module.split(".")[1])
         elif isinstance(node, ast.Import):
             ours = [alias.name for alias in node.names if alias.name.split(".")[0] == package]
