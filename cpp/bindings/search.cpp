@@ -28,14 +28,13 @@ RUNGS_STRUCTURE(rungs::search::Settings,
                 RUNGS_MEMBERS(seed, policy, observation, nodes, edges, kept_nodes, kept_edges, keep,
                               considered, scale, value_scale, maxvisit_init, c_init, c_base, alpha,
                               fraction, temperature))
-RUNGS_STRUCTURE(rungs::search::GameBatch,
-                RUNGS_MEMBERS(settings, num_games, game, history, node, edge, schedule, observation,
-                              actions, counts))
+RUNGS_STRUCTURE(rungs::search::TreeMemory, RUNGS_MEMBERS(node, prior, action, stats))
+RUNGS_STRUCTURE(rungs::search::GameBatch, RUNGS_MEMBERS(settings, num_games, game, history, trees,
+                                                        schedule, observation, actions, counts))
 RUNGS_STRUCTURE(rungs::search::Node,
                 RUNGS_MEMBERS(position, key, unvisited_prior, raw_value, visits, parent, edge,
-                              first, count, num_visited, reason, repetitions))
-RUNGS_STRUCTURE(rungs::search::Edge,
-                RUNGS_MEMBERS(value_sum, prior, visits, child, action, padding))
+                              first, stats, count, num_visited, reason, repetitions))
+RUNGS_STRUCTURE(rungs::search::Stats, RUNGS_MEMBERS(value_sum, visits, child))
 RUNGS_STRUCTURE(rungs::search::GameResult, RUNGS_MEMBERS(actions, counts, visits, policy, priors,
                                                          action_values, value, raw_value, chosen))
 RUNGS_STRUCTURE(rungs::search::ResultArrays, RUNGS_MEMBERS(base))
@@ -120,12 +119,15 @@ RUNGS_FUNCTION(std::uintptr_t, rungs_search_position, std::uintptr_t batch, std:
   return reinterpret_cast<std::uintptr_t>(&trees.game[i].game.position);
 }
 
-// Writes where game `i`'s tree is, to three int64: which half of its memory, how many nodes, how
-// many edges.
+// Opens all nodes of game `i`'s tree, so that priors are priors and all edges have statistics, and
+// writes where it is to four int64: which half of its memory, how many nodes, edges and statistics.
 RUNGS_FUNCTION(void, rungs_search_tree, std::uintptr_t batch, std::int64_t i, std::uintptr_t out) {
-  const auto& game = rungs::at<const rungs::search::GameBatch>(batch).game[i];
+  const auto view = rungs::at<const rungs::search::GameBatch>(batch).view(i);
+  const auto& used = view.state.used;
+  rungs::search::open_all(view);
   auto* to = reinterpret_cast<std::int64_t*>(out);
-  to[0] = game.active_buffer;
-  to[1] = game.used.nodes;
-  to[2] = game.used.edges;
+  to[0] = view.state.active_buffer;
+  to[1] = used.nodes;
+  to[2] = used.edges;
+  to[3] = used.stats;
 }

@@ -14,8 +14,9 @@ struct GameBatch {
   std::int64_t num_games;
   GameTree* game;
   env::History* history;  // null where observations show none
-  Node* node;             // two buffers of `settings.nodes` per game
-  Edge* edge;             // two buffers of `settings.edges` per game
+  // Two trees per game: first one of each game, then the other of each. `settings.nodes` nodes a
+  // tree, and `settings.edges` of each of the others.
+  TreeMemory trees;
   const std::int32_t* schedule;
   // Leaves to evaluate: those of games that are searched together are consecutive rows, from the
   // row of the first game on.
@@ -24,13 +25,16 @@ struct GameBatch {
   std::int16_t* counts;
 
   GameView view(std::int64_t i) const {
-    Node* nodes = node + 2 * i * settings.nodes;
-    Edge* edges = edge + 2 * i * settings.edges;
+    const auto tree = [&](std::int64_t number) -> TreeMemory {
+      const std::int64_t first = number * settings.edges;
+      return {trees.node + number * settings.nodes, trees.prior + first, trees.action + first,
+              trees.stats + first};
+    };
     return {settings,
             schedule,
             game[i],
             history ? history + i : nullptr,
-            {{nodes, edges}, {nodes + settings.nodes, edges + settings.edges}}};
+            {tree(i), tree(num_games + i)}};
   }
 
   LeafBuffers leaf_buffers(std::int64_t i) const {

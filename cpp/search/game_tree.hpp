@@ -59,7 +59,7 @@ struct GameView {
 
   const TreeMemory& tree() const { return buffers[state.active_buffer]; }
   const Node& root() const { return tree().node[0]; }
-  Edge* root_edges() const { return tree().edges(root()); }
+  Edges root_edges() const { return tree().edges(root()); }
 };
 
 namespace detail {
@@ -102,13 +102,13 @@ inline void insert_and_backup(const GameView& view, const Leaf& leaf, float valu
     Node& node = tree.node[state.used.nodes];
     node.raw_value = value;
     node.visits = 1;
-    if (leaf.edge != kNone) tree.edge[leaf.edge].child = state.used.nodes;
+    if (leaf.edge != kNone) tree.stats[leaf.edge].child = state.used.nodes;
     ++state.used.nodes;
     state.used.edges += leaf.count;
   }
   if (leaf.edge == kNone) return;
   --state.simulations_left;
-  if (leaf.parent != 0 && !tree.edge[leaf.edge].visits) {
+  if (leaf.parent != 0 && !tree.stats[leaf.edge].visits) {
     Node& parent = tree.node[leaf.parent];
     ++parent.num_visited;
     put_best_unvisited_next(parent, tree.edges(parent));
@@ -131,11 +131,12 @@ inline Leaf make_leaf(const GameView& view, const Path& path, std::int32_t paren
             parent,
             edge,
             used.edges,
+            kNone,
             static_cast<std::int16_t>(count),
             0,
             static_cast<std::int8_t>(path.game.reason),
             path.game.repetitions};
-    make_edges(actions, count, view.tree().edges(node));
+    std::copy_n(actions, count, view.tree().edges(node).action);
   }
   return {parent, edge, count, fits};
 }
@@ -156,27 +157,27 @@ inline void request_evaluation(const GameView& view, const Path& path, std::int3
 inline void draw_root_noise(const GameView& view) {
   GameTree& state = view.state;
   const Settings& settings = view.settings;
-  const Edge* edges = view.root_edges();
+  const Edges edges = view.root_edges();
   const int count = view.root().count;
-  for (int i = 0; i < count; ++i) state.visits_before[i] = edges[i].visits;
+  for (int i = 0; i < count; ++i) state.visits_before[i] = edges.stats[i].visits;
   if (settings.policy == Policy::GUMBEL) {
     for (int i = 0; i < count; ++i) {
-      const auto action = static_cast<std::uint32_t>(edges[i].action);
+      const auto action = static_cast<std::uint32_t>(edges.action[i]);
       state.noisy_prior[i] =
-          portable_log(edges[i].prior) +
+          portable_log(edges.prior[i]) +
           (settings.scale != 0 ? settings.scale * state.draws.gumbel(action) : 0.0);
     }
   } else if (settings.fraction != 0) {
     double total = 0;
     for (int i = 0; i < count; ++i) {
-      const auto action = static_cast<std::uint32_t>(edges[i].action);
+      const auto action = static_cast<std::uint32_t>(edges.action[i]);
       total += state.noisy_prior[i] = state.draws.gamma(action, settings.alpha);
     }
     for (int i = 0; i < count; ++i)
-      state.noisy_prior[i] = (1.0 - settings.fraction) * edges[i].prior +
+      state.noisy_prior[i] = (1.0 - settings.fraction) * edges.prior[i] +
                              settings.fraction * (state.noisy_prior[i] / total);
   } else {
-    for (int i = 0; i < count; ++i) state.noisy_prior[i] = edges[i].prior;
+    for (int i = 0; i < count; ++i) state.noisy_prior[i] = edges.prior[i];
   }
   state.root_noise_drawn = true;
 }
@@ -185,7 +186,7 @@ inline int select_root(const GameView& view) {
   const Settings& settings = view.settings;
   const GameTree& state = view.state;
   const Node& root = view.root();
-  const Edge* edges = view.root_edges();
+  const Edges edges = view.root_edges();
   if (settings.policy == Policy::PUCT)
     return select_puct(root, edges, root.count, settings,
                        [&](int i) { return state.noisy_prior[i]; });
@@ -195,12 +196,12 @@ inline int select_root(const GameView& view) {
                          view.schedule[considered * state.simulations + done]);
 }
 
-inline int select(const Node& node, const Edge* edges, const Settings& settings) {
+inline int select(const Node& node, const Edges& edges, const Settings& settings) {
   const int reachable = std::min(node.num_visited + 1, static_cast<int>(node.count));
   if (settings.policy == Policy::GUMBEL)
     return select_gumbel_interior(node, edges, reachable, settings);
   return select_puct(node, edges, reachable, settings,
-                     [&](int i) { return static_cast<double>(edges[i].prior); });
+                     [&](int i) { return static_cast<double>(edges.prior[i]); });
 }
 
 // One simulation, or its first half: up to a leaf that must be evaluated.
@@ -213,14 +214,16 @@ inline void simulate_once(const GameView& view, const LeafBuffers& out) {
     path.game.reason = state.game.reason;
     return request_evaluation(view, path, kNone, kNone, out);
   }
-  if (!state.root_noise_drawn) draw_root_noise(view);
   const TreeMemory& tree = view.tree();
+  open(tree, tree.node[0], state.used);
+  if (!state.root_noise_drawn) draw_root_noise(view);
   for (std::int32_t number = 0;;) {
     const Node& node = tree.node[number];
-    const int chosen = number ? select(node, tree.edges(node), view.settings) : select_root(view);
-    const std::int32_t edge = node.first + chosen, child = tree.edge[edge].child;
+    const Edges edges = tree.edges(node);
+    const int chosen = number ? select(node, edges, view.settings) : select_root(view);
+    const std::int32_t edge = node.stats + chosen, child = edges.stats[chosen].child;
     if (child == kNone) {
-      path.play(tree.edge[edge].action);
+      path.play(edges.action[chosen]);
       if (!path.game.over()) return request_evaluation(view, path, number, edge, out);
       const float value = path.game.reason == chess::Reason::CHECKMATE ? -1 : 0;
       return insert_and_backup(view, make_leaf(view, path, number, edge, nullptr, 0), value);
@@ -231,6 +234,7 @@ inline void simulate_once(const GameView& view, const LeafBuffers& out) {
       return backup(tree, number, edge, tree.node[child].raw_value);
     }
     path.enter(tree.node[child]);
+    open(tree, tree.node[child], state.used);
     number = child;
   }
 }
@@ -262,7 +266,7 @@ inline int sample_by_visits(const GameView& view, const std::int32_t* visits, in
 inline void begin(const GameView& view, const Draws& draws) {
   GameTree& state = view.state;
   state.draws = draws;
-  state.used = {0, 0};
+  state.used = {0, 0, 0};
   state.active_buffer = 0;
   state.simulations_left = 0;
   state.waiting = false;
@@ -279,9 +283,8 @@ inline void start(const GameView& view, std::int32_t simulations) {
 inline void expand_and_backup(const GameView& view, const float* logits, float value) {
   GameTree& state = view.state;
   if (state.leaf.fits) {
-    Node& node = view.tree().node[state.used.nodes];
-    set_priors(logits, node.count, view.tree().edges(node));
-    put_best_unvisited_next(node, view.tree().edges(node));
+    const Node& node = view.tree().node[state.used.nodes];
+    std::copy_n(logits, node.count, view.tree().edges(node).prior);
   }
   state.waiting = false;
   detail::insert_and_backup(view, state.leaf, value);
@@ -296,7 +299,7 @@ inline void simulate(const GameView& view, const LeafBuffers& out) {
 inline void finish(const GameView& view, const GameResult& out) {
   const Settings& settings = view.settings;
   const Node& root = view.root();
-  const Edge* edges = view.root_edges();
+  const Edges edges = view.root_edges();
   const int count = env::write_list(view.state.game.legal, env::kMaxLegal, out.actions);
   *out.counts = static_cast<std::int16_t>(count);
   const bool gumbel = settings.policy == Policy::GUMBEL;
@@ -304,14 +307,15 @@ inline void finish(const GameView& view, const GameResult& out) {
   const double mass = gumbel ? improved_policy(root, edges, count, settings, weight) : 0;
   double value = root.raw_value;
   for (int i = 0; i < count; ++i) {
-    const Edge& edge = edges[i];
-    const auto k = std::lower_bound(out.actions, out.actions + count, edge.action) - out.actions;
-    value += edge.value_sum;
-    out.visits[k] = edge.visits;
-    out.priors[k] = edge.prior;
-    if (edge.visits) out.action_values[k] = static_cast<float>(edge.value_sum / edge.visits);
+    const Stats& found = edges.stats[i];
+    const auto k =
+        std::lower_bound(out.actions, out.actions + count, edges.action[i]) - out.actions;
+    value += found.value_sum;
+    out.visits[k] = found.visits;
+    out.priors[k] = edges.prior[i];
+    if (found.visits) out.action_values[k] = static_cast<float>(found.value_sum / found.visits);
     const double share =
-        gumbel ? weight[i] / mass : static_cast<double>(edge.visits) / (root.visits - 1);
+        gumbel ? weight[i] / mass : static_cast<double>(found.visits) / (root.visits - 1);
     out.policy[k] = static_cast<float>(share);
   }
   *out.value = static_cast<float>(value / root.visits);
@@ -322,10 +326,16 @@ inline void finish(const GameView& view, const GameResult& out) {
   }
   std::int32_t max_visits = 0;
   for (int i = 0; i < count; ++i)
-    max_visits = std::max(max_visits, edges[i].visits - view.state.visits_before[i]);
+    max_visits = std::max(max_visits, edges.stats[i].visits - view.state.visits_before[i]);
   const int best = best_considered(root, edges, settings, view.state.noisy_prior,
                                    view.state.visits_before, max_visits);
-  *out.chosen = edges[best].action;
+  *out.chosen = edges.action[best];
+}
+
+// Opens every leaf, to look at the tree.
+inline void open_all(const GameView& view) {
+  for (std::int32_t number = 0; number < view.state.used.nodes; ++number)
+    open(view.tree(), view.tree().node[number], view.state.used);
 }
 
 // Plays a legal action and keeps the subtree below it, as far as it leaves room for the next
@@ -333,18 +343,21 @@ inline void finish(const GameView& view, const GameResult& out) {
 inline void advance(const GameView& view, chess::Action action) {
   GameTree& state = view.state;
   std::int32_t child = kNone;
-  for (int i = 0; state.used.nodes && i < view.root().count; ++i)
-    if (view.root_edges()[i].action == action) child = view.root_edges()[i].child;
+  if (state.used.nodes && view.root().open()) {
+    const Edges edges = view.root_edges();
+    const auto* found = std::find(edges.action, edges.action + view.root().count, action);
+    child = edges.stats[found - edges.action].child;
+  }
   chess::play(state.game, action);
   if (view.history) view.history->add(state.game.position, state.game.repetitions);
   ++state.draws.ply;
   state.simulations_left = 0;
   state.waiting = false;
   if (child == kNone || !view.settings.keep || state.game.over()) {
-    state.used = {0, 0};
+    state.used = {0, 0, 0};
     return;
   }
-  const TreeSize capacity = {view.settings.kept_nodes, view.settings.kept_edges};
+  const TreeSize capacity = {view.settings.kept_nodes, view.settings.kept_edges, 0};
   state.used = copy_subtree(view.buffers[state.active_buffer], child,
                             view.buffers[1 - state.active_buffer], capacity);
   state.active_buffer = 1 - state.active_buffer;

@@ -10,9 +10,11 @@
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
 #endif
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "../env/philox.hpp"
 
@@ -69,6 +71,25 @@ inline double portable_log(double x) {
     p = p * z + 1.0 / n;
   const auto exponent = static_cast<double>(e);
   return exponent * kLn2High + (exponent * kLn2Low + 2.0 * s * p);
+}
+
+// The first of the highest of `count` numbers, one or more.
+inline const float* first_max(const float* x, int count) {
+  using Eight = float __attribute__((vector_size(32)));
+  float highest = x[0];
+  int i = 0;
+  if (count >= 8) {
+    Eight each;
+    std::memcpy(&each, x, sizeof each);
+    for (i = 8; i + 8 <= count; i += 8) {
+      Eight more;
+      std::memcpy(&more, x + i, sizeof more);
+      each = more > each ? more : each;
+    }
+    for (int lane = 0; lane < 8; ++lane) highest = each[lane] > highest ? each[lane] : highest;
+  }
+  for (; i < count; ++i) highest = x[i] > highest ? x[i] : highest;
+  return std::find(x, x + count, highest);
 }
 
 // Noise at the root: Gumbel's and Dirichlet's.

@@ -37,8 +37,8 @@ struct CompletedQ {
   bool all_visited;        // no action is unvisited
 
   double sigma(double q) const { return (q - low) * factor; }
-  double sigma_of(const Edge& edge) const {
-    return sigma(edge.visits ? edge.value_sum / edge.visits : mixed_value);
+  double sigma_of(const Stats& found) const {
+    return sigma(found.visits ? found.value_sum / found.visits : mixed_value);
   }
 };
 
@@ -46,23 +46,23 @@ struct CompletedQ {
 //
 // The priors of unvisited actions are summed, not taken as 1 - the others: where they are small,
 // rounding would leave nothing of them, and with a large sigma they can dominate.
-inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int limit,
+inline CompletedQ complete_q_values(const Node& node, const Edges& edges, int limit,
                                     const Settings& settings) {
   double probability = 0, weighted = 0, unvisited_prior = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   std::int32_t visited = 0, max_visits = 0;
   for (int i = 0; i < limit; ++i) {
-    const Edge& edge = edges[i];
-    if (!edge.visits) {
-      unvisited_prior += edge.prior;
+    const Stats& found = edges.stats[i];
+    if (!found.visits) {
+      unvisited_prior += edges.prior[i];
       continue;
     }
-    const double q = edge.value_sum / edge.visits;
-    probability += edge.prior;
-    weighted += edge.prior * q;
+    const double q = found.value_sum / found.visits;
+    probability += edges.prior[i];
+    weighted += edges.prior[i] * q;
     low = std::min(low, q);
     high = std::max(high, q);
-    max_visits = std::max(max_visits, edge.visits);
+    max_visits = std::max(max_visits, found.visits);
     ++visited;
   }
   CompletedQ values{};
@@ -89,18 +89,18 @@ inline CompletedQ complete_q_values(const Node& node, const Edge* edges, int lim
 // The improved policy, softmax(logits + sigma(completed q)) (equation 11): writes unnormalised
 // weights of the first `limit` edges, which include all visited ones, and returns the sum over all
 // edges. A weight is prior * exp(sigma - max sigma), so that no logits are needed.
-inline double improved_policy(const Node& node, const Edge* edges, int limit,
+inline double improved_policy(const Node& node, const Edges& edges, int limit,
                               const Settings& settings, double* weight) {
   const CompletedQ values = complete_q_values(node, edges, limit, settings);
   const double unvisited =
       values.all_visited ? 0 : portable_exp(values.sigma(values.mixed_value) - values.max_sigma);
   double mass = 0;
   for (int i = 0; i < limit; ++i) {
-    if (!edges[i].visits) {
-      weight[i] = edges[i].prior * unvisited;
+    if (!edges.stats[i].visits) {
+      weight[i] = edges.prior[i] * unvisited;
       continue;
     }
-    weight[i] = edges[i].prior * portable_exp(values.sigma_of(edges[i]) - values.max_sigma);
+    weight[i] = edges.prior[i] * portable_exp(values.sigma_of(edges.stats[i]) - values.max_sigma);
     mass += weight[i];
   }
   return mass + values.unvisited_prior * unvisited;
@@ -108,14 +108,15 @@ inline double improved_policy(const Node& node, const Edge* edges, int limit,
 
 // Gumbel MuZero's deterministic selection below the root (section 5): visits follow the improved
 // policy as closely as they can.
-inline int select_gumbel_interior(const Node& node, const Edge* edges, int limit,
+inline int select_gumbel_interior(const Node& node, const Edges& edges, int limit,
                                   const Settings& settings) {
   double weight[env::kMaxLegal];
   const double mass = improved_policy(node, edges, limit, settings, weight);
   int best = 0;
   double highest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < limit; ++i) {
-    const double score = weight[i] / mass - static_cast<double>(edges[i].visits) / node.visits;
+    const double score =
+        weight[i] / mass - static_cast<double>(edges.stats[i].visits) / node.visits;
     if (score > highest) {
       highest = score;
       best = i;
@@ -127,15 +128,15 @@ inline int select_gumbel_interior(const Node& node, const Edge* edges, int limit
 // Selection at the root by sequential halving: the best of the edges that this search has visited
 // `visits` times. `noisy_prior` is an edge's log prior plus Gumbel noise, `visits_before` its
 // visits before this search.
-inline int best_considered(const Node& root, const Edge* edges, const Settings& settings,
+inline int best_considered(const Node& root, const Edges& edges, const Settings& settings,
                            const double* noisy_prior, const std::int32_t* visits_before,
                            std::int32_t visits) {
   const CompletedQ values = complete_q_values(root, edges, root.count, settings);
   int best = 0;
   double highest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < root.count; ++i) {
-    if (edges[i].visits - visits_before[i] != visits) continue;
-    const double score = std::max(kMinScore, noisy_prior[i] + values.sigma_of(edges[i]));
+    if (edges.stats[i].visits - visits_before[i] != visits) continue;
+    const double score = std::max(kMinScore, noisy_prior[i] + values.sigma_of(edges.stats[i]));
     if (score > highest) {
       highest = score;
       best = i;
@@ -147,7 +148,7 @@ inline int best_considered(const Node& root, const Edge* edges, const Settings& 
 // PUCT as in AlphaZero (Silver et al., Science 2018) over the first `limit` edges, with priors
 // `prior(i)`. Of equal scores the first wins.
 template <class Prior>
-inline int select_puct(const Node& node, const Edge* edges, int limit, const Settings& settings,
+inline int select_puct(const Node& node, const Edges& edges, int limit, const Settings& settings,
                        Prior prior) {
   double reach =
       portable_log((1.0 + node.visits + settings.c_base) / settings.c_base) + settings.c_init;
@@ -155,9 +156,9 @@ inline int select_puct(const Node& node, const Edge* edges, int limit, const Set
   int best = 0;
   double highest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < limit; ++i) {
-    const Edge& edge = edges[i];
-    const double value = edge.visits ? edge.value_sum / edge.visits : 0.0;
-    const double score = value + reach * prior(i) / (1 + edge.visits);
+    const Stats& found = edges.stats[i];
+    const double value = found.visits ? found.value_sum / found.visits : 0.0;
+    const double score = value + reach * prior(i) / (1 + found.visits);
     if (score > highest) {
       highest = score;
       best = i;

@@ -1,6 +1,8 @@
 // A search tree in memory that is allocated once: nodes and edges in order of creation. Statistics
 // live on edges. A node stores its position, so that a walk down the tree plays only the last move.
 #pragma once
+#include <algorithm>
+
 #include "../chess/game.hpp"
 #include "numerics.hpp"
 
@@ -8,17 +10,14 @@ namespace rungs::search {
 
 constexpr std::int32_t kNone = -1;
 
-// A legal action at a node and its statistics: P, N and W of AlphaZero's papers.
-struct Edge {
+// What the visits of a legal action at a node found: N and W of AlphaZero's papers.
+struct Stats {
   double value_sum;  // sum of its visits' values, to the side to move at the node
-  float prior;
   std::int32_t visits;
   std::int32_t child;  // index of a node, or kNone
-  std::int16_t action;
-  std::int16_t padding;
 };
 
-// An evaluated position, or one in which the game is over.
+// An evaluated position, or one in which the game is over. Its legal actions are its edges.
 struct Node {
   chess::Position position;
   std::uint64_t key;
@@ -27,6 +26,7 @@ struct Node {
   std::int32_t visits;        // 1 (its own evaluation) + those of its edges
   std::int32_t parent, edge;  // the edge that leads here, of node `parent`; kNone at the root
   std::int32_t first;         // index of its first edge, of `count`
+  std::int32_t stats;         // index of that one's statistics; kNone until the node is opened
   std::int16_t count;
   // Visited edges come first, then the unvisited edge with the highest prior, the only one of these
   // that can be selected next. Not so at the root, where noise decides: there neither `num_visited`
@@ -36,14 +36,27 @@ struct Node {
   std::uint8_t repetitions;
 
   bool over() const { return reason != 0; }
+  bool open() const { return stats != kNone; }
 };
 
-// The memory of one tree.
+// The edges of a node.
+struct Edges {
+  float* prior;
+  std::int16_t* action;
+  Stats* stats;  // of an open node
+};
+
+// The memory of one tree. Most nodes are leaves for ever, so a leaf is cheap: its edges have
+// logits, not priors, and no statistics, until the first simulation that goes on from it opens it.
 struct TreeMemory {
   Node* node;
-  Edge* edge;
+  float* prior;
+  std::int16_t* action;
+  Stats* stats;
 
-  Edge* edges(const Node& of) const { return edge + of.first; }
+  Edges edges(const Node& of) const {
+    return {prior + of.first, action + of.first, of.open() ? stats + of.stats : nullptr};
+  }
 };
 
 // Priors are at least the smallest normal float, so that their logarithm is finite.
@@ -51,32 +64,30 @@ constexpr float kMinPrior = 1.1754943508222875e-38F;
 
 // Moves the unvisited edge with the highest prior (of equals the one with the lowest action) to
 // just after the visited ones; the others keep their order. Sums the priors of all unvisited edges.
-inline void put_best_unvisited_next(Node& node, Edge* edges) {
+inline void put_best_unvisited_next(Node& node, const Edges& edges) {
   node.unvisited_prior = 0;
-  if (node.num_visited == node.count) return;
-  int best = node.num_visited;
-  for (int i = node.num_visited + 1; i < node.count; ++i)
-    if (edges[i].prior > edges[best].prior) best = i;
-  const Edge moved = edges[best];
-  for (int i = best; i > node.num_visited; --i) edges[i] = edges[i - 1];
-  edges[node.num_visited] = moved;
-  for (int i = node.num_visited; i < node.count; ++i) node.unvisited_prior += edges[i].prior;
+  const int next = node.num_visited, count = node.count;
+  if (next == count) return;
+  const auto [prior, action, stats] = edges;
+  const int best = static_cast<int>(first_max(prior + next, count - next) - prior);
+  const float best_prior = prior[best];
+  const std::int16_t best_action = action[best];
+  std::copy_backward(prior + next, prior + best, prior + best + 1);
+  std::copy_backward(action + next, action + best, action + best + 1);
+  prior[next] = best_prior;
+  action[next] = best_action;
+  for (int i = next; i < count; ++i) node.unvisited_prior += prior[i];
 }
 
-// Writes an edge for each of `count` actions.
-inline void make_edges(const std::int16_t* actions, int count, Edge* edges) {
-  for (int i = 0; i < count; ++i) edges[i] = {0, 0, 0, kNone, actions[i], 0};
-}
-
-// Sets priors to the softmax of `count` logits, in the edges' order.
-inline void set_priors(const float* logits, int count, Edge* edges) {
-  double weight[256], max_logit = logits[0], total = 0;
-  for (int i = 1; i < count; ++i) max_logit = logits[i] > max_logit ? logits[i] : max_logit;
+// Replaces `count` logits by their softmax.
+inline void set_priors(int count, float* logits) {
+  double weight[256], total = 0;
+  const double max_logit = *first_max(logits, count);
   for (int i = 0; i < count; ++i) weight[i] = portable_exp(logits[i] - max_logit);
   for (int i = 0; i < count; ++i) total += weight[i];
   for (int i = 0; i < count; ++i) {
     const auto prior = static_cast<float>(weight[i] / total);
-    edges[i].prior = prior > kMinPrior ? prior : kMinPrior;
+    logits[i] = prior > kMinPrior ? prior : kMinPrior;
   }
 }
 
@@ -85,8 +96,8 @@ inline void set_priors(const float* logits, int count, Edge* edges) {
 inline void backup(const TreeMemory& tree, std::int32_t parent, std::int32_t edge, double value) {
   while (edge != kNone) {
     value = -value;
-    ++tree.edge[edge].visits;
-    tree.edge[edge].value_sum += value;
+    ++tree.stats[edge].visits;
+    tree.stats[edge].value_sum += value;
     Node& node = tree.node[parent];
     ++node.visits;
     parent = node.parent;
@@ -95,14 +106,25 @@ inline void backup(const TreeMemory& tree, std::int32_t parent, std::int32_t edg
 }
 
 struct TreeSize {
-  std::int32_t nodes, edges;
+  std::int32_t nodes, edges, stats;
 };
 
-// Copies the subtree below node `root`, breadth first, as far as `capacity` allows. A child that
-// doesn't fit is dropped; its edge keeps its visits.
+// Opens a node, unless it is open or the game is over there.
+inline void open(const TreeMemory& tree, Node& node, TreeSize& used) {
+  if (node.open() || node.over()) return;
+  node.stats = used.stats;
+  used.stats += node.count;
+  const Edges edges = tree.edges(node);
+  std::fill_n(edges.stats, node.count, Stats{0, 0, kNone});
+  set_priors(node.count, edges.prior);
+  put_best_unvisited_next(node, edges);
+}
+
+// Copies the subtree below node `root`, breadth first, as far as `capacity` allows, and opens its
+// root. A child that doesn't fit is dropped; its edge keeps its visits.
 inline TreeSize copy_subtree(const TreeMemory& from, std::int32_t root, const TreeMemory& to,
                              TreeSize capacity) {
-  TreeSize used = {0, 0};
+  TreeSize used = {0, 0, 0};
   const auto copy = [&](std::int32_t number, std::int32_t parent, std::int32_t edge) {
     const Node& source = from.node[number];
     Node& target = to.node[used.nodes];
@@ -110,15 +132,24 @@ inline TreeSize copy_subtree(const TreeMemory& from, std::int32_t root, const Tr
     target.parent = parent;
     target.edge = edge;
     target.first = used.edges;
-    for (int i = 0; i < source.count; ++i) to.edges(target)[i] = from.edges(source)[i];
+    if (source.open()) target.stats = used.stats;
+    const Edges edges = from.edges(source), copies = to.edges(target);
+    std::copy_n(edges.prior, source.count, copies.prior);
+    std::copy_n(edges.action, source.count, copies.action);
     used.edges += source.count;
+    if (source.open()) {
+      std::copy_n(edges.stats, source.count, copies.stats);
+      used.stats += source.count;
+    }
     return used.nodes++;
   };
   copy(root, kNone, kNone);
+  open(to, to.node[0], used);
   for (std::int32_t number = 0; number < used.nodes; ++number) {
     const Node& node = to.node[number];
-    for (std::int32_t e = node.first; e < node.first + node.count; ++e) {
-      std::int32_t& child = to.edge[e].child;
+    if (!node.open()) continue;
+    for (std::int32_t e = node.stats; e < node.stats + node.count; ++e) {
+      std::int32_t& child = to.stats[e].child;
       if (child == kNone) continue;
       const bool fits =
           used.nodes < capacity.nodes && used.edges + from.node[child].count <= capacity.edges;

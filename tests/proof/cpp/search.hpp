@@ -15,22 +15,30 @@ class Trees {
       : games_(games),
         histories_(settings.observation == env::ObservationFormat::BOARD ? 0 : games),
         nodes_(2 * games * settings.nodes),
-        edges_(2 * games * settings.edges),
+        priors_(2 * games * settings.edges),
+        edge_actions_(2 * games * settings.edges),
+        stats_(2 * games * settings.edges),
         observation_(games * env::observation_bytes(settings.observation)),
         actions_(games * env::kMaxLegal),
         counts_(games),
-        batch{settings,        games,
-              games_.data(),   histories_.empty() ? nullptr : histories_.data(),
-              nodes_.data(),   edges_.data(),
-              schedule,        observation_.data(),
-              actions_.data(), counts_.data()} {}
+        batch{settings,
+              games,
+              games_.data(),
+              histories_.empty() ? nullptr : histories_.data(),
+              {nodes_.data(), priors_.data(), edge_actions_.data(), stats_.data()},
+              schedule,
+              observation_.data(),
+              actions_.data(),
+              counts_.data()} {}
   Trees(const Trees&) = delete;
 
  private:
   std::vector<search::GameTree> games_;
   std::vector<env::History> histories_;
   std::vector<search::Node> nodes_;
-  std::vector<search::Edge> edges_;
+  std::vector<float> priors_;
+  std::vector<std::int16_t> edge_actions_;
+  std::vector<search::Stats> stats_;
   std::vector<std::uint8_t> observation_;
   std::vector<std::int16_t> actions_, counts_;
 
@@ -60,37 +68,44 @@ inline void make_up(const search::GameBatch& batch, std::int64_t first, std::int
 inline void check_tree(const search::GameView& view) {
   using namespace search;
   const TreeMemory& tree = view.tree();
+  open_all(view);
   const TreeSize used = view.state.used;
-  if (used.nodes > view.settings.nodes || used.edges > view.settings.edges)
+  if (used.nodes > view.settings.nodes || used.edges > view.settings.edges ||
+      used.stats != used.edges)
     fail("a tree is larger than its fits");
   for (std::int32_t number = 0; number < used.nodes; ++number) {
     const Node& node = tree.node[number];
     if (node.first < 0 || node.first + node.count > used.edges) fail("edges are not the tree's");
+    if (node.over()) {
+      if (node.count || node.open()) fail("a game that is over goes on");
+      continue;
+    }
+    const Edges edges = tree.edges(node);
     std::int32_t visits = 1;
     float prior = 0;
     double unvisited_prior = 0;
     for (int i = 0; i < node.count; ++i) {
-      const Edge& edge = tree.edges(node)[i];
+      const Stats& edge = edges.stats[i];
       visits += edge.visits;
-      prior += edge.prior;
-      if (i >= node.num_visited) unvisited_prior += edge.prior;
+      prior += edges.prior[i];
+      if (i >= node.num_visited) unvisited_prior += edges.prior[i];
       if (std::abs(edge.value_sum) > edge.visits) fail("a visit was worth more than a win");
       if (number && (edge.visits != 0) != (i < node.num_visited)) fail("visited edges come first");
-      if (number && i > node.num_visited && edge.prior > tree.edges(node)[node.num_visited].prior)
+      if (number && i > node.num_visited && edges.prior[i] > edges.prior[node.num_visited])
         fail("another has a higher prior");
       if (edge.child == kNone) continue;
       const Node& child = tree.node[edge.child];
       chess::Position next = node.position;
-      chess::play(next, edge.action);
+      chess::play(next, edges.action[i]);
       next.en_passant = child.position.en_passant;  // named only where it can be captured
       if (next != child.position) fail("a node is not where its edge leads");
-      if (child.parent != number || child.edge != node.first + i)
+      if (child.parent != number || child.edge != node.stats + i)
         fail("a child has another parent");
     }
-    if (node.over() ? node.count != 0 : visits != node.visits) fail("visits do not add up");
+    if (visits != node.visits) fail("visits do not add up");
     if (number && unvisited_prior != node.unvisited_prior)
       fail("priors of unvisited edges do not add up");
-    if (!node.over() && std::abs(prior - 1) > 1e-3) fail("priors do not add up");
+    if (std::abs(prior - 1) > 1e-3) fail("priors do not add up");
   }
 }
 
@@ -159,7 +174,8 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
       const search::TreeSize used = one.state.used;
       if (one.state.game.position != other.state.game.position ||
           used.nodes != other.state.used.nodes ||
-          std::memcmp(one.tree().edge, other.tree().edge, used.edges * sizeof(search::Edge)))
+          std::memcmp(one.tree().prior, other.tree().prior, used.edges * sizeof(float)) ||
+          std::memcmp(one.tree().stats, other.tree().stats, used.stats * sizeof(search::Stats)))
         fail("threads made another tree");
     }
   }

@@ -55,8 +55,10 @@ class CppTrees(Trees):
         shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]  # type: ignore[index]  # made one
         histories = num_games if settings.obs != "board" else 0
         try:
-            self._nodes = np.zeros((num_games, 2, settings.nodes), structures["Node"])
-            self._edges = np.zeros((num_games, 2, settings.edges), structures["Edge"])
+            self._nodes = np.zeros((2, num_games, settings.nodes), structures["Node"])
+            edges = (2, num_games, settings.edges)
+            self._priors, self._edge_actions = np.zeros(edges, np.float32), np.zeros(edges, np.int16)
+            self._stats = np.zeros(edges, structures["Stats"])
             self._observation = np.zeros((num_games, *shape), dtype)
             self._actions = np.full((num_games, MAX_LEGAL), -1, np.int16)
             self._counts = np.zeros(num_games, np.int16)
@@ -75,8 +77,12 @@ class CppTrees(Trees):
             num_games=num_games,
             game=self._games,
             history=self._history if histories else None,
-            node=self._nodes,
-            edge=self._edges,
+            trees=structures["TreeMemory"](
+                node=self._nodes,
+                prior=self._priors,
+                action=self._edge_actions,
+                stats=self._stats,
+            ),
             schedule=None,
             observation=self._observation,
             actions=self._actions,
@@ -149,27 +155,31 @@ class CppTrees(Trees):
         return fen_at(self._api, self._api.rungs_search_position(self._address, game))
 
     def tree(self, game: int) -> Tree:
-        sizes = np.zeros(3, np.int64)
+        sizes = np.zeros(4, np.int64)
         self._api.rungs_search_tree(self._address, game, sizes.ctypes.data)
-        active, num_nodes, num_edges = sizes.tolist()
-        nodes, edges = self._nodes[game, active, :num_nodes], self._edges[game, active, :num_edges]
-        # A node's action is that of the edge which leads to it.
-        action = np.where(nodes["edge"] < 0, -1, edges["action"][nodes["edge"]])
+        active, num_nodes, num_edges, num_stats = sizes.tolist()
+        nodes, stats = self._nodes[active, game, :num_nodes], self._stats[active, game, :num_stats]
+        actions = self._edge_actions[active, game, :num_edges].copy()
+        # Which edge has which statistics: nodes get these when they are opened.
+        edge = np.arange(num_edges) + np.repeat(nodes["stats"] - nodes["first"], nodes["count"])
+        found = stats[edge]
+        action_of = np.full(num_stats + 1, -1, np.int16)  # the last is what leads to the root
+        action_of[edge] = actions
         return Tree(
-            action=action.astype(np.int16),
+            action=action_of[nodes["edge"]],
             **{
                 name: nodes[name].copy()
                 for name in ("parent", "visits", "raw_value", "reason", "first", "count")
             },
-            **{
-                f"edge_{name}": edges[name].copy()
-                for name in ("action", "prior", "visits", "value_sum", "child")
-            },
+            edge_action=actions,
+            edge_prior=self._priors[active, game, :num_edges].copy(),
+            **{f"edge_{name}": found[name].copy() for name in ("visits", "value_sum", "child")},
         )
 
     def memory_bytes(self) -> int:
-        arrays = (self._observation, self._actions, self._counts, self._nodes, self._edges)
-        return sum(array.nbytes for array in (*arrays, self._games, self._history))
+        leaves = (self._observation, self._actions, self._counts)
+        trees = (self._nodes, self._priors, self._edge_actions, self._stats)
+        return sum(array.nbytes for array in (*leaves, *trees, self._games, self._history))
 
     def _pool(self) -> tuple[int, int]:
         """Returns the address of the calling thread's thread pool, 0 for none, and its size."""
